@@ -1,0 +1,22 @@
+//! Answers that are collected over all keys, one question a file.
+//!
+//! Every aggregate is a commutative monoid, and two laws are tested for each: splitting the records anyhow and
+//! merging gives the same value, and merging in either order does too. So a report cannot depend on the number
+//! of threads. Inside are integers only; shares and means are computed when the report is made.
+
+use crate::record::Record;
+
+/// One question about all keys.
+pub trait Aggregate: Sized {
+    /// Takes one key into account.
+    fn observe(&mut self, record: &Record<'_>);
+
+    /// Takes everything into account that `other` has seen.
+    fn merge(&mut self, other: Self);
+
+    /// Says that every record seen so far was of database `db`: a part of a file that was read before its database
+    /// was known gives its records the provisional number 0 and calls this when the part before it is merged.
+    fn settle_database(&mut self, db: u64) {
+        let _ = db;
+    }
+}

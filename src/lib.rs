@@ -1,0 +1,5 @@
+//! Offline analysis of Redis and Valkey snapshots.
+pub mod aggregate;
+pub mod error;
+pub mod record;
+pub mod units;

@@ -1,0 +1,195 @@
+//! All that a later stage may know about one key.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::units::{Bytes, Millis};
+
+/// One key of a snapshot: borrowed from the batch it was read from, seen once by every aggregate.
+#[derive(Debug, Clone)]
+pub struct Record<'a> {
+    /// Number of the database.
+    pub db: u64,
+    /// The key's bytes, decompressed.
+    pub key: &'a [u8],
+    /// The type that `TYPE` answers.
+    pub kind: Kind,
+    /// The module's type name, for [`Kind::Module`].
+    pub module: Option<ModuleName>,
+    /// What `OBJECT ENCODING` answers on the server that wrote the dump, after loading it.
+    pub encoding: Encoding,
+    /// Bytes of a string, elements of a collection; `None` for modules that do not tell.
+    pub length: Option<u64>,
+    /// What `MEMORY USAGE key SAMPLES 0` would answer.
+    pub memory: Bytes,
+    /// Bytes of the record in the (decompressed) file, from its first prefix opcode to its last byte.
+    pub disk: Bytes,
+    /// When the key expires.
+    pub expires_at: Option<Millis>,
+    /// Seconds since the last access, where the dump holds it (LRU policies).
+    pub idle: Option<u64>,
+    /// The logarithmic access counter, where the dump holds it (LFU policies).
+    pub freq: Option<u8>,
+    /// For hashes whose form on disk carries field expiries: how many fields have one.
+    pub fields_with_ttl: Option<u64>,
+    /// For streams: consumer groups and pending entries.
+    pub stream: Option<StreamFacts>,
+}
+
+/// What a stream holds besides its entries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StreamFacts {
+    /// Consumer groups.
+    pub groups: u64,
+    /// Entries delivered but not acknowledged, over all groups.
+    pub pending: u64,
+}
+
+/// The type of a value, as `TYPE` names it; all module types are one kind here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Kind {
+    String,
+    List,
+    Set,
+    Zset,
+    Hash,
+    Stream,
+    Module,
+    /// The array of the Redis 8.8 line.
+    Array,
+}
+
+impl Kind {
+    /// All kinds, in the order reports list them.
+    pub const ALL: [Kind; 8] =
+        [Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Module, Kind::Array];
+
+    /// The name in reports and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::String => "string",
+            Kind::List => "list",
+            Kind::Set => "set",
+            Kind::Zset => "zset",
+            Kind::Hash => "hash",
+            Kind::Stream => "stream",
+            Kind::Module => "module",
+            Kind::Array => "array",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An in-memory encoding, as `OBJECT ENCODING` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Encoding {
+    Int,
+    Embstr,
+    Raw,
+    Intset,
+    Listpack,
+    Listpackex,
+    Ziplist,
+    Zipmap,
+    Linkedlist,
+    Quicklist,
+    Hashtable,
+    Skiplist,
+    Stream,
+    Sliced,
+    /// Servers answer `raw` for module values of old and `unknown` elsewhere; reports show `unknown`.
+    Unknown,
+}
+
+impl Encoding {
+    /// Every encoding, in the order of the enum.
+    pub const ALL: [Encoding; 15] = [
+        Encoding::Int,
+        Encoding::Embstr,
+        Encoding::Raw,
+        Encoding::Intset,
+        Encoding::Listpack,
+        Encoding::Listpackex,
+        Encoding::Ziplist,
+        Encoding::Zipmap,
+        Encoding::Linkedlist,
+        Encoding::Quicklist,
+        Encoding::Hashtable,
+        Encoding::Skiplist,
+        Encoding::Stream,
+        Encoding::Sliced,
+        Encoding::Unknown,
+    ];
+
+    /// The server's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Encoding::Int => "int",
+            Encoding::Embstr => "embstr",
+            Encoding::Raw => "raw",
+            Encoding::Intset => "intset",
+            Encoding::Listpack => "listpack",
+            Encoding::Listpackex => "listpackex",
+            Encoding::Ziplist => "ziplist",
+            Encoding::Zipmap => "zipmap",
+            Encoding::Linkedlist => "linkedlist",
+            Encoding::Quicklist => "quicklist",
+            Encoding::Hashtable => "hashtable",
+            Encoding::Skiplist => "skiplist",
+            Encoding::Stream => "stream",
+            Encoding::Sliced => "sliced-array",
+            Encoding::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The nine-character name of a module's type, from its 64-bit id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleName([u8; 9]);
+
+impl ModuleName {
+    /// Decodes the name from the upper 54 bits of a module id: nine 6-bit characters, most significant first.
+    pub fn from_id(id: u64) -> Self {
+        const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let character = |i: usize| ALPHABET[(id >> (58 - 6 * i) & 63) as usize];
+        ModuleName(std::array::from_fn(character))
+    }
+
+    /// The name as text; it is ASCII by construction.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("the alphabet of module ids is ASCII")
+    }
+}
+
+impl fmt::Display for ModuleName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn module_ids_spell_their_names() {
+        assert_eq!(ModuleName::from_id(0xBDE7_2DA2_BB1E_B400).as_str(), "vectorset");
+        assert_eq!(ModuleName::from_id(0x45E2_5238_DF91_2C03).as_str(), "ReJSON-RL");
+    }
+}
