@@ -3,3 +3,4 @@ pub mod aggregate;
 pub mod error;
 pub mod record;
 pub mod units;
+pub mod report;

@@ -1,0 +1,58 @@
+//! A key's name in a report.
+
+use std::cmp::Ordering;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// A key's name: any bytes. As JSON it is `"key": "text"` when valid UTF-8, else `"key": null, "key_base64": "…"`;
+/// meant to be flattened into the row that it names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key(pub Box<[u8]>);
+
+impl Key {
+    /// The name as text, if it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+}
+
+impl From<&[u8]> for Key {
+    fn from(bytes: &[u8]) -> Self {
+        Key(bytes.into())
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.as_text() {
+            Some(text) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("key", text)?;
+                map.end()
+            }
+            None => {
+                let mut map = serializer.serialize_map(Some(2))?;
+                map.serialize_entry("key", &None::<&str>)?;
+                map.serialize_entry("key_base64", &base64(&self.0))?;
+                map.end()
+            }
+        }
+    }
+}
+
+/// Standard base64 with padding.
+pub fn base64(bytes: &[u8]) -> String {
+    data_encoding::BASE64.encode(bytes)
+}
