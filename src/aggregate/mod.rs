@@ -4,6 +4,8 @@
 //! merging gives the same value, and merging in either order does too. So a report cannot depend on the number
 //! of threads. Inside are integers only; shares and means are computed when the report is made.
 
+pub mod parts;
+
 use crate::record::Record;
 
 /// One question about all keys.

@@ -1,0 +1,139 @@
+//! The heaviest keys of all seen, ties broken by database and then by key, so that no thread's luck decides.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// A key with the weight it is ranked by and the facts that its row shows.
+#[derive(Debug, Clone)]
+pub struct Ranked<T> {
+    /// What it is ranked by; more is first.
+    pub weight: u64,
+    /// Its database; lower is first.
+    pub db: u64,
+    /// Its name; smaller is first.
+    pub key: Box<[u8]>,
+    /// What else a row shows. Takes no part in the order.
+    pub facts: T,
+}
+
+impl<T> Ord for Ranked<T> {
+    /// Greater means earlier in a list.
+    fn cmp(&self, other: &Self) -> Ordering {
+        rank(self.weight, self.db, &self.key).cmp(&rank(other.weight, other.db, &other.key))
+    }
+}
+
+impl<T> PartialOrd for Ranked<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> PartialEq for Ranked<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<T> Eq for Ranked<T> {}
+
+fn rank(weight: u64, db: u64, key: &[u8]) -> (u64, Reverse<u64>, Reverse<&[u8]>) {
+    (weight, Reverse(db), Reverse(key))
+}
+
+/// The `limit` first of all keys offered.
+#[derive(Debug, Clone)]
+pub struct Top<T> {
+    limit: usize,
+    /// The last of the list on top, ready to be pushed out.
+    kept: BinaryHeap<Reverse<Ranked<T>>>,
+}
+
+impl<T> Top<T> {
+    /// An empty list of at most `limit` keys. Nothing is allocated before the first key.
+    pub fn new(limit: usize) -> Self {
+        Top { limit, kept: BinaryHeap::new() }
+    }
+
+    /// Takes the key into account. Allocates only when it enters the list; `facts` is called only then.
+    #[inline]
+    pub fn offer(&mut self, weight: u64, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
+        if self.kept.len() >= self.limit {
+            match self.kept.peek() {
+                Some(Reverse(last)) if rank(weight, db, key) > rank(last.weight, last.db, &last.key) => {}
+                _ => return, // the common case: no allocation
+            }
+        }
+        self.push(Ranked { weight, db, key: key.into(), facts: facts() });
+    }
+
+    fn push(&mut self, entry: Ranked<T>) {
+        self.kept.push(Reverse(entry));
+        if self.kept.len() > self.limit {
+            self.kept.pop();
+        }
+    }
+
+    /// Takes into account all that `other` has been offered.
+    pub fn merge(&mut self, other: Self) {
+        for Reverse(entry) in other.kept {
+            self.push(entry);
+        }
+    }
+
+    /// Says that all keys so far were of database `db`.
+    pub fn settle_database(&mut self, db: u64) {
+        self.kept = self.kept.drain().map(|Reverse(entry)| Reverse(Ranked { db, ..entry })).collect();
+    }
+
+    /// The list, first key first.
+    pub fn into_sorted(self) -> Vec<Ranked<T>> {
+        self.kept.into_sorted_vec().into_iter().map(|Reverse(entry)| entry).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(top: Top<()>) -> Vec<(u64, u64, Vec<u8>)> {
+        top.into_sorted().into_iter().map(|e| (e.weight, e.db, e.key.to_vec())).collect()
+    }
+
+    #[test]
+    fn ties_fall_to_the_lower_database_then_the_smaller_key() {
+        let mut top = Top::new(3);
+        for (weight, db, key) in [(5, 1, "b"), (5, 0, "z"), (5, 1, "a"), (4, 0, "a"), (9, 9, "q")] {
+            top.offer(weight, db, key.as_bytes(), || ());
+        }
+        assert_eq!(keys(top), vec![(9, 9, b"q".to_vec()), (5, 0, b"z".to_vec()), (5, 1, b"a".to_vec())]);
+    }
+
+    #[test]
+    fn a_list_of_none_stays_empty() {
+        let mut top = Top::new(0);
+        top.offer(1, 0, b"a", || ());
+        assert!(keys(top).is_empty());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn splitting_and_order_do_not_matter(
+            offers in proptest::collection::vec((0u64..4, 0u64..3, 0u8..6), 0..40), cut in 0usize..40, limit in 0usize..6,
+        ) {
+            let collect = |part: &[(u64, u64, u8)]| {
+                let mut top = Top::new(limit);
+                part.iter().for_each(|&(weight, db, key)| top.offer(weight, db, &[key], || ()));
+                top
+            };
+            let (left, right) = offers.split_at(cut.min(offers.len()));
+            let whole = keys(collect(&offers));
+            let mut forward = collect(left);
+            forward.merge(collect(right));
+            let mut backward = collect(right);
+            backward.merge(collect(left));
+            proptest::prop_assert_eq!(&keys(forward), &whole);
+            proptest::prop_assert_eq!(&keys(backward), &whole);
+        }
+    }
+}
