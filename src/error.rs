@@ -232,7 +232,10 @@ mod tests {
     #[test]
     fn says_file_place_noun_and_fault() {
         let error = Err::<(), _>(Error::truncated(0x1f3a, 512, 37)).within("hash field").unwrap_err();
-        assert_eq!(error.in_file("dump.rdb").to_string(), "dump.rdb: byte 0x1f3a: hash field: needs 512 bytes, 37 left");
+        assert_eq!(
+            error.in_file("dump.rdb").to_string(),
+            "dump.rdb: byte 0x1f3a: hash field: needs 512 bytes, 37 left"
+        );
     }
 
     #[test]

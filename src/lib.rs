@@ -1,6 +1,8 @@
 //! Offline analysis of Redis and Valkey snapshots.
 pub mod aggregate;
 pub mod error;
+pub mod limits;
+pub mod rdb;
 pub mod record;
-pub mod units;
 pub mod report;
+pub mod units;

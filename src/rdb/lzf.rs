@@ -1,0 +1,163 @@
+//! LZF decompression, as far as asked: a compressed listpack tells its count in its first six bytes, and so only they
+//! are expanded.
+//!
+//! ```text
+//! 000LLLLL                      copy the next L+1 bytes
+//! LLLooooo oooooooo             copy L+2 bytes from o+1 back (L < 7)
+//! 111ooooo LLLLLLLL oooooooo    copy L+9 bytes from o+1 back
+//! ```
+//!
+//! The format is liblzf's (`lzf_d.c`). The `lzf` crate expands whole blocks only and is the witness in the tests.
+
+/// Why a block cannot be expanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LzfError {
+    /// The block ends inside an instruction, or before the announced size is reached.
+    Short,
+    /// A copy reaches back before the beginning.
+    Distance,
+    /// The block makes more bytes than announced.
+    Long,
+}
+
+impl LzfError {
+    /// The fault in words.
+    pub const fn message(self) -> &'static str {
+        match self {
+            LzfError::Short => "LZF block ends before its announced size is reached",
+            LzfError::Distance => "LZF block copies from before its beginning",
+            LzfError::Long => "LZF block makes more than its announced size",
+        }
+    }
+}
+
+/// Expands a whole block that announces `len` bytes, appending to `out`. The caller has held `len` against
+/// [`crate::limits::LZF_MAX_RATIO`]; memory grows with what is really made.
+pub fn expand(block: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), LzfError> {
+    let start = out.len();
+    out.reserve(len);
+    let rest = expand_until(block, len, out)?;
+    match (rest.is_empty(), out.len() - start == len) {
+        (true, true) => Ok(()),
+        (_, false) => Err(LzfError::Short),
+        (false, _) => Err(LzfError::Long),
+    }
+}
+
+/// Expands the first `want` bytes of a block that announces `len` bytes, or a few more, appending to `out`.
+pub fn expand_prefix(block: &[u8], len: usize, want: usize, out: &mut Vec<u8>) -> Result<(), LzfError> {
+    let start = out.len();
+    let want = want.min(len);
+    let mut rest = block;
+    while out.len() - start < want {
+        rest = step(rest, len, start, out)?;
+    }
+    Ok(())
+}
+
+fn expand_until<'a>(block: &'a [u8], len: usize, out: &mut Vec<u8>) -> Result<&'a [u8], LzfError> {
+    let start = out.len();
+    let mut rest = block;
+    while !rest.is_empty() && out.len() - start < len {
+        rest = step(rest, len, start, out)?;
+    }
+    Ok(rest)
+}
+
+/// Carries out one instruction and returns the bytes behind it.
+#[inline]
+fn step<'a>(block: &'a [u8], len: usize, start: usize, out: &mut Vec<u8>) -> Result<&'a [u8], LzfError> {
+    let room = len - (out.len() - start);
+    let (&control, rest) = block.split_first().ok_or(LzfError::Short)?;
+    let control = usize::from(control);
+    if control < 32 {
+        let count = control + 1;
+        let (literals, rest) = rest.split_at_checked(count).ok_or(LzfError::Short)?;
+        if count > room {
+            return Err(LzfError::Long);
+        }
+        out.extend_from_slice(literals);
+        return Ok(rest);
+    }
+    let (count, rest) = match control >> 5 {
+        7 => {
+            let (&more, rest) = rest.split_first().ok_or(LzfError::Short)?;
+            (usize::from(more) + 9, rest)
+        }
+        short => (short + 2, rest),
+    };
+    let (&low, rest) = rest.split_first().ok_or(LzfError::Short)?;
+    let distance = ((control & 0x1F) << 8 | usize::from(low)) + 1;
+    let made = out.len() - start;
+    if distance > made {
+        return Err(LzfError::Distance);
+    }
+    if count > room {
+        return Err(LzfError::Long);
+    }
+    copy_back(out, distance, count);
+    Ok(rest)
+}
+
+/// Appends `count` bytes from `distance` back; the source may overlap what is being made.
+#[inline]
+fn copy_back(out: &mut Vec<u8>, distance: usize, count: usize) {
+    let from = out.len() - distance;
+    if distance >= count {
+        out.extend_from_within(from..from + count);
+        return;
+    }
+    let mut left = count;
+    while left > 0 {
+        // What was copied so far repeats with the same period, so each round may take all of it.
+        let run = left.min(out.len() - from);
+        out.extend_from_within(from..from + run);
+        left -= run;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(block: &[u8], len: usize) -> Result<Vec<u8>, LzfError> {
+        let mut out = Vec::new();
+        expand(block, len, &mut out).map(|()| out)
+    }
+
+    #[test]
+    fn expands_a_run() {
+        let block = [0x01, 0x61, 0x61, 0xE0, 0x57, 0x00, 0x01, 0x61, 0x61];
+        assert_eq!(whole(&block, 100).unwrap(), vec![b'a'; 100]);
+    }
+
+    #[test]
+    fn refuses_each_fault() {
+        assert_eq!(whole(&[0x05, 1, 2], 6), Err(LzfError::Short));
+        assert_eq!(whole(&[0x00, 1, 0x20, 0x05], 4), Err(LzfError::Distance));
+        assert_eq!(whole(&[0x01, 1, 2], 1), Err(LzfError::Long));
+        assert_eq!(whole(&[0x00, 1, 0x00, 2], 1), Err(LzfError::Long));
+        assert_eq!(whole(&[0x00, 1], 2), Err(LzfError::Short));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn equals_the_lzf_crate(text in proptest::collection::vec(0u8..4, 30..400), want in 0usize..400) {
+            if let Ok(block) = lzf::compress(&text) {
+                proptest::prop_assert_eq!(&whole(&block, text.len()).unwrap(), &text);
+                let mut prefix = Vec::new();
+                expand_prefix(&block, text.len(), want, &mut prefix).unwrap();
+                proptest::prop_assert!(prefix.len() >= want.min(text.len()));
+                proptest::prop_assert_eq!(&prefix[..], &text[..prefix.len()]);
+            }
+        }
+
+        #[test]
+        fn any_bytes_end_in_a_result(block in proptest::collection::vec(0u8..255, 0..60), len in 0usize..5000) {
+            if let Ok(made) = whole(&block, len) {
+                proptest::prop_assert_eq!(made.len(), len);
+                proptest::prop_assert_eq!(lzf::decompress(&block, len).unwrap(), made);
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The RDB format: bytes to records. Nothing here knows what a record is wanted for.
+//!
+//! ```text
+//! header ─ { auxiliary field | function | module data | database | slot }* ─ { prefix* type key value }* ─ EOF ─ checksum
+//! ```
+//!
+//! [`scan::Scanner`] goes over the items of a file; [`walk::walk`] goes over one value and tells a
+//! [`walk::Visit`] what it meets. Skipping and measuring are one code with different visitors, so they cannot disagree
+//! about where a value ends.
+
+pub mod cursor;
+pub mod header;
+pub mod lzf;
+pub mod opcode;
+pub mod packed;
+pub mod scan;
+pub mod string;
+pub mod value_type;
+pub mod walk;

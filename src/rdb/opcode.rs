@@ -1,0 +1,62 @@
+//! The bytes that may stand where a record begins and are no value type.
+
+use super::header::Family;
+
+/// An opcode, as the servers' `rdb.h` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Opcode {
+    Eof,
+    SelectDb,
+    ExpireTime,
+    ExpireTimeMs,
+    ResizeDb,
+    Aux,
+    Freq,
+    Idle,
+    ModuleAux,
+    FunctionPreGa,
+    Function2,
+    SlotInfo,
+    KeyMeta,
+    SlotImport,
+    Update,
+}
+
+impl Opcode {
+    /// The opcode that `byte` is in a file of this family.
+    #[inline]
+    pub fn from_byte(family: Family, byte: u8) -> Option<Opcode> {
+        Some(match byte {
+            255 => Opcode::Eof,
+            254 => Opcode::SelectDb,
+            253 => Opcode::ExpireTime,
+            252 => Opcode::ExpireTimeMs,
+            251 => Opcode::ResizeDb,
+            250 => Opcode::Aux,
+            249 => Opcode::Freq,
+            248 => Opcode::Idle,
+            247 => Opcode::ModuleAux,
+            246 => Opcode::FunctionPreGa,
+            245 => Opcode::Function2,
+            244 => Opcode::SlotInfo,
+            243 if family == Family::Redis => Opcode::KeyMeta,
+            243 => Opcode::SlotImport,
+            242 if family == Family::Valkey => Opcode::Update,
+            _ => return None,
+        })
+    }
+}
+
+/// What a foreign byte at the place of an opcode is known to be, for the error message.
+pub fn foreign_opcode(byte: u8) -> Option<&'static str> {
+    Some(match byte {
+        200 => "Dragonfly's end of full sync",
+        201..=203 => "Dragonfly's compressed block",
+        210 | 211 => "Dragonfly's journal",
+        220 => "Dragonfly's key flags",
+        222..=224 => "Dragonfly's search index or chunk",
+        100..=121 => "an opcode of Redis Enterprise",
+        _ => return None,
+    })
+}

@@ -1,0 +1,78 @@
+//! Sets of integers (`intset.c` of the servers).
+//!
+//! ```text
+//! u32 width (2, 4, 8), u32 count, numbers in ascending order
+//! ```
+
+use super::chunk;
+use crate::error::{Error, Result};
+
+/// Bytes in front of the first number.
+pub const HEADER: usize = 8;
+
+/// What the header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Bytes of a number.
+    pub width: u64,
+    /// Numbers.
+    pub count: u64,
+}
+
+/// Reads the header, from a prefix of a blob that has `len` bytes in all.
+pub fn header(prefix: &[u8], len: u64, offset: u64) -> Result<Header> {
+    let width = u64::from(u32::from_le_bytes(chunk(prefix, 0, offset)?));
+    let count = u64::from(u32::from_le_bytes(chunk(prefix, 4, offset)?));
+    if !matches!(width, 2 | 4 | 8) {
+        return Err(Error::corrupt(offset, format!("an intset of numbers of {width} bytes")));
+    }
+    if HEADER as u64 + width * count != len {
+        return Err(Error::corrupt(
+            offset + 4,
+            format!("an intset of {len} bytes says that it has {count} numbers of {width}"),
+        ));
+    }
+    Ok(Header { width, count })
+}
+
+/// The numbers of a whole blob.
+pub fn numbers(blob: &[u8], offset: u64) -> Result<impl Iterator<Item = i64> + '_> {
+    let Header { width, .. } = header(blob, blob.len() as u64, offset)?;
+    let width = usize::try_from(width).expect("the header was checked to say 2, 4 or 8");
+    Ok(blob[HEADER..].chunks_exact(width).map(|bytes| match *bytes {
+        [a, b] => i64::from(i16::from_le_bytes([a, b])),
+        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => i64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => unreachable_width(),
+    }))
+}
+
+fn unreachable_width() -> i64 {
+    debug_assert!(false, "the header was checked to say 2, 4 or 8");
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_each_width() {
+        let blob = [2, 0, 0, 0, 3, 0, 0, 0, 0xFF, 0xFF, 2, 0, 0x2C, 1];
+        assert_eq!(numbers(&blob, 0).unwrap().collect::<Vec<_>>(), [-1, 2, 300]);
+        let wide = [8, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80];
+        assert_eq!(numbers(&wide, 0).unwrap().collect::<Vec<_>>(), [i64::MIN + 1]);
+    }
+
+    #[test]
+    fn refuses_lies() {
+        for blob in [
+            &[3u8, 0, 0, 0, 0, 0, 0, 0][..],
+            &[2, 0, 0, 0, 1, 0, 0, 0],
+            &[2, 0, 0, 0, 255, 255, 255, 255, 1, 0],
+            &[2, 0],
+        ] {
+            assert!(numbers(blob, 0).is_err());
+        }
+    }
+}

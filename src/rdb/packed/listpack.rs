@@ -1,0 +1,180 @@
+//! Listpacks (`listpack.c` of the servers).
+//!
+//! ```text
+//! u32 bytes, u16 count (FFFF: walk), { encoding, data, backlen }*, FF
+//! ```
+
+use super::{Packed, chunk, slice};
+use crate::error::{Error, Result};
+
+/// Bytes in front of the first element.
+pub const HEADER: usize = 6;
+/// The count that stands for "more than fits here".
+const UNKNOWN: u16 = u16::MAX;
+const END: u8 = 0xFF;
+
+/// The number of elements by the header alone, which may be a prefix of the blob; `None` when only a walk tells.
+/// `len` is the size of the whole blob.
+pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
+    let total = u32::from_le_bytes(chunk(prefix, 0, offset)?);
+    let count = u16::from_le_bytes(chunk(prefix, 4, offset)?);
+    if u64::from(total) != len || len <= HEADER as u64 {
+        return Err(Error::corrupt(offset, format!("a listpack of {len} bytes says that it has {total}")));
+    }
+    // An element takes two bytes at least.
+    if count != UNKNOWN && u64::from(count) > (len - HEADER as u64 - 1) / 2 {
+        return Err(Error::corrupt(offset + 4, format!("a listpack of {len} bytes says that it has {count} elements")));
+    }
+    Ok((count != UNKNOWN).then_some(u64::from(count)))
+}
+
+/// Goes over the elements of a listpack.
+#[derive(Debug, Clone)]
+pub struct Elements<'a> {
+    blob: &'a [u8],
+    at: usize,
+    offset: u64,
+    announced: Option<u64>,
+    seen: u64,
+}
+
+impl<'a> Elements<'a> {
+    /// Checks header and end of a whole blob, which stands at `offset` of the file.
+    pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
+        let announced = count(blob, blob.len() as u64, offset)?;
+        match blob.last() {
+            Some(&END) => Ok(Elements { blob, at: HEADER, offset, announced, seen: 0 }),
+            _ => Err(Error::corrupt(offset, "a listpack without its end mark")),
+        }
+    }
+
+    /// The number of elements, if the header tells.
+    pub fn announced(&self) -> Option<u64> {
+        self.announced
+    }
+
+    fn element(&mut self) -> Result<Option<Packed<'a>>> {
+        let (blob, at, offset) = (self.blob, self.at, self.offset);
+        let first = chunk::<1>(blob, at, offset)?[0];
+        let here = || offset + at as u64;
+        let text =
+            |head: usize, len: usize| Ok::<_, Error>((Packed::Text(slice(blob, at + head, len, offset)?), head + len));
+        let (element, size) = match first {
+            0x00..=0x7F => (Packed::Int(i64::from(first)), 1),
+            0x80..=0xBF => text(1, usize::from(first & 0x3F))?,
+            0xC0..=0xDF => {
+                let raw = u16::from_be_bytes(chunk(blob, at, offset)?) & 0x1FFF;
+                // 13 bits in two's complement.
+                let number = if raw < 0x1000 { i64::from(raw) } else { i64::from(raw) - 0x2000 };
+                (Packed::Int(number), 2)
+            }
+            0xE0..=0xEF => text(2, usize::from(u16::from_be_bytes(chunk(blob, at, offset)?) & 0x0FFF))?,
+            0xF0 => {
+                let len = u32::from_le_bytes(chunk(blob, at + 1, offset)?);
+                text(5, usize::try_from(len).map_err(|_| Error::corrupt(here(), "an element beyond all memory"))?)?
+            }
+            0xF1 => (Packed::Int(i64::from(i16::from_le_bytes(chunk(blob, at + 1, offset)?))), 3),
+            0xF2 => {
+                let [a, b, c] = chunk(blob, at + 1, offset)?;
+                (Packed::Int(i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)), 4)
+            }
+            0xF3 => (Packed::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
+            0xF4 => (Packed::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
+            END if at + 1 == blob.len() => return Ok(None),
+            END => return Err(Error::corrupt(here(), "the end mark of a listpack before its end")),
+            _ => return Err(Error::corrupt(here(), format!("a listpack element of unknown form {first:#04x}"))),
+        };
+        let back = backlen(size as u64);
+        check_backlen(slice(blob, at + size, back, offset)?, size, here())?;
+        self.at = at + size + back;
+        self.seen += 1;
+        Ok(Some(element))
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Result<Packed<'a>>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.blob.len() {
+            return None;
+        }
+        match self.element() {
+            Ok(Some(element)) => Some(Ok(element)),
+            Ok(None) => {
+                self.at = self.blob.len();
+                match self.announced {
+                    Some(announced) if announced != self.seen => Some(Err(Error::corrupt(
+                        self.offset + 4,
+                        format!("a listpack of {} elements says that it has {announced}", self.seen),
+                    ))),
+                    _ => None,
+                }
+            }
+            Err(error) => {
+                self.at = self.blob.len();
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+/// Bytes that tell the size of an element backwards; the limits are the servers', one below what 7 bits would hold.
+pub const fn backlen(size: u64) -> usize {
+    match size {
+        0..=127 => 1,
+        128..16_383 => 2,
+        16_383..2_097_151 => 3,
+        2_097_151..268_435_455 => 4,
+        _ => 5,
+    }
+}
+
+fn check_backlen(bytes: &[u8], size: usize, offset: u64) -> Result<()> {
+    let told = bytes.iter().fold(0usize, |told, byte| told << 7 | usize::from(byte & 0x7F));
+    if told == size {
+        return Ok(());
+    }
+    Err(Error::corrupt(offset, format!("a listpack element of {size} bytes is said to have {told}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(blob: &[u8]) -> Result<Vec<Packed<'_>>> {
+        Elements::new(blob, 0)?.collect()
+    }
+
+    #[test]
+    fn reads_text_and_numbers() {
+        let blob = b"\x0d\0\0\0\x02\0\x81\x66\x02\x81\x76\x02\xff";
+        assert_eq!(all(blob).unwrap(), [Packed::Text(b"f"), Packed::Text(b"v")]);
+        let numbers = [&[0x7F, 1][..], &[0xDF, 0xFF, 2], &[0xF1, 0, 0x80, 3], &[0xF2, 0xFF, 0xFF, 0xFF, 4]].concat();
+        let mut blob = vec![7 + numbers.len() as u8, 0, 0, 0, 4, 0];
+        blob.extend(&numbers);
+        blob.push(END);
+        assert_eq!(all(&blob).unwrap(), [127, -1, -32768, -1].map(Packed::Int));
+    }
+
+    #[test]
+    fn refuses_lies() {
+        let good = b"\x0d\0\0\0\x02\0\x81\x66\x02\x81\x76\x02\xff".to_vec();
+        for (at, byte) in [(0, 12), (4, 3), (4, 200), (8, 3), (6, 0x9F), (12, 0), (6, 0xF7), (6, 0xFF)] {
+            let mut bad = good.clone();
+            bad[at] = byte;
+            assert!(all(&bad).is_err(), "byte {at}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_end_in_a_result(mut blob in proptest::collection::vec(proptest::num::u8::ANY, 7..80)) {
+            let len = blob.len() as u8;
+            blob[..4].copy_from_slice(&[len, 0, 0, 0]);
+            *blob.last_mut().unwrap() = END;
+            let _ = all(&blob);
+        }
+    }
+}

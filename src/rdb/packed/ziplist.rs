@@ -1,0 +1,170 @@
+//! Ziplists (`ziplist.c` of the servers up to 6.2).
+//!
+//! ```text
+//! u32 bytes, u32 tail, u16 count (FFFF: walk), { prevlen, encoding, data }*, FF
+//! ```
+
+use super::{Packed, chunk, slice};
+use crate::error::{Error, Result};
+
+/// Bytes in front of the first entry.
+pub const HEADER: usize = 10;
+const UNKNOWN: u16 = u16::MAX;
+const END: u8 = 0xFF;
+/// A previous entry of this size or more takes five bytes to tell.
+const LONG_PREVIOUS: u8 = 254;
+
+/// The number of entries by the header alone, which may be a prefix of the blob; `None` when only a walk tells.
+/// `len` is the size of the whole blob.
+pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
+    let total = u32::from_le_bytes(chunk(prefix, 0, offset)?);
+    let tail = u32::from_le_bytes(chunk(prefix, 4, offset)?);
+    let count = u16::from_le_bytes(chunk(prefix, 8, offset)?);
+    if u64::from(total) != len || len <= HEADER as u64 {
+        return Err(Error::corrupt(offset, format!("a ziplist of {len} bytes says that it has {total}")));
+    }
+    if u64::from(tail) > len - 1 {
+        return Err(Error::corrupt(offset + 4, format!("a ziplist of {len} bytes has its last entry at {tail}")));
+    }
+    if count != UNKNOWN && u64::from(count) > (len - HEADER as u64 - 1) / 2 {
+        return Err(Error::corrupt(offset + 8, format!("a ziplist of {len} bytes says that it has {count} entries")));
+    }
+    Ok((count != UNKNOWN).then_some(u64::from(count)))
+}
+
+/// Goes over the entries of a ziplist.
+#[derive(Debug, Clone)]
+pub struct Entries<'a> {
+    blob: &'a [u8],
+    at: usize,
+    offset: u64,
+    announced: Option<u64>,
+    seen: u64,
+    previous: usize,
+}
+
+impl<'a> Entries<'a> {
+    /// Checks header and end of a whole blob, which stands at `offset` of the file.
+    pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
+        let announced = count(blob, blob.len() as u64, offset)?;
+        match blob.last() {
+            Some(&END) => Ok(Entries { blob, at: HEADER, offset, announced, seen: 0, previous: 0 }),
+            _ => Err(Error::corrupt(offset, "a ziplist without its end mark")),
+        }
+    }
+
+    /// The number of entries, if the header tells.
+    pub fn announced(&self) -> Option<u64> {
+        self.announced
+    }
+
+    fn entry(&mut self) -> Result<Option<Packed<'a>>> {
+        let (blob, start, offset) = (self.blob, self.at, self.offset);
+        let here = offset + start as u64;
+        let first = chunk::<1>(blob, start, offset)?[0];
+        if first == END {
+            if start + 1 == blob.len() {
+                return Ok(None);
+            }
+            return Err(Error::corrupt(here, "the end mark of a ziplist before its end"));
+        }
+        let (previous, head) = match first {
+            LONG_PREVIOUS => (u32::from_le_bytes(chunk(blob, start + 1, offset)?) as usize, 5),
+            short => (usize::from(short), 1),
+        };
+        if previous != self.previous {
+            let (is, told) = (self.previous, previous);
+            return Err(Error::corrupt(here, format!("a ziplist entry of {is} bytes is said to have {told}")));
+        }
+        let at = start + head;
+        let text =
+            |head: usize, len: usize| Ok::<_, Error>((Packed::Text(slice(blob, at + head, len, offset)?), head + len));
+        let encoding = chunk::<1>(blob, at, offset)?[0];
+        let (entry, size) = match encoding {
+            0x00..=0x3F => text(1, usize::from(encoding))?,
+            0x40..=0x7F => text(2, usize::from(u16::from_be_bytes(chunk(blob, at, offset)?) & 0x3FFF))?,
+            0x80..=0xBF => text(5, u32::from_be_bytes(chunk(blob, at + 1, offset)?) as usize)?,
+            0xC0 => (Packed::Int(i64::from(i16::from_le_bytes(chunk(blob, at + 1, offset)?))), 3),
+            0xD0 => (Packed::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
+            0xE0 => (Packed::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
+            0xF0 => {
+                let [a, b, c] = chunk(blob, at + 1, offset)?;
+                (Packed::Int(i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)), 4)
+            }
+            0xFE => (Packed::Int(i64::from(i8::from_le_bytes(chunk(blob, at + 1, offset)?))), 2),
+            0xF1..=0xFD => (Packed::Int(i64::from(encoding & 0x0F) - 1), 1),
+            _ => {
+                let at = offset + at as u64;
+                return Err(Error::corrupt(at, format!("a ziplist entry of unknown form {encoding:#04x}")));
+            }
+        };
+        self.previous = head + size;
+        self.at = start + self.previous;
+        self.seen += 1;
+        Ok(Some(entry))
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Result<Packed<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.blob.len() {
+            return None;
+        }
+        match self.entry() {
+            Ok(Some(entry)) => Some(Ok(entry)),
+            Ok(None) => {
+                self.at = self.blob.len();
+                match self.announced {
+                    Some(announced) if announced != self.seen => Some(Err(Error::corrupt(
+                        self.offset + 8,
+                        format!("a ziplist of {} entries says that it has {announced}", self.seen),
+                    ))),
+                    _ => None,
+                }
+            }
+            Err(error) => {
+                self.at = self.blob.len();
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(blob: &[u8]) -> Result<Vec<Packed<'_>>> {
+        Entries::new(blob, 0)?.collect()
+    }
+
+    fn ziplist(entries: &[&[u8]]) -> Vec<u8> {
+        let body = entries.concat();
+        let len = HEADER + body.len() + 1;
+        let tail = len - 1 - entries.last().map_or(0, |last| last.len());
+        let mut blob = vec![len as u8, 0, 0, 0, tail as u8, 0, 0, 0, entries.len() as u8, 0];
+        blob.extend(body);
+        blob.push(END);
+        blob
+    }
+
+    #[test]
+    fn reads_text_and_numbers() {
+        let blob =
+            ziplist(&[&[0, 0x01, b'a'], &[3, 0xF3], &[2, 0xFE, 0xFF], &[3, 0xC0, 0x2C, 0x01], &[4, 0xF0, 0, 0, 0x80]]);
+        let expected = [Packed::Text(b"a"), Packed::Int(2), Packed::Int(-1), Packed::Int(300), Packed::Int(-8_388_608)];
+        assert_eq!(all(&blob).unwrap(), expected);
+    }
+
+    #[test]
+    fn refuses_lies() {
+        let good = ziplist(&[&[0, 0x01, b'a'], &[3, 0xF3]]);
+        for (at, byte) in [(0, 99), (4, 99), (8, 3), (8, 99), (10, 1), (11, 0x3F), (13, 9), (14, 0xFF)] {
+            let mut bad = good.clone();
+            bad[at] = byte;
+            assert!(all(&bad).is_err(), "byte {at}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Zipmaps (`zipmap.c` of the servers): how Redis 2.0 to 2.4 kept small hashes.
+//!
+//! ```text
+//! u8 count (254, 255: walk), { length, field, length, u8 free, value, free bytes }*, FF
+//! length: one byte up to 253, or FE and u32
+//! ```
+
+use super::{chunk, slice};
+use crate::error::{Error, Result};
+
+const END: u8 = 0xFF;
+const LONG: u8 = 254;
+
+/// Goes over the pairs of a zipmap.
+#[derive(Debug, Clone)]
+pub struct Pairs<'a> {
+    blob: &'a [u8],
+    at: usize,
+    offset: u64,
+    seen: u64,
+}
+
+impl<'a> Pairs<'a> {
+    /// Checks the end of a whole blob, which stands at `offset` of the file.
+    pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
+        match blob {
+            [_, .., END] => Ok(Pairs { blob, at: 1, offset, seen: 0 }),
+            _ => Err(Error::corrupt(offset, "a zipmap without its end mark")),
+        }
+    }
+
+    fn length(&mut self) -> Result<usize> {
+        let first = chunk::<1>(self.blob, self.at, self.offset)?[0];
+        let (length, size) = match first {
+            LONG => (u32::from_le_bytes(chunk(self.blob, self.at + 1, self.offset)?) as usize, 5),
+            END => return Err(Error::corrupt(self.offset + self.at as u64, "a zipmap's field without its value")),
+            short => (usize::from(short), 1),
+        };
+        self.at += size;
+        Ok(length)
+    }
+
+    fn text(&mut self, len: usize) -> Result<&'a [u8]> {
+        let text = slice(self.blob, self.at, len, self.offset)?;
+        self.at += len;
+        Ok(text)
+    }
+
+    fn pair(&mut self) -> Result<(&'a [u8], &'a [u8])> {
+        let len = self.length()?;
+        let field = self.text(len)?;
+        let len = self.length()?;
+        let free = usize::from(chunk::<1>(self.blob, self.at, self.offset)?[0]);
+        self.at += 1;
+        let value = self.text(len)?;
+        self.text(free)?;
+        self.seen += 1;
+        Ok((field, value))
+    }
+}
+
+impl<'a> Iterator for Pairs<'a> {
+    type Item = Result<(&'a [u8], &'a [u8])>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let last = self.blob.len() - 1;
+        if self.at > last {
+            return None;
+        }
+        if self.at == last {
+            self.at = self.blob.len();
+            let announced = u64::from(self.blob[0]);
+            let wrong = announced < u64::from(LONG) && announced != self.seen;
+            return wrong.then(|| {
+                let seen = self.seen;
+                Err(Error::corrupt(self.offset, format!("a zipmap of {seen} pairs says that it has {announced}")))
+            });
+        }
+        let pair = self.pair();
+        if pair.is_err() || self.at > last {
+            self.at = self.blob.len();
+        }
+        Some(pair)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(blob: &[u8]) -> Result<Vec<(&[u8], &[u8])>> {
+        Pairs::new(blob, 0)?.collect()
+    }
+
+    #[test]
+    fn reads_pairs_and_passes_over_free_bytes() {
+        let blob = b"\x02\x03foo\x03\x02barxx\x01a\x00\x00\xff";
+        assert_eq!(all(blob).unwrap(), [(&b"foo"[..], &b"bar"[..]), (b"a", b"")]);
+    }
+
+    #[test]
+    fn refuses_lies() {
+        for blob in [
+            &b""[..],
+            b"\x00",
+            b"\x01\xff",
+            b"\x01\x09f\xff",
+            b"\x01\x01f\xff",
+            b"\x01\xfe\xff\xff\xff\xff\xff",
+            b"\x01\x01f\x00\x09\xff",
+        ] {
+            assert!(all(blob).is_err(), "{blob:?}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Strings as they stand in the file, undecoded until someone asks.
+//!
+//! ```text
+//! length, bytes           plain
+//! C0 i8 | C1 i16 | C2 i32 the decimal text of a number, little endian
+//! C3 clen ulen bytes      an LZF block of clen bytes that expands to ulen
+//! ```
+
+use std::borrow::Cow;
+
+use super::cursor::{Cursor, Length};
+use super::lzf;
+use crate::error::{Error, Result};
+use crate::limits;
+
+/// A string of any form, borrowed from the file.
+#[derive(Debug, Clone, Copy)]
+pub struct RawString<'a> {
+    /// Absolute offset of its content (for numbers: of the form byte).
+    pub offset: u64,
+    /// How it is stored.
+    pub form: Form<'a>,
+}
+
+/// How a string is stored.
+#[derive(Debug, Clone, Copy)]
+pub enum Form<'a> {
+    /// As it is.
+    Plain(&'a [u8]),
+    /// As a number that stands for its decimal text.
+    Int(i32),
+    /// As an LZF block that announces `len` bytes.
+    Lzf {
+        /// The compressed bytes.
+        block: &'a [u8],
+        /// Bytes that they expand to.
+        len: u64,
+    },
+}
+
+impl<'a> Cursor<'a> {
+    /// A string. Nothing is decoded, nothing allocated.
+    #[inline]
+    pub fn string(&mut self) -> Result<RawString<'a>> {
+        let start = self.clone();
+        match self.length_or_special()? {
+            Length::Plain(len) => {
+                let offset = self.offset();
+                match self.take(len) {
+                    Ok(bytes) => Ok(RawString { offset, form: Form::Plain(bytes) }),
+                    Err(_) => Err(self.back_to(start, len)),
+                }
+            }
+            Length::Special(form) => self.special_string(start, form),
+        }
+    }
+
+    /// Returns to the beginning of a string that goes on for `len` bytes from here, beyond the bytes at hand.
+    #[cold]
+    fn back_to(&mut self, start: Cursor<'a>, len: u64) -> Error {
+        let head = (self.consumed() - start.consumed()) as u64;
+        *self = start;
+        Error::truncated(self.offset(), len.saturating_add(head), self.left() as u64)
+    }
+
+    fn special_string(&mut self, start: Cursor<'a>, form: u8) -> Result<RawString<'a>> {
+        let read = |cursor: &mut Cursor<'a>| -> Result<Form<'a>> {
+            match form {
+                0 => cursor.array::<1>().map(|b| Form::Int(i32::from(i8::from_le_bytes(*b)))),
+                1 => cursor.array::<2>().map(|b| Form::Int(i32::from(i16::from_le_bytes(*b)))),
+                2 => cursor.i32_le().map(Form::Int),
+                3 => {
+                    let compressed = cursor.length()?;
+                    let len = cursor.length()?;
+                    if compressed == 0 || len == 0 || len / limits::LZF_MAX_RATIO > compressed {
+                        return Err(Error::corrupt(
+                            start.offset(),
+                            format!("no LZF block of {compressed} bytes expands to {len}"),
+                        ));
+                    }
+                    cursor.take(compressed).map(|block| Form::Lzf { block, len })
+                }
+                other => Err(Error::corrupt(start.offset(), format!("unknown string form {other}"))),
+            }
+        };
+        match read(self) {
+            Ok(form) => {
+                let offset = match form {
+                    Form::Lzf { block, .. } => self.offset() - block.len() as u64,
+                    Form::Plain(_) | Form::Int(_) => start.offset(),
+                };
+                Ok(RawString { offset, form })
+            }
+            Err(error) => Err(match error.needed() {
+                Some(needed) => self.back_to(start, needed),
+                None => error,
+            }),
+        }
+    }
+}
+
+impl<'a> RawString<'a> {
+    /// A string that is not from a file, for tests and for values made of parts.
+    pub fn plain(bytes: &'a [u8]) -> Self {
+        RawString { offset: 0, form: Form::Plain(bytes) }
+    }
+
+    /// Number of bytes once decoded.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        match self.form {
+            Form::Plain(bytes) => bytes.len() as u64,
+            Form::Int(number) => decimal_len(number),
+            Form::Lzf { len, .. } => len,
+        }
+    }
+
+    /// True for the empty string.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The decoded bytes: borrowed where they stand in the file, else made in `scratch` (which is cleared first).
+    pub fn decode<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
+    where
+        'a: 's,
+    {
+        match self.form {
+            Form::Plain(bytes) => Ok(bytes),
+            Form::Int(number) => {
+                scratch.clear();
+                scratch.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+                Ok(scratch)
+            }
+            Form::Lzf { block, len } => {
+                scratch.clear();
+                let len = self.expandable(len)?;
+                lzf::expand(block, len, scratch).map_err(|error| Error::corrupt(self.offset, error.message()))?;
+                Ok(scratch)
+            }
+        }
+    }
+
+    /// The first `want` decoded bytes, or all if there are fewer, or some more; `scratch` as in [`RawString::decode`].
+    pub fn prefix<'s>(&self, want: usize, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
+    where
+        'a: 's,
+    {
+        match self.form {
+            Form::Lzf { block, len } => {
+                scratch.clear();
+                let len = self.expandable(len)?;
+                lzf::expand_prefix(block, len, want, scratch)
+                    .map_err(|error| Error::corrupt(self.offset, error.message()))?;
+                Ok(scratch)
+            }
+            Form::Plain(_) | Form::Int(_) => self.decode(scratch),
+        }
+    }
+
+    /// The decoded bytes, owned only where they do not stand in the file.
+    pub fn to_bytes(&self) -> Result<Cow<'a, [u8]>> {
+        match self.form {
+            Form::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
+            Form::Int(_) | Form::Lzf { .. } => {
+                let mut made = Vec::new();
+                self.decode(&mut made)?;
+                Ok(Cow::Owned(made))
+            }
+        }
+    }
+
+    fn expandable(&self, len: u64) -> Result<usize> {
+        match usize::try_from(len) {
+            Ok(small) if len <= limits::MAX_BLOB_BYTES => Ok(small),
+            _ => Err(Error::at(
+                self.offset,
+                crate::error::ErrorKind::Limit(format!("a compressed value of {len} bytes is beyond what is expanded")),
+            )),
+        }
+    }
+}
+
+/// Characters of the decimal text of a number.
+#[inline]
+fn decimal_len(number: i32) -> u64 {
+    let digits = match number.unsigned_abs().checked_ilog10() {
+        Some(log) => u64::from(log) + 1,
+        None => 1,
+    };
+    digits + u64::from(number < 0)
+}
+
+/// The number whose canonical decimal text this is: no sign but `-`, no leading zero, within 64 bits. The servers
+/// store such strings as numbers (`string2ll` in `util.c`).
+#[inline]
+pub fn canonical_int(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    match digits {
+        [b'0'] if !negative => return Some(0),
+        [b'1'..=b'9', ..] if digits.len() <= 19 => {}
+        _ => return None,
+    }
+    let mut magnitude: u64 = 0;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        // 19 digits stay below 10^19, which fits 64 bits.
+        magnitude = magnitude * 10 + u64::from(digit - b'0');
+    }
+    if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(bytes: &[u8]) -> Vec<u8> {
+        let string = Cursor::new(bytes, 0).string().unwrap();
+        let text = string.to_bytes().unwrap().into_owned();
+        assert_eq!(text.len() as u64, string.len());
+        text
+    }
+
+    #[test]
+    fn strings_of_every_form() {
+        assert_eq!(decoded(b"\x05hello"), b"hello");
+        assert_eq!(decoded(&[0xC0, 0x7B]), b"123");
+        assert_eq!(decoded(&[0xC1, 0xD4, 0xFE]), b"-300");
+        assert_eq!(decoded(&[0xC2, 0xA0, 0x86, 0x01, 0x00]), b"100000");
+        assert_eq!(
+            decoded(&[0xC3, 0x09, 0x40, 0x64, 0x01, 0x61, 0x61, 0xE0, 0x57, 0x00, 0x01, 0x61, 0x61]),
+            vec![b'a'; 100]
+        );
+    }
+
+    #[test]
+    fn a_short_string_fails_at_its_beginning_and_tells_what_it_needs() {
+        for (bytes, needed) in [(&b"\x05hel"[..], 6), (&[0xC2, 1, 2][..], 5), (&[0xC3, 0x09, 0x10, 1][..], 12)] {
+            let mut cursor = Cursor::new(bytes, 40);
+            let error = cursor.string().unwrap_err();
+            assert_eq!((error.offset(), cursor.offset()), (Some(40), 40));
+            assert!(error.needed().unwrap() <= needed);
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_refused_before_it_is_expanded() {
+        assert!(Cursor::new(&[0xC3, 0x01, 0x80, 0x40, 0, 0, 0, 0x00], 0).string().is_err());
+    }
+
+    #[test]
+    fn lengths_of_numbers() {
+        for number in [0, 9, 10, -1, -10, i32::MAX, i32::MIN] {
+            assert_eq!(decimal_len(number), number.to_string().len() as u64);
+        }
+    }
+
+    #[test]
+    fn canonical_numbers_only() {
+        for text in ["0", "-1", "9223372036854775807", "-9223372036854775808"] {
+            assert_eq!(canonical_int(text.as_bytes()), text.parse().ok());
+        }
+        for text in [
+            "",
+            "-",
+            "-0",
+            "01",
+            "+1",
+            " 1",
+            "1a",
+            "9223372036854775808",
+            "-9223372036854775809",
+            "99999999999999999999",
+        ] {
+            assert_eq!(canonical_int(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Values that are a count and then that many elements.
+
+use super::{FieldExpiry, ModuleItem, Node, Score, Visit};
+use crate::error::{Error, Result, Within};
+use crate::rdb::cursor::Cursor;
+
+/// `n, string[n]`: lists and sets.
+pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, noun: &'static str) -> Result<()> {
+    let elements = input.count(1).within("number of elements")?;
+    visit.count(elements);
+    for _ in 0..elements {
+        visit.element(input.string().within(noun)?);
+    }
+    Ok(())
+}
+
+/// `n, (field, value)[n]`.
+pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let pairs = input.count(2).within("hash size")?;
+    visit.count(pairs);
+    for _ in 0..pairs {
+        let field = input.string().within("hash field")?;
+        visit.pair(field, input.string().within("hash value")?);
+    }
+    Ok(())
+}
+
+/// `n, (member, binary double)[n]`.
+pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let members = input.count(9).within("sorted set size")?;
+    visit.count(members);
+    for _ in 0..members {
+        let member = input.string().within("sorted set member")?;
+        visit.scored(member, Score::Binary(input.f64_le().within("score")?));
+    }
+    Ok(())
+}
+
+/// `n, (member, text of a double)[n]`: one byte tells the text's length, 253 to 255 are NaN and the infinities.
+pub fn walk_zset_text<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let members = input.count(2).within("sorted set size")?;
+    visit.count(members);
+    for _ in 0..members {
+        let member = input.string().within("sorted set member")?;
+        let score = match input.byte().within("score")? {
+            253 => &b"nan"[..],
+            254 => b"inf",
+            255 => b"-inf",
+            len => input.take(u64::from(len)).within("score")?,
+        };
+        visit.scored(member, Score::Text(score));
+    }
+    Ok(())
+}
+
+/// `n, ziplist[n]`.
+pub fn walk_quicklist<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let nodes = input.count(1).within("number of list nodes")?;
+    visit.count(nodes);
+    for _ in 0..nodes {
+        visit.node(Node::Ziplist, input.string().within("list node")?);
+    }
+    Ok(())
+}
+
+/// `n, (container, blob)[n]`: 1 is an element as it is, 2 a listpack.
+pub fn walk_quicklist_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let nodes = input.count(2).within("number of list nodes")?;
+    visit.count(nodes);
+    for _ in 0..nodes {
+        let offset = input.offset();
+        let node = match input.length().within("list node container")? {
+            1 => Node::Plain,
+            2 => Node::Listpack,
+            other => return Err(Error::corrupt(offset, format!("list node container {other} is not known"))),
+        };
+        visit.node(node, input.string().within("list node")?);
+    }
+    Ok(())
+}
+
+/// How the field expiries of a hash are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldTimes {
+    /// As they are: release candidates of Redis 7.4.
+    Absolute,
+    /// As the distance from the earliest, plus one.
+    SinceEarliest,
+}
+
+/// `[earliest,] n, (time, field, value)[n]`: time 0 is none.
+pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times: FieldTimes) -> Result<()> {
+    let earliest = match times {
+        FieldTimes::Absolute => 0,
+        FieldTimes::SinceEarliest => input.i64_le().within("earliest field expiry")?,
+    };
+    let pairs = input.count(3).within("hash size")?;
+    visit.count(pairs);
+    for _ in 0..pairs {
+        let time = input.number().within("field expiry")?;
+        let field = input.string().within("hash field")?;
+        let value = input.string().within("hash value")?;
+        let expires_at = match (time, times) {
+            (0, _) => None,
+            (time, FieldTimes::Absolute) => Some(i64::try_from(time).unwrap_or(i64::MAX)),
+            (time, FieldTimes::SinceEarliest) => Some(earliest.saturating_add_unsigned(time - 1)),
+        };
+        visit.expiring_pair(field, value, FieldExpiry(expires_at));
+    }
+    Ok(())
+}
+
+/// Valkey's `n, (field, value, i64 time)[n]`: time -1 is none.
+pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let pairs = input.count(10).within("hash size")?;
+    visit.count(pairs);
+    for _ in 0..pairs {
+        let field = input.string().within("hash field")?;
+        let value = input.string().within("hash value")?;
+        let time = input.i64_le().within("field expiry")?;
+        visit.expiring_pair(field, value, FieldExpiry((time != -1).then_some(time)));
+    }
+    Ok(())
+}
+
+/// `n, flag, [insert index], (index, tag, text or number)[n]`.
+pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let items = input.length().within("array size")?;
+    if input.length().within("array flag")? != 0 {
+        input.number().within("array insert index")?;
+    }
+    visit.count(items);
+    for _ in 0..items {
+        let index = input.length().within("array index")?;
+        let offset = input.offset();
+        let item = match input.length().within("array item's tag")? {
+            0 | 3 => ModuleItem::String(input.string().within("array item")?),
+            1 => ModuleItem::Integer(input.u64_le().within("array item")?),
+            2 => ModuleItem::Double(*input.array().within("array item")?),
+            other => return Err(Error::corrupt(offset, format!("array item's tag {other} is not known"))),
+        };
+        visit.array_item(index, item);
+    }
+    Ok(())
+}
+
+/// KeyDB's cron job: script, start, interval, keys, arguments.
+pub fn walk_cron<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    visit.module_item(ModuleItem::String(input.string().within("cron script")?));
+    for noun in ["cron start", "cron interval"] {
+        visit.module_item(ModuleItem::Integer(input.u64_le().within(noun)?));
+    }
+    for noun in ["cron keys", "cron arguments"] {
+        for _ in 0..input.count(1).within(noun)? {
+            visit.module_item(ModuleItem::String(input.string().within(noun)?));
+        }
+    }
+    Ok(())
+}
