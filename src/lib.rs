@@ -6,3 +6,4 @@ pub mod rdb;
 pub mod record;
 pub mod report;
 pub mod units;
+pub mod pattern;
