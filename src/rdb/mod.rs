@@ -8,6 +8,8 @@
 //! [`walk::Visit`] what it meets. Skipping and measuring are one code with different visitors, so they cannot disagree
 //! about where a value ends.
 
+pub mod about;
+pub mod batch;
 pub mod cursor;
 pub mod header;
 pub mod lzf;
@@ -16,4 +18,5 @@ pub mod packed;
 pub mod scan;
 pub mod string;
 pub mod value_type;
+pub mod verify;
 pub mod walk;

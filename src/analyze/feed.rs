@@ -1,0 +1,165 @@
+//! The batches of all input files as one sequence, a few files at a time, so that files that are decompressed on threads
+//! of their own keep several workers busy.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::progress::Progress;
+use super::read::File;
+use crate::error::{Error, Result};
+use crate::input::{Container, Input, OpenOptions};
+use crate::rdb::about::About;
+use crate::rdb::batch::{Batch, Batches, Ending};
+
+/// An input whose preamble was read: all that has to be known before the first record.
+#[derive(Debug)]
+pub struct Prepared {
+    input: Input,
+    options: OpenOptions,
+    /// Kept open where opening again is impossible (pipes) or keeping costs nothing (maps).
+    open: Option<Open>,
+    /// What stands in front of the first key.
+    pub preamble: About,
+    /// Where the bytes come from.
+    pub container: Container,
+    /// Bytes of the file, for progress.
+    pub size: Option<u64>,
+    /// What compresses the file.
+    pub compression: Option<&'static str>,
+}
+
+/// A file that batches are being cut from.
+#[derive(Debug)]
+struct Open {
+    batches: Batches,
+    /// Bytes of the file that were read, where they are not those of the snapshot.
+    read: Option<Arc<AtomicU64>>,
+    reported: u64,
+}
+
+impl Open {
+    /// Bytes of the file that were read since the last call.
+    fn advance(&mut self, batch: Option<&Batch>) -> u64 {
+        let now = match (&self.read, batch) {
+            (Some(read), _) => read.load(Ordering::Relaxed),
+            (None, Some(batch)) => batch.base + batch.bytes.len() as u64,
+            (None, None) => self.reported,
+        };
+        let more = now.saturating_sub(self.reported);
+        self.reported = self.reported.max(now);
+        more
+    }
+}
+
+impl Prepared {
+    /// Opens the input and reads what stands in front of its first key.
+    pub fn new(input: Input, options: &OpenOptions) -> Result<Prepared> {
+        let name = input.name.clone();
+        Prepared::open(input, options).map_err(|error| error.in_file(&name))
+    }
+
+    fn open(input: Input, options: &OpenOptions) -> Result<Prepared> {
+        let opened = input.open(options)?;
+        let (container, size) = (opened.container.clone(), opened.size);
+        let compression = opened.compression.map(|compression| compression.name());
+        // A decompressor that waits costs a thread and its buffers: with many shards they are better opened again.
+        let keep = compression.is_none() || !input.is_reopenable();
+        let mut batches = Batches::open(opened.window)?;
+        let preamble = batches.preamble()?;
+        let open = keep.then_some(Open { batches, read: opened.consumed, reported: 0 });
+        Ok(Prepared { input, options: options.clone(), open, preamble, container, size, compression })
+    }
+
+    /// As reports name it.
+    pub fn name(&self) -> &str {
+        &self.input.name
+    }
+
+    /// Bytes of commands in other files that follow the snapshot (multi-part append-only files).
+    pub fn following_bytes(&self) -> Option<u64> {
+        self.input.following_bytes
+    }
+
+    fn into_open(mut self) -> Result<Open> {
+        match self.open.take() {
+            Some(open) => Ok(open),
+            None => {
+                let opened = self.input.open(&self.options)?;
+                Ok(Open { batches: Batches::open(opened.window)?, read: opened.consumed, reported: 0 })
+            }
+        }
+    }
+}
+
+/// A batch and the file that it is from.
+#[derive(Debug)]
+pub struct Work {
+    /// The batch.
+    pub batch: Batch,
+    /// Its file.
+    pub file: Arc<File>,
+}
+
+/// The batches of all files, in turns over the few files that are open at a time.
+pub struct Feed<'p> {
+    waiting: VecDeque<(Arc<File>, Prepared)>,
+    active: VecDeque<(Arc<File>, Open)>,
+    at_once: usize,
+    progress: &'p dyn Progress,
+    /// By position among the inputs, once a file has run out.
+    endings: Vec<(usize, Result<Ending>)>,
+}
+
+impl<'p> Feed<'p> {
+    /// A feed over `files` that has `at_once` of them open; 1 keeps the order of files.
+    pub fn new(files: Vec<(Arc<File>, Prepared)>, at_once: usize, progress: &'p dyn Progress) -> Self {
+        Feed { waiting: files.into(), active: VecDeque::new(), at_once: at_once.max(1), progress, endings: Vec::new() }
+    }
+
+    /// How each file ended, by position among the inputs. Files that were not read to their end are missing.
+    pub fn into_endings(mut self) -> Vec<(usize, Result<Ending>)> {
+        self.endings.sort_by_key(|(index, _)| *index);
+        self.endings
+    }
+
+    fn top_up(&mut self) {
+        while self.active.len() < self.at_once {
+            let Some((file, prepared)) = self.waiting.pop_front() else { return };
+            match prepared.into_open() {
+                Ok(open) => self.active.push_back((file, open)),
+                Err(error) => self.endings.push((file.index, Err(named(error, &file)))),
+            }
+        }
+    }
+}
+
+fn named(error: Error, file: &File) -> Error {
+    error.in_file(&file.name)
+}
+
+impl Iterator for Feed<'_> {
+    type Item = Work;
+
+    fn next(&mut self) -> Option<Work> {
+        loop {
+            self.top_up();
+            let (file, mut open) = self.active.pop_front()?;
+            let batch = open.batches.next_batch();
+            self.progress.bytes(open.advance(batch.as_ref()));
+            match batch {
+                Some(batch) => {
+                    let work = Work { batch, file: Arc::clone(&file) };
+                    // In turns: the others decompress meanwhile.
+                    self.active.push_back((file, open));
+                    return Some(work);
+                }
+                None => {
+                    let mut ending = open.batches.ending();
+                    ending.stopped = ending.stopped.map(|error| named(error, &file));
+                    self.endings.push((file.index, Ok(ending)));
+                }
+            }
+        }
+    }
+}

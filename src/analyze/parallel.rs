@@ -1,0 +1,91 @@
+//! The driver: workers pull batches, read them, and their sums are merged.
+//!
+//! No channel, lock or shared map of ours: one batch is alive per worker, and one thread is the same code. The feed keeps
+//! its own errors, so that stopping early still leaves everything that was learnt.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::feed::{Feed, Work};
+use super::part::Part;
+use super::progress::Progress;
+use super::read::{Continue, FileTally, KnownDatabase, Reading, read_batch};
+use crate::aggregate::Aggregate;
+use crate::record::Record;
+
+/// What the workers have found: the aggregates over all records, and a tally for each file.
+#[derive(Debug)]
+pub struct Found<A> {
+    /// Over all records.
+    pub part: Part<A>,
+    /// By position among the inputs.
+    pub files: BTreeMap<usize, FileTally>,
+}
+
+impl<A: Aggregate> Found<A> {
+    /// Nothing yet.
+    pub fn new(empty: A) -> Self {
+        Found { part: Part::new(empty), files: BTreeMap::new() }
+    }
+
+    fn merge(mut self, other: Self, wanted: impl Fn(u64) -> bool) -> Self {
+        self.part = self.part.join(other.part, wanted);
+        for (index, tally) in other.files {
+            self.files.entry(index).or_default().merge(tally);
+        }
+        self
+    }
+
+    fn read(&mut self, work: &Work, reading: Reading<'_>, progress: &dyn Progress, empty: impl Fn() -> A) {
+        let tally = self.files.entry(work.file.index).or_default();
+        let before = tally.keys;
+        let part = &mut self.part;
+        read_batch(&work.batch, &work.file, reading, tally, |record, known| {
+            match known {
+                KnownDatabase::Yes => part.observe(record),
+                KnownDatabase::No => part.observe_leading(record, &empty),
+            }
+            Continue::Yes
+        });
+        progress.keys(tally.keys - before);
+    }
+}
+
+/// Reads everything on all threads of the current pool.
+pub fn read_all<A, F>(feed: &mut Feed<'_>, reading: Reading<'_>, progress: &dyn Progress, empty: F) -> Found<A>
+where
+    A: Aggregate + Send,
+    F: Fn() -> A + Sync,
+{
+    let wanted = |db| reading.selection.wants_database(db);
+    feed.par_bridge()
+        .fold(
+            || Found::new(empty()),
+            |mut found, work| {
+                found.read(&work, reading, progress, &empty);
+                found
+            },
+        )
+        .reduce(|| Found::new(empty()), |left, right| left.merge(right, wanted))
+}
+
+/// Reads records one after the other, in file order, until `see` says stop.
+pub fn read_in_order(
+    feed: &mut Feed<'_>,
+    reading: Reading<'_>,
+    progress: &dyn Progress,
+    mut see: impl FnMut(&Record<'_>, usize) -> Continue,
+) -> BTreeMap<usize, FileTally> {
+    let mut files: BTreeMap<usize, FileTally> = BTreeMap::new();
+    for work in feed {
+        let tally = files.entry(work.file.index).or_default();
+        let before = tally.keys;
+        let more = read_batch(&work.batch, &work.file, reading, tally, |record, _| see(record, work.file.index));
+        progress.keys(tally.keys - before);
+        if more == Continue::No {
+            break;
+        }
+    }
+    files
+}

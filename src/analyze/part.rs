@@ -1,0 +1,66 @@
+//! What one part of a file adds to the whole, when the part may have begun before its database was known.
+//!
+//! Keys in front of a part's first database switch belong to the database that the part before ends with. They are
+//! collected apart, and settled when the two parts are joined in file order.
+
+use crate::aggregate::Aggregate;
+use crate::record::Record;
+
+/// The aggregates of a part of a file, or of many parts.
+#[derive(Debug, Clone)]
+pub struct Part<A> {
+    /// Keys whose database is not known yet; they were observed with the provisional number 0.
+    leading: Option<Box<A>>,
+    /// Everything else.
+    settled: A,
+    /// The database in force where the part ends, if the part itself tells.
+    db_at_end: Option<u64>,
+}
+
+impl<A: Aggregate> Part<A> {
+    /// A part without keys.
+    pub fn new(empty: A) -> Self {
+        Part { leading: None, settled: empty, db_at_end: None }
+    }
+
+    /// Takes a key of a known database into account.
+    #[inline]
+    pub fn observe(&mut self, record: &Record<'_>) {
+        self.settled.observe(record);
+    }
+
+    /// Takes a key into account that came before the part's first database switch; its `db` is the provisional 0.
+    pub fn observe_leading(&mut self, record: &Record<'_>, empty: impl FnOnce() -> A) {
+        self.leading.get_or_insert_with(|| Box::new(empty())).observe(record);
+    }
+
+    /// Says which database was in force where the part ended.
+    pub fn ends_in(&mut self, db: Option<u64>) {
+        self.db_at_end = db.or(self.db_at_end);
+    }
+
+    /// Joins the part that follows in the file. `wanted` says whether keys of a database count at all.
+    #[must_use]
+    pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
+        if let Some(mut leading) = next.leading {
+            match (self.db_at_end, &mut self.leading) {
+                (Some(db), _) if wanted(db) => {
+                    leading.settle_database(db);
+                    self.settled.merge(*leading);
+                }
+                (Some(_), _) => {}
+                (None, Some(mine)) => mine.merge(*leading),
+                (None, None) => self.leading = Some(leading),
+            }
+        }
+        self.settled.merge(next.settled);
+        self.db_at_end = next.db_at_end.or(self.db_at_end);
+        self
+    }
+
+    /// The aggregates of the whole file, which begins in database `first`.
+    pub fn finish(self, first: u64, empty: impl FnOnce() -> A, wanted: impl Fn(u64) -> bool) -> A {
+        let start = Part { leading: None, settled: empty(), db_at_end: Some(first) };
+        start.join(self, wanted).settled
+    }
+}

@@ -1,0 +1,23 @@
+//! How far a run has come, for whoever shows it.
+
+/// Is told how far a run has come. Called from several threads, a few times a second at most per file.
+pub trait Progress: Sync {
+    /// The inputs have so many bytes in all, as far as is known before they are read.
+    fn expect(&self, bytes: u64) {
+        let _ = bytes;
+    }
+    /// So many more bytes of the inputs were read.
+    fn bytes(&self, bytes: u64) {
+        let _ = bytes;
+    }
+    /// So many more keys were read.
+    fn keys(&self, keys: u64) {
+        let _ = keys;
+    }
+}
+
+/// Nobody is watching.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Progress for Unwatched {}

@@ -1,0 +1,185 @@
+//! A worker's share: one batch to records.
+
+use crate::error::{Error, Result, Within};
+use crate::limits;
+use crate::memory::{Meter, Model};
+use crate::rdb::batch::Batch;
+use crate::rdb::crc64;
+use crate::rdb::scan::{Entry, Item};
+use crate::record::Record;
+use crate::units::{Bytes, Millis};
+
+use super::select::Selection;
+
+/// What every worker needs to know of the file that its batch is from.
+#[derive(Debug)]
+pub struct File {
+    /// Position among the inputs.
+    pub index: usize,
+    /// As reports name it.
+    pub name: String,
+    /// Prices its values.
+    pub model: Model,
+}
+
+/// How records are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading<'p> {
+    /// Which keys count.
+    pub selection: &'p Selection,
+    /// What expiries are held against.
+    pub reference: Option<Millis>,
+    /// Whether bytes are summed up.
+    pub checksum: bool,
+}
+
+/// What was learnt of a file besides its records; merging in any order gives the same.
+#[derive(Debug, Default)]
+pub struct FileTally {
+    /// Keys read, selected or not.
+    pub keys: u64,
+    /// Memory of the selected keys.
+    pub memory: Bytes,
+    /// Keys whose value is damaged inside intact framing.
+    pub damaged: u64,
+    /// The first of them by offset.
+    pub errors: Vec<Error>,
+    /// Checksums of its batches: position, checksum, bytes.
+    pub checksums: Vec<(u32, u64, u64)>,
+}
+
+impl FileTally {
+    /// Takes a damaged key into account.
+    pub fn damage(&mut self, error: Error) {
+        self.damaged += 1;
+        self.errors.push(error);
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        if self.errors.len() > limits::MAX_NAMED_ERRORS {
+            self.errors.sort_by_key(Error::offset);
+            self.errors.truncate(limits::MAX_NAMED_ERRORS);
+        }
+    }
+
+    /// Takes another tally of the same file into account.
+    pub fn merge(&mut self, other: FileTally) {
+        self.keys += other.keys;
+        self.memory += other.memory;
+        self.damaged += other.damaged;
+        self.errors.extend(other.errors);
+        self.errors.sort_by_key(Error::offset);
+        self.trim();
+        self.checksums.extend(other.checksums);
+    }
+
+    /// The checksum over all batches, joined in file order.
+    pub fn checksum(&mut self) -> u64 {
+        self.checksums.sort_unstable();
+        self.checksums.iter().fold(0, |sum, &(_, next, len)| crc64::combine(sum, next, len))
+    }
+}
+
+/// Reads the records of a batch and shows the selected ones to `see`, until it says stop.
+pub fn read_batch<'m>(
+    batch: &Batch,
+    file: &'m File,
+    reading: Reading<'_>,
+    tally: &mut FileTally,
+    mut see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
+) -> Continue {
+    if reading.checksum {
+        tally.checksums.push((batch.index, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
+    }
+    let mut meter = Meter::new(&file.model);
+    let mut scanner = batch.scanner();
+    let mut scratch = Vec::new();
+    while scanner.cursor().left() > 0 {
+        let entry = match scanner.next_item() {
+            Ok(Item::Entry(entry)) => entry,
+            Ok(_) => continue,
+            Err(error) => return lost(tally, error),
+        };
+        tally.keys += 1;
+        let key = match entry.key.decode(&mut scratch).within("key") {
+            Ok(key) => key,
+            Err(error) => {
+                tally.damage(error);
+                if let Err(error) = scanner.skip_value(&entry) {
+                    return lost(tally, error);
+                }
+                continue;
+            }
+        };
+        let kind = entry.value_type.kind();
+        let db = entry.db.unwrap_or_default();
+        if !reading.selection.wants(db, kind, key, entry.expires_at, reading.reference) {
+            if let Err(error) = scanner.skip_value(&entry) {
+                return lost(tally, error);
+            }
+            continue;
+        }
+        meter.begin_key(key.len() as u64, entry.expires_at.is_some());
+        if let Err(error) = scanner.value(&entry, &mut meter) {
+            return lost(tally, error);
+        }
+        let end = scanner.cursor().consumed();
+        match record(&mut meter, &entry, key, db, end) {
+            Ok(record) => {
+                tally.memory += record.memory;
+                let known = if entry.db.is_some() { KnownDatabase::Yes } else { KnownDatabase::No };
+                if see(&record, known) == Continue::No {
+                    return Continue::No;
+                }
+            }
+            Err(error) => tally.damage(error),
+        }
+    }
+    Continue::Yes
+}
+
+/// Whether more records are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continue {
+    /// Yes.
+    Yes,
+    /// No, this was the last.
+    No,
+}
+
+/// Whether a record's database number is the real one or the provisional 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownDatabase {
+    /// The real one.
+    Yes,
+    /// Provisional, until the part before is joined.
+    No,
+}
+
+/// The scan that cut the batch came through here, so this is a fault of the program; it is reported like a damage.
+#[cold]
+fn lost(tally: &mut FileTally, error: Error) -> Continue {
+    tally.damage(error);
+    Continue::Yes
+}
+
+#[inline]
+fn record<'k>(meter: &mut Meter<'_>, entry: &Entry<'_>, key: &'k [u8], db: u64, end: usize) -> Result<Record<'k>> {
+    let measured = meter.finish()?;
+    Ok(Record {
+        db,
+        key,
+        kind: entry.value_type.kind(),
+        module: measured.module,
+        encoding: measured.encoding,
+        length: measured.length,
+        memory: measured.memory,
+        disk: Bytes((end - entry.start) as u64),
+        expires_at: entry.expires_at,
+        idle: entry.idle,
+        freq: entry.freq,
+        fields_with_ttl: measured.fields_with_ttl,
+        stream: measured.stream,
+    })
+}

@@ -1,0 +1,351 @@
+//! The command line, grouped as its users think. Flags do not act while they are parsed; they fill a plan.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "rdblens",
+    version,
+    about = "Reads Redis and Valkey snapshots offline: memory, big keys, missing TTLs, naming",
+    long_about = "Reads Redis and Valkey snapshots offline and tells what takes the memory, which keys are too big, which \
+                  never expire and which break the naming standard.\n\nAn INPUT is a dump file, an append-only file with \
+                  an RDB preamble, a directory of either, a glob in quotes, or - for standard input; gzip, zstd and lz4 are \
+                  recognised. Several inputs are the shards of one deployment and make one report.",
+    after_help = "Exit status: 0 done, 1 findings at or above --fail-on, 2 wrong usage, 3 no report possible, 4 incomplete or \
+                  corrupt snapshot (wins over 1).",
+    arg_required_else_help = true,
+    propagate_version = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Report what takes the memory and what is wrong
+    #[command(after_long_help = "Example: rdblens analyze testdata/dumps/shop.rdb --top 5")]
+    Analyze(AnalyzeArgs),
+    /// Stream one row per key, in file order
+    #[command(after_long_help = "Example: rdblens keys testdata/dumps/shop.rdb --type hash --format csv -o hashes.csv")]
+    Keys(KeysArgs),
+    /// Read everything, verify structure and checksum, print one verdict per file
+    #[command(after_long_help = "Example: rdblens check /backup/*.rdb")]
+    Check(CheckArgs),
+    /// Find one key and print its value
+    #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb user:1001")]
+    Show(ShowArgs),
+}
+
+/// Where the bytes come from and how they are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputArgs {
+    /// Dump files, append-only files, directories, globs, or - for standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    /// Do not verify the checksum
+    #[arg(long)]
+    pub no_checksum: bool,
+    /// Read files instead of mapping them: for files that may shrink meanwhile
+    ///
+    /// A mapped file that another program truncates ends this program by a signal. Network file systems and files that are
+    /// still being written are better read.
+    #[arg(long)]
+    pub no_mmap: bool,
+    /// Where a record larger than 64 MiB of a stream goes while it is read [default: $TMPDIR]
+    #[arg(long, value_name = "DIR")]
+    pub temp_dir: Option<PathBuf>,
+    /// Worker threads [default: all processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// No progress, no warnings
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Which keys count.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Selection")]
+pub struct SelectionArgs {
+    /// Only keys of this database (repeatable)
+    #[arg(long, value_name = "N")]
+    pub db: Vec<u64>,
+    /// Only keys of this type (repeatable)
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kinds: Vec<KindArg>,
+    /// Only keys that match this glob, as Redis' KEYS has it (repeatable)
+    #[arg(long = "match", value_name = "GLOB")]
+    pub globs: Vec<String>,
+    /// Only keys in which this regular expression is found (repeatable)
+    #[arg(long, value_name = "RE")]
+    pub regex: Vec<String>,
+    /// Leave out keys that had expired at the reference time
+    #[arg(long)]
+    pub no_expired: bool,
+    /// Stop after this many keys, in file order
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+}
+
+/// What the figures of memory come from.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Server")]
+pub struct ServerArgs {
+    /// The server to compute memory and encodings for, such as redis-7.2 or valkey-8.1 [default: the dump's writer]
+    #[arg(long, value_name = "SERVER")]
+    pub server: Option<String>,
+    /// The server's allocator
+    #[arg(long, value_enum, default_value_t = AllocatorArg::Jemalloc)]
+    pub allocator: AllocatorArg,
+    /// A setting that was not the default, as KEY=VALUE, or a redis.conf (repeatable)
+    ///
+    /// No dump holds the settings of its server. Limits such as hash-max-listpack-entries decide encodings and memory.
+    #[arg(long, value_name = "KEY=VALUE|FILE")]
+    pub server_config: Vec<String>,
+    /// The time that expiries are held against [default: the snapshot's ctime]
+    ///
+    /// Seconds since the epoch, or a date such as 2026-11-21T03:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+}
+
+/// How names are divided.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Names")]
+pub struct NameArgs {
+    /// A character that divides names into segments (repeatable)
+    #[arg(long = "separator", value_name = "CHAR", default_values_t = [":".to_owned()])]
+    pub separators: Vec<String>,
+}
+
+/// `rdblens analyze`
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub selection: SelectionArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub server: ServerArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub names: NameArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub report: ReportArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: OutputArgs,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
+    pub format: ReportFormat,
+    /// Exit with status 1 if there are findings of this severity or above
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Output")]
+    pub fail_on: Option<SeverityArg>,
+}
+
+/// What a report shows.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Report")]
+pub struct ReportArgs {
+    /// Rows in each list
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub top: u32,
+    /// Strings longer than this many bytes are big
+    #[arg(long, value_name = "BYTES", default_value = "10240", value_parser = size)]
+    pub big_string: u64,
+    /// Collections with more elements than this are big
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    pub big_elements: u64,
+    /// Keys of any type that take more memory than this are big, too
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub big_memory: Option<u64>,
+    /// Levels of the prefix tree
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub depth: u8,
+    /// Prefixes below this part of the memory are left out, such as 0.01 for 1 %
+    #[arg(long, value_name = "SHARE", default_value_t = 0.001, value_parser = share)]
+    pub min_share: f64,
+}
+
+/// Where output goes.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Write to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `rdblens keys`
+#[derive(Debug, Args)]
+pub struct KeysArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub input: InputArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub selection: SelectionArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub server: ServerArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub names: NameArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: OutputArgs,
+    /// The form of the rows
+    #[arg(long, value_enum, default_value_t = RowFormat::Ndjson, help_heading = "Output")]
+    pub format: RowFormat,
+}
+
+/// `rdblens check`
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub input: InputArgs,
+    /// The form of the verdicts
+    #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
+    pub format: TextFormat,
+}
+
+/// `rdblens show`
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// A dump file, an append-only file, a directory, or - for standard input
+    #[arg(value_name = "INPUT")]
+    pub input: String,
+    /// The key; bytes that are not text as \xff
+    #[arg(value_name = "KEY")]
+    pub key: String,
+    /// The database to look in [default: the first that has the key]
+    #[arg(long, value_name = "N")]
+    pub db: Option<u64>,
+    /// The form of the value
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub format: TextFormat,
+    /// Read the file instead of mapping it
+    #[arg(long)]
+    pub no_mmap: bool,
+    /// Where a record larger than 64 MiB of a stream goes while it is read [default: $TMPDIR]
+    #[arg(long, value_name = "DIR")]
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// A type of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum KindArg {
+    String,
+    List,
+    Set,
+    Zset,
+    Hash,
+    Stream,
+    Module,
+    Array,
+}
+
+/// An allocator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum AllocatorArg {
+    /// The servers' own: 8-byte quantum
+    #[default]
+    Jemalloc,
+    /// Distribution packages: 16-byte quantum
+    JemallocQ16,
+    /// The C library's; approximate
+    Glibc,
+}
+
+/// A severity of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum SeverityArg {
+    /// Hints and everything above
+    Hint,
+    /// Recommendations and everything above
+    Should,
+    /// Only what the standards forbid
+    Must,
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For people
+    Table,
+    /// For programs: see docs/report-schema.md
+    Json,
+}
+
+/// The form of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RowFormat {
+    /// One JSON object a line
+    Ndjson,
+    /// Comma-separated values with a header
+    Csv,
+}
+
+/// For people or for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TextFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// A number of bytes: `10240`, `10KB` (1024 each), `1MiB`.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1u64,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return Err("expected a number of bytes such as 10240, 10KB or 1MB".to_owned()),
+    };
+    digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(|| "expected a number of bytes such as 10240, 10KB or 1MB".to_owned())
+}
+
+/// A part of the whole, 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a part of the whole between 0 and 1, such as 0.01".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!((size("10240"), size("10KB"), size("1MiB")), (Ok(10_240), Ok(10_240), Ok(1 << 20)));
+        assert!(size("ten").is_err() && size("99999999999999999999").is_err() && size("99999999999GB").is_err());
+    }
+}

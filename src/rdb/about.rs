@@ -1,0 +1,100 @@
+//! What a file says about itself besides its keys: who wrote it, when, and what else is in it.
+
+use super::header::Header;
+use super::scan::Item;
+use super::string::RawString;
+use crate::limits;
+use crate::record::ModuleName;
+
+/// Fields that are repeated once per slot, script or key: they are not listed one by one.
+const REPEATED: [&str; 6] =
+    ["lua", "slot-info", "mvcc-tstamp", "keydb-subexpire-key", "keydb-subexpire-when", "cluster-asm-task"];
+
+/// Everything that the items between the keys tell.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// What the header says.
+    pub header: Header,
+    /// Auxiliary fields in file order, without the repeated ones; no more than [`limits::MAX_AUX_FIELDS`].
+    pub aux: Vec<(String, Vec<u8>)>,
+    /// Lua scripts of the script cache.
+    pub scripts: u64,
+    /// Function libraries.
+    pub functions: u64,
+    /// Modules that keep data outside of keys, in order of first appearance.
+    pub modules: Vec<ModuleName>,
+    /// Keys are grouped by cluster slot.
+    pub by_slot: bool,
+    /// Commands inlined by a fork-less save: the figures lack what they change.
+    pub updates: u64,
+}
+
+impl About {
+    /// Nothing but a header so far.
+    pub fn new(header: Header) -> Self {
+        About { header, aux: Vec::new(), scripts: 0, functions: 0, modules: Vec::new(), by_slot: false, updates: 0 }
+    }
+
+    /// Takes an item into account. Keys, databases and sizes tell nothing here.
+    pub fn see(&mut self, item: &Item<'_>) {
+        match item {
+            Item::Aux(name, value) => self.see_aux(name, value),
+            Item::Function(_) => self.functions += 1,
+            Item::ModuleAux(name) if self.modules.len() < limits::MAX_AUX_FIELDS && !self.modules.contains(name) => {
+                self.modules.push(*name);
+            }
+            Item::Slot(_) | Item::SlotImport => self.by_slot = true,
+            Item::Update => self.updates += 1,
+            Item::ModuleAux(_) | Item::Entry(_) | Item::Database(_) | Item::DatabaseSize(..) | Item::End => {}
+        }
+    }
+
+    fn see_aux(&mut self, name: &RawString<'_>, value: &RawString<'_>) {
+        let longest = REPEATED.iter().map(|name| name.len() as u64).max().unwrap_or_default();
+        let mut scratch = Vec::new();
+        if name.len() <= longest
+            && let Ok(name) = name.decode(&mut scratch)
+            && let Some(&repeated) = REPEATED.iter().find(|known| known.as_bytes() == name)
+        {
+            self.scripts += u64::from(repeated == "lua");
+            self.by_slot |= repeated == "slot-info";
+            return;
+        }
+        if self.aux.len() >= limits::MAX_AUX_FIELDS || name.len() + value.len() > limits::MAX_AUX_BYTES {
+            return;
+        }
+        if let (Ok(name), Ok(value)) = (name.to_bytes(), value.to_bytes()) {
+            self.aux.push((String::from_utf8_lossy(&name).into_owned(), value.into_owned()));
+        }
+    }
+
+    /// The value of an auxiliary field.
+    pub fn field(&self, name: &str) -> Option<&[u8]> {
+        self.aux.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_slice())
+    }
+
+    /// The value of an auxiliary field that is a number.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        std::str::from_utf8(self.field(name)?).ok()?.parse().ok()
+    }
+
+    /// When the file was written, in seconds since the epoch.
+    pub fn ctime(&self) -> Option<i64> {
+        self.number("ctime")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rdb::header::Family;
+
+    #[test]
+    fn repeated_fields_are_counted_instead_of_listed() {
+        let mut about = About::new(Header { family: Family::Redis, version: 11 });
+        for (name, value) in [("redis-ver", "7.2.6"), ("lua", "return 1"), ("ctime", "17"), ("slot-info", "1,2,3")] {
+            about.see(&Item::Aux(RawString::plain(name.as_bytes()), RawString::plain(value.as_bytes())));
+        }
+        assert_eq!((about.aux.len(), about.scripts, about.by_slot, about.ctime()), (2, 1, true, Some(17)));
+    }
+}

@@ -1,0 +1,298 @@
+//! Items to batches: a file cut at record boundaries into pieces of a few MiB, each with all that a worker must know to
+//! read it alone. One scan finds the boundaries and decodes nothing.
+
+use super::about::About;
+use super::cursor::Cursor;
+use super::header::Header;
+use super::scan::{Item, Scanner, State};
+use crate::error::{Error, Result, Within};
+use crate::input::{Block, Window};
+use crate::limits;
+
+/// A piece of a file that begins and ends at a record boundary.
+#[derive(Debug)]
+pub struct Batch {
+    /// The bytes, mapped or owned.
+    pub bytes: Block,
+    /// Bytes in front of the first item: the header of a file's first batch.
+    pub skip: usize,
+    /// Absolute offset of the first byte.
+    pub base: u64,
+    /// What a scanner needs to start.
+    pub state: State,
+    /// Position among the file's batches.
+    pub index: u32,
+}
+
+impl Batch {
+    /// A scanner over the batch's items.
+    pub fn scanner(&self) -> Scanner<'_> {
+        let items = self.bytes.get(self.skip..).unwrap_or_default();
+        Scanner::new(Cursor::new(items, self.base + self.skip as u64), self.state)
+    }
+}
+
+/// The database that keys belong to before a file says otherwise.
+pub const FIRST_DATABASE: u64 = 0;
+
+/// Cuts a file into batches, and learns what stands between the keys.
+#[derive(Debug)]
+pub struct Batches {
+    window: Window,
+    state: State,
+    about: About,
+    next_index: u32,
+    stored_checksum: Option<u64>,
+    trailing: u64,
+    strays: u64,
+    ended: bool,
+    /// Why the source has no more bytes, until the bytes before run out.
+    failure: Option<Error>,
+    stopped: Option<Error>,
+    start: u64,
+    batch_bytes: usize,
+}
+
+/// What is known of a file once its batches have run out.
+#[derive(Debug)]
+pub struct Ending {
+    /// What the file says about itself.
+    pub about: About,
+    /// Bytes from the magic to the end of the checksum, or to where reading stopped.
+    pub bytes: u64,
+    /// The checksum behind the last opcode, if the version has one and it was reached.
+    pub stored_checksum: Option<u64>,
+    /// Bytes behind the snapshot.
+    pub trailing: u64,
+    /// Prefixes that no key followed.
+    pub strays: u64,
+    /// Why reading stopped early.
+    pub stopped: Option<Error>,
+}
+
+impl Batches {
+    /// Reads the header. The window stands at the magic.
+    pub fn open(mut window: Window) -> Result<Self> {
+        let start = window.offset();
+        window.fill(Header::LEN as u64)?;
+        let header = Header::read(&mut Cursor::new(window.bytes(), start)).within("header")?;
+        Ok(Batches {
+            window,
+            state: State { family: header.family, db: Some(FIRST_DATABASE) },
+            about: About::new(header),
+            next_index: 0,
+            stored_checksum: None,
+            trailing: 0,
+            strays: 0,
+            ended: false,
+            failure: None,
+            stopped: None,
+            start,
+            batch_bytes: limits::BATCH_BYTES,
+        })
+    }
+
+    /// Cuts batches of about this size instead.
+    #[must_use]
+    pub fn with_batch_bytes(mut self, bytes: usize) -> Self {
+        self.batch_bytes = bytes.max(1);
+        self
+    }
+
+    /// What the file's header says.
+    pub fn header(&self) -> Header {
+        self.about.header
+    }
+
+    /// What the items in front of the first key tell, without consuming anything: enough to choose a memory model.
+    /// Damage is passed over here; it will be met again.
+    pub fn preamble(&mut self) -> Result<About> {
+        let mut wanted = limits::MAX_AUX_BYTES;
+        loop {
+            let more = self.window.fill(wanted)?;
+            let mut about = About::new(self.about.header);
+            match see_preamble(&mut about, self.window.bytes(), self.window.offset(), self.state) {
+                Err(error) if more && error.needed().is_some() && wanted < limits::BATCH_BYTES as u64 => wanted *= 4,
+                _ => return Ok(about),
+            }
+        }
+    }
+
+    fn skip(&self) -> usize {
+        if self.next_index == 0 { Header::LEN } else { 0 }
+    }
+
+    /// The next batch; `None` at the end, whether the file's or that of its intact part: see [`Batches::ending`].
+    pub fn next_batch(&mut self) -> Option<Batch> {
+        if self.ended {
+            return None;
+        }
+        let mut wanted = self.batch_bytes as u64;
+        loop {
+            let more = self.window.fill(wanted).unwrap_or_else(|error| {
+                // What arrived before the failure is still good; the failure is told where it runs out.
+                self.failure = Some(error);
+                false
+            });
+            let base = self.window.offset();
+            let cut = self.cut();
+            match cut.reason {
+                Reason::Full => return self.hand_out(cut.end, cut.state),
+                Reason::End => return self.finish(cut.end),
+                // A record that goes on behind the bytes at hand: let go what is whole, or fetch more.
+                Reason::Failed(error) if more && error.needed().is_some() => {
+                    if cut.end > self.skip() {
+                        return self.hand_out(cut.end, cut.state);
+                    }
+                    let needed = error.needed().unwrap_or_default();
+                    let reach = error.offset().unwrap_or(base).saturating_sub(base).saturating_add(needed);
+                    wanted = reach.max(self.window.bytes().len() as u64 * 2);
+                }
+                Reason::Failed(error) => {
+                    let error = self.failure.take().unwrap_or(error);
+                    return self.stop(cut.end, error);
+                }
+            }
+        }
+    }
+
+    /// Scans from the last boundary on, as far as a batch goes.
+    fn cut(&mut self) -> Cut {
+        let skip = self.skip();
+        let items = self.window.bytes().get(skip..).unwrap_or_default();
+        let mut scanner = Scanner::new(Cursor::new(items, self.window.offset() + skip as u64), self.state);
+        let mut cut = Cut { end: skip, state: self.state, reason: Reason::Full };
+        let first = skip;
+        while cut.end - first < self.batch_bytes {
+            match step(&mut scanner, &mut self.about) {
+                Ok(Step::Key) => {}
+                Ok(Step::Other) if scanner.at_boundary() => {}
+                Ok(Step::Other) => continue,
+                Ok(Step::End) => {
+                    cut.reason = Reason::End;
+                    cut.end = skip + scanner.cursor().consumed();
+                    break;
+                }
+                Err(error) => {
+                    cut.reason = Reason::Failed(error);
+                    break;
+                }
+            }
+            cut.end = skip + scanner.cursor().consumed();
+            cut.state = scanner.state();
+        }
+        self.strays += scanner.strays();
+        cut
+    }
+
+    fn hand_out(&mut self, end: usize, next: State) -> Option<Batch> {
+        let (skip, base, state, index) = (self.skip(), self.window.offset(), self.state, self.next_index);
+        self.state = next;
+        self.next_index += 1;
+        Some(Batch { bytes: self.window.take(end), skip, base, state, index })
+    }
+
+    /// Hands out what is whole in front of a damage, and ends.
+    fn stop(&mut self, end: usize, error: Error) -> Option<Batch> {
+        self.stopped = Some(error);
+        self.ended = true;
+        let end = end.min(self.window.bytes().len());
+        if end == 0 { None } else { self.hand_out(end, self.state) }
+    }
+
+    /// Hands out the last batch and reads what stands behind it.
+    fn finish(&mut self, end: usize) -> Option<Batch> {
+        self.ended = true;
+        let batch = self.hand_out(end, self.state);
+        if let Err(error) = self.read_checksum().and_then(|()| self.count_trailing()) {
+            self.stopped = Some(error);
+        }
+        batch
+    }
+
+    fn read_checksum(&mut self) -> Result<()> {
+        if !self.about.header.has_checksum() {
+            return Ok(());
+        }
+        self.window.fill(8)?;
+        let stored = Cursor::new(self.window.bytes(), self.window.offset()).u64_le().within("checksum")?;
+        self.window.skip(8);
+        self.stored_checksum = Some(stored);
+        Ok(())
+    }
+
+    /// Runs through what follows the snapshot, so that a compressed container is verified to its end, too.
+    fn count_trailing(&mut self) -> Result<()> {
+        let snapshot_end = self.window.offset();
+        loop {
+            let more = self.window.fill(limits::BATCH_BYTES as u64)?;
+            self.window.skip(self.window.bytes().len());
+            if !more {
+                self.trailing = self.window.offset() - snapshot_end;
+                return Ok(());
+            }
+        }
+    }
+
+    /// What is known of the file, after the batches have run out.
+    pub fn ending(self) -> Ending {
+        let end = self.window.offset() - self.trailing;
+        Ending {
+            about: self.about,
+            bytes: end - self.start,
+            stored_checksum: self.stored_checksum,
+            trailing: self.trailing,
+            strays: self.strays,
+            stopped: self.stopped,
+        }
+    }
+}
+
+/// How far a scan came, and why no further.
+struct Cut {
+    /// The last boundary, in bytes of the window.
+    end: usize,
+    /// The state there.
+    state: State,
+    reason: Reason,
+}
+
+enum Reason {
+    /// The batch is big enough.
+    Full,
+    /// The last opcode was read.
+    End,
+    /// The item behind the boundary cannot be read.
+    Failed(Error),
+}
+
+enum Step {
+    Key,
+    Other,
+    End,
+}
+
+#[inline]
+fn step(scanner: &mut Scanner<'_>, about: &mut About) -> Result<Step> {
+    match scanner.next_item()? {
+        Item::Entry(entry) => scanner.skip_value(&entry).map(|()| Step::Key),
+        Item::End => Ok(Step::End),
+        other => {
+            about.see(&other);
+            Ok(Step::Other)
+        }
+    }
+}
+
+fn see_preamble(about: &mut About, bytes: &[u8], base: u64, state: State) -> Result<()> {
+    let items = bytes.get(Header::LEN..).unwrap_or_default();
+    let mut scanner = Scanner::new(Cursor::new(items, base + Header::LEN as u64), state);
+    loop {
+        match scanner.next_item()? {
+            // A slot's mark stands behind the database's, and tells that the dump is of a cluster.
+            Item::Database(_) | Item::DatabaseSize(..) => {}
+            Item::Entry(_) | Item::End => return Ok(()),
+            other => about.see(&other),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A visitor that looks into everything: expands every compressed string and walks every packed blob, as `rdblens check`
+//! does. It keeps the first fault of a value.
+
+use super::packed::{intset, listpack, zipmap, ziplist};
+use super::string::{Form, RawString};
+use super::value_type::ValueType;
+use super::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
+use crate::error::{Error, Result, Within};
+
+/// Looks into everything, and keeps the first fault.
+#[derive(Debug, Default)]
+pub struct Verify {
+    value_type: Option<ValueType>,
+    scratch: Vec<u8>,
+    fault: Option<Error>,
+    /// Live entries that the stream's nodes claim.
+    entries: u64,
+    head: StreamHead,
+}
+
+impl Verify {
+    /// The verdict on the value that was walked since the last call.
+    pub fn finish(&mut self) -> Result<()> {
+        let is_stream = matches!(self.value_type, Some(ValueType::Stream(_)));
+        let (entries, length) = (std::mem::take(&mut self.entries), self.head.length);
+        match self.fault.take() {
+            Some(fault) => Err(fault),
+            None if is_stream && entries != length => Err(Error::new(crate::error::ErrorKind::Corrupt(format!(
+                "stream: its nodes hold {entries} entries, its length says {length}"
+            )))),
+            None => Ok(()),
+        }
+    }
+
+    fn note(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.fault.get_or_insert(error);
+        }
+    }
+
+    fn text(&mut self, string: RawString<'_>, noun: &'static str) {
+        if let Form::Lzf { .. } = string.form {
+            let result = string.decode(&mut self.scratch).map(|_| ()).within(noun);
+            self.note(result);
+        }
+    }
+
+    fn packed(&mut self, blob: RawString<'_>, noun: &'static str, check: impl Fn(&[u8], u64) -> Result<()>) {
+        let result = blob.decode(&mut self.scratch).and_then(|bytes| check(bytes, blob.offset)).within(noun);
+        self.note(result);
+    }
+}
+
+/// Walks a listpack and holds the number of its elements against what they are grouped by.
+fn check_listpack(bytes: &[u8], offset: u64, group: u64) -> Result<()> {
+    let mut seen = 0u64;
+    for element in listpack::Elements::new(bytes, offset)? {
+        element?;
+        seen += 1;
+    }
+    check_groups(seen, offset, group)
+}
+
+fn check_ziplist(bytes: &[u8], offset: u64, group: u64) -> Result<()> {
+    let mut seen = 0u64;
+    for entry in ziplist::Entries::new(bytes, offset)? {
+        entry?;
+        seen += 1;
+    }
+    check_groups(seen, offset, group)
+}
+
+fn check_groups(seen: u64, offset: u64, group: u64) -> Result<()> {
+    if seen.is_multiple_of(group) {
+        return Ok(());
+    }
+    Err(Error::corrupt(offset, format!("{seen} elements cannot be groups of {group}")))
+}
+
+fn check_intset(bytes: &[u8], offset: u64) -> Result<()> {
+    let mut numbers = intset::numbers(bytes, offset)?;
+    let mut last = numbers.next();
+    for number in numbers {
+        if last >= Some(number) {
+            return Err(Error::corrupt(offset, "the numbers of an intset are not in ascending order"));
+        }
+        last = Some(number);
+    }
+    Ok(())
+}
+
+fn check_zipmap(bytes: &[u8], offset: u64) -> Result<()> {
+    zipmap::Pairs::new(bytes, offset)?.try_for_each(|pair| pair.map(|_| ()))
+}
+
+/// The number of live entries that a stream node claims, after a walk over all its elements.
+fn check_stream_node(bytes: &[u8], offset: u64) -> Result<u64> {
+    let mut elements = listpack::Elements::new(bytes, offset)?;
+    let live = match elements.next() {
+        Some(Ok(super::packed::Packed::Int(live))) => u64::try_from(live).ok(),
+        Some(Err(error)) => return Err(error),
+        _ => None,
+    };
+    elements.try_for_each(|element| element.map(|_| ()))?;
+    live.ok_or_else(|| Error::corrupt(offset, "a stream node that does not begin with its number of entries"))
+}
+
+impl Visit for Verify {
+    fn begin(&mut self, value_type: ValueType) {
+        self.value_type = Some(value_type);
+        self.head = StreamHead::default();
+    }
+
+    fn string(&mut self, value: RawString<'_>) {
+        self.text(value, "string value");
+    }
+
+    fn element(&mut self, element: RawString<'_>) {
+        self.text(element, "element");
+    }
+
+    fn scored(&mut self, member: RawString<'_>, score: Score<'_>) {
+        self.text(member, "sorted set member");
+        let not_a_number = match score {
+            Score::Binary(score) => score.is_nan(),
+            Score::Text(text) => text == b"nan",
+        };
+        if not_a_number {
+            self.note(Err(Error::corrupt(member.offset, "a score that is not a number")).within("score"));
+        }
+    }
+
+    fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        self.text(field, "hash field");
+        self.text(value, "hash value");
+    }
+
+    fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, _expiry: FieldExpiry) {
+        self.pair(field, value);
+    }
+
+    fn blob(&mut self, blob: RawString<'_>) {
+        match self.value_type {
+            Some(ValueType::HashZipmap) => self.packed(blob, "zipmap", check_zipmap),
+            Some(ValueType::SetIntset) => self.packed(blob, "intset", check_intset),
+            Some(ValueType::ListZiplist) => self.packed(blob, "ziplist", |bytes, at| check_ziplist(bytes, at, 1)),
+            Some(ValueType::ZsetZiplist | ValueType::HashZiplist) => {
+                self.packed(blob, "ziplist", |bytes, at| check_ziplist(bytes, at, 2));
+            }
+            Some(ValueType::HashListpackEx | ValueType::HashListpackExPreGa) => {
+                self.packed(blob, "listpack", |bytes, at| check_listpack(bytes, at, 3));
+            }
+            Some(ValueType::SetListpack) => self.packed(blob, "listpack", |bytes, at| check_listpack(bytes, at, 1)),
+            _ => self.packed(blob, "listpack", |bytes, at| check_listpack(bytes, at, 2)),
+        }
+    }
+
+    fn node(&mut self, node: Node, blob: RawString<'_>) {
+        match node {
+            Node::Ziplist => self.packed(blob, "list node", |bytes, at| check_ziplist(bytes, at, 1)),
+            Node::Listpack => self.packed(blob, "list node", |bytes, at| check_listpack(bytes, at, 1)),
+            Node::Plain => self.text(blob, "list node"),
+        }
+    }
+
+    fn stream_node(&mut self, _master: &[u8; 16], blob: RawString<'_>) {
+        let live = blob
+            .decode(&mut self.scratch)
+            .and_then(|bytes| check_stream_node(bytes, blob.offset))
+            .within("stream node");
+        match live {
+            Ok(live) => self.entries = self.entries.saturating_add(live),
+            Err(error) => self.note(Err(error)),
+        }
+    }
+
+    fn stream_head(&mut self, head: StreamHead) {
+        self.head = head;
+    }
+
+    fn group(&mut self, name: RawString<'_>, _last: (u64, u64), _read: Option<u64>, _pending: u64) {
+        self.text(name, "group name");
+    }
+
+    fn consumer(&mut self, name: RawString<'_>, _seen: i64, _active: Option<i64>, _pending: u64) {
+        self.text(name, "consumer name");
+    }
+
+    fn producer(&mut self, name: RawString<'_>, _ids: u64) {
+        self.text(name, "producer name");
+    }
+
+    fn idempotency(&mut self, id: RawString<'_>, _entry: (u64, u64)) {
+        self.text(id, "idempotency id");
+    }
+
+    fn module_item(&mut self, item: ModuleItem<'_>) {
+        if let ModuleItem::String(string) = item {
+            self.text(string, "string in module data");
+        }
+    }
+
+    fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
+        self.module_item(item);
+    }
+}
