@@ -1,0 +1,2 @@
+//! The snapshot format.
+pub mod crc64;
