@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::header::Header;
 use super::scan::{Item, Scanner, State};
 use crate::error::{Error, Result, Within};
-use crate::input::{Block, Window};
+use crate::input::{Block, Body};
 use crate::limits;
 
 /// A piece of a file that begins and ends at a record boundary.
@@ -38,7 +38,7 @@ pub const FIRST_DATABASE: u64 = 0;
 /// Cuts a file into batches, and learns what stands between the keys.
 #[derive(Debug)]
 pub struct Batches {
-    window: Window,
+    body: Body,
     state: State,
     about: About,
     next_index: u32,
@@ -71,13 +71,13 @@ pub struct Ending {
 }
 
 impl Batches {
-    /// Reads the header. The window stands at the magic.
-    pub fn open(mut window: Window) -> Result<Self> {
-        let start = window.offset();
-        window.fill(Header::LEN as u64)?;
-        let header = Header::read(&mut Cursor::new(window.bytes(), start)).within("header")?;
+    /// Reads the header. The bytes begin with the magic.
+    pub fn open(mut body: Body) -> Result<Self> {
+        let start = body.offset();
+        body.fill(Header::LEN as u64)?;
+        let header = Header::read(&mut Cursor::new(body.bytes(), start)).within("header")?;
         Ok(Batches {
-            window,
+            body,
             state: State { family: header.family, db: Some(FIRST_DATABASE) },
             about: About::new(header),
             next_index: 0,
@@ -109,9 +109,9 @@ impl Batches {
     pub fn preamble(&mut self) -> Result<About> {
         let mut wanted = limits::MAX_AUX_BYTES;
         loop {
-            let more = self.window.fill(wanted)?;
+            let more = self.body.fill(wanted)?;
             let mut about = About::new(self.about.header);
-            match see_preamble(&mut about, self.window.bytes(), self.window.offset(), self.state) {
+            match see_preamble(&mut about, self.body.bytes(), self.body.offset(), self.state) {
                 Err(error) if more && error.needed().is_some() && wanted < limits::BATCH_BYTES as u64 => wanted *= 4,
                 _ => return Ok(about),
             }
@@ -129,12 +129,12 @@ impl Batches {
         }
         let mut wanted = self.batch_bytes as u64;
         loop {
-            let more = self.window.fill(wanted).unwrap_or_else(|error| {
+            let more = self.body.fill(wanted).unwrap_or_else(|error| {
                 // What arrived before the failure is still good; the failure is told where it runs out.
                 self.failure = Some(error);
                 false
             });
-            let base = self.window.offset();
+            let base = self.body.offset();
             let cut = self.cut();
             match cut.reason {
                 Reason::Full => return self.hand_out(cut.end, cut.state),
@@ -146,7 +146,7 @@ impl Batches {
                     }
                     let needed = error.needed().unwrap_or_default();
                     let reach = error.offset().unwrap_or(base).saturating_sub(base).saturating_add(needed);
-                    wanted = reach.max(self.window.bytes().len() as u64 * 2);
+                    wanted = reach.max(self.body.bytes().len() as u64 * 2);
                 }
                 Reason::Failed(error) => {
                     let error = self.failure.take().unwrap_or(error);
@@ -159,8 +159,8 @@ impl Batches {
     /// Scans from the last boundary on, as far as a batch goes.
     fn cut(&mut self) -> Cut {
         let skip = self.skip();
-        let items = self.window.bytes().get(skip..).unwrap_or_default();
-        let mut scanner = Scanner::new(Cursor::new(items, self.window.offset() + skip as u64), self.state);
+        let items = self.body.bytes().get(skip..).unwrap_or_default();
+        let mut scanner = Scanner::new(Cursor::new(items, self.body.offset() + skip as u64), self.state);
         let mut cut = Cut { end: skip, state: self.state, reason: Reason::Full };
         let first = skip;
         while cut.end - first < self.batch_bytes {
@@ -186,17 +186,17 @@ impl Batches {
     }
 
     fn hand_out(&mut self, end: usize, next: State) -> Option<Batch> {
-        let (skip, base, state, index) = (self.skip(), self.window.offset(), self.state, self.next_index);
+        let (skip, base, state, index) = (self.skip(), self.body.offset(), self.state, self.next_index);
         self.state = next;
         self.next_index += 1;
-        Some(Batch { bytes: self.window.take(end), skip, base, state, index })
+        Some(Batch { bytes: self.body.take(end), skip, base, state, index })
     }
 
     /// Hands out what is whole in front of a damage, and ends.
     fn stop(&mut self, end: usize, error: Error) -> Option<Batch> {
         self.stopped = Some(error);
         self.ended = true;
-        let end = end.min(self.window.bytes().len());
+        let end = end.min(self.body.bytes().len());
         if end == 0 { None } else { self.hand_out(end, self.state) }
     }
 
@@ -214,21 +214,21 @@ impl Batches {
         if !self.about.header.has_checksum() {
             return Ok(());
         }
-        self.window.fill(8)?;
-        let stored = Cursor::new(self.window.bytes(), self.window.offset()).u64_le().within("checksum")?;
-        self.window.skip(8);
+        self.body.fill(8)?;
+        let stored = Cursor::new(self.body.bytes(), self.body.offset()).u64_le().within("checksum")?;
+        self.body.skip(8);
         self.stored_checksum = Some(stored);
         Ok(())
     }
 
     /// Runs through what follows the snapshot, so that a compressed container is verified to its end, too.
     fn count_trailing(&mut self) -> Result<()> {
-        let snapshot_end = self.window.offset();
+        let snapshot_end = self.body.offset();
         loop {
-            let more = self.window.fill(limits::BATCH_BYTES as u64)?;
-            self.window.skip(self.window.bytes().len());
+            let more = self.body.fill(limits::BATCH_BYTES as u64)?;
+            self.body.skip(self.body.bytes().len());
             if !more {
-                self.trailing = self.window.offset() - snapshot_end;
+                self.trailing = self.body.offset() - snapshot_end;
                 return Ok(());
             }
         }
@@ -236,7 +236,7 @@ impl Batches {
 
     /// What is known of the file, after the batches have run out.
     pub fn ending(self) -> Ending {
-        let end = self.window.offset() - self.trailing;
+        let end = self.body.offset() - self.trailing;
         Ending {
             about: self.about,
             bytes: end - self.start,
@@ -250,7 +250,7 @@ impl Batches {
 
 /// How far a scan came, and why no further.
 struct Cut {
-    /// The last boundary, in bytes of the window.
+    /// The last boundary, in bytes at hand.
     end: usize,
     /// The state there.
     state: State,

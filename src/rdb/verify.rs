@@ -1,7 +1,7 @@
 //! A visitor that looks into everything: expands every compressed string and walks every packed blob, as `rdblens check`
 //! does. It keeps the first fault of a value.
 
-use super::packed::{intset, listpack, zipmap, ziplist};
+use super::packed::{intset, listpack, ziplist, zipmap};
 use super::string::{Form, RawString};
 use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};

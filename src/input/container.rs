@@ -1,0 +1,241 @@
+//! What a snapshot is wrapped in, told from its first bytes.
+//!
+//! ```text
+//! REDIS0011 …                              a snapshot; behind its checksum an append-only file may go on
+//! \n* $EOF: <40 bytes> \r\n REDIS… <the same 40 bytes>      a captured replication stream, sent without a file
+//! \n* $ <length> \r\n REDIS…                                the same, sent from a file
+//! * … or #TS: …                            an append-only file of commands alone: no snapshot in it
+//! VKCS …                                   Valkey's compressed envelope: not read yet
+//! ```
+
+use super::decompress::Compression;
+use crate::error::{Error, ErrorKind, Result, Within};
+
+/// What a snapshot is wrapped in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Container {
+    /// Nothing in front of it. Commands of an append-only file may follow it.
+    Plain,
+    /// The payload of a replication stream, its first line taken off.
+    Replication {
+        /// The bytes that stand behind the snapshot, when it was sent without a file.
+        mark: Option<[u8; 40]>,
+        /// How long the snapshot is, when it was sent from a file.
+        length: Option<u64>,
+    },
+}
+
+/// What the first bytes tell.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Too little: that many bytes are needed, or all there are.
+    Needs(usize),
+    /// A snapshot begins at byte `start`.
+    Found { container: Container, start: usize },
+}
+
+/// A waiting primary sends a newline a second or so; nobody waits longer than this.
+const KEEP_ALIVES: usize = 64 << 10;
+/// The longest first line of a replication stream: `$EOF:`, 40 bytes, CR and LF.
+const FIRST_LINE: usize = 47;
+/// The longer of the two magics, without its digits.
+const MAGIC: usize = 6;
+
+/// Tells the container from `head`, the first bytes of a file; `ended` says that there are no others.
+pub(super) fn recognise(head: &[u8], ended: bool) -> Result<Step> {
+    let newlines = head.iter().take_while(|&&byte| byte == b'\n').count();
+    let rest = &head[newlines..];
+    if rest.is_empty() && !ended && newlines < KEEP_ALIVES {
+        return Ok(Step::Needs(newlines + MAGIC));
+    }
+    let (container, line) = match rest {
+        [b'$', ..] => match first_line(rest, ended).map_err(|what| not_a_snapshot(newlines, what))? {
+            Line::Needs(len) => return Ok(Step::Needs(newlines + len)),
+            Line::Read(container, len) => (container, len),
+        },
+        _ if newlines > 0 => return Err(not_a_snapshot(0, first_bytes(head))),
+        _ => (Container::Plain, 0),
+    };
+    let start = newlines + line;
+    let magic = &head[start..];
+    if magic.len() < MAGIC && !ended {
+        return Ok(Step::Needs(start + MAGIC));
+    }
+    check_magic(magic, start).within("magic")?;
+    Ok(Step::Found { container, start })
+}
+
+enum Line {
+    Needs(usize),
+    Read(Container, usize),
+}
+
+fn first_line(rest: &[u8], ended: bool) -> std::result::Result<Line, String> {
+    let wrong = || first_bytes(rest);
+    if rest.starts_with(b"$EOF:") {
+        // The mark may hold any bytes, line ends too.
+        return match rest.get(5..FIRST_LINE).map(<[u8]>::split_last_chunk::<2>) {
+            Some(Some((mark, b"\r\n"))) => {
+                let mark = mark.try_into().map_err(|_| wrong())?;
+                Ok(Line::Read(Container::Replication { mark: Some(mark), length: None }, FIRST_LINE))
+            }
+            None if !ended => Ok(Line::Needs(FIRST_LINE)),
+            _ => Err(wrong()),
+        };
+    }
+    let line = &rest[..rest.len().min(FIRST_LINE)];
+    let Some(end) = line.windows(2).position(|pair| pair == b"\r\n") else {
+        return if line.len() < FIRST_LINE && !ended { Ok(Line::Needs(FIRST_LINE)) } else { Err(wrong()) };
+    };
+    let digits = std::str::from_utf8(&line[1..end]).map_err(|_| wrong())?;
+    let length = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
+    let length = Some(length.ok_or_else(wrong)?);
+    Ok(Line::Read(Container::Replication { mark: None, length }, end + 2))
+}
+
+fn check_magic(magic: &[u8], start: usize) -> Result<()> {
+    let place = u64::try_from(start).unwrap_or(u64::MAX);
+    if magic.starts_with(b"REDIS") || magic.starts_with(b"VALKEY") {
+        return Ok(());
+    }
+    if magic.starts_with(b"VKCS") {
+        return Err(Error::unsupported(
+            place,
+            "a snapshot in Valkey's compressed envelope (VKCS), which is not read yet",
+        )
+        .with_hint("save it with `rdbcompression` streaming turned off"));
+    }
+    if magic.starts_with(b"*") || magic.starts_with(b"#TS:") {
+        return Err(Error::unsupported(place, "an append-only file of commands alone, without a snapshot").with_hint(
+            "only append-only files with an RDB preamble are read: BGREWRITEAOF under `aof-use-rdb-preamble yes` writes one",
+        ));
+    }
+    if magic.is_empty() && start == 0 {
+        return Err(not_a_snapshot(0, "the file is empty".to_owned()));
+    }
+    if b"REDIS0".starts_with(magic) || b"VALKEY".starts_with(magic) {
+        return Err(Error::truncated(place, 9, u64::try_from(magic.len()).unwrap_or(u64::MAX)));
+    }
+    let error = not_a_snapshot(start, first_bytes(magic));
+    Err(match Compression::recognise(magic) {
+        Ok(None) => error.with_hint("a snapshot begins with REDIS or VALKEY"),
+        Ok(Some(_)) | Err(_) => error.with_hint("compressed twice? one layer is taken off, take off the other"),
+    })
+}
+
+fn first_bytes(bytes: &[u8]) -> String {
+    // As many as decide, so that the message does not depend on how much happened to be read.
+    format!("not a snapshot: it begins with \"{}\"", bytes[..bytes.len().min(MAGIC)].escape_ascii())
+}
+
+fn not_a_snapshot(start: usize, what: String) -> Error {
+    Error::at(u64::try_from(start).unwrap_or(u64::MAX), ErrorKind::NotASnapshot(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARK: [u8; 40] = *b"0123456789abcdef0123456789abcdef01234567";
+
+    fn captured(newlines: usize) -> Vec<u8> {
+        let mut head = vec![b'\n'; newlines];
+        head.extend_from_slice(b"$EOF:");
+        head.extend_from_slice(&MARK);
+        head.extend_from_slice(b"\r\nREDIS0011");
+        head
+    }
+
+    /// What comes out when bytes arrive one by one and nobody knows the end.
+    fn one_by_one(head: &[u8]) -> Result<Step> {
+        let mut len = 0;
+        loop {
+            match recognise(&head[..len], len == head.len())? {
+                Step::Needs(more) => {
+                    assert!(more > len, "asks for what it has");
+                    len += 1;
+                }
+                found => return Ok(found),
+            }
+        }
+    }
+
+    #[test]
+    fn snapshots_of_both_families_are_plain() {
+        for head in [&b"REDIS0011"[..], b"VALKEY080"] {
+            assert_eq!(one_by_one(head).unwrap(), Step::Found { container: Container::Plain, start: 0 });
+        }
+    }
+
+    #[test]
+    fn replication_payload_gives_its_mark_or_length() {
+        let container = Container::Replication { mark: Some(MARK), length: None };
+        assert_eq!(one_by_one(&captured(0)).unwrap(), Step::Found { container, start: 47 });
+        assert_eq!(one_by_one(&captured(300)).unwrap(), Step::Found { container, start: 347 });
+        let container = Container::Replication { mark: None, length: Some(1234) };
+        assert_eq!(one_by_one(b"\n$1234\r\nVALKEY080").unwrap(), Step::Found { container, start: 8 });
+    }
+
+    #[test]
+    fn broken_first_line_of_a_replication_payload_is_no_snapshot() {
+        let mut late = captured(0);
+        late[45] = b'x';
+        let long = [&b"$"[..], &[b'1'; 100], b"\r\nREDIS0011"].concat();
+        let large = b"$99999999999999999999999\r\nREDIS0011".to_vec();
+        for head in [
+            late,
+            long,
+            large,
+            b"$\r\nREDIS".to_vec(),
+            b"$-1\r\nREDIS".to_vec(),
+            b"$+1\r\nREDIS".to_vec(),
+            b"$".to_vec(),
+        ] {
+            let error = one_by_one(&head).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::NotASnapshot(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn endless_newlines_end() {
+        let error = recognise(&[b'\n'; KEEP_ALIVES], false).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::NotASnapshot(_)));
+    }
+
+    #[test]
+    fn commands_without_a_snapshot_are_unsupported() {
+        for head in [&b"*2\r\n$6\r\nSELECT\r\n"[..], b"#TS:1700000000\r\n", b"*"] {
+            let error = one_by_one(head).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
+            assert!(error.hint().unwrap().contains("preamble"));
+        }
+    }
+
+    #[test]
+    fn compressed_envelope_of_valkey_is_unsupported() {
+        let error = one_by_one(b"VKCS\x01\x01\x00\x00").unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
+        assert_eq!(error.offset(), Some(0));
+    }
+
+    #[test]
+    fn anything_else_is_named_by_its_first_bytes() {
+        let error = one_by_one(b"\x1b[31mhello, world").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "byte 0x0: magic: not a snapshot: it begins with \"\\x1b[31mh\" (a snapshot begins with REDIS or VALKEY)",
+        );
+        assert!(one_by_one(b"\nREDIS0011").is_err());
+        assert!(one_by_one(b"\x1f\x8b\x08\0\0\0").unwrap_err().hint().unwrap().contains("twice"));
+    }
+
+    #[test]
+    fn empty_file_is_said_to_be_empty_and_a_cut_magic_truncated() {
+        assert!(one_by_one(b"").unwrap_err().to_string().contains("empty"));
+        assert!(matches!(one_by_one(b"REDI").unwrap_err().kind(), ErrorKind::Truncated { needed: 9, left: 4 }));
+        let cut = captured(1);
+        let error = one_by_one(&cut[..cut.len() - 9]).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Truncated { needed: 9, left: 0 }));
+        assert_eq!(error.offset(), Some(48));
+    }
+}

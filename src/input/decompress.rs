@@ -1,0 +1,205 @@
+//! Compressed snapshots: gzip, zstd and lz4 frames, known by their first bytes, not by the file's name.
+//!
+//! Decompression runs on a thread of its own, a few chunks ahead of the reader, so that the scan and the disk do not
+//! wait for each other:
+//!
+//! ```text
+//! file ─► decoder ─► chunk of 1 MiB ─► bounded channel ─► window
+//!            ▲                                               │
+//!            └──────────────── empty chunks ◄────────────────┘
+//! ```
+//!
+//! The thread ends when its data ends, when it fails, or at the first chunk that nobody takes any more. One layer is
+//! taken off; what is compressed twice is reported as such by [`super::container`].
+
+use std::io::{self, BufReader, Read};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::lz4::Frames;
+use super::source::{Source, read_some};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A compression that can be taken off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// RFC 1952, any number of members.
+    Gzip,
+    /// RFC 8878, any number of frames.
+    Zstd,
+    /// The LZ4 frame format, any number of frames.
+    Lz4,
+}
+
+impl Compression {
+    /// As users call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Lz4 => "lz4",
+        }
+    }
+
+    /// How many first bytes suffice to tell.
+    pub const HEAD: usize = 6;
+
+    /// The compression that `head`, the first bytes of a file, announces; an error for one that we cannot take off.
+    pub fn recognise(head: &[u8]) -> Result<Option<Compression>> {
+        match head {
+            [0x1f, 0x8b, ..] => Ok(Some(Compression::Gzip)),
+            // The second is a skippable frame, which parallel compressors put first.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Some(Compression::Zstd)),
+            [0x04, 0x22, 0x4d, 0x18, ..] => Ok(Some(Compression::Lz4)),
+            [0x02, 0x21, 0x4c, 0x18, ..] => Err(foreign("legacy lz4 frames", "lz4 -dc")),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Err(foreign("xz", "xz -dc")),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Err(foreign("bzip2", "bzip2 -dc")),
+            [b'P', b'K', 3, 4, ..] => Err(foreign("a zip archive", "unzip -p")),
+            _ => Ok(None),
+        }
+    }
+
+    /// The largest zstd window: four times what the format's own tool accepts unasked. A frame may make the decoder
+    /// hold that many bytes.
+    const ZSTD_WINDOW_LOG: u32 = 29;
+
+    fn decoder<'a, R: Read + Send + 'a>(self, reader: R) -> io::Result<Box<dyn Read + Send + 'a>> {
+        let reader = BufReader::with_capacity(256 << 10, reader);
+        Ok(match self {
+            Compression::Gzip => Box::new(MultiGzDecoder::new(reader)),
+            Compression::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
+                decoder.window_log_max(Self::ZSTD_WINDOW_LOG)?;
+                Box::new(decoder)
+            }
+            Compression::Lz4 => Box::new(Frames::new(reader)),
+        })
+    }
+
+    fn failure(self, offset: u64, error: io::Error) -> Error {
+        let name = self.name();
+        if error.raw_os_error().is_some() {
+            return Error::at(offset, ErrorKind::Io(error));
+        }
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            let hint = format!("the {name} data is cut off after {offset} decompressed bytes");
+            return Error::truncated(offset, 1, 0).with_hint(hint);
+        }
+        let what = error.to_string();
+        if self == Compression::Zstd && what.contains("too much memory") {
+            let limit = format!("the zstd window is larger than 2^{} bytes", Self::ZSTD_WINDOW_LOG);
+            return Error::at(offset, ErrorKind::Limit(limit))
+                .with_hint("decompress it with `zstd -dc --long=31` and give the result as `-`");
+        }
+        Error::corrupt(offset, format!("the {name} data is damaged after {offset} decompressed bytes: {what}"))
+    }
+}
+
+fn foreign(what: &str, command: &str) -> Error {
+    Error::unsupported(0, format!("compressed as {what}, which is not read"))
+        .with_hint(format!("decompress it with `{command}` and give the result as `-`"))
+}
+
+/// What travels from the thread to the window.
+enum Message {
+    Chunk(Vec<u8>),
+    Ended,
+    Failed(Error),
+}
+
+/// The decompressed bytes of a reader.
+pub struct Decompressed {
+    messages: Receiver<Message>,
+    empty: Sender<Vec<u8>>,
+    chunk: Vec<u8>,
+    taken: usize,
+    ended: bool,
+}
+
+impl Decompressed {
+    const CHUNK: usize = 1 << 20;
+    const AHEAD: usize = 3;
+
+    /// Starts a thread that decompresses what `reader` gives.
+    pub fn start(compression: Compression, reader: impl Read + Send + 'static) -> Result<Decompressed> {
+        let (send, messages) = sync_channel(Self::AHEAD);
+        let (empty, returned) = channel();
+        thread::Builder::new().name(format!("{} reader", compression.name())).spawn(move || {
+            let last = produce(compression, reader, &send, &returned);
+            // Nobody there: nobody to tell.
+            let _ = send.send(last);
+        })?;
+        Ok(Decompressed { messages, empty, chunk: Vec::new(), taken: 0, ended: false })
+    }
+}
+
+/// Sends chunk after chunk; the message that ends them is for the caller to send.
+fn produce(
+    compression: Compression,
+    reader: impl Read + Send,
+    send: &SyncSender<Message>,
+    returned: &Receiver<Vec<u8>>,
+) -> Message {
+    let mut offset = 0u64;
+    let mut decoder = match compression.decoder(reader) {
+        Ok(decoder) => decoder,
+        Err(error) => return Message::Failed(compression.failure(offset, error)),
+    };
+    loop {
+        let mut chunk = returned.try_recv().unwrap_or_default();
+        chunk.resize(Decompressed::CHUNK, 0);
+        let (filled, end) = fill_chunk(&mut decoder, &mut chunk);
+        chunk.truncate(filled);
+        offset = offset.saturating_add(u64::try_from(filled).unwrap_or(u64::MAX));
+        if filled > 0 && send.send(Message::Chunk(chunk)).is_err() {
+            return Message::Ended;
+        }
+        match end {
+            None => {}
+            Some(Ok(())) => return Message::Ended,
+            Some(Err(error)) => return Message::Failed(compression.failure(offset, error)),
+        }
+    }
+}
+
+/// Reads until `chunk` is full, or the data ends or fails; says how much is there in any case.
+fn fill_chunk(decoder: &mut impl Read, chunk: &mut [u8]) -> (usize, Option<io::Result<()>>) {
+    let mut filled = 0;
+    while filled < chunk.len() {
+        match read_some(decoder, &mut chunk[filled..]) {
+            Ok(0) => return (filled, Some(Ok(()))),
+            Ok(read) => filled += read,
+            Err(error) => return (filled, Some(Err(error))),
+        }
+    }
+    (filled, None)
+}
+
+impl Source for Decompressed {
+    fn read(&mut self, into: &mut [u8], offset: u64) -> Result<usize> {
+        if self.taken == self.chunk.len() && !self.ended {
+            // The thread may be gone already; then the chunk is simply freed.
+            let _ = self.empty.send(std::mem::take(&mut self.chunk));
+            self.taken = 0;
+            match self.messages.recv() {
+                Ok(Message::Chunk(chunk)) => self.chunk = chunk,
+                Ok(Message::Ended) => self.ended = true,
+                Ok(Message::Failed(error)) => return Err(error),
+                Err(_) => {
+                    let gone = io::Error::other("the decompressing thread is gone");
+                    return Err(Error::at(offset, ErrorKind::Io(gone)));
+                }
+            }
+        }
+        let len = into.len().min(self.chunk.len() - self.taken);
+        into[..len].copy_from_slice(&self.chunk[self.taken..self.taken + len]);
+        self.taken += len;
+        Ok(len)
+    }
+}
+
+#[cfg(test)]
+#[path = "decompress_tests.rs"]
+mod tests;

@@ -1,0 +1,104 @@
+//! LZ4 frames one behind the other, and a truncated one told from a finished one.
+//!
+//! The decoder underneath answers "no more bytes" at the end of a frame, before another frame, and where the input is
+//! cut off between two blocks. Only whether it ran into the end of the input tells these apart: a finished frame has an
+//! end mark, so its decoder never asks for more.
+
+use std::io::{self, BufRead, Read};
+
+use lz4_flex::frame::FrameDecoder;
+
+/// The decompressed bytes of all frames of a reader.
+pub(super) struct Frames<R: BufRead> {
+    /// `None` only while one decoder replaces another.
+    decoder: Option<FrameDecoder<Noting<R>>>,
+}
+
+/// A reader that notes when the end has been met.
+struct Noting<R> {
+    reader: R,
+    met_end: bool,
+}
+
+impl<R: BufRead> Read for Noting<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(into)?;
+        self.met_end |= read == 0 && !into.is_empty();
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> Frames<R> {
+    pub fn new(reader: R) -> Self {
+        Frames { decoder: Some(FrameDecoder::new(Noting { reader, met_end: false })) }
+    }
+}
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(decoder) = &mut self.decoder {
+            let read = decoder.read(into)?;
+            if read > 0 || into.is_empty() {
+                return Ok(read);
+            }
+            if decoder.get_ref().met_end {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if decoder.get_mut().reader.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            // A decoder of its own for each frame: sizes of the last one do not reach into this one.
+            self.decoder = self.decoder.take().map(|decoder| FrameDecoder::new(decoder.into_inner()));
+        }
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
+    use std::io::Write;
+
+    fn frame(data: &[u8], size: BlockSize) -> Vec<u8> {
+        let info = FrameInfo::new().block_size(size).content_checksum(true);
+        let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let mut all = Vec::new();
+        Frames::new(bytes).read_to_end(&mut all).map(|_| all)
+    }
+
+    #[test]
+    fn frames_are_read_one_behind_the_other() {
+        let mut bytes = frame(&[1; 200_000], BlockSize::Max64KB);
+        bytes.extend(frame(b"", BlockSize::Max64KB));
+        bytes.extend(frame(&[2; 3], BlockSize::Max256KB));
+        let all = read(&bytes).unwrap();
+        assert_eq!((all.len(), all[199_999], all[200_000]), (200_003, 1, 2));
+    }
+
+    #[test]
+    fn frame_cut_anywhere_is_truncated() {
+        let bytes = frame(&(0..200_000u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>(), BlockSize::Max64KB);
+        for len in (1..40).chain(bytes.len() - 40..bytes.len()).chain((40..bytes.len()).step_by(9973)) {
+            assert_eq!(read(&bytes[..len]).unwrap_err().kind(), io::ErrorKind::UnexpectedEof, "cut at {len}");
+        }
+    }
+
+    #[test]
+    fn frame_cut_between_two_blocks_is_truncated() {
+        // Incompressible content is stored: header (7), then blocks of 4 + 65 536 bytes.
+        let content: Vec<u8> = (0..80_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let mut encoder = FrameEncoder::with_frame_info(FrameInfo::new().block_size(BlockSize::Max64KB), Vec::new());
+        encoder.write_all(&content).unwrap();
+        let bytes = encoder.finish().unwrap();
+        let block = u32::from_le_bytes(bytes[7..11].try_into().unwrap()) & 0x7fff_ffff;
+        let end = 11 + usize::try_from(block).unwrap();
+        assert!(end < bytes.len());
+        assert_eq!(read(&bytes[..end]).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

@@ -1,0 +1,259 @@
+//! The manifest of a multi-part append-only file: which files of its directory are the base and the commands after it.
+//!
+//! ```text
+//! # a comment
+//! file appendonly.aof.2.base.rdb seq 2 type b
+//! file "with blank.2.incr.aof" seq 2 type i startoffset 19233
+//! ```
+//!
+//! Pairs of words, one file a line: type `b` is the base (at most one), `i` commands in rising order, `h` history that
+//! the server has yet to delete. Unknown pairs are skipped. Names are plain file names of the same directory: a manifest
+//! that names anything else is refused, since following it would read files that nobody pointed us at.
+
+use crate::error::{Error, Result, Within};
+
+/// The files that make up the current state.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Manifest {
+    /// The snapshot, if there is one.
+    pub base: Option<String>,
+    /// The commands since, in order.
+    pub increments: Vec<String>,
+}
+
+/// The longest line that servers accept.
+const LINE: usize = 1024;
+
+impl Manifest {
+    /// Reads the text of a manifest.
+    pub fn parse(text: &[u8]) -> Result<Manifest> {
+        let mut manifest = Manifest::default();
+        let (mut offset, mut last_increment) = (0u64, None);
+        for line in text.split(|&byte| byte == b'\n') {
+            manifest.line(line, &mut last_increment).map_err(|what| Error::corrupt(offset, what)).within("manifest")?;
+            offset = offset.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX)).saturating_add(1);
+        }
+        Ok(manifest)
+    }
+
+    fn line(&mut self, line: &[u8], last_increment: &mut Option<u64>) -> std::result::Result<(), String> {
+        if line.len() > LINE {
+            return Err(format!("a line of {} bytes, the longest allowed is {LINE}", line.len()));
+        }
+        if line.starts_with(b"#") || line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let entry = Entry::parse(&words(line)?)?;
+        match entry.kind {
+            Kind::Base if self.base.is_some() => return Err("a second base file".to_owned()),
+            Kind::Base => self.base = Some(entry.file),
+            Kind::Increment if last_increment.is_some_and(|last| last >= entry.sequence) => {
+                return Err("command files are not in rising order".to_owned());
+            }
+            Kind::Increment => {
+                *last_increment = Some(entry.sequence);
+                self.increments.push(entry.file);
+            }
+            Kind::History => {}
+        }
+        Ok(())
+    }
+}
+
+struct Entry {
+    file: String,
+    sequence: u64,
+    kind: Kind,
+}
+
+enum Kind {
+    Base,
+    Increment,
+    History,
+}
+
+impl Entry {
+    fn parse(words: &[Vec<u8>]) -> std::result::Result<Entry, String> {
+        let (pairs, odd) = words.as_chunks::<2>();
+        if !odd.is_empty() {
+            return Err("an odd number of words".to_owned());
+        }
+        let (mut file, mut sequence, mut kind) = (None, None, None);
+        for [key, value] in pairs {
+            match key.to_ascii_lowercase().as_slice() {
+                b"file" => file = Some(plain_name(value)?),
+                b"seq" => sequence = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok()),
+                b"type" => kind = Some(kind_of(value)?),
+                _ => {}
+            }
+        }
+        match (file, sequence, kind) {
+            (Some(file), Some(sequence), Some(kind)) => Ok(Entry { file, sequence, kind }),
+            _ => Err("a line without file, seq or type".to_owned()),
+        }
+    }
+}
+
+fn kind_of(value: &[u8]) -> std::result::Result<Kind, String> {
+    match value {
+        b"b" => Ok(Kind::Base),
+        b"i" => Ok(Kind::Increment),
+        b"h" => Ok(Kind::History),
+        other => Err(format!("unknown file type \"{}\"", other.escape_ascii())),
+    }
+}
+
+fn plain_name(name: &[u8]) -> std::result::Result<String, String> {
+    let text = std::str::from_utf8(name).map_err(|_| format!("\"{}\" is not a name in UTF-8", name.escape_ascii()))?;
+    if text.is_empty() || text == "." || text == ".." || text.contains(['/', '\\', '\0', ':']) {
+        return Err(format!("\"{}\" is not a plain file name", name.escape_ascii()));
+    }
+    Ok(text.to_owned())
+}
+
+/// Splits a line at blanks; a word may stand in quotes.
+fn words(line: &[u8]) -> std::result::Result<Vec<Vec<u8>>, String> {
+    let (mut words, mut rest) = (Vec::new(), line.trim_ascii_start());
+    while let Some(&first) = rest.first() {
+        let (word, behind) = match first {
+            b'"' | b'\'' => quoted(&rest[1..], first)?,
+            _ => {
+                let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+                (rest[..end].to_vec(), &rest[end..])
+            }
+        };
+        if behind.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+            return Err("a closing quote inside a word".to_owned());
+        }
+        words.push(word);
+        rest = behind.trim_ascii_start();
+    }
+    Ok(words)
+}
+
+/// Reads up to the closing `quote`: the word, and what stands behind it. Double quotes know escapes, single ones only `\'`.
+fn quoted(text: &[u8], quote: u8) -> std::result::Result<(Vec<u8>, &[u8]), String> {
+    let (mut word, mut rest) = (Vec::new(), text);
+    loop {
+        rest = match rest {
+            [] => return Err("an open quote".to_owned()),
+            [end, behind @ ..] if *end == quote => return Ok((word, behind)),
+            [b'\\', b'x', high, low, behind @ ..]
+                if quote == b'"' && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                word.push(nibble(*high) << 4 | nibble(*low));
+                behind
+            }
+            [b'\\', escaped, behind @ ..] if quote == b'"' || *escaped == quote => {
+                word.push(unescape(*escaped));
+                behind
+            }
+            [byte, behind @ ..] => {
+                word.push(*byte);
+                behind
+            }
+        };
+    }
+}
+
+fn unescape(escaped: u8) -> u8 {
+    match escaped {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'b' => 8,
+        b'a' => 7,
+        other => other,
+    }
+}
+
+/// The value of a hexadecimal digit; the caller has seen that it is one.
+fn nibble(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20).wrapping_sub(b'a').wrapping_add(10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> std::result::Result<(Option<String>, Vec<String>), String> {
+        let manifest = Manifest::parse(text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok((manifest.base, manifest.increments))
+    }
+
+    #[test]
+    fn base_and_commands_are_found_and_history_is_not() {
+        let text = "# made by a server\nfile a.1.base.rdb seq 1 type h\nfile a.2.base.rdb seq 2 type b\n\
+                    file a.2.incr.aof seq 2 type i startoffset 19233\nfile a.3.incr.aof seq 3 type i\n";
+        let (base, increments) = parse(text).unwrap();
+        assert_eq!(base.as_deref(), Some("a.2.base.rdb"));
+        assert_eq!(increments, ["a.2.incr.aof", "a.3.incr.aof"]);
+    }
+
+    #[test]
+    fn quoted_names_are_unquoted() {
+        let text = r#"file "a b\x41\x2e\"\t.rdb" seq 1 type b
+            file 'it\'s \n.aof' seq 1 type i"#;
+        // A backslash that stays one would be a separator elsewhere.
+        assert!(parse(text).unwrap_err().contains("plain file name"));
+        let (base, increments) = parse(&text.replace(r" \n", "")).unwrap();
+        assert_eq!(base.as_deref(), Some("a bA.\"\t.rdb"));
+        assert_eq!(increments, ["it's.aof"]);
+    }
+
+    #[test]
+    fn names_that_leave_the_directory_are_refused() {
+        for name in ["../a.rdb", "/etc/passwd", "..", ".", "\"\"", "a\\\\b", "\"a\\x00b\"", "\"..\\x2fa\"", "c:a"] {
+            let error = parse(&format!("file {name} seq 1 type b\n")).unwrap_err();
+            assert!(error.contains("plain file name"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn broken_lines_are_named_with_their_place() {
+        for (text, what) in [
+            ("file a seq 1 type", "odd number"),
+            ("file a seq 1", "without file"),
+            ("file a seq x type b", "without file"),
+            ("file a seq -1 type b", "without file"),
+            ("file a seq 99999999999999999999999 type b", "without file"),
+            ("file a seq 1 type z", "unknown file type"),
+            ("file \"a seq 1 type b", "open quote"),
+            ("file \"a\"b seq 1 type b", "closing quote"),
+            ("file a seq 1 type b\nfile b seq 1 type b", "second base"),
+            ("file a seq 2 type i\nfile b seq 2 type i", "rising order"),
+            ("nonsense", "odd number"),
+        ] {
+            let error = parse(&format!("#\n{text}\n")).unwrap_err();
+            assert!(error.contains(what), "{text}: {error}");
+            assert!(error.contains("manifest: "), "{error}");
+        }
+        assert!(parse("#\nnonsense").unwrap_err().starts_with("byte 0x2: "));
+        assert!(parse(&format!("file a{} seq 1 type b", " ".repeat(2000))).unwrap_err().contains("longest"));
+    }
+
+    #[test]
+    fn nothing_in_it_is_nothing_found() {
+        assert_eq!(parse("").unwrap(), (None, vec![]));
+        assert_eq!(parse("\r\n\n# x\n").unwrap(), (None, vec![]));
+        assert_eq!(parse("file a seq 1 type b\r\n").unwrap().0.as_deref(), Some("a"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end_in_names_or_an_error(text in prop::collection::vec(
+            prop_oneof![Just(b' '), Just(b'"'), Just(b'\\'), Just(b'\n'), Just(b'x'), any::<u8>()], 0..200)) {
+            let _ = Manifest::parse(&text);
+        }
+
+        #[test]
+        fn any_name_survives_quoting(name in "[^/\\\\:\0\n]{3,20}") {
+            let quoted: String = name.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+            prop_assert_eq!(parse(&format!("file \"{quoted}\" seq 1 type b")).unwrap().0, Some(name));
+        }
+    }
+}

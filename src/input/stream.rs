@@ -1,0 +1,274 @@
+//! A sliding window over bytes that come once: stdin, pipes, decompressed data.
+//!
+//! ```text
+//!            offset()                       known so far
+//!   consumed │◄──────── bytes() ──────────►│   not read yet
+//!  ──────────┴──────────────┴──────────────┴───────────────►
+//!             take(len) ───►│ the rest moves to the front of a used buffer
+//! ```
+//!
+//! What bounds the memory: the buffer holds at most a quarter more than the limit. A record above the limit moves into
+//! a mapped temporary file ([`super::spill`]) until it has been consumed. What bounds the time: every copy of bytes is
+//! paid by as many bytes (times a small constant) that were read or consumed since the last one, so any sequence of
+//! calls is linear in the length of the stream plus the bytes taken.
+
+use std::path::PathBuf;
+
+use super::block::{Block, Pool};
+use super::source::Source;
+use super::spill::Spill;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The bytes of a stream that have been read and not yet consumed.
+pub struct Window {
+    source: Box<dyn Source>,
+    state: State,
+    offset: u64,
+    limit: usize,
+    spool_dir: PathBuf,
+    /// INVARIANT: `start <= end <= buffer.len()`; both are 0 while there is a spill.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    usual: usize,
+    pool: Pool,
+    spill: Option<Spill>,
+}
+
+impl std::fmt::Debug for Window {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Window({} bytes at {})", self.bytes().len(), self.offset)
+    }
+}
+
+/// What is known of the source.
+enum State {
+    Open,
+    Ended,
+    /// It failed behind the bytes read; nobody has been told yet.
+    Failed(Error),
+    /// It failed, and that has been told.
+    Told,
+}
+
+impl Window {
+    /// The limit that suits most machines: what one record may take before it goes to a temporary file.
+    pub const DEFAULT_LIMIT: usize = 64 << 20;
+    /// Less makes reading slow and saves nothing.
+    const STEP: usize = Pool::SMALLEST;
+    /// What one write to a temporary file carries.
+    const CARRIED: usize = 1 << 20;
+
+    /// A window over `source` that keeps about `limit` bytes in memory, and what goes beyond in `spool_dir`.
+    pub fn new(source: Box<dyn Source>, limit: usize, spool_dir: PathBuf) -> Window {
+        Window {
+            source,
+            state: State::Open,
+            offset: 0,
+            limit: limit.max(16),
+            spool_dir,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            usual: Self::STEP,
+            pool: Pool::default(),
+            spill: None,
+        }
+    }
+
+    /// The bytes at hand, from [`Window::offset`] on.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        match &self.spill {
+            Some(spill) => spill.bytes(),
+            None => &self.buffer[self.start..self.end],
+        }
+    }
+
+    /// How many bytes of the stream have been consumed.
+    #[inline]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether nothing follows the bytes at hand. False as long as that is not known, or the source has failed.
+    pub fn ended(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
+    /// Makes at least `needed` bytes available, or all that remain: false when the source ends before. May read ahead.
+    ///
+    /// A failure of the source is returned once the bytes before it do not suffice; they stay available. `needed` may
+    /// be any claim of the file: memory grows only as bytes arrive. Asking again and again for a little more than there
+    /// is costs no more than asking once, and re-reading the whole window after each call is linear as well.
+    pub fn fill(&mut self, needed: u64) -> Result<bool> {
+        let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+        let present = self.bytes().len();
+        if present >= needed {
+            return Ok(true);
+        }
+        let goal = needed.max(present.saturating_add(present / 2));
+        self.settle(present, goal);
+        if self.spill.is_none() {
+            self.fill_buffer(goal.min(self.limit));
+        }
+        if self.bytes().len() < needed && matches!(self.state, State::Open) {
+            self.fill_spill(goal)?;
+        }
+        if self.bytes().len() >= needed {
+            return Ok(true);
+        }
+        self.told()
+    }
+
+    /// Cuts off the first `len` bytes, or all if there are fewer, as a block of its own; the window goes on behind them.
+    ///
+    /// Copies the block or the rest, whichever is smaller.
+    pub fn take(&mut self, len: usize) -> Block {
+        let len = len.min(self.bytes().len());
+        self.advance(len);
+        if let Some(spill) = &mut self.spill {
+            return spill.take(len);
+        }
+        let range = self.start..self.start + len;
+        let rest = self.end - range.end;
+        if rest <= len && self.buffer.len() / 4 <= len {
+            let mut fresh = self.pool.get(rest, self.usual);
+            fresh[..rest].copy_from_slice(&self.buffer[range.end..self.end]);
+            (self.start, self.end) = (0, rest);
+            Block::heap(std::mem::replace(&mut self.buffer, fresh), range, self.pool.clone())
+        } else {
+            self.start = range.end;
+            Block::heap(self.buffer[range].to_vec(), 0..len, self.pool.clone())
+        }
+    }
+
+    /// Consumes the first `len` bytes, or all if there are fewer, without a block.
+    pub fn skip(&mut self, len: usize) {
+        let len = len.min(self.bytes().len());
+        self.advance(len);
+        match &mut self.spill {
+            Some(spill) => drop(spill.take(len)),
+            None => self.start += len,
+        }
+    }
+
+    fn advance(&mut self, len: usize) {
+        self.offset = self.offset.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+    }
+
+    /// Goes back to memory, or to a small buffer, when what is left and what is asked for are small again.
+    fn settle(&mut self, present: usize, goal: usize) {
+        let fits = match &self.spill {
+            // Half the limit must arrive before it spills again: that pays for this copy.
+            Some(_) => present <= self.limit / 2,
+            None => self.buffer.len() > Pool::LARGEST && goal <= Pool::LARGEST / 2,
+        };
+        if !fits {
+            return;
+        }
+        let mut fresh = self.pool.get(present, self.usual);
+        fresh[..present].copy_from_slice(self.bytes());
+        self.buffer = fresh;
+        (self.start, self.end, self.spill) = (0, present, None);
+    }
+
+    /// Reads into memory until `goal` bytes are there or the source is done.
+    fn fill_buffer(&mut self, goal: usize) {
+        while self.end - self.start < goal && matches!(self.state, State::Open) {
+            self.make_room();
+            let wanted = (goal - (self.end - self.start)).max(Self::STEP);
+            let until = self.end.saturating_add(wanted).min(self.buffer.len());
+            let place = self.place_of(self.end - self.start);
+            match self.source.read(&mut self.buffer[self.end..until], place) {
+                Ok(0) => self.state = State::Ended,
+                Ok(read) => self.end += read,
+                Err(error) => self.state = State::Failed(error),
+            }
+        }
+    }
+
+    /// Makes `end < buffer.len()`, by moving the bytes to the front where that is paid for, else by a larger buffer.
+    fn make_room(&mut self) {
+        if self.end < self.buffer.len() {
+            return;
+        }
+        // The quarter above the limit is what pays for moving up to `limit` bytes to the front.
+        let largest = self.limit.saturating_add(self.limit / 4).saturating_add(1);
+        let enough = self.start > 0 && (self.start >= self.buffer.len() / 2 || self.buffer.len() >= largest);
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if !enough {
+            let larger = self.buffer.len().saturating_mul(2).max(self.usual).min(largest);
+            self.buffer.resize(larger.max(self.end + 1), 0);
+            self.usual = larger.clamp(Self::STEP, Pool::LARGEST);
+        }
+    }
+
+    /// Moves the bytes to a temporary file and reads there until `goal` bytes are there or the source is done.
+    fn fill_spill(&mut self, goal: usize) -> Result<()> {
+        let spilled = self.try_fill_spill(goal);
+        spilled.map_err(|error| {
+            // Bytes may have been read and not stored: what follows cannot be joined to what is there.
+            self.state = State::Told;
+            let (limit, dir) = (self.limit, self.spool_dir.display());
+            Error::at(self.offset, ErrorKind::Io(error))
+                .with_hint(format!("this record is larger than the window of {limit} bytes and needs room in {dir}"))
+        })
+    }
+
+    fn try_fill_spill(&mut self, goal: usize) -> std::io::Result<()> {
+        if self.spill.as_ref().is_none_or(Spill::is_mostly_consumed) {
+            self.spill = Some(Spill::new(&self.spool_dir, self.bytes())?);
+            // From here on the buffer only carries bytes from the source to the file.
+            self.buffer = self.pool.get(Self::CARRIED, Self::CARRIED);
+            (self.start, self.end) = (0, 0);
+        }
+        let Some(mut spill) = self.spill.take() else { return Ok(()) };
+        let appended = self.append_to(&mut spill, goal);
+        self.spill = Some(spill);
+        appended
+    }
+
+    fn append_to(&mut self, spill: &mut Spill, goal: usize) -> std::io::Result<()> {
+        let mut present = spill.bytes().len();
+        while present < goal && matches!(self.state, State::Open) {
+            let until = self.buffer.len().min(goal - present);
+            let place = self.place_of(present);
+            match self.source.read(&mut self.buffer[..until], place) {
+                Ok(0) => self.state = State::Ended,
+                Ok(read) => {
+                    spill.append(&self.buffer[..read])?;
+                    present += read;
+                }
+                Err(error) => self.state = State::Failed(error),
+            }
+        }
+        spill.show()
+    }
+
+    fn place_of(&self, present: usize) -> u64 {
+        self.offset.saturating_add(u64::try_from(present).unwrap_or(u64::MAX))
+    }
+
+    /// Why there are too few bytes.
+    fn told(&mut self) -> Result<bool> {
+        match std::mem::replace(&mut self.state, State::Told) {
+            State::Ended => {
+                self.state = State::Ended;
+                Ok(false)
+            }
+            State::Failed(error) => Err(error),
+            State::Open | State::Told => {
+                let end = self.place_of(self.bytes().len());
+                Err(Error::at(end, ErrorKind::Io(std::io::Error::other("reading has failed before"))))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;
