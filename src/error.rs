@@ -100,6 +100,13 @@ impl Error {
         self
     }
 
+    /// Says where, unless that is known already.
+    #[must_use]
+    pub fn or_at(mut self, offset: u64) -> Self {
+        self.0.offset.get_or_insert(offset);
+        self
+    }
+
     /// Tells the user what to do, unless told already.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {

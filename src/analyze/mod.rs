@@ -1,1 +1,153 @@
-//! Analysis.
+//! From inputs to a report: the pipeline, drawn once.
+//!
+//! ```text
+//! Snapshot::open ─ Feed ─ batches ─┬─ read_batch ─ records ─ Aggregates ─┬─ merge ─ finish ─ Report
+//!                                  └─ … one such line per worker …       ┘
+//! ```
+
+mod assemble;
+pub mod check;
+pub mod feed;
+pub mod parallel;
+pub mod part;
+pub mod plan;
+pub mod progress;
+pub mod read;
+pub mod rows;
+pub mod select;
+pub mod set;
+pub mod snapshot;
+pub mod verdict;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use plan::{Plan, ReadPlan};
+pub use progress::{Progress, Unwatched};
+pub use select::Selection;
+pub use snapshot::Snapshot;
+
+use crate::aggregate::patterns::PatternsPlan;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pattern::classify::Classifier;
+use crate::pattern::segment::Separators;
+use crate::policy::KeyRules;
+use crate::rdb::batch::FIRST_DATABASE;
+use crate::record::Record;
+use crate::report::Report;
+use parallel::{Found, read_all, read_in_order};
+use read::Continue;
+use set::{Aggregates, Questions};
+
+/// Reads all inputs as one snapshot and reports on it.
+///
+/// A damaged input still gives the report of what was read before the damage, marked incomplete. Fails only when nothing
+/// could be opened, or the plan is wrong.
+///
+/// ```no_run
+/// use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
+///
+/// let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+/// let report = analyze(&["dump.rdb"], &plan, &Unwatched)?;
+/// println!("{} keys, {} bytes", report.totals.keys, report.totals.memory.0);
+/// # Ok::<(), rdblens::error::Error>(())
+/// ```
+pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
+    let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
+    let questions = Arc::new(questions(plan, &snapshot)?);
+    let reading = snapshot.reading(&plan.read);
+    let threads = pool(plan.read.threads)?;
+    let empty = || Aggregates::new(&questions);
+    let (found, endings) = match plan.read.limit {
+        None => {
+            let mut feed = snapshot.feed(threads.current_num_threads(), progress);
+            (threads.install(|| read_all(&mut feed, reading, progress, empty)), feed.into_endings())
+        }
+        Some(limit) => {
+            let mut feed = snapshot.feed(1, progress);
+            let mut found = Found::new(empty());
+            let mut left = limit;
+            found.files = read_in_order(&mut feed, reading, progress, |record, _| {
+                if left > 0 {
+                    found.part.observe(record);
+                    left -= 1;
+                }
+                if left > 0 { Continue::Yes } else { Continue::No }
+            });
+            (found, feed.into_endings())
+        }
+    };
+    let wanted = |db| plan.read.selection.wants_database(db);
+    let aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
+    let whole = snapshot.facts.iter().find_map(|facts| facts.opened.as_ref().ok()).map(|opened| assemble::Whole {
+        about: opened.preamble.clone(),
+        writer: opened.writer,
+        model: opened.model.clone(),
+        caveats: opened.caveats.clone(),
+    });
+    let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, reading.checksum);
+    Ok(assemble::report(plan, reading.reference, whole, aggregates, verdicts))
+}
+
+/// Shows every selected record to `see`, one after the other in file order, with the name of its file.
+///
+/// ```no_run
+/// use rdblens::analyze::{ReadPlan, for_each_record};
+///
+/// let plan = ReadPlan::new(std::env::temp_dir());
+/// let mut lists = 0;
+/// for_each_record(&["dump.rdb"], &plan, |record, _file| {
+///     lists += u64::from(record.kind == rdblens::record::Kind::List);
+/// })?;
+/// # Ok::<(), rdblens::error::Error>(())
+/// ```
+///
+/// Fails at the first damage, after the records before it have been shown.
+pub fn for_each_record<P: AsRef<Path>>(
+    inputs: &[P],
+    plan: &ReadPlan,
+    mut see: impl FnMut(&Record<'_>, &str),
+) -> Result<()> {
+    let mut snapshot = Snapshot::open(inputs, plan, &Unwatched)?;
+    let reading = snapshot.reading(plan);
+    let names: Vec<String> = snapshot.facts.iter().map(|facts| facts.name.clone()).collect();
+    let mut feed = snapshot.feed(1, &Unwatched);
+    let mut left = plan.limit.unwrap_or(u64::MAX);
+    let tallies = read_in_order(&mut feed, reading, &Unwatched, |record, file| {
+        if left > 0 {
+            see(record, names.get(file).map_or("", String::as_str));
+            left -= 1;
+        }
+        if left > 0 { Continue::Yes } else { Continue::No }
+    });
+    let endings = feed.into_endings();
+    verdict::verdicts(snapshot.facts, endings, tallies, reading.checksum)
+        .into_iter()
+        .find_map(|verdict| verdict.fault)
+        .map_or(Ok(()), Err)
+}
+
+/// The threads that a run works on.
+pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|index| format!("worker {index}"))
+        .build()
+        .map_err(|error| Error::new(ErrorKind::Io(std::io::Error::other(error))))
+}
+
+fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
+    let separators = Separators::new(&plan.read.separators)?;
+    let bytes: Vec<u8> = plan.read.separators.iter().flat_map(|separator| separator.bytes()).collect();
+    let rules = KeyRules::default_rules(&bytes);
+    let patterns =
+        PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules: rules.metas().len() };
+    Ok(Questions {
+        classifier: Classifier::new(separators),
+        rules,
+        big: plan.big,
+        reference: snapshot.reference,
+        top: plan.top,
+        patterns,
+    })
+}

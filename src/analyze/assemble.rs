@@ -1,0 +1,115 @@
+//! The report, put together from the aggregates and from what is known of the files.
+
+use super::plan::Plan;
+use super::set::{Aggregates, Sections};
+use super::verdict::Verdict;
+use crate::memory::Server;
+use crate::rdb::about::About;
+use crate::report::{self, AuxField, Options, Report, SCHEMA, Source};
+use crate::units::{Bytes, Millis};
+
+/// Facts of a file that are the same for the whole snapshot: the first readable file's.
+pub(super) struct Whole {
+    pub about: About,
+    pub writer: Server,
+    pub model: String,
+    pub caveats: Vec<String>,
+}
+
+/// The report of a run.
+pub(super) fn report(
+    plan: &Plan,
+    reference: Option<Millis>,
+    whole: Option<Whole>,
+    aggregates: Aggregates,
+    verdicts: Vec<Verdict>,
+) -> Report {
+    let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
+    let sections: Sections = aggregates.finish(cluster);
+    let complete = verdicts.iter().all(Verdict::is_sound);
+    let warnings = warnings(plan, reference, whole.as_ref(), &verdicts, &sections);
+    let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
+    let bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
+    let files = verdicts.into_iter().map(|verdict| verdict.row).collect();
+    Report {
+        schema: SCHEMA,
+        rdblens: env!("CARGO_PKG_VERSION"),
+        complete,
+        options: options(plan, reference),
+        source: Source { files, bytes },
+        server,
+        totals: sections.totals,
+        databases: sections.databases,
+        types: sections.types,
+        big_keys: sections.big_keys,
+        top: sections.top,
+        no_ttl: sections.no_ttl,
+        expiry: sections.expiry,
+        naming: sections.naming,
+        prefixes: sections.prefixes,
+        patterns: sections.patterns,
+        idle: sections.idle,
+        freq: sections.freq,
+        slots: sections.slots,
+        streams: sections.streams,
+        warnings,
+    }
+}
+
+fn options(plan: &Plan, reference: Option<Millis>) -> Options {
+    let mut selection = plan.read.selection.describe();
+    selection.extend(plan.read.limit.map(|limit| format!("--limit {limit}")));
+    Options {
+        selection,
+        reference_time: reference,
+        server_config: plan.read.config.changed(),
+        separators: plan.read.separators.clone(),
+        top: plan.top,
+    }
+}
+
+fn server(whole: Whole, verdicts: &[Verdict], cluster: bool) -> report::Server {
+    let about = whole.about;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let endings = || verdicts.iter().filter_map(|verdict| verdict.ending.as_ref());
+    let mut module_aux: Vec<String> =
+        endings().flat_map(|ending| ending.about.modules.iter().map(ToString::to_string)).collect();
+    module_aux.sort();
+    module_aux.dedup();
+    report::Server {
+        family: whole.writer.family.name().to_owned(),
+        version: whole.writer.version_text(),
+        model: whole.model,
+        ctime: about.ctime(),
+        used_mem: about.number("used-mem").and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes),
+        cluster,
+        aux: about.aux.iter().map(|(name, value)| AuxField { name: name.clone(), value: text(value) }).collect(),
+        functions: endings().map(|ending| ending.about.functions).sum(),
+        module_aux,
+    }
+}
+
+fn warnings(
+    plan: &Plan,
+    reference: Option<Millis>,
+    whole: Option<&Whole>,
+    verdicts: &[Verdict],
+    sections: &Sections,
+) -> Vec<String> {
+    let mut warnings: Vec<String> = verdicts.iter().flat_map(|verdict| verdict.warnings.clone()).collect();
+    if reference.is_none() && sections.totals.without_ttl.keys < sections.totals.keys {
+        warnings.push("the dump does not say when it was taken: give --at to hold expiries against a time".to_owned());
+    }
+    if let Some(whole) = whole {
+        if let (Some(version), None) = (whole.writer.guessed, plan.read.server) {
+            let writer = whole.writer;
+            warnings.push(format!("the dump does not name its server: {writer} is taken, by RDB version {version}; --server corrects it"));
+        }
+        warnings.extend(whole.caveats.iter().cloned());
+    }
+    let writers: Vec<&str> = verdicts.iter().map(|verdict| verdict.row.server.as_str()).collect();
+    if let Some(other) = writers.iter().find(|writer| !writer.is_empty() && Some(*writer) != writers.first()) {
+        warnings.push(format!("the files are from different servers: {} and {other}", writers[0]));
+    }
+    warnings
+}

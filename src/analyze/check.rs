@@ -1,0 +1,164 @@
+//! Is this backup whole? Everything is read, every blob is walked, the checksum is verified.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::feed::Work;
+use super::plan::ReadPlan;
+use super::progress::Progress;
+use super::read::FileTally;
+use super::snapshot::Snapshot;
+use super::verdict::{Verdict, verdicts};
+use crate::error::{ErrorKind, Result, Within};
+use crate::rdb::crc64;
+use crate::rdb::scan::Item;
+use crate::rdb::verify::Verify;
+use crate::report::Checksum;
+
+/// The verdict on one file.
+#[derive(Debug, Serialize)]
+pub struct FileCheck {
+    /// As given.
+    pub name: String,
+    /// In a word.
+    pub verdict: Word,
+    /// Keys read.
+    pub keys: u64,
+    /// Bytes of the snapshot that were read.
+    pub bytes: u64,
+    /// Version of the format; 0 when no header was read.
+    pub rdb_version: u32,
+    /// Who wrote it.
+    pub server: String,
+    /// What it is.
+    pub container: String,
+    /// State of the checksum.
+    pub checksum: Checksum,
+    /// Keys whose value is damaged inside intact framing.
+    pub damaged_keys: u64,
+    /// What is wrong, in the order of offsets.
+    pub errors: Vec<String>,
+    /// What else should be known.
+    pub warnings: Vec<String>,
+}
+
+/// A verdict in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    /// Everything was read and nothing is wrong.
+    Ok,
+    /// The file ends before the snapshot does.
+    Truncated,
+    /// The bytes were changed after they were written.
+    ChecksumMismatch,
+    /// A later server, or another program, wrote what is not known here.
+    Unsupported,
+    /// The bytes contradict the format.
+    Corrupt,
+    /// It is no snapshot at all.
+    NotASnapshot,
+    /// The operating system refused.
+    Unreadable,
+}
+
+impl Word {
+    /// As people read it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Word::Ok => "ok",
+            Word::Truncated => "truncated",
+            Word::ChecksumMismatch => "checksum mismatch",
+            Word::Unsupported => "unsupported",
+            Word::Corrupt => "corrupt",
+            Word::NotASnapshot => "not a snapshot",
+            Word::Unreadable => "unreadable",
+        }
+    }
+
+    /// True when the file gave nothing that a report could be made of.
+    pub const fn is_hopeless(self) -> bool {
+        matches!(self, Word::NotASnapshot | Word::Unreadable)
+    }
+}
+
+/// Checks every input. Fails when none could be opened.
+pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Vec<FileCheck>> {
+    let mut snapshot = Snapshot::open(inputs, plan, progress)?;
+    let threads = super::pool(plan.threads)?;
+    let mut feed = snapshot.feed(threads.current_num_threads(), progress);
+    let tallies = threads.install(|| {
+        feed.by_ref()
+            .par_bridge()
+            .fold(BTreeMap::new, |mut tallies: BTreeMap<usize, FileTally>, work| {
+                let tally = tallies.entry(work.file.index).or_default();
+                let before = tally.keys;
+                verify(&work, plan.checksum, tally);
+                progress.keys(tally.keys - before);
+                tallies
+            })
+            .reduce(BTreeMap::new, |mut left, right| {
+                right.into_iter().for_each(|(file, tally)| left.entry(file).or_default().merge(tally));
+                left
+            })
+    });
+    let found = verdicts(snapshot.facts, feed.into_endings(), tallies, plan.checksum);
+    Ok(found.into_iter().map(file_check).collect())
+}
+
+fn verify(work: &Work, checksum: bool, tally: &mut FileTally) {
+    let batch = &work.batch;
+    if checksum {
+        tally.checksums.push((batch.index, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
+    }
+    let mut scanner = batch.scanner();
+    let mut verify = Verify::default();
+    let mut scratch = Vec::new();
+    while scanner.cursor().left() > 0 {
+        let entry = match scanner.next_item() {
+            Ok(Item::Entry(entry)) => entry,
+            Ok(_) => continue,
+            Err(error) => return tally.damage(error),
+        };
+        tally.keys += 1;
+        let key = entry.key.decode(&mut scratch).map(|_| ()).within("key");
+        if let Err(error) = scanner.value(&entry, &mut verify) {
+            return tally.damage(error);
+        }
+        if let Err(error) = key.and(verify.finish().map_err(|error| error.or_at(entry.offset))) {
+            tally.damage(error);
+        }
+    }
+}
+
+fn file_check(verdict: Verdict) -> FileCheck {
+    let word = match &verdict.fault {
+        None if verdict.row.damaged_keys > 0 => Word::Corrupt,
+        None => Word::Ok,
+        Some(error) => match error.kind() {
+            ErrorKind::Truncated { .. } => Word::Truncated,
+            ErrorKind::Checksum { .. } => Word::ChecksumMismatch,
+            ErrorKind::Unsupported(_) => Word::Unsupported,
+            ErrorKind::Corrupt(_) | ErrorKind::Limit(_) => Word::Corrupt,
+            ErrorKind::NotASnapshot(_) => Word::NotASnapshot,
+            ErrorKind::Io(_) | ErrorKind::Usage(_) => Word::Unreadable,
+        },
+    };
+    let row = verdict.row;
+    FileCheck {
+        name: row.name,
+        verdict: word,
+        keys: row.keys,
+        bytes: row.bytes.0,
+        rdb_version: row.rdb_version,
+        server: row.server,
+        container: row.container,
+        checksum: row.checksum,
+        damaged_keys: row.damaged_keys,
+        errors: row.errors,
+        warnings: verdict.warnings,
+    }
+}

@@ -1,0 +1,75 @@
+//! What was asked: everything a run needs to know besides the bytes.
+
+use std::path::PathBuf;
+
+use crate::input::{OpenOptions, Window};
+use crate::memory::{Allocator, Server, ServerConfig};
+use crate::report::BigRules;
+use crate::units::Millis;
+
+use super::select::Selection;
+
+/// How snapshots are read: common to every command.
+#[derive(Debug, Clone)]
+pub struct ReadPlan {
+    /// How inputs are opened.
+    pub open: OpenOptions,
+    /// Which keys count.
+    pub selection: Selection,
+    /// Stop after so many selected keys, in file order.
+    pub limit: Option<u64>,
+    /// What expiries are held against, instead of the snapshot's `ctime`.
+    pub at: Option<Millis>,
+    /// The server to compute for, instead of the one that wrote the dump.
+    pub server: Option<Server>,
+    /// The server's allocator.
+    pub allocator: Allocator,
+    /// The server's settings.
+    pub config: ServerConfig,
+    /// Whether the checksum is verified.
+    pub checksum: bool,
+    /// Worker threads; 0 takes one per processor.
+    pub threads: usize,
+    /// Bytes that divide names into segments.
+    pub separators: Vec<String>,
+}
+
+impl ReadPlan {
+    /// Everything by default. A record of a stream that does not fit the window goes to `spool_dir` while it is read.
+    pub fn new(spool_dir: PathBuf) -> Self {
+        ReadPlan {
+            open: OpenOptions { mmap: true, spool_dir, window: Window::DEFAULT_LIMIT },
+            selection: Selection::default(),
+            limit: None,
+            at: None,
+            server: None,
+            allocator: Allocator::default(),
+            config: ServerConfig::default(),
+            checksum: true,
+            threads: 0,
+            separators: vec![":".to_owned()],
+        }
+    }
+}
+
+/// What a report is to show.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// How the inputs are read.
+    pub read: ReadPlan,
+    /// Rows in each list.
+    pub top: usize,
+    /// What counts as big.
+    pub big: BigRules,
+    /// Levels of the prefix tree.
+    pub depth: usize,
+    /// Prefixes below this part of the memory are left out.
+    pub min_share: f64,
+}
+
+impl Plan {
+    /// A report with the defaults of the command line, of inputs that are read like this.
+    pub fn new(read: ReadPlan) -> Self {
+        Plan { read, top: 20, big: BigRules::default(), depth: 3, min_share: 0.001 }
+    }
+}

@@ -1,0 +1,65 @@
+//! One row per key, in file order whatever the number of threads: workers write rows of a few batches each, and these are
+//! put out one after the other.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use rayon::prelude::*;
+
+use super::feed::Feed;
+use super::progress::Progress;
+use super::read::{Continue, FileTally, Reading, read_batch, File};
+use crate::pattern::PatternBuf;
+use crate::record::Record;
+
+/// Batches that are read at a time, for each thread: enough that one slow batch does not leave the others waiting.
+const BATCHES_PER_THREAD: usize = 2;
+
+/// Writes the row of every selected record with `row` and hands the text to `out`, in file order. `limit` ends it after so
+/// many rows. The first failure of `out` ends it, too.
+pub fn write_rows<R>(
+    feed: &mut Feed<'_>,
+    reading: Reading<'_>,
+    limit: Option<u64>,
+    progress: &dyn Progress,
+    row: R,
+    mut out: impl FnMut(&[u8]) -> io::Result<()>,
+) -> (BTreeMap<usize, FileTally>, io::Result<()>)
+where
+    R: Fn(&Record<'_>, &File, &mut PatternBuf, &mut Vec<u8>) + Sync,
+{
+    let at_once = rayon::current_num_threads() * BATCHES_PER_THREAD;
+    let mut tallies: BTreeMap<usize, FileTally> = BTreeMap::new();
+    let mut left = limit.unwrap_or(u64::MAX);
+    while left > 0 {
+        let works: Vec<_> = feed.take(at_once).collect();
+        if works.is_empty() {
+            break;
+        }
+        let written: Vec<_> = works
+            .into_par_iter()
+            .map(|work| {
+                let (mut text, mut ends, mut pattern) = (Vec::new(), Vec::new(), PatternBuf::default());
+                let mut tally = FileTally::default();
+                read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
+                    row(record, &work.file, &mut pattern, &mut text);
+                    ends.push(text.len());
+                    // Nobody knows yet how many of the rows before are within the limit, but more than it are not.
+                    if (ends.len() as u64) < left { Continue::Yes } else { Continue::No }
+                });
+                progress.keys(tally.keys);
+                (work.file.index, tally, text, ends)
+            })
+            .collect();
+        for (file, tally, text, ends) in written {
+            tallies.entry(file).or_default().merge(tally);
+            let rows = usize::try_from(left).map_or(ends.len(), |left| left.min(ends.len()));
+            let end = rows.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
+            if let Err(error) = out(&text[..end]) {
+                return (tallies, Err(error));
+            }
+            left -= rows as u64;
+        }
+    }
+    (tallies, Ok(()))
+}

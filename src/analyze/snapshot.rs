@@ -1,0 +1,116 @@
+//! The inputs of a run, opened and looked at: all that has to be known before the first record is read.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::feed::{Feed, Prepared};
+use super::plan::ReadPlan;
+use super::progress::Progress;
+use super::read::{File, Reading};
+use crate::error::{Error, Result};
+use crate::input::{self, Container};
+use crate::memory::{Model, Server};
+use crate::rdb::about::About;
+use crate::units::Millis;
+
+/// One snapshot, in one file or many.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The inputs that could be opened.
+    files: Vec<(Arc<File>, Prepared)>,
+    /// What was known of every input before reading, by position.
+    pub facts: Vec<FileFacts>,
+    /// What expiries are held against.
+    pub reference: Option<Millis>,
+}
+
+/// What is known of an input before its records are read.
+#[derive(Debug)]
+pub struct FileFacts {
+    /// As reports name it.
+    pub name: String,
+    /// What was found when it was opened, or why it could not be.
+    pub opened: Result<OpenedFacts>,
+}
+
+/// What was found when an input was opened.
+#[derive(Debug)]
+pub struct OpenedFacts {
+    /// What the snapshot is wrapped in.
+    pub container: Container,
+    /// What compresses it.
+    pub compression: Option<&'static str>,
+    /// Bytes of commands in other files that follow it.
+    pub following_bytes: Option<u64>,
+    /// The base of a multi-part append-only file.
+    pub multi_part: bool,
+    /// What stands in front of the first key.
+    pub preamble: About,
+    /// Who wrote it.
+    pub writer: Server,
+    /// Whose memory its figures are.
+    pub model: String,
+    /// What the model cannot know.
+    pub caveats: Vec<String>,
+}
+
+impl Snapshot {
+    /// Opens what `inputs` name: paths, globs, directories, `-`. Fails when none of them can be opened.
+    pub fn open<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
+        let inputs = input::resolve(inputs)?;
+        let (mut files, mut facts) = (Vec::new(), Vec::new());
+        for (index, input) in inputs.into_iter().enumerate() {
+            let (name, multi_part) = (input.name.clone(), input.multi_part);
+            let opened = Prepared::new(input, &plan.open).map(|prepared| {
+                let writer = writer(&prepared.preamble);
+                let model = Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &plan.config);
+                let facts = OpenedFacts {
+                    container: prepared.container,
+                    compression: prepared.compression,
+                    following_bytes: prepared.following_bytes(),
+                    multi_part,
+                    preamble: prepared.preamble.clone(),
+                    writer,
+                    model: model.name(),
+                    caveats: model.caveats(),
+                };
+                progress.expect(prepared.size.unwrap_or_default());
+                files.push((Arc::new(File { index, name: name.clone(), model }), prepared));
+                facts
+            });
+            facts.push(FileFacts { name, opened });
+        }
+        if files.is_empty() {
+            let first = facts.into_iter().find_map(|facts| facts.opened.err());
+            return Err(first.unwrap_or_else(|| Error::usage("no input named")));
+        }
+        let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
+        let reference = plan.at.or(ctime.map(|seconds| Millis(seconds.saturating_mul(1000))));
+        Ok(Snapshot { files, facts, reference })
+    }
+
+    /// True when the snapshot is in several files.
+    pub fn is_sharded(&self) -> bool {
+        self.facts.len() > 1
+    }
+
+    /// The files' batches as one sequence, `at_once` files at a time. May be called once.
+    pub fn feed<'p>(&mut self, at_once: usize, progress: &'p dyn Progress) -> Feed<'p> {
+        Feed::new(std::mem::take(&mut self.files), at_once, progress)
+    }
+
+    /// How its records are read.
+    pub fn reading<'p>(&self, plan: &'p ReadPlan) -> Reading<'p> {
+        Reading {
+            selection: &plan.selection,
+            reference: self.reference,
+            // Without the rest of the file there is nothing to hold a checksum against.
+            checksum: plan.checksum && plan.limit.is_none(),
+        }
+    }
+}
+
+/// Who wrote a file.
+fn writer(about: &About) -> Server {
+    Server::detect(&about.header, about.field("redis-ver"), about.field("valkey-ver"))
+}

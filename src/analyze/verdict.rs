@@ -1,0 +1,182 @@
+//! What is to be said of each file, once everything has been read.
+
+use std::collections::BTreeMap;
+
+use super::read::FileTally;
+use super::snapshot::{FileFacts, OpenedFacts};
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::Container;
+use crate::rdb::batch::Ending;
+use crate::report::{Checksum, SourceFile};
+use crate::units::Bytes;
+
+/// Bytes of the mark that ends a replication stream.
+const MARK_BYTES: u64 = 40;
+
+/// What was found in each file, in the order of the inputs.
+#[derive(Debug)]
+pub struct Verdict {
+    /// The row of the report.
+    pub row: SourceFile,
+    /// Why the file was not read to its end, or is not what it says.
+    pub fault: Option<Error>,
+    /// What else should be known.
+    pub warnings: Vec<String>,
+    /// How the file ended, if its end was reached or a damage.
+    pub ending: Option<Ending>,
+}
+
+impl Verdict {
+    /// True when everything was read and nothing was wrong.
+    pub fn is_sound(&self) -> bool {
+        self.fault.is_none() && self.row.damaged_keys == 0
+    }
+}
+
+/// Puts together what was known before, what the scan found, and what the workers found.
+pub fn verdicts(
+    facts: Vec<FileFacts>,
+    endings: Vec<(usize, Result<Ending>)>,
+    mut tallies: BTreeMap<usize, FileTally>,
+    verify: bool,
+) -> Vec<Verdict> {
+    let mut endings: BTreeMap<usize, Result<Ending>> = endings.into_iter().collect();
+    let one = |(index, facts): (usize, FileFacts)| {
+        let tally = tallies.remove(&index).unwrap_or_default();
+        match (facts.opened, endings.remove(&index)) {
+            (Err(error), _) | (Ok(_), Some(Err(error))) => unreadable(facts.name, error),
+            (Ok(opened), Some(Ok(ending))) => read(facts.name, &opened, Some(ending), tally, verify),
+            (Ok(opened), None) => read(facts.name, &opened, None, tally, verify),
+        }
+    };
+    facts.into_iter().enumerate().map(one).collect()
+}
+
+fn unreadable(name: String, error: Error) -> Verdict {
+    let row = SourceFile {
+        name,
+        container: "unreadable".to_owned(),
+        bytes: Bytes(0),
+        trailing_bytes: None,
+        rdb_version: 0,
+        checksum: Checksum::NotReached,
+        keys: 0,
+        memory: Bytes(0),
+        ctime: None,
+        server: String::new(),
+        errors: vec![error.message()],
+        damaged_keys: 0,
+    };
+    Verdict { row, fault: Some(error), warnings: Vec::new(), ending: None }
+}
+
+fn read(
+    name: String,
+    opened: &OpenedFacts,
+    mut ending: Option<Ending>,
+    mut tally: FileTally,
+    verify: bool,
+) -> Verdict {
+    let (checksum, mismatch) = match &ending {
+        Some(ending) => check_sum(ending, &mut tally, verify),
+        None => (Checksum::Skipped, None),
+    };
+    let stopped = ending.as_mut().and_then(|ending| ending.stopped.take());
+    let fault = stopped.or(mismatch.map(|error| error.in_file(&name)));
+    let trailing = ending.as_ref().map_or(0, |ending| ending.trailing);
+    let mut warnings = Vec::new();
+    if let Some(ending) = &ending {
+        warn(&mut warnings, opened, ending);
+    }
+    let errors = fault.iter().chain(&tally.errors).map(Error::message).collect();
+    let row = SourceFile {
+        container: container(opened, trailing),
+        bytes: Bytes(ending.as_ref().map_or(0, |ending| ending.bytes)),
+        trailing_bytes: trailing_commands(opened, trailing),
+        rdb_version: opened.preamble.header.version,
+        checksum,
+        keys: tally.keys,
+        memory: tally.memory,
+        ctime: opened.preamble.ctime(),
+        server: opened.writer.to_string(),
+        errors,
+        damaged_keys: tally.damaged,
+        name,
+    };
+    if tally.damaged > 0 {
+        warnings.push(format!("the values of {} keys are damaged and not in the figures", tally.damaged));
+    }
+    let prefix = |text: String| format!("{}: {text}", row.name);
+    Verdict { warnings: warnings.into_iter().map(prefix).collect(), row, fault, ending }
+}
+
+fn check_sum(ending: &Ending, tally: &mut FileTally, verify: bool) -> (Checksum, Option<Error>) {
+    match ending.stored_checksum {
+        None if ending.stopped.is_some() => (Checksum::NotReached, None),
+        None => (Checksum::Absent, None),
+        Some(0) => (Checksum::NotComputed, None),
+        Some(_) if !verify => (Checksum::Skipped, None),
+        Some(stored) => match tally.checksum() {
+            computed if computed == stored => (Checksum::Ok, None),
+            computed => {
+                let error = Error::new(ErrorKind::Checksum { stored, computed })
+                    .with_hint("the file was damaged after it was written: take the backup again");
+                (Checksum::Mismatch, Some(error))
+            }
+        },
+    }
+}
+
+fn container(opened: &OpenedFacts, trailing: u64) -> String {
+    let plain = match opened.container {
+        Container::Replication { .. } => "replication",
+        Container::Plain if opened.multi_part => "multi-part-aof",
+        Container::Plain if trailing > 0 && is_aof_preamble(opened) => "aof-preamble",
+        Container::Plain => "rdb",
+    };
+    match opened.compression {
+        Some(compression) => format!("{plain} in {compression}"),
+        None => plain.to_owned(),
+    }
+}
+
+fn is_aof_preamble(opened: &OpenedFacts) -> bool {
+    let is_set = |name| opened.preamble.number(name) == Some(1);
+    is_set("aof-preamble") || is_set("aof-base")
+}
+
+/// Bytes of commands behind the snapshot, in the same file or the next ones.
+fn trailing_commands(opened: &OpenedFacts, trailing: u64) -> Option<Bytes> {
+    let own = if is_aof_preamble(opened) { trailing } else { 0 };
+    match own.saturating_add(opened.following_bytes.unwrap_or_default()) {
+        0 if opened.following_bytes.is_none() => None,
+        bytes => Some(Bytes(bytes)),
+    }
+}
+
+fn warn(warnings: &mut Vec<String>, opened: &OpenedFacts, ending: &Ending) {
+    let header = opened.preamble.header;
+    if header.is_from_the_future() {
+        let (magic, version) = (header.magic(), header.version);
+        warnings.push(format!("{magic} version {version} is newer than this program: look for a newer rdblens"));
+    }
+    if let Some(commands) = trailing_commands(opened, ending.trailing).filter(|bytes| bytes.0 > 0) {
+        warnings.push(format!("{} bytes of commands follow the snapshot and are not in the figures", commands.0));
+    }
+    match opened.container {
+        Container::Replication { mark: Some(_), .. } if ending.stopped.is_none() && ending.trailing != MARK_BYTES => {
+            warnings.push("the replication stream does not end with its mark".to_owned());
+        }
+        Container::Plain if ending.trailing > 0 && !is_aof_preamble(opened) => {
+            warnings.push(format!("{} bytes behind the end of the snapshot were passed over", ending.trailing));
+        }
+        Container::Replication { .. } | Container::Plain => {}
+    }
+    if ending.strays > 0 {
+        warnings.push(format!("{} times an expiry or idle time was followed by no key", ending.strays));
+    }
+    if ending.about.updates > 0 {
+        let updates = ending.about.updates;
+        warnings.push(format!("{updates} commands written while the snapshot was taken are not in the figures"));
+    }
+}

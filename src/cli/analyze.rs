@@ -1,0 +1,76 @@
+//! `rdblens analyze`: the report.
+
+use super::args::{AnalyzeArgs, ReportFormat, SeverityArg};
+use super::output::Output;
+use super::progress::Bar;
+use super::{Exit, plan, written};
+use crate::analyze;
+use crate::error::Result;
+use crate::policy::Severity;
+use crate::render::{Format, TableOptions};
+use crate::report::{Checksum, Report};
+
+/// Makes the report and writes it.
+pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
+    let read = plan::select(plan::input(&args.input), &args.selection, &args.server, &args.names)?;
+    let plan = plan::report(read, &args.report);
+    let mut out = Output::open(args.output.output.as_deref())?;
+    let report = {
+        let bar = Bar::new(args.input.quiet);
+        analyze::analyze(&args.input.inputs, &plan, &bar)?
+    };
+    let format = match args.format {
+        ReportFormat::Table => Format::Table,
+        ReportFormat::Json => Format::Json,
+    };
+    let rendered = format.renderer(table_options(&out, plan.top)).render(&report, &mut out);
+    written(rendered.and_then(|()| out.finish()))?;
+    if !args.input.quiet {
+        tell_errors(&report);
+    }
+    Ok(exit(&report, args.fail_on))
+}
+
+fn table_options(out: &Output, top: usize) -> TableOptions {
+    let usual = TableOptions::default();
+    if !out.is_terminal() {
+        return TableOptions { rows: top.min(usual.rows), ..usual };
+    }
+    let width = comfy_table::Table::new().width();
+    TableOptions { width, ansi: std::env::var_os("NO_COLOR").is_none(), rows: top.min(usual.rows) }
+}
+
+/// What the report says about damage stands on standard error, too: it must not be missed in a log.
+fn tell_errors(report: &Report) {
+    for file in &report.source.files {
+        for error in &file.errors {
+            eprintln!("rdblens: {}: {error}", file.name);
+        }
+    }
+}
+
+fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
+    let mismatch = report.source.files.iter().any(|file| file.checksum == Checksum::Mismatch);
+    if !report.complete || mismatch {
+        return Exit::Incomplete;
+    }
+    match fail_on {
+        Some(least) if worst(report).is_some_and(|worst| worst >= least) => Exit::Findings,
+        _ => Exit::Done,
+    }
+}
+
+/// The greatest severity of what was found. Big keys are what every standard forbids.
+fn worst(report: &Report) -> Option<SeverityArg> {
+    let big = (report.big_keys.keys > 0).then_some(SeverityArg::Must);
+    let naming = report.naming.rules.iter().filter(|rule| rule.keys > 0).filter_map(|rule| severity(rule.severity)).max();
+    big.max(naming)
+}
+
+fn severity(name: &str) -> Option<SeverityArg> {
+    [(Severity::Hint, SeverityArg::Hint), (Severity::Should, SeverityArg::Should), (Severity::Must, SeverityArg::Must)]
+        .into_iter()
+        .find(|(severity, _)| severity.name() == name)
+        .map(|(_, arg)| arg)
+}
+

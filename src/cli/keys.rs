@@ -1,0 +1,58 @@
+//! `rdblens keys`: one row per key.
+
+use std::io::Write;
+
+use super::args::{KeysArgs, RowFormat as RowFormatArg};
+use super::output::Output;
+use super::progress::Bar;
+use super::{Exit, complain, plan, written};
+use crate::analyze::rows::write_rows;
+use crate::analyze::verdict::{Verdict, verdicts};
+use crate::analyze::{Snapshot, pool};
+use crate::error::Result;
+use crate::pattern::classify::Classifier;
+use crate::pattern::segment::Separators;
+use crate::render::rows::{RowFormat, RowWriter};
+
+/// Streams the rows.
+pub fn run(args: &KeysArgs) -> Result<Exit> {
+    let plan = plan::select(plan::input(&args.input), &args.selection, &args.server, &args.names)?;
+    let classifier = Classifier::new(Separators::new(&plan.separators)?);
+    let format = match args.format {
+        RowFormatArg::Ndjson => RowFormat::Ndjson,
+        RowFormatArg::Csv => RowFormat::Csv,
+    };
+    let writer = RowWriter::new(format, &classifier);
+    let bar = Bar::new(args.input.quiet);
+    let mut snapshot = Snapshot::open(&args.input.inputs, &plan, &bar)?;
+    let reading = snapshot.reading(&plan);
+    let sharded = snapshot.is_sharded();
+    let mut out = Output::open(args.output.output.as_deref())?;
+    let threads = pool(plan.threads)?;
+    let mut feed = snapshot.feed(1, &bar);
+    let head = out.write_all(writer.head().as_bytes());
+    let (tallies, rows) = threads.install(|| {
+        let row = |record: &_, file: &crate::analyze::read::File, pattern: &mut _, text: &mut Vec<u8>| {
+            writer.write(record, sharded.then_some(file.name.as_str()), pattern, text);
+        };
+        write_rows(&mut feed, reading, plan.limit, &bar, row, |text| out.write_all(text))
+    });
+    drop(bar);
+    let closed = rows.is_err();
+    written(head.and(rows).and_then(|()| out.finish()))?;
+    if closed {
+        return Ok(Exit::Done);
+    }
+    let verdicts = verdicts(snapshot.facts, feed.into_endings(), tallies, reading.checksum);
+    let sound = verdicts.iter().all(Verdict::is_sound);
+    if !args.input.quiet {
+        for verdict in &verdicts {
+            verdict.fault.iter().for_each(complain);
+            verdict.row.errors.iter().skip(verdict.fault.iter().count()).for_each(|error| {
+                eprintln!("rdblens: {}: {error}", verdict.row.name);
+            });
+            verdict.warnings.iter().for_each(|warning| eprintln!("rdblens: {warning}"));
+        }
+    }
+    Ok(if sound { Exit::Done } else { Exit::Incomplete })
+}

@@ -1,0 +1,124 @@
+//! From the command line to a plan.
+
+use std::path::{Path, PathBuf};
+
+use super::args::{AllocatorArg, InputArgs, KindArg, NameArgs, ReportArgs, SelectionArgs, ServerArgs};
+use crate::analyze::select::{Glob, Selection, parse_regex};
+use crate::analyze::{Plan, ReadPlan};
+use crate::error::{Error, Result};
+use crate::memory::{Allocator, Server, ServerConfig};
+use crate::record::Kind;
+use crate::report::BigRules;
+use crate::units::{Bytes, Millis};
+
+/// How inputs are read, as far as their flags say.
+pub fn read_plan(no_mmap: bool, temp_dir: Option<&Path>) -> ReadPlan {
+    let mut plan = ReadPlan::new(temp_dir.map_or_else(std::env::temp_dir, Path::to_owned));
+    plan.open.mmap = !no_mmap;
+    plan
+}
+
+/// How inputs are read, by the flags that `analyze`, `keys` and `check` share.
+pub fn input(args: &InputArgs) -> ReadPlan {
+    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref());
+    plan.checksum = !args.no_checksum;
+    plan.threads = args.threads.map_or(0, usize::from);
+    plan
+}
+
+/// Adds which keys count, and whose memory is computed.
+pub fn select(
+    mut plan: ReadPlan,
+    selection: &SelectionArgs,
+    server: &ServerArgs,
+    names: &NameArgs,
+) -> Result<ReadPlan> {
+    plan.selection = Selection {
+        databases: selection.db.clone(),
+        kinds: selection.kinds.iter().map(|kind| kind_of(*kind)).collect(),
+        match_globs: selection.globs.iter().map(|glob| Glob::new(glob)).collect::<Result<_>>()?,
+        regexes: selection.regex.iter().map(|regex| parse_regex(regex)).collect::<Result<_>>()?,
+        no_expired: selection.no_expired,
+    };
+    plan.limit = selection.limit;
+    plan.server = server.server.as_deref().map(Server::parse).transpose()?;
+    plan.allocator = match server.allocator {
+        AllocatorArg::Jemalloc => Allocator::Jemalloc,
+        AllocatorArg::JemallocQ16 => Allocator::JemallocQ16,
+        AllocatorArg::Glibc => Allocator::Glibc,
+    };
+    plan.config = server_config(&server.server_config)?;
+    plan.at = server.at.as_deref().map(time).transpose()?;
+    plan.separators.clone_from(&names.separators);
+    Ok(plan)
+}
+
+/// Adds what the report shows.
+pub fn report(read: ReadPlan, args: &ReportArgs) -> Plan {
+    let big = BigRules {
+        string_bytes: args.big_string,
+        elements: args.big_elements,
+        memory: args.big_memory.map(Bytes),
+    };
+    Plan {
+        read,
+        top: usize::try_from(args.top).unwrap_or(usize::MAX),
+        big,
+        depth: usize::from(args.depth),
+        min_share: args.min_share,
+    }
+}
+
+fn kind_of(arg: KindArg) -> Kind {
+    match arg {
+        KindArg::String => Kind::String,
+        KindArg::List => Kind::List,
+        KindArg::Set => Kind::Set,
+        KindArg::Zset => Kind::Zset,
+        KindArg::Hash => Kind::Hash,
+        KindArg::Stream => Kind::Stream,
+        KindArg::Module => Kind::Module,
+        KindArg::Array => Kind::Array,
+    }
+}
+
+/// Settings in the order given: `KEY=VALUE`, or the name of a configuration file.
+fn server_config(settings: &[String]) -> Result<ServerConfig> {
+    let mut config = ServerConfig::default();
+    for setting in settings {
+        match setting.split_once('=') {
+            Some((name, value)) if !Path::new(setting).is_file() => config.set(name.trim(), value.trim())?,
+            _ => {
+                let path = PathBuf::from(setting);
+                let text = std::fs::read_to_string(&path).map_err(|error| {
+                    Error::usage(format!("--server-config {setting}: {error}")).with_hint("expected KEY=VALUE or a file")
+                })?;
+                config.read_conf(&text).map_err(|error| error.in_file(setting))?;
+            }
+        }
+    }
+    Ok(config)
+}
+
+/// Seconds since the epoch, or a date.
+fn time(text: &str) -> Result<Millis> {
+    if let Ok(seconds) = text.parse::<i64>() {
+        return Ok(Millis(seconds.saturating_mul(1000)));
+    }
+    text.parse::<jiff::Timestamp>().map(|time| Millis(time.as_millisecond())).map_err(|error| {
+        Error::usage(format!("--at {text}: {error}"))
+            .with_hint("expected seconds since the epoch or a time such as 2026-11-21T03:00:00Z")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_seconds_or_dates() {
+        assert_eq!(time("1700000000").unwrap(), Millis(1_700_000_000_000));
+        assert_eq!(time("2023-11-14T22:13:20Z").unwrap(), Millis(1_700_000_000_000));
+        assert!(time("yesterday").is_err());
+    }
+}
