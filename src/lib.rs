@@ -1,5 +1,6 @@
 //! Offline analysis of Redis and Valkey snapshots.
 pub mod aggregate;
+pub mod analyze;
 pub mod error;
 pub mod policy;
 pub mod record;
