@@ -4,7 +4,20 @@
 //! merging gives the same value, and merging in either order does too. So a report cannot depend on the number
 //! of threads. Inside are integers only; shares and means are computed when the report is made.
 
+pub mod breakdown;
+pub mod databases;
+pub mod expiry;
+pub mod idle;
+mod key_row;
+pub mod naming;
 pub mod parts;
+pub mod sizes;
+pub mod slots;
+pub mod streams;
+#[cfg(test)]
+mod testing;
+pub mod top_keys;
+pub mod totals;
 
 use crate::record::Record;
 

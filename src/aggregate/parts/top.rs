@@ -1,55 +1,59 @@
-//! The heaviest keys of all seen, ties broken by database and then by key, so that no thread's luck decides.
+//! The heaviest keys of all seen, ties broken by database and then by key, so that no thread's luck decides. (Shards
+//! that overlap hold a key twice; then the facts decide.)
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// A key with the weight it is ranked by and the facts that its row shows.
+///
+/// The weight is one number in most lists; a list with a second criterion ranks by a tuple.
 #[derive(Debug, Clone)]
-pub struct Ranked<T> {
+pub struct Ranked<T, W = u64> {
     /// What it is ranked by; more is first.
-    pub weight: u64,
+    pub weight: W,
     /// Its database; lower is first.
     pub db: u64,
     /// Its name; smaller is first.
     pub key: Box<[u8]>,
-    /// What else a row shows. Takes no part in the order.
+    /// What else a row shows. Decides only between two keys of one name.
     pub facts: T,
 }
 
-impl<T> Ord for Ranked<T> {
+impl<T: Ord, W: Ord + Copy> Ord for Ranked<T, W> {
     /// Greater means earlier in a list.
     fn cmp(&self, other: &Self) -> Ordering {
-        rank(self.weight, self.db, &self.key).cmp(&rank(other.weight, other.db, &other.key))
+        let by_rank = rank(self.weight, self.db, &self.key).cmp(&rank(other.weight, other.db, &other.key));
+        by_rank.then_with(|| self.facts.cmp(&other.facts))
     }
 }
 
-impl<T> PartialOrd for Ranked<T> {
+impl<T: Ord, W: Ord + Copy> PartialOrd for Ranked<T, W> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T> PartialEq for Ranked<T> {
+impl<T: Ord, W: Ord + Copy> PartialEq for Ranked<T, W> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<T> Eq for Ranked<T> {}
+impl<T: Ord, W: Ord + Copy> Eq for Ranked<T, W> {}
 
-fn rank(weight: u64, db: u64, key: &[u8]) -> (u64, Reverse<u64>, Reverse<&[u8]>) {
+fn rank<W>(weight: W, db: u64, key: &[u8]) -> (W, Reverse<u64>, Reverse<&[u8]>) {
     (weight, Reverse(db), Reverse(key))
 }
 
 /// The `limit` first of all keys offered.
 #[derive(Debug, Clone)]
-pub struct Top<T> {
+pub struct Top<T, W = u64> {
     limit: usize,
     /// The last of the list on top, ready to be pushed out.
-    kept: BinaryHeap<Reverse<Ranked<T>>>,
+    kept: BinaryHeap<Reverse<Ranked<T, W>>>,
 }
 
-impl<T> Top<T> {
+impl<T: Ord, W: Ord + Copy> Top<T, W> {
     /// An empty list of at most `limit` keys. Nothing is allocated before the first key.
     pub fn new(limit: usize) -> Self {
         Top { limit, kept: BinaryHeap::new() }
@@ -57,17 +61,17 @@ impl<T> Top<T> {
 
     /// Takes the key into account. Allocates only when it enters the list; `facts` is called only then.
     #[inline]
-    pub fn offer(&mut self, weight: u64, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
+    pub fn offer(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
         if self.kept.len() >= self.limit {
             match self.kept.peek() {
-                Some(Reverse(last)) if rank(weight, db, key) > rank(last.weight, last.db, &last.key) => {}
+                Some(Reverse(last)) if rank(weight, db, key) >= rank(last.weight, last.db, &last.key) => {}
                 _ => return, // the common case: no allocation
             }
         }
         self.push(Ranked { weight, db, key: key.into(), facts: facts() });
     }
 
-    fn push(&mut self, entry: Ranked<T>) {
+    fn push(&mut self, entry: Ranked<T, W>) {
         self.kept.push(Reverse(entry));
         if self.kept.len() > self.limit {
             self.kept.pop();
@@ -87,7 +91,7 @@ impl<T> Top<T> {
     }
 
     /// The list, first key first.
-    pub fn into_sorted(self) -> Vec<Ranked<T>> {
+    pub fn into_sorted(self) -> Vec<Ranked<T, W>> {
         self.kept.into_sorted_vec().into_iter().map(|Reverse(entry)| entry).collect()
     }
 }
@@ -96,8 +100,8 @@ impl<T> Top<T> {
 mod tests {
     use super::*;
 
-    fn keys(top: Top<()>) -> Vec<(u64, u64, Vec<u8>)> {
-        top.into_sorted().into_iter().map(|e| (e.weight, e.db, e.key.to_vec())).collect()
+    fn keys<T: Ord>(top: Top<T>) -> Vec<(u64, u64, Vec<u8>, T)> {
+        top.into_sorted().into_iter().map(|e| (e.weight, e.db, e.key.to_vec(), e.facts)).collect()
     }
 
     #[test]
@@ -106,7 +110,7 @@ mod tests {
         for (weight, db, key) in [(5, 1, "b"), (5, 0, "z"), (5, 1, "a"), (4, 0, "a"), (9, 9, "q")] {
             top.offer(weight, db, key.as_bytes(), || ());
         }
-        assert_eq!(keys(top), vec![(9, 9, b"q".to_vec()), (5, 0, b"z".to_vec()), (5, 1, b"a".to_vec())]);
+        assert_eq!(keys(top), vec![(9, 9, b"q".to_vec(), ()), (5, 0, b"z".to_vec(), ()), (5, 1, b"a".to_vec(), ())]);
     }
 
     #[test]
@@ -119,11 +123,11 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn splitting_and_order_do_not_matter(
-            offers in proptest::collection::vec((0u64..4, 0u64..3, 0u8..6), 0..40), cut in 0usize..40, limit in 0usize..6,
+            offers in proptest::collection::vec((0u64..4, 0u64..3, 0u8..6, 0u8..3), 0..40), cut in 0usize..40, limit in 0usize..6,
         ) {
-            let collect = |part: &[(u64, u64, u8)]| {
+            let collect = |part: &[(u64, u64, u8, u8)]| {
                 let mut top = Top::new(limit);
-                part.iter().for_each(|&(weight, db, key)| top.offer(weight, db, &[key], || ()));
+                part.iter().for_each(|&(weight, db, key, facts)| top.offer(weight, db, &[key], || facts));
                 top
             };
             let (left, right) = offers.split_at(cut.min(offers.len()));

@@ -1,0 +1,221 @@
+//! How the keys divide into types and encodings; modules by name.
+//!
+//! A file may carry a module name of its own for every key. Kept are the [`MODULES`] names that come first in the
+//! alphabet; the others share one row. That a name has so many before it can only become true, so it does not
+//! matter which worker learns it when. With histograms of at most 15 KiB each, all rows stay below 4 MiB.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::Aggregate;
+use super::parts::{Histogram, share};
+use crate::record::{Encoding, Kind, ModuleName, Record};
+use crate::report::TypeRow;
+use crate::units::Bytes;
+
+/// Module names with a row of their own.
+pub const MODULES: usize = 64;
+
+/// The row of the modules that have none of their own. No module can be called so: names have nine characters.
+pub const OTHER_MODULES: &str = "other modules";
+
+const CELLS: usize = Kind::ALL.len() * Encoding::ALL.len();
+
+/// One cell for each type in each encoding.
+#[derive(Debug, Clone)]
+pub struct Breakdown {
+    /// By kind, then encoding; a cell is made when its first key comes.
+    cells: Box<[Option<Box<Cell>>; CELLS]>,
+    /// INVARIANT: at most [`MODULES`], and every name in `others` is greater than all of these.
+    modules: BTreeMap<ModuleName, Cell>,
+    others: Option<Box<Cell>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Cell {
+    keys: u64,
+    elements: u64,
+    memory: Bytes,
+    spread: Histogram,
+}
+
+impl Cell {
+    #[inline]
+    fn add(&mut self, record: &Record<'_>) {
+        self.keys += 1;
+        self.elements = self.elements.saturating_add(record.length.unwrap_or(0));
+        self.memory += record.memory;
+        self.spread.add(record.memory.0);
+    }
+
+    fn merge(&mut self, other: &Cell) {
+        self.keys += other.keys;
+        self.elements = self.elements.saturating_add(other.elements);
+        self.memory += other.memory;
+        self.spread.merge(&other.spread);
+    }
+
+    fn row(&self, kind: Kind, encoding: &str, total: Bytes) -> TypeRow {
+        TypeRow {
+            kind,
+            encoding: encoding.to_owned(),
+            keys: self.keys,
+            elements: self.elements,
+            memory: self.memory,
+            share: share(self.memory, total),
+            mean: Bytes(self.memory.0 / self.keys.max(1)),
+            p50: Bytes(self.spread.quantile(50)),
+            p99: Bytes(self.spread.quantile(99)),
+            max: Bytes(self.spread.max()),
+        }
+    }
+}
+
+impl Default for Breakdown {
+    fn default() -> Self {
+        Breakdown::new()
+    }
+}
+
+impl Breakdown {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Breakdown { cells: Box::new([const { None }; CELLS]), modules: BTreeMap::new(), others: None }
+    }
+
+    /// The report's section, heaviest row first, then by type and encoding.
+    pub fn finish(self) -> Vec<TypeRow> {
+        let plain = || {
+            let names = Kind::ALL.iter().flat_map(|&kind| Encoding::ALL.iter().map(move |&encoding| (kind, encoding)));
+            let cells = names.map(|(kind, encoding)| (kind, encoding.name(), &self.cells[place(kind, encoding)]));
+            cells.filter_map(|(kind, encoding, cell)| Some((kind, encoding, cell.as_deref()?)))
+        };
+        let modules = self.modules.iter().map(|(name, cell)| (Kind::Module, name.as_str(), cell));
+        let others = self.others.as_deref().map(|cell| (Kind::Module, OTHER_MODULES, cell));
+        let all: Vec<_> = plain().chain(modules).chain(others).collect();
+
+        let total = all.iter().map(|(_, _, cell)| cell.memory).sum();
+        let mut rows: Vec<_> = all.into_iter().map(|(kind, encoding, cell)| cell.row(kind, encoding, total)).collect();
+        rows.sort_by(|a, b| order(a).cmp(&order(b)));
+        rows
+    }
+
+    /// Keys of modules are rare enough for a search.
+    fn observe_module(&mut self, name: ModuleName, record: &Record<'_>) {
+        if self.modules.len() == MODULES
+            && !self.modules.contains_key(&name)
+            && self.modules.last_key_value().is_some_and(|(last, _)| *last < name)
+        {
+            return self.others.get_or_insert_default().add(record);
+        }
+        self.modules.entry(name).or_default().add(record);
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        while self.modules.len() > MODULES {
+            let Some((_, cell)) = self.modules.pop_last() else { return };
+            self.others.get_or_insert_default().merge(&cell);
+        }
+    }
+}
+
+fn order(row: &TypeRow) -> (Reverse<Bytes>, &'static str, &str) {
+    (Reverse(row.memory), row.kind.name(), &row.encoding)
+}
+
+/// Both enums are numbered from 0 in the order of their `ALL`, which a test holds.
+#[inline]
+fn place(kind: Kind, encoding: Encoding) -> usize {
+    kind as usize * Encoding::ALL.len() + encoding as usize
+}
+
+impl Aggregate for Breakdown {
+    #[inline]
+    fn observe(&mut self, record: &Record<'_>) {
+        match record.module {
+            Some(name) => self.observe_module(name, record),
+            None => self.cells[place(record.kind, record.encoding)].get_or_insert_default().add(record),
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (cell, more) in self.cells.iter_mut().zip(other.cells.iter()) {
+            if let Some(more) = more {
+                cell.get_or_insert_default().merge(more);
+            }
+        }
+        for (name, cell) in other.modules {
+            self.modules.entry(name).or_default().merge(&cell);
+        }
+        if let Some(cell) = other.others {
+            self.others.get_or_insert_default().merge(&cell);
+        }
+        self.trim();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{OwnedRecord, check_laws, observe_all, samples};
+    use super::*;
+
+    #[test]
+    fn every_type_in_every_encoding_has_a_place_of_its_own() {
+        let places: Vec<_> =
+            Kind::ALL.iter().flat_map(|&kind| Encoding::ALL.map(|encoding| place(kind, encoding))).collect();
+        assert_eq!(places, (0..CELLS).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_heaviest_row_comes_first_with_exact_sums() {
+        let records = [
+            OwnedRecord::string("a", 5, 50),
+            OwnedRecord::string("b", 6, 70),
+            OwnedRecord::of("c", Kind::Hash, Encoding::Listpack, 9, 360),
+        ];
+        let rows = observe_all(Breakdown::new(), &records).finish();
+        let short: Vec<_> =
+            rows.iter().map(|r| (r.kind, &*r.encoding, r.keys, r.elements, r.share, r.mean.0)).collect();
+        assert_eq!(short, [(Kind::Hash, "listpack", 1, 9, 0.75, 360), (Kind::String, "embstr", 2, 11, 0.25, 60)]);
+        assert_eq!((rows[1].p50.0, rows[1].p99.0, rows[1].max.0), (50, 70, 70));
+    }
+
+    fn module(number: u64, memory: u64) -> OwnedRecord {
+        let mut record = OwnedRecord::of("m", Kind::Module, Encoding::Unknown, 1, memory);
+        record.rest.module = Some(ModuleName::from_id(number << 46));
+        record
+    }
+
+    #[test]
+    fn module_names_beyond_the_limit_share_a_row_whoever_comes_first() {
+        let mut records: Vec<_> = (0..100).map(|number| module(number, number)).collect();
+        let upwards = observe_all(Breakdown::new(), &records).finish();
+        records.reverse();
+        let downwards = observe_all(Breakdown::new(), &records).finish();
+        assert_eq!(format!("{upwards:?}"), format!("{downwards:?}"));
+        assert_eq!(upwards.len(), MODULES + 1);
+        let others = upwards.iter().find(|row| row.encoding == OTHER_MODULES).unwrap();
+        assert_eq!((others.keys, others.memory.0), (36, (64..100).sum()));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn laws(sample in samples()) {
+            check_laws(&sample, Breakdown::new, Breakdown::finish);
+        }
+
+        #[test]
+        fn laws_with_many_modules(numbers in proptest::collection::vec(0u64..200, 0..200), cut in 0usize..200) {
+            let records: Vec<_> = numbers.iter().map(|&number| module(number, number)).collect();
+            let (left, right) = records.split_at(cut.min(records.len()));
+            let mut forward = observe_all(Breakdown::new(), left);
+            forward.merge(observe_all(Breakdown::new(), right));
+            let mut backward = observe_all(Breakdown::new(), right);
+            backward.merge(observe_all(Breakdown::new(), left));
+            let whole = format!("{:?}", observe_all(Breakdown::new(), &records).finish());
+            proptest::prop_assert_eq!(&format!("{:?}", forward.finish()), &whole);
+            proptest::prop_assert_eq!(&format!("{:?}", backward.finish()), &whole);
+        }
+    }
+}

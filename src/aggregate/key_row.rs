@@ -1,0 +1,39 @@
+//! What the lists of keys keep of each key besides its name.
+
+use super::parts::{Ranked, Top};
+use crate::record::{Encoding, Kind, Record};
+use crate::report::{Key, KeyRow};
+use crate::units::{Bytes, Millis};
+
+/// The facts that a key's row shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KeyFacts {
+    kind: Kind,
+    encoding: Encoding,
+    length: Option<u64>,
+    memory: Bytes,
+    expires_at: Option<Millis>,
+}
+
+impl KeyFacts {
+    pub(super) fn of(record: &Record<'_>) -> Self {
+        KeyFacts {
+            kind: record.kind,
+            encoding: record.encoding,
+            length: record.length,
+            memory: record.memory,
+            expires_at: record.expires_at,
+        }
+    }
+}
+
+/// The rows of a list, first key first.
+pub(super) fn rows(top: Top<KeyFacts>) -> Vec<KeyRow> {
+    top.into_sorted().into_iter().map(row).collect()
+}
+
+fn row(ranked: Ranked<KeyFacts>) -> KeyRow {
+    let Ranked { weight: _, db, key, facts } = ranked;
+    let KeyFacts { kind, encoding, length, memory, expires_at } = facts;
+    KeyRow { db, key: Key(key), kind, encoding, length, memory, expires_at }
+}

@@ -1,0 +1,111 @@
+//! Keys that are too big: counted exactly, the heaviest listed.
+
+use super::Aggregate;
+use super::key_row::{KeyFacts, rows};
+use super::parts::{Tally, Top};
+use crate::record::{Kind, Record};
+use crate::report::{BigKeys, BigRules};
+
+/// The keys over one of the limits.
+#[derive(Debug, Clone)]
+pub struct Sizes {
+    rules: BigRules,
+    all: Tally,
+    expiring: u64,
+    list: Top<KeyFacts>,
+}
+
+impl Sizes {
+    /// Nothing yet; the `top` heaviest will be listed.
+    pub fn new(rules: BigRules, top: usize) -> Self {
+        Sizes { rules, all: Tally::default(), expiring: 0, list: Top::new(top) }
+    }
+
+    /// The report's section.
+    pub fn finish(self) -> BigKeys {
+        BigKeys {
+            rules: self.rules,
+            keys: self.all.keys,
+            memory: self.all.memory,
+            expiring: self.expiring,
+            list: rows(self.list),
+        }
+    }
+}
+
+/// Whether the key is over one of the limits. A module's length is not its weight, so only the limit on memory
+/// applies to it.
+#[inline]
+pub fn is_big(record: &Record<'_>, rules: &BigRules) -> bool {
+    let allowed = match record.kind {
+        Kind::String => rules.string_bytes,
+        Kind::List | Kind::Set | Kind::Zset | Kind::Hash | Kind::Stream | Kind::Array => rules.elements,
+        Kind::Module => u64::MAX,
+    };
+    record.length.unwrap_or(0) > allowed || rules.memory.is_some_and(|limit| record.memory > limit)
+}
+
+impl Aggregate for Sizes {
+    #[inline]
+    fn observe(&mut self, record: &Record<'_>) {
+        if !is_big(record, &self.rules) {
+            return; // the common case
+        }
+        self.all.add(record.memory);
+        self.expiring += u64::from(record.expires_at.is_some());
+        self.list.offer(record.memory.0, record.db, record.key, || KeyFacts::of(record));
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.all.merge(other.all);
+        self.expiring += other.expiring;
+        self.list.merge(other.list);
+    }
+
+    fn settle_database(&mut self, db: u64) {
+        self.list.settle_database(db);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
+    use super::*;
+    use crate::record::Encoding;
+    use crate::units::Bytes;
+
+    #[test]
+    fn a_key_at_the_limit_is_not_big() {
+        let rules = BigRules { memory: Some(Bytes(1_000_000)), ..BigRules::default() };
+        let hash = |name, length| OwnedRecord::of(name, Kind::Hash, Encoding::Hashtable, length, 400_000);
+        let records = [
+            OwnedRecord::string("string at", 10_240, 12_000),
+            OwnedRecord::string("string over", 10_241, 12_001),
+            hash("hash at", 5_000),
+            hash("hash over", 5_001),
+            OwnedRecord::of("heavy at", Kind::Set, Encoding::Hashtable, 10, 1_000_000),
+            OwnedRecord::of("heavy over", Kind::Set, Encoding::Hashtable, 10, 1_000_001),
+            OwnedRecord::of("module", Kind::Module, Encoding::Unknown, 1_000_000, 1_000),
+        ];
+        let big = observe_all(Sizes::new(rules, 2), &records).finish();
+        assert_eq!((big.keys, big.memory.0), (3, 12_001 + 400_000 + 1_000_001));
+        let listed: Vec<_> = big.list.iter().map(|row| row.key.as_text().unwrap()).collect();
+        assert_eq!(listed, ["heavy over", "hash over"]);
+    }
+
+    #[test]
+    fn big_keys_with_an_expiry_are_told_apart() {
+        let mut record = OwnedRecord::string("a", 20_000, 20_000);
+        record.rest.expires_at = Some(NOW);
+        let big = observe_all(Sizes::new(BigRules::default(), 5), &[record]).finish();
+        assert_eq!((big.keys, big.expiring, big.list[0].expires_at), (1, 1, Some(NOW)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn laws(sample in samples(), top in 0usize..5) {
+            let rules = BigRules { string_bytes: 100, elements: 50, memory: Some(Bytes(10_000)) };
+            check_laws(&sample, || Sizes::new(rules, top), Sizes::finish);
+        }
+    }
+}

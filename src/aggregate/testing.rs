@@ -1,0 +1,159 @@
+//! Random records and the laws that every aggregate keeps, for the tests of the aggregates.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde::Serialize;
+
+use super::Aggregate;
+use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts};
+use crate::units::{Bytes, Millis};
+
+/// The reference time of the tests: random expiries lie on both sides of it.
+pub const NOW: Millis = Millis(1_700_000_000_000);
+
+/// A record that owns its key.
+#[derive(Debug, Clone)]
+pub struct OwnedRecord {
+    /// The key's bytes.
+    pub key: Vec<u8>,
+    /// Everything else; its key is empty.
+    pub rest: Record<'static>,
+}
+
+impl OwnedRecord {
+    /// A string key of database 0 without anything special.
+    pub fn string(key: &str, length: u64, memory: u64) -> Self {
+        let rest = Record {
+            db: 0,
+            key: b"",
+            kind: Kind::String,
+            module: None,
+            encoding: Encoding::Embstr,
+            length: Some(length),
+            memory: Bytes(memory),
+            disk: Bytes(length + 2),
+            expires_at: None,
+            idle: None,
+            freq: None,
+            fields_with_ttl: None,
+            stream: None,
+        };
+        OwnedRecord { key: key.into(), rest }
+    }
+
+    /// The same key as a collection of some kind.
+    pub fn of(key: &str, kind: Kind, encoding: Encoding, length: u64, memory: u64) -> Self {
+        let mut record = OwnedRecord::string(key, length, memory);
+        record.rest.kind = kind;
+        record.rest.encoding = encoding;
+        record
+    }
+
+    /// The record as the pipeline hands it out.
+    pub fn record(&self) -> Record<'_> {
+        Record { key: &self.key, ..self.rest.clone() }
+    }
+
+    fn in_database(&self, db: u64) -> Self {
+        OwnedRecord { key: self.key.clone(), rest: Record { db, ..self.rest.clone() } }
+    }
+}
+
+/// Records, and a way to distribute them over three workers and to merge these.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// The records with the worker that sees each.
+    pub records: Vec<(OwnedRecord, usize)>,
+    /// The order in which the workers are merged.
+    order: [usize; 3],
+    /// The first two are merged before the third, or the last two before the first.
+    left_first: bool,
+    /// The database that is learnt late.
+    db: u64,
+}
+
+/// Random samples: few different weights and names, so that ties are common; a few absurd numbers.
+pub fn samples() -> impl Strategy<Value = Sample> {
+    let orders = vec![[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let records = prop::collection::vec((records(), 0usize..3), 0..50);
+    (records, select(orders), any::<bool>(), databases()).prop_map(|(records, order, left_first, db)| Sample {
+        records,
+        order,
+        left_first,
+        db,
+    })
+}
+
+fn records() -> impl Strategy<Value = OwnedRecord> {
+    let names = select(&["", "a", "b", "u:1", "u:2", "{u}:1", "u::", "a b", "12", "\u{4e2d}:1"][..]);
+    let place = (databases(), names, select(&Kind::ALL[..]), select(&Encoding::ALL[..]), 0u64..100);
+    let size = (prop::option::weighted(0.9, numbers()), numbers(), numbers());
+    let time = (
+        prop::option::of(prop_oneof![-1_000_000_000i64..100_000_000_000, any::<i64>()]),
+        prop::option::of(prop_oneof![0u64..100_000_000, any::<u64>()]),
+        prop::option::of(any::<u8>()),
+    );
+    let stream = (numbers(), numbers()).prop_map(|(groups, pending)| StreamFacts { groups, pending });
+    (place, size, time, stream).prop_map(|(place, size, time, stream)| {
+        let (db, name, kind, encoding, module) = place;
+        let (length, memory, disk) = size;
+        let (left, idle, freq) = time;
+        let rest = Record {
+            db,
+            key: b"",
+            kind,
+            module: (kind == Kind::Module).then(|| ModuleName::from_id(module << 58 | module << 40)),
+            encoding,
+            length,
+            memory: Bytes(memory),
+            disk: Bytes(disk),
+            expires_at: left.map(|left| Millis(NOW.0.wrapping_add(left))),
+            idle,
+            freq,
+            fields_with_ttl: None,
+            stream: (kind == Kind::Stream).then_some(stream),
+        };
+        OwnedRecord { key: name.into(), rest }
+    })
+}
+
+fn numbers() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0u64..4, 8 => 0u64..20_000, 1 => any::<u64>()]
+}
+
+fn databases() -> impl Strategy<Value = u64> {
+    select(&[0, 1, 2, 15, 65_535, 65_536, 70_000, u64::MAX][..])
+}
+
+/// Checks that any split and any order of merging give what one worker would have found, and that a database
+/// learnt late gives what one known from the start would have given.
+pub fn check_laws<A: Aggregate, R: Serialize>(sample: &Sample, make: impl Fn() -> A, finish: impl Fn(A) -> R) {
+    let finished = |aggregate: A| serde_json::to_string(&finish(aggregate)).unwrap();
+    let observed = |records: &mut dyn Iterator<Item = OwnedRecord>| {
+        let mut aggregate = make();
+        records.for_each(|record| aggregate.observe(&record.record()));
+        aggregate
+    };
+
+    let whole = observed(&mut sample.records.iter().map(|(record, _)| record.clone()));
+    let [a, b, c] = sample.order.map(|worker| {
+        observed(&mut sample.records.iter().filter(|(_, by)| *by == worker).map(|(record, _)| record.clone()))
+    });
+    let merged = |mut left: A, right: A| {
+        left.merge(right);
+        left
+    };
+    let parts = if sample.left_first { merged(merged(a, b), c) } else { merged(a, merged(b, c)) };
+    assert_eq!(finished(parts), finished(whole), "splitting and merging");
+
+    let mut settled = observed(&mut sample.records.iter().map(|(record, _)| record.in_database(0)));
+    settled.settle_database(sample.db);
+    let known = observed(&mut sample.records.iter().map(|(record, _)| record.in_database(sample.db)));
+    assert_eq!(finished(settled), finished(known), "a database learnt late");
+}
+
+/// An aggregate that has seen these records.
+pub fn observe_all<A: Aggregate>(mut aggregate: A, records: &[OwnedRecord]) -> A {
+    records.iter().for_each(|record| aggregate.observe(&record.record()));
+    aggregate
+}

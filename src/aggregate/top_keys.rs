@@ -1,0 +1,109 @@
+//! The heaviest and the longest keys.
+
+use super::Aggregate;
+use super::key_row::{KeyFacts, rows};
+use super::parts::Top;
+use crate::record::{Kind, Record};
+use crate::report::{self, TopOfType};
+
+const KINDS: usize = Kind::ALL.len();
+
+/// The heaviest keys of each type, and the longest collections.
+#[derive(Debug, Clone)]
+pub struct TopKeys {
+    limit: usize,
+    /// By kind, in the order of [`Kind::ALL`]. The heaviest of all are among the heaviest of each, so they need
+    /// no list of their own before the end.
+    by_kind: [Top<KeyFacts>; KINDS],
+    by_length: Top<KeyFacts>,
+}
+
+impl TopKeys {
+    /// Nothing yet; each list will have at most `limit` keys.
+    pub fn new(limit: usize) -> Self {
+        TopKeys { limit, by_kind: std::array::from_fn(|_| Top::new(limit)), by_length: Top::new(limit) }
+    }
+
+    /// The report's section.
+    pub fn finish(self) -> report::Top {
+        let mut by_memory = Top::new(self.limit);
+        self.by_kind.iter().for_each(|top| by_memory.merge(top.clone()));
+        let by_type = Kind::ALL.into_iter().zip(self.by_kind).map(|(kind, top)| TopOfType { kind, list: rows(top) });
+        report::Top {
+            by_memory: rows(by_memory),
+            by_length: rows(self.by_length),
+            by_type: by_type.filter(|of_type| !of_type.list.is_empty()).collect(),
+        }
+    }
+}
+
+impl Aggregate for TopKeys {
+    #[inline]
+    fn observe(&mut self, record: &Record<'_>) {
+        let facts = || KeyFacts::of(record);
+        // The enum is numbered in the order of `Kind::ALL`; `breakdown` has the test.
+        self.by_kind[record.kind as usize].offer(record.memory.0, record.db, record.key, facts);
+        if record.kind != Kind::String
+            && let Some(length) = record.length
+        {
+            self.by_length.offer(length, record.db, record.key, facts);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.by_kind.iter_mut().zip(other.by_kind).for_each(|(top, more)| top.merge(more));
+        self.by_length.merge(other.by_length);
+    }
+
+    fn settle_database(&mut self, db: u64) {
+        self.by_kind.iter_mut().for_each(|top| top.settle_database(db));
+        self.by_length.settle_database(db);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{OwnedRecord, check_laws, observe_all, samples};
+    use super::*;
+    use crate::record::Encoding;
+    use crate::report::KeyRow;
+
+    fn names(rows: &[KeyRow]) -> Vec<&str> {
+        rows.iter().map(|row| row.key.as_text().unwrap()).collect()
+    }
+
+    #[test]
+    fn lists_go_by_memory_by_length_and_by_type() {
+        let records = [
+            OwnedRecord::string("long string", 9_000, 9_100),
+            OwnedRecord::string("string", 1, 50),
+            OwnedRecord::of("heavy list", Kind::List, Encoding::Quicklist, 3, 10_000),
+            OwnedRecord::of("long list", Kind::List, Encoding::Listpack, 100, 300),
+        ];
+        let top = observe_all(TopKeys::new(2), &records).finish();
+        assert_eq!(names(&top.by_memory), ["heavy list", "long string"]);
+        assert_eq!(names(&top.by_length), ["long list", "heavy list"]);
+        let by_type: Vec<_> = top.by_type.iter().map(|of_type| (of_type.kind, names(&of_type.list))).collect();
+        let expected = [(Kind::String, vec!["long string", "string"]), (Kind::List, vec!["heavy list", "long list"])];
+        assert_eq!(by_type, expected);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn laws(sample in samples(), limit in 0usize..5) {
+            check_laws(&sample, || TopKeys::new(limit), TopKeys::finish);
+        }
+
+        #[test]
+        fn the_heaviest_of_all_are_those_of_a_list_over_all(sample in samples(), limit in 0usize..5) {
+            let records: Vec<_> = sample.records.into_iter().map(|(record, _)| record).collect();
+            let mut plain = Top::new(limit);
+            for owned in &records {
+                let record = owned.record();
+                plain.offer(record.memory.0, record.db, record.key, || KeyFacts::of(&record));
+            }
+            let found = observe_all(TopKeys::new(limit), &records).finish().by_memory;
+            proptest::prop_assert_eq!(found, rows(plain));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `key.prefix`: a name starts with the business that it belongs to.
+//!
+//! Measured: segments that name a business at the start, 0 or 1; at least 1 is demanded. A first segment that is
+//! only digits names none: the `service` standard rejects `12345` for having no business prefix, and a number says
+//! no more about its owner when something follows it (`12345:name`), while all five ask for the *name* of a
+//! business, module or database.
+
+use crate::policy::KeyView;
+use crate::policy::rule::{Chapter, KeyRule, Meta, Severity, Violation};
+
+/// The rule's description.
+pub static META: Meta = Meta {
+    id: "key.prefix",
+    severity: Severity::Must,
+    what: "the name starts with a business segment, followed by at least one more segment",
+    why: "A prefix keeps the names of two applications from colliding, and it is what owners, dashboards and this \
+          report group keys by. A name of one segment, an empty first segment or a bare number tells nobody whose \
+          key it is.",
+    chapters: &[
+        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
+        Chapter { preset: "hzero", heading: "key名设计 / 可读性和可管理性" },
+        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 可读性与结构化" },
+        Chapter { preset: "strict", heading: "二 2. 命名规范" },
+        Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
+    ],
+    fix: "put the service or module and a colon in front: `user:profile:12345`; divide by colons what underscores \
+          divide now",
+    passes: "user:profile:12345",
+    fails: "user_profile_12345",
+};
+
+/// At least two segments, the first of which names something.
+#[derive(Debug, Clone, Copy)]
+pub struct Prefix;
+
+impl KeyRule for Prefix {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let mut segments = key.segments();
+        let first = segments.next().unwrap_or_default();
+        let names_a_business = !first.iter().all(u8::is_ascii_digit);
+        let prefixed = names_a_business && segments.next().is_some();
+        (!prefixed).then_some(Violation { measured: 0, allowed: 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Separators;
+
+    fn breaks(name: &str) -> bool {
+        Prefix.check(&KeyView::new(name.as_bytes(), &Separators::new(b":"))).is_some()
+    }
+
+    #[test]
+    fn a_name_of_one_segment_has_no_prefix() {
+        assert!(["12345", "user_profile_12345", "user", "", "{user}"].iter().all(|name| breaks(name)));
+    }
+
+    #[test]
+    fn an_empty_or_numeric_first_segment_names_no_business() {
+        assert!([":a", ":", "12345:name", "{1001}:profile"].iter().all(|name| breaks(name)));
+    }
+
+    #[test]
+    fn a_word_and_a_colon_suffice() {
+        let names = ["user:1", "{user}:1", "{user:1001}:profile", "user:", "2fa:1", "\u{7528}\u{6237}:1"];
+        assert!(!names.iter().any(|name| breaks(name)));
+    }
+}

@@ -1,0 +1,79 @@
+//! `key.special-chars`: nothing in a name that a terminal, a shell or a log would show as something else.
+//!
+//! Measured: white space and control characters (both as Unicode defines them, so U+3000 and C1 controls count),
+//! quotes, backslashes, and stretches that are not UTF-8. Letters of any script are no special characters.
+
+use crate::policy::KeyView;
+use crate::policy::rule::{Chapter, KeyRule, Meta, Severity, Violation};
+
+/// The rule's description.
+pub static META: Meta = Meta {
+    id: "key.special-chars",
+    severity: Severity::Must,
+    what: "no white space, control character, quote or backslash in the name, and valid UTF-8",
+    why: "Such characters are invisible or change their meaning in shells, logs, scripts and client libraries: a \
+          name that looks right is not found, and a script that loops over names breaks. Bytes that are not UTF-8 \
+          usually come from a serialiser that nobody meant to use for names.",
+    chapters: &[
+        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
+        Chapter { preset: "hzero", heading: "key名设计 / 不要包含特殊字符" },
+        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 避免特殊字符" },
+        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
+        Chapter { preset: "aliyun", heading: "一 1.(3) 不要包含特殊字符" },
+    ],
+    fix: "encode or hash user input before it becomes part of a name, and use a plain string serialiser for names",
+    passes: "search:result:red-shoes",
+    fails: "search:result:red shoes",
+};
+
+/// Printable characters only.
+#[derive(Debug, Clone, Copy)]
+pub struct SpecialChars;
+
+impl KeyRule for SpecialChars {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let specials = |text: &str| text.chars().filter(|&character| is_special(character)).count() as u64;
+        let in_chunk =
+            |chunk: std::str::Utf8Chunk<'_>| specials(chunk.valid()) + u64::from(!chunk.invalid().is_empty());
+        let measured = key.bytes.utf8_chunks().map(in_chunk).sum();
+        (measured > 0).then_some(Violation { measured, allowed: 0 })
+    }
+}
+
+/// Whether the character has no place in a name.
+pub fn is_special(character: char) -> bool {
+    character.is_whitespace() || character.is_control() || matches!(character, '"' | '\'' | '\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Separators;
+
+    fn specials(name: &[u8]) -> u64 {
+        let separators = Separators::new(b":");
+        SpecialChars.check(&KeyView::new(name, &separators)).map_or(0, |violation| violation.measured)
+    }
+
+    #[test]
+    fn white_space_controls_quotes_and_backslashes_count() {
+        assert_eq!(specials(b"a b\tc\nd\re\x0bf\x0cg"), 6);
+        assert_eq!(specials("a\u{a0}b\u{3000}c\u{2028}d\u{85}".as_bytes()), 4);
+        assert_eq!(specials("\0\x1b\x7f\u{80}\u{9f}".as_bytes()), 5);
+        assert_eq!(specials(br#"'a"b\"#), 3);
+    }
+
+    #[test]
+    fn every_broken_stretch_counts_once() {
+        assert_eq!(specials(b"a\xffb\xe4\xb8"), 2);
+    }
+
+    #[test]
+    fn letters_and_punctuation_are_fine() {
+        assert_eq!(specials("\u{7528}\u{6237}:caf\u{e9}:{a}[b](c)_-.~|/@#$%^&*+=<>?!,;`".as_bytes()), 0);
+    }
+}

@@ -1,0 +1,3 @@
+//! The rules, one a file; the path is the id.
+
+pub mod key;
