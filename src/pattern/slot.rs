@@ -1,0 +1,148 @@
+//! The cluster slot of a key: CRC16 of its hash tag, or of the whole key, modulo 16384.
+//!
+//! ```text
+//! {user:1001}:cart     hashes user:1001
+//! foo{{bar}}zap        hashes {bar: the first opening brace, the first closing one after it
+//! {}:x  {a  a}b{       hash as they stand: nothing in the braces, or no pair of them
+//! ```
+//!
+//! The rule is that of the cluster specification; the CRC is XMODEM's: polynomial 0x1021, nothing reflected, from zero.
+
+use std::ops::Range;
+
+/// Slots of a cluster.
+pub const SLOTS: u16 = 16384;
+
+/// Bytes that one step of the CRC takes.
+const STRIDE: usize = 8;
+
+/// `TABLES[n][b]`: the CRC of byte `b` followed by `n` zero bytes.
+static TABLES: [[u16; 256]; STRIDE] = tables();
+
+/// The slot that a cluster puts `key` into.
+pub fn slot_of(key: &[u8]) -> u16 {
+    let hashed = tag(key).and_then(|tag| key.get(tag)).unwrap_or(key);
+    crc16(hashed) % SLOTS
+}
+
+/// Whether the slot of `key` is that of a hash tag inside it.
+pub fn has_tag(key: &[u8]) -> bool {
+    tag(key).is_some()
+}
+
+/// Where the hash tag of `key` stands, without its braces.
+pub fn tag(key: &[u8]) -> Option<Range<usize>> {
+    let start = memchr::memchr(b'{', key)? + 1;
+    let length = memchr::memchr(b'}', key.get(start..)?)?;
+    (length > 0).then_some(start..start + length)
+}
+
+/// CRC16/XMODEM, eight bytes a step.
+fn crc16(bytes: &[u8]) -> u16 {
+    let (chunks, rest) = bytes.as_chunks::<STRIDE>();
+    let mut crc = 0;
+    for &[a, b, c, d, e, f, g, h] in chunks {
+        let [high, low] = u16::to_be_bytes(crc);
+        crc = TABLES[7][usize::from(a ^ high)]
+            ^ TABLES[6][usize::from(b ^ low)]
+            ^ TABLES[5][usize::from(c)]
+            ^ TABLES[4][usize::from(d)]
+            ^ TABLES[3][usize::from(e)]
+            ^ TABLES[2][usize::from(f)]
+            ^ TABLES[1][usize::from(g)]
+            ^ TABLES[0][usize::from(h)];
+    }
+    // What is left is folded in from its end: byte `i` of it is followed by as many bytes as come after.
+    let [high, low] = u16::to_be_bytes(crc);
+    let mut ahead = rest.len();
+    let mut tail = if ahead < 2 { crc << (8 * ahead as u16 % 16) } else { 0 };
+    if ahead == 0 {
+        tail = crc;
+    }
+    for (i, &byte) in rest.iter().enumerate() {
+        ahead -= 1;
+        let folded = match i {
+            0 => byte ^ high,
+            1 => byte ^ low,
+            _ => byte,
+        };
+        tail ^= TABLES[ahead][usize::from(folded)];
+    }
+    tail
+}
+
+const fn tables() -> [[u16; 256]; STRIDE] {
+    let mut tables = [[0; 256]; STRIDE];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = (byte as u16) << 8; // below 256: fits
+        let mut zeros = 0;
+        while zeros < STRIDE {
+            let mut bit = 0;
+            while bit < 8 {
+                crc = if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 };
+                bit += 1;
+            }
+            tables[zeros][byte] = crc;
+            zeros += 1;
+        }
+        byte += 1;
+    }
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bitwise(bytes: &[u8]) -> u16 {
+        bytes.iter().fold(0, |crc, &byte| {
+            (0..8).fold(crc ^ u16::from(byte) << 8, |crc, _| if crc >> 15 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 })
+        })
+    }
+
+    #[test]
+    fn check_value_is_xmodems() {
+        assert_eq!(crc16(b"123456789"), 0x31C3);
+        assert_eq!(slot_of(b"123456789"), 12739);
+        assert_eq!(slot_of(b""), 0);
+    }
+
+    #[test]
+    fn slots_are_what_cluster_keyslot_answers() {
+        for (key, slot) in [("foo", 12182), ("bar", 5061), ("hello", 866), ("somekey", 11058)] {
+            assert_eq!(slot_of(key.as_bytes()), slot, "{key}");
+        }
+    }
+
+    #[test]
+    fn the_first_pair_of_braces_with_something_in_it_is_the_tag() {
+        for (key, tag) in [
+            ("foo{bar}baz", "bar"),
+            ("{user:1001}:cart", "user:1001"),
+            ("foo{{bar}}zap", "{bar"),
+            ("foo{bar}{zap}", "bar"),
+            ("a}b{c}", "c"),
+        ] {
+            assert!(has_tag(key.as_bytes()), "{key}");
+            assert_eq!(slot_of(key.as_bytes()), bitwise(tag.as_bytes()) % SLOTS, "{key}");
+        }
+        for key in ["", "{", "}", "{}", "{}x", "foo{}{bar}", "foo{bar", "foo}bar{", "plain"] {
+            assert!(!has_tag(key.as_bytes()), "{key}");
+            assert_eq!(slot_of(key.as_bytes()), bitwise(key.as_bytes()) % SLOTS, "{key}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn crc_is_the_bitwise_crc(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert_eq!(crc16(&bytes), bitwise(&bytes));
+            let expected = TABLES_BY_CRATE.checksum(&bytes);
+            prop_assert_eq!(crc16(&bytes), expected);
+        }
+    }
+
+    const TABLES_BY_CRATE: crc::Crc<u16> = crc::Crc::<u16>::new(&crc::CRC_16_XMODEM);
+}
