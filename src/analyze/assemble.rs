@@ -78,7 +78,7 @@ fn server(whole: Whole, verdicts: &[Verdict], cluster: bool) -> report::Server {
     module_aux.dedup();
     report::Server {
         family: whole.writer.family.name().to_owned(),
-        version: whole.writer.version_text(),
+        version: version_text(whole.writer),
         model: whole.model,
         ctime: about.ctime(),
         used_mem: about.number("used-mem").and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes),
@@ -87,6 +87,12 @@ fn server(whole: Whole, verdicts: &[Verdict], cluster: bool) -> report::Server {
         functions: endings().map(|ending| ending.about.functions).sum(),
         module_aux,
     }
+}
+
+/// The version as the dump says, such as `7.2.6`.
+fn version_text(writer: Server) -> String {
+    let (major, minor, patch) = writer.version;
+    if patch == Server::ANY_PATCH { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }
 }
 
 fn warnings(

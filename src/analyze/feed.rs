@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::progress::Progress;
 use super::read::File;
 use crate::error::{Error, Result};
-use crate::input::{Container, Input, OpenOptions};
+use crate::input::{Body, Container, Input, OpenOptions, Opened};
 use crate::rdb::about::About;
 use crate::rdb::batch::{Batch, Batches, Ending};
 
@@ -39,6 +39,14 @@ struct Open {
 }
 
 impl Open {
+    fn new(opened: Opened) -> Result<Open> {
+        let read = match opened.body {
+            Body::Mapped(_) => None,
+            Body::Stream(_) => Some(opened.consumed),
+        };
+        Ok(Open { batches: Batches::open(opened.body)?, read, reported: 0 })
+    }
+
     /// Bytes of the file that were read since the last call.
     fn advance(&mut self, batch: Option<&Batch>) -> u64 {
         let now = match (&self.read, batch) {
@@ -61,13 +69,13 @@ impl Prepared {
 
     fn open(input: Input, options: &OpenOptions) -> Result<Prepared> {
         let opened = input.open(options)?;
-        let (container, size) = (opened.container.clone(), opened.size);
+        let (container, size) = (opened.container, opened.size);
         let compression = opened.compression.map(|compression| compression.name());
         // A decompressor that waits costs a thread and its buffers: with many shards they are better opened again.
         let keep = compression.is_none() || !input.is_reopenable();
-        let mut batches = Batches::open(opened.window)?;
-        let preamble = batches.preamble()?;
-        let open = keep.then_some(Open { batches, read: opened.consumed, reported: 0 });
+        let mut open = Open::new(opened)?;
+        let preamble = open.batches.preamble()?;
+        let open = keep.then_some(open);
         Ok(Prepared { input, options: options.clone(), open, preamble, container, size, compression })
     }
 
@@ -84,10 +92,7 @@ impl Prepared {
     fn into_open(mut self) -> Result<Open> {
         match self.open.take() {
             Some(open) => Ok(open),
-            None => {
-                let opened = self.input.open(&self.options)?;
-                Ok(Open { batches: Batches::open(opened.window)?, read: opened.consumed, reported: 0 })
-            }
+            None => Open::new(self.input.open(&self.options)?),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::aggregate::Aggregate;
 use crate::aggregate::breakdown::Breakdown;
 use crate::aggregate::databases::Databases;
 use crate::aggregate::expiry::Expiry;
-use crate::aggregate::idle::Idle;
+use crate::aggregate::idle::Usage;
 use crate::aggregate::naming::Naming;
 use crate::aggregate::patterns::{PatternSections, Patterns, PatternsPlan};
 use crate::aggregate::sizes::Sizes;
@@ -50,7 +50,7 @@ pub struct Aggregates {
     sizes: Sizes,
     top_keys: TopKeys,
     expiry: Expiry,
-    idle: Idle,
+    usage: Usage,
     slots: Slots,
     streams: Streams,
     naming: Naming,
@@ -90,7 +90,7 @@ impl Aggregates {
             sizes: Sizes::new(questions.big, top),
             top_keys: TopKeys::new(top),
             expiry: Expiry::new(questions.reference),
-            idle: Idle::new(),
+            usage: Usage::new(),
             slots: Slots::new(top),
             streams: Streams::new(top),
             naming: Naming::new(&questions.rules),
@@ -103,7 +103,7 @@ impl Aggregates {
         let questions = self.questions;
         let totals = self.totals.finish();
         let PatternSections { prefixes, patterns, no_ttl_patterns, broken } = self.patterns.finish(&questions.patterns);
-        let (idle, freq) = self.idle.finish();
+        let (idle, freq) = self.usage.finish();
         Sections {
             no_ttl: no_ttl(&totals, no_ttl_patterns),
             totals,
@@ -139,7 +139,7 @@ impl Aggregate for Aggregates {
         self.sizes.observe(record);
         self.top_keys.observe(record);
         self.expiry.observe(record);
-        self.idle.observe(record);
+        self.usage.observe(record);
         self.slots.observe_at(record, slot_of(record.key), has_tag(record.key));
         self.streams.observe(record);
         self.naming.observe_broken(record, broken);
@@ -153,7 +153,7 @@ impl Aggregate for Aggregates {
         self.sizes.merge(other.sizes);
         self.top_keys.merge(other.top_keys);
         self.expiry.merge(other.expiry);
-        self.idle.merge(other.idle);
+        self.usage.merge(other.usage);
         self.slots.merge(other.slots);
         self.streams.merge(other.streams);
         self.naming.merge(other.naming);
@@ -167,7 +167,7 @@ impl Aggregate for Aggregates {
         self.sizes.settle_database(db);
         self.top_keys.settle_database(db);
         self.expiry.settle_database(db);
-        self.idle.settle_database(db);
+        self.usage.settle_database(db);
         self.slots.settle_database(db);
         self.streams.settle_database(db);
         self.patterns.settle_database(db);

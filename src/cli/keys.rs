@@ -6,12 +6,15 @@ use super::args::{KeysArgs, RowFormat as RowFormatArg};
 use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, complain, plan, written};
+use crate::analyze::read::File;
 use crate::analyze::rows::write_rows;
 use crate::analyze::verdict::{Verdict, verdicts};
 use crate::analyze::{Snapshot, pool};
 use crate::error::Result;
+use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
+use crate::record::Record;
 use crate::render::rows::{RowFormat, RowWriter};
 
 /// Streams the rows.
@@ -32,18 +35,19 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
     let mut feed = snapshot.feed(1, &bar);
     let head = out.write_all(writer.head().as_bytes());
     let (tallies, rows) = threads.install(|| {
-        let row = |record: &_, file: &crate::analyze::read::File, pattern: &mut _, text: &mut Vec<u8>| {
+        let row = |record: &Record<'_>, file: &File, pattern: &mut PatternBuf, text: &mut Vec<u8>| {
             writer.write(record, sharded.then_some(file.name.as_str()), pattern, text);
         };
         write_rows(&mut feed, reading, plan.limit, &bar, row, |text| out.write_all(text))
     });
+    let endings = feed.into_endings();
     drop(bar);
     let closed = rows.is_err();
     written(head.and(rows).and_then(|()| out.finish()))?;
     if closed {
         return Ok(Exit::Done);
     }
-    let verdicts = verdicts(snapshot.facts, feed.into_endings(), tallies, reading.checksum);
+    let verdicts = verdicts(snapshot.facts, endings, tallies, reading.checksum);
     let sound = verdicts.iter().all(Verdict::is_sound);
     if !args.input.quiet {
         for verdict in &verdicts {

@@ -94,6 +94,11 @@ impl Input {
         Input { name, location: Location::File(path), following_bytes: None, multi_part: false }
     }
 
+    /// Whether it can be opened a second time and gives the same bytes: a regular file, no pipe.
+    pub fn is_reopenable(&self) -> bool {
+        matches!(&self.location, Location::File(path) if path.is_file())
+    }
+
     /// Makes the bytes readable and looks at the first of them. Errors name the input.
     pub fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let opened = match &self.location {

@@ -6,7 +6,7 @@
 mod key;
 mod sections;
 
-pub use key::Key;
+pub use key::{Key, base64};
 pub use sections::*;
 
 use serde::Serialize;
