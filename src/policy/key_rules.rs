@@ -21,6 +21,7 @@ const HIGH: u8 = 4;
 const BRACE: u8 = 8;
 
 /// The rules in force, ready to be asked about millions of names.
+#[derive(Debug)]
 pub struct KeyRules {
     separators: Separators,
     /// The classes of every byte.
@@ -32,6 +33,7 @@ pub struct KeyRules {
 }
 
 /// The bit of each rule that the fast pass answers.
+#[derive(Debug)]
 struct Bits {
     empty_segment: u64,
     length: u64,
@@ -93,7 +95,8 @@ impl KeyRules {
             prefix: bit(&key::prefix::META),
             special_chars: bit(&key::special_chars::META),
         };
-        let classes = std::array::from_fn(|byte| class_of(byte as u8, &separators));
+        let mut classes = [0; 256];
+        (0..=u8::MAX).for_each(|byte| classes[usize::from(byte)] = class_of(byte, &separators));
         KeyRules { separators, classes, rules, metas, max_length: Length::default().max, bits }
     }
 

@@ -64,7 +64,7 @@ pub struct Violation {
 }
 
 /// A rule that one key's name keeps or breaks.
-pub trait KeyRule: Send + Sync {
+pub trait KeyRule: std::fmt::Debug + Send + Sync {
     /// The rule's description.
     fn meta(&self) -> &'static Meta;
 
