@@ -2,5 +2,6 @@
 pub mod aggregate;
 pub mod error;
 pub mod record;
+pub mod render;
 pub mod units;
 pub mod report;
