@@ -106,6 +106,7 @@ pub enum Encoding {
     Hashtable,
     Skiplist,
     Stream,
+    #[serde(rename = "sliced-array")]
     Sliced,
     /// Servers answer `raw` for module values of old and `unknown` elsewhere; reports show `unknown`.
     Unknown,

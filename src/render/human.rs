@@ -1,0 +1,221 @@
+//! Numbers as people read them: 1.4 GiB, 12 days, 7.3 %. Integer arithmetic wherever the input is an integer, so that
+//! rounding (half up, to one decimal) is the same on every machine.
+
+/// A table's text for "there is no such figure".
+pub const ABSENT: &str = "–";
+
+/// Names of the binary units; the n-th is 1024ⁿ bytes.
+const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+const SECOND: u64 = 1_000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+const YEAR: u64 = 365 * DAY;
+
+/// An integer with its digits in groups: `1,234,567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// An integer with its noun: `1 key`, `1,234 keys`.
+pub fn counted(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(n))
+}
+
+/// Bytes in the largest unit of which there is one: `512 B`, `1.4 GiB`.
+pub fn bytes(n: u64) -> String {
+    let mut unit = ByteUnit::largest_with(n, 1);
+    // 1,048,575 bytes are 1024.0 KiB after rounding: say 1.0 MiB.
+    if unit.0 + 1 < UNITS.len() && unit.tenths(n) >= 10_240 {
+        unit = ByteUnit(unit.0 + 1);
+    }
+    format!("{} {}", unit.format(n), unit.name())
+}
+
+/// The unit of a whole column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ByteUnit(usize);
+
+impl ByteUnit {
+    /// The largest unit of which `n` has at least `least`.
+    pub fn largest_with(n: u64, least: u64) -> ByteUnit {
+        let fits = |unit: &usize| n >> (10 * unit) >= least;
+        ByteUnit((1..UNITS.len()).rev().find(fits).unwrap_or(0))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        UNITS[self.0]
+    }
+
+    /// `n` bytes in this unit with one decimal, or none for bytes themselves: `1,433.6`. What is there but too little
+    /// to show is `<0.1`.
+    pub fn format(self, n: u64) -> String {
+        if self.0 == 0 {
+            return count(n);
+        }
+        match self.tenths(n) {
+            0 if n > 0 => "<0.1".to_owned(),
+            tenths => format!("{}.{}", count(tenths / 10), tenths % 10),
+        }
+    }
+
+    /// Tenths of this unit, rounded half up.
+    fn tenths(self, n: u64) -> u64 {
+        let shift = 10 * self.0;
+        let half = 1_u128 << shift >> 1;
+        let tenths = (u128::from(n) * 10 + half) >> shift;
+        u64::try_from(tenths).unwrap_or(u64::MAX)
+    }
+}
+
+/// A fraction of 1 as `7.3 %`. Something is never shown as nothing, nor less than all as all.
+pub fn share(fraction: f64) -> String {
+    let thousandths = (fraction * 1000.0).round();
+    if !(0.0..=1e15).contains(&thousandths) {
+        return ABSENT.to_owned();
+    }
+    // In range by the check above; a float in it that is an integer converts exactly.
+    percent(thousandths as u64, fraction > 0.0, fraction < 1.0)
+}
+
+/// One number as a share of another: `7.3 %`, [`ABSENT`] of nothing.
+pub fn share_of(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return ABSENT.to_owned();
+    }
+    let thousandths = (u128::from(part) * 1000 + u128::from(whole) / 2) / u128::from(whole);
+    percent(u64::try_from(thousandths).unwrap_or(u64::MAX), part > 0, part < whole)
+}
+
+fn percent(thousandths: u64, some: bool, not_all: bool) -> String {
+    match thousandths {
+        0 if some => "<0.1 %".to_owned(),
+        1000 if not_all => ">99.9 %".to_owned(),
+        _ => format!("{}.{} %", count(thousandths / 10), thousandths % 10),
+    }
+}
+
+/// A point in time, in milliseconds since the epoch: `2026-11-21 03:27:48Z`.
+pub fn time(millis: i64) -> String {
+    time_of_seconds(millis.div_euclid(1000))
+}
+
+/// A point in time, in seconds since the epoch. Outside of the years -9999 to 9999 it is `@` and the seconds.
+pub fn time_of_seconds(seconds: i64) -> String {
+    match jiff::Timestamp::from_second(seconds) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+        Err(_) => format!("@{seconds}"),
+    }
+}
+
+/// A length of time in milliseconds, in the largest unit of which there are two: `36 hours`, `12 days`. Rounded down.
+pub fn duration(millis: u64) -> String {
+    const STEPS: [(u64, &str); 4] = [(YEAR, "year"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
+    let step = STEPS.into_iter().find(|(size, _)| millis / size >= 2);
+    match step {
+        Some((size, noun)) => counted(millis / size, noun),
+        None if millis >= SECOND || millis == 0 => counted(millis / SECOND, "second"),
+        None => format!("{millis} ms"),
+    }
+}
+
+/// How far `time` is from `now`, both in milliseconds since the epoch: `in 12 days`, `3 minutes ago`.
+pub fn distance(time: i64, now: i64) -> String {
+    let apart = duration(time.abs_diff(now));
+    if time > now { format!("in {apart}") } else { format!("{apart} ago") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_by_thousands() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000), "1,000");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(counted(1, "key"), "1 key");
+        assert_eq!(counted(0, "key"), "0 keys");
+    }
+
+    #[test]
+    fn bytes_take_the_largest_unit_they_fill() {
+        assert_eq!(bytes(0), "0 B");
+        assert_eq!(bytes(1_023), "1,023 B");
+        assert_eq!(bytes(1_024), "1.0 KiB");
+        assert_eq!(bytes(1_536), "1.5 KiB");
+        assert_eq!(bytes(1_503_238_553), "1.4 GiB");
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
+    }
+
+    #[test]
+    fn bytes_that_round_up_to_a_thousand_units_move_on_to_the_next() {
+        assert_eq!(bytes(1_048_575), "1.0 MiB");
+        assert_eq!(bytes(1_048_576 - 52), "1,023.9 KiB");
+    }
+
+    #[test]
+    fn a_column_has_one_unit_and_hides_nothing_in_it() {
+        let unit = ByteUnit::largest_with(1_503_238_553, 10);
+        assert_eq!(unit.name(), "MiB");
+        assert_eq!(unit.format(1_503_238_553), "1,433.6");
+        assert_eq!(unit.format(100), "<0.1");
+        assert_eq!(unit.format(0), "0.0");
+        assert_eq!(ByteUnit::largest_with(9_000, 10).format(9_000), "9,000");
+        assert_eq!(ByteUnit::largest_with(u64::MAX, 10).name(), "EiB");
+        assert_eq!(ByteUnit::largest_with(0, 10).name(), "B");
+    }
+
+    #[test]
+    fn shares_never_round_something_to_nothing_or_less_than_all_to_all() {
+        assert_eq!(share(0.073), "7.3 %");
+        assert_eq!(share(0.0), "0.0 %");
+        assert_eq!(share(1.0), "100.0 %");
+        assert_eq!(share(1e-9), "<0.1 %");
+        assert_eq!(share(0.999_99), ">99.9 %");
+        assert_eq!(share(f64::NAN), ABSENT);
+        assert_eq!(share(-1.0), ABSENT);
+        assert_eq!(share(f64::INFINITY), ABSENT);
+        assert_eq!(share_of(1, 3), "33.3 %");
+        assert_eq!(share_of(1, u64::MAX), "<0.1 %");
+        assert_eq!(share_of(u64::MAX - 1, u64::MAX), ">99.9 %");
+        assert_eq!(share_of(u64::MAX, 1), "1,844,674,407,370,955,161.5 %", "saturates");
+        assert_eq!(share_of(0, 0), ABSENT);
+    }
+
+    #[test]
+    fn times_are_utc_and_reach_before_the_epoch() {
+        assert_eq!(time(1_795_231_668_999), "2026-11-21 03:27:48Z");
+        assert_eq!(time(-1), "1969-12-31 23:59:59Z");
+        assert_eq!(time(i64::MAX), "@9223372036854775");
+        assert_eq!(time(i64::MIN), "@-9223372036854776");
+        assert_eq!(time_of_seconds(0), "1970-01-01 00:00:00Z");
+    }
+
+    #[test]
+    fn durations_are_in_the_unit_of_which_there_are_two() {
+        assert_eq!(duration(0), "0 seconds");
+        assert_eq!(duration(999), "999 ms");
+        assert_eq!(duration(1_000), "1 second");
+        assert_eq!(duration(119_999), "119 seconds");
+        assert_eq!(duration(36 * HOUR), "36 hours");
+        assert_eq!(duration(12 * DAY + 5), "12 days");
+        assert_eq!(duration(3 * YEAR), "3 years");
+        assert_eq!(duration(u64::MAX), "584,942,417 years");
+        assert_eq!(distance(5_000, 0), "in 5 seconds");
+        assert_eq!(distance(i64::MIN, i64::MAX), "584,942,417 years ago");
+    }
+}

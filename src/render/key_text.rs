@@ -1,0 +1,275 @@
+//! The only way from bytes that strangers chose to text on a screen or in a spreadsheet.
+//!
+//! On a terminal a key is shown by [`key`], so that no two keys look the same and none can act on the terminal:
+//!
+//! ```text
+//! \\  \"  \n  \r  \t      backslash, quote, line feed, carriage return, tab
+//! \x1b                    every other ASCII control character, and a space at either end
+//! \u{202e}                characters that move, hide or imitate others: C1 controls, bidi, zero width, odd spaces
+//! \xff                    each byte that is not part of valid UTF-8 (always 80 or above)
+//! ""                      the empty key
+//! …                       only where a text was shortened: an ellipsis of the key's own is \u{2026}
+//! ```
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Stands where the middle of a text was left out.
+const ELLIPSIS: char = '…';
+
+/// Bytes of a key that are looked at on either side when it is longer than both: no screen is that wide, and a key may
+/// have 512 MiB.
+const END_BYTES: usize = 1024;
+
+/// Combining characters on one base that are shown as such; a tower of more spills over the lines above and below.
+const MAX_COMBINING: usize = 3;
+
+/// A key as text. Without loss, unless it is longer than 2 KiB: then its middle is left out.
+pub fn key(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "\"\"".to_owned();
+    }
+    if bytes.len() <= 2 * END_BYTES {
+        return escaped(bytes);
+    }
+    let (head, tail) = ends(bytes);
+    format!("{}{ELLIPSIS}{}", escaped(head), escaped(tail))
+}
+
+/// A message, a file's name, a pattern: what is visible stays as it is, what is not is escaped as in [`key`].
+pub fn text(text: &str) -> Cow<'_, str> {
+    if text.chars().all(|c| !is_hidden(c) && c.width() != Some(0)) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    let mut tower = Tower::at_start();
+    for c in text.chars() {
+        let spills = tower.spills(c);
+        if spills || is_hidden(c) { escape(c, &mut shown) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// A text for a field of a CSV file, quoting aside. Spreadsheets take a field that begins with `=`, `+`, `-`, `@`, a tab
+/// or a line break for a formula, spaces before it or not: such a field gets a `'` in front. So does one that begins
+/// with a `'` already. A reader undoes it by dropping one leading `'`.
+pub fn csv(text: &str) -> Cow<'_, str> {
+    let first = text.trim_start_matches(' ').chars().next();
+    let formula = matches!(first, Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠'));
+    if formula || text.starts_with('\'') { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+}
+
+/// True for characters that a reader cannot see as themselves: controls, direction marks, zero-width characters,
+/// spaces other than U+0020, fillers, tags.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || (c.is_whitespace() && c != ' ')
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Columns that the text takes on a terminal.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text in at most `limit` columns, its middle left out if it must be.
+pub fn fit(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.width() <= limit {
+        return Cow::Borrowed(text);
+    }
+    let Some(room) = limit.checked_sub(1) else {
+        return Cow::Borrowed("");
+    };
+    let head_end = columns_from(text.char_indices(), room.div_ceil(2)).map_or(0, |(at, c)| at + c.len_utf8());
+    let (head, rest) = text.split_at(head_end);
+    let left = room.saturating_sub(head.width());
+    let tail_start = columns_from(rest.char_indices().rev(), left).map_or(rest.len(), |(at, _)| at);
+    Cow::Owned(format!("{}{ELLIPSIS}{}", head, &rest[tail_start..]))
+}
+
+/// The last character that `room` columns reach.
+fn columns_from(characters: impl Iterator<Item = (usize, char)>, mut room: usize) -> Option<(usize, char)> {
+    let mut last = None;
+    for (at, c) in characters {
+        let Some(left) = room.checked_sub(c.width().unwrap_or(0)) else { break };
+        room = left;
+        last = Some((at, c));
+    }
+    last
+}
+
+/// The first and last bytes of a long key, cut between characters where it is UTF-8.
+fn ends(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let continues = |at: usize| bytes[at] & 0xC0 == 0x80;
+    // A character has at most three continuation bytes: in anything else the cut is as good as any other.
+    let near = |at: usize| (at - 3..=at).rev().find(|&at| !continues(at)).unwrap_or(at);
+    (&bytes[..near(END_BYTES)], &bytes[near(bytes.len() - END_BYTES)..])
+}
+
+/// Counts the combining characters on one base.
+struct Tower(usize);
+
+impl Tower {
+    /// The start counts as a full tower: nothing there may combine with what stands before the text.
+    fn at_start() -> Tower {
+        Tower(MAX_COMBINING)
+    }
+
+    /// Takes the next character, and says whether it is a combining one too many.
+    fn spills(&mut self, c: char) -> bool {
+        self.0 = if c.width() == Some(0) { self.0 + 1 } else { 0 };
+        self.0 > MAX_COMBINING
+    }
+}
+
+fn escaped(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len() + 8);
+    let mut tower = Tower::at_start();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let spills = tower.spills(c);
+            match c {
+                '\\' => shown.push_str("\\\\"),
+                '"' => shown.push_str("\\\""),
+                _ if spills || c == ELLIPSIS || is_hidden(c) => escape(c, &mut shown),
+                _ => shown.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            push(&mut shown, format_args!("\\x{byte:02x}"));
+            tower = Tower::at_start();
+        }
+    }
+    show_outer_spaces(shown)
+}
+
+fn escape(c: char, shown: &mut String) {
+    match c {
+        '\n' => shown.push_str("\\n"),
+        '\r' => shown.push_str("\\r"),
+        '\t' => shown.push_str("\\t"),
+        _ if c.is_ascii() => push(shown, format_args!("\\x{:02x}", u32::from(c))),
+        _ => push(shown, format_args!("\\u{{{:x}}}", u32::from(c))),
+    }
+}
+
+fn push(shown: &mut String, text: std::fmt::Arguments<'_>) {
+    shown.write_fmt(text).expect("writing to a String does not fail");
+}
+
+/// Spaces at the ends would be lost in a table's padding.
+fn show_outer_spaces(text: String) -> String {
+    if !text.starts_with(' ') && !text.ends_with(' ') {
+        return text;
+    }
+    let inner = text.trim_matches(' ');
+    let leading = text.len() - text.trim_start_matches(' ').len();
+    let trailing = text.len() - leading - inner.len();
+    format!("{}{inner}{}", "\\x20".repeat(leading), "\\x20".repeat(trailing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_names_stay_as_they_are() {
+        assert_eq!(key(b"user:1001:name"), "user:1001:name");
+        assert_eq!(key("用户:你好".as_bytes()), "用户:你好");
+        assert_eq!(key("cafe\u{301}".as_bytes()), "cafe\u{301}");
+        assert_eq!(key(b"{a}'b'"), "{a}'b'");
+    }
+
+    #[test]
+    fn a_key_cannot_command_the_terminal() {
+        assert_eq!(key(b"a\x1b[2J\x07"), "a\\x1b[2J\\x07");
+        assert_eq!(key(b"two\nlines\r\tx"), "two\\nlines\\r\\tx");
+        assert_eq!(key("\u{9b}31m".as_bytes()), "\\u{9b}31m");
+        assert_eq!(key(b"\x7f\0"), "\\x7f\\x00");
+        assert_eq!(key(b"\x9b31m"), "\\x9b31m");
+    }
+
+    #[test]
+    fn a_key_cannot_look_like_another() {
+        assert_eq!(key("gpj.\u{202e}exe".as_bytes()), "gpj.\\u{202e}exe");
+        assert_eq!(key("a\u{200b}b\u{feff}".as_bytes()), "a\\u{200b}b\\u{feff}");
+        assert_eq!(key(b"\\x1b"), "\\\\x1b");
+        assert_eq!(key(b" a b "), "\\x20a b\\x20");
+        assert_eq!(key(b"  "), "\\x20\\x20");
+        assert_eq!(key("\u{3000}\u{a0}".as_bytes()), "\\u{3000}\\u{a0}");
+        assert_eq!(key("a…b".as_bytes()), "a\\u{2026}b");
+        assert_eq!(key(b""), "\"\"");
+        assert_eq!(key(b"\"\""), "\\\"\\\"");
+        assert_eq!(key("\u{301}x".as_bytes()), "\\u{301}x");
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_shown_one_by_one() {
+        assert_eq!(key(b"a\xff\xfe"), "a\\xff\\xfe");
+        assert_eq!(key(b"\xe4\xbd"), "\\xe4\\xbd");
+        assert_ne!(key(b"\xc2\x9b"), key(b"\x9b"));
+    }
+
+    #[test]
+    fn towers_of_combining_characters_are_cut_down() {
+        let tower = format!("a{}", "\u{301}".repeat(100));
+        assert_eq!(key(tower.as_bytes()).matches("\\u{301}").count(), 97);
+        assert_eq!(text(&tower), key(tower.as_bytes()));
+        assert_eq!(text("cafe\u{301}"), "cafe\u{301}");
+    }
+
+    #[test]
+    fn of_a_huge_key_only_the_ends_are_shown() {
+        let huge = "你".repeat(1_000_000);
+        let shown = key(huge.as_bytes());
+        assert!(shown.len() <= 2 * END_BYTES + 8);
+        assert!(shown.chars().all(|c| c == '你' || c == '…'), "cut between characters");
+        key(&vec![0x80; 3 * END_BYTES]);
+    }
+
+    #[test]
+    fn messages_keep_what_is_visible() {
+        assert_eq!(text(r#"dump "a\b".rdb"#), r#"dump "a\b".rdb"#);
+        assert_eq!(text("a\x1b]0;x\x07"), "a\\x1b]0;x\\x07");
+    }
+
+    #[test]
+    fn fitting_leaves_out_the_middle_and_measures_wide_characters() {
+        assert_eq!(fit("abcdef", 6), "abcdef");
+        assert_eq!(fit("abcdefgh", 5), "ab…gh");
+        assert_eq!(fit("abcdefgh", 4), "ab…h");
+        assert_eq!(fit("abc", 1), "…");
+        assert_eq!(fit("abc", 0), "");
+        let fitted = fit("键值对存储系统", 8);
+        assert_eq!(fitted, "键值…统");
+        for limit in 0..20 {
+            assert!(width(&fit("键a值b对c存储系统", limit)) <= limit);
+        }
+    }
+
+    #[test]
+    fn csv_fields_are_no_formulas() {
+        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "＝1"] {
+            assert_eq!(csv(formula), format!("'{formula}"));
+        }
+        assert_eq!(csv("user:1"), "user:1");
+        assert_eq!(csv("a=b"), "a=b");
+        assert_eq!(csv(""), "");
+    }
+
+    #[test]
+    fn csv_escaping_can_be_undone() {
+        assert_ne!(csv("'=1"), csv("=1"));
+        for name in ["=1", "'=1", "''", "x"] {
+            let field = csv(name);
+            assert_eq!(field.strip_prefix('\'').unwrap_or(&field), name);
+        }
+    }
+}

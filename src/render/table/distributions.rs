@@ -1,0 +1,132 @@
+//! Sections that show how keys spread: over time left, time unused, access counters, cluster slots.
+
+use std::io;
+
+use super::grid::{Cell, Column, Grid};
+use super::page::{Page, Tone};
+use crate::render::{human, key_text};
+use crate::report::Report;
+use crate::units::Bytes;
+
+/// Columns of the longest bar.
+const BAR: u64 = 24;
+
+/// How long keys have left; nothing when none expires.
+pub(super) fn expiry(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let expiry = &report.expiry;
+    if expiry.next.is_none() && expiry.last.is_none() && report.totals.expired.keys == 0 {
+        return Ok(());
+    }
+    page.title("Time left")?;
+    if let Some(now) = expiry.reference_time {
+        let mut text = format!("At {}:", human::time(now.0));
+        if let Some(next) = expiry.next {
+            let distance = human::distance(next.0, now.0);
+            text.push_str(&format!(" next expiry {distance} ({}),", human::time(next.0)));
+        }
+        if let Some(last) = expiry.last {
+            text.push_str(&format!(" last {} ({}).", human::distance(last.0, now.0), human::time(last.0)));
+        }
+        page.text(text.trim_end_matches([',', ':']))?;
+    }
+    let classes = expiry.classes.iter().map(|class| (class.left.to_owned(), class.keys, class.memory));
+    spread(report, page, "left", classes.collect())
+}
+
+/// How long keys have been idle and how often they are used, where the dump tells.
+pub(super) fn access(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    if let Some(idle) = report.idle.as_ref().filter(|idle| idle.keys > 0) {
+        page.title("Time since the last access")?;
+        let classes = idle.classes.iter().map(|class| (class.idle.to_owned(), class.keys, class.memory));
+        spread(report, page, "idle", classes.collect())?;
+    }
+    if let Some(freq) = report.freq.as_ref().filter(|freq| freq.keys > 0) {
+        page.title("Access counter (logarithmic, decays with time)")?;
+        let name = |from, to| if from == to { format!("{from}") } else { format!("{from} to {to}") };
+        let classes = freq.classes.iter().map(|class| (name(class.from, class.to), class.keys, class.memory));
+        spread(report, page, "counter", classes.collect())?;
+    }
+    Ok(())
+}
+
+fn spread(
+    report: &Report,
+    page: &mut Page<'_>,
+    heading: &'static str,
+    classes: Vec<(String, u64, Bytes)>,
+) -> io::Result<()> {
+    let most = classes.iter().map(|(_, keys, _)| *keys).max().unwrap_or(0);
+    let mut grid = Grid::new([
+        Column::text(heading),
+        Column::number("memory"),
+        Column::number("of memory"),
+        Column::number("keys"),
+        Column::number("of keys"),
+        Column::text("").spare(1),
+    ]);
+    for (class, keys, memory) in classes {
+        let tone = if keys == 0 { Tone::Faint } else { Tone::Plain };
+        let of_memory = Cell::ShareOf(memory.0, report.totals.memory.0);
+        let of_keys = Cell::ShareOf(keys, report.totals.keys);
+        grid.toned(tone, [class.into(), memory.into(), of_memory, keys.into(), of_keys, bar(keys, most).into()]);
+    }
+    grid.print(page)
+}
+
+/// A bar as long as `part` is of `most`, to an eighth of a column; anything above nothing shows.
+fn bar(part: u64, most: u64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    if part == 0 || most == 0 {
+        return String::new();
+    }
+    let eighths = u128::from(part.min(most)) * u128::from(BAR) * 8 / u128::from(most);
+    // At most 8 × BAR, as `part` is capped above.
+    let eighths = usize::try_from(eighths).unwrap_or(0).max(1);
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// Memory over cluster slots.
+pub(super) fn slots(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let Some(slots) = report.slots.as_ref().filter(|slots| slots.used > 0) else {
+        return Ok(());
+    };
+    page.title("Cluster slots")?;
+    page.text(&format!(
+        "{} with keys; mean {}, median {}, p99 {}, heaviest {}. {} with a hash tag.",
+        human::counted(slots.used, "slot"),
+        human::bytes(slots.mean.0),
+        human::bytes(slots.p50.0),
+        human::bytes(slots.p99.0),
+        human::bytes(slots.max.0),
+        human::counted(slots.tagged_keys, "key"),
+    ))?;
+    let mut grid = Grid::new([
+        Column::text("slot"),
+        Column::number("keys"),
+        Column::number("memory"),
+        Column::number("share"),
+        Column::text("heaviest key").shrink(20),
+    ]);
+    let shown = page.first(&slots.list);
+    for row in shown {
+        let key = key_text::key(&row.example.key.0);
+        grid.row([row.slot.to_string().into(), row.keys.into(), row.memory.into(), Cell::Share(row.share), key.into()]);
+    }
+    grid.print(page)?;
+    page.more(shown.len(), slots.list.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_in_proportion_and_never_vanish() {
+        assert_eq!(bar(0, 10), "");
+        assert_eq!(bar(1, 1_000_000), "▏");
+        assert_eq!(bar(10, 10), "█".repeat(24));
+        assert_eq!(bar(5, 10), "█".repeat(12));
+        assert_eq!(bar(u64::MAX, u64::MAX).chars().count(), 24);
+        assert_eq!(bar(7, 0), "");
+    }
+}

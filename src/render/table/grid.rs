@@ -1,0 +1,294 @@
+//! One table: its cells are made text with one unit a column, then columns are dropped and texts shortened until it
+//! fits the page.
+
+use std::io;
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
+
+use super::page::{Page, Tone};
+use crate::render::human::{self, ByteUnit};
+use crate::render::key_text::{fit, width};
+use crate::units::Bytes;
+
+/// Columns between two columns.
+const GAP: usize = 2;
+
+/// What a shortened text keeps when all else did not help.
+const LEAST: usize = 4;
+
+/// A rule under the headings; space between columns.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
+
+/// One cell, raw.
+#[derive(Debug, Clone)]
+pub(super) enum Cell {
+    /// Escaped text.
+    Text(String),
+    Count(u64),
+    Bytes(u64),
+    /// A fraction of 1.
+    Share(f64),
+    /// One number as a part of another.
+    ShareOf(u64, u64),
+    Absent,
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Cell::Text(text)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Cell::Count(count)
+    }
+}
+
+impl From<Bytes> for Cell {
+    fn from(bytes: Bytes) -> Self {
+        Cell::Bytes(bytes.0)
+    }
+}
+
+impl Cell {
+    fn format(&self, unit: ByteUnit) -> String {
+        match self {
+            Cell::Text(text) => text.clone(),
+            Cell::Count(n) => human::count(*n),
+            Cell::Bytes(n) => unit.format(*n),
+            Cell::Share(fraction) => human::share(*fraction),
+            Cell::ShareOf(part, whole) => human::share_of(*part, *whole),
+            Cell::Absent => human::ABSENT.to_owned(),
+        }
+    }
+}
+
+/// How one column is laid out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    heading: &'static str,
+    numeric: bool,
+    /// Shortened down to this width before anything is dropped; `None` is never shortened.
+    least: Option<usize>,
+    /// Columns with the highest number are dropped first, those with 0 never.
+    spare: u8,
+    /// The column's largest value is at least this many of its unit.
+    units: u64,
+}
+
+impl Column {
+    /// A left-aligned column.
+    pub const fn text(heading: &'static str) -> Self {
+        Column { heading, numeric: false, least: None, spare: 0, units: 10 }
+    }
+
+    /// A right-aligned column. Of bytes the heading is completed with the unit.
+    pub const fn number(heading: &'static str) -> Self {
+        Column { numeric: true, ..Column::text(heading) }
+    }
+
+    /// May be shortened to `least` columns.
+    pub const fn shrink(self, least: usize) -> Self {
+        Column { least: Some(least), ..self }
+    }
+
+    /// May be dropped, the highest number first.
+    pub const fn spare(self, spare: u8) -> Self {
+        Column { spare, ..self }
+    }
+
+    /// Values of very different size: takes a smaller unit.
+    pub const fn wide_range(self) -> Self {
+        Column { units: 1_000, ..self }
+    }
+}
+
+/// A table in the making.
+#[derive(Debug, Clone)]
+pub(super) struct Grid {
+    columns: Vec<Column>,
+    rows: Vec<(Tone, Vec<Cell>)>,
+}
+
+impl Grid {
+    pub fn new(columns: impl Into<Vec<Column>>) -> Self {
+        Grid { columns: columns.into(), rows: Vec::new() }
+    }
+
+    /// Adds a row: a cell for each column.
+    pub fn row(&mut self, cells: impl Into<Vec<Cell>>) {
+        self.toned(Tone::Plain, cells);
+    }
+
+    /// Adds a row with an emphasis.
+    pub fn toned(&mut self, tone: Tone, cells: impl Into<Vec<Cell>>) {
+        let cells = cells.into();
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push((tone, cells));
+    }
+
+    /// Writes the table without columns that have no figure in any row; nothing when it has no rows.
+    pub fn print(&self, page: &mut Page<'_>) -> io::Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let units: Vec<ByteUnit> = (0..self.columns.len()).map(|at| self.unit(at)).collect();
+        let headings: Vec<String> = (0..self.columns.len()).map(|at| self.heading(at, units[at])).collect();
+        let rows: Vec<Vec<String>> = self.rows.iter().map(|(_, cells)| format_row(cells, &units)).collect();
+        let natural: Vec<usize> = (0..self.columns.len())
+            .map(|at| rows.iter().map(|row| width(&row[at])).fold(width(&headings[at]), usize::max))
+            .collect();
+
+        let vacant = |at: usize| self.rows.iter().all(|(_, cells)| matches!(cells[at], Cell::Absent));
+        let filled: Vec<bool> = (0..self.columns.len()).map(|at| !vacant(at)).collect();
+        let widths = layout(&self.columns, &natural, &filled, page.width());
+        page.columns_left_out |= widths.iter().zip(&filled).any(|(width, filled)| width.is_none() && *filled);
+        let table = self.table(&widths, &headings, &rows);
+        let tones = [Tone::Bold, Tone::Faint].into_iter().chain(self.rows.iter().map(|(tone, _)| *tone));
+        for (line, tone) in table.lines().zip(tones) {
+            page.line(tone, &line)?;
+        }
+        Ok(())
+    }
+
+    fn unit(&self, at: usize) -> ByteUnit {
+        let bytes = self.rows.iter().filter_map(|(_, cells)| match cells[at] {
+            Cell::Bytes(n) => Some(n),
+            _ => None,
+        });
+        ByteUnit::largest_with(bytes.max().unwrap_or(0), self.columns[at].units)
+    }
+
+    fn heading(&self, at: usize, unit: ByteUnit) -> String {
+        let holds_bytes = self.rows.iter().any(|(_, cells)| matches!(cells[at], Cell::Bytes(_)));
+        let heading = self.columns[at].heading;
+        if holds_bytes { format!("{heading} {}", unit.name()) } else { heading.to_owned() }
+    }
+
+    fn table(&self, widths: &[Option<usize>], headings: &[String], rows: &[Vec<String>]) -> Table {
+        let kept = |row: &[String]| -> Vec<String> {
+            row.iter().zip(widths).filter_map(|(cell, width)| width.map(|w| fit(cell, w).into_owned())).collect()
+        };
+        let mut table = Table::new();
+        table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
+        table.set_header(kept(headings));
+        table.add_rows(rows.iter().map(|row| kept(row)));
+        let columns = self.columns.iter().zip(widths).filter_map(|(column, width)| width.map(|w| (column, w)));
+        for (at, (column, width)) in columns.enumerate() {
+            let Some(shown) = table.column_mut(at) else { continue };
+            let gap = if at == 0 { 0 } else { GAP };
+            shown.set_padding((as_u16(gap), 0));
+            shown.set_constraint(ColumnConstraint::Absolute(Width::Fixed(as_u16(width + gap))));
+            shown.set_cell_alignment(if column.numeric { CellAlignment::Right } else { CellAlignment::Left });
+        }
+        table
+    }
+}
+
+fn format_row(cells: &[Cell], units: &[ByteUnit]) -> Vec<String> {
+    cells.iter().zip(units).map(|(cell, unit)| cell.format(*unit)).collect()
+}
+
+/// Widths come out of [`layout`], which keeps them under the page's, a `u16`, wherever that is possible at all.
+fn as_u16(width: usize) -> u16 {
+    u16::try_from(width).unwrap_or(u16::MAX)
+}
+
+/// The width of each of the `wanted` columns, `None` for the others and those dropped. First texts are shortened to their least, then columns are
+/// dropped, then texts lose more than that.
+fn layout(columns: &[Column], natural: &[usize], wanted: &[bool], page: usize) -> Vec<Option<usize>> {
+    let mut kept = wanted.to_vec();
+    let capped = |kept: &[bool], cap: usize, floor: Option<usize>| -> Vec<Option<usize>> {
+        let width = |at: usize| match columns[at].least {
+            None => natural[at],
+            Some(least) => natural[at].min(cap.max(floor.unwrap_or(least))),
+        };
+        (0..columns.len()).map(|at| kept[at].then(|| width(at))).collect()
+    };
+    while total(&capped(&kept, 0, None)) > page {
+        let spare = (0..columns.len()).filter(|&at| kept[at] && columns[at].spare > 0);
+        let Some(dropped) = spare.max_by_key(|&at| columns[at].spare) else { break };
+        kept[dropped] = false;
+    }
+    let floor = (total(&capped(&kept, 0, None)) > page).then_some(LEAST);
+    let fits = |cap: &usize| total(&capped(&kept, *cap, floor)) <= page;
+    let cap = (0..=page).rev().find(fits).unwrap_or(0);
+    capped(&kept, cap, floor)
+}
+
+fn total(widths: &[Option<usize>]) -> usize {
+    let shown = widths.iter().flatten();
+    shown.clone().sum::<usize>() + GAP * shown.count().saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn print(grid: &Grid, width: u16) -> String {
+        let mut out = Vec::new();
+        grid.print(&mut Page::new(&mut out, width, false, 10)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn sample() -> Grid {
+        let mut grid = Grid::new([
+            Column::text("key").shrink(10),
+            Column::number("keys"),
+            Column::number("memory"),
+            Column::text("note").spare(1),
+        ]);
+        grid.row([Cell::from("  user:用户:0123456789"), 1_234_u64.into(), Bytes(20 << 20).into(), "yes".into()]);
+        grid.row([Cell::from("b"), 5_u64.into(), Bytes(1).into(), Cell::Absent]);
+        grid
+    }
+
+    #[test]
+    fn a_column_has_one_unit_named_in_its_heading() {
+        let expected = "\
+key                      keys  memory MiB  note
+───────────────────────────────────────────────
+  user:用户:0123456789  1,234        20.0  yes
+b                           5        <0.1  –
+";
+        assert_eq!(print(&sample(), 80), expected);
+    }
+
+    #[test]
+    fn names_are_shortened_before_columns_are_dropped() {
+        let expected = "\
+key                 keys  memory MiB  note
+──────────────────────────────────────────
+  user:…123456789  1,234        20.0  yes
+b                      5        <0.1  –
+";
+        assert_eq!(print(&sample(), 42), expected);
+        assert!(!print(&sample(), 32).contains("note"));
+    }
+
+    #[test]
+    fn what_cannot_be_shortened_further_is_kept_within_the_page() {
+        for line in print(&sample(), 20).lines() {
+            assert!(width(line) <= 20, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_column_without_figures_is_not_written() {
+        let mut grid = Grid::new([Column::text("a"), Column::number("b")]);
+        grid.row([Cell::from("x"), Cell::Absent]);
+        assert_eq!(print(&grid, 80), "a\n─\nx\n");
+    }
+
+    #[test]
+    fn a_table_without_rows_is_not_written() {
+        assert_eq!(print(&Grid::new([Column::text("a")]), 80), "");
+    }
+}

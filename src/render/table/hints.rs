@@ -1,0 +1,138 @@
+//! The end of the page: what to know about the figures, and the commands that answer the next question.
+
+use std::io;
+
+use super::page::{Page, Tone};
+use crate::render::key_text;
+use crate::report::{Checksum, Report};
+
+/// The report's warnings, then commands.
+pub(super) fn notes_and_next_steps(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    if !report.warnings.is_empty() {
+        page.title("Notes")?;
+        let shown = page.first(&report.warnings);
+        for warning in shown {
+            page.hanging(Tone::Plain, "- ", &key_text::text(warning))?;
+        }
+        page.more(shown.len(), report.warnings.len())?;
+    }
+    page.title("What next")?;
+    let steps = steps(report, page);
+    let widest = steps.iter().map(|(command, _)| key_text::width(command)).max().unwrap_or(0);
+    for (command, answer) in steps {
+        let pad = " ".repeat(widest - key_text::width(&command));
+        if widest + answer.len() + 4 <= page.width() {
+            page.line(Tone::Plain, &format!("{command}{pad}  # {answer}"))?;
+        } else {
+            page.line(Tone::Faint, &format!("# {answer}"))?;
+            page.line(Tone::Plain, &command)?;
+        }
+    }
+    Ok(())
+}
+
+/// Commands with what they answer, the most urgent first.
+fn steps(report: &Report, page: &Page<'_>) -> Vec<(String, &'static str)> {
+    let mut steps = Vec::new();
+    let mut step = |command: &dyn Fn(&str) -> String, answer| {
+        let with_names = files(report).map(|names| command(&names));
+        let fits = |command: &String| key_text::width(command) <= page.width();
+        let placeholder = if report.source.files.len() > 1 { "FILES" } else { "FILE" };
+        // A command that was shortened could not be pasted: none is better.
+        let command = with_names.filter(fits).or_else(|| Some(command(placeholder)).filter(fits));
+        steps.extend(command.map(|command| (command, answer)));
+    };
+    if is_damaged(report) {
+        step(&|files| format!("rdblens check {files}"), "where and how the file is damaged");
+    }
+    if let Some(row) = report.top.by_memory.first() {
+        let key = std::str::from_utf8(&row.key.0).ok().and_then(quoted).unwrap_or_else(|| "KEY".to_owned());
+        let db = if row.db == 0 { String::new() } else { format!(" --db {}", row.db) };
+        let show = |files: &str| {
+            // Which of several files holds the key is not known here.
+            let file = if report.source.files.len() > 1 { "FILE" } else { files };
+            format!("rdblens show {file} {key}{db}")
+        };
+        step(&show, "what is in the heaviest key");
+    }
+    if let Some(glob) = report.patterns.list.first().and_then(|row| glob(&row.pattern)) {
+        let keys = |files: &str| format!("rdblens keys {files} --match {glob} --format csv");
+        step(&keys, "the keys of the heaviest pattern, a row each");
+    }
+    if let Some(row) = report.types.first() {
+        let keys = |files: &str| format!("rdblens keys {files} --type {}", row.kind);
+        step(&keys, "the keys of the heaviest type, a row each");
+    }
+    let all = if page.columns_left_out { "all rows, and the columns left out here" } else { "all rows, for programs" };
+    step(&|files| format!("rdblens analyze {files} --format json"), all);
+    steps
+}
+
+fn is_damaged(report: &Report) -> bool {
+    let damaged = |checksum| matches!(checksum, Checksum::Mismatch | Checksum::NotReached);
+    let mut files = report.source.files.iter();
+    !report.complete || files.any(|file| damaged(file.checksum) || !file.errors.is_empty() || file.damaged_keys > 0)
+}
+
+/// The files' names, if they are a safe thing to paste.
+fn files(report: &Report) -> Option<String> {
+    const MOST: usize = 4;
+    let files = &report.source.files;
+    if files.is_empty() || files.len() > MOST {
+        return None;
+    }
+    let names: Option<Vec<String>> = files.iter().map(|file| quoted(&file.name)).collect();
+    names.map(|names| names.join(" "))
+}
+
+/// The text as one word of a shell's command line, if it is plain enough to be pasted without a second thought.
+fn quoted(text: &str) -> Option<String> {
+    const LONGEST: usize = 100;
+    let printable = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '\'' | '\\' | '!');
+    let safe = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('-') && text.chars().all(printable);
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-' | '/' | '@' | ',' | '+');
+    match safe {
+        false => None,
+        true if text.chars().all(bare) => Some(text.to_owned()),
+        true => Some(format!("'{text}'")),
+    }
+}
+
+/// The quoted glob for the keys of a pattern: its placeholders are stars. None where the rest has a meaning in globs.
+fn glob(pattern: &str) -> Option<String> {
+    let mut glob = String::new();
+    let mut rest = pattern;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let (_, after) = behind.split_once('}')?;
+        glob.push_str(before);
+        glob.push('*');
+        rest = after;
+    }
+    glob.push_str(rest);
+    let plain = !glob.contains(['?', '[', ']', '}']) && glob.matches('*').count() == pattern.matches('{').count();
+    if plain { quoted(&glob) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_can_be_pasted() {
+        assert_eq!(quoted("dumps/a-1.rdb").as_deref(), Some("dumps/a-1.rdb"));
+        assert_eq!(quoted("user:{1}:$(x)").as_deref(), Some("'user:{1}:$(x)'"));
+        for hostile in ["", "-rf", "it's", "a\nb", "a\\b", "用户", "!!", "\u{202e}"] {
+            assert_eq!(quoted(hostile), None);
+        }
+        assert_eq!(quoted(&"a".repeat(101)), None);
+    }
+
+    #[test]
+    fn patterns_become_globs() {
+        assert_eq!(glob("user:{int}:name").as_deref(), Some("'user:*:name'"));
+        assert_eq!(glob("config").as_deref(), Some("config"));
+        assert_eq!(glob("a{"), None);
+        assert_eq!(glob("a*:{int}"), None);
+        assert_eq!(glob("a[b]"), None);
+    }
+}

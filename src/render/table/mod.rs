@@ -1,0 +1,93 @@
+//! The report for people: the answer first, then a table a section, then what to run next.
+//!
+//! Every line fits the width, so nothing wraps. Text from the snapshot goes through [`super::key_text`], figures through
+//! [`super::human`]. A section without an answer does not appear.
+
+mod distributions;
+mod grid;
+mod hints;
+mod keys;
+mod overview;
+mod page;
+mod patterns;
+mod source;
+
+use std::io::{self, Write};
+
+use super::Renderer;
+use crate::report::Report;
+use page::Page;
+
+/// Columns when the caller names none: output into a file or a pipe.
+const DEFAULT_WIDTH: u16 = 120;
+
+/// Narrower pages are laid out for this many columns: with less there is no room for figures beside a name.
+const LEAST_WIDTH: u16 = 60;
+
+/// How the page looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableOptions {
+    /// Columns of the terminal, at least 60; `None` gives 120, the same on every machine.
+    pub width: Option<u16>,
+    /// Whether to set bold type and colour by ANSI sequences.
+    pub ansi: bool,
+    /// The most rows of one list. The JSON form has them all.
+    pub rows: usize,
+}
+
+impl Default for TableOptions {
+    /// What a file or a pipe gets: 120 columns, no colour, ten rows a list.
+    fn default() -> Self {
+        TableOptions { width: None, ansi: false, rows: 10 }
+    }
+}
+
+/// Writes [`Format::Table`](super::Format::Table).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TableRenderer {
+    options: TableOptions,
+}
+
+impl TableRenderer {
+    /// A renderer of pages that look like this.
+    pub fn new(options: TableOptions) -> Self {
+        TableRenderer { options }
+    }
+}
+
+/// What writes one section, or nothing if it is empty.
+type Section = fn(&Report, &mut Page<'_>) -> io::Result<()>;
+
+/// The sections from top to bottom.
+const SECTIONS: [Section; 19] = [
+    overview::problems,
+    overview::headline,
+    source::files,
+    source::server,
+    source::databases,
+    source::types,
+    keys::big,
+    keys::heaviest,
+    keys::longest,
+    keys::by_type,
+    patterns::without_ttl,
+    distributions::expiry,
+    patterns::naming,
+    patterns::prefixes,
+    patterns::heaviest,
+    distributions::access,
+    distributions::slots,
+    keys::streams,
+    hints::notes_and_next_steps,
+];
+
+impl Renderer for TableRenderer {
+    fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let width = self.options.width.unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH);
+        let mut page = Page::new(out, width, self.options.ansi, self.options.rows);
+        for section in SECTIONS {
+            section(report, &mut page)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! A page of lines that all fit its width, and their emphasis.
+
+use std::io::{self, Write};
+
+use crate::render::human;
+use crate::render::key_text::{fit, width};
+
+/// The emphasis of a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Tone {
+    #[default]
+    Plain,
+    Bold,
+    Faint,
+    /// A finding.
+    Warning,
+    /// The figures themselves are in doubt.
+    Alarm,
+}
+
+impl Tone {
+    const fn start(self) -> &'static str {
+        match self {
+            Tone::Plain => "",
+            Tone::Bold => "\x1b[1m",
+            Tone::Faint => "\x1b[2m",
+            Tone::Warning => "\x1b[33m",
+            Tone::Alarm => "\x1b[1;31m",
+        }
+    }
+}
+
+/// Where sections write to. Text given to it is escaped already.
+pub(super) struct Page<'a> {
+    out: &'a mut dyn Write,
+    width: usize,
+    ansi: bool,
+    rows: usize,
+    begun: bool,
+    /// Set when a table had to leave out columns.
+    pub columns_left_out: bool,
+}
+
+impl<'a> Page<'a> {
+    pub fn new(out: &'a mut dyn Write, width: u16, ansi: bool, rows: usize) -> Self {
+        Page { out, width: usize::from(width), ansi, rows, begun: false, columns_left_out: false }
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The rows of a list that are shown.
+    pub fn first<'b, T>(&self, list: &'b [T]) -> &'b [T] {
+        &list[..list.len().min(self.rows)]
+    }
+
+    /// One line; a longer text loses its middle.
+    pub fn line(&mut self, tone: Tone, text: &str) -> io::Result<()> {
+        self.begun = true;
+        let text = fit(text.trim_end(), self.width);
+        match tone {
+            _ if text.is_empty() => writeln!(self.out),
+            Tone::Plain => writeln!(self.out, "{text}"),
+            _ if !self.ansi => writeln!(self.out, "{text}"),
+            _ => writeln!(self.out, "{}{text}\x1b[0m", tone.start()),
+        }
+    }
+
+    /// An empty line between what was written and what follows.
+    pub fn gap(&mut self) -> io::Result<()> {
+        if self.begun { self.line(Tone::Plain, "") } else { Ok(()) }
+    }
+
+    /// The first line of a section, with a rule up to the margin.
+    pub fn title(&mut self, title: &str) -> io::Result<()> {
+        self.gap()?;
+        let rule = "─".repeat(self.width.saturating_sub(width(title) + 4));
+        self.line(Tone::Bold, &format!("── {title} {rule}"))
+    }
+
+    /// A paragraph, broken between words.
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
+        self.hanging(Tone::Plain, "", text)
+    }
+
+    /// A paragraph behind a mark; its lines after the first are indented by the mark's width.
+    pub fn hanging(&mut self, tone: Tone, mark: &str, text: &str) -> io::Result<()> {
+        self.flow(tone, mark, text.split(' ').filter(|word| !word.is_empty()), " ")
+    }
+
+    /// Facts side by side, broken between them only.
+    pub fn facts(&mut self, tone: Tone, facts: &[String]) -> io::Result<()> {
+        self.flow(tone, "", facts.iter().map(String::as_str), " · ")
+    }
+
+    fn flow<'b>(
+        &mut self,
+        tone: Tone,
+        mark: &str,
+        parts: impl Iterator<Item = &'b str>,
+        joint: &str,
+    ) -> io::Result<()> {
+        let indent = " ".repeat(width(mark));
+        let room = self.width.saturating_sub(indent.len());
+        let mut line = mark.to_owned();
+        let mut used = 0;
+        for part in parts {
+            let part = fit(part, room);
+            if used > 0 && used + width(joint) + width(&part) > room {
+                self.line(tone, &line)?;
+                line.clone_from(&indent);
+                used = 0;
+            }
+            if used > 0 {
+                line.push_str(joint);
+                used += width(joint);
+            }
+            line.push_str(&part);
+            used += width(&part);
+        }
+        self.line(tone, &line)
+    }
+
+    /// Says that a list goes on, if it does.
+    pub fn more(&mut self, shown: usize, all: usize) -> io::Result<()> {
+        match u64::try_from(all.saturating_sub(shown)).unwrap_or(u64::MAX) {
+            0 => Ok(()),
+            hidden => self.line(Tone::Faint, &format!("… {} more with --format json", human::count(hidden))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(width: u16, ansi: bool, write: impl FnOnce(&mut Page<'_>) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        write(&mut Page::new(&mut out, width, ansi, 10)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn paragraphs_break_between_words_and_hang() {
+        let text = page(12, false, |page| page.hanging(Tone::Alarm, "!! ", "one two three abcdefghijklmnop"));
+        assert_eq!(text, "!! one two\n   three\n   abcd…mnop\n");
+    }
+
+    #[test]
+    fn facts_break_between_each_other_only() {
+        let facts = ["1,234 keys", "5 MiB", "checksum ok"].map(str::to_owned);
+        assert_eq!(page(20, false, |page| page.facts(Tone::Plain, &facts)), "1,234 keys · 5 MiB\nchecksum ok\n");
+    }
+
+    #[test]
+    fn titles_reach_the_margin() {
+        assert_eq!(page(12, false, |page| page.title("Big")), "── Big ─────\n");
+        assert_eq!(width(page(60, false, |page| page.title("键")).trim_end()), 60);
+    }
+
+    #[test]
+    fn emphasis_takes_no_columns_and_only_where_wanted() {
+        assert_eq!(page(5, true, |page| page.line(Tone::Bold, "abcdef")), "\x1b[1mab…ef\x1b[0m\n");
+        assert_eq!(page(5, false, |page| page.line(Tone::Bold, "abcdef")), "ab…ef\n");
+        assert_eq!(page(5, true, |page| page.line(Tone::Bold, "")), "\n");
+    }
+}

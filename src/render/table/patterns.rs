@@ -1,0 +1,243 @@
+//! Sections by name: patterns, the tree of prefixes, names that break the rules.
+
+use std::io;
+
+use super::grid::{Cell, Column, Grid};
+use super::page::{Page, Tone};
+use crate::render::{human, key_text};
+use crate::report::{Example, Hidden, NamingRule, PatternRow, PatternWeight, PrefixNode, Report};
+use crate::units::Bytes;
+
+/// Patterns of each naming rule.
+const PATTERNS_OF_A_RULE: usize = 4;
+
+/// Rows of the tree: the heaviest nodes, wherever they are in it.
+const TREE_ROWS: usize = 32;
+
+/// Keys that never expire, by pattern.
+pub(super) fn without_ttl(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let no_ttl = &report.no_ttl;
+    if no_ttl.keys == 0 {
+        return Ok(());
+    }
+    page.title("Keys without TTL")?;
+    page.text(&format!(
+        "{} ({}) with {} never expire; {} of all memory.",
+        human::counted(no_ttl.keys, "key"),
+        human::share(no_ttl.share),
+        human::bytes(no_ttl.memory.0),
+        human::share_of(no_ttl.memory.0, report.totals.memory.0),
+    ))?;
+    let mut grid = Grid::new([
+        Column::text("pattern").shrink(24),
+        Column::number("keys"),
+        Column::number("memory"),
+        Column::number("of memory"),
+        Column::text("heaviest example").shrink(20).spare(1),
+    ]);
+    let shown = page.first(&no_ttl.patterns);
+    for row in shown {
+        let share = Cell::ShareOf(row.memory.0, report.totals.memory.0);
+        grid.row([pattern(&row.pattern), row.keys.into(), row.memory.into(), share, first_example(row)]);
+    }
+    grid.print(page)?;
+    page.more(shown.len(), no_ttl.patterns.len())
+}
+
+/// The naming rules that are broken, then where.
+pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let naming = &report.naming;
+    if naming.keys == 0 {
+        return Ok(());
+    }
+    page.title("Names against the rules")?;
+    let mut rules = Grid::new([
+        Column::text("rule"),
+        Column::text("severity").spare(2),
+        Column::number("keys"),
+        Column::number("of keys").spare(1),
+        Column::number("memory"),
+        Column::text("demands").shrink(38),
+    ]);
+    let mut places = Grid::new([
+        Column::text("pattern").shrink(24),
+        Column::text("breaks"),
+        Column::number("keys"),
+        Column::number("memory"),
+        Column::text("heaviest example").shrink(20).spare(1),
+    ]);
+    let mut hidden = 0;
+    for rule in naming.rules.iter().filter(|rule| rule.keys > 0) {
+        rules.row(rule_row(report, rule));
+        let shown = &page.first(&rule.patterns)[..page.first(&rule.patterns).len().min(PATTERNS_OF_A_RULE)];
+        hidden += rule.patterns.len() - shown.len();
+        for row in shown {
+            let rule = rule.rule.into();
+            places.row([pattern(&row.pattern), rule, row.keys.into(), row.memory.into(), first_example(row)]);
+        }
+    }
+    rules.print(page)?;
+    page.gap()?;
+    places.print(page)?;
+    page.more(0, hidden)
+}
+
+fn rule_row(report: &Report, rule: &NamingRule) -> [Cell; 6] {
+    [
+        rule.rule.into(),
+        rule.severity.into(),
+        rule.keys.into(),
+        Cell::ShareOf(rule.keys, report.totals.keys),
+        rule.memory.into(),
+        key_text::text(&rule.demand).into_owned().into(),
+    ]
+}
+
+/// The tree of name segments; a level's rest is its last row.
+pub(super) fn prefixes(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let prefixes = &report.prefixes;
+    if prefixes.tree.is_empty() {
+        return Ok(());
+    }
+    page.title("Prefixes")?;
+    let mut tree = Tree {
+        grid: Grid::new([
+            Column::text("prefix").shrink(24),
+            Column::number("keys"),
+            Column::number("memory"),
+            Column::number("share"),
+            Column::number("without TTL").spare(1),
+            Column::number("disk").spare(2),
+            Column::number("elements").spare(3),
+        ]),
+        memory: report.totals.memory,
+        least: lightest_shown(&prefixes.tree),
+        room: TREE_ROWS,
+    };
+    tree.level("", 0, &prefixes.tree, prefixes.hidden);
+    tree.grid.print(page)
+}
+
+/// The tree as it is written.
+struct Tree {
+    grid: Grid,
+    memory: Bytes,
+    /// Nodes below this weight are summed up in the level's last row.
+    least: Bytes,
+    /// Nodes that may still be shown: many can have exactly the least weight.
+    room: usize,
+}
+
+impl Tree {
+    fn level(&mut self, parent: &str, depth: usize, nodes: &[PrefixNode], mut rest: Hidden) {
+        let mut shown = false;
+        for node in nodes {
+            if node.memory < self.least || self.room == 0 {
+                rest = Hidden {
+                    nodes: rest.nodes.saturating_add(1),
+                    keys: rest.keys.saturating_add(node.keys),
+                    memory: rest.memory + node.memory,
+                };
+                continue;
+            }
+            self.room -= 1;
+            shown = true;
+            self.node(parent, depth, node);
+            self.level(&node.prefix, depth + 1, &node.children, node.hidden);
+        }
+        if shown && rest.nodes > 0 {
+            self.rest(depth, rest);
+        }
+    }
+
+    fn node(&mut self, parent: &str, depth: usize, node: &PrefixNode) {
+        // The segment with its separator, if keys go on below.
+        let segment = node.prefix.strip_prefix(parent).unwrap_or(&node.segment);
+        self.grid.row([
+            format!("{}{}", indent(depth), key_text::text(segment)).into(),
+            node.keys.into(),
+            node.memory.into(),
+            Cell::Share(node.share),
+            Cell::ShareOf(node.without_ttl.keys, node.keys),
+            node.disk.into(),
+            node.elements.into(),
+        ]);
+    }
+
+    fn rest(&mut self, depth: usize, rest: Hidden) {
+        let label = format!("{}… {} lighter", indent(depth), human::count(rest.nodes));
+        let share = Cell::ShareOf(rest.memory.0, self.memory.0);
+        let blank = || Cell::from("");
+        let cells = [label.into(), rest.keys.into(), rest.memory.into(), share, blank(), blank(), blank()];
+        self.grid.toned(Tone::Faint, cells);
+    }
+}
+
+fn indent(depth: usize) -> String {
+    "  ".repeat(depth)
+}
+
+/// The weight of the last of the [`TREE_ROWS`] heaviest nodes. No node is heavier than its parent, so what weighs more
+/// hangs together.
+fn lightest_shown(tree: &[PrefixNode]) -> Bytes {
+    let mut weights = Vec::new();
+    let mut waiting: Vec<&PrefixNode> = tree.iter().collect();
+    while let Some(node) = waiting.pop() {
+        weights.push(node.memory);
+        waiting.extend(&node.children);
+    }
+    weights.sort_unstable_by(|a, b| b.cmp(a));
+    weights.get(TREE_ROWS - 1).copied().unwrap_or_default()
+}
+
+/// The heaviest patterns.
+pub(super) fn heaviest(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let patterns = &report.patterns;
+    if patterns.list.is_empty() {
+        return Ok(());
+    }
+    page.title("Patterns")?;
+    page.text(&format!("{}; the heaviest:", human::counted(patterns.distinct, "different pattern")))?;
+    let mut grid = Grid::new([
+        Column::text("pattern").shrink(24),
+        Column::number("keys"),
+        Column::number("memory"),
+        Column::number("share"),
+        Column::number("mean").wide_range().spare(2),
+        Column::number("without TTL").spare(1),
+        Column::text("types").shrink(8).spare(3),
+        Column::text("heaviest example").shrink(16).spare(4),
+    ]);
+    let shown = page.first(&patterns.list);
+    for row in shown {
+        grid.row(pattern_row(row));
+    }
+    grid.print(page)?;
+    page.more(shown.len(), patterns.list.len())
+}
+
+fn pattern_row(row: &PatternRow) -> [Cell; 8] {
+    let types: Vec<&str> = row.types.iter().map(|of_type| of_type.kind.name()).collect();
+    [
+        pattern(&row.pattern),
+        row.keys.into(),
+        row.memory.into(),
+        Cell::Share(row.share),
+        row.mean.into(),
+        Cell::ShareOf(row.without_ttl.keys, row.keys),
+        types.join(" ").into(),
+        example(&row.example),
+    ]
+}
+
+fn pattern(name: &str) -> Cell {
+    key_text::text(name).into_owned().into()
+}
+
+fn first_example(row: &PatternWeight) -> Cell {
+    row.examples.first().map_or(Cell::Absent, example)
+}
+
+fn example(example: &Example) -> Cell {
+    key_text::key(&example.key.0).into()
+}

@@ -1,0 +1,77 @@
+//! Reports at the edges: nothing to say, and more than any page has room for.
+
+use rdblens::report::*;
+use rdblens::units::{Bytes, Millis};
+
+use crate::sample;
+
+/// A snapshot without a key.
+pub fn empty() -> Report {
+    Report {
+        schema: SCHEMA,
+        rdblens: "0.1.0",
+        complete: true,
+        options: Options::default(),
+        source: Source::default(),
+        server: Server::default(),
+        totals: Totals::default(),
+        databases: vec![],
+        types: vec![],
+        big_keys: BigKeys::default(),
+        top: Top::default(),
+        no_ttl: NoTtl::default(),
+        expiry: Expiry::default(),
+        naming: Naming::default(),
+        prefixes: Prefixes::default(),
+        patterns: Patterns::default(),
+        idle: None,
+        freq: None,
+        slots: None,
+        streams: None,
+        warnings: vec![],
+    }
+}
+
+/// Figures and names as bad as they get.
+pub fn extreme() -> Report {
+    let mut report = sample::full();
+    let all = Weight { keys: u64::MAX, memory: Bytes(u64::MAX) };
+    let long: Box<[u8]> = "键\u{301}".repeat(3_000).into_bytes().into();
+    report.options.selection = vec!["--match".into(), "x".repeat(500)];
+    report.totals = Totals {
+        keys: u64::MAX,
+        memory: Bytes(u64::MAX),
+        disk: Bytes(u64::MAX),
+        name_bytes: Bytes(u64::MAX),
+        elements: u64::MAX,
+        without_ttl: all,
+        expired: all,
+    };
+    for file in &mut report.source.files {
+        file.name = "\u{1b}[2J/".repeat(90);
+        file.errors.push("\u{202e}e".repeat(300));
+        (file.keys, file.bytes, file.memory) = (u64::MAX, Bytes(u64::MAX), Bytes(u64::MAX));
+        file.ctime = Some(i64::MIN);
+    }
+    for row in &mut report.types {
+        (row.keys, row.elements, row.max, row.share) = (u64::MAX, u64::MAX, Bytes(u64::MAX), f64::NAN);
+    }
+    for row in report.top.by_memory.iter_mut().chain(&mut report.big_keys.list) {
+        row.key = Key(long.clone());
+        (row.db, row.length, row.memory) = (u64::MAX, Some(u64::MAX), Bytes(u64::MAX));
+        row.expires_at = Some(Millis(i64::MAX));
+    }
+    report.expiry.reference_time = Some(Millis(i64::MIN));
+    for node in &mut report.prefixes.tree {
+        node.prefix = "前\n".repeat(400);
+        (node.keys, node.memory, node.elements) = (u64::MAX, Bytes(u64::MAX), u64::MAX);
+    }
+    for row in &mut report.patterns.list {
+        row.pattern = "{int}:\u{9b}".repeat(300);
+        (row.keys, row.mean) = (u64::MAX, Bytes(u64::MAX));
+    }
+    for row in report.streams.iter_mut().flat_map(|streams| &mut streams.list) {
+        (row.entries, row.groups, row.pending) = (u64::MAX, u64::MAX, u64::MAX);
+    }
+    report
+}

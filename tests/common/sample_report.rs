@@ -1,0 +1,389 @@
+//! Reports made by hand, with every section in use and names that mean harm.
+
+use rdblens::record::{Encoding, Kind};
+use rdblens::report::*;
+use rdblens::units::{Bytes, Millis};
+
+const CTIME: i64 = 1_795_231_668;
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+const TOTAL: u64 = 1_500 * MIB;
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// A sharded shop whose second file is cut short and whose third is corrupt.
+pub fn full() -> Report {
+    Report { complete: false, source: damaged_source(), warnings: warnings(), ..sound() }
+}
+
+/// The same shop in one sound file.
+pub fn sound() -> Report {
+    Report {
+        schema: SCHEMA,
+        rdblens: "0.1.0",
+        complete: true,
+        options: Options {
+            selection: vec![],
+            reference_time: Some(Millis(CTIME * 1000)),
+            server_config: vec!["hash-max-listpack-entries 128".into()],
+            separators: vec![":".into()],
+            top: 20,
+        },
+        source: Source { files: vec![file("shop.rdb", "rdb", 310 * MIB)], bytes: Bytes(310 * MIB) },
+        server: server(),
+        totals: Totals {
+            keys: 1_234_567,
+            memory: Bytes(TOTAL),
+            disk: Bytes(310 * MIB),
+            name_bytes: Bytes(31 * MIB),
+            elements: 45_678_901,
+            without_ttl: Weight { keys: 812_345, memory: Bytes(1_100 * MIB) },
+            expired: Weight { keys: 3_120, memory: Bytes(12 * MIB) },
+        },
+        databases: vec![database(0, 1_200_000, 1_480 * MIB), database(3, 34_567, 20 * MIB)],
+        types: types(),
+        big_keys: BigKeys {
+            rules: BigRules { memory: Some(Bytes(MIB)), ..BigRules::default() },
+            keys: 1_024,
+            memory: Bytes(420 * MIB),
+            expiring: 12,
+            list: top_keys(),
+        },
+        top: Top {
+            by_memory: top_keys(),
+            by_length: top_keys().into_iter().filter(|row| row.kind != Kind::String).collect(),
+            by_type: [Kind::String, Kind::Zset, Kind::Hash].map(top_of_type).into(),
+        },
+        no_ttl: NoTtl {
+            keys: 812_345,
+            memory: Bytes(1_100 * MIB),
+            share: 812_345.0 / 1_234_567.0,
+            patterns: vec![
+                weight("user:{int}:profile", 500_000, 700 * MIB, b"user:7:profile"),
+                weight("rank:{date}:{*}", 12, 180 * MIB, b"rank:2026-11-20:all"),
+            ],
+        },
+        expiry: expiry(),
+        naming: naming(),
+        prefixes: prefixes(),
+        patterns: patterns(),
+        idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),
+        freq: Some(Freq { keys: 3, classes: vec![freq(0, 0, 1), freq(1, 9, 0), freq(10, 255, 2)] }),
+        slots: Some(slots()),
+        streams: Some(streams()),
+        warnings: vec![],
+    }
+}
+
+fn file(name: &str, container: &str, bytes: u64) -> SourceFile {
+    SourceFile {
+        name: name.into(),
+        container: container.into(),
+        bytes: Bytes(bytes),
+        trailing_bytes: None,
+        rdb_version: 11,
+        checksum: Checksum::Ok,
+        keys: 1_234_567,
+        memory: Bytes(TOTAL),
+        ctime: Some(CTIME),
+        server: "redis 7.2.6".into(),
+        errors: vec![],
+        damaged_keys: 0,
+    }
+}
+
+fn damaged_source() -> Source {
+    let cut = SourceFile {
+        checksum: Checksum::NotReached,
+        keys: 400_000,
+        memory: Bytes(480 * MIB),
+        errors: vec![
+            "byte 104,857,600: hash value: 4,096 bytes expected, 17 left".into(),
+            "2 values that could not be read".into(),
+        ],
+        ..file("node-2.rdb.gz", "rdb in gzip", 100 * MIB)
+    };
+    let corrupt = SourceFile {
+        trailing_bytes: Some(Bytes(2 * MIB)),
+        checksum: Checksum::Mismatch,
+        keys: 434_567,
+        memory: Bytes(520 * MIB),
+        damaged_keys: 2,
+        ..file("appendonlydir", "multi-part-aof", 110 * MIB)
+    };
+    let intact = SourceFile { keys: 400_000, memory: Bytes(500 * MIB), ..file("node-1.rdb", "rdb", 100 * MIB) };
+    Source { files: vec![intact, cut, corrupt], bytes: Bytes(310 * MIB) }
+}
+
+fn server() -> Server {
+    let aux = [("redis-ver", "7.2.6"), ("redis-bits", "64"), ("ctime", "1795231668"), ("used-mem", "1717986918")];
+    Server {
+        family: "redis".into(),
+        version: "7.2.6".into(),
+        model: "redis-7".into(),
+        ctime: Some(CTIME),
+        used_mem: Some(Bytes(1_717_986_918)),
+        cluster: true,
+        aux: aux.map(|(name, value)| AuxField { name: name.into(), value: value.into() }).into(),
+        functions: 2,
+        module_aux: vec!["scdtype00".into()],
+    }
+}
+
+fn database(db: u64, keys: u64, memory: u64) -> Database {
+    Database { db, keys, memory: Bytes(memory), disk: Bytes(memory / 5), with_ttl: keys / 3, expired: keys / 400 }
+}
+
+fn types() -> Vec<TypeRow> {
+    let row = |kind, encoding: &str, keys: u64, elements, memory: u64, max| TypeRow {
+        kind,
+        encoding: encoding.into(),
+        keys,
+        elements,
+        memory: Bytes(memory),
+        share: memory as f64 / TOTAL as f64,
+        mean: Bytes(memory / keys),
+        p50: Bytes(memory / keys / 2),
+        p99: Bytes(memory / keys * 2),
+        max: Bytes(max),
+    };
+    vec![
+        row(Kind::Hash, "listpack", 600_000, 9_000_000, 820 * MIB, 9 * KIB),
+        row(Kind::Zset, "skiplist", 14, 4_200_000, 401 * MIB, 170 * MIB),
+        row(Kind::String, "raw", 400_000, 150 * MIB, 200 * MIB, 4 * MIB),
+        row(Kind::Stream, "stream", 3, 1_200_000, 60 * MIB, 40 * MIB),
+        row(Kind::String, "int", 234_545, 2_345_450, 17 * MIB, 72),
+        row(Kind::Module, "ReJSON-RL", 5, 0, 2 * MIB, MIB),
+    ]
+}
+
+fn top_keys() -> Vec<KeyRow> {
+    let row = |db, key: &[u8], kind, encoding, length, memory, left: Option<i64>| KeyRow {
+        db,
+        key: key.into(),
+        kind,
+        encoding,
+        length: Some(length),
+        memory: Bytes(memory),
+        expires_at: left.map(|left| Millis(CTIME * 1000 + left)),
+    };
+    let mut rows = vec![
+        row(0, b"rank:2026-11-20:all", Kind::Zset, Encoding::Skiplist, 2_000_000, 170 * MIB, Some(60 * MINUTE)),
+        row(0, b"rank:2026-11-19:all", Kind::Zset, Encoding::Skiplist, 1_100_000, 93 * MIB, None),
+        row(3, b"session\xff\xfe:\x1b[2J", Kind::Hash, Encoding::Hashtable, 210_000, 31 * MIB, Some(-DAY)),
+        row(
+            0,
+            "商品:分类:电子产品:库存快照".as_bytes(),
+            Kind::Hash,
+            Encoding::Hashtable,
+            80_500,
+            12 * MIB,
+            Some(12 * DAY),
+        ),
+        row(
+            0,
+            b"export:orders:2026-11-01T00:00:00Z:warehouse-frankfurt-12:part-000017",
+            Kind::String,
+            Encoding::Raw,
+            4_194_302,
+            4 * MIB,
+            None,
+        ),
+        row(0, "invoice:\u{202e}fdp.exe".as_bytes(), Kind::String, Encoding::Raw, 2_000_000, 2 * MIB, None),
+    ];
+    rows.extend((0..6_u64).map(|i| {
+        let key = format!("user:{}:feed", 1_000 + i);
+        row(0, key.as_bytes(), Kind::List, Encoding::Quicklist, 9_000 - i, 900 * KIB - i, None)
+    }));
+    rows
+}
+
+fn top_of_type(kind: Kind) -> TopOfType {
+    TopOfType { kind, list: top_keys().into_iter().filter(|row| row.kind == kind).collect() }
+}
+
+fn example(key: &[u8], memory: u64) -> Example {
+    Example { db: 0, key: key.into(), memory: Bytes(memory) }
+}
+
+fn weight(pattern: &str, keys: u64, memory: u64, key: &[u8]) -> PatternWeight {
+    PatternWeight { pattern: pattern.into(), keys, memory: Bytes(memory), examples: vec![example(key, memory / keys)] }
+}
+
+fn expiry() -> Expiry {
+    let class = |left, below_ms, keys, memory: u64| ExpiryClass { left, below_ms, keys, memory: Bytes(memory) };
+    Expiry {
+        reference_time: Some(Millis(CTIME * 1000)),
+        classes: vec![
+            class("expired", Some(0), 3_120, 12 * MIB),
+            class("< 1 min", Some(MINUTE), 40, 90 * KIB),
+            class("< 1 hour", Some(60 * MINUTE), 250_000, 200 * MIB),
+            class("< 1 day", Some(DAY), 169_062, 187 * MIB),
+            class("> 1 year", None, 0, 0),
+            class("none", None, 812_345, 1_100 * MIB),
+        ],
+        next: Some(Millis(CTIME * 1000 + 1_500)),
+        last: Some(Millis(CTIME * 1000 + 12 * DAY)),
+    }
+}
+
+fn naming() -> Naming {
+    let rule = |rule, severity, demand: &str, keys, memory: u64, patterns| NamingRule {
+        rule,
+        severity,
+        demand: demand.into(),
+        keys,
+        memory: Bytes(memory),
+        patterns,
+    };
+    Naming {
+        keys: 4_213,
+        memory: Bytes(36 * MIB),
+        rules: vec![
+            rule("key.empty-segment", "must", "no empty segment", 0, 0, vec![]),
+            rule(
+                "key.length",
+                "should",
+                "at most 128 bytes",
+                212,
+                4 * MIB,
+                vec![weight("export:{*}", 212, 4 * MIB, &[b'e'; 130])],
+            ),
+            rule(
+                "key.prefix",
+                "must",
+                "the key starts with a business segment",
+                4_000,
+                MIB,
+                vec![weight("{int}", 3_999, MIB - 100, b"12345"), weight("counter", 1, 100, b"counter")],
+            ),
+            rule(
+                "key.special-chars",
+                "must",
+                "no white space, control character, quote or backslash; valid UTF-8",
+                1,
+                31 * MIB,
+                vec![weight("session\\xff\\xfe:{*}", 1, 31 * MIB, b"session\xff\xfe:\x1b[2J")],
+            ),
+        ],
+    }
+}
+
+fn node(prefix: &str, keys: u64, memory: u64, children: Vec<PrefixNode>) -> PrefixNode {
+    let segment = prefix.trim_end_matches(':').rsplit(':').next().unwrap_or_default();
+    PrefixNode {
+        prefix: prefix.into(),
+        segment: segment.into(),
+        keys,
+        memory: Bytes(memory),
+        share: memory as f64 / TOTAL as f64,
+        disk: Bytes(memory / 5),
+        elements: keys * 10,
+        without_ttl: Weight { keys: keys / 3, memory: Bytes(memory / 3) },
+        children,
+        hidden: Hidden::default(),
+    }
+}
+
+fn prefixes() -> Prefixes {
+    let ids = node(
+        "user:{int}:",
+        600_000,
+        800 * MIB,
+        vec![
+            node("user:{int}:profile", 500_000, 700 * MIB, vec![]),
+            node("user:{int}:feed", 100_000, 100 * MIB, vec![]),
+        ],
+    );
+    let mut user = node("user:", 600_100, 810 * MIB, vec![ids]);
+    user.hidden = Hidden { nodes: 3, keys: 100, memory: Bytes(10 * MIB) };
+    let days = node("rank:{date}:", 12, 380 * MIB, vec![node("rank:{date}:{*}", 12, 380 * MIB, vec![])]);
+    Prefixes {
+        depth: 3,
+        min_share: 0.01,
+        tree: vec![user, node("rank:", 12, 380 * MIB, vec![days]), node("商品:", 900, 40 * MIB, vec![])],
+        hidden: Hidden { nodes: 41, keys: 633_555, memory: Bytes(270 * MIB) },
+    }
+}
+
+fn patterns() -> Patterns {
+    let row = |pattern: &str, kind, keys: u64, memory: u64, key: &[u8]| PatternRow {
+        pattern: pattern.into(),
+        keys,
+        memory: Bytes(memory),
+        share: memory as f64 / TOTAL as f64,
+        mean: Bytes(memory / keys),
+        disk: Bytes(memory / 5),
+        elements: keys * 15,
+        without_ttl: Weight { keys: keys / 2, memory: Bytes(memory / 2) },
+        types: vec![TypeCount { kind: Kind::String, keys: 1 }, TypeCount { kind, keys: keys - 1 }],
+        example: example(key, memory / keys * 3),
+    };
+    Patterns {
+        distinct: 1_742,
+        level_limit: 1_000,
+        list: vec![
+            row("user:{int}:profile", Kind::Hash, 500_000, 700 * MIB, b"user:7:profile"),
+            row("rank:{date}:{*}", Kind::Zset, 12, 380 * MIB, b"rank:2026-11-20:all"),
+            row("session\\xff\\xfe:{*}", Kind::Hash, 2, 31 * MIB, b"session\xff\xfe:\x1b[2J"),
+        ],
+    }
+}
+
+fn idle_classes() -> Vec<IdleClass> {
+    let class = |idle, below_s, keys, memory: u64| IdleClass { idle, below_s, keys, memory: Bytes(memory) };
+    vec![
+        class("< 1 min", Some(60), 34_567, 40 * MIB),
+        class("< 1 day", Some(86_400), 200_000, 260 * MIB),
+        class("> 1 year", None, 1_000_000, 1_200 * MIB),
+    ]
+}
+
+fn freq(from: u8, to: u8, keys: u64) -> FreqClass {
+    FreqClass { from, to, keys, memory: Bytes(keys * 100) }
+}
+
+fn slots() -> Slots {
+    let row = |slot, keys, memory: u64, key: &[u8]| SlotRow {
+        slot,
+        keys,
+        memory: Bytes(memory),
+        share: memory as f64 / TOTAL as f64,
+        example: example(key, memory / 2),
+    };
+    Slots {
+        used: 16_000,
+        tagged_keys: 52,
+        mean: Bytes(96 * KIB),
+        p50: Bytes(90 * KIB),
+        p99: Bytes(300 * KIB),
+        max: Bytes(171 * MIB),
+        list: vec![row(15_495, 80, 171 * MIB, b"rank:2026-11-20:all"), row(7, 52, 94 * MIB, b"{cart}:items")],
+    }
+}
+
+fn streams() -> Streams {
+    let row = |key: &[u8], entries, pending, memory: u64| StreamRow {
+        db: 0,
+        key: key.into(),
+        entries,
+        groups: 2,
+        pending,
+        memory: Bytes(memory),
+    };
+    Streams {
+        keys: 3,
+        memory: Bytes(60 * MIB),
+        entries: 1_200_000,
+        groups: 6,
+        pending: 88_000,
+        list: vec![row(b"events:orders", 800_000, 87_999, 40 * MIB), row(b"events:mail", 400_000, 1, 20 * MIB)],
+    }
+}
+
+fn warnings() -> Vec<String> {
+    vec![
+        "the files are of different sizes".into(),
+        "memory is estimated with the layout of redis 7.2; the server may have changed its limits for compact encodings while it ran".into(),
+    ]
+}

@@ -1,0 +1,147 @@
+//! Whole reports through every renderer, held against golden files.
+
+#[path = "common/golden.rs"]
+mod golden;
+#[path = "common/odd_reports.rs"]
+mod odd;
+#[path = "common/sample_report.rs"]
+mod sample;
+
+use std::collections::BTreeSet;
+
+use rdblens::render::{Format, TableOptions, key_text};
+use rdblens::report::Report;
+use serde_json::Value;
+
+fn render(report: &Report, format: Format, table: TableOptions) -> String {
+    let mut out = Vec::new();
+    format.renderer(table).render(report, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn table(report: &Report, width: Option<u16>) -> String {
+    render(report, Format::Table, TableOptions { width, ..TableOptions::default() })
+}
+
+fn json(report: &Report) -> String {
+    render(report, Format::Json, TableOptions::default())
+}
+
+#[test]
+fn json_reports_are_as_promised() {
+    golden::check("report-full.json", &json(&sample::full()));
+    golden::check("report-empty.json", &json(&odd::empty()));
+}
+
+#[test]
+fn json_holds_the_report_and_ends_its_line() {
+    let text = json(&sample::full());
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), serde_json::to_value(sample::full()).unwrap());
+    assert!(text.ends_with("}\n") && !text.ends_with("\n\n"));
+}
+
+#[test]
+fn tables_are_as_promised() {
+    golden::check("report-full.txt", &table(&sample::full(), None));
+    golden::check("report-full-80.txt", &table(&sample::full(), Some(80)));
+    golden::check("report-sound.txt", &table(&sample::sound(), None));
+    golden::check("report-empty.txt", &table(&odd::empty(), None));
+}
+
+#[test]
+fn without_a_width_there_are_120_columns() {
+    assert_eq!(table(&sample::full(), None), table(&sample::full(), Some(120)));
+}
+
+#[test]
+fn no_line_is_wider_than_the_page() {
+    for report in [sample::full(), sample::sound(), odd::empty(), odd::extreme()] {
+        for (asked, width) in
+            [(Some(80), 80), (Some(120), 120), (None, 120), (Some(0), 60), (Some(61), 61), (Some(300), 300)]
+        {
+            for line in table(&report, asked).lines() {
+                assert!(key_text::width(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_line_ends_in_spaces_and_no_two_empty_lines_follow() {
+    for report in [sample::full(), sample::sound(), odd::empty(), odd::extreme()] {
+        let text = table(&report, None);
+        assert!(text.lines().all(|line| line.trim_end() == line));
+        assert!(!text.contains("\n\n\n") && !text.starts_with('\n'));
+    }
+}
+
+#[test]
+fn nothing_from_the_snapshot_reaches_the_terminal_raw() {
+    for report in [sample::full(), odd::extreme()] {
+        for text in [table(&report, None), json(&report)] {
+            let hidden = text.chars().find(|&c| c != '\n' && key_text::is_hidden(c));
+            assert_eq!(hidden, None);
+        }
+    }
+}
+
+#[test]
+fn ansi_adds_emphasis_only() {
+    for report in [sample::full(), sample::sound()] {
+        let plain = table(&report, Some(100));
+        let ansi =
+            render(&report, Format::Table, TableOptions { width: Some(100), ansi: true, ..TableOptions::default() });
+        assert!(ansi.contains("\x1b[1m"));
+        assert_eq!(without_ansi(&ansi), plain);
+    }
+}
+
+fn without_ansi(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').unwrap().1)
+}
+
+#[test]
+fn damage_is_the_first_thing_on_the_page() {
+    let text = table(&sample::full(), None);
+    assert!(text.starts_with("!! INCOMPLETE"));
+    assert!(text.contains("!! appendonlydir: CHECKSUM MISMATCH"));
+    assert!(!table(&sample::sound(), None).contains("!!"));
+}
+
+#[test]
+fn lists_are_as_long_as_asked() {
+    let short = render(&sample::full(), Format::Table, TableOptions { rows: 2, ..TableOptions::default() });
+    assert!(short.contains("… 10 more with --format json"));
+    assert!(short.lines().count() < table(&sample::full(), None).lines().count());
+}
+
+#[test]
+fn every_json_field_is_documented_and_every_documented_field_exists() {
+    let mut fields = BTreeSet::new();
+    collect_fields(&serde_json::from_str(&json(&sample::full())).unwrap(), &mut fields);
+    let documented: BTreeSet<String> = include_str!("../docs/report-schema.md")
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    let missing: Vec<_> = fields.difference(&documented).collect();
+    let invented: Vec<_> = documented.difference(&fields).collect();
+    assert!(missing.is_empty(), "not in docs/report-schema.md: {missing:?}");
+    assert!(invented.is_empty(), "documented, but not in the report: {invented:?}");
+}
+
+/// The names of all fields at any depth.
+fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                fields.insert(name.clone());
+                collect_fields(member, fields);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_fields(item, fields)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
