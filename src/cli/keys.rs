@@ -33,7 +33,7 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
     let mut out = Output::open(args.output.output.as_deref())?;
     let threads = pool(plan.threads)?;
     let mut feed = snapshot.feed(1, &bar);
-    let head = out.write_all(writer.head().as_bytes());
+    let head = out.write_all(&writer.head());
     let (tallies, rows) = threads.install(|| {
         let row = |record: &Record<'_>, file: &File, pattern: &mut PatternBuf, text: &mut Vec<u8>| {
             writer.write(record, sharded.then_some(file.name.as_str()), pattern, text);

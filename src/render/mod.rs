@@ -4,6 +4,7 @@
 pub mod human;
 pub mod json;
 pub mod key_text;
+pub mod rows;
 pub mod table;
 
 use std::io::{self, Write};

@@ -1,10 +1,8 @@
 //! One key as a row of `rdblens keys`: a JSON object a line, or comma-separated values.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
-use super::key_text;
+use super::{json, key_text};
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::slot::slot_of;
@@ -22,8 +20,10 @@ pub enum RowFormat {
 }
 
 /// The columns of the CSV form.
-const COLUMNS: &str = "db,key,key_base64,type,module,encoding,length,memory,disk,expires_at,idle,freq,slot,pattern,\
-                       fields_with_ttl,groups,pending,source\n";
+const COLUMNS: [&str; 18] = [
+    "db", "key", "key_base64", "type", "module", "encoding", "length", "memory", "disk", "expires_at", "idle", "freq",
+    "slot", "pattern", "fields_with_ttl", "groups", "pending", "source",
+];
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -68,11 +68,13 @@ impl<'c> RowWriter<'c> {
     }
 
     /// What stands before the first row.
-    pub fn head(&self) -> &'static str {
+    pub fn head(&self) -> Vec<u8> {
+        let mut head = Vec::new();
         match self.format {
-            RowFormat::Ndjson => "",
-            RowFormat::Csv => COLUMNS,
+            RowFormat::Ndjson => {}
+            RowFormat::Csv => write_csv_record(&COLUMNS, &mut head),
         }
+        head
     }
 
     /// Appends the row of one key. `source` names its file, where there are several; `pattern` is a buffer that is used
@@ -109,7 +111,7 @@ impl<'c> RowWriter<'c> {
 
 fn write_json(row: &Row<'_>, out: &mut Vec<u8>) {
     let start = out.len();
-    match serde_json::to_writer(&mut *out, row) {
+    match json::write_line(row, out) {
         Ok(()) => out.push(b'\n'),
         // Neither the memory nor the strings and numbers of a row can fail; half a row would be worse than none.
         Err(_) => out.truncate(start),
@@ -117,54 +119,98 @@ fn write_json(row: &Row<'_>, out: &mut Vec<u8>) {
 }
 
 fn write_csv(row: &Row<'_>, out: &mut Vec<u8>) {
-    let mut line = String::new();
-    let number = |line: &mut String, number: Option<i128>| {
-        if let Some(number) = number {
-            // Writing to a string cannot fail.
-            let _ = write!(line, "{number}");
-        }
-        line.push(',');
-    };
-    number(&mut line, Some(row.db.into()));
-    for field in [row.key, row.key_base64.as_deref(), Some(row.kind.name()), row.module, Some(row.encoding)] {
-        text(&mut line, field);
-        line.push(',');
-    }
-    for field in [
-        row.length.map(Into::into),
-        Some(row.memory.0.into()),
-        Some(row.disk.0.into()),
-        row.expires_at.map(|at| at.0.into()),
-        row.idle.map(Into::into),
-        row.freq.map(Into::into),
-        Some(row.slot.into()),
-    ] {
-        number(&mut line, field);
-    }
-    text(&mut line, Some(row.pattern));
-    line.push(',');
-    for field in [row.fields_with_ttl, row.groups, row.pending] {
-        number(&mut line, field.map(Into::into));
-    }
-    text(&mut line, row.source);
-    line.push('\n');
-    out.extend_from_slice(line.as_bytes());
+    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let text = |text: Option<&str>| text.map(|text| key_text::csv(text).into_owned()).unwrap_or_default();
+    let fields: [String; COLUMNS.len()] = [
+        number(Some(row.db)),
+        text(row.key),
+        text(row.key_base64.as_deref()),
+        row.kind.name().to_owned(),
+        text(row.module),
+        row.encoding.to_owned(),
+        number(row.length),
+        number(Some(row.memory.0)),
+        number(Some(row.disk.0)),
+        row.expires_at.map(|at| at.0.to_string()).unwrap_or_default(),
+        number(row.idle),
+        number(row.freq.map(u64::from)),
+        number(Some(u64::from(row.slot))),
+        text(Some(row.pattern)),
+        number(row.fields_with_ttl),
+        number(row.groups),
+        number(row.pending),
+        text(row.source),
+    ];
+    write_csv_record(&fields, out);
 }
 
-/// A field of text: safe in a spreadsheet, quoted where it must be.
-fn text(line: &mut String, field: Option<&str>) {
-    let Some(field) = field else { return };
-    let field = key_text::csv(field);
-    if !field.contains([',', '"', '\n', '\r']) {
-        line.push_str(&field);
-        return;
+/// Appends a line of comma-separated values, quoted where they must be.
+fn write_csv_record(fields: &[impl AsRef<[u8]>], out: &mut Vec<u8>) {
+    let start = out.len();
+    let mut writer = csv::WriterBuilder::new().buffer_capacity(1 << 10).from_writer(&mut *out);
+    let written = writer.write_record(fields).is_ok() && writer.flush().is_ok();
+    drop(writer);
+    if !written {
+        out.truncate(start);
     }
-    line.push('"');
-    for part in field.split_inclusive('"') {
-        line.push_str(part);
-        if part.ends_with('"') {
-            line.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::segment::Separators;
+    use crate::record::Encoding;
+
+    fn record(key: &[u8]) -> Record<'_> {
+        Record {
+            db: 3,
+            key,
+            kind: Kind::String,
+            module: None,
+            encoding: Encoding::Raw,
+            length: Some(100),
+            memory: Bytes(160),
+            disk: Bytes(110),
+            expires_at: Some(Millis(1_900_000_000_000)),
+            idle: None,
+            freq: Some(7),
+            fields_with_ttl: None,
+            stream: None,
         }
     }
-    line.push('"');
+
+    fn written(format: RowFormat, key: &[u8], source: Option<&str>) -> String {
+        let classifier = Classifier::new(Separators::new(&[":".to_owned()]).unwrap());
+        let writer = RowWriter::new(format, &classifier);
+        let mut out = writer.head();
+        writer.write(&record(key), source, &mut PatternBuf::default(), &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_json_row_has_the_promised_names() {
+        let row: serde_json::Value = serde_json::from_str(&written(RowFormat::Ndjson, b"user:17", None)).unwrap();
+        let expected = serde_json::json!({
+            "db": 3, "key": "user:17", "type": "string", "encoding": "raw", "length": 100, "memory": 160, "disk": 110,
+            "expires_at": 1_900_000_000_000u64, "idle": null, "freq": 7, "slot": slot_of(b"user:17"),
+            "pattern": "user:{int}",
+        });
+        assert_eq!(row, expected);
+    }
+
+    #[test]
+    fn names_that_are_no_text_are_base64() {
+        let row: serde_json::Value = serde_json::from_str(&written(RowFormat::Ndjson, b"\xff:1", Some("a"))).unwrap();
+        assert_eq!((&row["key"], &row["key_base64"]), (&serde_json::Value::Null, &"/zox".into()));
+        assert_eq!(row["source"], "a");
+    }
+
+    #[test]
+    fn csv_has_a_header_and_is_safe_in_a_spreadsheet() {
+        let text = written(RowFormat::Csv, b"=cmd|' /C calc'!A0,\"x\"", None);
+        let mut lines = text.lines();
+        assert_eq!(lines.next().map(|head| head.split(',').count()), Some(COLUMNS.len()));
+        let row = lines.next().unwrap();
+        assert!(row.starts_with("3,\"'=cmd|' /C calc'!A0,\"\"x\"\"\",,string,"), "{row}");
+    }
 }
