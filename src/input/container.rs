@@ -99,8 +99,11 @@ fn check_magic(magic: &[u8], start: usize) -> Result<()> {
         return Ok(());
     }
     if magic.starts_with(b"VKCS") {
-        return Err(Error::unsupported(place, "a snapshot in Valkey's compressed envelope (VKCS), which is not read yet")
-            .with_hint("save it with `rdbcompression` streaming turned off"));
+        return Err(Error::unsupported(
+            place,
+            "a snapshot in Valkey's compressed envelope (VKCS), which is not read yet",
+        )
+        .with_hint("save it with `rdbcompression` streaming turned off"));
     }
     if magic.starts_with(b"*") || magic.starts_with(b"#TS:") {
         return Err(Error::unsupported(place, "an append-only file of commands alone, without a snapshot").with_hint(
@@ -179,7 +182,15 @@ mod tests {
         late[45] = b'x';
         let long = [&b"$"[..], &[b'1'; 100], b"\r\nREDIS0011"].concat();
         let large = b"$99999999999999999999999\r\nREDIS0011".to_vec();
-        for head in [late, long, large, b"$\r\nREDIS".to_vec(), b"$-1\r\nREDIS".to_vec(), b"$+1\r\nREDIS".to_vec(), b"$".to_vec()] {
+        for head in [
+            late,
+            long,
+            large,
+            b"$\r\nREDIS".to_vec(),
+            b"$-1\r\nREDIS".to_vec(),
+            b"$+1\r\nREDIS".to_vec(),
+            b"$".to_vec(),
+        ] {
             let error = one_by_one(&head).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::NotASnapshot(_)), "{error}");
         }

@@ -72,7 +72,9 @@ fn resolve_glob(pattern: &str, inputs: &mut Vec<Input>) -> Result<()> {
         return Err(Error::from(nothing).with_hint("the glob matches nothing; is the directory right?"));
     }
     paths.sort();
-    paths.iter().try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&path.display().to_string())))
+    paths
+        .iter()
+        .try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&path.display().to_string())))
 }
 
 /// A path that exists.
@@ -117,9 +119,8 @@ fn push_manifests(entries: &[PathBuf], inputs: &mut Vec<Input>) -> Result<bool> 
 
 /// What a directory holds, by name.
 fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
-    let mut entries = fs::read_dir(directory)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<io::Result<Vec<_>>>()?;
+    let mut entries =
+        fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
     entries.retain(|entry| !is_left_over(entry));
     entries.sort();
     Ok(entries)
@@ -174,7 +175,9 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
 
 fn size_of(path: &Path) -> Result<u64> {
     let metadata = fs::metadata(path).map_err(|error| {
-        Error::from(error).in_file(&path.display().to_string()).with_hint("the manifest names it: is the copy complete?")
+        Error::from(error)
+            .in_file(&path.display().to_string())
+            .with_hint("the manifest names it: is the copy complete?")
     })?;
     Ok(metadata.len())
 }

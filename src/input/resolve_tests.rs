@@ -31,9 +31,14 @@ const MANIFEST: &str = "file a.aof.2.base.rdb seq 2 type b\nfile a.aof.2.incr.ao
                         file a.aof.3.incr.aof seq 3 type i\n";
 
 fn parts(directory: &str) -> Vec<(String, &'static str)> {
-    [("a.aof.manifest", MANIFEST), ("a.aof.2.base.rdb", "REDIS0011"), ("a.aof.2.incr.aof", "12345"), ("a.aof.3.incr.aof", "678")]
-        .map(|(name, content)| (format!("{directory}{name}"), content))
-        .to_vec()
+    [
+        ("a.aof.manifest", MANIFEST),
+        ("a.aof.2.base.rdb", "REDIS0011"),
+        ("a.aof.2.incr.aof", "12345"),
+        ("a.aof.3.incr.aof", "678"),
+    ]
+    .map(|(name, content)| (format!("{directory}{name}"), content))
+    .to_vec()
 }
 
 fn parts_tree(directory: &str) -> TempDir {
