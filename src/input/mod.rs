@@ -1,4 +1,4 @@
-//! Where the bytes of snapshots come from: [`resolve`] turns what the user named into [`Input`]s, [`Input::open`] makes
+//! Where the bytes of snapshots come from: [`resolve()`] turns what the user named into [`Input`]s, [`Input::open`] makes
 //! the bytes of one readable, in a map or through a sliding window.
 //!
 //! Nothing here knows the snapshot format beyond its magic.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! What bounds the memory: the buffer holds at most a quarter more than the limit. A record above the limit moves into
-//! a mapped temporary file ([`super::spill`]) until it has been consumed. What bounds the time: every copy of bytes is
+//! a mapped temporary file until it has been consumed. What bounds the time: every copy of bytes is
 //! paid by as many bytes (times a small constant) that were read or consumed since the last one, so any sequence of
 //! calls is linear in the length of the stream plus the bytes taken.
 
