@@ -2,6 +2,7 @@
 pub mod aggregate;
 pub mod error;
 pub mod limits;
+pub mod memory;
 pub mod rdb;
 pub mod record;
 pub mod report;
