@@ -165,6 +165,9 @@ impl fmt::Display for Encoding {
 pub struct ModuleName([u8; 9]);
 
 impl ModuleName {
+    /// KeyDB's cron job, which is a type of its own there.
+    pub const KEYDB_CRON: ModuleName = ModuleName(*b"keydbcron");
+
     /// Decodes the name from the upper 54 bits of a module id: nine 6-bit characters, most significant first.
     pub fn from_id(id: u64) -> Self {
         const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -1,0 +1,122 @@
+//! What an allocation of so many bytes really takes: the size classes of the allocators, computed from their rule.
+//!
+//! jemalloc rounds up to a multiple of its quantum up to eight quanta, then to a quarter of the power of two below.
+//! The servers' own builds configure a quantum of 8 (`deps/Makefile`, `--with-lg-quantum=3`), distributions link a
+//! jemalloc with its default of 16.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// The allocator that the server was linked with. No dump tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Allocator {
+    /// The jemalloc that comes with the servers' sources: official images and own builds.
+    #[default]
+    Jemalloc,
+    /// A distribution's jemalloc, with a 16-byte quantum.
+    JemallocQ16,
+    /// The C library's malloc. Approximate: what it hands out depends on what was freed before.
+    Glibc,
+}
+
+/// From this size on the C library maps pages for each allocation (`M_MMAP_THRESHOLD`'s default).
+const GLIBC_MAP_FROM: u64 = 128 << 10;
+const PAGE: u64 = 4096;
+
+impl Allocator {
+    /// All of them, in the order of the help.
+    pub const ALL: [Allocator; 3] = [Allocator::Jemalloc, Allocator::JemallocQ16, Allocator::Glibc];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Allocator::Jemalloc => "jemalloc",
+            Allocator::JemallocQ16 => "jemalloc-q16",
+            Allocator::Glibc => "glibc",
+        }
+    }
+
+    /// The allocator of this name.
+    pub fn parse(text: &str) -> Result<Allocator> {
+        let found = Allocator::ALL.into_iter().find(|allocator| allocator.name() == text);
+        found.ok_or_else(|| {
+            Error::usage(format!("unknown allocator {text:?}")).with_hint("jemalloc, jemalloc-q16 or glibc")
+        })
+    }
+
+    /// Bytes that an allocation of `size` bytes takes.
+    #[inline]
+    pub const fn usable(self, size: u64) -> u64 {
+        match self {
+            Allocator::Jemalloc => jemalloc(size, 8),
+            Allocator::JemallocQ16 if size <= 8 => 8,
+            Allocator::JemallocQ16 => jemalloc(size, 16),
+            Allocator::Glibc => glibc(size),
+        }
+    }
+}
+
+impl fmt::Display for Allocator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[inline]
+const fn jemalloc(size: u64, quantum: u64) -> u64 {
+    if size <= 64 {
+        return round_up(if size == 0 { 1 } else { size }, quantum);
+    }
+    // The power of two below `size`, so that size lies in (power, 2 * power].
+    let power = 1u64 << (63 - (size - 1).leading_zeros());
+    round_up(size, power / 4)
+}
+
+const fn glibc(size: u64) -> u64 {
+    if size >= GLIBC_MAP_FROM {
+        return round_up(size.saturating_add(16), PAGE).saturating_sub(16);
+    }
+    let chunk = round_up(size + 8, 16) - 8;
+    if chunk < 24 { 24 } else { chunk }
+}
+
+/// `size` rounded up to a multiple of a power of two.
+#[inline]
+const fn round_up(size: u64, multiple: u64) -> u64 {
+    size.saturating_add(multiple - 1) & !(multiple - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usable(allocator: Allocator, sizes: &[u64]) -> Vec<u64> {
+        sizes.iter().map(|&size| allocator.usable(size)).collect()
+    }
+
+    #[test]
+    fn bundled_jemalloc_has_four_classes_a_doubling() {
+        let sizes = [1, 8, 9, 25, 64, 65, 81, 129, 257, 1025, 4097, 16_385, 1_048_577];
+        let classes = [8, 8, 16, 32, 64, 80, 96, 160, 320, 1280, 5120, 20_480, 1_310_720];
+        assert_eq!(usable(Allocator::Jemalloc, &sizes), classes);
+    }
+
+    #[test]
+    fn distributions_have_no_class_of_24_40_and_56() {
+        assert_eq!(usable(Allocator::JemallocQ16, &[8, 9, 17, 33, 49, 65, 97]), [8, 16, 32, 48, 64, 80, 112]);
+    }
+
+    #[test]
+    fn the_c_library_keeps_eight_bytes_for_itself() {
+        assert_eq!(usable(Allocator::Glibc, &[1, 24, 25, 40, 41]), [24, 24, 40, 40, 56]);
+    }
+
+    #[test]
+    fn no_size_overflows() {
+        for allocator in Allocator::ALL {
+            assert!(allocator.usable(u64::MAX - 1) >= u64::MAX / 2);
+            assert!(allocator.usable(0) > 0);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The settings of a server that change what loading makes of a value. No dump holds them.
+
+use crate::error::{Error, Result};
+
+/// The settings in force. The default is the servers' own, which has been the same in all versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    pub(crate) hash_entries: u64,
+    pub(crate) hash_value: u64,
+    pub(crate) zset_entries: u64,
+    pub(crate) zset_value: u64,
+    pub(crate) set_intset_entries: u64,
+    pub(crate) set_entries: u64,
+    pub(crate) set_value: u64,
+    /// Above zero: elements of a node. Below: -1 to -5 for 4 to 64 KiB.
+    pub(crate) list_size: i64,
+    pub(crate) list_depth: u64,
+    /// Up to Redis 3.0.
+    pub(crate) list_entries: u64,
+    /// Up to Redis 3.0.
+    pub(crate) list_value: u64,
+    pub(crate) cluster: bool,
+    pub(crate) maxmemory: u64,
+    pub(crate) maxmemory_policy: String,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        ServerConfig {
+            hash_entries: 512,
+            hash_value: 64,
+            zset_entries: 128,
+            zset_value: 64,
+            set_intset_entries: 512,
+            set_entries: 128,
+            set_value: 64,
+            list_size: -2,
+            list_depth: 0,
+            list_entries: 512,
+            list_value: 64,
+            cluster: false,
+            maxmemory: 0,
+            maxmemory_policy: "noeviction".to_owned(),
+        }
+    }
+}
+
+/// Names of one setting: today's first, then those that older servers call it by.
+type Names = &'static [&'static str];
+
+const NAMES: [Names; 14] = [
+    &["cluster-enabled"],
+    &["hash-max-listpack-entries", "hash-max-ziplist-entries", "hash-max-zipmap-entries"],
+    &["hash-max-listpack-value", "hash-max-ziplist-value", "hash-max-zipmap-value"],
+    &["list-compress-depth"],
+    &["list-max-listpack-size", "list-max-ziplist-size"],
+    &["list-max-ziplist-entries"],
+    &["list-max-ziplist-value"],
+    &["maxmemory"],
+    &["maxmemory-policy"],
+    &["set-max-intset-entries"],
+    &["set-max-listpack-entries"],
+    &["set-max-listpack-value"],
+    &["zset-max-listpack-entries", "zset-max-ziplist-entries"],
+    &["zset-max-listpack-value", "zset-max-ziplist-value"],
+];
+
+impl ServerConfig {
+    /// Today's names of all settings that matter here, sorted.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|names| names[0])
+    }
+
+    /// True if a setting of this name, old or new, matters here.
+    pub fn knows(name: &str) -> bool {
+        canonical(name).is_some()
+    }
+
+    /// Sets one setting, by its old or new name.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        let Some(name) = canonical(name) else {
+            return Err(Error::usage(format!("setting {name:?} is not known or does not change how values are kept"))
+                .with_hint(format!("those that do: {}", ServerConfig::names().collect::<Vec<_>>().join(", "))));
+        };
+        match name {
+            "cluster-enabled" => self.cluster = yes_or_no(name, value)?,
+            "hash-max-listpack-entries" => self.hash_entries = amount(name, value)?,
+            "hash-max-listpack-value" => self.hash_value = amount(name, value)?,
+            "list-compress-depth" => self.list_depth = amount(name, value)?,
+            "list-max-listpack-size" => self.list_size = list_size(name, value)?,
+            "list-max-ziplist-entries" => self.list_entries = amount(name, value)?,
+            "list-max-ziplist-value" => self.list_value = amount(name, value)?,
+            "maxmemory" => self.maxmemory = amount(name, value)?,
+            "maxmemory-policy" => self.maxmemory_policy = value.to_ascii_lowercase(),
+            "set-max-intset-entries" => self.set_intset_entries = amount(name, value)?,
+            "set-max-listpack-entries" => self.set_entries = amount(name, value)?,
+            "set-max-listpack-value" => self.set_value = amount(name, value)?,
+            "zset-max-listpack-entries" => self.zset_entries = amount(name, value)?,
+            _ => self.zset_value = amount(name, value)?,
+        }
+        Ok(())
+    }
+
+    /// Reads a `redis.conf` or `valkey.conf`. What does not matter here is passed over, `include` too.
+    pub fn read_conf(&mut self, text: &str) -> Result<()> {
+        for (number, line) in text.lines().enumerate() {
+            let at_line = |error: &Error| Error::usage(format!("line {}: {}", number + 1, error.message()));
+            let words = words(line).map_err(|error| at_line(&error))?;
+            let [name, value] = words.as_slice() else { continue };
+            let name = name.to_ascii_lowercase();
+            if ServerConfig::knows(&name) {
+                self.set(&name, value).map_err(|error| at_line(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `name value` of what is not at the servers' default, sorted by name.
+    pub fn changed(&self) -> Vec<String> {
+        let default = ServerConfig::default();
+        let texts = self.texts().into_iter().zip(default.texts());
+        texts
+            .zip(ServerConfig::names())
+            .filter(|((own, default), _)| own != default)
+            .map(|((own, _), name)| format!("{name} {own}"))
+            .collect()
+    }
+
+    /// The values in the order of [`NAMES`].
+    fn texts(&self) -> [String; 14] {
+        [
+            if self.cluster { "yes".to_owned() } else { "no".to_owned() },
+            self.hash_entries.to_string(),
+            self.hash_value.to_string(),
+            self.list_depth.to_string(),
+            self.list_size.to_string(),
+            self.list_entries.to_string(),
+            self.list_value.to_string(),
+            self.maxmemory.to_string(),
+            self.maxmemory_policy.clone(),
+            self.set_intset_entries.to_string(),
+            self.set_entries.to_string(),
+            self.set_value.to_string(),
+            self.zset_entries.to_string(),
+            self.zset_value.to_string(),
+        ]
+    }
+}
+
+fn canonical(name: &str) -> Option<&'static str> {
+    NAMES.iter().find(|names| names.iter().any(|known| known.eq_ignore_ascii_case(name))).map(|names| names[0])
+}
+
+fn yes_or_no(name: &str, value: &str) -> Result<bool> {
+    match value.to_ascii_lowercase().as_str() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(Error::usage(format!("{name} is yes or no, not {value:?}"))),
+    }
+}
+
+/// A number, with the units that a server's configuration takes.
+fn amount(name: &str, value: &str) -> Result<u64> {
+    let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    let (digits, unit) = value.split_at(end);
+    let factor: Option<u64> = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => Some(1),
+        "k" => Some(1000),
+        "kb" => Some(1 << 10),
+        "m" => Some(1_000_000),
+        "mb" => Some(1 << 20),
+        "g" => Some(1_000_000_000),
+        "gb" => Some(1 << 30),
+        _ => None,
+    };
+    let parsed = digits.parse::<u64>().ok().zip(factor).and_then(|(number, factor)| number.checked_mul(factor));
+    parsed.ok_or_else(|| Error::usage(format!("{name} is a number, not {value:?}")))
+}
+
+fn list_size(name: &str, value: &str) -> Result<i64> {
+    match value.parse::<i64>() {
+        Ok(size) if size >= -5 => Ok(size),
+        _ => Err(Error::usage(format!("{name} is a number of elements, or -1 to -5 for 4 to 64 KiB; not {value:?}"))),
+    }
+}
+
+/// The words of a line, as `sdssplitargs` of the servers' `sds.c` finds them: quotes may hold blanks.
+fn words(line: &str) -> Result<Vec<String>> {
+    let line = line.trim();
+    let mut words = Vec::new();
+    if line.starts_with('#') {
+        return Ok(words);
+    }
+    let mut rest = line.chars().peekable();
+    while let Some(&first) = rest.peek() {
+        if first.is_whitespace() {
+            rest.next();
+            continue;
+        }
+        let quote = matches!(first, '"' | '\'').then_some(first);
+        if quote.is_some() {
+            rest.next();
+        }
+        let mut word = String::new();
+        loop {
+            match (rest.next(), quote) {
+                (None, None) => break,
+                (None, Some(_)) => return Err(Error::usage("a quote that is not closed")),
+                (Some(c), Some(quote)) if c == quote => break,
+                (Some('\\'), Some('"')) => word.extend(rest.next()),
+                (Some(c), None) if c.is_whitespace() => break,
+                (Some(c), _) => word.push(c),
+            }
+        }
+        words.push(word);
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_and_new_names_mean_the_same() {
+        let mut config = ServerConfig::default();
+        config.set("hash-max-ziplist-entries", "128").unwrap();
+        config.set("HASH-max-listpack-value", "1kb").unwrap();
+        config.set("list-max-listpack-size", "-4").unwrap();
+        assert_eq!(
+            config.changed(),
+            ["hash-max-listpack-entries 128", "hash-max-listpack-value 1024", "list-max-listpack-size -4"]
+        );
+    }
+
+    #[test]
+    fn nothing_is_changed_at_first() {
+        assert!(ServerConfig::default().changed().is_empty());
+        let names: Vec<_> = ServerConfig::names().collect();
+        assert!(names.is_sorted());
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let mut config = ServerConfig::default();
+        for (name, value) in [
+            ("appendonly", "yes"),
+            ("hash-max-listpack-entries", "many"),
+            ("hash-max-listpack-entries", "-1"),
+            ("hash-max-listpack-entries", "99999999999gb"),
+            ("list-max-listpack-size", "-6"),
+            ("cluster-enabled", "1"),
+        ] {
+            assert!(config.set(name, value).is_err(), "{name} {value}");
+        }
+    }
+
+    #[test]
+    fn a_conf_file_with_comments_quotes_and_strangers() {
+        let mut config = ServerConfig::default();
+        let text = "# hash-max-listpack-value 1\n\n  set-max-intset-entries \"1024\"\nsave 900 1\ninclude other.conf\n";
+        config.read_conf(text).unwrap();
+        assert_eq!(config.changed(), ["set-max-intset-entries 1024"]);
+        let error = config.read_conf("port 1\nzset-max-ziplist-value x\n").unwrap_err();
+        assert!(error.to_string().starts_with("line 2: "), "{error}");
+        assert!(config.read_conf("a \"b").is_err());
+    }
+}

@@ -1,0 +1,148 @@
+//! One element on its way into a packed blob: what it takes there, as a number or as text.
+
+use crate::error::Result;
+use crate::rdb::packed::{Packed, listpack};
+use crate::rdb::string::{Form, RawString, canonical_int};
+
+/// An element as packed blobs see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Item {
+    /// Its text is the canonical decimal of this number.
+    Int(i64),
+    /// Any other text of this length.
+    Text(u64),
+}
+
+/// The longest text of a 64-bit number.
+pub const LONGEST_INT: u64 = 20;
+
+/// Bytes of a listpack without elements.
+pub const LISTPACK_FRAME: u64 = 7;
+/// Bytes of a ziplist without entries.
+pub const ZIPLIST_FRAME: u64 = 11;
+
+impl Item {
+    /// Looks at a string; only what may be a number is decoded.
+    #[inline]
+    pub fn of(string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<Item> {
+        match string.form {
+            Form::Int(number) => Ok(Item::Int(i64::from(number))),
+            Form::Plain(text) => Ok(Item::of_text(text)),
+            Form::Lzf { len, .. } if len > LONGEST_INT => Ok(Item::Text(len)),
+            Form::Lzf { .. } => Ok(Item::of_text(string.decode(scratch)?)),
+        }
+    }
+
+    /// Looks at text.
+    #[inline]
+    pub fn of_text(text: &[u8]) -> Item {
+        if text.len() as u64 > LONGEST_INT {
+            return Item::Text(text.len() as u64);
+        }
+        canonical_int(text).map_or(Item::Text(text.len() as u64), Item::Int)
+    }
+
+    /// Looks at an element of a blob.
+    pub fn of_packed(packed: Packed<'_>) -> Item {
+        match packed {
+            Packed::Int(number) => Item::Int(number),
+            Packed::Text(text) => Item::of_text(text),
+        }
+    }
+
+    /// Bytes of its text.
+    #[inline]
+    pub fn len(self) -> u64 {
+        match self {
+            Item::Int(number) => Packed::Int(number).len(),
+            Item::Text(len) => len,
+        }
+    }
+
+    /// What it takes in a listpack.
+    #[inline]
+    pub fn in_listpack(self) -> u64 {
+        let size = match self {
+            Item::Int(0..=127) => 1,
+            Item::Int(-4096..=4095) => 2,
+            Item::Int(-32_768..=32_767) => 3,
+            Item::Int(-8_388_608..=8_388_607) => 4,
+            Item::Int(-2_147_483_648..=2_147_483_647) => 5,
+            Item::Int(_) => 9,
+            Item::Text(len @ 0..64) => len + 1,
+            Item::Text(len @ 64..4096) => len + 2,
+            Item::Text(len) => len.saturating_add(5),
+        };
+        size.saturating_add(listpack::backlen(size) as u64)
+    }
+
+    /// What it takes in a ziplist behind an entry of `previous` bytes.
+    #[inline]
+    pub fn in_ziplist(self, previous: u64) -> u64 {
+        let size = match self {
+            Item::Int(0..=12) => 1,
+            Item::Int(-128..=127) => 2,
+            Item::Int(-32_768..=32_767) => 3,
+            Item::Int(-8_388_608..=8_388_607) => 4,
+            Item::Int(-2_147_483_648..=2_147_483_647) => 5,
+            Item::Int(_) => 9,
+            Item::Text(len @ 0..64) => len + 1,
+            Item::Text(len @ 64..16_384) => len + 2,
+            Item::Text(len) => len.saturating_add(5),
+        };
+        size.saturating_add(if previous < 254 { 1 } else { 5 })
+    }
+}
+
+/// A blob that grows by elements: a listpack or a ziplist, whichever the server packs in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Blob {
+    body: u64,
+    previous: u64,
+}
+
+impl Blob {
+    /// Adds an element to a listpack.
+    #[inline]
+    pub fn push_listpack(&mut self, item: Item) {
+        self.body = self.body.saturating_add(item.in_listpack());
+    }
+
+    /// Adds an element to a ziplist.
+    #[inline]
+    pub fn push_ziplist(&mut self, item: Item) {
+        self.previous = item.in_ziplist(self.previous);
+        self.body = self.body.saturating_add(self.previous);
+    }
+
+    /// Bytes of the elements alone.
+    pub fn body(&self) -> u64 {
+        self.body
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_texts_in_a_listpack() {
+        let sizes = [0, 127, 128, -1, 4095, -4096, 4096, 32_768, 8_388_608, 2_147_483_648].map(Item::Int);
+        assert_eq!(sizes.map(Item::in_listpack), [2, 2, 3, 3, 3, 3, 4, 5, 6, 10]);
+        assert_eq!([0, 63, 64, 4095, 4096].map(|len| Item::Text(len).in_listpack()), [2, 65, 67, 4099, 4103]);
+    }
+
+    #[test]
+    fn numbers_and_texts_in_a_ziplist() {
+        let sizes = [0, 12, 13, -1, 128, 32_768, 8_388_608, 2_147_483_648].map(Item::Int);
+        assert_eq!(sizes.map(|item| item.in_ziplist(0)), [2, 2, 3, 3, 4, 5, 6, 10]);
+        assert_eq!(Item::Text(3).in_ziplist(254), 9);
+    }
+
+    #[test]
+    fn only_canonical_numbers_are_numbers() {
+        assert_eq!(Item::of_text(b"-7"), Item::Int(-7));
+        assert_eq!(Item::of_text(b"07"), Item::Text(2));
+        assert_eq!(Item::of_text(b""), Item::Text(0));
+    }
+}

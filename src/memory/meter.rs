@@ -1,0 +1,346 @@
+//! The visitor that prices a value while it is walked.
+//!
+//! [`Meter::begin_key`], then the walk, then [`Meter::finish`]. What is wrong inside a blob is kept until then: the
+//! framing of the file is intact and the next key can be read.
+
+mod hash;
+mod list;
+mod set;
+mod stream;
+mod string;
+mod zset;
+
+use super::Model;
+use super::price::{Framed, Key};
+use crate::error::{Error, Result};
+use crate::limits;
+use crate::rdb::packed::{listpack, ziplist};
+use crate::rdb::string::RawString;
+use crate::rdb::value_type::ValueType;
+use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
+use crate::record::{Encoding, Kind, ModuleName, StreamFacts};
+use crate::units::Bytes;
+
+/// What a server makes of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    /// What `OBJECT ENCODING` answers.
+    pub encoding: Encoding,
+    /// Bytes of a string, elements of a collection; `None` where the dump does not tell.
+    pub length: Option<u64>,
+    /// What `MEMORY USAGE key SAMPLES 0` answers.
+    pub memory: Bytes,
+    /// The type's name, for values of modules.
+    pub module: Option<ModuleName>,
+    /// For hashes whose layout on disk carries field expiries: how many fields have one.
+    pub fields_with_ttl: Option<u64>,
+    /// For streams.
+    pub stream: Option<StreamFacts>,
+}
+
+/// What most values have.
+#[derive(Debug, Clone, Copy)]
+struct Value {
+    encoding: Encoding,
+    length: u64,
+    memory: u64,
+}
+
+impl Value {
+    #[inline]
+    fn new(encoding: Encoding, length: u64, memory: u64) -> Value {
+        Value { encoding, length, memory }
+    }
+
+    #[inline]
+    fn measured(self) -> Measured {
+        Measured {
+            encoding: self.encoding,
+            length: Some(self.length),
+            memory: Bytes(self.memory),
+            module: None,
+            fields_with_ttl: None,
+            stream: None,
+        }
+    }
+}
+
+/// What is seen of a module's value.
+#[derive(Debug, Clone, Copy, Default)]
+struct ModuleMeter {
+    name: Option<ModuleName>,
+    integers: u64,
+    second: Option<u64>,
+    bytes: u64,
+}
+
+/// Expanded blobs up to this size keep their buffer for the next key.
+const KEPT_SCRATCH: usize = 1 << 20;
+/// What a node of a vector set takes beyond its texts and vectors, roughly.
+const VECTOR_NODE: u64 = 200;
+/// What a slot of an array takes, roughly.
+const ARRAY_SLOT: u64 = 16;
+
+/// Prices one value after the other. One meter serves all keys of a worker.
+#[derive(Debug)]
+pub struct Meter<'m> {
+    model: &'m Model,
+    key: Key,
+    value_type: ValueType,
+    scratch: Vec<u8>,
+    error: Option<Error>,
+    string: Option<Value>,
+    list: list::ListMeter,
+    set: set::SetMeter,
+    zset: zset::ZsetMeter,
+    hash: hash::HashMeter,
+    stream: stream::StreamMeter,
+    module: ModuleMeter,
+}
+
+impl<'m> Meter<'m> {
+    /// A meter for one server.
+    pub fn new(model: &'m Model) -> Self {
+        Meter {
+            model,
+            key: Key::default(),
+            value_type: ValueType::String,
+            scratch: Vec::new(),
+            error: None,
+            string: None,
+            list: list::ListMeter::default(),
+            set: set::SetMeter::default(),
+            zset: zset::ZsetMeter::default(),
+            hash: hash::HashMeter::default(),
+            stream: stream::StreamMeter::new(model.allocator),
+            module: ModuleMeter::default(),
+        }
+    }
+
+    /// A key begins, of so many bytes. Its value is walked next.
+    #[inline]
+    pub fn begin_key(&mut self, key_len: u64, has_ttl: bool) {
+        self.key = Key { len: key_len.min(limits::MAX_KEY_BYTES), expires: has_ttl };
+        self.error = None;
+        self.string = None;
+    }
+
+    /// What the server makes of the value that was walked. Afterwards the meter is ready for the next key.
+    #[inline]
+    pub fn finish(&mut self) -> Result<Measured> {
+        if let Some(value) = self.string.take() {
+            return Ok(value.measured());
+        }
+        self.finish_other()
+    }
+
+    fn finish_other(&mut self) -> Result<Measured> {
+        if self.scratch.capacity() > KEPT_SCRATCH {
+            self.scratch = Vec::new();
+        }
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let (model, key) = (self.model, self.key);
+        Ok(match self.value_type.kind() {
+            Kind::String => return Err(Error::usage("finish was called before a value was walked")),
+            Kind::List => self.list.finish(model, key).measured(),
+            Kind::Set => self.set.finish(model, key).measured(),
+            Kind::Zset => self.zset.finish(model, key).measured(),
+            Kind::Hash => {
+                let measured = self.hash.finish(model, key).measured();
+                Measured { fields_with_ttl: self.hash.with_ttl(), ..measured }
+            }
+            Kind::Stream => {
+                let (value, facts) = self.stream.finish(model, key);
+                Measured { stream: Some(facts), ..value.measured() }
+            }
+            Kind::Module => self.module_value(),
+            Kind::Array => self.array_value(),
+        })
+    }
+
+    /// What a module takes only the module knows: its parts on disk are the guess.
+    fn module_value(&self) -> Measured {
+        let Framed { outside, object } = self.model.frame(self.key);
+        let vectors = self.module.name.is_some_and(|name| name.as_str() == "vectorset");
+        let length = if vectors { self.module.second } else { None };
+        let nodes = length.unwrap_or(0).min(self.module.integers).saturating_mul(VECTOR_NODE);
+        let memory = [outside, object, self.module.bytes, nodes].into_iter().fold(0, u64::saturating_add);
+        Measured { length, module: self.module.name, ..Value::new(Encoding::Raw, 0, memory).measured() }
+    }
+
+    fn array_value(&self) -> Measured {
+        let Framed { outside, object } = self.model.frame(self.key);
+        let slots = self.module.integers.saturating_mul(ARRAY_SLOT);
+        let memory = [outside, object, self.module.bytes, slots].into_iter().fold(0, u64::saturating_add);
+        Value::new(Encoding::Sliced, self.module.integers, memory).measured()
+    }
+
+    #[inline]
+    fn keep(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+impl Visit for Meter<'_> {
+    #[inline]
+    fn begin(&mut self, value_type: ValueType) {
+        self.value_type = value_type;
+        match value_type.kind() {
+            Kind::String => {}
+            Kind::List => self.list.begin(),
+            Kind::Set => self.set.begin(),
+            Kind::Zset => self.zset.begin(),
+            Kind::Hash => self.hash.begin(self.model, value_type),
+            Kind::Stream => self.stream.begin(),
+            Kind::Module | Kind::Array => {
+                let cron = value_type == ValueType::KeydbCron;
+                self.module = ModuleMeter { name: cron.then_some(ModuleName::KEYDB_CRON), ..ModuleMeter::default() };
+            }
+        }
+    }
+
+    #[inline]
+    fn string(&mut self, value: RawString<'_>) {
+        match string::measure(self.model, self.key, value, &mut self.scratch) {
+            Ok(value) => self.string = Some(value),
+            Err(error) => self.keep(Err(error)),
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, count: u64) {
+        match self.value_type.kind() {
+            Kind::Set => self.set.announce(self.model, count),
+            Kind::Zset => self.zset.announce(self.model, count),
+            Kind::Hash => self.hash.announce(self.model, count),
+            Kind::String | Kind::List | Kind::Stream | Kind::Module | Kind::Array => {}
+        }
+    }
+
+    #[inline]
+    fn element(&mut self, element: RawString<'_>) {
+        let result = match self.value_type {
+            ValueType::Set => self.set.member(self.model, element, &mut self.scratch),
+            _ => self.list.element(self.model, element, &mut self.scratch),
+        };
+        self.keep(result);
+    }
+
+    #[inline]
+    fn scored(&mut self, member: RawString<'_>, score: Score<'_>) {
+        let result = self.zset.member(self.model, member, score, &mut self.scratch);
+        self.keep(result);
+    }
+
+    #[inline]
+    fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        let result = self.hash.pair(self.model, field, value, &mut self.scratch);
+        self.keep(result);
+    }
+
+    #[inline]
+    fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
+        let result = self.hash.expiring_pair(self.model, (field, value), expiry, &mut self.scratch);
+        self.keep(result);
+    }
+
+    fn blob(&mut self, blob: RawString<'_>) {
+        let (model, scratch) = (self.model, &mut self.scratch);
+        let result = match self.value_type {
+            ValueType::ListZiplist => self.list.ziplist(model, blob, scratch),
+            ValueType::SetIntset => self.set.intset(model, blob, scratch),
+            ValueType::SetListpack => self.set.listpack(model, blob, scratch),
+            ValueType::ZsetZiplist => self.zset.ziplist(model, blob, scratch),
+            ValueType::ZsetListpack => self.zset.listpack(model, blob, scratch),
+            ValueType::HashZipmap => self.hash.zipmap(model, blob, scratch),
+            ValueType::HashZiplist => self.hash.ziplist(model, blob, scratch),
+            ValueType::HashListpack => self.hash.listpack(model, blob, scratch),
+            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.hash.listpack_ex(model, blob, scratch),
+            // No other layout is one blob.
+            _ => Ok(()),
+        };
+        self.keep(result);
+    }
+
+    fn node(&mut self, node: Node, blob: RawString<'_>) {
+        let result = self.list.node(self.model, node, blob, &mut self.scratch);
+        self.keep(result);
+    }
+
+    fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
+        self.stream.node(self.model, master, blob);
+    }
+
+    fn stream_head(&mut self, head: StreamHead) {
+        self.stream.head(head);
+    }
+
+    fn group(&mut self, name: RawString<'_>, _last_id: (u64, u64), _entries_read: Option<u64>, _pending: u64) {
+        let result = self.stream.group(self.model, name, &mut self.scratch);
+        self.keep(result);
+    }
+
+    fn pending(&mut self, id: &[u8; 16], delivered_at: i64, _deliveries: u64) {
+        self.stream.pending(self.model, id, delivered_at);
+    }
+
+    fn consumer(&mut self, name: RawString<'_>, _seen_at: i64, _active_at: Option<i64>, _pending: u64) {
+        let result = self.stream.consumer(self.model, name, &mut self.scratch);
+        self.keep(result);
+    }
+
+    fn consumer_pending(&mut self, id: &[u8; 16]) {
+        self.stream.consumer_pending(id);
+    }
+
+    fn module(&mut self, id: u64) {
+        self.module.name = Some(ModuleName::from_id(id));
+    }
+
+    fn module_item(&mut self, item: ModuleItem<'_>) {
+        match item {
+            ModuleItem::Integer(number) => {
+                self.module.integers += 1;
+                self.module.bytes = self.module.bytes.saturating_add(8);
+                if self.module.integers == 2 {
+                    self.module.second = Some(number);
+                }
+            }
+            ModuleItem::Float(_) | ModuleItem::Double(_) => self.module.bytes = self.module.bytes.saturating_add(8),
+            ModuleItem::String(string) => self.module.bytes = self.module.bytes.saturating_add(string.len()),
+        }
+    }
+
+    fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
+        self.module.integers += 1;
+        if let ModuleItem::String(string) = item {
+            self.module.bytes = self.module.bytes.saturating_add(self.model.sds(string.len()));
+        }
+    }
+}
+
+/// Elements of a listpack: by its header if that tells, else by a walk.
+fn listpack_count(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
+    match listpack::count(blob.prefix(listpack::HEADER, scratch)?, blob.len(), blob.offset)? {
+        Some(count) => Ok(count),
+        None => list::walk_listpack(blob, scratch),
+    }
+}
+
+/// Entries of a ziplist: by its header if that tells, else by a walk.
+fn ziplist_count(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
+    if let Some(count) = ziplist::count(blob.prefix(ziplist::HEADER, scratch)?, blob.len(), blob.offset)? {
+        return Ok(count);
+    }
+    let bytes = blob.decode(scratch)?;
+    let mut entries = 0;
+    for entry in ziplist::Entries::new(bytes, blob.offset)? {
+        entry?;
+        entries += 1;
+    }
+    Ok(entries)
+}

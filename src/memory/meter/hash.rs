@@ -1,0 +1,295 @@
+//! Hashes: packed, packed with expiries, or a table (`t_hash.c` of the servers).
+
+use super::Value;
+use crate::error::{Error, Result};
+use crate::memory::Model;
+use crate::memory::growth::Growth;
+use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
+use crate::memory::layout::PackedForm;
+use crate::memory::price::{Framed, Key, TableUse};
+use crate::rdb::packed::{Packed, listpack, ziplist, zipmap};
+use crate::rdb::string::RawString;
+use crate::rdb::value_type::ValueType;
+use crate::rdb::walk::FieldExpiry;
+use crate::record::Encoding;
+
+/// A table of more pairs than this is asked for before they come.
+const SMALLEST_TABLE: u64 = 4;
+
+/// What the hash is while it is being loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Form {
+    #[default]
+    Packed,
+    /// With a third element for the expiry.
+    PackedExpiring,
+    Table,
+}
+
+/// Prices a hash.
+#[derive(Debug, Default)]
+pub struct HashMeter {
+    form: Form,
+    announced: u64,
+    pairs: u64,
+    blob: Blob,
+    /// Bytes of a packed form that was stored as such.
+    stored: u64,
+    /// Sum over the pairs in a table.
+    strings: u64,
+    growth: Growth,
+    /// Pairs with an expiry, where the layout on disk can tell.
+    with_ttl: Option<u64>,
+}
+
+impl HashMeter {
+    /// Forgets the last hash.
+    pub fn begin(&mut self, model: &Model, layout: ValueType) {
+        *self = HashMeter::default();
+        match layout {
+            ValueType::HashMetadata | ValueType::HashMetadataPreGa => {
+                self.form = Form::PackedExpiring;
+                self.with_ttl = Some(0);
+            }
+            ValueType::Hash2 => {
+                self.form = Form::Table;
+                self.with_ttl = Some(0);
+            }
+            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.form = Form::PackedExpiring,
+            _ => {}
+        }
+        let _ = model;
+    }
+
+    /// So many pairs follow.
+    pub fn announce(&mut self, model: &Model, pairs: u64) {
+        self.announced = pairs;
+        let over = pairs > model.config.hash_entries;
+        match self.form {
+            Form::Packed if over => {
+                self.form = Form::Table;
+                if model.layout.presize.elements {
+                    self.growth.reserve(pairs);
+                }
+            }
+            Form::PackedExpiring if over => self.form = Form::Table,
+            Form::Packed | Form::PackedExpiring | Form::Table => {}
+        }
+    }
+
+    /// A pair without an expiry.
+    #[inline]
+    pub fn pair(&mut self, model: &Model, field: RawString<'_>, value: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        self.add(model, field.len(), value.len(), false);
+        if self.form == Form::Table {
+            self.growth.insert();
+            return Ok(());
+        }
+        if field.len().max(value.len()) > model.config.hash_value {
+            self.to_table(model);
+            return Ok(());
+        }
+        self.pack(model, Item::of(field, scratch)?);
+        self.pack(model, Item::of(value, scratch)?);
+        Ok(())
+    }
+
+    /// A pair that may expire.
+    pub fn expiring_pair(
+        &mut self,
+        model: &Model,
+        (field, value): (RawString<'_>, RawString<'_>),
+        FieldExpiry(expiry): FieldExpiry,
+        scratch: &mut Vec<u8>,
+    ) -> Result<()> {
+        if let Some(count) = &mut self.with_ttl {
+            *count += u64::from(expiry.is_some());
+        }
+        self.add(model, field.len(), value.len(), expiry.is_some());
+        if self.form == Form::Table {
+            self.growth.insert();
+            return Ok(());
+        }
+        if field.len().max(value.len()) > model.config.hash_value {
+            self.to_table(model);
+            return Ok(());
+        }
+        self.blob.push_listpack(Item::of(field, scratch)?);
+        self.blob.push_listpack(Item::of(value, scratch)?);
+        self.blob.push_listpack(Item::Int(expiry.unwrap_or(0)));
+        Ok(())
+    }
+
+    #[inline]
+    fn add(&mut self, model: &Model, field: u64, value: u64, expires: bool) {
+        self.pairs += 1;
+        self.strings = self.strings.saturating_add(model.pair(field, value, expires));
+    }
+
+    fn pack(&mut self, model: &Model, item: Item) {
+        match model.layout.packed {
+            PackedForm::Ziplist => self.blob.push_ziplist(item),
+            PackedForm::Listpack => self.blob.push_listpack(item),
+        }
+    }
+
+    /// The pair just seen is too long for the packed form: those before it go into a table, then it, and the table is
+    /// asked to hold those still to come.
+    fn to_table(&mut self, model: &Model) {
+        let expiring = self.form == Form::PackedExpiring;
+        self.form = Form::Table;
+        let presize = &model.layout.presize;
+        if presize.packed_hash {
+            self.growth.reserve(self.pairs - 1);
+        }
+        (0..self.pairs).for_each(|_| self.growth.insert());
+        let left = self.announced.saturating_sub(self.pairs);
+        if left > SMALLEST_TABLE && presize.elements && !expiring {
+            self.growth.reserve(if presize.converted_hash_whole { self.announced } else { left });
+        }
+    }
+
+    /// A hash that was stored as a ziplist.
+    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let entries = super::ziplist_count(blob, scratch)?;
+        let table = self.stored(model, entries, 2, blob)?;
+        if !table && model.layout.packed == PackedForm::Ziplist {
+            return Ok(());
+        }
+        let bytes = blob.decode(scratch)?;
+        let mut listpack = Blob::default();
+        let mut field = 0;
+        for (at, entry) in ziplist::Entries::new(bytes, blob.offset)?.enumerate() {
+            let item = Item::of_packed(entry?);
+            listpack.push_listpack(item);
+            match at % 2 {
+                0 => field = item.len(),
+                _ if table => self.insert(model, field, item.len(), false),
+                _ => {}
+            }
+        }
+        self.stored = LISTPACK_FRAME + listpack.body();
+        Ok(())
+    }
+
+    /// A hash that was stored as a listpack.
+    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let elements = super::listpack_count(blob, scratch)?;
+        if !self.stored(model, elements, 2, blob)? {
+            return Ok(());
+        }
+        let bytes = blob.decode(scratch)?;
+        let mut field = 0;
+        for (at, element) in listpack::Elements::new(bytes, blob.offset)?.enumerate() {
+            let len = element?.len();
+            match at % 2 {
+                0 => field = len,
+                _ => self.insert(model, field, len, false),
+            }
+        }
+        Ok(())
+    }
+
+    /// A hash that was stored as a listpack of fields, values and expiries.
+    pub fn listpack_ex(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let elements = super::listpack_count(blob, scratch)?;
+        let table = self.stored(model, elements, 3, blob)?;
+        let bytes = blob.decode(scratch)?;
+        let (mut field, mut value, mut with_ttl) = (0, 0, 0);
+        for (at, element) in listpack::Elements::new(bytes, blob.offset)?.enumerate() {
+            let element = element?;
+            match at % 3 {
+                0 => field = element.len(),
+                1 => value = element.len(),
+                _ => {
+                    let expires = element != Packed::Int(0);
+                    with_ttl += u64::from(expires);
+                    if table {
+                        self.insert(model, field, value, expires);
+                    }
+                }
+            }
+        }
+        self.with_ttl = Some(with_ttl);
+        Ok(())
+    }
+
+    /// A hash that was stored as a zipmap: it is packed anew, and its values are looked at.
+    pub fn zipmap(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let bytes = blob.decode(scratch)?;
+        let mut longest = 0;
+        for pair in zipmap::Pairs::new(bytes, blob.offset)? {
+            let (field, value) = pair?;
+            self.add(model, field.len() as u64, value.len() as u64, false);
+            longest = longest.max(field.len()).max(value.len());
+            self.pack(model, Item::of_text(field));
+            self.pack(model, Item::of_text(value));
+        }
+        if self.pairs > model.config.hash_entries || longest as u64 > model.config.hash_value {
+            self.form = Form::Table;
+            if model.layout.presize.packed_hash {
+                self.growth.reserve(self.pairs);
+            }
+            (0..self.pairs).for_each(|_| self.growth.insert());
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, model: &Model, field: u64, value: u64, expires: bool) {
+        self.add(model, field, value, expires);
+        self.growth.insert();
+    }
+
+    /// Notes a packed form; true if it has too many pairs and becomes a table.
+    fn stored(&mut self, model: &Model, elements: u64, per_pair: u64, blob: RawString<'_>) -> Result<bool> {
+        if !elements.is_multiple_of(per_pair) {
+            return Err(Error::corrupt(blob.offset, format!("a hash of {elements} elements, not {per_pair} each pair")));
+        }
+        let pairs = elements / per_pair;
+        let table = pairs > model.config.hash_entries;
+        if table {
+            self.form = Form::Table;
+            if model.layout.presize.packed_hash {
+                self.growth.reserve(pairs);
+            }
+        } else {
+            self.pairs = pairs;
+            self.stored = blob.len();
+        }
+        Ok(table)
+    }
+
+    /// Pairs with an expiry, where the layout on disk can tell.
+    pub fn with_ttl(&self) -> Option<u64> {
+        self.with_ttl
+    }
+
+    /// The whole hash.
+    pub fn finish(&mut self, model: &Model, key: Key) -> Value {
+        let Framed { outside, object } = model.frame(key);
+        let (encoding, memory) = match self.form {
+            Form::Packed => (model.layout.packed.encoding(), outside + object + model.packed(self.packed_size(model))),
+            Form::PackedExpiring => {
+                let structure = model.packed(model.layout.listpack_ex);
+                let blob = model.packed(self.packed_size(model));
+                (Encoding::Listpackex, outside + object + structure + blob)
+            }
+            Form::Table => {
+                let base = object + model.table(TableUse::Hash, self.pairs, self.growth.slots());
+                (Encoding::Hashtable, outside + model.average(base, self.strings, self.pairs))
+            }
+        };
+        Value::new(encoding, self.pairs, memory)
+    }
+
+    fn packed_size(&self, model: &Model) -> u64 {
+        if self.stored > 0 {
+            return self.stored;
+        }
+        let frame = match (self.form, model.layout.packed) {
+            (Form::Packed, PackedForm::Ziplist) => ZIPLIST_FRAME,
+            (Form::Packed | Form::PackedExpiring | Form::Table, _) => LISTPACK_FRAME,
+        };
+        frame + self.blob.body()
+    }
+}

@@ -1,0 +1,306 @@
+//! Lists: nodes as they are stored, or elements that are pushed one by one (`quicklist.c` of the servers).
+
+use std::collections::VecDeque;
+
+use super::Value;
+use crate::error::{Error, Result};
+use crate::memory::Model;
+use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
+use crate::memory::layout::{AverageOver, ListForm, PackedForm, PlainNodes};
+use crate::memory::price::{Framed, Key};
+use crate::rdb::packed::{listpack, ziplist};
+use crate::rdb::string::{Form, RawString};
+use crate::rdb::walk::Node;
+use crate::record::Encoding;
+
+/// Nodes never grow beyond this when their limit is a number of elements.
+const SIZE_SAFETY_LIMIT: u64 = 8192;
+/// What an element is taken for beyond its text when a listpack is asked whether it fits.
+const LISTPACK_OVERHEAD: u64 = 8;
+/// Smaller nodes are not compressed, nor those that would shrink by no more than eight bytes.
+const LEAST_COMPRESSED: u64 = 48;
+const LEAST_SAVED: u64 = 8;
+
+/// What a node may hold.
+#[derive(Debug, Clone, Copy)]
+enum Limit {
+    Bytes(u64),
+    Elements(u64),
+}
+
+impl Limit {
+    fn of(setting: i64) -> Limit {
+        match setting {
+            -1 => Limit::Bytes(4096),
+            -2 => Limit::Bytes(8192),
+            -3 => Limit::Bytes(16_384),
+            -4 => Limit::Bytes(32_768),
+            ..=-5 => Limit::Bytes(65_536),
+            0 => Limit::Elements(1),
+            count => Limit::Elements(count.unsigned_abs()),
+        }
+    }
+
+    /// A node of so many bytes and elements is within the limit.
+    fn allows(self, bytes: u64, elements: u64) -> bool {
+        match self {
+            Limit::Bytes(most) => bytes <= most,
+            Limit::Elements(most) => bytes <= SIZE_SAFETY_LIMIT && elements <= most,
+        }
+    }
+
+    /// An element of so many bytes is beyond what a node takes.
+    fn refuses(self, element: u64) -> bool {
+        match self {
+            Limit::Bytes(most) => element > most,
+            Limit::Elements(_) => element > SIZE_SAFETY_LIMIT,
+        }
+    }
+}
+
+/// The node that elements are pushed to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Open {
+    blob: Blob,
+    elements: u64,
+}
+
+/// Prices a list.
+#[derive(Debug, Default)]
+pub struct ListMeter {
+    elements: u64,
+    nodes: u64,
+    plain_nodes: u64,
+    /// Sum of what the nodes' contents are counted with.
+    contents: u64,
+    /// Size of the last closed node.
+    last: u64,
+    open: Option<Open>,
+    /// What compressing would save of the last nodes seen: they may turn out to be the end of the list.
+    tail: VecDeque<u64>,
+    saved: u64,
+    longest: u64,
+    texts: u64,
+    ziplist: u64,
+    /// The layout on disk was one ziplist: it stays a quicklist.
+    was_ziplist: bool,
+}
+
+impl ListMeter {
+    /// Forgets the last list.
+    pub fn begin(&mut self) {
+        let mut tail = std::mem::take(&mut self.tail);
+        tail.clear();
+        *self = ListMeter { tail, ..ListMeter::default() };
+    }
+
+    /// An element that is pushed.
+    #[inline]
+    pub fn element(&mut self, model: &Model, element: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let item = Item::of(element, scratch)?;
+        self.push(model, item);
+        Ok(())
+    }
+
+    fn push(&mut self, model: &Model, item: Item) {
+        self.elements += 1;
+        let len = item.len();
+        if model.layout.list.form == ListForm::Linked {
+            self.longest = self.longest.max(len);
+            self.texts += linked_element(model, len);
+            let open = self.open.get_or_insert_default();
+            open.blob.push_ziplist(item);
+            return;
+        }
+        let limit = Limit::of(model.config.list_size);
+        let plain = match model.layout.list.plain {
+            PlainNodes::Never => false,
+            PlainNodes::From(least) => len >= least,
+            PlainNodes::BeyondLimit => limit.refuses(len),
+        };
+        if plain {
+            self.close(model);
+            self.plain_nodes += 1;
+            self.node_of(model, len, None, true);
+            return;
+        }
+        let full = self.open.is_some_and(|open| !fits(model, open, limit, len));
+        if full {
+            self.close(model);
+        }
+        let open = self.open.get_or_insert_default();
+        open.elements += 1;
+        match model.layout.packed {
+            PackedForm::Ziplist => open.blob.push_ziplist(item),
+            PackedForm::Listpack => open.blob.push_listpack(item),
+        }
+    }
+
+    fn close(&mut self, model: &Model) {
+        if let Some(open) = self.open.take() {
+            self.node_of(model, open_size(model, open), None, false);
+        }
+    }
+
+    /// A node that is taken as it is, but for a ziplist that becomes a listpack.
+    pub fn node(&mut self, model: &Model, node: Node, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let compressed = match blob.form {
+            Form::Lzf { block, .. } => Some(block.len() as u64),
+            Form::Plain(_) | Form::Int(_) => None,
+        };
+        if node == Node::Plain {
+            self.elements += 1;
+            self.plain_nodes += 1;
+            self.node_of(model, blob.len(), compressed, true);
+            return Ok(());
+        }
+        let converted = node == Node::Ziplist && model.layout.packed == PackedForm::Listpack;
+        let (elements, size) = match node {
+            Node::Ziplist if converted => ziplist_as_listpack(blob, scratch)?,
+            Node::Ziplist => (super::ziplist_count(blob, scratch)?, blob.len()),
+            Node::Listpack | Node::Plain => (super::listpack_count(blob, scratch)?, blob.len()),
+        };
+        if elements > 0 {
+            self.elements += elements;
+            // How well the converted node compresses is not known; much like the one it was made of.
+            let compressed = if converted { compressed.map(|c| c.saturating_mul(size) / blob.len().max(1)) } else { compressed };
+            self.node_of(model, size, compressed, false);
+        }
+        Ok(())
+    }
+
+    fn node_of(&mut self, model: &Model, size: u64, compressed: Option<u64>, plain: bool) {
+        self.nodes += 1;
+        self.last = size;
+        let content = model.counted(size, model.layout.list.entry);
+        self.contents = self.contents.saturating_add(content);
+        let depth = model.config.list_depth;
+        if depth == 0 {
+            return;
+        }
+        let _ = plain;
+        let saving = compressed.filter(|c| size >= LEAST_COMPRESSED && c + LEAST_SAVED < size).map_or(0, |c| {
+            content.saturating_sub(model.counted(c + model.layout.list.lzf_header, model.layout.list.entry))
+        });
+        // The first nodes stay as they are, and so will the last: only what falls out of the window is saved.
+        if self.nodes <= depth {
+            return;
+        }
+        self.tail.push_back(saving);
+        if self.tail.len() as u64 > depth {
+            self.saved = self.saved.saturating_add(self.tail.pop_front().unwrap_or(0));
+        }
+    }
+
+    /// A list that was stored as one ziplist.
+    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        self.was_ziplist = true;
+        self.ziplist = blob.len();
+        let offset = blob.offset;
+        let bytes = blob.decode(scratch)?;
+        for entry in ziplist::Entries::new(bytes, offset)? {
+            self.push(model, Item::of_packed(entry?));
+        }
+        Ok(())
+    }
+
+    /// The whole list.
+    pub fn finish(&mut self, model: &Model, key: Key) -> Value {
+        if model.layout.list.form == ListForm::Linked {
+            return self.linked(model, key);
+        }
+        self.close(model);
+        let list = &model.layout.list;
+        let Framed { outside, object } = model.frame(key);
+        if self.is_one_listpack(model) {
+            return Value::new(Encoding::Listpack, self.elements, outside + object + model.packed(self.last));
+        }
+        let base = object + model.counted(list.list, list.structs);
+        let node = model.counted(list.node, list.structs);
+        let sum = self.contents.saturating_sub(self.saved).saturating_add(node.saturating_mul(self.nodes));
+        let divisor = match list.average_over {
+            AverageOver::Nodes => self.nodes,
+            AverageOver::Elements => self.elements,
+        };
+        Value::new(Encoding::Quicklist, self.elements, outside + model.average(base, sum, divisor))
+    }
+
+    fn is_one_listpack(&self, model: &Model) -> bool {
+        model.layout.list.form == ListForm::ListpackOrQuicklist
+            && self.nodes == 1
+            && self.plain_nodes == 0
+            && !self.was_ziplist
+            && Limit::of(model.config.list_size).allows(self.last, self.elements)
+    }
+
+    fn linked(&mut self, model: &Model, key: Key) -> Value {
+        let config = &model.config;
+        let Framed { outside, object } = model.frame(key);
+        let frame = outside + object;
+        // One that was stored as a ziplist is held against the number of elements only.
+        let too_long = !self.was_ziplist && self.longest > config.list_value;
+        if self.elements > config.list_entries || too_long {
+            return Value::new(Encoding::Linkedlist, self.elements, frame.saturating_add(48 + self.texts));
+        }
+        let size = match self.open {
+            Some(open) if !self.was_ziplist => ZIPLIST_FRAME + open.blob.body(),
+            _ => self.ziplist,
+        };
+        Value::new(Encoding::Ziplist, self.elements, frame.saturating_add(size))
+    }
+}
+
+/// Whether an element of so many bytes goes into the open node.
+fn fits(model: &Model, open: Open, limit: Limit, len: u64) -> bool {
+    let size = open_size(model, open);
+    let overhead = match model.layout.packed {
+        PackedForm::Listpack => LISTPACK_OVERHEAD,
+        PackedForm::Ziplist => {
+            let previous = if len < 254 { 1 } else { 5 };
+            previous
+                + match len {
+                    0..64 => 1,
+                    64..16_384 => 2,
+                    _ => 5,
+                }
+        }
+    };
+    limit.allows(size.saturating_add(len).saturating_add(overhead), open.elements + 1)
+}
+
+fn open_size(model: &Model, open: Open) -> u64 {
+    match model.layout.packed {
+        PackedForm::Ziplist => ZIPLIST_FRAME.saturating_add(open.blob.body()),
+        PackedForm::Listpack => LISTPACK_FRAME.saturating_add(open.blob.body()),
+    }
+}
+
+/// A node of a linked list with its object and string.
+fn linked_element(model: &Model, len: u64) -> u64 {
+    24 + 16 + model.sds(len)
+}
+
+/// Number of elements and size of the listpack that a ziplist becomes.
+pub fn ziplist_as_listpack(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<(u64, u64)> {
+    let offset = blob.offset;
+    let bytes = blob.decode(scratch)?;
+    let mut listpack = Blob::default();
+    let mut elements = 0;
+    for entry in ziplist::Entries::new(bytes, offset)? {
+        listpack.push_listpack(Item::of_packed(entry?));
+        elements += 1;
+    }
+    Ok((elements, LISTPACK_FRAME.saturating_add(listpack.body())))
+}
+
+/// Number of elements of a listpack by walking it.
+pub fn walk_listpack(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
+    let offset = blob.offset;
+    let bytes = blob.decode(scratch)?;
+    let mut elements = 0u64;
+    for element in listpack::Elements::new(bytes, offset)? {
+        element?;
+        elements += 1;
+    }
+    if elements == 0 { Err(Error::corrupt(offset, "an empty listpack")) } else { Ok(elements) }
+}

@@ -1,0 +1,196 @@
+//! Sets: integers, a listpack from 7.2 on, a table (`t_set.c` of the servers, type 2 in `rdbLoadObject`).
+
+use super::Value;
+use crate::error::Result;
+use crate::memory::Model;
+use crate::memory::growth::Growth;
+use crate::memory::item::{Blob, Item, LISTPACK_FRAME};
+use crate::memory::layout::PackedForm;
+use crate::memory::price::{Framed, Key, TableUse};
+use crate::rdb::packed::{Packed, intset, listpack};
+use crate::rdb::string::RawString;
+use crate::record::Encoding;
+
+/// What the set is while it is being loaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Form {
+    #[default]
+    Intset,
+    Listpack,
+    Table,
+}
+
+/// Prices a set.
+#[derive(Debug, Default)]
+pub struct SetMeter {
+    form: Form,
+    announced: u64,
+    members: u64,
+    least: i64,
+    greatest: i64,
+    longest: u64,
+    blob: Blob,
+    /// Room that a listpack was made with.
+    reserved: u64,
+    /// Bytes of a packed form that was stored as such.
+    stored: u64,
+    /// Sum over the members in a table.
+    strings: u64,
+    growth: Growth,
+}
+
+impl SetMeter {
+    /// Forgets the last set.
+    pub fn begin(&mut self) {
+        *self = SetMeter::default();
+    }
+
+    /// So many members follow.
+    pub fn announce(&mut self, model: &Model, members: u64) {
+        self.announced = members;
+        if members > model.config.set_intset_entries {
+            self.to_table_for(members);
+        }
+    }
+
+    fn to_table_for(&mut self, members: u64) {
+        self.form = Form::Table;
+        self.growth = Growth::default();
+        self.growth.reserve(members);
+    }
+
+    /// A member.
+    #[inline]
+    pub fn member(&mut self, model: &Model, member: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let len = member.len();
+        self.members += 1;
+        self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(len));
+        if self.form == Form::Table {
+            self.growth.insert();
+            return Ok(());
+        }
+        let item = Item::of(member, scratch)?;
+        self.longest = self.longest.max(len);
+        self.small(model, item, len);
+        Ok(())
+    }
+
+    /// A member of a set that is not a table yet.
+    fn small(&mut self, model: &Model, item: Item, len: u64) {
+        let before = self.members - 1;
+        if let (Form::Intset, Item::Int(number)) = (self.form, item) {
+            self.least = if before == 0 { number } else { self.least.min(number) };
+            self.greatest = if before == 0 { number } else { self.greatest.max(number) };
+            self.blob.push_listpack(item);
+            return;
+        }
+        if !model.layout.packed_sets {
+            self.to_growing_table(model, before);
+            return;
+        }
+        let config = &model.config;
+        let fits = before < config.set_entries && len <= config.set_value;
+        if self.form == Form::Intset && fits && self.longest <= config.set_value {
+            self.form = Form::Listpack;
+            self.reserved = self.room_for_numbers(before);
+        }
+        if self.form == Form::Listpack && fits {
+            self.blob.push_listpack(item);
+            return;
+        }
+        self.to_table_for(self.announced);
+        (0..self.members).for_each(|_| self.growth.insert());
+    }
+
+    /// The room a listpack gets that takes over so many numbers: as if all were as wide as the widest.
+    fn room_for_numbers(&self, numbers: u64) -> u64 {
+        if numbers == 0 {
+            return 0;
+        }
+        let widest = Item::Int(self.least).in_listpack().max(Item::Int(self.greatest).in_listpack());
+        LISTPACK_FRAME + widest * numbers
+    }
+
+    /// Up to 7.0: the numbers go into a table made for them, which is then asked to hold all.
+    fn to_growing_table(&mut self, model: &Model, before: u64) {
+        self.form = Form::Table;
+        self.growth.reserve(before);
+        (0..before).for_each(|_| self.growth.insert());
+        if model.layout.presize.elements || self.announced > 0 {
+            self.growth.reserve(self.announced);
+        }
+        self.growth.insert();
+    }
+
+    /// A set that was stored as integers.
+    pub fn intset(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let header = intset::header(blob.prefix(intset::HEADER, scratch)?, blob.len(), blob.offset)?;
+        self.members = header.count;
+        self.stored = blob.len();
+        if header.count > model.config.set_intset_entries {
+            self.to_table_for(header.count);
+            for number in intset::numbers(blob.decode(scratch)?, blob.offset)? {
+                let len = Packed::Int(number).len();
+                self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(len));
+            }
+        }
+        Ok(())
+    }
+
+    /// A set that was stored as a listpack.
+    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        self.form = Form::Listpack;
+        self.members = super::listpack_count(blob, scratch)?;
+        self.stored = blob.len();
+        if self.members > model.config.set_entries {
+            self.to_table_for(self.members);
+            for member in listpack::Elements::new(blob.decode(scratch)?, blob.offset)? {
+                self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(member?.len()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole set.
+    pub fn finish(&mut self, model: &Model, key: Key) -> Value {
+        let Framed { outside, object } = model.frame(key);
+        let (encoding, memory) = match self.form {
+            Form::Intset => (Encoding::Intset, outside + object + model.packed(self.intset_size())),
+            Form::Listpack => (Encoding::Listpack, outside + object + self.listpack_size(model)),
+            Form::Table => {
+                let base = object + model.table(TableUse::Set, self.members, self.growth.slots());
+                (Encoding::Hashtable, outside + model.average(base, self.strings, self.members))
+            }
+        };
+        Value::new(encoding, self.members, memory)
+    }
+
+    fn intset_size(&self) -> u64 {
+        if self.stored > 0 {
+            return self.stored;
+        }
+        let fits = |least: i64, greatest: i64| self.least >= least && self.greatest <= greatest;
+        let width = if fits(i16::MIN.into(), i16::MAX.into()) {
+            2
+        } else if fits(i32::MIN.into(), i32::MAX.into()) {
+            4
+        } else {
+            8
+        };
+        intset::HEADER as u64 + width * self.members
+    }
+
+    fn listpack_size(&self, model: &Model) -> u64 {
+        if self.stored > 0 {
+            return model.packed(self.stored);
+        }
+        let size = LISTPACK_FRAME + self.blob.body();
+        // What was reserved stays, where the allocation is what counts.
+        match model.layout.packed {
+            PackedForm::Listpack if model.packed(self.reserved) != self.reserved => {
+                model.packed(size).max(model.packed(self.reserved))
+            }
+            PackedForm::Listpack | PackedForm::Ziplist => model.packed(size),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Streams: listpacks in a radix tree, groups with their pending entries and consumers (`t_stream.c` of the servers).
+
+use super::Value;
+use crate::error::Result;
+use crate::memory::Model;
+use crate::memory::alloc::Allocator;
+use crate::memory::layout::{NamesCount, TreeCount};
+use crate::memory::price::{Framed, Key};
+use crate::memory::rax::{Shape, Tree};
+use crate::rdb::string::RawString;
+use crate::rdb::walk::StreamHead;
+use crate::record::StreamFacts;
+
+/// Names of groups and consumers are compared by their first bytes; no real one is longer.
+const NAME_BYTES: usize = 64 << 10;
+
+/// Prices a stream.
+#[derive(Debug)]
+pub struct StreamMeter {
+    length: u64,
+    facts: StreamFacts,
+    listpacks: u64,
+    /// Sum over groups and consumers.
+    groups: u64,
+    entries: Tree,
+    group_names: Tree,
+    consumer_names: Tree,
+    /// Pending ids of the group or consumer that is being walked.
+    pending: Tree,
+    in_consumer: bool,
+    in_group: bool,
+    /// Pending ids of all groups, where they are counted.
+    all_pending: Vec<[u8; 16]>,
+    /// Pending entries of a group by time, where they are counted.
+    by_time: Vec<[u8; 24]>,
+    name: Vec<u8>,
+}
+
+impl StreamMeter {
+    /// A meter for streams.
+    pub fn new(allocator: Allocator) -> StreamMeter {
+        StreamMeter {
+            length: 0,
+            facts: StreamFacts::default(),
+            listpacks: 0,
+            groups: 0,
+            entries: Tree::new(allocator),
+            group_names: Tree::new(allocator),
+            consumer_names: Tree::new(allocator),
+            pending: Tree::new(allocator),
+            in_consumer: false,
+            in_group: false,
+            all_pending: Vec::new(),
+            by_time: Vec::new(),
+            name: Vec::new(),
+        }
+    }
+
+    /// Forgets the last stream.
+    pub fn begin(&mut self) {
+        self.length = 0;
+        self.facts = StreamFacts::default();
+        self.listpacks = 0;
+        self.groups = 0;
+        self.in_consumer = false;
+        self.in_group = false;
+        self.all_pending.clear();
+        self.by_time.clear();
+        self.entries.clear(true);
+        self.group_names.clear(true);
+    }
+
+    /// A listpack of entries.
+    pub fn node(&mut self, model: &Model, master: &[u8; 16], blob: RawString<'_>) {
+        self.entries.insert(master);
+        self.listpacks = self.listpacks.saturating_add(model.counted(blob.len(), model.layout.stream.listpack));
+    }
+
+    /// The counters.
+    pub fn head(&mut self, head: StreamHead) {
+        self.length = head.length;
+    }
+
+    /// A group begins.
+    pub fn group(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        self.end_group(model);
+        self.in_group = true;
+        self.facts.groups += 1;
+        self.pending.clear(true);
+        self.consumer_names.clear(true);
+        if matches!(model.layout.stream.names, NamesCount::Trees { .. }) {
+            self.group_names.insert(first_bytes(name, scratch)?);
+        }
+        Ok(())
+    }
+
+    /// A pending entry of the group.
+    pub fn pending(&mut self, model: &Model, id: &[u8; 16], delivered_at: i64) {
+        self.facts.pending += 1;
+        self.pending.insert(id);
+        if let NamesCount::Trees { by_time } = model.layout.stream.names {
+            self.all_pending.push(*id);
+            if by_time {
+                let mut timed = [0; 24];
+                timed[..8].copy_from_slice(&delivered_at.to_be_bytes());
+                timed[8..].copy_from_slice(id);
+                self.by_time.push(timed);
+            }
+        }
+    }
+
+    /// A consumer of the group begins.
+    pub fn consumer(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        self.end_pending(model);
+        self.in_consumer = true;
+        self.pending.clear(true);
+        let stream = &model.layout.stream;
+        let own = match stream.names {
+            NamesCount::Length => stream.consumer + name.len(),
+            NamesCount::Trees { .. } => {
+                self.consumer_names.insert(first_bytes(name, scratch)?);
+                model.usable(stream.consumer) + model.sds(name.len())
+            }
+        };
+        self.groups = self.groups.saturating_add(own);
+        Ok(())
+    }
+
+    /// A pending entry of the consumer.
+    pub fn consumer_pending(&mut self, id: &[u8; 16]) {
+        self.pending.insert(id);
+    }
+
+    /// Counts the pending entries of the group or consumer that was walked.
+    fn end_pending(&mut self, model: &Model) {
+        if !self.in_group {
+            return;
+        }
+        let shape = self.pending.finish();
+        let mut own = tree(model, shape);
+        if !self.in_consumer {
+            let stream = &model.layout.stream;
+            let (group, entry) = match stream.names {
+                NamesCount::Length => (stream.group, stream.pending),
+                NamesCount::Trees { .. } => (model.usable(stream.group), model.usable(stream.pending)),
+            };
+            own = own.saturating_add(group).saturating_add(entry.saturating_mul(shape.keys));
+        }
+        self.groups = self.groups.saturating_add(own);
+        self.in_consumer = false;
+    }
+
+    fn end_group(&mut self, model: &Model) {
+        if !self.in_group {
+            return;
+        }
+        self.end_pending(model);
+        self.in_group = false;
+        if let NamesCount::Trees { by_time } = model.layout.stream.names {
+            let names = self.consumer_names.finish();
+            self.groups = self.groups.saturating_add(tree(model, names));
+            if by_time {
+                self.by_time.sort_unstable();
+                self.pending.clear(false);
+                self.by_time.drain(..).for_each(|key| self.pending.insert(&key));
+                let shape = self.pending.finish();
+                self.groups = self.groups.saturating_add(tree(model, shape));
+            }
+        }
+    }
+
+    /// The whole stream.
+    pub fn finish(&mut self, model: &Model, key: Key) -> (Value, StreamFacts) {
+        self.end_group(model);
+        let stream = &model.layout.stream;
+        let Framed { outside, object } = model.frame(key);
+        let entries = self.entries.finish();
+        let own = match stream.names {
+            NamesCount::Length => stream.stream,
+            NamesCount::Trees { .. } => model.usable(stream.stream) + self.trees(model),
+        };
+        let parts = [outside, object, own, tree(model, entries), self.listpacks, self.groups];
+        let memory = parts.into_iter().fold(0, u64::saturating_add);
+        (Value::new(stream.encoding, self.length, memory), self.facts)
+    }
+
+    /// The trees of group names and of all pending ids.
+    fn trees(&mut self, model: &Model) -> u64 {
+        let mut sum = 0;
+        if self.facts.groups > 0 {
+            sum += tree(model, self.group_names.finish());
+        }
+        if !self.all_pending.is_empty() {
+            self.all_pending.sort_unstable();
+            self.pending.clear(true);
+            self.all_pending.drain(..).for_each(|id| self.pending.insert(&id));
+            sum += tree(model, self.pending.finish());
+        }
+        sum
+    }
+}
+
+fn first_bytes<'a: 's, 's>(name: RawString<'a>, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+    let bytes = name.prefix(NAME_BYTES, scratch)?;
+    Ok(&bytes[..bytes.len().min(NAME_BYTES)])
+}
+
+/// A radix tree as the server counts it.
+fn tree(model: &Model, shape: Shape) -> u64 {
+    match model.layout.stream.tree {
+        TreeCount::Estimated => 16 * shape.keys + 244 * shape.nodes,
+        TreeCount::Measured(structure) => model.usable(structure) + shape.bytes,
+    }
+}

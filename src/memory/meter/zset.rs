@@ -1,0 +1,144 @@
+//! Sorted sets: packed, or a skiplist beside a table (`t_zset.c` of the servers).
+
+use super::Value;
+use crate::error::{Error, Result};
+use crate::memory::Model;
+use crate::memory::growth::Growth;
+use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
+use crate::memory::layout::PackedForm;
+use crate::memory::price::{Framed, Key, NodePrice, TableUse};
+use crate::memory::score;
+use crate::rdb::packed::{listpack, ziplist};
+use crate::rdb::string::RawString;
+use crate::rdb::walk::Score;
+use crate::record::Encoding;
+
+/// Prices a sorted set.
+#[derive(Debug, Default)]
+pub struct ZsetMeter {
+    announced: u64,
+    members: u64,
+    longest: u64,
+    blob: Blob,
+    /// Size of the packed form; 0 for a skiplist.
+    packed: u64,
+    /// Sum over the members in a table, but for the nodes.
+    strings: u64,
+    nodes: NodePrice,
+    growth: Growth,
+}
+
+impl ZsetMeter {
+    /// Forgets the last sorted set.
+    pub fn begin(&mut self) {
+        *self = ZsetMeter::default();
+    }
+
+    /// So many members follow.
+    pub fn announce(&mut self, model: &Model, members: u64) {
+        self.announced = members;
+        if model.layout.presize.elements {
+            self.growth.reserve(members);
+        }
+    }
+
+    /// A member.
+    #[inline]
+    pub fn member(&mut self, model: &Model, member: RawString<'_>, score: Score<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let len = member.len();
+        self.longest = self.longest.max(len);
+        self.add(model, len);
+        if self.announced <= model.config.zset_entries && self.longest <= model.config.zset_value {
+            self.pack(model, Item::of(member, scratch)?);
+            self.pack(model, score::item(score::value(score), model.layout.score));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn add(&mut self, model: &Model, len: u64) {
+        self.members += 1;
+        self.growth.insert();
+        self.nodes.add(model.nodes.price(model.sds_size(len)));
+        let string = if model.nodes.holds_members() { 0 } else { model.sds(len) };
+        self.strings = self.strings.saturating_add(model.entry(TableUse::Zset) + string);
+    }
+
+    fn pack(&mut self, model: &Model, item: Item) {
+        match model.layout.packed {
+            PackedForm::Ziplist => self.blob.push_ziplist(item),
+            PackedForm::Listpack => self.blob.push_listpack(item),
+        }
+    }
+
+    /// A sorted set that was stored as a ziplist.
+    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let entries = super::ziplist_count(blob, scratch)?;
+        let members = self.stored(model, entries, blob)?;
+        let packed_anew = model.layout.packed == PackedForm::Listpack;
+        if members <= model.config.zset_entries && !packed_anew {
+            return Ok(());
+        }
+        let bytes = blob.decode(scratch)?;
+        let mut listpack = Blob::default();
+        for (at, entry) in ziplist::Entries::new(bytes, blob.offset)?.enumerate() {
+            let item = Item::of_packed(entry?);
+            listpack.push_listpack(item);
+            if self.packed == 0 && at % 2 == 0 {
+                self.add(model, item.len());
+            }
+        }
+        if self.packed > 0 {
+            self.packed = LISTPACK_FRAME + listpack.body();
+        }
+        Ok(())
+    }
+
+    /// A sorted set that was stored as a listpack.
+    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let elements = super::listpack_count(blob, scratch)?;
+        if self.stored(model, elements, blob)? > model.config.zset_entries {
+            for element in listpack::Elements::new(blob.decode(scratch)?, blob.offset)?.step_by(2) {
+                self.add(model, element?.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a packed form of so many elements and returns the number of members.
+    fn stored(&mut self, model: &Model, elements: u64, blob: RawString<'_>) -> Result<u64> {
+        if !elements.is_multiple_of(2) {
+            return Err(Error::corrupt(blob.offset, format!("a sorted set of {elements} members and scores")));
+        }
+        let members = elements / 2;
+        if members <= model.config.zset_entries {
+            self.members = members;
+            self.packed = blob.len();
+        } else if model.layout.presize.packed_zset {
+            self.growth.reserve(members);
+        }
+        Ok(members)
+    }
+
+    /// The whole sorted set.
+    pub fn finish(&mut self, model: &Model, key: Key) -> Value {
+        let Framed { outside, object } = model.frame(key);
+        let config = &model.config;
+        if self.packed == 0 && self.members <= config.zset_entries && self.longest <= config.zset_value {
+            self.packed = self.blob.body()
+                + match model.layout.packed {
+                    PackedForm::Ziplist => ZIPLIST_FRAME,
+                    PackedForm::Listpack => LISTPACK_FRAME,
+                };
+        }
+        if self.packed > 0 {
+            let memory = outside + object + model.packed(self.packed);
+            return Value::new(model.layout.packed.encoding(), self.members, memory);
+        }
+        let slots = self.growth.slots();
+        let table = model.table(TableUse::Zset, self.members, slots);
+        let base = object + model.skiplist(table, slots);
+        let sum = self.strings.saturating_add(self.nodes.total(self.members));
+        Value::new(Encoding::Skiplist, self.members, outside + model.average(base, sum, self.members))
+    }
+}

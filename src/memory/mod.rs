@@ -1,0 +1,101 @@
+//! What a server makes of a value when it loads it: encoding, length, and the bytes that
+//! `MEMORY USAGE key SAMPLES 0` answers.
+//!
+//! A [`Model`] stands for one server with its settings and allocator; a [`Meter`] is the visitor that prices values
+//! while they are walked, several meters may go along on one walk.
+//!
+//! ```text
+//! servers/*  ->  layout  ->  Model  ->  price      one formula each: sds, packed blob, table, skiplist, radix tree
+//!                                  \->  meter/*    which of them a value takes, after the conversions of loading
+//! ```
+//!
+//! `docs/memory-model.md` has the arithmetic, the measured error and what no dump can tell.
+
+mod alloc;
+mod config;
+mod growth;
+mod item;
+mod layout;
+mod meter;
+mod price;
+mod rax;
+mod score;
+mod server;
+mod servers;
+
+pub use alloc::Allocator;
+pub use config::ServerConfig;
+pub use meter::{Measured, Meter};
+pub use server::{Server, ServerFamily};
+
+use layout::Layout;
+use price::NodePrices;
+
+/// One server with its settings and its allocator.
+#[derive(Debug)]
+pub struct Model {
+    server: Server,
+    allocator: Allocator,
+    config: ServerConfig,
+    layout: Layout,
+    about_layout: Option<&'static str>,
+    nodes: NodePrices,
+}
+
+impl Model {
+    /// The model of a server. It is made once; workers share it by reference.
+    pub fn for_server(server: Server, allocator: Allocator, config: &ServerConfig) -> Model {
+        let (layout, about_layout) = servers::layout(&server);
+        let nodes = NodePrices::new(layout.skiplist.node, allocator);
+        Model { server, allocator, config: config.clone(), layout, about_layout, nodes }
+    }
+
+    /// The server that values are priced for.
+    pub fn server(&self) -> Server {
+        self.server
+    }
+
+    /// Server and allocator in words, and the settings that are not the default.
+    pub fn name(&self) -> String {
+        let mut name = format!("{}, {}", self.server, self.allocator);
+        for changed in self.config.changed() {
+            name.push_str(", ");
+            name.push_str(&changed);
+        }
+        name
+    }
+
+    /// What a reader of the figures has to know about them.
+    pub fn caveats(&self) -> Vec<String> {
+        let mut caveats = Vec::new();
+        if let Some(rdb) = self.server.guessed {
+            caveats.push(format!("the dump does not name its server; it was guessed from RDB version {rdb}"));
+        }
+        caveats.extend(self.about_layout.map(str::to_owned));
+        if self.allocator == Allocator::Glibc {
+            caveats.push("glibc's allocation sizes depend on what was freed before: figures are approximate".to_owned());
+        }
+        caveats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_can_be_shared() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Model>();
+    }
+
+    #[test]
+    fn says_what_it_is_and_what_to_doubt() {
+        let mut config = ServerConfig::default();
+        config.set("hash-max-ziplist-entries", "64").unwrap();
+        let server = Server::parse("redis-3.2").unwrap();
+        let model = Model::for_server(server, Allocator::Glibc, &config);
+        assert_eq!(model.name(), "redis 3.2, glibc, hash-max-listpack-entries 64");
+        assert_eq!(model.caveats().len(), 2);
+    }
+}

@@ -1,0 +1,428 @@
+//! What the parts of a value take: one formula each, after `objectComputeSize` in the servers' `object.c`.
+
+use super::Model;
+use super::alloc::Allocator;
+use super::growth::occupied;
+use super::layout::*;
+
+/// What is known of a key before its value.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Key {
+    /// Bytes of the key.
+    pub len: u64,
+    /// It has an expiry.
+    pub expires: bool,
+}
+
+/// What key and object take.
+#[derive(Debug, Clone, Copy)]
+pub struct Framed {
+    /// Added after the value's own figure.
+    pub outside: u64,
+    /// The value's figure starts with this.
+    pub object: u64,
+}
+
+/// What a table is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableUse {
+    /// Members of a set.
+    Set,
+    /// Fields of a hash.
+    Hash,
+    /// Members of a sorted set.
+    Zset,
+}
+
+/// An entry of a hash that is counted as one allocation keeps its value inside up to this size.
+const ENTRY_WITH_VALUE: u64 = 128;
+/// Header and end of a value inside an entry.
+const VALUE_INSIDE: u64 = 4;
+/// A pointer to a value that is not inside its entry.
+const POINTER: u64 = 8;
+/// From this length on a key gets room for an expiry that it does not have.
+const ROOM_FOR_EXPIRY_FROM: u64 = 128;
+/// The size of a command's argument in Redis 4.0 is that of a string of this kind at least.
+const ARGUMENT_HEADER: u64 = 3;
+
+impl Model {
+    /// Bytes of an allocation.
+    #[inline]
+    pub(super) fn usable(&self, size: u64) -> u64 {
+        self.allocator.usable(size)
+    }
+
+    /// Bytes that are counted for an allocation.
+    #[inline]
+    pub(super) fn counted(&self, size: u64, count: Count) -> u64 {
+        match count {
+            Count::Requested => size,
+            Count::Usable => self.usable(size),
+        }
+    }
+
+    /// Header, text and end of a string inside something else.
+    #[inline]
+    fn inner_sds(&self, len: u64) -> u64 {
+        let sds = &self.layout.sds;
+        let header = match len {
+            0..32 if !sds.no_tiny => 1,
+            _ if len <= sds.byte => 3,
+            _ if len <= sds.short => 5,
+            _ => 9,
+        };
+        len.saturating_add(header + 1)
+    }
+
+    /// Header, text and end of a string of its own: an empty one has the header of longer ones.
+    #[inline]
+    pub(super) fn sds_size(&self, len: u64) -> u64 {
+        if len == 0 { 4 } else { self.inner_sds(len) }
+    }
+
+    /// What a string of its own is counted with.
+    #[inline]
+    pub(super) fn sds(&self, len: u64) -> u64 {
+        let size = self.sds_size(len);
+        match self.layout.sds_count {
+            SdsCount::Requested => size,
+            SdsCount::UsableUnlessTiny if (1..32).contains(&len) => size,
+            SdsCount::Usable | SdsCount::UsableUnlessTiny => self.usable(size),
+        }
+    }
+
+    /// Key and object of a value that is not inside the object.
+    #[inline]
+    pub(super) fn frame(&self, key: Key) -> Framed {
+        let object = self.layout.object;
+        match self.layout.frame {
+            Frame::Argument => {
+                let header = self.inner_sds(key.len).saturating_sub(key.len + 1).max(ARGUMENT_HEADER);
+                Framed { outside: key.len + header + 1 + 24, object }
+            }
+            Frame::Entry { cluster } => {
+                let links = if self.config.cluster { cluster } else { 0 };
+                Framed { outside: self.sds(key.len) + 24 + links, object }
+            }
+            Frame::KeyInEntry => Framed { outside: self.usable(16 + 1 + self.inner_sds(key.len)), object },
+            Frame::Joint(joint) => Framed { outside: 0, object: self.joint(joint, key) },
+        }
+    }
+
+    fn joint(&self, joint: Joint, key: Key) -> u64 {
+        let expiry = if key.expires || key.len >= ROOM_FOR_EXPIRY_FROM { 8 } else { 0 };
+        let size = self.layout.object + expiry + 1 + self.inner_sds(key.len);
+        match joint {
+            Joint::Usable => self.usable(size),
+            Joint::Requested => size,
+            Joint::RequestedWithSpareExpiry if expiry == 0 && self.usable(size) - size >= 8 => size + 8,
+            Joint::RequestedWithSpareExpiry => size,
+            Joint::ObjectOnly => self.layout.object,
+        }
+    }
+
+    /// What a value inside the allocation of its key takes with it, if there is room.
+    #[inline]
+    pub(super) fn embedded(&self, embedding: &Embedding, key: Key, len: u64) -> Option<u64> {
+        if len > embedding.longest || key.len > embedding.room {
+            return None;
+        }
+        let expiry = if key.expires { 8 } else { 0 };
+        let inner = self.inner_sds(key.len);
+        let tested_key = if embedding.flat_key { key.len + 3 } else { 1 + inner };
+        let tested_expiry = if embedding.counts_expiry { expiry } else { 0 };
+        if embedding.object + tested_key + tested_expiry + VALUE_INSIDE + len > embedding.room {
+            return None;
+        }
+        let value = (VALUE_INSIDE + len).max(embedding.least);
+        Some(self.usable(embedding.object + expiry + 1 + inner + value))
+    }
+
+    /// A packed blob.
+    #[inline]
+    pub(super) fn packed(&self, size: u64) -> u64 {
+        self.counted(size, self.layout.packed_count)
+    }
+
+    /// A field of a hash in a table with its value, table entry included.
+    #[inline]
+    pub(super) fn pair(&self, field: u64, value: u64, expires: bool) -> u64 {
+        match self.layout.field {
+            FieldForm::Strings => self.entry(TableUse::Hash) + self.sds(field) + self.sds(value),
+            FieldForm::Mstr => {
+                let header = match field {
+                    0..32 => 1,
+                    32..65_536 => 3,
+                    _ => 9,
+                };
+                let expiry = if expires { 16 + 2 } else { 0 };
+                let field = self.usable(field + header + expiry + 1);
+                self.entry(TableUse::Hash) + field + self.sds(value)
+            }
+            FieldForm::Entry { expiry } => {
+                let (own, outside) = self.joint_pair(field, value, if expires { expiry } else { 0 });
+                self.entry(TableUse::Hash) + own + outside
+            }
+            FieldForm::RoundedEntry { expiry } => {
+                let (own, outside) = self.joint_pair(field, value, if expires { expiry } else { 0 });
+                self.usable(own) + outside
+            }
+        }
+    }
+
+    /// Bytes of an entry, and of the value outside of it.
+    #[inline]
+    fn joint_pair(&self, field: u64, value: u64, expiry: u64) -> (u64, u64) {
+        // A field with an expiry has no one-byte header, nor has one with its value elsewhere.
+        let long_header = |size: u64| if field < 32 && !self.layout.sds.no_tiny { size + 2 } else { size };
+        let inner = self.inner_sds(field);
+        let with_expiry = if expiry > 0 { long_header(inner) } else { inner };
+        let inside = expiry.saturating_add(with_expiry).saturating_add(value).saturating_add(VALUE_INSIDE);
+        if inside <= ENTRY_WITH_VALUE {
+            return (inside, 0);
+        }
+        (expiry + POINTER + long_header(inner), self.sds(value))
+    }
+
+    /// The entry of a table, as far as each element is counted with one.
+    #[inline]
+    pub(super) fn entry(&self, table_use: TableUse) -> u64 {
+        match (self.layout.table, table_use) {
+            (TableLayout::Buckets { .. }, _) | (TableLayout::Dict { lone_members: true, .. }, TableUse::Set) => 0,
+            (TableLayout::Dict { zset_entry, .. }, TableUse::Zset) => zset_entry,
+            (TableLayout::Dict { entry, .. }, _) => entry,
+        }
+    }
+
+    /// A table of so many elements without their entries; `slots` are those of a chained one.
+    pub(super) fn table(&self, table_use: TableUse, elements: u64, slots: u64) -> u64 {
+        match self.layout.table {
+            TableLayout::Dict { table, lone_members, .. } => {
+                let chained = if lone_members && table_use == TableUse::Set {
+                    16 * elements.saturating_sub(occupied(elements, slots))
+                } else {
+                    0
+                };
+                table + 8 * slots + chained
+            }
+            TableLayout::Buckets { table, hash_metadata } => {
+                let metadata = if table_use == TableUse::Hash { hash_metadata } else { 0 };
+                table + metadata + 64 * buckets(elements)
+            }
+        }
+    }
+
+    /// What of a skiplist does not depend on its members, `table` being what its table takes.
+    pub(super) fn skiplist(&self, table: u64, slots: u64) -> u64 {
+        let skiplist = &self.layout.skiplist;
+        if skiplist.only_nodes {
+            return skiplist.zset + 8 * slots;
+        }
+        let header = if skiplist.header == 0 { 0 } else { self.usable(skiplist.header) };
+        skiplist.zset + self.counted(skiplist.list, skiplist.list_count) + header + table
+    }
+
+    /// Sum of what elements take on top of `base`, in the servers' arithmetic.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub(super) fn average(&self, base: u64, sum: u64, divisor: u64) -> u64 {
+        match self.layout.average {
+            Average::Double if divisor > 0 => {
+                // The cast saturates; no sum of real elements comes near 2^53.
+                (base as f64 + sum as f64 / divisor as f64 * divisor as f64) as u64
+            }
+            Average::Double | Average::Exact => base.saturating_add(sum),
+        }
+    }
+}
+
+/// Buckets of seven, chained ones included, in a table of so many elements: the expected number, because where an
+/// element falls only the server's random seed tells.
+fn buckets(elements: u64) -> u64 {
+    let direct = (elements.saturating_mul(5).div_ceil(32)).max(1).checked_next_power_of_two().unwrap_or(1 << 63);
+    direct.saturating_add(chained_buckets(elements, direct))
+}
+
+/// Expected number of buckets chained to others: with m elements in a bucket's chain, one for each six beyond seven.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn chained_buckets(elements: u64, buckets: u64) -> u64 {
+    if elements <= 7 {
+        return 0;
+    }
+    if buckets == 1 {
+        return (elements - 7).div_ceil(6);
+    }
+    /// Beyond so many elements in one bucket nothing is left to expect: the mean is below 6.4.
+    const ENOUGH: u64 = 64;
+    let share = 1.0 / buckets as f64;
+    let odds = share / (1.0 - share);
+    let mut probability = (elements as f64 * (-share).ln_1p()).exp();
+    let mut expected = 0.0;
+    for held in 0..elements.min(ENOUGH) {
+        if held > 7 {
+            expected += probability * (held - 7).div_ceil(6) as f64;
+        }
+        probability *= (elements - held) as f64 / (held + 1) as f64 * odds;
+    }
+    // Below the number of elements, so nothing is lost.
+    (expected * buckets as f64).round() as u64
+}
+
+/// What nodes of a skiplist take. Their level is random: one in four goes one higher. So this is the expected value, in
+/// 65536ths of a byte.
+#[derive(Debug)]
+pub struct NodePrices {
+    form: NodeForm,
+    allocator: Allocator,
+    /// By the size of the member inside the node.
+    small: Vec<u64>,
+}
+
+/// Levels up to this have a share in the expectation; those above share the last one's.
+const LEVELS: u32 = 16;
+const FRACTION_BITS: u32 = 16;
+
+impl NodePrices {
+    /// Prices for one form of node.
+    pub fn new(form: NodeForm, allocator: Allocator) -> NodePrices {
+        let mut prices = NodePrices { form, allocator, small: Vec::new() };
+        let small = if form == NodeForm::Pointer { 1 } else { 160 };
+        prices.small = (0..small).map(|inside| prices.expected(inside)).collect();
+        prices
+    }
+
+    /// The member's string is part of its node.
+    #[inline]
+    pub fn holds_members(&self) -> bool {
+        self.form != NodeForm::Pointer
+    }
+
+    fn node(&self, level: u64, inside: u64) -> u64 {
+        let fixed = match self.form {
+            NodeForm::Pointer => 24,
+            NodeForm::Inline(more) => 16 + more,
+        };
+        self.allocator.usable((fixed + 16 * level).saturating_add(inside))
+    }
+
+    fn expected(&self, inside: u64) -> u64 {
+        let mut sum: u128 = 0;
+        for level in 1..=LEVELS {
+            // Three in four stop at each level; all that is left does at the last.
+            let weight: u128 = if level == LEVELS { 4 } else { 3 } << (2 * (LEVELS - level));
+            sum += weight * u128::from(self.node(u64::from(level), inside));
+        }
+        u64::try_from(sum >> (2 * LEVELS - FRACTION_BITS)).unwrap_or(u64::MAX)
+    }
+
+    /// The expected node, and the lowest, of a member whose string takes so many bytes; both in 65536ths.
+    #[inline]
+    pub fn price(&self, sds_size: u64) -> NodePrice {
+        let inside = if self.form == NodeForm::Pointer { 0 } else { sds_size };
+        let ready = usize::try_from(inside).ok().and_then(|at| self.small.get(at).copied());
+        let expected = ready.unwrap_or_else(|| self.expected(inside));
+        NodePrice { expected, lowest: self.node(1, inside) }
+    }
+}
+
+/// What one node or a sum of them takes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NodePrice {
+    expected: u64,
+    lowest: u64,
+}
+
+/// Up to so many nodes it is likeliest that none is higher than one level.
+const ALL_LOW: u64 = 4;
+
+impl NodePrice {
+    /// Adds a node.
+    #[inline]
+    pub fn add(&mut self, node: NodePrice) {
+        self.expected = self.expected.saturating_add(node.expected);
+        self.lowest = self.lowest.saturating_add(node.lowest);
+    }
+
+    /// What so many nodes take: the likeliest figure for very few, else the expected one, which is always a multiple
+    /// of eight.
+    pub fn total(&self, nodes: u64) -> u64 {
+        if nodes <= ALL_LOW {
+            return self.lowest;
+        }
+        (self.expected.saturating_add(4 << FRACTION_BITS) >> (FRACTION_BITS + 3)) << 3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Server, ServerConfig};
+
+    fn model(name: &str) -> Model {
+        Model::for_server(Server::parse(name).unwrap(), Allocator::Jemalloc, &ServerConfig::default())
+    }
+
+    const KEY: Key = Key { len: 1, expires: false };
+
+    fn framed(name: &str, key: Key) -> u64 {
+        let Framed { outside, object } = model(name).frame(key);
+        outside + object
+    }
+
+    #[test]
+    fn a_key_and_its_object() {
+        let of = |len| Key { len, expires: false };
+        assert_eq!(framed("redis-4.0", of(5)), 5 + 4 + 24 + 16);
+        assert_eq!(framed("redis-5.0", of(5)), 7 + 24 + 16);
+        assert_eq!(framed("redis-7.2", of(5)), 8 + 24 + 16);
+        assert_eq!(framed("valkey-8.0", of(5)), 24 + 16);
+        assert_eq!(framed("redis-8.2", of(5)), 24);
+        assert_eq!(framed("redis-8.2", Key { len: 1, expires: true }), 32);
+        assert_eq!(framed("valkey-8.1.1", of(5)), 16);
+    }
+
+    #[test]
+    fn a_value_goes_to_its_key_while_there_is_room() {
+        let embedded = |name: &str, key: Key, len| {
+            let model = model(name);
+            match model.layout.short {
+                ShortStrings::Joint(embedding) => model.embedded(&embedding, key, len),
+                ShortStrings::Raw | ShortStrings::Behind { .. } => None,
+            }
+        };
+        assert_eq!(embedded("redis-8.2", KEY, 5), Some(32));
+        assert_eq!(embedded("redis-8.2", KEY, 45), None);
+        assert_eq!(embedded("valkey-9.1", KEY, 5), Some(24));
+        assert_eq!(embedded("valkey-9.1", KEY, 100), Some(128));
+        assert_eq!(embedded("valkey-9.1", Key { len: u64::MAX, expires: true }, 0), None);
+    }
+
+    #[test]
+    fn headers_grow_with_strings() {
+        let redis_7 = model("redis-7.2");
+        assert_eq!([0, 1, 31, 32, 255, 256, 65_536].map(|len| redis_7.sds_size(len)), [4, 3, 33, 36, 259, 262, 65_546]);
+        assert_eq!(model("redis-8.2").sds_size(253), 259);
+    }
+
+    #[test]
+    fn a_node_is_expected_to_take_45_84_bytes() {
+        let prices = NodePrices::new(NodeForm::Pointer, Allocator::Jemalloc);
+        let expected = prices.price(0).expected * 100 / 65_536;
+        assert_eq!(expected, 4584);
+        let mut sum = NodePrice::default();
+        (0..1000).for_each(|_| sum.add(prices.price(0)));
+        assert_eq!((sum.total(1), sum.total(1000)), (40_000, 45_848));
+    }
+
+    #[test]
+    fn few_elements_fit_the_direct_buckets() {
+        assert_eq!([1, 6, 7].map(buckets), [1, 1, 2]);
+        assert!((130..160).contains(&buckets(800)), "{}", buckets(800));
+    }
+
+    #[test]
+    fn claims_do_not_overflow() {
+        assert!(buckets(u64::MAX) > 0);
+        assert!(model("redis-7.2").average(u64::MAX, u64::MAX, u64::MAX) > 0);
+        assert!(NodePrices::new(NodeForm::Inline(0), Allocator::Jemalloc).price(u64::MAX).expected > 0);
+    }
+}

@@ -1,0 +1,211 @@
+//! The shape of a radix tree (`rax.c` of the servers), from its keys in ascending order.
+//!
+//! Runs of characters without a branch are one node. A node takes 4 bytes and one per character, padded to 8, then a
+//! pointer for each child (one for a run) and one for a value.
+//!
+//! The stack holds the path to the last key: root, branches and keys on it. What the next key leaves behind can no
+//! longer change and is counted.
+
+use super::alloc::Allocator;
+
+/// Nodes of a tree and what they take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Keys.
+    pub keys: u64,
+    /// Nodes.
+    pub nodes: u64,
+    /// Bytes of all nodes, as the allocator rounds them.
+    pub bytes: u64,
+}
+
+/// A place on the path to the last key where a node begins.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    depth: usize,
+    is_key: bool,
+    children: u64,
+    /// Depth of the first child.
+    first: usize,
+}
+
+/// Takes keys in ascending order and tells the shape of the tree. Keys in another order give some shape.
+#[derive(Debug)]
+pub struct Tree {
+    allocator: Allocator,
+    valued: bool,
+    previous: Vec<u8>,
+    path: Vec<Point>,
+    shape: Shape,
+}
+
+impl Tree {
+    /// An empty tree.
+    pub fn new(allocator: Allocator) -> Tree {
+        Tree { allocator, valued: true, previous: Vec::new(), path: Vec::new(), shape: Shape::default() }
+    }
+
+    /// Starts again, with an empty tree whose keys have a value or none.
+    pub fn clear(&mut self, valued: bool) {
+        self.valued = valued;
+        self.previous.clear();
+        self.path.clear();
+        self.path.push(Point { depth: 0, is_key: false, children: 0, first: 0 });
+        self.shape = Shape::default();
+    }
+
+    /// Adds a key. The same key again changes nothing.
+    pub fn insert(&mut self, key: &[u8]) {
+        if self.shape.keys > 0 && self.previous == key {
+            return;
+        }
+        let shared = self.previous.iter().zip(key).take_while(|(a, b)| a == b).count();
+        self.leave(shared);
+        match self.path.last_mut() {
+            Some(last) if last.depth == key.len() => last.is_key = true,
+            _ => self.path.push(Point { depth: key.len(), is_key: true, children: 0, first: 0 }),
+        }
+        self.shape.keys += 1;
+        self.previous.clear();
+        self.previous.extend_from_slice(key);
+    }
+
+    /// The shape of the whole tree.
+    pub fn finish(&mut self) -> Shape {
+        self.leave(0);
+        while let Some(point) = self.path.pop() {
+            self.count(point);
+        }
+        self.shape
+    }
+
+    /// Counts what lies deeper than `depth` on the path.
+    fn leave(&mut self, depth: usize) {
+        while let Some(point) = self.path.pop_if(|point| point.depth > depth) {
+            self.count(point);
+            match self.path.last() {
+                Some(parent) if parent.depth >= depth => {}
+                _ => self.path.push(Point { depth, is_key: false, children: 0, first: 0 }),
+            }
+            self.adopt(point.depth);
+        }
+    }
+
+    /// Tells the last point of a child that begins at `depth`.
+    fn adopt(&mut self, depth: usize) {
+        let Some(parent) = self.path.last_mut() else { return };
+        parent.children += 1;
+        let Point { depth: own, first, children, .. } = *parent;
+        match children {
+            1 => parent.first = depth,
+            // The node is a branch after all: each child has its run behind its character.
+            2 => {
+                self.run(first.saturating_sub(own + 1));
+                self.run(depth.saturating_sub(own + 1));
+            }
+            _ => self.run(depth.saturating_sub(own + 1)),
+        }
+    }
+
+    /// Counts the run between a branch and what follows it, if there is any.
+    fn run(&mut self, length: usize) {
+        if length > 0 {
+            self.node(length as u64, 1, false);
+        }
+    }
+
+    fn count(&mut self, point: Point) {
+        match point.children {
+            0 => self.node(0, 0, point.is_key),
+            1 => self.node(point.first.saturating_sub(point.depth) as u64, 1, point.is_key),
+            children => self.node(children, children, point.is_key),
+        }
+    }
+
+    fn node(&mut self, characters: u64, children: u64, is_key: bool) {
+        let head = (4 + characters).next_multiple_of(8);
+        let pointers = children + u64::from(is_key && self.valued);
+        self.shape.nodes += 1;
+        self.shape.bytes += self.allocator.usable(head + 8 * pointers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(keys: &[&str]) -> Shape {
+        let mut tree = Tree::new(Allocator::Jemalloc);
+        tree.clear(true);
+        keys.iter().for_each(|key| tree.insert(key.as_bytes()));
+        tree.finish()
+    }
+
+    #[test]
+    fn no_key_is_one_node_and_one_key_two() {
+        assert_eq!(shape(&[]), Shape { keys: 0, nodes: 1, bytes: 8 });
+        // A run of 16 characters: 4 + 16, padded to 24, and a pointer; a leaf: 8 and its value.
+        assert_eq!(shape(&["0123456789abcdef"]), Shape { keys: 1, nodes: 2, bytes: 32 + 16 });
+        assert_eq!(shape(&["x"]), Shape { keys: 1, nodes: 2, bytes: 16 + 16 });
+    }
+
+    #[test]
+    fn branches_end_runs() {
+        // foo, branch of b and t, "ar" behind b, two leaves.
+        assert_eq!(shape(&["foobar", "foot"]).nodes, 5);
+        // branch at the root of a and b, two leaves.
+        assert_eq!(shape(&["a", "b"]).nodes, 3);
+        assert_eq!(shape(&["a", "b", "c"]).nodes, 4);
+    }
+
+    #[test]
+    fn a_key_that_begins_another_ends_the_run_before_it() {
+        assert_eq!(shape(&["foo", "foobar"]), Shape { keys: 2, nodes: 3, bytes: 16 + 24 + 16 });
+        assert_eq!(shape(&["foo", "foobar", "foox"]).nodes, 5);
+        assert_eq!(shape(&["", "a"]).nodes, 2);
+    }
+
+    /// The same by definition: a node for each branch, key and end, and a run before each that needs one.
+    fn plainly(keys: &[Vec<u8>]) -> u64 {
+        fn below(keys: &[&[u8]]) -> u64 {
+            let is_key = keys.iter().any(|key| key.is_empty());
+            let mut firsts: Vec<u8> = keys.iter().filter_map(|key| key.first().copied()).collect();
+            firsts.dedup();
+            let [only] = firsts.as_slice() else {
+                let children = firsts.iter().map(|first| {
+                    let tails: Vec<&[u8]> = keys.iter().filter(|k| k.first() == Some(first)).map(|k| &k[1..]).collect();
+                    below(&tails)
+                });
+                return 1 + children.sum::<u64>();
+            };
+            // A run: as far as all go the same way and no key ends.
+            let mut tails: Vec<&[u8]> = keys.iter().filter(|k| !k.is_empty()).map(|k| &k[1..]).collect();
+            let _ = (is_key, only);
+            while !tails.iter().any(|t| t.is_empty()) && tails.iter().all(|t| t.first() == tails[0].first()) {
+                tails.iter_mut().for_each(|tail| *tail = &tail[1..]);
+            }
+            1 + below(&tails)
+        }
+        below(&keys.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn equals_the_definition(mut keys in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..6), 0..20)) {
+            keys.sort();
+            keys.dedup();
+            let mut tree = Tree::new(Allocator::Jemalloc);
+            tree.clear(true);
+            keys.iter().for_each(|key| tree.insert(key));
+            proptest::prop_assert_eq!(tree.finish().nodes, plainly(&keys));
+        }
+
+        #[test]
+        fn any_order_ends_in_some_shape(keys in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..6), 0..20)) {
+            let mut tree = Tree::new(Allocator::Jemalloc);
+            tree.clear(false);
+            keys.iter().for_each(|key| tree.insert(key));
+            tree.finish();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! How long a score is as text: that is how sorted sets are packed.
+
+use std::fmt::Write;
+
+use super::item::Item;
+use super::layout::ScoreText;
+use crate::rdb::walk::Score;
+
+/// The score of a member that was stored on its own. What is no number counts as zero, the server refuses it.
+pub fn value(score: Score<'_>) -> f64 {
+    match score {
+        Score::Binary(value) => value,
+        Score::Text(text) => std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0.0),
+    }
+}
+
+/// The score as it stands in a packed sorted set.
+pub fn item(score: f64, form: ScoreText) -> Item {
+    match (integer(score, form), form) {
+        (Some(number), _) => Item::Int(number),
+        (None, ScoreText::SeventeenDigits) => seventeen_digits(score),
+        (None, ScoreText::Shortest) => Item::Text(shortest(score)),
+    }
+}
+
+/// Doubles that are whole numbers are written as such, in the range where the servers trust the cast (`d2string` up to
+/// 7.0, `double2ll` from 7.2 on, in `util.c`).
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::float_cmp)]
+fn integer(score: f64, form: ScoreText) -> Option<i64> {
+    let trusted = match form {
+        ScoreText::SeventeenDigits => {
+            score > -4_503_599_627_370_495.0
+                && score < 4_503_599_627_370_496.0
+                && !(score == 0.0 && score.is_sign_negative())
+        }
+        ScoreText::Shortest => score.abs() <= (i64::MAX / 2) as f64,
+    };
+    // In that range the cast is exact for whole numbers and cuts off the rest.
+    let number = score as i64;
+    (trusted && number as f64 == score).then_some(number)
+}
+
+/// A text of a few bytes that is made without allocating.
+struct Short {
+    text: [u8; 40],
+    len: usize,
+}
+
+impl Short {
+    fn of(args: std::fmt::Arguments<'_>) -> Short {
+        let mut short = Short { text: [0; 40], len: 0 };
+        // Longer texts are cut; no double's digits are.
+        let _ = short.write_fmt(args);
+        short
+    }
+
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.text[..self.len]).unwrap_or_default()
+    }
+}
+
+impl Write for Short {
+    fn write_str(&mut self, part: &str) -> std::fmt::Result {
+        let end = self.len + part.len();
+        let room = self.text.get_mut(self.len..end).ok_or(std::fmt::Error)?;
+        room.copy_from_slice(part.as_bytes());
+        self.len = end;
+        Ok(())
+    }
+}
+
+/// Digits and exponent of a finite number: `(digits, exponent of the first one)`.
+fn digits_and_exponent(text: &str) -> (&str, i64) {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    (mantissa.trim_start_matches('-'), exponent.parse().unwrap_or(0))
+}
+
+fn non_finite(score: f64) -> Option<u64> {
+    match score {
+        score if score.is_nan() => Some(3),
+        score if score.is_infinite() => Some(3 + u64::from(score < 0.0)),
+        _ => None,
+    }
+}
+
+/// As C's `%.17g` writes it.
+fn seventeen_digits(score: f64) -> Item {
+    if let Some(len) = non_finite(score) {
+        return Item::Text(len);
+    }
+    let sign = u64::from(score.is_sign_negative());
+    if score == 0.0 {
+        return Item::Text(1 + sign);
+    }
+    let text = Short::of(format_args!("{score:.16e}"));
+    let (mantissa, exponent) = digits_and_exponent(text.as_str());
+    let digits = mantissa.trim_end_matches('0').bytes().filter(u8::is_ascii_digit).count() as u64;
+    let point = u64::from(digits > 1);
+    match exponent {
+        // A whole number again: such text is packed as a number.
+        0..17 if digits <= exponent.unsigned_abs() + 1 => Item::of_text(Short::of(format_args!("{score:.0}")).as_str().as_bytes()),
+        0..17 => Item::Text(sign + digits + 1),
+        -4..0 => Item::Text(sign + 1 + exponent.unsigned_abs() + digits),
+        _ => Item::Text(sign + digits + point + if exponent.unsigned_abs() > 99 { 5 } else { 4 }),
+    }
+}
+
+/// As `fpconv_dtoa` in the servers' `deps` writes it.
+fn shortest(score: f64) -> u64 {
+    if let Some(len) = non_finite(score) {
+        return len;
+    }
+    let text = Short::of(format_args!("{score:e}"));
+    let (mantissa, exponent) = digits_and_exponent(text.as_str());
+    let sign = u64::from(score.is_sign_negative());
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count() as u64;
+    // The power of ten of the last digit.
+    let last = exponent - i64::try_from(digits).unwrap_or(0) + 1;
+    let (size, behind) = (exponent.unsigned_abs(), last.unsigned_abs());
+    if last >= 0 && size < digits + 7 {
+        return sign + digits + behind;
+    }
+    if last < 0 && (last > -7 || size < 4) {
+        return sign + if behind >= digits { behind + 2 } else { digits + 1 };
+    }
+    let digits = digits.min(18 - sign);
+    let exponent_digits = match size {
+        0..10 => 1,
+        10..100 => 2,
+        _ => 3,
+    };
+    sign + digits + u64::from(digits > 1) + 2 + exponent_digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn old(score: f64) -> Item {
+        item(score, ScoreText::SeventeenDigits)
+    }
+
+    fn new(score: f64) -> Item {
+        item(score, ScoreText::Shortest)
+    }
+
+    #[test]
+    fn whole_numbers_are_numbers() {
+        assert_eq!((old(3.0), new(3.0)), (Item::Int(3), Item::Int(3)));
+        assert_eq!((old(-0.0), new(-0.0)), (Item::Text(2), Item::Int(0)));
+        assert_eq!(old(1e16), Item::Int(10_000_000_000_000_000));
+        assert_eq!(old(1e17), Item::Text("1e+17".len() as u64));
+    }
+
+    #[test]
+    fn up_to_7_0_seventeen_digits() {
+        for (score, text) in [
+            (0.1, "0.10000000000000001"),
+            (1.5, "1.5"),
+            (-2.25, "-2.25"),
+            (1e-5, "1.0000000000000001e-05"),
+            (0.0001, "0.0001"),
+            (1.5e300, "1.5000000000000001e+300"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(old(score), Item::Text(text.len() as u64), "{text}");
+        }
+    }
+
+    #[test]
+    fn from_7_2_on_as_few_as_tell_it() {
+        for (score, text) in [
+            (0.1, "0.1"),
+            (-1234.5, "-1234.5"),
+            (0.000_001, "0.000001"),
+            (1e-7, "1e-7"),
+            (1.5e-9, "1.5e-9"),
+            (1e20, "1e+20"),
+            (1.5e300, "1.5e+300"),
+            (3.141_592_653_589_793, "3.141592653589793"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(new(score), Item::Text(text.len() as u64), "{text}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Which server to price for: what the dump says about its writer, or what the user says.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::rdb::header::{Family, Header};
+
+/// Whose code loads the dump.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ServerFamily {
+    /// Redis.
+    Redis,
+    /// Valkey.
+    Valkey,
+    /// KeyDB.
+    Keydb,
+}
+
+impl ServerFamily {
+    /// The name in texts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ServerFamily::Redis => "redis",
+            ServerFamily::Valkey => "valkey",
+            ServerFamily::Keydb => "keydb",
+        }
+    }
+}
+
+/// A server of a certain version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Server {
+    /// Whose it is.
+    pub family: ServerFamily,
+    /// Major, minor, patch. A patch of [`Server::ANY_PATCH`] stands for the last one of its line.
+    pub version: (u16, u16, u16),
+    /// For a server that was only guessed: the version of the RDB format that it was guessed from.
+    pub guessed: Option<u32>,
+}
+
+/// KeyDB goes on with Redis' numbers, in a line that no Redis has.
+const KEYDB_LINE: (u16, u16) = (6, 3);
+
+impl Server {
+    /// The patch of a version that was given without one.
+    pub const ANY_PATCH: u16 = u16::MAX;
+
+    /// A server by name and version.
+    pub const fn new(family: ServerFamily, version: (u16, u16, u16)) -> Server {
+        Server { family, version, guessed: None }
+    }
+
+    /// The server that wrote a dump, by its header and the auxiliary fields `redis-ver` and `valkey-ver`; without
+    /// them the newest server that writes this version of the format. (Version 6 is taken for Redis 2.8: 3.0 writes
+    /// it, too, and cannot be told apart.)
+    pub fn detect(header: &Header, redis_ver: Option<&[u8]>, valkey_ver: Option<&[u8]>) -> Server {
+        let version = |text: Option<&[u8]>| text.and_then(|text| std::str::from_utf8(text).ok()).and_then(version);
+        if let Some(version) = version(valkey_ver) {
+            return Server::new(ServerFamily::Valkey, version);
+        }
+        match version(redis_ver) {
+            Some(version) if header.family == Family::Valkey => Server::new(ServerFamily::Valkey, version),
+            Some(version) if (version.0, version.1) == KEYDB_LINE => Server::new(ServerFamily::Keydb, version),
+            Some(version) => Server::new(ServerFamily::Redis, version),
+            None => Server::guess(header),
+        }
+    }
+
+    fn guess(header: &Header) -> Server {
+        let (family, (major, minor)) = match (header.family, header.version) {
+            (Family::Valkey, _) => (ServerFamily::Valkey, (9, 1)),
+            (Family::Redis, 0..=6) => (ServerFamily::Redis, (2, 8)),
+            (Family::Redis, 7) => (ServerFamily::Redis, (3, 2)),
+            (Family::Redis, 8) => (ServerFamily::Redis, (4, 0)),
+            (Family::Redis, 9) => (ServerFamily::Redis, (6, 2)),
+            (Family::Redis, 10) => (ServerFamily::Redis, (7, 0)),
+            (Family::Redis, 11) => (ServerFamily::Redis, (7, 2)),
+            (Family::Redis, 12) => (ServerFamily::Redis, (8, 4)),
+            (Family::Redis, 13) => (ServerFamily::Redis, (8, 6)),
+            (Family::Redis, 14..) => (ServerFamily::Redis, (8, 8)),
+        };
+        Server { guessed: Some(header.version), ..Server::new(family, (major, minor, Server::ANY_PATCH)) }
+    }
+
+    /// A server from its name: `redis-7.2`, `redis-7.2.6`, `valkey-8.1`, `keydb-6.3`.
+    pub fn parse(text: &str) -> Result<Server> {
+        let parsed = text.split_once('-').and_then(|(name, number)| {
+            let families = [ServerFamily::Redis, ServerFamily::Valkey, ServerFamily::Keydb];
+            let family = families.into_iter().find(|family| family.name() == name)?;
+            Some(Server::new(family, version(number)?))
+        });
+        parsed.ok_or_else(|| {
+            Error::usage(format!("{text:?} names no server"))
+                .with_hint("a family and a version, such as redis-7.2, redis-6.2.14, valkey-8.1 or keydb-6.3")
+        })
+    }
+
+    /// Major and minor version.
+    pub const fn line(&self) -> (u16, u16) {
+        (self.version.0, self.version.1)
+    }
+}
+
+/// Reads `7.2` or `7.2.6`; whatever follows three numbers (`-rc1`) is passed over.
+fn version(text: &str) -> Option<(u16, u16, u16)> {
+    let mut parts = text.splitn(3, '.');
+    let major = parts.next()?.parse().ok()?;
+    let minor = parts.next()?.parse().ok()?;
+    let Some(rest) = parts.next() else { return Some((major, minor, Server::ANY_PATCH)) };
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    Some((major, minor, rest[..digits].parse().ok()?))
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor, patch) = self.version;
+        write!(f, "{} {major}.{minor}", self.family.name())?;
+        if patch != Server::ANY_PATCH {
+            write!(f, ".{patch}")?;
+        }
+        match self.guessed {
+            Some(rdb) => write!(f, " (guessed from RDB version {rdb})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REDIS_11: Header = Header { family: Family::Redis, version: 11 };
+
+    #[test]
+    fn the_auxiliary_fields_decide() {
+        let detect = |redis: Option<&[u8]>, valkey: Option<&[u8]>| Server::detect(&REDIS_11, redis, valkey).to_string();
+        assert_eq!(detect(Some(b"7.2.6"), None), "redis 7.2.6");
+        assert_eq!(detect(None, Some(b"8.0.1")), "valkey 8.0.1");
+        assert_eq!(detect(Some(b"7.2.4"), Some(b"8.1.0-rc1")), "valkey 8.1.0");
+        assert_eq!(detect(Some(b"6.3.4"), None), "keydb 6.3.4");
+    }
+
+    #[test]
+    fn without_them_the_format_is_a_guess_and_said_to_be() {
+        assert_eq!(Server::detect(&REDIS_11, None, Some(b"x")).to_string(), "redis 7.2 (guessed from RDB version 11)");
+        let valkey = Header { family: Family::Valkey, version: 80 };
+        assert_eq!(Server::detect(&valkey, None, None).line(), (9, 1));
+    }
+
+    #[test]
+    fn names_on_the_command_line() {
+        assert_eq!(Server::parse("redis-7.2").unwrap().to_string(), "redis 7.2");
+        assert_eq!(Server::parse("keydb-6.3.4").unwrap().to_string(), "keydb 6.3.4");
+        for text in ["", "redis", "redis-7", "redis-x.y", "mongo-4.0", "redis7.2", "redis-7.2."] {
+            assert!(Server::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The servers, each as what differs from the one before.
+
+mod keydb_6;
+mod redis_2;
+mod redis_4;
+mod redis_5;
+mod redis_6;
+mod redis_7;
+mod redis_8;
+mod valkey_8;
+mod valkey_9;
+
+use super::layout::Layout;
+use super::server::{Server, ServerFamily};
+
+/// The layout of a server, and what has to be said about the choice.
+pub fn layout(server: &Server) -> (Layout, Option<&'static str>) {
+    match server.family {
+        ServerFamily::Redis => redis(server.version),
+        ServerFamily::Valkey => valkey(server.version),
+        ServerFamily::Keydb => (keydb_6::LAYOUT, None),
+    }
+}
+
+const OLD: &str = "MEMORY USAGE came with Redis 4.0: memory is priced as Redis 4.0 would";
+const NEW: &str = "the server is newer than those that are known: memory is priced as the newest known would";
+
+fn redis(version: (u16, u16, u16)) -> (Layout, Option<&'static str>) {
+    match version {
+        (0..=2, ..) => (redis_2::LAYOUT, Some(OLD)),
+        (3, 0..=1, _) => (redis_2::REDIS_3_0, Some(OLD)),
+        (3, ..) => (redis_2::REDIS_3_2, Some(OLD)),
+        (4, ..) => (redis_4::LAYOUT, None),
+        (5, ..) => (redis_5::LAYOUT, None),
+        (6, 0..=1, _) | (6, 2, 0..=4) => (redis_6::LAYOUT, None),
+        (6, 2, 5..=11) => (redis_6::REDIS_6_2_5, None),
+        (6, ..) => (redis_6::REDIS_6_2_12, None),
+        (7, 0..=1, _) => (redis_7::LAYOUT, None),
+        (7, 2..=3, _) => (redis_7::REDIS_7_2, None),
+        (7, ..) => (redis_7::REDIS_7_4, None),
+        (8, 0..=1, _) => (redis_8::LAYOUT, None),
+        (8, 2..=3, _) => (redis_8::REDIS_8_2, None),
+        (8, 4..=5, _) => (redis_8::REDIS_8_4, None),
+        (8, 6..=7, _) => (redis_8::REDIS_8_6, None),
+        (8, 8..=9, _) => (redis_8::REDIS_8_8, None),
+        _ => (redis_8::REDIS_8_8, Some(NEW)),
+    }
+}
+
+fn valkey(version: (u16, u16, u16)) -> (Layout, Option<&'static str>) {
+    match version {
+        (0..=7, ..) => (valkey_8::VALKEY_7_2, None),
+        (8, 0, _) => (valkey_8::LAYOUT, None),
+        (8, 1, 0..=2) => (valkey_8::VALKEY_8_1_0, None),
+        (8, ..) => (valkey_8::VALKEY_8_1, None),
+        (9, 0, _) => (valkey_9::LAYOUT, None),
+        (9, 1, _) => (valkey_9::VALKEY_9_1, None),
+        _ => (valkey_9::VALKEY_9_1, Some(NEW)),
+    }
+}

@@ -1,0 +1,20 @@
+//! Redis 6.0 and 6.2: strings as the allocator rounds them, skiplists of 32 levels again.
+
+use super::redis_5;
+use crate::memory::layout::*;
+use crate::record::Encoding;
+
+/// 6.0, and 6.2 up to 6.2.4.
+pub const LAYOUT: Layout = Layout {
+    sds_count: SdsCount::Usable,
+    skiplist: SkiplistLayout { header: 24 + 16 * 32, ..redis_5::LAYOUT.skiplist },
+    stream: StreamLayout { encoding: Encoding::Stream, ..redis_5::LAYOUT.stream },
+    ..redis_5::LAYOUT
+};
+
+/// 6.2.5 to 6.2.11 count the stream's structure.
+pub const REDIS_6_2_5: Layout = Layout { stream: StreamLayout { stream: 40, ..LAYOUT.stream }, ..LAYOUT };
+
+/// From 6.2.12 on listpacks of streams are counted as the allocator rounds them.
+pub const REDIS_6_2_12: Layout =
+    Layout { stream: StreamLayout { listpack: Count::Usable, ..REDIS_6_2_5.stream }, ..REDIS_6_2_5 };

@@ -1,0 +1,79 @@
+//! Redis 8: from 8.2 on key and object are one allocation, from 8.4 on collections count their own bytes.
+
+use super::redis_7;
+use crate::memory::layout::*;
+
+/// 8.0.
+pub const LAYOUT: Layout = Layout {
+    list: ListLayout { average_over: AverageOver::Elements, ..redis_7::REDIS_7_4.list },
+    ..redis_7::REDIS_7_4
+};
+
+/// 8.2: the object holds key, expiry and short values.
+pub const REDIS_8_2: Layout = Layout {
+    frame: Frame::Joint(Joint::Usable),
+    sds: SdsHeaders { byte: 252, short: 65_530, no_tiny: false },
+    short: ShortStrings::Joint(Embedding {
+        longest: 44,
+        room: 64,
+        object: 16,
+        flat_key: true,
+        counts_expiry: true,
+        least: 0,
+    }),
+    table: TableLayout::Dict { table: 56, entry: 24, zset_entry: 16, lone_members: false },
+    listpack_ex: 24,
+    stream: StreamLayout { stream: 112, pending: 32, ..LAYOUT.stream },
+    ..LAYOUT
+};
+
+/// 8.4: collections count their own bytes, mostly as asked for.
+pub const REDIS_8_4: Layout = Layout {
+    frame: Frame::Joint(Joint::RequestedWithSpareExpiry),
+    sds_count: SdsCount::UsableUnlessTiny,
+    packed_count: Count::Requested,
+    list: ListLayout { list: 48, structs: Count::Usable, entry: Count::Requested, ..REDIS_8_2.list },
+    table: TableLayout::Dict { table: 56, entry: 24, zset_entry: 24, lone_members: false },
+    skiplist: SkiplistLayout { list: 40, list_count: Count::Usable, ..REDIS_8_2.skiplist },
+    stream: StreamLayout {
+        stream: 120,
+        listpack: Count::Requested,
+        group: 48,
+        tree: TreeCount::Measured(32),
+        names: NamesCount::Trees { by_time: true },
+        ..REDIS_8_2.stream
+    },
+    average: Average::Exact,
+    ..REDIS_8_2
+};
+
+/// 8.6: field and value in one entry, members inside skiplist nodes.
+pub const REDIS_8_6: Layout = Layout {
+    frame: Frame::Joint(Joint::Usable),
+    short: ShortStrings::Joint(Embedding {
+        longest: 44,
+        room: 64,
+        object: 16,
+        flat_key: true,
+        counts_expiry: false,
+        least: 0,
+    }),
+    field: FieldForm::Entry { expiry: 16 },
+    skiplist: SkiplistLayout { node: NodeForm::Inline(0), list_count: Count::Requested, ..REDIS_8_4.skiplist },
+    stream: StreamLayout {
+        stream: 160,
+        group: 56,
+        pending: 64,
+        names: NamesCount::Trees { by_time: false },
+        ..REDIS_8_4.stream
+    },
+    ..REDIS_8_4
+};
+
+/// The 8.8 line.
+pub const REDIS_8_8: Layout = Layout {
+    frame: Frame::Joint(Joint::Requested),
+    presize: Presize { converted_hash_whole: true, ..REDIS_8_6.presize },
+    stream: StreamLayout { group: 64, ..REDIS_8_6.stream },
+    ..REDIS_8_6
+};

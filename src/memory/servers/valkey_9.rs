@@ -1,0 +1,25 @@
+//! Valkey 9: hash fields with expiries.
+
+use super::valkey_8;
+use crate::memory::layout::*;
+
+/// 9.0.
+pub const LAYOUT: Layout = Layout {
+    table: TableLayout::Buckets { table: 72, hash_metadata: 8 },
+    field: FieldForm::RoundedEntry { expiry: 8 },
+    ..valkey_8::VALKEY_8_1
+};
+
+/// 9.1: longer values inside the object, members inside skiplist nodes.
+pub const VALKEY_9_1: Layout = Layout {
+    short: ShortStrings::Joint(Embedding {
+        longest: 255,
+        room: 128,
+        object: 8,
+        flat_key: false,
+        counts_expiry: true,
+        least: 8,
+    }),
+    skiplist: SkiplistLayout { list: 528, header: 0, node: NodeForm::Inline(1), ..LAYOUT.skiplist },
+    ..LAYOUT
+};

@@ -1,0 +1,284 @@
+//! What we say of each key against what real servers said: type, encoding, length, and MEMORY USAGE.
+//!
+//! The corpora lie in the folder that `RDBLENS_CORPUS` names, or else in `testdata/corpus`. Each has the server's own
+//! answers for every key after a start from exactly this file, twice. Where the two starts agree we must agree to the
+//! byte; where they do not the server itself is random, and we must be near. `RDBLENS_SHOW=50` prints more of what was
+//! missed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use data_encoding::BASE64;
+use rdblens::memory::{Allocator, Measured, Meter, Model, Server, ServerConfig};
+use rdblens::rdb::cursor::Cursor;
+use rdblens::rdb::header::Header;
+use rdblens::rdb::scan::{Item, Scanner, State};
+use rdblens::record::Kind;
+
+/// A server's answers about one key.
+#[derive(Debug)]
+struct Truth {
+    kind: String,
+    encoding: String,
+    length: Option<u64>,
+    memory: Option<(u64, u64)>,
+    expired: bool,
+    extra: serde_json::Value,
+}
+
+type Truths = BTreeMap<(u64, Vec<u8>), Truth>;
+
+/// What a comparison of one corpus found.
+#[derive(Debug, Default)]
+struct Outcome {
+    keys: usize,
+    faults: Vec<String>,
+    /// By type and encoding: keys whose figure is fixed, those of them that we hit.
+    exact: BTreeMap<String, (usize, usize)>,
+    misses: Vec<String>,
+    /// Keys whose figure is random: ours, the server's (mean of its two).
+    random: (u64, u64),
+    far: Vec<String>,
+}
+
+/// Keys of this many elements have to be within [`TOLERANCE`] where the server is random.
+const MANY: u64 = 100;
+const TOLERANCE: f64 = 0.02;
+const TOTAL_TOLERANCE: f64 = 0.01;
+/// Share of keys that have to be exact.
+const GOAL: f64 = 0.999;
+
+fn corpora() -> Option<Vec<PathBuf>> {
+    let root = match std::env::var_os("RDBLENS_CORPUS") {
+        Some(root) => PathBuf::from(root),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/corpus"),
+    };
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(root).ok()?.map(|entry| entry.unwrap().path()).collect();
+    folders.retain(|folder| folder.join("server.json").exists());
+    folders.sort();
+    (!folders.is_empty()).then_some(folders)
+}
+
+fn dump_of(folder: &Path) -> (PathBuf, PathBuf) {
+    let dump = folder.join("dump.rdb");
+    if dump.exists() {
+        return (dump, folder.join("truth.tsv.zst"));
+    }
+    let truth = folder.join("truth_preamble.tsv.zst");
+    let single = folder.join("appendonly.aof");
+    if single.exists() {
+        return (single, truth);
+    }
+    let mut files = std::fs::read_dir(folder.join("appendonlydir")).unwrap().map(|entry| entry.unwrap().path());
+    let base = files.find(|path| path.to_string_lossy().ends_with(".base.rdb")).unwrap();
+    (base, truth)
+}
+
+fn truths(path: &Path) -> Truths {
+    let text = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let column = |name: &str| columns.iter().position(|column| *column == name).unwrap();
+    let [db, key, kind, encoding, length, restart, restart2, expired, extra] =
+        ["db", "key_b64", "type", "encoding", "length", "mem_restart", "mem_restart2", "expired", "extra"].map(column);
+    let number = |text: &str| text.parse::<u64>().ok();
+    lines
+        .map(|line| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let truth = Truth {
+                kind: fields[kind].to_owned(),
+                encoding: fields[encoding].to_owned(),
+                length: number(fields[length]),
+                memory: number(fields[restart]).zip(number(fields[restart2])),
+                expired: fields[expired] == "1",
+                extra: serde_json::from_str(fields[extra]).unwrap_or_default(),
+            };
+            ((number(fields[db]).unwrap(), BASE64.decode(fields[key].as_bytes()).unwrap()), truth)
+        })
+        .collect()
+}
+
+fn model_of(folder: &Path, dump: &[u8]) -> Model {
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("server.json")).unwrap()).unwrap();
+    let mut config = ServerConfig::default();
+    for (name, value) in json["config"].as_object().unwrap() {
+        if ServerConfig::knows(name) {
+            config.set(name, value.as_str().unwrap()).unwrap();
+        }
+    }
+    let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+    let allocator = if name.ends_with("-debian") {
+        Allocator::JemallocQ16
+    } else if name.ends_with("-libc") {
+        Allocator::Glibc
+    } else {
+        Allocator::Jemalloc
+    };
+    let server = server_of(dump);
+    let (flavor, version) = (json["flavor"].as_str().unwrap(), json["version"].as_str().unwrap());
+    let told = server.to_string();
+    let guessed = server.guessed.is_some() && told.starts_with("redis 2.8");
+    assert!(guessed || told == format!("{flavor} {version}"), "{name}: taken for {told}");
+    Model::for_server(server, allocator, &config)
+}
+
+fn server_of(dump: &[u8]) -> Server {
+    let mut cursor = Cursor::new(dump, 0);
+    let header = Header::read(&mut cursor).unwrap();
+    let mut scanner = Scanner::new(cursor, State { family: header.family, db: None });
+    let (mut redis, mut valkey) = (None, None);
+    while let Ok(Item::Aux(name, value)) = scanner.next_item() {
+        match &*name.to_bytes().unwrap() {
+            b"redis-ver" => redis = Some(value.to_bytes().unwrap()),
+            b"valkey-ver" => valkey = Some(value.to_bytes().unwrap()),
+            _ => {}
+        }
+    }
+    Server::detect(&header, redis.as_deref(), valkey.as_deref())
+}
+
+fn compare(folder: &Path) -> Outcome {
+    let (dump, truth) = dump_of(folder);
+    let dump = std::fs::read(dump).unwrap();
+    let mut truths = truths(&truth);
+    let model = model_of(folder, &dump);
+    let mut meter = Meter::new(&model);
+    let mut cursor = Cursor::new(&dump, 0);
+    let header = Header::read(&mut cursor).unwrap();
+    let mut scanner = Scanner::new(cursor, State { family: header.family, db: None });
+    let mut outcome = Outcome::default();
+    loop {
+        let entry = match scanner.next_item().unwrap() {
+            Item::Entry(entry) => entry,
+            Item::End => break,
+            _ => continue,
+        };
+        let key = entry.key.to_bytes().unwrap().into_owned();
+        meter.begin_key(key.len() as u64, entry.expires_at.is_some());
+        scanner.value(&entry, &mut meter).unwrap();
+        let measured = meter.finish().unwrap();
+        let place = (entry.db.unwrap(), key);
+        let truth = truths.remove(&place).unwrap_or_else(|| panic!("{}: no truth about {place:?}", folder.display()));
+        let name = format!("db {} {}", place.0, place.1.escape_ascii());
+        outcome.keys += 1;
+        outcome.same_facts(&name, entry.value_type.kind(), &measured, &truth);
+        outcome.same_memory(&name, &measured, &truth);
+    }
+    let folder = folder.to_string_lossy();
+    let old = folder.contains("redis-2") || folder.contains("redis-3");
+    for (place, truth) in truths {
+        // Redis before 4.0 does not save what has expired.
+        if !(old && truth.expired) {
+            outcome.faults.push(format!("missing: {place:?}"));
+        }
+    }
+    outcome
+}
+
+impl Outcome {
+    fn same_facts(&mut self, name: &str, kind: Kind, measured: &Measured, truth: &Truth) {
+        let told = match measured.module {
+            Some(module) => module.to_string(),
+            None => kind.name().to_owned(),
+        };
+        let (kind, encoding) = (told.as_str(), measured.encoding.name());
+        if (kind, encoding) != (&*truth.kind, &*truth.encoding) {
+            self.faults.push(format!("{name}: {kind}/{encoding} instead of {}/{}", truth.kind, truth.encoding));
+        }
+        if truth.length.is_some() && truth.length != measured.length {
+            self.faults.push(format!("{name}: length {:?} instead of {:?}", measured.length, truth.length));
+        }
+        if let (Some(stream), Some(groups)) = (measured.stream, truth.extra["groups"].as_array()) {
+            let pending: u64 = groups.iter().filter_map(|group| group["pending"].as_u64()).sum();
+            if (stream.groups, stream.pending) != (groups.len() as u64, pending) {
+                self.faults.push(format!("{name}: {stream:?} instead of {} groups, {pending}", groups.len()));
+            }
+        }
+    }
+
+    fn same_memory(&mut self, name: &str, measured: &Measured, truth: &Truth) {
+        let Some((first, second)) = truth.memory else { return };
+        if measured.module.is_some() {
+            return;
+        }
+        let ours = measured.memory.0;
+        let kind = format!("{}/{}", truth.kind, truth.encoding);
+        if first == second {
+            let (keys, hits) = self.exact.entry(kind.clone()).or_default();
+            *keys += 1;
+            *hits += usize::from(ours == first);
+            if ours != first {
+                self.misses.push(format!("{kind} {name}: {ours} instead of {first} ({:?})", measured.length));
+            }
+            return;
+        }
+        let mean = first.midpoint(second);
+        self.random = (self.random.0 + ours, self.random.1 + mean);
+        if measured.length.unwrap_or(0) >= MANY && apart(ours, first) > TOLERANCE && apart(ours, second) > TOLERANCE {
+            self.far.push(format!("far: {kind} {name}: {ours} instead of {first} or {second} ({:?})", measured.length));
+        }
+    }
+
+    fn exact(&self) -> (usize, usize) {
+        self.exact.values().fold((0, 0), |(keys, hits), (k, h)| (keys + k, hits + h))
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn apart(ours: u64, theirs: u64) -> f64 {
+    (ours as f64 - theirs as f64).abs() / theirs as f64
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn share((keys, hits): (usize, usize)) -> f64 {
+    if keys == 0 { 1.0 } else { hits as f64 / keys as f64 }
+}
+
+#[test]
+fn every_key_is_what_its_server_says() {
+    let Some(folders) = corpora() else {
+        println!("SKIPPED: no corpus in testdata/corpus, and RDBLENS_CORPUS names none");
+        return;
+    };
+    let limit = std::env::var("RDBLENS_SHOW").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
+    let mut table = format!("{:<26} {:>6} {:>8} {:>8} {:>8}  missed\n", "folder", "keys", "fixed", "exact", "random");
+    let mut faults = String::new();
+    let mut below = Vec::new();
+    for folder in folders {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let outcome = compare(&folder);
+        let exact = outcome.exact();
+        let drift = if outcome.random.1 == 0 { 0.0 } else { apart(outcome.random.0, outcome.random.1) };
+        let missed: Vec<String> = outcome
+            .exact
+            .iter()
+            .filter(|(_, (keys, hits))| keys != hits)
+            .map(|(kind, (keys, hits))| format!("{kind} {}/{keys}", keys - hits))
+            .collect();
+        writeln!(
+            table,
+            "{name:<26} {:>6} {:>8} {:>7.2}% {:>7.2}%  {}",
+            outcome.keys,
+            exact.0,
+            share(exact) * 100.0,
+            drift * 100.0,
+            missed.join(", ")
+        )
+        .unwrap();
+        for fault in outcome.faults.iter().take(limit) {
+            writeln!(faults, "{name}: {fault}").unwrap();
+        }
+        for miss in outcome.misses.iter().chain(&outcome.far).take(limit) {
+            println!("{name}: {miss}");
+        }
+        let approximate = name.ends_with("-libc");
+        if !approximate && (share(exact) < GOAL || drift > TOTAL_TOLERANCE || !outcome.far.is_empty()) {
+            below.push(name);
+        }
+    }
+    println!("{table}");
+    assert!(faults.is_empty(), "\n{faults}");
+    assert!(below.is_empty(), "below the goal: {below:?}");
+}
