@@ -1,0 +1,139 @@
+"""A redis-server of our own on loopback, and the few lines of RESP that it takes to speak with it.
+
+Used by make_shop.py and by .ci/live_server.py. Python's standard library only.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+
+class ReplyError(Exception):
+    """What the server answered with `-`."""
+
+
+def encode(*words):
+    """One command as RESP bytes; text and numbers are encoded, bytes are taken as they are."""
+    parts = [b"*%d\r\n" % len(words)]
+    for word in words:
+        data = word if isinstance(word, bytes) else str(word).encode()
+        parts.append(b"$%d\r\n%s\r\n" % (len(data), data))
+    return b"".join(parts)
+
+
+class Client:
+    """A connection. `call` sends one command, `pipeline` many at once."""
+
+    # Commands in flight at a time: both sides' socket buffers hold them, so neither waits for the other for ever.
+    WINDOW = 500
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
+        self.stream = self.socket.makefile("rb")
+
+    def close(self):
+        self.stream.close()
+        self.socket.close()
+
+    def call(self, *words):
+        self.socket.sendall(encode(*words))
+        reply = self.reply()
+        if isinstance(reply, ReplyError):
+            raise ReplyError(f"{words[0]}: {reply}")
+        return reply
+
+    def pipeline(self, commands):
+        """Replies in order; an error reply raises, naming its command."""
+        commands = list(commands)
+        replies = []
+        for start in range(0, len(commands), self.WINDOW):
+            window = commands[start : start + self.WINDOW]
+            self.socket.sendall(b"".join(encode(*words) for words in window))
+            for words in window:
+                reply = self.reply()
+                if isinstance(reply, ReplyError):
+                    raise ReplyError(f"{words[:2]}: {reply}")
+                replies.append(reply)
+        return replies
+
+    def reply(self):
+        line = self.stream.readline()
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError("the server closed the connection")
+        mark, rest = line[:1], line[1:-2]
+        if mark == b"+":
+            return rest
+        if mark == b"-":
+            return ReplyError(rest.decode(errors="replace"))
+        if mark == b":":
+            return int(rest)
+        if mark == b"$":
+            size = int(rest)
+            return None if size < 0 else self.stream.read(size + 2)[:-2]
+        if mark == b"*":
+            size = int(rest)
+            return None if size < 0 else [self.reply() for _ in range(size)]
+        raise ConnectionError(f"unexpected reply {line!r}")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """`with Server("--maxmemory-policy", "allkeys-lru") as server:` starts one in a directory of its own, and ends it."""
+
+    def __init__(self, *options):
+        self.binary = shutil.which("redis-server")
+        if self.binary is None:
+            raise SystemExit("redis-server is not installed: apt-get install redis-server")
+        self.options = options
+
+    def __enter__(self):
+        self.directory = tempfile.mkdtemp(prefix="rdblens-")
+        self.port = free_port()
+        command = [self.binary, "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.directory]
+        command += ["--save", "", "--appendonly", "no", "--daemonize", "no", "--enable-debug-command", "local"]
+        self.log = open(os.path.join(self.directory, "log"), "wb")
+        self.process = subprocess.Popen(command + list(self.options), stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        try:
+            self.client = self._connect()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _connect(self):
+        for _ in range(200):
+            if self.process.poll() is not None:
+                with open(self.log.name, errors="replace") as log:
+                    raise SystemExit("redis-server did not start:\n" + log.read())
+            try:
+                client = Client(self.port)
+                client.call("PING")
+                return client
+            except (OSError, ReplyError):
+                time.sleep(0.05)
+        raise SystemExit("redis-server does not answer")
+
+    def __exit__(self, *_):
+        if hasattr(self, "client"):
+            self.client.close()
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    @property
+    def dump(self):
+        """Where SAVE writes."""
+        return os.path.join(self.directory, "dump.rdb")

@@ -1,0 +1,5 @@
+//! What several test programs share. Each uses its own part, so the rest is unused there.
+#![allow(dead_code)]
+
+pub mod program;
+pub mod truth;

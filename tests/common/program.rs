@@ -1,0 +1,68 @@
+//! Running the binary under test.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The folder of fixtures.
+pub fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")
+}
+
+/// The binary, with nothing on its standard input.
+pub fn rdblens() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rdblens"));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Runs to the end and returns status and output.
+pub fn run(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// Runs with `input` on standard input.
+pub fn run_with_input(command: &mut Command, input: Vec<u8>) -> Output {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    let mut stdin = child.stdin.take().expect("it was piped");
+    // A reader that stops early closes the pipe; what it printed tells the rest.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("the child was not waited for yet");
+    writer.join().expect("the writer does not panic");
+    output
+}
+
+/// Status and output of a run, or `None` when it took longer than `limit` and was ended.
+pub fn run_within(command: &mut Command, limit: Duration) -> Option<Output> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    let stdout = drain(child.stdout.take().expect("it was piped"));
+    let stderr = drain(child.stderr.take().expect("it was piped"));
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("the child is ours") {
+            let read = |thread: std::thread::JoinHandle<Vec<u8>>| thread.join().expect("the reader does not panic");
+            return Some(Output { status, stdout: read(stdout), stderr: read(stderr) });
+        }
+        if start.elapsed() > limit {
+            child.kill().expect("the child is ours");
+            child.wait().expect("the child is ours");
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).expect("a pipe reads to its end");
+        bytes
+    })
+}
+
+/// Both outputs as one text.
+pub fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}

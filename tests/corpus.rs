@@ -1,0 +1,236 @@
+//! Every key of every server's dump against what that server said about it.
+//!
+//! Goes over `testdata/corpus`, or over the folders below `RDBLENS_CORPUS` when that is set. With `-- --nocapture` it
+//! prints a line a folder, with the share of keys whose memory is predicted to the byte (for information).
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use common::program::{rdblens, run, run_with_input, testdata, text};
+use common::truth::{Folder, Place, Truth};
+use data_encoding::BASE64;
+use serde::Deserialize;
+
+/// A row of `rdblens keys`.
+#[derive(Debug, Deserialize, PartialEq)]
+struct Row {
+    db: u64,
+    key: Option<String>,
+    key_base64: Option<String>,
+    #[serde(rename = "type")]
+    kind: String,
+    module: Option<String>,
+    encoding: String,
+    length: Option<u64>,
+    memory: Option<u64>,
+    expires_at: Option<i64>,
+    idle: Option<u64>,
+    freq: Option<u8>,
+    fields_with_ttl: Option<u64>,
+    groups: Option<u64>,
+    pending: Option<u64>,
+}
+
+impl Row {
+    fn place(&self) -> Place {
+        let key = match (&self.key, &self.key_base64) {
+            (Some(text), _) => text.clone().into_bytes(),
+            (None, Some(base64)) => BASE64.decode(base64.as_bytes()).expect("key_base64 is base64"),
+            (None, None) => panic!("a row names its key: {self:?}"),
+        };
+        (self.db, key)
+    }
+}
+
+/// What a folder's comparison came to.
+struct Outcome {
+    compared: usize,
+    memory_exact: usize,
+    memory_known: usize,
+    faults: Vec<String>,
+}
+
+/// Faults that a folder prints.
+const SHOWN: usize = 10;
+
+fn corpus() -> PathBuf {
+    std::env::var_os("RDBLENS_CORPUS").map_or_else(|| testdata().join("corpus"), PathBuf::from)
+}
+
+fn rows(stdout: &[u8]) -> Vec<Row> {
+    let text = std::str::from_utf8(stdout).expect("NDJSON is UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
+}
+
+fn shown((db, key): &Place) -> String {
+    format!("db {db} {}", key.escape_ascii())
+}
+
+/// Notes a fact on which the row and the truth differ.
+fn differ<T: PartialEq + std::fmt::Debug>(faults: &mut Vec<String>, place: &Place, what: &str, ours: &T, theirs: &T) {
+    if ours != theirs {
+        faults.push(format!("{}: {what} {ours:?}, the server says {theirs:?}", shown(place)));
+    }
+}
+
+fn compare_key(faults: &mut Vec<String>, place: &Place, row: &Row, truth: &Truth) {
+    differ(faults, place, "expires_at", &row.expires_at, &truth.expires_at);
+    if truth.is_module() {
+        differ(faults, place, "type", &row.kind.as_str(), &"module");
+        differ(faults, place, "module", &row.module.as_deref(), &Some(&truth.kind));
+    } else {
+        // Redis 5.0 has no name for the encoding of a stream.
+        let encoding = if truth.kind == "stream" { "stream" } else { &truth.encoding };
+        differ(faults, place, "type", &row.kind, &truth.kind);
+        differ(faults, place, "encoding", &row.encoding.as_str(), &encoding);
+        differ(faults, place, "length", &row.length, &truth.length);
+    }
+    if let Some(idle) = truth.idle {
+        // SAVE came within a second of the question.
+        let near = row.idle.is_some_and(|ours| ours == idle || ours == idle + 1);
+        differ(faults, place, "idle", &row.idle.filter(|_| !near), &truth.idle.filter(|_| !near));
+    }
+    let given = [
+        ("freq", row.freq.map(u64::from), truth.freq.map(u64::from)),
+        ("fields_with_ttl", row.fields_with_ttl, truth.fields_with_ttl),
+        ("groups", row.groups, truth.groups),
+        ("pending", row.pending, truth.pending),
+    ];
+    for (what, ours, theirs) in given.iter().filter(|(_, _, theirs)| theirs.is_some()) {
+        differ(faults, place, what, ours, theirs);
+    }
+}
+
+fn compare(rows: &[Row], truth: &BTreeMap<Place, Truth>) -> Outcome {
+    let mut outcome = Outcome { compared: 0, memory_exact: 0, memory_known: 0, faults: Vec::new() };
+    let mut missing: BTreeMap<&Place, &Truth> = truth.iter().collect();
+    for row in rows {
+        let place = row.place();
+        let Some(truth) = missing.remove(&place) else {
+            let how = if truth.contains_key(&place) { "twice" } else { "extra" };
+            outcome.faults.push(format!("{}: {how}", shown(&place)));
+            continue;
+        };
+        compare_key(&mut outcome.faults, &place, row, truth);
+        outcome.compared += 1;
+        outcome.memory_known += usize::from(truth.memory.is_some() && !truth.is_module());
+        outcome.memory_exact += usize::from(truth.memory.is_some() && !truth.is_module() && row.memory == truth.memory);
+    }
+    outcome.faults.extend(missing.keys().map(|place| format!("{}: missing", shown(place))));
+    outcome
+}
+
+fn examine(folder: &Folder) -> Outcome {
+    let input = folder.input();
+    let mut command = rdblens();
+    command.arg("keys").arg(&input);
+    for setting in folder.settings() {
+        command.args(["--server-config", &setting]);
+    }
+    let keys = run(&mut command);
+    let mut outcome = compare(&rows(&keys.stdout), &folder.truth());
+    if !keys.status.success() {
+        outcome.faults.push(format!("keys: {}: {}", keys.status, String::from_utf8_lossy(&keys.stderr).trim_end()));
+    }
+    let check = run(rdblens().arg("check").arg(&input));
+    let says_ok = text(&check).split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ok");
+    if !check.status.success() || !says_ok {
+        outcome.faults.push(format!("check: {}: {}", check.status, text(&check).trim_end()));
+    }
+    if outcome.compared == 0 {
+        outcome.faults.push("no key was compared".to_owned());
+    }
+    outcome
+}
+
+#[test]
+fn every_key_is_what_its_server_said() {
+    let root = corpus();
+    let folders = Folder::all(&root);
+    assert!(!folders.is_empty(), "{} holds no folder", root.display());
+    println!("{:<24} {:>6} {:>7}  memory exact of known", "folder", "keys", "faults");
+    let (mut keys, mut bad) = (0, Vec::new());
+    for folder in &folders {
+        let outcome = examine(folder);
+        let memory = format!("{} / {}", outcome.memory_exact, outcome.memory_known);
+        println!("{:<24} {:>6} {:>7}  {memory}", folder.name, outcome.compared, outcome.faults.len());
+        outcome.faults.iter().take(SHOWN).for_each(|fault| println!("    {fault}"));
+        keys += outcome.compared;
+        if !outcome.faults.is_empty() {
+            bad.push(format!("{} ({})", folder.name, outcome.faults.len()));
+        }
+    }
+    println!("{keys} keys compared in {} folders", folders.len());
+    assert!(bad.is_empty(), "{} of {} folders differ: {}", bad.len(), folders.len(), bad.join(", "));
+}
+
+fn shop() -> PathBuf {
+    testdata().join("dumps").join("shop.rdb")
+}
+
+/// What `keys` prints of a file.
+fn keys_of(path: &Path) -> Vec<u8> {
+    let output = run(rdblens().arg("keys").arg(path));
+    assert!(output.status.success(), "{}: {}", path.display(), text(&output));
+    output.stdout
+}
+
+#[test]
+fn every_container_holds_the_same_keys() {
+    let plain = fs::read(shop()).expect("the demo dump is committed");
+    let expected = keys_of(&shop());
+    assert!(rows(&expected).len() > 5000, "the demo dump has its keys");
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let mark: &[u8] = b"0123456789abcdef0123456789abcdef01234567";
+    let announced = format!("${}\r\n", plain.len());
+    let containers: [(&str, Vec<u8>); 7] = [
+        ("shop.gz", gzip(&plain)),
+        ("two_members.gz", [gzip(&plain[..100_000]), gzip(&plain[100_000..])].concat()),
+        ("shop.zst", zstd::encode_all(&plain[..], 3).expect("memory can be compressed")),
+        ("shop.lz4", lz4(&plain)),
+        ("full_sync", [b"$EOF:", mark, b"\r\n", &plain, mark].concat()),
+        ("full_sync_from_disk", [announced.as_bytes(), &plain].concat()),
+        ("preamble.aof", [&plain[..], b"*1\r\n$4\r\nPING\r\n"].concat()),
+    ];
+    for (name, bytes) in containers {
+        let path = folder.path().join(name);
+        fs::write(&path, &bytes).expect("the folder takes files");
+        assert!(keys_of(&path) == expected, "{name}: other keys than in the plain dump");
+        let piped = run_with_input(rdblens().args(["keys", "-"]), bytes);
+        assert!(piped.status.success(), "{name} piped: {}", text(&piped));
+        assert!(piped.stdout == expected, "{name} piped: other keys than in the plain dump");
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory takes all");
+    encoder.finish().expect("memory takes all")
+}
+
+fn lz4(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    encoder.write_all(bytes).expect("memory takes all");
+    encoder.finish().expect("memory takes all")
+}
+
+#[test]
+fn the_shards_of_a_deployment_are_one_snapshot() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    for shard in ["shard-0.rdb", "shard-1.rdb"] {
+        fs::copy(shop(), folder.path().join(shard)).expect("the folder takes files");
+    }
+    let output = run(rdblens().arg("keys").arg(folder.path()));
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(rows(&output.stdout).len(), 2 * rows(&keys_of(&shop())).len());
+    let text = std::str::from_utf8(&output.stdout).expect("NDJSON is UTF-8");
+    for (row, shard) in [(text.lines().next(), "shard-0.rdb"), (text.lines().next_back(), "shard-1.rdb")] {
+        let row: serde_json::Value = serde_json::from_str(row.expect("there are rows")).expect("a row is JSON");
+        let source = row["source"].as_str().expect("rows of several inputs name theirs");
+        assert!(source.ends_with(shard), "{source} is not {shard}");
+    }
+}
