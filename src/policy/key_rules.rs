@@ -75,12 +75,6 @@ impl Seen {
     }
 }
 
-impl std::fmt::Debug for KeyRules {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.metas.iter().map(|meta| meta.id)).finish()
-    }
-}
-
 impl KeyRules {
     /// The rules that all standards agree on. Names are divided by each of these bytes, by `:` if there is none.
     pub fn default_rules(separators: &[u8]) -> Self {

@@ -1,0 +1,210 @@
+//! The program as scripts see it: exit status, streams, closed pipes.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+
+fn rdblens(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().expect("not ended by a signal")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A copy of the shop's dump, changed.
+fn changed(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = fs::read(SHOP).unwrap();
+    change(&mut bytes);
+    let path = folder.path().join("changed.rdb");
+    fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn zero_says_done() {
+    for args in [&["analyze", SHOP][..], &["keys", SHOP], &["check", SHOP], &["--version"], &["help"]] {
+        let output = rdblens(args);
+        assert_eq!(status(&output), 0, "{args:?}: {}", stderr(&output));
+        assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn one_says_findings() {
+    assert_eq!(status(&rdblens(&["analyze", SHOP, "--fail-on", "must"])), 1);
+    let clean = ["analyze", SHOP, "--fail-on", "must", "--match", "session:*", "--big-string", "1GB"];
+    assert_eq!(status(&rdblens(&clean)), 0);
+}
+
+#[test]
+fn two_says_wrong_usage() {
+    for args in [
+        &["analyze"][..],
+        &["analyse", SHOP],
+        &["keys", SHOP, "--regex", "("],
+        &["keys", SHOP, "--server", "mongo-4"],
+        &["keys", SHOP, "--server-config", "no-such-setting=1"],
+        &["keys", SHOP, "--at", "yesterday"],
+        &["analyze", SHOP, "--min-share", "7"],
+        &["analyze", SHOP, "--separator", "::"],
+    ] {
+        let output = rdblens(args);
+        assert_eq!(status(&output), 2, "{args:?}: {}", stderr(&output));
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn three_says_no_report() {
+    let (_folder, path) = changed(|bytes| bytes[0] = b'X');
+    for command in ["analyze", "keys", "check"] {
+        for input in [path.as_str(), "no-such-file.rdb", env!("CARGO_MANIFEST_DIR")] {
+            let output = rdblens(&[command, input]);
+            assert_eq!(status(&output), 3, "{command} {input}: {}", stderr(&output));
+            assert!(stderr(&output).contains(input), "{command} {input}: {}", stderr(&output));
+        }
+    }
+}
+
+#[test]
+fn four_says_incomplete_and_wins_over_findings() {
+    let (_folder, path) = changed(|bytes| bytes.truncate(bytes.len() / 2));
+    let output = rdblens(&["analyze", &path, "--format", "json", "--fail-on", "hint"]);
+    assert_eq!(status(&output), 4);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["complete"], false);
+    assert!(report["totals"]["keys"].as_u64().unwrap() > 100, "what was read before is reported");
+    assert!(stderr(&output).contains("changed.rdb: byte 0x"), "{}", stderr(&output));
+    let output = rdblens(&["check", &path]);
+    assert_eq!(status(&output), 4);
+    assert!(stdout(&output).contains("truncated"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_changed_byte_is_a_checksum_mismatch() {
+    // The last byte of the last value before the end: framing stays intact.
+    let (_folder, path) = changed(|bytes| {
+        let end = bytes.len();
+        bytes[end - 1] ^= 0x55;
+    });
+    let output = rdblens(&["check", &path]);
+    assert_eq!((status(&output), stdout(&output).contains("checksum mismatch")), (4, true), "{}", stdout(&output));
+    assert_eq!(status(&rdblens(&["analyze", &path])), 4);
+    let output = rdblens(&["check", &path, "--no-checksum"]);
+    assert_eq!((status(&output), stdout(&output).contains("checksum skipped")), (0, true), "{}", stdout(&output));
+}
+
+#[test]
+fn a_closed_pipe_is_a_normal_end() {
+    for args in [&["keys", SHOP][..], &["keys", SHOP, "--format", "csv"], &["analyze", SHOP, "--format", "json"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_rdblens"))
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((status(&output), stderr(&output).as_str()), (0, ""), "{args:?}");
+    }
+}
+
+#[test]
+fn standard_input_gives_what_the_file_gives() {
+    let from_file = rdblens(&["keys", SHOP]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rdblens"))
+        .args(["keys", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(&fs::read(SHOP).unwrap()));
+    let from_pipe = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(from_file.stdout == from_pipe.stdout && !from_pipe.stdout.is_empty());
+}
+
+#[test]
+fn an_output_file_is_whole_or_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    let path_text = path.to_str().unwrap();
+    let output = rdblens(&["analyze", SHOP, "--format", "json", "-o", path_text]);
+    assert_eq!((status(&output), output.stdout.len()), (0, 0));
+    assert_eq!(fs::read(&path).unwrap(), rdblens(&["analyze", SHOP, "--format", "json"]).stdout);
+    let missing = folder.path().join("no-such-folder/report.json");
+    assert_eq!(status(&rdblens(&["analyze", SHOP, "-o", missing.to_str().unwrap()])), 3);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-written is left behind");
+}
+
+#[test]
+fn several_files_are_one_snapshot() {
+    let output = rdblens(&["analyze", SHOP, SHOP, "--format", "json"]);
+    let one: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(one["source"]["files"].as_array().unwrap().len(), 1, "the same file twice is read once");
+    let (_folder, copy) = changed(|_| ());
+    let output = rdblens(&["analyze", SHOP, &copy, "--format", "json"]);
+    let both: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let keys = |report: &serde_json::Value| report["totals"]["keys"].as_u64().unwrap();
+    assert_eq!(keys(&both), 2 * keys(&one));
+    for file in both["source"]["files"].as_array().unwrap() {
+        assert_eq!(file["keys"].as_u64().unwrap(), keys(&one));
+    }
+    let rows = stdout(&rdblens(&["keys", SHOP, &copy]));
+    let row: serde_json::Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
+    assert_eq!(row["source"], SHOP);
+}
+
+#[test]
+fn a_missing_shard_leaves_a_report_of_the_others() {
+    let output = rdblens(&["analyze", SHOP, "no-such-shard.rdb", "--format", "json"]);
+    assert_eq!(status(&output), 3, "an input that does not exist is told before anything is read");
+    let (_folder, broken) = changed(|bytes| bytes[0] = b'X');
+    let output = rdblens(&["analyze", SHOP, &broken, "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((status(&output), &report["complete"]), (4, &serde_json::Value::Bool(false)));
+    assert!(report["totals"]["keys"].as_u64().unwrap() > 1000);
+}
+
+#[test]
+fn selections_agree_with_each_other() {
+    let rows = |args: &[&str]| stdout(&rdblens(&[&["keys", SHOP], args].concat())).lines().count() as u64;
+    let totals = |args: &[&str]| {
+        let output = rdblens(&[&["analyze", SHOP, "--format", "json"], args].concat());
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["totals"]["keys"].as_u64().unwrap()
+    };
+    let all = rows(&[]);
+    for args in [
+        &["--db", "0"][..],
+        &["--db", "1", "--db", "2"],
+        &["--type", "hash"],
+        &["--match", "user:*"],
+        &["--regex", "^(cart|order):"],
+        &["--no-expired"],
+        &["--limit", "100"],
+        &["--type", "string", "--match", "*1*", "--limit", "7"],
+    ] {
+        let count = rows(args);
+        assert!(count > 0 && count < all, "{args:?}: {count} of {all}");
+        assert_eq!(count, totals(args), "{args:?}");
+    }
+    assert_eq!(rows(&["--db", "0"]) + rows(&["--db", "1", "--db", "2"]), all);
+}

@@ -1,0 +1,88 @@
+//! What the documents show is what the program prints: every command in a `console` block is run, and the lines below it
+//! are held against its output. `UPDATE_GOLDEN=1 cargo test --test docs` renews them; read what changed before committing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_rdblens");
+/// How the README runs the program; here it is built already.
+const BUILD_AND_RUN: &str = "cargo run --release --quiet -- ";
+
+#[test]
+fn documents_show_what_the_program_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut checked = 0;
+    let mut wrong = Vec::new();
+    for path in documents(root) {
+        let text = fs::read_to_string(&path).unwrap();
+        let (renewed, commands) = renew(&text, root);
+        checked += commands;
+        if renewed == text {
+            continue;
+        }
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&path, renewed).unwrap();
+        } else {
+            let differing = renewed.lines().zip(text.lines()).find(|(new, old)| new != old);
+            wrong.push(format!("{}: {differing:?}", path.display()));
+        }
+    }
+    assert!(checked > 0, "no document shows a command");
+    assert!(wrong.is_empty(), "renew with UPDATE_GOLDEN=1:\n{}", wrong.join("\n"));
+}
+
+fn documents(root: &Path) -> Vec<PathBuf> {
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<_> = docs.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    all.push(root.join("README.md"));
+    all.sort();
+    all
+}
+
+/// The text with the output of each command made anew, and the number of commands run.
+fn renew(text: &str, root: &Path) -> (String, usize) {
+    let (mut renewed, mut commands) = (String::new(), 0);
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        renewed += line;
+        renewed += "\n";
+        if line != "```console" {
+            continue;
+        }
+        while let Some(line) = lines.next_if(|line| *line != "```") {
+            let Some(command) = line.strip_prefix("$ ") else { continue };
+            renewed += line;
+            renewed += "\n";
+            match output(command, root) {
+                Some(output) => {
+                    renewed += &output;
+                    commands += 1;
+                }
+                // Not ours to run: what stands there stays.
+                None => {
+                    while let Some(line) = lines.next_if(|line| *line != "```" && !line.starts_with("$ ")) {
+                        renewed += line;
+                        renewed += "\n";
+                    }
+                }
+            }
+        }
+    }
+    (renewed, commands)
+}
+
+/// What the program prints on standard output, and then on standard error.
+fn output(command: &str, root: &Path) -> Option<String> {
+    let command = command.strip_prefix(BUILD_AND_RUN).or_else(|| command.strip_prefix("rdblens "))?;
+    let shell = Command::new("sh")
+        .arg("-c")
+        .arg(format!("\"{PROGRAM}\" {command}"))
+        .current_dir(root)
+        .env_remove("RUST_BACKTRACE")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = [shell.stdout, shell.stderr].concat();
+    Some(String::from_utf8(text).unwrap().replace(PROGRAM, "rdblens"))
+}
