@@ -81,9 +81,9 @@ pub fn read_in_order(
     for work in feed {
         let tally = files.entry(work.file.index).or_default();
         let before = tally.keys;
-        let more = read_batch(&work.batch, &work.file, reading, tally, |record, _| see(record, work.file.index));
+        let end = read_batch(&work.batch, &work.file, reading, tally, |record, _| see(record, work.file.index));
         progress.keys(tally.keys - before);
-        if more == Continue::No {
+        if end.more == Continue::No {
             break;
         }
     }

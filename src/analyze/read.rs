@@ -82,13 +82,16 @@ impl FileTally {
 }
 
 /// Reads the records of a batch and shows the selected ones to `see`, until it says stop.
-pub fn read_batch<'m>(
+///
+/// The scan that cut the batch came through all of it, so broken framing would be a fault of this program; it is reported
+/// like damage.
+pub fn read_batch(
     batch: &Batch,
-    file: &'m File,
+    file: &File,
     reading: Reading<'_>,
     tally: &mut FileTally,
     mut see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
-) -> Continue {
+) -> BatchEnd {
     if reading.checksum {
         tally.checksums.push((batch.index, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
     }
@@ -99,7 +102,10 @@ pub fn read_batch<'m>(
         let entry = match scanner.next_item() {
             Ok(Item::Entry(entry)) => entry,
             Ok(_) => continue,
-            Err(error) => return lost(tally, error),
+            Err(error) => {
+                tally.damage(error);
+                break;
+            }
         };
         tally.keys += 1;
         let key = match entry.key.decode(&mut scratch).within("key") {
@@ -107,22 +113,29 @@ pub fn read_batch<'m>(
             Err(error) => {
                 tally.damage(error);
                 if let Err(error) = scanner.skip_value(&entry) {
-                    return lost(tally, error);
+                    tally.damage(error);
+                    break;
                 }
                 continue;
             }
         };
         let kind = entry.value_type.kind();
+        // A database that is not known yet is asked about when it is.
+        let selection = reading.selection;
         let db = entry.db.unwrap_or_default();
-        if !reading.selection.wants(db, kind, key, entry.expires_at, reading.reference) {
+        let wanted = (entry.db.is_none() || selection.wants_database(db))
+            && selection.wants_in_any_database(kind, key, entry.expires_at, reading.reference);
+        if !wanted {
             if let Err(error) = scanner.skip_value(&entry) {
-                return lost(tally, error);
+                tally.damage(error);
+                break;
             }
             continue;
         }
         meter.begin_key(key.len() as u64, entry.expires_at.is_some());
         if let Err(error) = scanner.value(&entry, &mut meter) {
-            return lost(tally, error);
+            tally.damage(error);
+            break;
         }
         let end = scanner.cursor().consumed();
         match record(&mut meter, &entry, key, db, end) {
@@ -130,13 +143,22 @@ pub fn read_batch<'m>(
                 tally.memory += record.memory;
                 let known = if entry.db.is_some() { KnownDatabase::Yes } else { KnownDatabase::No };
                 if see(&record, known) == Continue::No {
-                    return Continue::No;
+                    return BatchEnd { more: Continue::No, db: scanner.state().db };
                 }
             }
             Err(error) => tally.damage(error),
         }
     }
-    Continue::Yes
+    BatchEnd { more: Continue::Yes, db: scanner.state().db }
+}
+
+/// Where a worker left a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchEnd {
+    /// Whether more records are wanted.
+    pub more: Continue,
+    /// The database in force there, if it is known.
+    pub db: Option<u64>,
 }
 
 /// Whether more records are wanted.
@@ -155,13 +177,6 @@ pub enum KnownDatabase {
     Yes,
     /// Provisional, until the part before is joined.
     No,
-}
-
-/// The scan that cut the batch came through here, so this is a fault of the program; it is reported like a damage.
-#[cold]
-fn lost(tally: &mut FileTally, error: Error) -> Continue {
-    tally.damage(error);
-    Continue::Yes
 }
 
 #[inline]

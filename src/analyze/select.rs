@@ -53,10 +53,19 @@ impl Selection {
         expires_at: Option<Millis>,
         reference: Option<Millis>,
     ) -> bool {
-        self.wants_database(db)
-            && self.wants_kind(kind)
-            && !(self.no_expired && is_expired(expires_at, reference))
-            && self.wants_name(key)
+        self.wants_database(db) && self.wants_in_any_database(kind, key, expires_at, reference)
+    }
+
+    /// The same for a key whose database is not known yet.
+    #[inline]
+    pub fn wants_in_any_database(
+        &self,
+        kind: Kind,
+        key: &[u8],
+        expires_at: Option<Millis>,
+        reference: Option<Millis>,
+    ) -> bool {
+        self.wants_kind(kind) && !(self.no_expired && is_expired(expires_at, reference)) && self.wants_name(key)
     }
 
     /// Whether keys of this database can count.

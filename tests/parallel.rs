@@ -1,0 +1,196 @@
+//! Neither the number of threads, nor the size of batches, nor where the bytes come from changes a report.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rdblens::aggregate::Aggregate;
+use rdblens::aggregate::databases::Databases;
+use rdblens::aggregate::top_keys::TopKeys;
+use rdblens::aggregate::totals::Totals;
+use rdblens::analyze::part::Part;
+use rdblens::analyze::read::{Continue, File, FileTally, KnownDatabase, Reading, read_batch};
+use rdblens::analyze::{Plan, ReadPlan, Selection, Unwatched, analyze};
+use rdblens::input::{Input, OpenOptions};
+use rdblens::memory::{Allocator, Model, Server, ServerConfig};
+use rdblens::rdb::batch::{Batch, Batches, FIRST_DATABASE};
+use rdblens::record::Record;
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
+}
+
+fn plan() -> Plan {
+    Plan::new(ReadPlan::new(std::env::temp_dir()))
+}
+
+fn report(input: &Path, plan: &Plan) -> String {
+    let report = analyze(&[input], plan, &Unwatched).unwrap();
+    serde_json::to_string_pretty(&report).unwrap()
+}
+
+#[test]
+fn reports_are_the_same_for_any_number_of_threads() {
+    for input in [testdata("dumps/shop.rdb"), testdata("corpus")] {
+        let with = |threads| {
+            let mut plan = plan();
+            plan.read.threads = threads;
+            report(&input, &plan)
+        };
+        let one = with(1);
+        assert!(one.len() > 1000);
+        for threads in [2, 3, 16] {
+            assert!(with(threads) == one, "{threads} threads make another report of {}", input.display());
+        }
+    }
+}
+
+#[test]
+fn rows_come_in_file_order_for_any_number_of_threads() {
+    let rows = |threads: &str| {
+        let input = testdata("corpus");
+        let args = ["keys", input.to_str().unwrap(), "--threads", threads, "--quiet"];
+        std::process::Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).output().unwrap().stdout
+    };
+    let one = rows("1");
+    assert!(one.len() > 1_000_000);
+    for threads in ["2", "3", "16"] {
+        assert!(rows(threads) == one, "{threads} threads make other rows");
+    }
+}
+
+#[test]
+fn mapped_streamed_and_compressed_are_the_same() {
+    let shop = testdata("dumps/shop.rdb");
+    let bytes = fs::read(&shop).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let sections = |input: &Path, plan: &Plan| {
+        let mut report = analyze(&[input], plan, &Unwatched).unwrap();
+        for file in &mut report.source.files {
+            (file.name, file.container) = (String::new(), String::new());
+        }
+        serde_json::to_string_pretty(&report).unwrap()
+    };
+    let mapped = sections(&shop, &plan());
+    let mut streamed = plan();
+    streamed.read.open.mmap = false;
+    assert!(sections(&shop, &streamed) == mapped);
+    // A window smaller than the largest records sends them through the spill file.
+    streamed.read.open.window = 4096;
+    assert!(sections(&shop, &streamed) == mapped);
+
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&bytes).unwrap();
+    let mut lz4 = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    lz4.write_all(&bytes).unwrap();
+    let zstd = zstd::encode_all(&bytes[..], 1).unwrap();
+    for (name, compressed) in [("gz", gzip.finish().unwrap()), ("lz4", lz4.finish().unwrap()), ("zst", zstd)] {
+        // The name says nothing: the magic does.
+        let path = folder.path().join(format!("as-{name}.rdb"));
+        fs::write(&path, compressed).unwrap();
+        assert!(sections(&path, &plan()) == mapped, "{name}");
+    }
+}
+
+/// Some aggregates that keep what a wrong database would spoil.
+struct Facts {
+    totals: Totals,
+    databases: Databases,
+    top: TopKeys,
+}
+
+impl Facts {
+    fn new() -> Self {
+        Facts { totals: Totals::new(None), databases: Databases::new(None), top: TopKeys::new(5) }
+    }
+
+    fn text(self) -> String {
+        let parts = (self.totals.finish(), self.databases.finish(), self.top.finish());
+        serde_json::to_string(&parts).unwrap()
+    }
+}
+
+impl Aggregate for Facts {
+    fn observe(&mut self, record: &Record<'_>) {
+        self.totals.observe(record);
+        self.databases.observe(record);
+        self.top.observe(record);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.totals.merge(other.totals);
+        self.databases.merge(other.databases);
+        self.top.merge(other.top);
+    }
+
+    fn settle_database(&mut self, db: u64) {
+        self.totals.settle_database(db);
+        self.databases.settle_database(db);
+        self.top.settle_database(db);
+    }
+}
+
+fn file(batches: &Batches) -> Arc<File> {
+    let server = Server::detect(&batches.header(), None, None);
+    let model = Model::for_server(server, Allocator::default(), &ServerConfig::default());
+    Arc::new(File { index: 0, name: String::new(), model })
+}
+
+fn batches(path: PathBuf, batch_bytes: usize) -> Batches {
+    let options = OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: 1 << 20 };
+    let opened = Input::file(path).open(&options).unwrap();
+    Batches::open(opened.body).unwrap().with_batch_bytes(batch_bytes)
+}
+
+fn part(batch: &Batch, file: &File, selection: &Selection) -> Part<Facts> {
+    let reading = Reading { selection, reference: None, checksum: false };
+    let mut part = Part::new(Facts::new());
+    let mut tally = FileTally::default();
+    let end = read_batch(batch, file, reading, &mut tally, |record, known| {
+        match known {
+            KnownDatabase::Yes => part.observe(record),
+            KnownDatabase::No => part.observe_leading(record, Facts::new),
+        }
+        Continue::Yes
+    });
+    assert_eq!((end.more, tally.damaged), (Continue::Yes, 0));
+    part.ends_in(end.db);
+    part
+}
+
+/// Reads the file in pieces that do not know the database they begin in, and joins them, from the left or the right.
+fn in_pieces(path: &Path, batch_bytes: usize, selection: &Selection, from_the_right: bool) -> String {
+    let mut batches = batches(path.to_owned(), batch_bytes);
+    let file = file(&batches);
+    let mut parts = Vec::new();
+    while let Some(mut batch) = batches.next_batch() {
+        batch.state.db = None;
+        parts.push(part(&batch, &file, selection));
+    }
+    assert!(parts.len() > 2, "the file was not cut");
+    let wanted = |db| selection.wants_database(db);
+    let empty = || Part::new(Facts::new());
+    let joined = match from_the_right {
+        false => parts.into_iter().fold(empty(), |left, right| left.join(right, wanted)),
+        true => parts.into_iter().rev().fold(empty(), |right, left| left.join(right, wanted)),
+    };
+    joined.finish(FIRST_DATABASE, Facts::new, wanted).text()
+}
+
+#[test]
+fn a_database_learnt_late_changes_nothing() {
+    let path = testdata("dumps/shop.rdb");
+    for databases in [vec![], vec![0], vec![1, 2]] {
+        let selection = Selection { databases, ..Selection::default() };
+        let mut all = batches(path.clone(), usize::MAX);
+        let file = file(&all);
+        let whole = part(&all.next_batch().unwrap(), &file, &selection);
+        let whole = whole.finish(FIRST_DATABASE, Facts::new, |_| true).text();
+        for batch_bytes in [1, 1000, 50_000] {
+            for from_the_right in [false, true] {
+                assert_eq!(in_pieces(&path, batch_bytes, &selection, from_the_right), whole, "{batch_bytes}");
+            }
+        }
+    }
+}
