@@ -42,9 +42,9 @@ impl Default for TreeLimits {
 }
 
 impl TreeLimits {
-    /// Names kept apart on this level outside strict mode: also the number of buckets that its names are counted in.
+    /// Names kept apart on this level outside strict mode (one at least, so that `{*}` always means several): also the number of buckets that its names are counted in.
     pub(super) fn generous(&self, level: usize) -> usize {
-        if level == 0 { self.top } else { self.below }
+        if level == 0 { self.top.max(1) } else { self.below.max(1) }
     }
 
     /// Names kept apart on this level.
@@ -53,7 +53,7 @@ impl TreeLimits {
         if !strict {
             return generous;
         }
-        if level >= self.last_level(true) { 1 } else { self.strict.get(level).map_or(1, |&limit| limit.min(generous)) }
+        if level >= self.last_level(true) { 1 } else { self.strict.get(level).map_or(1, |&limit| limit.clamp(1, generous)) }
     }
 
     /// The level on which all that is left of a pattern is one name.

@@ -82,7 +82,7 @@ pub(super) fn buckets<'a>(steps: impl Iterator<Item = Step<'a>>, limits: &TreeLi
     steps.enumerate().scan(0u64, |path, (level, step)| {
         let name = fixed_hash(&step.text.as_bytes()[..step.name.min(step.text.len())]);
         let name = match step.shape {
-            Shape::Literal => name % (limits.generous(level).max(1) as u64),
+            Shape::Literal => name % (limits.generous(level) as u64),
             Shape::Class | Shape::Star => name,
         };
         let place = mix(name ^ fixed_hash(step.separator().as_bytes()).rotate_left(32));
