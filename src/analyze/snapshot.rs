@@ -85,7 +85,7 @@ impl Snapshot {
             return Err(first.unwrap_or_else(|| Error::usage("no input named")));
         }
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
-        let reference = plan.at.or(ctime.map(|seconds| Millis(seconds.saturating_mul(1000))));
+        let reference = plan.at.or(ctime.map(end_of_second));
         Ok(Snapshot { files, facts, reference })
     }
 
@@ -108,6 +108,12 @@ impl Snapshot {
             checksum: plan.checksum && plan.limit.is_none(),
         }
     }
+}
+
+/// The last moment of a second. `ctime` counts whole seconds and the snapshot is taken somewhere within: a key that is due
+/// in that second was due when the dump was written rather than afterwards.
+fn end_of_second(seconds: i64) -> Millis {
+    Millis(seconds.saturating_mul(1000).saturating_add(999))
 }
 
 /// Who wrote a file.

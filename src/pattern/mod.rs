@@ -6,6 +6,7 @@
 pub mod classify;
 pub mod segment;
 pub mod slot;
+pub mod tree;
 
 /// The pattern of one key: its text, and where each segment's name stands in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
