@@ -24,8 +24,12 @@ pub fn run(command: &mut Command) -> Output {
 
 /// Runs with `input` on standard input.
 pub fn run_with_input(command: &mut Command, input: Vec<u8>) -> Output {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary was built");
     let mut stdin = child.stdin.take().expect("it was piped");
     // A reader that stops early closes the pipe; what it printed tells the rest.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
