@@ -52,6 +52,8 @@ pub enum Frame {
         /// More bytes in cluster mode.
         cluster: u64,
     },
+    /// The key with a counted header, and a table entry (KeyDB).
+    SharedKey,
     /// The key inside its table entry (Valkey 8.0).
     KeyInEntry,
     /// Key, expiry and object in one allocation.
@@ -78,8 +80,6 @@ pub struct SdsHeaders {
     pub byte: u64,
     /// Longest string with a header of five bytes.
     pub short: u64,
-    /// Short strings have the three-byte header, too (KeyDB).
-    pub no_tiny: bool,
 }
 
 /// How a string outside of an object is counted.
@@ -129,10 +129,21 @@ pub struct Embedding {
     pub object: u64,
     /// The test takes three bytes for the key's header and end, whatever they are.
     pub flat_key: bool,
-    /// The test counts an expiry.
-    pub counts_expiry: bool,
+    /// How an expiry enters the test.
+    pub expiry: EmbeddedExpiry,
     /// The least room that a value takes.
     pub least: u64,
+}
+
+/// How an expiry enters the test whether a value goes into the allocation of its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbeddedExpiry {
+    /// It is counted.
+    Counted,
+    /// It is not, whatever the allocation becomes.
+    Ignored,
+    /// It comes later: if the rounding left room the value stays, else it is counted.
+    Later,
 }
 
 /// Which form small collections are packed in.
@@ -247,8 +258,6 @@ pub struct Presize {
     pub packed_hash: bool,
     /// Sorted sets that were packed.
     pub packed_zset: bool,
-    /// Sets that leave the integer or packed form while being loaded.
-    pub converted_set: bool,
     /// A hash that leaves the packed form while being loaded asks for all its pairs, not for those still to come.
     pub converted_hash_whole: bool,
 }

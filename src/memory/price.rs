@@ -44,6 +44,8 @@ const POINTER: u64 = 8;
 const ROOM_FOR_EXPIRY_FROM: u64 = 128;
 /// The size of a command's argument in Redis 4.0 is that of a string of this kind at least.
 const ARGUMENT_HEADER: u64 = 3;
+/// Header of a string that counts its users (KeyDB), below 64 KiB.
+const SHARED_HEADER: u64 = 11;
 
 impl Model {
     /// Bytes of an allocation.
@@ -66,7 +68,7 @@ impl Model {
     fn inner_sds(&self, len: u64) -> u64 {
         let sds = &self.layout.sds;
         let header = match len {
-            0..32 if !sds.no_tiny => 1,
+            0..32 => 1,
             _ if len <= sds.byte => 3,
             _ if len <= sds.short => 5,
             _ => 9,
@@ -104,6 +106,14 @@ impl Model {
                 let links = if self.config.cluster { cluster } else { 0 };
                 Framed { outside: self.sds(key.len) + 24 + links, object }
             }
+            Frame::SharedKey => {
+                let key = if key.len < 1 << 16 {
+                    self.usable(key.len + SHARED_HEADER + 1)
+                } else {
+                    self.sds(key.len)
+                };
+                Framed { outside: key + 24, object }
+            }
             Frame::KeyInEntry => Framed { outside: self.usable(16 + 1 + self.inner_sds(key.len)), object },
             Frame::Joint(joint) => Framed { outside: 0, object: self.joint(joint, key) },
         }
@@ -130,12 +140,17 @@ impl Model {
         let expiry = if key.expires { 8 } else { 0 };
         let inner = self.inner_sds(key.len);
         let tested_key = if embedding.flat_key { key.len + 3 } else { 1 + inner };
-        let tested_expiry = if embedding.counts_expiry { expiry } else { 0 };
-        if embedding.object + tested_key + tested_expiry + VALUE_INSIDE + len > embedding.room {
-            return None;
-        }
-        let value = (VALUE_INSIDE + len).max(embedding.least);
-        Some(self.usable(embedding.object + expiry + 1 + inner + value))
+        let tested = embedding.object + tested_key + VALUE_INSIDE + len;
+        let bare = embedding.object + 1 + inner + (VALUE_INSIDE + len).max(embedding.least);
+        let fits = match embedding.expiry {
+            EmbeddedExpiry::Ignored => tested <= embedding.room,
+            EmbeddedExpiry::Counted => tested + expiry <= embedding.room,
+            EmbeddedExpiry::Later => {
+                tested + expiry <= embedding.room
+                    || tested <= embedding.room && bare + expiry <= self.usable(bare)
+            }
+        };
+        fits.then(|| self.usable(bare + expiry))
     }
 
     /// A packed blob.
@@ -174,7 +189,7 @@ impl Model {
     #[inline]
     fn joint_pair(&self, field: u64, value: u64, expiry: u64) -> (u64, u64) {
         // A field with an expiry has no one-byte header, nor has one with its value elsewhere.
-        let long_header = |size: u64| if field < 32 && !self.layout.sds.no_tiny { size + 2 } else { size };
+        let long_header = |size: u64| if field < 32 { size + 2 } else { size };
         let inner = self.inner_sds(field);
         let with_expiry = if expiry > 0 { long_header(inner) } else { inner };
         let inside = expiry.saturating_add(with_expiry).saturating_add(value).saturating_add(VALUE_INSIDE);

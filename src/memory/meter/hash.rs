@@ -136,16 +136,24 @@ impl HashMeter {
     /// The pair just seen is too long for the packed form: those before it go into a table, then it, and the table is
     /// asked to hold those still to come.
     fn to_table(&mut self, model: &Model) {
-        let expiring = self.form == Form::PackedExpiring;
+        // Those with expiries ask before the pair is added, the others afterwards.
+        let asks_first = self.form == Form::PackedExpiring;
         self.form = Form::Table;
         let presize = &model.layout.presize;
+        let (before, left) = (self.pairs - 1, self.announced.saturating_sub(self.pairs));
         if presize.packed_hash {
-            self.growth.reserve(self.pairs - 1);
+            self.growth.reserve(before);
         }
-        (0..self.pairs).for_each(|_| self.growth.insert());
-        let left = self.announced.saturating_sub(self.pairs);
-        if left > SMALLEST_TABLE && presize.elements && !expiring {
-            self.growth.reserve(if presize.converted_hash_whole { self.announced } else { left });
+        (0..before).for_each(|_| self.growth.insert());
+        if !asks_first {
+            self.growth.insert();
+        }
+        let asked = if presize.converted_hash_whole { self.announced } else { left };
+        if asked > SMALLEST_TABLE && presize.elements {
+            self.growth.reserve(asked);
+        }
+        if asks_first {
+            self.growth.insert();
         }
     }
 

@@ -33,7 +33,6 @@ pub struct StreamMeter {
     all_pending: Vec<[u8; 16]>,
     /// Pending entries of a group by time, where they are counted.
     by_time: Vec<[u8; 24]>,
-    name: Vec<u8>,
 }
 
 impl StreamMeter {
@@ -52,7 +51,6 @@ impl StreamMeter {
             in_group: false,
             all_pending: Vec::new(),
             by_time: Vec::new(),
-            name: Vec::new(),
         }
     }
 

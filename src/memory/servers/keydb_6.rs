@@ -1,11 +1,11 @@
-//! KeyDB 6.3: Redis 6.2 with a larger object, which holds the expiry, and a larger table.
+//! KeyDB 6.3: Redis 6.2 with a larger object, which holds the expiry, keys that are shared and a larger table.
 
 use super::redis_6;
 use crate::memory::layout::*;
 
 pub const LAYOUT: Layout = Layout {
-    object: 32,
-    sds: SdsHeaders { no_tiny: true, ..redis_6::LAYOUT.sds },
+    frame: Frame::SharedKey,
+    object: 24,
     short: ShortStrings::Behind { longest: 52, count: Count::Requested },
     table: TableLayout::Dict { table: 112, entry: 24, zset_entry: 24, lone_members: false },
     ..redis_6::REDIS_6_2_5

@@ -6,7 +6,7 @@ use crate::record::Encoding;
 pub const LAYOUT: Layout = Layout {
     frame: Frame::Argument,
     object: 16,
-    sds: SdsHeaders { byte: 255, short: 65_535, no_tiny: false },
+    sds: SdsHeaders { byte: 255, short: 65_535 },
     sds_count: SdsCount::Requested,
     short: ShortStrings::Behind { longest: 44, count: Count::Requested },
     packed: PackedForm::Ziplist,
@@ -28,7 +28,6 @@ pub const LAYOUT: Layout = Layout {
         elements: false,
         packed_hash: false,
         packed_zset: false,
-        converted_set: false,
         converted_hash_whole: false,
     },
     field: FieldForm::Strings,

@@ -28,7 +28,7 @@ pub const REDIS_7_2: Layout = Layout {
     list: ListLayout { form: ListForm::ListpackOrQuicklist, ..LAYOUT.list },
     packed_sets: true,
     score: ScoreText::Shortest,
-    presize: Presize { packed_zset: true, converted_set: true, ..LAYOUT.presize },
+    presize: Presize { packed_zset: true, ..LAYOUT.presize },
     stream: StreamLayout { consumer: 32, ..LAYOUT.stream },
     ..LAYOUT
 };

@@ -12,13 +12,13 @@ pub const LAYOUT: Layout = Layout {
 /// 8.2: the object holds key, expiry and short values.
 pub const REDIS_8_2: Layout = Layout {
     frame: Frame::Joint(Joint::Usable),
-    sds: SdsHeaders { byte: 252, short: 65_530, no_tiny: false },
+    sds: SdsHeaders { byte: 252, short: 65_530 },
     short: ShortStrings::Joint(Embedding {
         longest: 44,
         room: 64,
         object: 16,
         flat_key: true,
-        counts_expiry: true,
+        expiry: EmbeddedExpiry::Counted,
         least: 0,
     }),
     table: TableLayout::Dict { table: 56, entry: 24, zset_entry: 16, lone_members: false },
@@ -55,9 +55,10 @@ pub const REDIS_8_6: Layout = Layout {
         room: 64,
         object: 16,
         flat_key: true,
-        counts_expiry: false,
+        expiry: EmbeddedExpiry::Ignored,
         least: 0,
     }),
+    presize: Presize { converted_hash_whole: true, ..REDIS_8_4.presize },
     field: FieldForm::Entry { expiry: 16 },
     skiplist: SkiplistLayout { node: NodeForm::Inline(0), list_count: Count::Requested, ..REDIS_8_4.skiplist },
     stream: StreamLayout {
@@ -73,7 +74,6 @@ pub const REDIS_8_6: Layout = Layout {
 /// The 8.8 line.
 pub const REDIS_8_8: Layout = Layout {
     frame: Frame::Joint(Joint::Requested),
-    presize: Presize { converted_hash_whole: true, ..REDIS_8_6.presize },
     stream: StreamLayout { group: 64, ..REDIS_8_6.stream },
     ..REDIS_8_6
 };

@@ -9,7 +9,7 @@ pub const VALKEY_7_2: Layout = redis_7::REDIS_7_2;
 /// 8.0: the key stands inside its table entry, members alone in their bucket have no entry.
 pub const LAYOUT: Layout = Layout {
     frame: Frame::KeyInEntry,
-    sds: SdsHeaders { byte: 252, short: 65_530, no_tiny: false },
+    sds: SdsHeaders { byte: 252, short: 65_530 },
     list: ListLayout { plain: PlainNodes::BeyondLimit, ..VALKEY_7_2.list },
     table: TableLayout::Dict { table: 56, entry: 24, zset_entry: 24, lone_members: true },
     ..VALKEY_7_2
@@ -22,8 +22,8 @@ pub const VALKEY_8_1: Layout = Layout {
         longest: 44,
         room: 64,
         object: 16,
-        flat_key: false,
-        counts_expiry: true,
+        flat_key: true,
+        expiry: EmbeddedExpiry::Later,
         least: 0,
     }),
     table: TableLayout::Buckets { table: 72, hash_metadata: 0 },

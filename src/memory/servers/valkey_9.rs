@@ -17,9 +17,10 @@ pub const VALKEY_9_1: Layout = Layout {
         room: 128,
         object: 8,
         flat_key: false,
-        counts_expiry: true,
+        expiry: EmbeddedExpiry::Later,
         least: 8,
     }),
+    table: TableLayout::Buckets { table: 80, hash_metadata: 8 },
     skiplist: SkiplistLayout { list: 528, header: 0, node: NodeForm::Inline(1), ..LAYOUT.skiplist },
     ..LAYOUT
 };
