@@ -74,7 +74,7 @@ impl Prepared {
         // A decompressor that waits costs a thread and its buffers: with many shards they are better opened again.
         let keep = compression.is_none() || !input.is_reopenable();
         let mut open = Open::new(opened)?;
-        let preamble = open.batches.preamble()?;
+        let preamble = open.batches.preamble();
         let open = keep.then_some(open);
         Ok(Prepared { input, options: options.clone(), open, preamble, container, size, compression })
     }

@@ -104,7 +104,10 @@ fn read(
         name,
     };
     if tally.damaged > 0 {
-        warnings.push(format!("the values of {} keys are damaged and not in the figures", tally.damaged));
+        warnings.push(match tally.damaged {
+            1 => "the value of 1 key is damaged and not in the figures".to_owned(),
+            more => format!("the values of {more} keys are damaged and not in the figures"),
+        });
     }
     let prefix = |text: String| format!("{}: {text}", row.name);
     Verdict { warnings: warnings.into_iter().map(prefix).collect(), row, fault, ending }
@@ -173,7 +176,7 @@ fn warn(warnings: &mut Vec<String>, opened: &OpenedFacts, ending: &Ending) {
         Container::Replication { .. } | Container::Plain => {}
     }
     if ending.strays > 0 {
-        warnings.push(format!("{} times an expiry or idle time was followed by no key", ending.strays));
+        warnings.push(format!("no key follows what stands in front of one (expiry, idle time) in {} places", ending.strays));
     }
     if ending.about.updates > 0 {
         let updates = ending.about.updates;

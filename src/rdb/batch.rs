@@ -104,16 +104,24 @@ impl Batches {
         self.about.header
     }
 
+    /// Asks for bytes. What arrives before a failure of the source is still good; the failure is told where it runs out.
+    fn fill(&mut self, wanted: u64) -> bool {
+        self.body.fill(wanted).unwrap_or_else(|error| {
+            self.failure.get_or_insert(error);
+            false
+        })
+    }
+
     /// What the items in front of the first key tell, without consuming anything: enough to choose a memory model.
     /// Damage is passed over here; it will be met again.
-    pub fn preamble(&mut self) -> Result<About> {
+    pub fn preamble(&mut self) -> About {
         let mut wanted = limits::MAX_AUX_BYTES;
         loop {
-            let more = self.body.fill(wanted)?;
+            let more = self.fill(wanted);
             let mut about = About::new(self.about.header);
             match see_preamble(&mut about, self.body.bytes(), self.body.offset(), self.state) {
                 Err(error) if more && error.needed().is_some() && wanted < limits::BATCH_BYTES as u64 => wanted *= 4,
-                _ => return Ok(about),
+                _ => return about,
             }
         }
     }
@@ -129,11 +137,7 @@ impl Batches {
         }
         let mut wanted = self.batch_bytes as u64;
         loop {
-            let more = self.body.fill(wanted).unwrap_or_else(|error| {
-                // What arrived before the failure is still good; the failure is told where it runs out.
-                self.failure = Some(error);
-                false
-            });
+            let more = self.fill(wanted);
             let base = self.body.offset();
             let cut = self.cut();
             match cut.reason {
@@ -214,8 +218,9 @@ impl Batches {
         if !self.about.header.has_checksum() {
             return Ok(());
         }
-        self.body.fill(8)?;
-        let stored = Cursor::new(self.body.bytes(), self.body.offset()).u64_le().within("checksum")?;
+        self.fill(8);
+        let stored = Cursor::new(self.body.bytes(), self.body.offset()).u64_le().within("checksum");
+        let stored = stored.map_err(|error| self.failure.take().unwrap_or(error))?;
         self.body.skip(8);
         self.stored_checksum = Some(stored);
         Ok(())
@@ -225,11 +230,11 @@ impl Batches {
     fn count_trailing(&mut self) -> Result<()> {
         let snapshot_end = self.body.offset();
         loop {
-            let more = self.body.fill(limits::BATCH_BYTES as u64)?;
+            let more = self.fill(limits::BATCH_BYTES as u64);
             self.body.skip(self.body.bytes().len());
             if !more {
                 self.trailing = self.body.offset() - snapshot_end;
-                return Ok(());
+                return self.failure.take().map_or(Ok(()), Err);
             }
         }
     }
