@@ -106,6 +106,9 @@ fn warnings(
     if reference.is_none() && sections.totals.without_ttl.keys < sections.totals.keys {
         warnings.push("the dump does not say when it was taken: give --at to hold expiries against a time".to_owned());
     }
+    if sections.patterns_strict {
+        warnings.push("there are more different names than are told apart: crowded levels show as {*}".to_owned());
+    }
     if let Some(whole) = whole {
         if let (Some(version), None) = (whole.writer.guessed, plan.read.server) {
             let writer = whole.writer;

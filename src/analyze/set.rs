@@ -16,6 +16,7 @@ use crate::aggregate::top_keys::TopKeys;
 use crate::aggregate::totals::Totals;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
+use crate::pattern::tree::TreeLimits;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::policy::KeyRules;
 use crate::record::Record;
@@ -71,6 +72,7 @@ pub struct Sections {
     pub naming: report::Naming,
     pub prefixes: report::Prefixes,
     pub patterns: report::Patterns,
+    pub patterns_strict: bool,
     pub idle: Option<report::Idle>,
     pub freq: Option<report::Freq>,
     pub slots: Option<report::Slots>,
@@ -94,7 +96,7 @@ impl Aggregates {
             slots: Slots::new(top),
             streams: Streams::new(top),
             naming: Naming::new(&questions.rules),
-            patterns: Patterns::new(),
+            patterns: Patterns::new(TreeLimits::default()),
         }
     }
 
@@ -102,7 +104,7 @@ impl Aggregates {
     pub fn finish(self, cluster: bool) -> Sections {
         let questions = self.questions;
         let totals = self.totals.finish();
-        let PatternSections { prefixes, patterns, no_ttl_patterns, broken } = self.patterns.finish(&questions.patterns);
+        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, strict } = self.patterns.finish(&questions.patterns);
         let (idle, freq) = self.usage.finish();
         Sections {
             no_ttl: no_ttl(&totals, no_ttl_patterns),
@@ -115,6 +117,7 @@ impl Aggregates {
             naming: self.naming.finish(&questions.rules, broken),
             prefixes,
             patterns,
+            patterns_strict: strict,
             idle,
             freq,
             slots: self.slots.finish(cluster),
