@@ -39,7 +39,7 @@ pub fn name(text: &str, name: &mut Name<'_>) {
         let (end, seen) = piece_end(bytes, at);
         let found = spanning(bytes, at, end)
             .or_else(|| Some((hex(&bytes[at..end], seen)?, end)))
-            .or_else(|| run.token(bytes, at, end))
+            .or_else(|| run.token(bytes, at, end, seen))
             .or_else(|| Some((number_or_token(&bytes[at..end], seen)?, end)));
         if let Some((class, end)) = found {
             name.literal(&text[written..at]);
@@ -93,13 +93,13 @@ struct Run {
 
 impl Run {
     /// A token that begins with the piece from `at` to `end` and takes the rest of its run; and where it ends.
-    fn token(&mut self, bytes: &[u8], at: usize, end: usize) -> Option<(Class, usize)> {
+    fn token(&mut self, bytes: &[u8], at: usize, end: usize, seen: u8) -> Option<(Class, usize)> {
         if at >= self.end {
             let of_tokens = |byte: &&u8| kind::of(**byte) & (DIGIT | LOWER | UPPER | JOIN) != 0;
             self.end = at + bytes[at..].iter().take_while(of_tokens).count();
             self.asked = self.end - at < token::SHORTEST;
         }
-        if self.asked || token::is_word(&bytes[at..end]) {
+        if self.asked || seen & DIGIT == 0 && token::is_word(&bytes[at..end]) {
             return None; // a word that comes first, such as sess_, is not a part of the token
         }
         self.asked = true;
@@ -116,7 +116,7 @@ fn hex(piece: &[u8], seen: u8) -> Option<Class> {
         return None;
     }
     let digits = piece.strip_prefix(b"0x").or(piece.strip_prefix(b"0X")).unwrap_or(piece);
-    (digits.len() >= SHORTEST_HEX && digits.iter().all(u8::is_ascii_hexdigit)).then_some(Class::Hex)
+    (digits.len() >= SHORTEST_HEX && is_all_hex(digits)).then_some(Class::Hex)
 }
 
 /// The class of a piece that is a number or a token by itself.
@@ -147,9 +147,21 @@ fn glued(text: &str, mut written: usize, piece: std::ops::Range<usize>, name: &m
 /// Whether `bytes` begin with a UUID that ends a piece.
 fn is_uuid(bytes: &[u8]) -> bool {
     let Some(uuid) = bytes.get(..UUID) else { return false };
-    bytes.get(UUID).is_none_or(|&byte| kind::of(byte) & BETWEEN != 0)
-        && uuid.iter().enumerate().all(|(i, &byte)| match i {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+    [8, 13, 18, 23].iter().all(|&at| uuid[at] == b'-')
+        && [0..8, 9..13, 14..18, 19..23, 24..36].into_iter().all(|group| is_all_hex(&uuid[group]))
+        && bytes.get(UUID).is_none_or(|&byte| kind::of(byte) & BETWEEN != 0)
+}
+
+/// Whether all of `digits` are hexadecimal. Looked up, because digits and letters come in no predictable order.
+fn is_all_hex(digits: &[u8]) -> bool {
+    static HEX: [bool; 256] = {
+        let mut hex = [false; 256];
+        let mut byte: u8 = 0;
+        while byte < 128 {
+            hex[byte as usize] = byte.is_ascii_hexdigit();
+            byte += 1;
+        }
+        hex
+    };
+    digits.iter().all(|&byte| HEX[usize::from(byte)])
 }

@@ -9,7 +9,7 @@
 //! some are lost: of 22 characters from A-Z, a-z and 0-9 about 3 % (2 % because they happen to have no digit), of 32
 //! below 1 %, of 25 from a-z and 0-9 about 6 %. They stay names, and the tree collapses the level they are in.
 
-use super::kind::{self, DIGIT, LOWER, UPPER};
+use super::kind::{self, BETWEEN};
 
 const MIXED_CASE: usize = 16;
 const ONE_CASE: usize = 20;
@@ -17,103 +17,221 @@ const ONE_CASE: usize = 20;
 /// The least bytes of any token.
 pub const SHORTEST: usize = MIXED_CASE;
 
-/// Whether all of `run` is a token; it consists of letters, digits and `-_+/`.
+/// Bytes by which a run is judged, however long it is.
+const JUDGED: usize = 512;
+
+/// Whether `run`, which consists of letters, digits and `-_+/`, is a token.
 pub fn is_token(run: &[u8]) -> bool {
+    let run = run.get(..JUDGED).unwrap_or(run);
     let mut all = Shape::default();
     let mut marks = 0;
-    for (i, piece) in run.split(|&byte| kind::of(byte) & kind::BETWEEN != 0).enumerate() {
+    for (i, piece) in run.split(|&byte| kind::of(byte) & BETWEEN != 0).enumerate() {
         let shape = Shape::of(piece);
-        all.add(&shape);
-        marks = i;
         // A number or a word between marks was put there by somebody.
-        let whole = piece.len() == run.len();
-        if !whole && (shape.is_word() || (shape.digits == shape.length && shape.length >= 3)) {
+        let alone = piece.len() == run.len();
+        if !alone && (shape.is_word() || shape.digits() == shape.length && shape.length >= 3) {
             return false;
         }
+        all.length += shape.length;
+        all.counts += shape.counts;
+        marks = i;
     }
-    let both_cases = all.lower > 0 && all.upper > 0;
-    all.digits > 0
+    let both_cases = all.lower() > 0 && all.lower() + all.digits() < all.length;
+    let changing = all.length >= ONE_CASE && all.changes() * 7 >= all.length;
+    all.digits() > 0
         && marks * 8 <= all.length
         && !all.looks_like_words()
-        && (both_cases && all.length >= MIXED_CASE || all.length >= ONE_CASE && all.changes * 7 >= all.length)
+        && (both_cases && all.length >= MIXED_CASE || changing)
 }
 
-/// Whether `piece`, of letters and digits, is a word such as `sess` or `userToken`: without digits, and most of it in
-/// runs of three or more letters.
+/// Whether `piece` is a word such as `sess` or `userToken`: without digits, and most of it in runs of three or more
+/// letters.
 pub fn is_word(piece: &[u8]) -> bool {
-    Shape::of(piece).is_word()
+    Shape::of(piece.get(..JUDGED).unwrap_or(piece)).is_word()
 }
 
-/// Counts over letters and digits.
-#[derive(Default)]
+/// Counts over letters and digits, made by an automaton: random characters would defeat the prediction of branches.
+#[derive(Default, PartialEq, Eq, Debug)]
 struct Shape {
     length: usize,
-    digits: usize,
-    lower: usize,
-    upper: usize,
-    vowels: usize,
-    /// Neighbours of which one is a digit and one a letter.
-    changes: usize,
-    /// Letters in runs of at least three.
-    in_threes: usize,
-    /// Letters in runs of at least four.
-    in_fours: usize,
+    /// INVARIANT: the sum of the counts below, each times its unit, and none above [`JUDGED`].
+    counts: u64,
 }
+
+/// A count has ten bits of [`Shape::counts`], from a bit that is its unit.
+const fn unit(of: u32) -> u64 {
+    const { assert!(JUDGED < 1 << 10) };
+    1 << (10 * of)
+}
+const DIGITS: u64 = unit(0);
+const LOWER: u64 = unit(1);
+const VOWELS: u64 = unit(2);
+/// Neighbours of which one is a digit and one a letter.
+const CHANGES: u64 = unit(3);
+/// Letters in runs of at least three.
+const IN_THREES: u64 = unit(4);
+/// Letters in runs of at least four.
+const IN_FOURS: u64 = unit(5);
 
 impl Shape {
     fn of(piece: &[u8]) -> Self {
-        let mut shape = Shape { length: piece.len(), ..Shape::default() };
-        let mut before = 0;
-        let mut run = 0;
+        let mut counts = 0u64;
+        let mut state = START;
         for &byte in piece {
-            let kind = kind::of(byte);
-            shape.digits += usize::from(kind == DIGIT);
-            shape.lower += usize::from(kind == LOWER);
-            shape.upper += usize::from(kind == UPPER);
-            shape.vowels += usize::from(matches!(byte | 0x20, b'a' | b'e' | b'i' | b'o' | b'u'));
-            shape.changes += usize::from(before != 0 && (kind == DIGIT) != (before == DIGIT));
-            run = match (before, kind) {
-                (_, DIGIT) => shape.end_run(run, 0),
-                (UPPER, LOWER) => shape.end_run(run - 1, 2), // the capital is the word's
-                _ if kind == before => run + 1,
-                _ => shape.end_run(run, 1),
-            };
-            before = kind;
+            let (next, add) = STEPS[state][usize::from(CODES[usize::from(byte)])];
+            counts = counts.wrapping_add(add); // what a step takes away, an earlier one has added
+            state = usize::from(next);
         }
-        shape.end_run(run, 0);
-        shape
+        Shape { length: piece.len(), counts }
     }
 
-    /// Counts a run of letters that ended, and returns the length of the next one.
-    fn end_run(&mut self, run: usize, next: usize) -> usize {
-        self.in_threes += if run >= 3 { run } else { 0 };
-        self.in_fours += if run >= 4 { run } else { 0 };
-        next
+    fn count(&self, unit: u64) -> usize {
+        (self.counts / unit % 1024) as usize // below 1024: fits
     }
 
-    fn add(&mut self, other: &Shape) {
-        self.length += other.length;
-        self.digits += other.digits;
-        self.lower += other.lower;
-        self.upper += other.upper;
-        self.vowels += other.vowels;
-        self.changes += other.changes;
-        self.in_threes += other.in_threes;
-        self.in_fours += other.in_fours;
+    fn digits(&self) -> usize {
+        self.count(DIGITS)
+    }
+
+    fn lower(&self) -> usize {
+        self.count(LOWER)
+    }
+
+    fn changes(&self) -> usize {
+        self.count(CHANGES)
     }
 
     fn is_word(&self) -> bool {
-        self.digits == 0 && self.in_threes * 2 > self.length
+        self.digits() == 0 && self.count(IN_THREES) * 2 > self.length
     }
 
     fn looks_like_words(&self) -> bool {
-        self.in_fours * 2 >= self.length && self.vowels * 10 >= (self.lower + self.upper) * 3
+        let letters = self.length - self.digits();
+        self.count(IN_FOURS) * 2 >= self.length && self.count(VOWELS) * 10 >= letters * 3
+    }
+}
+
+// States: nothing yet, after a digit, in a run of so many lower-case letters, of so many capitals. More than the last
+// of either makes no difference.
+const START: usize = 0;
+const DIGIT: usize = 1;
+const LOWER_RUN: usize = 1; // and one to four more
+const LONGEST_LOWER: usize = 4;
+const UPPER_RUN: usize = 5; // and one to five more: of five, four are left when the last becomes the next word's
+const LONGEST_UPPER: usize = 5;
+const STATES: usize = 16; // eleven, and a size that needs no bounds check
+
+// Codes: a digit, or a letter by case and whether it is a vowel. What is not ASCII counts as a lower-case consonant.
+const A_DIGIT: u8 = 0;
+const A_LOWER: u8 = 2;
+const AN_UPPER: u8 = 4;
+const A_VOWEL: u8 = 1;
+
+static CODES: [u8; 256] = {
+    let mut codes = [A_LOWER; 256];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        let vowel = if matches!(byte | 0x20, b'a' | b'e' | b'i' | b'o' | b'u') { A_VOWEL } else { 0 };
+        codes[byte as usize] = match byte {
+            b'0'..=b'9' => A_DIGIT,
+            b'A'..=b'Z' => AN_UPPER | vowel,
+            _ => A_LOWER | vowel,
+        };
+        byte += 1;
+    }
+    codes
+};
+
+/// By state and code: the next state, and what to add to the counts (wrapping: some is taken away again).
+static STEPS: [[(u8, u64); 8]; STATES] = {
+    let mut steps = [[(0, 0); 8]; STATES];
+    let mut state = 0;
+    while state <= UPPER_RUN + LONGEST_UPPER {
+        let mut code = 0;
+        while code < 8 {
+            steps[state][code as usize] = step(state, code);
+            code += 1;
+        }
+        state += 1;
+    }
+    steps
+};
+
+const fn step(state: usize, code: u8) -> (u8, u64) {
+    let vowel = if code & A_VOWEL != 0 { VOWELS } else { 0 };
+    if code & (A_LOWER | AN_UPPER) == 0 {
+        let change = if state > DIGIT { CHANGES } else { 0 };
+        return (DIGIT as u8, DIGITS + change);
+    }
+    let change = if state == DIGIT { CHANGES } else { 0 };
+    let uppers = state.saturating_sub(UPPER_RUN);
+    let lowers = if uppers == 0 { state.saturating_sub(LOWER_RUN) } else { 0 };
+    if code & A_LOWER == 0 {
+        let run = if uppers < LONGEST_UPPER { uppers + 1 } else { LONGEST_UPPER };
+        return ((UPPER_RUN + run) as u8, vowel + change + longer(uppers));
+    }
+    let (before, taken) = match uppers {
+        0 => (lowers, 0),
+        _ => (1, longer(uppers - 1)), // the capital is this word's, and no longer of the run before
+    };
+    let run = if before < LONGEST_LOWER { before + 1 } else { LONGEST_LOWER };
+    ((LOWER_RUN + run) as u8, (LOWER + vowel + change + longer(before)).wrapping_sub(taken))
+}
+
+/// What is to be counted when a run of `length` letters gets one more.
+const fn longer(length: usize) -> u64 {
+    match length {
+        0 | 1 => 0,
+        2 => 3 * IN_THREES,
+        3 => IN_THREES + 4 * IN_FOURS,
+        _ => IN_THREES + IN_FOURS,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The runs of letters in `piece`, found the obvious way.
+    fn runs(piece: &str) -> Vec<usize> {
+        let words = regex::Regex::new("[A-Z]?[a-z]+|[A-Z]+").unwrap();
+        let mut runs = Vec::new();
+        let mut at = 0;
+        while let Some(found) = words.find_at(piece, at) {
+            let capitals = found.as_str().bytes().all(|byte| byte.is_ascii_uppercase());
+            let word_follows = piece[found.end()..].starts_with(|next: char| next.is_ascii_lowercase());
+            at = if capitals && word_follows { found.end() - 1 } else { found.end() };
+            runs.push(at - found.start());
+        }
+        runs
+    }
+
+    proptest! {
+        #[test]
+        fn the_automaton_counts_what_is_there(piece in "([A-Z]{0,7}|[a-z]{0,6}|[0-9]{0,3}){0,12}") {
+            let shape = Shape::of(piece.as_bytes());
+            let bytes = piece.as_bytes();
+            let count = |of: fn(&u8) -> bool| bytes.iter().filter(|&byte| of(byte)).count();
+            prop_assert_eq!(shape.length, bytes.len());
+            prop_assert_eq!(shape.digits(), count(u8::is_ascii_digit));
+            prop_assert_eq!(shape.lower(), count(u8::is_ascii_lowercase));
+            prop_assert_eq!(shape.count(VOWELS), count(|byte| b"aeiouAEIOU".contains(byte)));
+            let changes = bytes.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
+            prop_assert_eq!(shape.changes(), changes);
+            let in_runs = |least: usize| runs(&piece).into_iter().filter(|&run| run >= least).sum::<usize>();
+            prop_assert_eq!(shape.count(IN_THREES), in_runs(3));
+            prop_assert_eq!(shape.count(IN_FOURS), in_runs(4));
+        }
+    }
+
+    #[test]
+    fn long_runs_are_judged_by_their_beginning() {
+        assert!(is_token("aB3".repeat(100_000).as_bytes()));
+        assert!(!is_token("x1".repeat(JUDGED).replace('1', "y").as_bytes()));
+        assert!(is_word("x".repeat(100_000).as_bytes()) && is_word("X".repeat(100_000).as_bytes()));
+    }
 
     #[test]
     fn random_strings_are_tokens() {
