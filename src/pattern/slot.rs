@@ -52,23 +52,11 @@ fn crc16(bytes: &[u8]) -> u16 {
             ^ TABLES[1][usize::from(g)]
             ^ TABLES[0][usize::from(h)];
     }
-    // What is left is folded in from its end: byte `i` of it is followed by as many bytes as come after.
-    let [high, low] = u16::to_be_bytes(crc);
-    let mut ahead = rest.len();
-    let mut tail = if ahead < 2 { crc << (8 * ahead as u16 % 16) } else { 0 };
-    if ahead == 0 {
-        tail = crc;
+    for &byte in rest {
+        let [high, low] = u16::to_be_bytes(crc);
+        crc = TABLES[0][usize::from(high ^ byte)] ^ u16::from(low) << 8;
     }
-    for (i, &byte) in rest.iter().enumerate() {
-        ahead -= 1;
-        let folded = match i {
-            0 => byte ^ high,
-            1 => byte ^ low,
-            _ => byte,
-        };
-        tail ^= TABLES[ahead][usize::from(folded)];
-    }
-    tail
+    crc
 }
 
 const fn tables() -> [[u16; 256]; STRIDE] {

@@ -1,0 +1,91 @@
+//! One segment of a pattern while it is being written.
+
+use super::{Class, MAX_NAME};
+use crate::pattern::PartKind;
+
+/// Appends one segment to the text of a pattern, and never more of it than [`MAX_NAME`] bytes.
+pub struct Name<'a> {
+    text: &'a mut String,
+    start: usize,
+    literals: bool,
+    classes: u32,
+    full: bool,
+}
+
+impl<'a> Name<'a> {
+    /// A name that begins at the end of `text`.
+    #[inline]
+    pub fn new(text: &'a mut String) -> Self {
+        let start = text.len();
+        Name { text, start, literals: false, classes: 0, full: false }
+    }
+
+    /// Appends text as it stands in the key, or doubled braces.
+    #[inline]
+    pub fn literal(&mut self, literal: &str) {
+        self.literals |= !literal.is_empty();
+        self.append(literal);
+    }
+
+    /// Appends a class.
+    #[inline]
+    pub fn class(&mut self, class: Class) {
+        self.classes += 1; // a class takes bytes, so a name holds few
+        self.append(class.text());
+    }
+
+    /// Whether nothing that follows matters any more.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Ends the name, and says what it is.
+    #[inline]
+    pub fn finish(self) -> PartKind {
+        if self.full {
+            self.text.truncate(self.start);
+            self.text.push_str(Class::Long.text());
+            return PartKind::Class;
+        }
+        if self.classes == 1 && !self.literals { PartKind::Class } else { PartKind::Literal }
+    }
+
+    #[inline]
+    fn append(&mut self, more: &str) {
+        self.full |= self.text.len() - self.start + more.len() > MAX_NAME;
+        if !self.full {
+            self.text.push_str(more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(of: impl Fn(&mut Name<'_>)) -> (String, PartKind) {
+        let mut text = String::from("a:");
+        let mut name = Name::new(&mut text);
+        of(&mut name);
+        let kind = name.finish();
+        (text, kind)
+    }
+
+    #[test]
+    fn a_lone_class_is_a_class_and_the_rest_is_literal() {
+        assert_eq!(name(|n| n.class(Class::Int)), ("a:{int}".to_owned(), PartKind::Class));
+        assert_eq!(name(|_| ()), ("a:".to_owned(), PartKind::Literal));
+        let holed = name(|n| {
+            n.literal("b_");
+            n.class(Class::Int);
+        });
+        assert_eq!(holed, ("a:b_{int}".to_owned(), PartKind::Literal));
+    }
+
+    #[test]
+    fn what_outgrows_a_name_is_long_and_leaves_the_text_before_it() {
+        assert_eq!(name(|n| n.literal(&"x".repeat(64))).1, PartKind::Literal);
+        assert_eq!(name(|n| n.literal(&"x".repeat(65))), ("a:{long}".to_owned(), PartKind::Class));
+        assert_eq!(name(|n| (0..40).for_each(|_| n.class(Class::Int))).0, "a:{long}");
+    }
+}
