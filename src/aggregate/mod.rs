@@ -11,6 +11,7 @@ pub mod idle;
 mod key_row;
 pub mod naming;
 pub mod parts;
+pub mod patterns;
 pub mod sizes;
 pub mod slots;
 pub mod streams;
