@@ -178,7 +178,7 @@ impl Cut<'_> {
             path.push_str(child.name());
             path.push_str(child.separator());
             let (below, next) = self.level(child, depth.saturating_sub(1), path);
-            let shown = depth > 0 && !(share(below.memory, self.total) < self.plan.min_share);
+            let shown = depth > 0 && share(below.memory, self.total) >= self.plan.min_share;
             if shown {
                 level.shown.push(self.row(path.clone(), child, &below, next));
             } else {

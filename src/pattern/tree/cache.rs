@@ -22,7 +22,16 @@ struct Slot {
     parts: Vec<Part>,
     /// The entry holds as long as the cache is of this age.
     age: u64,
+    /// Part of the text's hash: most other texts are told without looking at them.
+    mark: u32,
     leaf: u32,
+}
+
+/// Where a pattern is to be found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Address {
+    slot: usize,
+    mark: u32,
 }
 
 /// A direct-mapped cache from patterns to leaves.
@@ -44,36 +53,37 @@ impl Cache {
         self.age += 1;
     }
 
-    /// The slot of a pattern; none if the pattern is too long to be kept.
+    /// The address of a pattern; none if the pattern is too long to be kept.
     #[inline]
-    pub fn slot(&self, pattern: &PatternBuf) -> Option<usize> {
+    pub fn address(&self, pattern: &PatternBuf) -> Option<Address> {
         if pattern.text.len() > LONGEST_TEXT || pattern.parts.len() > MOST_PARTS {
             return None;
         }
-        // The hash is cut to a slot number on purpose.
-        Some(self.hasher.hash_one(pattern.text.as_bytes()) as usize % SLOTS)
+        let hash = self.hasher.hash_one(pattern.text.as_bytes());
+        // Cut on purpose: any bits of the hash will do.
+        Some(Address { slot: hash as usize % SLOTS, mark: (hash >> 32) as u32 })
     }
 
     /// The leaf of a pattern, if it is still known. The text alone would not do: a key may spell `{int}` itself.
     #[inline]
-    pub fn get(&self, slot: usize, pattern: &PatternBuf) -> Option<u32> {
-        let found = self.slots.get(slot)?;
-        (found.age == self.age && found.text == pattern.text && found.parts == pattern.parts).then_some(found.leaf)
+    pub fn get(&self, address: Address, pattern: &PatternBuf) -> Option<u32> {
+        let found = self.slots.get(address.slot)?;
+        let same = found.mark == address.mark && found.text == pattern.text && found.parts == pattern.parts;
+        (found.age == self.age && same).then_some(found.leaf)
     }
 
-    /// Remembers the leaf of a pattern in its slot.
-    pub fn put(&mut self, slot: usize, pattern: &PatternBuf, leaf: u32) {
+    /// Remembers the leaf of a pattern.
+    pub fn put(&mut self, address: Address, pattern: &PatternBuf, leaf: u32) {
         if self.slots.is_empty() {
             self.slots.resize_with(SLOTS, Slot::default);
         }
         let age = self.age;
-        if let Some(kept) = self.slots.get_mut(slot) {
+        if let Some(kept) = self.slots.get_mut(address.slot) {
             kept.text.clear();
             kept.text.push_str(&pattern.text);
             kept.parts.clear();
             kept.parts.extend_from_slice(&pattern.parts);
-            kept.age = age;
-            kept.leaf = leaf;
+            (kept.age, kept.mark, kept.leaf) = (age, address.mark, leaf);
         }
     }
 }

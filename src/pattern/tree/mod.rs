@@ -25,7 +25,7 @@ use hashbrown::HashSet;
 pub use limits::TreeLimits;
 
 use super::PatternBuf;
-use cache::Cache;
+use cache::{Address, Cache};
 use places::{Places, ROOT};
 use step::{Shape, Step, buckets, steps};
 
@@ -54,41 +54,51 @@ impl<T: Payload> PatternTree<T> {
     /// The payload of a pattern.
     #[inline]
     pub fn leaf(&mut self, pattern: &PatternBuf) -> &mut T {
-        let slot = self.cache.slot(pattern);
-        let known = slot.and_then(|slot| self.cache.get(slot, pattern));
-        let leaf = match known {
-            Some(leaf) => leaf,
-            None => self.find(pattern, slot),
-        };
+        let address = self.cache.address(pattern);
+        let known = address.and_then(|address| self.cache.get(address, pattern));
+        let leaf = known.unwrap_or_else(|| self.find(pattern, address));
         self.places.payload_mut(leaf)
     }
 
-    /// Finds or makes the leaf of a pattern, from the root.
-    fn find(&mut self, pattern: &PatternBuf, slot: Option<usize>) -> u32 {
+    /// The number of a pattern's payload, found from the root.
+    #[inline(never)]
+    fn find(&mut self, pattern: &PatternBuf, address: Option<Address>) -> u32 {
+        let leaf = self.seek(pattern).unwrap_or_else(|| self.find_or_make(pattern));
+        let payload = self.places.payload_of(leaf);
+        if let Some(address) = address {
+            self.cache.put(address, pattern, payload);
+        }
+        payload
+    }
+
+    /// The leaf of a pattern that has passed before, name by name. One that goes through `{*}` may be new.
+    fn seek(&self, pattern: &PatternBuf) -> Option<u32> {
+        let mut steps = steps(pattern, self.limits.last_level(self.is_strict()));
+        steps.try_fold(ROOT, |at, step| if step.shape == Shape::Star { None } else { self.places.find(at, &step) })
+    }
+
+    fn find_or_make(&mut self, pattern: &PatternBuf) -> u32 {
         self.count(pattern);
+        if !self.is_strict() && self.places.len() > self.limits.most_places {
+            self.become_strict();
+        }
         let collapses = self.places.collapses();
         let mut at = ROOT;
         for step in steps(pattern, self.limits.last_level(self.is_strict())) {
             at = self.places.child(at, step);
         }
-        if !self.is_strict() && self.places.len() > self.limits.most_places {
-            self.become_strict();
-            return self.find(pattern, slot);
-        }
         if self.places.collapses() != collapses {
             self.cache.clear();
         }
-        let leaf = self.places.payload_of(at);
-        if let Some(slot) = slot {
-            self.cache.put(slot, pattern, leaf);
-        }
-        leaf
+        at
     }
 
     /// Counts the places that a pattern passes, as long as that matters.
     fn count(&mut self, pattern: &PatternBuf) {
         let Some(seen) = &mut self.seen else { return };
-        seen.extend(buckets(steps(pattern, self.limits.last_level(false)), &self.limits));
+        for place in buckets(steps(pattern, self.limits.last_level(false)), &self.limits) {
+            seen.insert(place);
+        }
         if seen.len() > self.limits.strict_above {
             self.become_strict();
         }

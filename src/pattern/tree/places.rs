@@ -179,7 +179,8 @@ impl<T: Payload> Places<T> {
         shape == Shape::Literal || self.limits.counts_classes(self.strict, usize::from(self.at(parent).level))
     }
 
-    fn find(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
+    /// The child that is exactly this step.
+    pub fn find(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
         let same = |&id: &u32| {
             let place = self.at(id);
             place.parent == parent && place.step() == *step

@@ -73,12 +73,15 @@ fn leaves(tree: &PatternTree<Numbers>) -> Leaves {
     found
 }
 
+/// What is left of each pattern, with its number.
+type Rows<'a> = Vec<(Vec<Step<'a>>, u32)>;
+
 /// The definition: a level is grouped by first step, once the names of a side that has too many are all `{*}`.
 fn twin(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> Leaves {
     let places: BTreeSet<u64> =
         patterns.iter().flat_map(|(p, _)| buckets(steps(p, limits.last_level(false)), limits).collect::<Vec<_>>()).collect();
     let strict = places.len() > limits.strict_above;
-    let rows: Vec<(Vec<Step<'_>>, u32)> =
+    let rows: Rows<'_> =
         patterns.iter().map(|(p, number)| (steps(p, limits.last_level(strict)).collect(), *number)).collect();
     let mut found = Leaves::new();
     group(&rows, 0, strict, limits, &mut Vec::new(), &mut found);
@@ -100,7 +103,7 @@ fn group(
         names.len() > limits.limit(strict, level)
     };
     let over = [over(false), over(true)];
-    let mut groups: BTreeMap<(String, u8), Vec<(Vec<Step<'_>>, u32)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, u8), Rows<'_>> = BTreeMap::new();
     for (row, number) in rows {
         let mut step = row[0];
         if over[usize::from(step.ends)] && counts(step.shape) {
