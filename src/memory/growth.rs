@@ -1,30 +1,82 @@
-//! How many slots a chained table has after so many insertions (`dict.c` of the servers).
+//! How large a table is after so many insertions: it grows in steps, and while it moves to a larger one both are there.
 //!
-//! A table doubles when it holds as many entries as slots. Both halves then stay until each later insertion has moved
-//! one bucket that is not empty; which ones are, only the server's random seed tells, so their number is the expected
-//! one.
+//! Chained tables (`dict.c` of the servers) double when they hold as many entries as slots, and each later insertion
+//! moves one slot that is not empty. Tables of buckets (`hashtable.c` of Valkey) double when all seven places of all
+//! buckets would be taken, and each later insertion moves one bucket. Where an element falls only the server's random
+//! seed tells: slots in use and chained buckets are the expected number.
 
-/// Slots of the smallest table.
+/// Slots of the smallest chained table.
 const SMALLEST: u64 = 4;
+/// Places of a bucket.
+const PLACES: u64 = 7;
+/// A table of buckets that is made for so many elements has a bucket for each 32/5 of them.
+const ELEMENTS_OF_5_BUCKETS: u64 = 32;
+/// The largest table that can be thought of.
+const LARGEST: u64 = 1 << 63;
+
+/// What a table is made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Slots with chained entries.
+    #[default]
+    Slots,
+    /// Buckets of seven, with more of them chained behind.
+    Buckets,
+}
+
+impl Kind {
+    /// The size of a table that is made for so many elements: a power of two.
+    pub fn size_for(self, elements: u64) -> u64 {
+        let least = match self {
+            Kind::Slots => elements.max(SMALLEST),
+            Kind::Buckets => elements.saturating_mul(5).div_ceil(ELEMENTS_OF_5_BUCKETS).max(1),
+        };
+        least.checked_next_power_of_two().unwrap_or(LARGEST)
+    }
+
+    /// Elements that a table of this size holds before it grows.
+    fn capacity(self, size: u64) -> u64 {
+        match self {
+            Kind::Slots => size,
+            Kind::Buckets => size.saturating_mul(PLACES),
+        }
+    }
+
+    /// Insertions that it takes to leave a table of this size.
+    fn steps(self, used: u64, size: u64) -> u64 {
+        match self {
+            Kind::Slots => occupied(used, size),
+            Kind::Buckets => size,
+        }
+    }
+}
 
 /// A table that grows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Growth {
+    kind: Kind,
     size: u64,
-    /// Slots of the table that is being moved to; 0 when none is.
+    /// Size of the table that is being moved to; 0 when none is.
     next: u64,
     used: u64,
     /// Insertions until the move is done.
     steps: u64,
+    /// Elements when the move began.
+    used_before: u64,
 }
 
 impl Growth {
-    /// Asks for room for so many entries (`dictExpand`).
-    pub fn reserve(&mut self, entries: u64) {
-        if self.next != 0 || self.used > entries {
+    /// A table without any room yet.
+    pub fn new(kind: Kind) -> Growth {
+        Growth { kind, ..Growth::default() }
+    }
+
+    /// Asks for room for so many elements.
+    pub fn reserve(&mut self, elements: u64) {
+        if self.next != 0 || self.used > elements {
             return;
         }
-        let size = slots_for(entries);
+        let size = self.kind.size_for(elements);
         if self.size == 0 {
             self.size = size;
         } else if size != self.size {
@@ -32,24 +84,45 @@ impl Growth {
         }
     }
 
-    /// Adds an entry.
+    /// Adds an element.
     #[inline]
     pub fn insert(&mut self) {
         if self.next != 0 {
             self.step();
         }
-        if self.next == 0 && self.used >= self.size {
+        if self.next == 0 && self.used >= self.kind.capacity(self.size) {
+            let size = self.kind.size_for(self.used + 1);
             match self.size {
-                0 => self.size = SMALLEST,
-                _ => self.move_to(slots_for(self.used + 1)),
+                0 => self.size = size,
+                _ => self.move_to(size),
             }
         }
         self.used += 1;
     }
 
-    /// Slots of both halves.
-    pub fn slots(&self) -> u64 {
-        self.size + self.next
+    /// Adds so many elements to a table that has room for them.
+    pub fn fill(&mut self, elements: u64) {
+        self.used = self.used.saturating_add(elements);
+    }
+
+    /// Slots or direct buckets, of both tables while it moves.
+    pub fn size(&self) -> u64 {
+        self.size.saturating_add(self.next)
+    }
+
+    /// Buckets, chained ones included.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn buckets(&self) -> u64 {
+        let chained = if self.next == 0 {
+            chained(self.used, self.size)
+        } else {
+            // What is left of the old table, and the new one with all others.
+            let share = self.steps as f64 / self.size.max(1) as f64;
+            let left = (self.used_before as f64 * share) as u64;
+            chained(self.used_before, self.size) * share + chained(self.used.saturating_sub(left), self.next)
+        };
+        // Below the number of elements, so nothing is lost.
+        self.size().saturating_add(chained.round() as u64)
     }
 
     fn step(&mut self) {
@@ -62,13 +135,9 @@ impl Growth {
 
     fn move_to(&mut self, size: u64) {
         self.next = size;
-        self.steps = occupied(self.used, self.size);
+        self.used_before = self.used;
+        self.steps = self.kind.steps(self.used, self.size);
     }
-}
-
-/// The slots of a table that is made for so many entries: a power of two.
-pub fn slots_for(entries: u64) -> u64 {
-    entries.max(SMALLEST).checked_next_power_of_two().unwrap_or(1 << 63)
 }
 
 /// The expected number of slots in use when so many entries fell into so many slots.
@@ -83,47 +152,88 @@ pub fn occupied(entries: u64, slots: u64) -> u64 {
     (slots * (1.0 - empty)).round() as u64
 }
 
+/// Expected number of buckets chained to others: with m elements in a bucket's chain, one for each six beyond seven.
+#[allow(clippy::cast_precision_loss)]
+fn chained(elements: u64, buckets: u64) -> f64 {
+    /// So many elements in one bucket are not to be expected: the mean is seven at most.
+    const ENOUGH: u64 = 64;
+    if elements <= PLACES || buckets == 0 {
+        return 0.0;
+    }
+    if buckets == 1 {
+        return (elements - PLACES).div_ceil(PLACES - 1) as f64;
+    }
+    let share = 1.0 / buckets as f64;
+    let odds = share / (1.0 - share);
+    let mut probability = (elements as f64 * (-share).ln_1p()).exp();
+    let mut expected = 0.0;
+    for held in 0..=elements.min(ENOUGH) {
+        if held > PLACES {
+            expected += probability * (held - PLACES).div_ceil(PLACES - 1) as f64;
+        }
+        probability *= (elements - held) as f64 / (held + 1) as f64 * odds;
+    }
+    expected * buckets as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn slots_after(reserved: u64, inserted: u64) -> u64 {
-        let mut growth = Growth::default();
+    fn after(kind: Kind, reserved: u64, inserted: u64) -> Growth {
+        let mut growth = Growth::new(kind);
         if reserved > 0 {
             growth.reserve(reserved);
         }
         (0..inserted).for_each(|_| growth.insert());
-        growth.slots()
+        growth
     }
 
     #[test]
     fn a_table_of_the_right_size_stays() {
-        assert_eq!(slots_after(600, 600), 1024);
-        assert_eq!(slots_after(3, 4), 4);
-        assert_eq!(slots_after(0, 4), 4);
+        assert_eq!(after(Kind::Slots, 600, 600).size(), 1024);
+        assert_eq!(after(Kind::Slots, 3, 4).size(), 4);
+        assert_eq!(after(Kind::Slots, 0, 4).size(), 4);
+        assert_eq!(after(Kind::Buckets, 0, 7).size(), 1);
     }
 
     #[test]
-    fn both_halves_are_there_until_all_is_moved() {
-        assert_eq!(slots_after(0, 1024), 1024);
-        assert_eq!(slots_after(0, 1025), 1024 + 2048);
-        assert_eq!(slots_after(0, 1024 + 640), 1024 + 2048);
-        assert_eq!(slots_after(0, 1024 + 660), 2048);
+    fn both_tables_are_there_until_all_is_moved() {
+        assert_eq!(after(Kind::Slots, 0, 1024).size(), 1024);
+        assert_eq!(after(Kind::Slots, 0, 1025).size(), 1024 + 2048);
+        assert_eq!(after(Kind::Slots, 0, 1024 + 640).size(), 1024 + 2048);
+        assert_eq!(after(Kind::Slots, 0, 1024 + 660).size(), 2048);
+        assert_eq!(after(Kind::Buckets, 30, 56).size(), 8);
+        assert_eq!(after(Kind::Buckets, 30, 57).size(), 8 + 16);
+        assert_eq!(after(Kind::Buckets, 30, 64).size(), 8 + 16);
+        assert_eq!(after(Kind::Buckets, 30, 65).size(), 16);
     }
 
     #[test]
-    fn an_empty_half_is_left_at_the_next_insertion() {
+    fn an_empty_table_is_left_at_the_next_insertion() {
         let mut growth = Growth::default();
         growth.reserve(0);
         growth.reserve(100);
-        assert_eq!(growth.slots(), 4 + 128);
+        assert_eq!(growth.size(), 4 + 128);
         growth.insert();
-        assert_eq!(growth.slots(), 128);
+        assert_eq!(growth.size(), 128);
+    }
+
+    #[test]
+    fn few_elements_fit_the_direct_buckets() {
+        assert_eq!([1, 6, 7].map(|n| after(Kind::Buckets, n, n).buckets()), [1, 1, 2]);
+        let many = after(Kind::Buckets, 800, 800).buckets();
+        assert!((130..170).contains(&many), "{many}");
     }
 
     #[test]
     fn claims_do_not_overflow() {
-        assert_eq!(slots_for(u64::MAX), 1 << 63);
+        assert_eq!(Kind::Slots.size_for(u64::MAX), 1 << 63);
+        assert!(Kind::Buckets.size_for(u64::MAX) > 0);
         assert_eq!(occupied(5, 0), 0);
+        let mut growth = Growth::new(Kind::Buckets);
+        growth.reserve(u64::MAX);
+        growth.fill(u64::MAX);
+        assert!(growth.buckets() > 0);
     }
 }

@@ -32,6 +32,8 @@ pub struct Layout {
     pub presize: Presize,
     /// Fields and values of a hash in a table.
     pub field: FieldForm,
+    /// Fields of a hash that expire have an index that is counted (Valkey from 9.0 on).
+    pub indexed_expiries: bool,
     /// Bytes of the structure around a packed hash with field expiries.
     pub listpack_ex: u64,
     /// Sorted sets that are not packed.

@@ -148,7 +148,7 @@ impl<'m> Meter<'m> {
             Kind::Set => self.set.finish(model, key).measured(),
             Kind::Zset => self.zset.finish(model, key).measured(),
             Kind::Hash => {
-                let measured = self.hash.finish(model, key).measured();
+                let measured = self.hash.finish(model, key, self.stream.tree()).measured();
                 Measured { fields_with_ttl: self.hash.with_ttl(), ..measured }
             }
             Kind::Stream => {
@@ -192,8 +192,8 @@ impl Visit for Meter<'_> {
         match value_type.kind() {
             Kind::String => {}
             Kind::List => self.list.begin(),
-            Kind::Set => self.set.begin(),
-            Kind::Zset => self.zset.begin(),
+            Kind::Set => self.set.begin(self.model),
+            Kind::Zset => self.zset.begin(self.model),
             Kind::Hash => self.hash.begin(self.model, value_type),
             Kind::Stream => self.stream.begin(),
             Kind::Module | Kind::Array => {

@@ -22,6 +22,8 @@ mod rax;
 mod score;
 mod server;
 mod servers;
+mod skiplist;
+mod vset;
 
 pub use alloc::Allocator;
 pub use config::ServerConfig;
@@ -29,7 +31,7 @@ pub use meter::{Measured, Meter};
 pub use server::{Server, ServerFamily};
 
 use layout::Layout;
-use price::NodePrices;
+use skiplist::NodePrices;
 
 /// One server with its settings and its allocator.
 #[derive(Debug)]
@@ -73,7 +75,8 @@ impl Model {
         }
         caveats.extend(self.about_layout.map(str::to_owned));
         if self.allocator == Allocator::Glibc {
-            caveats.push("glibc's allocation sizes depend on what was freed before: figures are approximate".to_owned());
+            caveats
+                .push("glibc's allocation sizes depend on what was freed before: figures are approximate".to_owned());
         }
         caveats
     }

@@ -1,9 +1,9 @@
 //! What the parts of a value take: one formula each, after `objectComputeSize` in the servers' `object.c`.
 
 use super::Model;
-use super::alloc::Allocator;
-use super::growth::occupied;
+use super::growth::{Growth, Kind, occupied};
 use super::layout::*;
+use super::rax::Shape;
 
 /// What is known of a key before its value.
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,11 +107,7 @@ impl Model {
                 Framed { outside: self.sds(key.len) + 24 + links, object }
             }
             Frame::SharedKey => {
-                let key = if key.len < 1 << 16 {
-                    self.usable(key.len + SHARED_HEADER + 1)
-                } else {
-                    self.sds(key.len)
-                };
+                let key = if key.len < 1 << 16 { self.usable(key.len + SHARED_HEADER + 1) } else { self.sds(key.len) };
                 Framed { outside: key + 24, object }
             }
             Frame::KeyInEntry => Framed { outside: self.usable(16 + 1 + self.inner_sds(key.len)), object },
@@ -146,8 +142,7 @@ impl Model {
             EmbeddedExpiry::Ignored => tested <= embedding.room,
             EmbeddedExpiry::Counted => tested + expiry <= embedding.room,
             EmbeddedExpiry::Later => {
-                tested + expiry <= embedding.room
-                    || tested <= embedding.room && bare + expiry <= self.usable(bare)
+                tested + expiry <= embedding.room || tested <= embedding.room && bare + expiry <= self.usable(bare)
             }
         };
         fits.then(|| self.usable(bare + expiry))
@@ -209,10 +204,26 @@ impl Model {
         }
     }
 
-    /// A table of so many elements without their entries; `slots` are those of a chained one.
-    pub(super) fn table(&self, table_use: TableUse, elements: u64, slots: u64) -> u64 {
+    /// A table without a room in it yet.
+    pub(super) fn new_table(&self) -> Growth {
+        Growth::new(match self.layout.table {
+            TableLayout::Dict { .. } => Kind::Slots,
+            TableLayout::Buckets { .. } => Kind::Buckets,
+        })
+    }
+
+    /// A table's structure.
+    pub(super) fn bare_table(&self) -> u64 {
+        match self.layout.table {
+            TableLayout::Dict { table, .. } | TableLayout::Buckets { table, .. } => table,
+        }
+    }
+
+    /// A table of so many elements without their entries.
+    pub(super) fn table(&self, table_use: TableUse, elements: u64, growth: &Growth) -> u64 {
         match self.layout.table {
             TableLayout::Dict { table, lone_members, .. } => {
+                let slots = growth.size();
                 let chained = if lone_members && table_use == TableUse::Set {
                     16 * elements.saturating_sub(occupied(elements, slots))
                 } else {
@@ -222,19 +233,28 @@ impl Model {
             }
             TableLayout::Buckets { table, hash_metadata } => {
                 let metadata = if table_use == TableUse::Hash { hash_metadata } else { 0 };
-                table + metadata + 64 * buckets(elements)
+                table + metadata + 64 * growth.buckets()
             }
         }
     }
 
-    /// What of a skiplist does not depend on its members, `table` being what its table takes.
-    pub(super) fn skiplist(&self, table: u64, slots: u64) -> u64 {
+    /// What of a sorted set beyond the object does not depend on its members.
+    pub(super) fn skiplist(&self, members: u64, growth: &Growth) -> u64 {
         let skiplist = &self.layout.skiplist;
         if skiplist.only_nodes {
-            return skiplist.zset + 8 * slots;
+            return skiplist.zset + 8 * growth.size();
         }
         let header = if skiplist.header == 0 { 0 } else { self.usable(skiplist.header) };
-        skiplist.zset + self.counted(skiplist.list, skiplist.list_count) + header + table
+        let list = self.counted(skiplist.list, skiplist.list_count);
+        skiplist.zset + list + header + self.table(TableUse::Zset, members, growth)
+    }
+
+    /// A radix tree.
+    pub(super) fn tree(&self, shape: Shape) -> u64 {
+        match self.layout.stream.tree {
+            TreeCount::Estimated => 16 * shape.keys + 244 * shape.nodes,
+            TreeCount::Measured(structure) => self.usable(structure) + shape.bytes,
+        }
     }
 
     /// Sum of what elements take on top of `base`, in the servers' arithmetic.
@@ -250,127 +270,10 @@ impl Model {
     }
 }
 
-/// Buckets of seven, chained ones included, in a table of so many elements: the expected number, because where an
-/// element falls only the server's random seed tells.
-fn buckets(elements: u64) -> u64 {
-    let direct = (elements.saturating_mul(5).div_ceil(32)).max(1).checked_next_power_of_two().unwrap_or(1 << 63);
-    direct.saturating_add(chained_buckets(elements, direct))
-}
-
-/// Expected number of buckets chained to others: with m elements in a bucket's chain, one for each six beyond seven.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn chained_buckets(elements: u64, buckets: u64) -> u64 {
-    if elements <= 7 {
-        return 0;
-    }
-    if buckets == 1 {
-        return (elements - 7).div_ceil(6);
-    }
-    /// Beyond so many elements in one bucket nothing is left to expect: the mean is below 6.4.
-    const ENOUGH: u64 = 64;
-    let share = 1.0 / buckets as f64;
-    let odds = share / (1.0 - share);
-    let mut probability = (elements as f64 * (-share).ln_1p()).exp();
-    let mut expected = 0.0;
-    for held in 0..elements.min(ENOUGH) {
-        if held > 7 {
-            expected += probability * (held - 7).div_ceil(6) as f64;
-        }
-        probability *= (elements - held) as f64 / (held + 1) as f64 * odds;
-    }
-    // Below the number of elements, so nothing is lost.
-    (expected * buckets as f64).round() as u64
-}
-
-/// What nodes of a skiplist take. Their level is random: one in four goes one higher. So this is the expected value, in
-/// 65536ths of a byte.
-#[derive(Debug)]
-pub struct NodePrices {
-    form: NodeForm,
-    allocator: Allocator,
-    /// By the size of the member inside the node.
-    small: Vec<u64>,
-}
-
-/// Levels up to this have a share in the expectation; those above share the last one's.
-const LEVELS: u32 = 16;
-const FRACTION_BITS: u32 = 16;
-
-impl NodePrices {
-    /// Prices for one form of node.
-    pub fn new(form: NodeForm, allocator: Allocator) -> NodePrices {
-        let mut prices = NodePrices { form, allocator, small: Vec::new() };
-        let small = if form == NodeForm::Pointer { 1 } else { 160 };
-        prices.small = (0..small).map(|inside| prices.expected(inside)).collect();
-        prices
-    }
-
-    /// The member's string is part of its node.
-    #[inline]
-    pub fn holds_members(&self) -> bool {
-        self.form != NodeForm::Pointer
-    }
-
-    fn node(&self, level: u64, inside: u64) -> u64 {
-        let fixed = match self.form {
-            NodeForm::Pointer => 24,
-            NodeForm::Inline(more) => 16 + more,
-        };
-        self.allocator.usable((fixed + 16 * level).saturating_add(inside))
-    }
-
-    fn expected(&self, inside: u64) -> u64 {
-        let mut sum: u128 = 0;
-        for level in 1..=LEVELS {
-            // Three in four stop at each level; all that is left does at the last.
-            let weight: u128 = if level == LEVELS { 4 } else { 3 } << (2 * (LEVELS - level));
-            sum += weight * u128::from(self.node(u64::from(level), inside));
-        }
-        u64::try_from(sum >> (2 * LEVELS - FRACTION_BITS)).unwrap_or(u64::MAX)
-    }
-
-    /// The expected node, and the lowest, of a member whose string takes so many bytes; both in 65536ths.
-    #[inline]
-    pub fn price(&self, sds_size: u64) -> NodePrice {
-        let inside = if self.form == NodeForm::Pointer { 0 } else { sds_size };
-        let ready = usize::try_from(inside).ok().and_then(|at| self.small.get(at).copied());
-        let expected = ready.unwrap_or_else(|| self.expected(inside));
-        NodePrice { expected, lowest: self.node(1, inside) }
-    }
-}
-
-/// What one node or a sum of them takes.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NodePrice {
-    expected: u64,
-    lowest: u64,
-}
-
-/// Up to so many nodes it is likeliest that none is higher than one level.
-const ALL_LOW: u64 = 4;
-
-impl NodePrice {
-    /// Adds a node.
-    #[inline]
-    pub fn add(&mut self, node: NodePrice) {
-        self.expected = self.expected.saturating_add(node.expected);
-        self.lowest = self.lowest.saturating_add(node.lowest);
-    }
-
-    /// What so many nodes take: the likeliest figure for very few, else the expected one, which is always a multiple
-    /// of eight.
-    pub fn total(&self, nodes: u64) -> u64 {
-        if nodes <= ALL_LOW {
-            return self.lowest;
-        }
-        (self.expected.saturating_add(4 << FRACTION_BITS) >> (FRACTION_BITS + 3)) << 3
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Server, ServerConfig};
+    use crate::memory::{Allocator, Server, ServerConfig};
 
     fn model(name: &str) -> Model {
         Model::for_server(Server::parse(name).unwrap(), Allocator::Jemalloc, &ServerConfig::default())
@@ -419,25 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_expected_to_take_45_84_bytes() {
-        let prices = NodePrices::new(NodeForm::Pointer, Allocator::Jemalloc);
-        let expected = prices.price(0).expected * 100 / 65_536;
-        assert_eq!(expected, 4584);
-        let mut sum = NodePrice::default();
-        (0..1000).for_each(|_| sum.add(prices.price(0)));
-        assert_eq!((sum.total(1), sum.total(1000)), (40_000, 45_848));
-    }
-
-    #[test]
-    fn few_elements_fit_the_direct_buckets() {
-        assert_eq!([1, 6, 7].map(buckets), [1, 1, 2]);
-        assert!((130..160).contains(&buckets(800)), "{}", buckets(800));
-    }
-
-    #[test]
     fn claims_do_not_overflow() {
-        assert!(buckets(u64::MAX) > 0);
         assert!(model("redis-7.2").average(u64::MAX, u64::MAX, u64::MAX) > 0);
-        assert!(NodePrices::new(NodeForm::Inline(0), Allocator::Jemalloc).price(u64::MAX).expected > 0);
     }
 }

@@ -98,7 +98,9 @@ fn seventeen_digits(score: f64) -> Item {
     let point = u64::from(digits > 1);
     match exponent {
         // A whole number again: such text is packed as a number.
-        0..17 if digits <= exponent.unsigned_abs() + 1 => Item::of_text(Short::of(format_args!("{score:.0}")).as_str().as_bytes()),
+        0..17 if digits <= exponent.unsigned_abs() + 1 => {
+            Item::of_text(Short::of(format_args!("{score:.0}")).as_str().as_bytes())
+        }
         0..17 => Item::Text(sign + digits + 1),
         -4..0 => Item::Text(sign + 1 + exponent.unsigned_abs() + digits),
         _ => Item::Text(sign + digits + point + if exponent.unsigned_abs() > 99 { 5 } else { 4 }),

@@ -7,6 +7,8 @@ use crate::memory::growth::Growth;
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
 use crate::memory::layout::PackedForm;
 use crate::memory::price::{Framed, Key, TableUse};
+use crate::memory::rax::Tree;
+use crate::memory::vset;
 use crate::rdb::packed::{Packed, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
@@ -40,12 +42,16 @@ pub struct HashMeter {
     growth: Growth,
     /// Pairs with an expiry, where the layout on disk can tell.
     with_ttl: Option<u64>,
+    /// Expiries of fields, where their index is counted.
+    expiries: Vec<i64>,
 }
 
 impl HashMeter {
     /// Forgets the last hash.
     pub fn begin(&mut self, model: &Model, layout: ValueType) {
-        *self = HashMeter::default();
+        let mut expiries = std::mem::take(&mut self.expiries);
+        expiries.clear();
+        *self = HashMeter { growth: model.new_table(), expiries, ..HashMeter::default() };
         match layout {
             ValueType::HashMetadata | ValueType::HashMetadataPreGa => {
                 self.form = Form::PackedExpiring;
@@ -58,7 +64,6 @@ impl HashMeter {
             ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.form = Form::PackedExpiring,
             _ => {}
         }
-        let _ = model;
     }
 
     /// So many pairs follow.
@@ -73,13 +78,20 @@ impl HashMeter {
                 }
             }
             Form::PackedExpiring if over => self.form = Form::Table,
-            Form::Packed | Form::PackedExpiring | Form::Table => {}
+            Form::Packed | Form::PackedExpiring => {}
+            Form::Table => self.growth.reserve(pairs),
         }
     }
 
     /// A pair without an expiry.
     #[inline]
-    pub fn pair(&mut self, model: &Model, field: RawString<'_>, value: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn pair(
+        &mut self,
+        model: &Model,
+        field: RawString<'_>,
+        value: RawString<'_>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<()> {
         self.add(model, field.len(), value.len(), false);
         if self.form == Form::Table {
             self.growth.insert();
@@ -102,8 +114,11 @@ impl HashMeter {
         FieldExpiry(expiry): FieldExpiry,
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
-        if let Some(count) = &mut self.with_ttl {
-            *count += u64::from(expiry.is_some());
+        if let (Some(count), Some(time)) = (&mut self.with_ttl, expiry) {
+            *count += 1;
+            if model.layout.indexed_expiries {
+                self.expiries.push(time);
+            }
         }
         self.add(model, field.len(), value.len(), expiry.is_some());
         if self.form == Form::Table {
@@ -251,7 +266,10 @@ impl HashMeter {
     /// Notes a packed form; true if it has too many pairs and becomes a table.
     fn stored(&mut self, model: &Model, elements: u64, per_pair: u64, blob: RawString<'_>) -> Result<bool> {
         if !elements.is_multiple_of(per_pair) {
-            return Err(Error::corrupt(blob.offset, format!("a hash of {elements} elements, not {per_pair} each pair")));
+            return Err(Error::corrupt(
+                blob.offset,
+                format!("a hash of {elements} elements, not {per_pair} each pair"),
+            ));
         }
         let pairs = elements / per_pair;
         let table = pairs > model.config.hash_entries;
@@ -273,7 +291,7 @@ impl HashMeter {
     }
 
     /// The whole hash.
-    pub fn finish(&mut self, model: &Model, key: Key) -> Value {
+    pub fn finish(&mut self, model: &Model, key: Key, tree: &mut Tree) -> Value {
         let Framed { outside, object } = model.frame(key);
         let (encoding, memory) = match self.form {
             Form::Packed => (model.layout.packed.encoding(), outside + object + model.packed(self.packed_size(model))),
@@ -283,7 +301,8 @@ impl HashMeter {
                 (Encoding::Listpackex, outside + object + structure + blob)
             }
             Form::Table => {
-                let base = object + model.table(TableUse::Hash, self.pairs, self.growth.slots());
+                let index = vset::index(model, &mut self.expiries, tree);
+                let base = object + index + model.table(TableUse::Hash, self.pairs, &self.growth);
                 (Encoding::Hashtable, outside + model.average(base, self.strings, self.pairs))
             }
         };

@@ -163,7 +163,8 @@ impl ListMeter {
         if elements > 0 {
             self.elements += elements;
             // How well the converted node compresses is not known; much like the one it was made of.
-            let compressed = if converted { compressed.map(|c| c.saturating_mul(size) / blob.len().max(1)) } else { compressed };
+            let compressed =
+                if converted { compressed.map(|c| c.saturating_mul(size) / blob.len().max(1)) } else { compressed };
             self.node_of(model, size, compressed, false);
         }
         Ok(())

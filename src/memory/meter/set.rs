@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::memory::Model;
 use crate::memory::growth::Growth;
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME};
-use crate::memory::layout::PackedForm;
+use crate::memory::layout::Count;
 use crate::memory::price::{Framed, Key, TableUse};
 use crate::rdb::packed::{Packed, intset, listpack};
 use crate::rdb::string::RawString;
@@ -41,21 +41,21 @@ pub struct SetMeter {
 
 impl SetMeter {
     /// Forgets the last set.
-    pub fn begin(&mut self) {
-        *self = SetMeter::default();
+    pub fn begin(&mut self, model: &Model) {
+        *self = SetMeter { growth: model.new_table(), ..SetMeter::default() };
     }
 
     /// So many members follow.
     pub fn announce(&mut self, model: &Model, members: u64) {
         self.announced = members;
         if members > model.config.set_intset_entries {
-            self.to_table_for(members);
+            self.to_table_for(model, members);
         }
     }
 
-    fn to_table_for(&mut self, members: u64) {
+    fn to_table_for(&mut self, model: &Model, members: u64) {
         self.form = Form::Table;
-        self.growth = Growth::default();
+        self.growth = model.new_table();
         self.growth.reserve(members);
     }
 
@@ -85,7 +85,7 @@ impl SetMeter {
             return;
         }
         if !model.layout.packed_sets {
-            self.to_growing_table(model, before);
+            self.to_growing_table(before);
             return;
         }
         let config = &model.config;
@@ -98,7 +98,7 @@ impl SetMeter {
             self.blob.push_listpack(item);
             return;
         }
-        self.to_table_for(self.announced);
+        self.to_table_for(model, self.announced);
         (0..self.members).for_each(|_| self.growth.insert());
     }
 
@@ -112,13 +112,11 @@ impl SetMeter {
     }
 
     /// Up to 7.0: the numbers go into a table made for them, which is then asked to hold all.
-    fn to_growing_table(&mut self, model: &Model, before: u64) {
+    fn to_growing_table(&mut self, before: u64) {
         self.form = Form::Table;
         self.growth.reserve(before);
         (0..before).for_each(|_| self.growth.insert());
-        if model.layout.presize.elements || self.announced > 0 {
-            self.growth.reserve(self.announced);
-        }
+        self.growth.reserve(self.announced);
         self.growth.insert();
     }
 
@@ -128,7 +126,8 @@ impl SetMeter {
         self.members = header.count;
         self.stored = blob.len();
         if header.count > model.config.set_intset_entries {
-            self.to_table_for(header.count);
+            self.to_table_for(model, header.count);
+            self.growth.fill(header.count);
             for number in intset::numbers(blob.decode(scratch)?, blob.offset)? {
                 let len = Packed::Int(number).len();
                 self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(len));
@@ -143,7 +142,8 @@ impl SetMeter {
         self.members = super::listpack_count(blob, scratch)?;
         self.stored = blob.len();
         if self.members > model.config.set_entries {
-            self.to_table_for(self.members);
+            self.to_table_for(model, self.members);
+            self.growth.fill(self.members);
             for member in listpack::Elements::new(blob.decode(scratch)?, blob.offset)? {
                 self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(member?.len()));
             }
@@ -158,7 +158,7 @@ impl SetMeter {
             Form::Intset => (Encoding::Intset, outside + object + model.packed(self.intset_size())),
             Form::Listpack => (Encoding::Listpack, outside + object + self.listpack_size(model)),
             Form::Table => {
-                let base = object + model.table(TableUse::Set, self.members, self.growth.slots());
+                let base = object + model.table(TableUse::Set, self.members, &self.growth);
                 (Encoding::Hashtable, outside + model.average(base, self.strings, self.members))
             }
         };
@@ -185,12 +185,10 @@ impl SetMeter {
             return model.packed(self.stored);
         }
         let size = LISTPACK_FRAME + self.blob.body();
-        // What was reserved stays, where the allocation is what counts.
-        match model.layout.packed {
-            PackedForm::Listpack if model.packed(self.reserved) != self.reserved => {
-                model.packed(size).max(model.packed(self.reserved))
-            }
-            PackedForm::Listpack | PackedForm::Ziplist => model.packed(size),
+        match model.layout.packed_count {
+            Count::Requested => size,
+            // What was reserved stays reserved.
+            Count::Usable => model.usable(size.max(self.reserved)),
         }
     }
 }

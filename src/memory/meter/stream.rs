@@ -4,9 +4,9 @@ use super::Value;
 use crate::error::Result;
 use crate::memory::Model;
 use crate::memory::alloc::Allocator;
-use crate::memory::layout::{NamesCount, TreeCount};
+use crate::memory::layout::NamesCount;
 use crate::memory::price::{Framed, Key};
-use crate::memory::rax::{Shape, Tree};
+use crate::memory::rax::Tree;
 use crate::rdb::string::RawString;
 use crate::rdb::walk::StreamHead;
 use crate::record::StreamFacts;
@@ -52,6 +52,11 @@ impl StreamMeter {
             all_pending: Vec::new(),
             by_time: Vec::new(),
         }
+    }
+
+    /// A tree that is free for other use between two streams.
+    pub fn tree(&mut self) -> &mut Tree {
+        &mut self.entries
     }
 
     /// Forgets the last stream.
@@ -135,7 +140,7 @@ impl StreamMeter {
             return;
         }
         let shape = self.pending.finish();
-        let mut own = tree(model, shape);
+        let mut own = model.tree(shape);
         if !self.in_consumer {
             let stream = &model.layout.stream;
             let (group, entry) = match stream.names {
@@ -156,13 +161,13 @@ impl StreamMeter {
         self.in_group = false;
         if let NamesCount::Trees { by_time } = model.layout.stream.names {
             let names = self.consumer_names.finish();
-            self.groups = self.groups.saturating_add(tree(model, names));
+            self.groups = self.groups.saturating_add(model.tree(names));
             if by_time {
                 self.by_time.sort_unstable();
                 self.pending.clear(false);
                 self.by_time.drain(..).for_each(|key| self.pending.insert(&key));
                 let shape = self.pending.finish();
-                self.groups = self.groups.saturating_add(tree(model, shape));
+                self.groups = self.groups.saturating_add(model.tree(shape));
             }
         }
     }
@@ -177,7 +182,7 @@ impl StreamMeter {
             NamesCount::Length => stream.stream,
             NamesCount::Trees { .. } => model.usable(stream.stream) + self.trees(model),
         };
-        let parts = [outside, object, own, tree(model, entries), self.listpacks, self.groups];
+        let parts = [outside, object, own, model.tree(entries), self.listpacks, self.groups];
         let memory = parts.into_iter().fold(0, u64::saturating_add);
         (Value::new(stream.encoding, self.length, memory), self.facts)
     }
@@ -186,13 +191,13 @@ impl StreamMeter {
     fn trees(&mut self, model: &Model) -> u64 {
         let mut sum = 0;
         if self.facts.groups > 0 {
-            sum += tree(model, self.group_names.finish());
+            sum += model.tree(self.group_names.finish());
         }
         if !self.all_pending.is_empty() {
             self.all_pending.sort_unstable();
             self.pending.clear(true);
             self.all_pending.drain(..).for_each(|id| self.pending.insert(&id));
-            sum += tree(model, self.pending.finish());
+            sum += model.tree(self.pending.finish());
         }
         sum
     }
@@ -201,12 +206,4 @@ impl StreamMeter {
 fn first_bytes<'a: 's, 's>(name: RawString<'a>, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
     let bytes = name.prefix(NAME_BYTES, scratch)?;
     Ok(&bytes[..bytes.len().min(NAME_BYTES)])
-}
-
-/// A radix tree as the server counts it.
-fn tree(model: &Model, shape: Shape) -> u64 {
-    match model.layout.stream.tree {
-        TreeCount::Estimated => 16 * shape.keys + 244 * shape.nodes,
-        TreeCount::Measured(structure) => model.usable(structure) + shape.bytes,
-    }
 }

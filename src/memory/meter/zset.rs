@@ -6,8 +6,9 @@ use crate::memory::Model;
 use crate::memory::growth::Growth;
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
 use crate::memory::layout::PackedForm;
-use crate::memory::price::{Framed, Key, NodePrice, TableUse};
+use crate::memory::price::{Framed, Key, TableUse};
 use crate::memory::score;
+use crate::memory::skiplist::NodeSum;
 use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::RawString;
 use crate::rdb::walk::Score;
@@ -24,14 +25,14 @@ pub struct ZsetMeter {
     packed: u64,
     /// Sum over the members in a table, but for the nodes.
     strings: u64,
-    nodes: NodePrice,
+    nodes: NodeSum,
     growth: Growth,
 }
 
 impl ZsetMeter {
     /// Forgets the last sorted set.
-    pub fn begin(&mut self) {
-        *self = ZsetMeter::default();
+    pub fn begin(&mut self, model: &Model) {
+        *self = ZsetMeter { growth: model.new_table(), ..ZsetMeter::default() };
     }
 
     /// So many members follow.
@@ -44,7 +45,13 @@ impl ZsetMeter {
 
     /// A member.
     #[inline]
-    pub fn member(&mut self, model: &Model, member: RawString<'_>, score: Score<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn member(
+        &mut self,
+        model: &Model,
+        member: RawString<'_>,
+        score: Score<'_>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<()> {
         let len = member.len();
         self.longest = self.longest.max(len);
         self.add(model, len);
@@ -59,7 +66,7 @@ impl ZsetMeter {
     fn add(&mut self, model: &Model, len: u64) {
         self.members += 1;
         self.growth.insert();
-        self.nodes.add(model.nodes.price(model.sds_size(len)));
+        self.nodes.add(&model.nodes, model.sds_size(len));
         let string = if model.nodes.holds_members() { 0 } else { model.sds(len) };
         self.strings = self.strings.saturating_add(model.entry(TableUse::Zset) + string);
     }
@@ -135,10 +142,8 @@ impl ZsetMeter {
             let memory = outside + object + model.packed(self.packed);
             return Value::new(model.layout.packed.encoding(), self.members, memory);
         }
-        let slots = self.growth.slots();
-        let table = model.table(TableUse::Zset, self.members, slots);
-        let base = object + model.skiplist(table, slots);
-        let sum = self.strings.saturating_add(self.nodes.total(self.members));
+        let base = object + model.skiplist(self.members, &self.growth);
+        let sum = self.strings.saturating_add(self.nodes.total(&model.nodes));
         Value::new(Encoding::Skiplist, self.members, outside + model.average(base, sum, self.members))
     }
 }

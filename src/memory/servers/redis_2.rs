@@ -11,8 +11,7 @@ pub const LAYOUT: Layout = Layout {
 };
 
 /// Redis 3.0: strings of up to 39 bytes are embedded.
-pub const REDIS_3_0: Layout =
-    Layout { short: ShortStrings::Behind { longest: 39, count: Count::Requested }, ..LAYOUT };
+pub const REDIS_3_0: Layout = Layout { short: ShortStrings::Behind { longest: 39, count: Count::Requested }, ..LAYOUT };
 
 /// Redis 3.2: quicklists, and 44 bytes.
 pub const REDIS_3_2: Layout = redis_4::LAYOUT;

@@ -24,13 +24,9 @@ pub const LAYOUT: Layout = Layout {
     packed_sets: false,
     score: ScoreText::SeventeenDigits,
     table: TableLayout::Dict { table: 96, entry: 24, zset_entry: 24, lone_members: false },
-    presize: Presize {
-        elements: false,
-        packed_hash: false,
-        packed_zset: false,
-        converted_hash_whole: false,
-    },
+    presize: Presize { elements: false, packed_hash: false, packed_zset: false, converted_hash_whole: false },
     field: FieldForm::Strings,
+    indexed_expiries: false,
     listpack_ex: 32,
     skiplist: SkiplistLayout {
         zset: 16,

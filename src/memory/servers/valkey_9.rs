@@ -7,6 +7,7 @@ use crate::memory::layout::*;
 pub const LAYOUT: Layout = Layout {
     table: TableLayout::Buckets { table: 72, hash_metadata: 8 },
     field: FieldForm::RoundedEntry { expiry: 8 },
+    indexed_expiries: true,
     ..valkey_8::VALKEY_8_1
 };
 

@@ -1,0 +1,108 @@
+//! The index that Valkey keeps of the fields of a hash that expire (`vset.c` of Valkey from 9.0 on).
+//!
+//! One field stands for itself, up to 127 are a vector of pointers. More are buckets in a radix tree by time, 8192 ms
+//! each; a bucket is a field, a vector, or, when more than 127 fields expire at one time, a table.
+
+use super::Model;
+use super::growth::{Growth, Kind};
+use super::rax::Tree;
+
+/// Fields of one vector.
+const VECTOR: usize = 127;
+/// Bytes in front of a vector's pointers.
+const VECTOR_HEADER: u64 = 8;
+/// Milliseconds of a bucket.
+const WINDOW: i64 = 8192;
+/// Times nearer to each other than this are not told apart.
+const MOMENT: i64 = 16;
+
+/// Bytes of the index of fields with these expiries, which are sorted in place.
+pub fn index(model: &Model, expiries: &mut [i64], tree: &mut Tree) -> u64 {
+    match expiries.len() {
+        0 | 1 => return 0,
+        2..=VECTOR => return vector(model, expiries.len()),
+        _ => {}
+    }
+    expiries.sort_unstable();
+    tree.clear(true);
+    let mut sum = 0;
+    for bucket in expiries.chunk_by(|a, b| a.div_euclid(WINDOW) == b.div_euclid(WINDOW)) {
+        sum += window(model, bucket, tree);
+    }
+    let shape = tree.finish();
+    sum + model.tree(shape)
+}
+
+/// The buckets of one window. One that is overfull is split at its middle as long as its times differ.
+fn window(model: &Model, mut rest: &[i64], tree: &mut Tree) -> u64 {
+    let mut sum = 0;
+    while let (Some(&first), Some(&last)) = (rest.first(), rest.last()) {
+        let one_moment = |a: i64, b: i64| a.div_euclid(MOMENT) == b.div_euclid(MOMENT);
+        let end = if rest.len() <= VECTOR || one_moment(first, last) {
+            rest.len()
+        } else {
+            let middle = rest.get(VECTOR / 2).copied().unwrap_or(first);
+            rest.partition_point(|&time| time <= middle || one_moment(time, middle))
+        };
+        let (bucket, later) = rest.split_at(end);
+        let ends = bucket.last().map_or(first, |&time| {
+            let step = if later.is_empty() { WINDOW } else { MOMENT };
+            (time.div_euclid(step)).saturating_add(1).saturating_mul(step)
+        });
+        tree.insert(&ends.to_be_bytes());
+        sum += match bucket.len() {
+            1 => 0,
+            2..=VECTOR => vector(model, bucket.len()),
+            many => table(model, many),
+        };
+        rest = later;
+    }
+    sum
+}
+
+fn vector(model: &Model, fields: usize) -> u64 {
+    model.usable(VECTOR_HEADER + 8 * fields as u64)
+}
+
+fn table(model: &Model, fields: usize) -> u64 {
+    let mut growth = Growth::new(Kind::Buckets);
+    (0..fields).for_each(|_| growth.insert());
+    model.bare_table() + 64 * growth.buckets()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Allocator, Server, ServerConfig};
+
+    fn index_of(mut expiries: Vec<i64>) -> u64 {
+        let server = Server::parse("valkey-9.1").unwrap();
+        let model = Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default());
+        index(&model, &mut expiries, &mut Tree::new(Allocator::Jemalloc))
+    }
+
+    #[test]
+    fn few_fields_are_a_vector() {
+        assert_eq!([0, 1, 2, 3, 10].map(|n| index_of(vec![7; n])), [0, 0, 24, 32, 96]);
+    }
+
+    #[test]
+    fn many_are_buckets_by_time() {
+        let times = [2_007_894_382_905, 2_008_041_802_015, 2_007_855_037_096];
+        let batches = times.iter().zip([60, 60, 8]).flat_map(|(&time, fields)| vec![time; fields]);
+        assert_eq!(index_of(batches.collect()), 1280);
+    }
+
+    #[test]
+    fn one_moment_for_all_is_a_table() {
+        let size = index_of(vec![2_000_000_005_000; 351]);
+        assert!((4952..=5272).contains(&size), "{size}");
+    }
+
+    #[test]
+    fn any_times_end_in_a_sum() {
+        assert!(index_of((0..1000).map(|n| i64::MIN + n * n).collect()) > 0);
+        assert!(index_of((0..1000).map(|n| i64::MAX - n).collect()) > 0);
+        assert!(index_of((0..100_000).collect()) > 0);
+    }
+}
