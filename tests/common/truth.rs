@@ -103,6 +103,15 @@ impl Folder {
         DEFAULTS.iter().filter_map(|(name, default)| set(name, default)).collect()
     }
 
+    /// What the server was linked with; no dump tells. Debian's jemalloc has another quantum than the servers' own.
+    pub fn allocator(&self) -> &'static str {
+        match self.server["allocator"].as_str() {
+            Some("libc") => "glibc",
+            _ if self.name.ends_with("-debian") => "jemalloc-q16",
+            _ => "jemalloc",
+        }
+    }
+
     /// Servers before 4.0 do not write keys that are past their expiry.
     fn keeps_expired_keys(&self) -> bool {
         let version = self.server["version"].as_str().expect("server.json names the version");
