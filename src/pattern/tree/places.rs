@@ -4,9 +4,9 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::Payload;
 use super::limits::{LONGEST_NAME, TreeLimits};
 use super::step::{Shape, Step};
-use super::Payload;
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
