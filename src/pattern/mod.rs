@@ -3,6 +3,8 @@
 //! A [`PatternBuf`] holds the pattern of one key, segment by segment, and is used again for the next. It is what the
 //! classifier fills and what the tree of patterns reads.
 
+pub mod tree;
+
 /// The pattern of one key: its text, and where each segment's name stands in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatternBuf {

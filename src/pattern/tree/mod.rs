@@ -1,0 +1,219 @@
+//! All patterns of a snapshot as a tree of segments, of bounded size whatever the keys.
+//!
+//! A place's children are classes (`{int}`), names that a pattern *ends* with, and names that *go on*, each with the
+//! separator that follows. Endings and inner names are counted apart. A level that has more distinct ones than its limit
+//! becomes one `{*}`; its subtrees are merged, which may collapse further down.
+//!
+//! The tree depends on the set of patterns only, not on their order nor on how they were split over several trees:
+//! "more than N distinct" can only become true, and merging subtrees only adds children, so collapsing now or later gives
+//! the same. The limits of one level do not bound their product. So there is a second such fact, *strict mode*: the
+//! number of places in the whole set, with the names of a level counted in as many buckets as its limit, is over
+//! [`TreeLimits::strict_above`]. It brings limits whose product is bounded, and ends the tree after a few levels.
+//!
+//! Memory: before strict mode at most a small multiple of `strict_above` places; in strict mode the product of its
+//! limits, where classes and separators are few by nature.
+
+mod cache;
+mod graft;
+mod limits;
+mod places;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use hashbrown::HashSet;
+
+pub use limits::TreeLimits;
+
+use super::PatternBuf;
+use cache::{Address, Cache};
+use places::{Places, ROOT};
+use step::{Shape, Step, buckets, steps};
+
+/// What a tree keeps for each pattern: a commutative monoid.
+pub trait Payload: Default {
+    /// Takes everything into account that `other` has seen.
+    fn absorb(&mut self, other: Self);
+}
+
+/// Patterns with their payloads.
+#[derive(Debug, Clone)]
+pub struct PatternTree<T> {
+    limits: TreeLimits,
+    places: Places<T>,
+    /// Hashes of the places of the whole set, names by bucket; `None` in strict mode.
+    seen: Option<HashSet<u64>>,
+    cache: Cache,
+}
+
+impl<T: Payload> PatternTree<T> {
+    /// An empty tree.
+    pub fn new(limits: TreeLimits) -> Self {
+        PatternTree { places: Places::new(&limits, false), limits, seen: Some(HashSet::new()), cache: Cache::new() }
+    }
+
+    /// The payload of a pattern.
+    #[inline]
+    pub fn leaf(&mut self, pattern: &PatternBuf) -> &mut T {
+        let address = self.cache.address(pattern);
+        let known = address.and_then(|address| self.cache.get(address, pattern));
+        let leaf = known.unwrap_or_else(|| self.find(pattern, address));
+        self.places.payload_mut(leaf)
+    }
+
+    /// The number of a pattern's payload, found from the root.
+    #[inline(never)]
+    fn find(&mut self, pattern: &PatternBuf, address: Option<Address>) -> u32 {
+        let leaf = self.seek(pattern).unwrap_or_else(|| self.find_or_make(pattern));
+        let payload = self.places.payload_of(leaf);
+        if let Some(address) = address {
+            self.cache.put(address, pattern, payload);
+        }
+        payload
+    }
+
+    /// The leaf of a pattern that has passed before, name by name. One that goes through `{*}` may be new.
+    fn seek(&self, pattern: &PatternBuf) -> Option<u32> {
+        let mut steps = steps(pattern, self.limits.last_level(self.is_strict()));
+        steps.try_fold(ROOT, |at, step| if step.shape == Shape::Star { None } else { self.places.find(at, &step) })
+    }
+
+    fn find_or_make(&mut self, pattern: &PatternBuf) -> u32 {
+        self.count(pattern);
+        if !self.is_strict() && self.places.len() > self.limits.most_places {
+            self.become_strict();
+        }
+        let collapses = self.places.collapses();
+        let mut at = ROOT;
+        for step in steps(pattern, self.limits.last_level(self.is_strict())) {
+            at = self.places.child(at, step);
+        }
+        if self.places.collapses() != collapses {
+            self.cache.clear();
+        }
+        at
+    }
+
+    /// Counts the places that a pattern passes, as long as that matters.
+    fn count(&mut self, pattern: &PatternBuf) {
+        let Some(seen) = &mut self.seen else { return };
+        for place in buckets(steps(pattern, self.limits.last_level(false)), &self.limits) {
+            seen.insert(place);
+        }
+        if seen.len() > self.limits.strict_above {
+            self.become_strict();
+        }
+    }
+
+    /// Whether the set is so varied that the strict limits hold.
+    pub fn is_strict(&self) -> bool {
+        self.seen.is_none()
+    }
+
+    /// Makes the tree anew under the strict limits.
+    fn become_strict(&mut self) {
+        self.seen = None;
+        self.cache.clear();
+        let mut old = std::mem::replace(&mut self.places, Places::new(&self.limits, true));
+        self.places.graft(ROOT, &mut old, ROOT);
+    }
+
+    /// Takes everything into account that `other` has seen. Both trees must have the same limits.
+    pub fn merge(&mut self, mut other: Self) {
+        if other.places.len() > self.places.len() {
+            std::mem::swap(self, &mut other);
+        }
+        if let (Some(seen), Some(more)) = (&mut self.seen, &other.seen) {
+            seen.extend(more);
+        }
+        let too_many = self.seen.as_ref().is_some_and(|seen| seen.len() > self.limits.strict_above);
+        if !self.is_strict() && (too_many || other.is_strict()) {
+            self.become_strict();
+        }
+        if self.is_strict() && !other.is_strict() {
+            other.become_strict();
+        }
+        self.cache.clear();
+        self.places.graft(ROOT, &mut other.places, ROOT);
+        if !self.is_strict() && self.places.len() > self.limits.most_places {
+            self.become_strict();
+        }
+    }
+
+    /// The limits of this tree.
+    pub fn limits(&self) -> &TreeLimits {
+        &self.limits
+    }
+
+    /// The place above all segments.
+    pub fn root(&self) -> Node<'_, T> {
+        Node { places: &self.places, id: ROOT }
+    }
+
+    /// All payloads, in no order; unused ones among them are at their default.
+    pub fn payloads_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.payloads_mut()
+    }
+
+    /// Places in use, inner ones and leaves.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether no pattern was seen.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A place in the tree, to be read.
+#[derive(Debug)]
+pub struct Node<'a, T> {
+    places: &'a Places<T>,
+    id: u32,
+}
+
+impl<T> Clone for Node<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Node<'_, T> {}
+
+impl<'a, T: Payload> Node<'a, T> {
+    fn step(self) -> Step<'a> {
+        self.places.step(self.id)
+    }
+
+    /// Its segment: a name, a class or `{*}`.
+    pub fn name(self) -> &'a str {
+        let step = self.step();
+        match step.shape {
+            Shape::Star => "{*}",
+            Shape::Literal | Shape::Class => step.text.get(..step.name).unwrap_or_default(),
+        }
+    }
+
+    /// What stands between its segment and those of its children; empty for leaves.
+    pub fn separator(self) -> &'a str {
+        self.step().separator()
+    }
+
+    /// A number that tells apart children of the same text, such as a class and a name spelt like it.
+    pub fn rank(self) -> u8 {
+        let step = self.step();
+        ((step.shape as u8) << 1) | u8::from(step.ends)
+    }
+
+    /// The payload of the pattern that ends here.
+    pub fn payload(self) -> Option<&'a T> {
+        self.places.payload(self.id)
+    }
+
+    /// The places below, in no order.
+    pub fn children(self) -> impl Iterator<Item = Node<'a, T>> {
+        let places = self.places;
+        places.children(self.id).map(move |id| Node { places, id })
+    }
+}

@@ -1,0 +1,335 @@
+//! The places of a tree in one arena: finding and making them, collapsing levels, moving subtrees.
+
+use std::hash::{BuildHasher, Hasher};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::Payload;
+use super::limits::TreeLimits;
+use super::step::{Shape, Step};
+
+/// The place above all segments.
+pub(super) const ROOT: u32 = 0;
+
+/// No place: the end of a list.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The side of a place's children that patterns end with; inner ones are side 0.
+pub(super) const ENDINGS: usize = 1;
+
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// Name and separator, as in a [`Step`].
+    text: Box<str>,
+    parent: u32,
+    /// The next child of the same parent.
+    pub next: u32,
+    /// The first child; of a leaf its payload.
+    pub inside: u32,
+    /// Distinct names among the children, by side.
+    names: [u32; 2],
+    /// Which sides had too many names.
+    pub shut: [bool; 2],
+    name: u8,
+    /// Segments above its children.
+    pub level: u8,
+    shape: Shape,
+    pub ends: bool,
+}
+
+/// All places with their payloads. A place that is no longer needed is used again.
+#[derive(Debug, Clone)]
+pub(super) struct Places<T> {
+    pub limits: TreeLimits,
+    pub strict: bool,
+    arena: Vec<Place>,
+    free: Vec<u32>,
+    payloads: Vec<T>,
+    free_payloads: Vec<u32>,
+    /// Every place but the root, by parent and step.
+    table: HashTable<u32>,
+    /// Seeded at random, so that no file can be made to collide here; nothing is ever put out in its order.
+    hasher: DefaultHashBuilder,
+    collapses: u64,
+}
+
+fn hash(hasher: &DefaultHashBuilder, parent: u32, step: &Step<'_>) -> u64 {
+    let mut state = hasher.build_hasher();
+    let marks = ((step.name as u64) << 8) | ((step.shape as u64) << 1) | u64::from(step.ends);
+    state.write_u64((u64::from(parent) << 32) | marks);
+    state.write(step.text.as_bytes());
+    state.finish()
+}
+
+impl Place {
+    fn step(&self) -> Step<'_> {
+        Step { text: &self.text, name: usize::from(self.name), shape: self.shape, ends: self.ends }
+    }
+}
+
+/// Ids are 32 bits wide: the limits keep a tree far below that many places.
+fn id(index: usize) -> u32 {
+    u32::try_from(index).expect("the limits keep the arena below 2^32 places")
+}
+
+impl<T: Payload> Places<T> {
+    pub fn new(limits: &TreeLimits, strict: bool) -> Self {
+        let root = Place {
+            text: "".into(),
+            parent: NONE,
+            next: NONE,
+            inside: NONE,
+            names: [0; 2],
+            shut: [false; 2],
+            name: 0,
+            level: 0,
+            shape: Shape::Literal,
+            ends: false,
+        };
+        Places {
+            limits: limits.clone(),
+            strict,
+            arena: vec![root],
+            free: Vec::new(),
+            payloads: Vec::new(),
+            free_payloads: Vec::new(),
+            table: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            collapses: 0,
+        }
+    }
+
+    /// Places in use but for the root.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// How often a level has collapsed: as long as this stays the same, no place has gone away.
+    pub fn collapses(&self) -> u64 {
+        self.collapses
+    }
+
+    pub fn payloads_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.payloads.iter_mut()
+    }
+
+    pub fn payload_mut(&mut self, payload: u32) -> &mut T {
+        &mut self.payloads[payload as usize]
+    }
+
+    /// The number of a leaf's payload.
+    pub fn payload_of(&self, leaf: u32) -> u32 {
+        debug_assert!(self.at(leaf).ends);
+        self.at(leaf).inside
+    }
+
+    pub fn payload(&self, place: u32) -> Option<&T> {
+        let place = self.at(place);
+        place.ends.then(|| &self.payloads[place.inside as usize])
+    }
+
+    pub fn step(&self, place: u32) -> Step<'_> {
+        self.at(place).step()
+    }
+
+    pub fn children(&self, place: u32) -> impl Iterator<Item = u32> {
+        let place = self.at(place);
+        let first = if place.ends { NONE } else { place.inside };
+        std::iter::successors((first != NONE).then_some(first), |&child| {
+            let next = self.at(child).next;
+            (next != NONE).then_some(next)
+        })
+    }
+
+    pub fn at(&self, place: u32) -> &Place {
+        &self.arena[place as usize]
+    }
+
+    fn at_mut(&mut self, place: u32) -> &mut Place {
+        &mut self.arena[place as usize]
+    }
+
+    /// Finds or makes a child. Making it may collapse the level: the answer is where the step leads afterwards.
+    pub fn child(&mut self, parent: u32, step: Step<'_>) -> u32 {
+        let side = usize::from(step.ends);
+        loop {
+            let was_shut = self.at(parent).shut[side];
+            let step = if was_shut && self.counts(parent, step.shape) { step.starred() } else { step };
+            if let Some(found) = self.find(parent, &step) {
+                return found;
+            }
+            let made = self.make(&step, self.at(parent).level);
+            self.attach(parent, made);
+            if self.at(parent).shut[side] == was_shut {
+                return made;
+            }
+        }
+    }
+
+    /// Whether such a child counts against the limit of its level, and goes into `{*}` with it.
+    fn counts(&self, parent: u32, shape: Shape) -> bool {
+        shape == Shape::Literal || self.limits.counts_classes(self.strict, usize::from(self.at(parent).level))
+    }
+
+    /// The child that is exactly this step.
+    pub fn find(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
+        let same = |&id: &u32| {
+            let place = self.at(id);
+            place.parent == parent && place.step().is(step)
+        };
+        self.table.find(hash(&self.hasher, parent, step), same).copied()
+    }
+
+    /// A place that is in no list yet.
+    fn make(&mut self, step: &Step<'_>, above: u8) -> u32 {
+        let inside = if step.ends { self.make_payload() } else { NONE };
+        let name = u8::try_from(step.name).expect("longer names are stars, which have none");
+        let place = Place {
+            text: step.text.into(),
+            parent: NONE,
+            next: NONE,
+            inside,
+            names: [0; 2],
+            shut: [false; 2],
+            name,
+            level: above.saturating_add(1),
+            shape: step.shape,
+            ends: step.ends,
+        };
+        match self.free.pop() {
+            Some(free) => {
+                *self.at_mut(free) = place;
+                free
+            }
+            None => {
+                self.arena.push(place);
+                id(self.arena.len() - 1)
+            }
+        }
+    }
+
+    fn make_payload(&mut self) -> u32 {
+        self.free_payloads.pop().unwrap_or_else(|| {
+            self.payloads.push(T::default());
+            id(self.payloads.len() - 1)
+        })
+    }
+
+    pub fn take_payload(&mut self, leaf: u32) -> T {
+        let payload = self.at(leaf).inside;
+        self.free_payloads.push(payload);
+        std::mem::take(&mut self.payloads[payload as usize])
+    }
+
+    pub fn absorb(&mut self, leaf: u32, payload: T) {
+        let into = self.at(leaf).inside;
+        self.payloads[into as usize].absorb(payload);
+    }
+
+    /// Gives a place to be used again. Its payload or its children must have been taken before.
+    fn release(&mut self, place: u32) {
+        self.at_mut(place).text = Box::default();
+        self.free.push(place);
+    }
+
+    /// Puts a place that is in no list below its parent, where no such child is; the level may collapse over it.
+    fn attach(&mut self, parent: u32, child: u32) {
+        let first = std::mem::replace(&mut self.at_mut(parent).inside, child);
+        let place = self.at_mut(child);
+        place.parent = parent;
+        place.next = first;
+        let (side, shape) = (usize::from(place.ends), place.shape);
+        let Places { table, hasher, arena, .. } = self;
+        let key = |id: &u32| {
+            let place = &arena[*id as usize];
+            hash(hasher, place.parent, &place.step())
+        };
+        table.insert_unique(key(&child), child, key);
+        if !self.counts(parent, shape) {
+            return;
+        }
+        let (strict, level) = (self.strict, usize::from(self.at(parent).level));
+        let limit = self.limits.limit(strict, level);
+        let place = self.at_mut(parent);
+        place.names[side] = place.names[side].saturating_add(1);
+        if !place.shut[side] && place.names[side] as usize > limit {
+            self.collapse(parent, side);
+        }
+    }
+
+    /// Takes a place out of the table; the caller takes it out of its parent's list.
+    fn unhash(&mut self, child: u32) {
+        let place = self.at(child);
+        let hash = hash(&self.hasher, place.parent, &place.step());
+        if let Ok(entry) = self.table.find_entry(hash, |&id| id == child) {
+            entry.remove();
+        }
+    }
+
+    /// Makes all names on one side of a place one `{*}`, for good.
+    pub fn collapse(&mut self, parent: u32, side: usize) {
+        if self.at(parent).shut[side] {
+            return;
+        }
+        self.collapses += 1;
+        let mut child = std::mem::replace(&mut self.at_mut(parent).inside, NONE);
+        self.at_mut(parent).shut[side] = true;
+        self.at_mut(parent).names[side] = 0;
+        let mut moved = Vec::new();
+        while child != NONE {
+            let (next, shape, ends) = (self.at(child).next, self.at(child).shape, self.at(child).ends);
+            if usize::from(ends) == side && self.counts(parent, shape) {
+                self.unhash(child);
+                moved.push(child);
+            } else {
+                let first = std::mem::replace(&mut self.at_mut(parent).inside, child);
+                self.at_mut(child).next = first;
+            }
+            child = next;
+        }
+        for child in moved {
+            self.adopt(parent, child);
+        }
+    }
+
+    /// Puts a place that is in no list below a parent, uniting it with the child that is the same there.
+    fn adopt(&mut self, parent: u32, child: u32) {
+        let step = self.step(child);
+        if self.at(parent).shut[usize::from(step.ends)] && self.counts(parent, step.shape) {
+            let text: Box<str> = step.starred().text.into();
+            let place = self.at_mut(child);
+            (place.text, place.name, place.shape) = (text, 0, Shape::Star);
+        }
+        match self.find(parent, &self.step(child)) {
+            Some(twin) => self.unite(child, twin),
+            None => self.attach(parent, child),
+        }
+    }
+
+    /// Moves all of a place that is in no list into its twin in the tree.
+    fn unite(&mut self, from: u32, into: u32) {
+        if self.at(from).ends {
+            let payload = self.take_payload(from);
+            self.absorb(into, payload);
+            return self.release(from);
+        }
+        self.shut_as(into, self.at(from).shut);
+        let mut child = std::mem::replace(&mut self.at_mut(from).inside, NONE);
+        while child != NONE {
+            let next = self.at(child).next;
+            self.unhash(child);
+            self.adopt(into, child);
+            child = next;
+        }
+        self.release(from);
+    }
+
+    /// Collapses the sides that are collapsed elsewhere.
+    pub fn shut_as(&mut self, place: u32, shut: [bool; 2]) {
+        for (side, shut) in shut.into_iter().enumerate() {
+            if shut {
+                self.collapse(place, side);
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! One step of a pattern's way down the tree.
+
+use super::limits::{LONGEST_NAME, TreeLimits};
+use crate::pattern::{PartKind, PatternBuf};
+
+/// A separator longer than this is none that a classifier makes; it is dropped.
+const LONGEST_SEPARATOR: usize = 8;
+
+/// What a place in the tree stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Shape {
+    /// A name; there may be any number of them.
+    Literal,
+    /// A class such as `{int}`.
+    Class,
+    /// `{*}`: all names of a level that had too many, and those too long to be kept.
+    Star,
+}
+
+/// A segment with the separator that follows it, or the last segment of a pattern.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step<'a> {
+    /// Name and separator as they stand in the pattern; of a star the separator alone.
+    pub text: &'a str,
+    /// Length of the name in it.
+    pub name: usize,
+    /// What it stands for.
+    pub shape: Shape,
+    /// A pattern ends here.
+    pub ends: bool,
+}
+
+impl<'a> Step<'a> {
+    fn new(text: &'a str, name: usize, shape: Shape, ends: bool) -> Self {
+        let step = Step { text, name, shape, ends };
+        if text.len() > LONGEST_NAME { step.starred() } else { step }
+    }
+
+    /// Whether both lead to the same place. Empty texts (stars at the end of a pattern) are not compared: there is nothing
+    /// behind the pointer of an empty box, and a vector load from there, though masked out, costs 100 ns.
+    pub fn is(&self, other: &Step<'_>) -> bool {
+        let same = self.name == other.name && self.shape == other.shape && self.ends == other.ends;
+        same && self.text.len() == other.text.len() && (self.text.is_empty() || self.text == other.text)
+    }
+
+    /// The same place once its name no longer counts.
+    pub fn starred(self) -> Self {
+        let separator = self.separator();
+        let text = if separator.len() > LONGEST_SEPARATOR { "" } else { separator };
+        Step { text, name: 0, shape: Shape::Star, ..self }
+    }
+
+    /// What stands between this segment and the next.
+    pub fn separator(&self) -> &'a str {
+        self.text.get(self.name..).unwrap_or_default()
+    }
+
+    /// The end of a pattern with all of `text` as its name.
+    pub fn ending(text: &'a str, shape: Shape) -> Self {
+        Step::new(text, text.len(), shape, true)
+    }
+}
+
+/// The steps of a pattern. Together their texts are the pattern's text; all behind `last_level` is one step.
+pub(super) fn steps(pattern: &PatternBuf, last_level: usize) -> impl Iterator<Item = Step<'_>> {
+    let count = pattern.parts.len().clamp(1, last_level + 1);
+    (0..count).map(move |level| {
+        let part = pattern.parts.get(level);
+        let start = if level == 0 { 0 } else { part.map_or(0, |part| part.start as usize) };
+        let shape = match part.map(|part| part.kind) {
+            Some(PartKind::Class) => Shape::Class,
+            Some(PartKind::Literal) | None => Shape::Literal,
+        };
+        if level + 1 == count {
+            let only_the_last = count >= pattern.parts.len();
+            let shape = if only_the_last { shape } else { Shape::Literal };
+            return Step::ending(pattern.text.get(start..).unwrap_or_default(), shape);
+        }
+        let end = pattern.parts.get(level + 1).map_or(start, |next| next.start as usize);
+        let text = pattern.text.get(start..end).unwrap_or_default();
+        let name = part.map_or(0, |part| part.end as usize).saturating_sub(start).min(text.len());
+        Step::new(text, name, shape, false)
+    })
+}
+
+/// Hashes of the places that a pattern passes, each literal replaced by its bucket: a level with a million names adds no
+/// more places than its limit. The outcome is part of what decides about strict mode, so it is the same everywhere.
+pub(super) fn buckets<'a>(steps: impl Iterator<Item = Step<'a>>, limits: &TreeLimits) -> impl Iterator<Item = u64> {
+    steps.enumerate().scan(0u64, |path, (level, step)| {
+        let name = fixed_hash(&step.text.as_bytes()[..step.name.min(step.text.len())]);
+        let name = match step.shape {
+            Shape::Literal => name % (limits.generous(level) as u64),
+            Shape::Class | Shape::Star => name,
+        };
+        let place = mix(name ^ fixed_hash(step.separator().as_bytes()).rotate_left(32));
+        let kind = ((step.shape as u64) << 1) | u64::from(step.ends);
+        *path = mix(path.rotate_left(7) ^ place.wrapping_add(kind));
+        Some(*path)
+    })
+}
+
+/// FNV-1a with a final mix: short names, no seed.
+fn fixed_hash(bytes: &[u8]) -> u64 {
+    let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    mix(bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold))
+}
+
+/// Spreads every bit over all bits (the finalizer of SplitMix64).
+fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::tree::tests::split;
+
+    fn texts(pattern: &PatternBuf, last_level: usize) -> Vec<(&str, bool)> {
+        steps(pattern, last_level).map(|step| (step.text, step.ends)).collect()
+    }
+
+    #[test]
+    fn steps_carry_their_separator_and_make_up_the_text() {
+        assert_eq!(texts(&split("user:12/name"), 9), [("user:", false), ("{int}/", false), ("name", true)]);
+        assert_eq!(texts(&split(""), 9), [("", true)]);
+        assert_eq!(texts(&split("a::"), 9), [("a:", false), (":", false), ("", true)]);
+    }
+
+    #[test]
+    fn what_is_behind_the_last_level_is_one_name() {
+        let pattern = split("a:b:7:d");
+        assert_eq!(texts(&pattern, 2), [("a:", false), ("b:", false), ("{int}:d", true)]);
+        assert_eq!(steps(&pattern, 2).last().map(|step| step.shape), Some(Shape::Literal));
+        assert_eq!(texts(&pattern, 0), [("a:b:{int}:d", true)]);
+        assert_eq!(steps(&split("a:7"), 1).last().map(|step| step.shape), Some(Shape::Class));
+    }
+
+    #[test]
+    fn long_names_are_stars_at_once() {
+        let long = format!("{}:b", "x".repeat(LONGEST_NAME));
+        let pattern = split(&long);
+        let first = steps(&pattern, 9).next().unwrap();
+        assert_eq!((first.text, first.shape), (":", Shape::Star));
+    }
+}

@@ -1,0 +1,261 @@
+//! The tree against its slow, obvious twin: a definition from the whole list of patterns, top-down.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::step::{Shape, Step, buckets, steps};
+use super::*;
+use crate::pattern::{Part, PartKind};
+
+/// A classifier of one class: digits are `{int}`; `:` and `/` separate.
+pub(in crate::pattern) fn split(key: &str) -> PatternBuf {
+    let mut pattern = PatternBuf::default();
+    for piece in key.split_inclusive([':', '/']).chain(key.is_empty().then_some("")) {
+        let name = piece.trim_end_matches([':', '/']);
+        push(&mut pattern, name, &piece[name.len()..]);
+    }
+    if key.ends_with([':', '/']) {
+        push(&mut pattern, "", "");
+    }
+    pattern
+}
+
+fn push(pattern: &mut PatternBuf, name: &str, separator: &str) {
+    let class = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    let (name, kind) = if class { ("{int}", PartKind::Class) } else { (name, PartKind::Literal) };
+    let start = pattern.text.len();
+    pattern.text.push_str(name);
+    let end = pattern.text.len();
+    pattern.text.push_str(separator);
+    pattern.parts.push(Part { start: start as u32, end: end as u32, kind });
+}
+
+/// A second class, told by a leading `#`.
+fn split_classes(key: &str) -> PatternBuf {
+    let mut pattern = split(key);
+    for i in 0..pattern.parts.len() {
+        if pattern.name(pattern.parts[i]).starts_with('#') {
+            pattern.parts[i].kind = PartKind::Class;
+        }
+    }
+    pattern
+}
+
+/// All numbers given to a pattern, sorted when compared.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Numbers(Vec<u32>);
+
+impl Payload for Numbers {
+    fn absorb(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+}
+
+/// Each leaf by its path; shape and end of each step make part of it.
+type Leaves = BTreeMap<Vec<(String, u8)>, Vec<u32>>;
+
+fn leaves(tree: &PatternTree<Numbers>) -> Leaves {
+    fn walk(node: Node<'_, Numbers>, path: &mut Vec<(String, u8)>, found: &mut Leaves) {
+        if let Some(numbers) = node.payload() {
+            let mut sorted = numbers.0.clone();
+            sorted.sort_unstable();
+            assert!(found.insert(path.clone(), sorted).is_none(), "one leaf per path");
+        }
+        for child in node.children() {
+            path.push((format!("{}{}", child.name(), child.separator()), child.rank()));
+            walk(child, path, found);
+            path.pop();
+        }
+    }
+    let mut found = Leaves::new();
+    walk(tree.root(), &mut Vec::new(), &mut found);
+    found
+}
+
+/// What is left of each pattern, with its number.
+type Rows<'a> = Vec<(Vec<Step<'a>>, u32)>;
+
+/// The definition: a level is grouped by first step, once the names of a side that has too many are all `{*}`.
+fn twin(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> Leaves {
+    let places: BTreeSet<u64> = patterns
+        .iter()
+        .flat_map(|(p, _)| buckets(steps(p, limits.last_level(false)), limits).collect::<Vec<_>>())
+        .collect();
+    let strict = places.len() > limits.strict_above;
+    let rows: Rows<'_> =
+        patterns.iter().map(|(p, number)| (steps(p, limits.last_level(strict)).collect(), *number)).collect();
+    let mut found = Leaves::new();
+    group(&rows, 0, strict, limits, &mut Vec::new(), &mut found);
+    found
+}
+
+fn group(
+    rows: &[(Vec<Step<'_>>, u32)],
+    level: usize,
+    strict: bool,
+    limits: &TreeLimits,
+    path: &mut Vec<(String, u8)>,
+    found: &mut Leaves,
+) {
+    let counts = |shape: Shape| shape == Shape::Literal || limits.counts_classes(strict, level);
+    let over = |ends: bool| {
+        let names: BTreeSet<_> = rows
+            .iter()
+            .map(|(row, _)| row[0])
+            .filter(|step| step.ends == ends && counts(step.shape))
+            .map(|step| (step.text, step.name, step.shape))
+            .collect();
+        names.len() > limits.limit(strict, level)
+    };
+    let over = [over(false), over(true)];
+    let mut groups: BTreeMap<(String, u8), Rows<'_>> = BTreeMap::new();
+    for (row, number) in rows {
+        let mut step = row[0];
+        if over[usize::from(step.ends)] && counts(step.shape) {
+            step = step.starred();
+        }
+        let name = if step.shape == Shape::Star { "{*}" } else { &step.text[..step.name] };
+        let rank = ((step.shape as u8) << 1) | u8::from(step.ends);
+        groups.entry((format!("{name}{}", step.separator()), rank)).or_default().push((row[1..].to_vec(), *number));
+    }
+    for (key, below) in groups {
+        let ends = key.1 & 1 == 1;
+        path.push(key);
+        if ends {
+            let mut numbers: Vec<u32> = below.iter().map(|(_, number)| *number).collect();
+            numbers.sort_unstable();
+            found.insert(path.clone(), numbers);
+        } else {
+            group(&below, level + 1, strict, limits, path, found);
+        }
+        path.pop();
+    }
+}
+
+fn tree(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> PatternTree<Numbers> {
+    let mut tree: PatternTree<Numbers> = PatternTree::new(limits.clone());
+    for (pattern, number) in patterns {
+        tree.leaf(pattern).0.push(*number);
+    }
+    tree
+}
+
+fn tiny(strict_above: usize) -> TreeLimits {
+    TreeLimits { top: 3, below: 2, deepest: 4, strict: vec![2, 2, 1], strict_above, most_places: usize::MAX }
+}
+
+#[test]
+fn wide_levels_collapse_side_by_side() {
+    let keys = ["a:x", "b:x", "c:x", "d:x", "a", "b", "9:y", "d:z", "c:y"];
+    let patterns: Vec<_> = keys.iter().enumerate().map(|(i, key)| (split(key), i as u32)).collect();
+    let texts: Vec<(String, Vec<u32>)> = leaves(&tree(&patterns, &tiny(1000)))
+        .into_iter()
+        .map(|(path, numbers)| (path.into_iter().map(|(text, _)| text).collect(), numbers))
+        .collect();
+    let expected = [("a", vec![4]), ("b", vec![5]), ("{*}:{*}", vec![0, 1, 2, 3, 7, 8]), ("{int}:y", vec![6])];
+    assert_eq!(texts, expected.map(|(text, numbers)| (text.to_string(), numbers)));
+}
+
+#[test]
+fn a_million_names_count_as_one_level() {
+    let mut tree: PatternTree<Numbers> = PatternTree::new(TreeLimits::default());
+    for i in 0..100_000u32 {
+        tree.leaf(&split(&format!("name{i}"))).0.clear();
+    }
+    assert!(!tree.is_strict());
+    assert_eq!(tree.len(), 1);
+}
+
+#[test]
+fn three_wide_levels_are_strict_and_small() {
+    let mut tree: PatternTree<Numbers> = PatternTree::new(TreeLimits { strict_above: 5000, ..TreeLimits::default() });
+    for i in 0..100_000u32 {
+        let (a, b, c) = (i % 60, i / 60 % 50, i / 3000);
+        tree.leaf(&split(&format!("a{a}:b{b}:c{c}"))).0.clear();
+    }
+    assert!(tree.is_strict());
+    assert_eq!(tree.len(), 60 * 3);
+}
+
+#[test]
+fn crafted_collisions_cannot_make_a_tree_too_large() {
+    let limits = TreeLimits { strict_above: usize::MAX, most_places: 500, ..TreeLimits::default() };
+    let mut tree: PatternTree<Numbers> = PatternTree::new(limits);
+    for i in 0..20_000u32 {
+        tree.leaf(&split(&format!("a{}:b{}:c{}:d", i % 20, i / 20 % 20, i / 400))).0.clear();
+    }
+    assert!(tree.is_strict() && tree.len() < 500);
+}
+
+fn keys() -> impl Strategy<Value = Vec<(PatternBuf, u32)>> {
+    let segment = prop_oneof![
+        8 => prop::sample::select(vec!["a", "b", "c", "d", "e", "f"]).prop_map(str::to_string),
+        2 => Just("7".to_string()),
+        1 => prop::sample::select(vec!["#x", "#y", "#z", "{int}", "{*}", ""]).prop_map(str::to_string),
+        1 => (0u8..2).prop_map(|i| format!("{i}x").repeat(limits::LONGEST_NAME / 2 + 1)),
+        1 => (0u8..2).prop_map(|i| "y".repeat(limits::LONGEST_NAME / 2 + usize::from(i))),
+    ];
+    let separator = prop_oneof![5 => Just(":"), 1 => Just("/")];
+    let key = prop::collection::vec((segment, separator), 1..7).prop_map(|parts| {
+        let last = parts.len() - 1;
+        parts
+            .into_iter()
+            .enumerate()
+            .fold(String::new(), |key, (i, (name, separator))| key + &name + if i == last { "" } else { separator })
+    });
+    let few = prop::collection::vec((key, 0u32..9), 0..40);
+    few.prop_map(|keys| keys.into_iter().map(|(key, number)| (split_classes(&key), number)).collect())
+}
+
+fn any_limits() -> impl Strategy<Value = TreeLimits> {
+    let strict = prop::collection::vec(0usize..4, 0..6);
+    (0usize..5, 0usize..4, 0usize..6, strict, 4usize..60).prop_map(|(top, below, deepest, strict, strict_above)| {
+        TreeLimits { top, below, deepest, strict, strict_above, most_places: usize::MAX }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_split_and_order_is_as_the_definition(
+        patterns in keys(),
+        limits in prop_oneof![any_limits(), (4usize..60).prop_map(tiny)],
+        owners in prop::collection::vec((0usize..4, any::<bool>()), 40),
+    ) {
+        let expected = twin(&patterns, &limits);
+        prop_assert_eq!(&leaves(&tree(&patterns, &limits)), &expected);
+        let mut parts = vec![Vec::new(); 4];
+        for (row, (owner, _)) in patterns.iter().zip(&owners) {
+            parts[*owner].push(row.clone());
+        }
+        let mut trees: Vec<_> = parts.iter().map(|part| tree(part, &limits)).collect();
+        let mut turns = owners.iter().map(|(_, turn)| *turn);
+        while trees.len() > 1 {
+            let (last, turn) = (trees.pop().unwrap(), turns.next().unwrap());
+            let pick = if turn { trees.len() - 1 } else { 0 };
+            let other = std::mem::replace(&mut trees[pick], PatternTree::new(limits.clone()));
+            let (mut into, from) = if turns.next().unwrap() { (last, other) } else { (other, last) };
+            into.merge(from);
+            trees[pick] = into;
+        }
+        prop_assert_eq!(&leaves(&trees[0]), &expected);
+        // Merged trees go on like any other.
+        let mut whole = trees.pop().unwrap();
+        for (pattern, number) in &patterns {
+            whole.leaf(pattern).0.push(*number);
+        }
+        let twice: Vec<_> = patterns.iter().chain(&patterns).cloned().collect();
+        prop_assert_eq!(leaves(&whole), twin(&twice, &limits));
+    }
+
+    #[test]
+    fn every_place_but_the_root_is_reachable_once(patterns in keys(), limits in any_limits()) {
+        fn count(node: Node<'_, Numbers>) -> usize {
+            node.children().map(|child| 1 + count(child)).sum()
+        }
+        let tree = tree(&patterns, &limits);
+        prop_assert_eq!(count(tree.root()), tree.len());
+    }
+}
