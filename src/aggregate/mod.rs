@@ -5,6 +5,7 @@
 //! of threads. Inside are integers only; shares and means are computed when the report is made.
 
 pub mod parts;
+pub mod patterns;
 
 use crate::record::Record;
 

@@ -1,0 +1,270 @@
+//! What is kept for one pattern. There may be a hundred thousand of them in each worker, so lists come to be only when
+//! they have an entry, and no longer than they are.
+
+use crate::aggregate::parts::Ranked;
+use crate::pattern::tree::Payload;
+use crate::record::{Kind, Record};
+use crate::report::{Example, Weight};
+use crate::units::Bytes;
+
+/// Examples shown for keys without expiry and for each naming rule.
+const EXAMPLES: usize = 3;
+
+/// Longer names are kept as examples only up to here, with `…` behind: the examples are copies, there are many.
+const LONGEST_EXAMPLE: usize = 1024;
+
+/// What the keys of one pattern add up to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PatternFacts {
+    pub sums: Sums,
+    /// Keys by type, in the order of [`Kind::ALL`].
+    pub kinds: [u64; Kind::ALL.len()],
+    /// The heaviest key.
+    heaviest: Option<Ranked<()>>,
+    /// The heaviest keys that never expire.
+    without_ttl: Examples,
+    /// By naming rule, those broken only, ascending.
+    broken: Vec<Broken>,
+}
+
+/// Sums over keys; they saturate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    pub keys: u64,
+    pub memory: Bytes,
+    pub disk: Bytes,
+    pub elements: u64,
+    pub without_ttl: Weight,
+}
+
+impl Sums {
+    pub fn add(&mut self, other: &Sums) {
+        self.keys = self.keys.saturating_add(other.keys);
+        self.memory += other.memory;
+        self.disk += other.disk;
+        self.elements = self.elements.saturating_add(other.elements);
+        add(&mut self.without_ttl, other.without_ttl);
+    }
+
+    fn of(record: &Record<'_>) -> Self {
+        let weight = Weight { keys: 1, memory: record.memory };
+        Sums {
+            keys: 1,
+            memory: record.memory,
+            disk: record.disk,
+            elements: if record.kind == Kind::String { 1 } else { record.length.unwrap_or(0) },
+            without_ttl: if record.expires_at.is_none() { weight } else { Weight::default() },
+        }
+    }
+}
+
+fn add(sum: &mut Weight, weight: Weight) {
+    sum.keys = sum.keys.saturating_add(weight.keys);
+    sum.memory += weight.memory;
+}
+
+/// The keys of one pattern that break one rule.
+#[derive(Debug, Clone)]
+struct Broken {
+    rule: u8,
+    weight: Weight,
+    examples: Examples,
+}
+
+/// The few heaviest of all keys offered, heaviest first: [`Top`](crate::aggregate::parts::Top) in less memory.
+#[derive(Debug, Clone, Default)]
+struct Examples(Vec<Ranked<()>>);
+
+impl Examples {
+    #[inline]
+    fn offer(&mut self, record: &Record<'_>) {
+        if self.0.len() >= EXAMPLES && self.0.last().is_some_and(|last| record.memory.0 < last.weight) {
+            return; // the common case: no allocation
+        }
+        if !self.0.last().is_some_and(|last| self.0.len() >= EXAMPLES && !is_before(record, last)) {
+            self.insert(ranked(record));
+        }
+    }
+
+    fn insert(&mut self, entry: Ranked<()>) {
+        let at = self.0.partition_point(|kept| *kept > entry);
+        if at >= EXAMPLES {
+            return;
+        }
+        self.0.truncate(EXAMPLES - 1);
+        self.0.reserve_exact(1);
+        self.0.insert(at, entry);
+    }
+
+    fn merge(&mut self, other: Examples) {
+        for entry in other.0 {
+            self.insert(entry);
+        }
+    }
+
+    /// All entries had the same database before, so their order stays.
+    fn settle_database(&mut self, db: u64) {
+        self.0.iter_mut().for_each(|entry| entry.db = db);
+    }
+
+    fn show(&self) -> Vec<Example> {
+        self.0.iter().map(example).collect()
+    }
+}
+
+/// The part of a name that is kept: all but of the longest. Cut at the end of a character if it is text.
+fn kept_name(key: &[u8]) -> &[u8] {
+    if key.len() <= LONGEST_EXAMPLE {
+        return key;
+    }
+    let is_boundary = |&end: &usize| key.get(end).is_none_or(|byte| byte & 0xC0 != 0x80);
+    let end = (LONGEST_EXAMPLE - 3..=LONGEST_EXAMPLE).rev().find(is_boundary).unwrap_or(LONGEST_EXAMPLE);
+    key.get(..end).unwrap_or(key)
+}
+
+fn ranked(record: &Record<'_>) -> Ranked<()> {
+    let name = kept_name(record.key);
+    let key = if name.len() == record.key.len() { name.into() } else { [name, "…".as_bytes()].concat().into() };
+    Ranked { weight: record.memory.0, db: record.db, key, facts: () }
+}
+
+/// Whether a key stands before an example, without copying its name. In doubt about names that are cut it says yes.
+fn is_before(record: &Record<'_>, entry: &Ranked<()>) -> bool {
+    let order = record.memory.0.cmp(&entry.weight).then(entry.db.cmp(&record.db));
+    order.then_with(|| entry.key.as_ref().cmp(kept_name(record.key))).is_gt() || record.key.len() > LONGEST_EXAMPLE
+}
+
+fn example(entry: &Ranked<()>) -> Example {
+    Example { db: entry.db, key: entry.key.as_ref().into(), memory: Bytes(entry.weight) }
+}
+
+impl PatternFacts {
+    /// Takes a key of this pattern into account; bit `i` of `broken` says that it breaks rule `i`.
+    #[inline]
+    pub fn observe(&mut self, record: &Record<'_>, broken: u64) {
+        self.sums.add(&Sums::of(record));
+        if let Some(count) = self.kinds.get_mut(record.kind as usize) {
+            *count = count.saturating_add(1);
+        }
+        if self.heaviest.as_ref().is_none_or(|heaviest| is_before(record, heaviest)) {
+            self.offer_heaviest(ranked(record));
+        }
+        if record.expires_at.is_none() {
+            self.without_ttl.offer(record);
+        }
+        let mut rules = broken;
+        while rules != 0 {
+            // At most 63.
+            self.broken(rules.trailing_zeros() as u8).observe(record);
+            rules &= rules - 1;
+        }
+    }
+
+    fn offer_heaviest(&mut self, entry: Ranked<()>) {
+        if self.heaviest.as_ref().is_none_or(|heaviest| entry > *heaviest) {
+            self.heaviest = Some(entry);
+        }
+    }
+
+    /// The entry of a rule, made if there is none.
+    fn broken(&mut self, rule: u8) -> &mut Broken {
+        let at = self.broken.partition_point(|broken| broken.rule < rule);
+        if self.broken.get(at).is_none_or(|broken| broken.rule != rule) {
+            self.broken.reserve_exact(1);
+            self.broken.insert(at, Broken { rule, weight: Weight::default(), examples: Examples::default() });
+        }
+        &mut self.broken[at]
+    }
+
+    /// Says that all keys so far were of database `db`.
+    pub fn settle_database(&mut self, db: u64) {
+        self.heaviest.iter_mut().for_each(|entry| entry.db = db);
+        self.without_ttl.settle_database(db);
+        self.broken.iter_mut().for_each(|broken| broken.examples.settle_database(db));
+    }
+
+    /// The heaviest key; none before the first key.
+    pub fn heaviest(&self) -> Option<Example> {
+        self.heaviest.as_ref().map(example)
+    }
+
+    /// The heaviest keys that never expire.
+    pub fn without_ttl(&self) -> Vec<Example> {
+        self.without_ttl.show()
+    }
+
+    /// Rules broken: their number and what breaks them.
+    pub fn broken_rules(&self) -> impl Iterator<Item = (usize, Weight)> {
+        self.broken.iter().map(|broken| (usize::from(broken.rule), broken.weight))
+    }
+
+    /// The heaviest keys that break a rule.
+    pub fn breaking(&self, rule: usize) -> Vec<Example> {
+        let found = self.broken.iter().find(|broken| usize::from(broken.rule) == rule);
+        found.map_or_else(Vec::new, |broken| broken.examples.show())
+    }
+}
+
+impl Broken {
+    fn observe(&mut self, record: &Record<'_>) {
+        add(&mut self.weight, Weight { keys: 1, memory: record.memory });
+        self.examples.offer(record);
+    }
+}
+
+impl Payload for PatternFacts {
+    fn absorb(&mut self, other: Self) {
+        self.sums.add(&other.sums);
+        for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
+            *count = count.saturating_add(more);
+        }
+        if let Some(entry) = other.heaviest {
+            self.offer_heaviest(entry);
+        }
+        self.without_ttl.merge(other.without_ttl);
+        for broken in other.broken {
+            let into = self.broken(broken.rule);
+            add(&mut into.weight, broken.weight);
+            into.examples.merge(broken.examples);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::patterns::tests::record;
+
+    #[test]
+    fn facts_stay_small() {
+        assert!(size_of::<PatternFacts>() <= 208, "{}", size_of::<PatternFacts>());
+    }
+
+    #[test]
+    fn kinds_are_numbered_as_listed() {
+        assert!(Kind::ALL.iter().enumerate().all(|(i, &kind)| kind as usize == i));
+    }
+
+    #[test]
+    fn long_names_are_examples_only_in_part() {
+        let key = format!("{}ä{}", "x".repeat(LONGEST_EXAMPLE - 1), "y".repeat(5000));
+        let mut facts = PatternFacts::default();
+        facts.observe(&record(0, key.as_bytes(), 7, None), 0);
+        let shown = facts.heaviest().unwrap();
+        assert_eq!(shown.key.as_text().unwrap(), format!("{}…", "x".repeat(LONGEST_EXAMPLE - 1)));
+    }
+
+    #[test]
+    fn examples_are_the_heaviest_then_the_lowest_database_then_the_smallest_name() {
+        let mut facts = PatternFacts::default();
+        for (db, key, memory) in [(1, "b", 5), (0, "z", 5), (1, "a", 5), (0, "a", 4), (9, "q", 9), (0, "b", 1)] {
+            facts.observe(&record(db, key.as_bytes(), memory, None), 0b100);
+        }
+        let names =
+            |shown: Vec<Example>| shown.iter().map(|e| e.key.as_text().unwrap().to_string()).collect::<Vec<_>>();
+        assert_eq!(names(facts.without_ttl()), ["q", "z", "a"]);
+        assert_eq!(names(facts.breaking(2)), ["q", "z", "a"]);
+        assert!(facts.breaking(1).is_empty());
+        assert_eq!(facts.heaviest().unwrap().key.as_text(), Some("q"));
+    }
+}

@@ -1,0 +1,214 @@
+//! From the tree of patterns to the sections of the report.
+
+use std::cmp::Reverse;
+
+use super::facts::{PatternFacts, Sums};
+use super::{PatternSections, PatternsPlan};
+use crate::pattern::tree::{Node, PatternTree};
+use crate::record::Kind;
+use crate::report::{Example, Hidden, PatternRow, PatternWeight, Patterns, PrefixNode, Prefixes, TypeCount, Weight};
+use crate::units::Bytes;
+
+/// Makes all sections.
+pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) -> PatternSections {
+    let mut lists = Lists {
+        total: 0,
+        distinct: 0,
+        patterns: Best::new(plan.top),
+        no_ttl: Best::new(plan.top),
+        broken: (0..plan.rules).map(|_| Best::new(plan.top)).collect(),
+    };
+    lists.visit(tree.root(), &mut String::new());
+    let total = lists.total;
+    let (_, level) = Cut { plan, total }.level(tree.root(), plan.depth, &mut String::new());
+    let examples_of = |rule: usize| move |facts: &PatternFacts| facts.breaking(rule);
+    let broken = lists.broken.into_iter().enumerate();
+    PatternSections {
+        prefixes: Prefixes { depth: plan.depth, min_share: plan.min_share, tree: level.shown, hidden: level.hidden },
+        patterns: Patterns {
+            distinct: lists.distinct,
+            level_limit: tree.limits().top as u64,
+            list: lists.patterns.sorted().into_iter().map(|row| pattern_row(row, total)).collect(),
+        },
+        no_ttl_patterns: weights(lists.no_ttl, PatternFacts::without_ttl),
+        broken: broken.map(|(rule, best)| weights(best, examples_of(rule))).collect(),
+        strict: tree.is_strict(),
+    }
+}
+
+/// The part of the whole; nothing of nothing is nothing.
+fn share(memory: Bytes, total: u64) -> f64 {
+    if total == 0 { 0.0 } else { memory.0 as f64 / total as f64 }
+}
+
+fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
+    let Sums { keys, memory, disk, elements, without_ttl } = row.facts.sums;
+    let types = Kind::ALL.iter().zip(row.facts.kinds).filter(|(_, keys)| *keys > 0);
+    let nothing = Example { db: 0, key: [].as_slice().into(), memory: Bytes(0) };
+    PatternRow {
+        pattern: row.text,
+        keys,
+        memory,
+        share: share(memory, total),
+        mean: Bytes(memory.0.checked_div(keys).unwrap_or(0)),
+        disk,
+        elements,
+        without_ttl,
+        types: types.map(|(&kind, keys)| TypeCount { kind, keys }).collect(),
+        example: row.facts.heaviest().unwrap_or(nothing),
+    }
+}
+
+fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> Vec<PatternWeight> {
+    let weight = |row: Row<'_>| PatternWeight {
+        pattern: row.text,
+        keys: row.weight.keys,
+        memory: row.weight.memory,
+        examples: examples(row.facts),
+    };
+    best.sorted().into_iter().map(weight).collect()
+}
+
+/// Children in an order of their own, so that nothing depends on the order of the tree's lists.
+fn children<'a>(node: Node<'a, PatternFacts>) -> Vec<Node<'a, PatternFacts>> {
+    let mut children: Vec<_> = node.children().collect();
+    children.sort_unstable_by_key(|child| (child.name(), child.separator(), child.rank()));
+    children
+}
+
+/// All leaves, sorted into the lists.
+struct Lists<'a> {
+    total: u64,
+    distinct: u64,
+    patterns: Best<'a>,
+    no_ttl: Best<'a>,
+    broken: Vec<Best<'a>>,
+}
+
+impl<'a> Lists<'a> {
+    /// Recurses as deep as the tree, which its limits bound.
+    fn visit(&mut self, node: Node<'a, PatternFacts>, path: &mut String) {
+        if let Some(facts) = node.payload() {
+            self.leaf(facts, path);
+        }
+        for child in children(node) {
+            let whole = path.len();
+            path.push_str(child.name());
+            path.push_str(child.separator());
+            self.visit(child, path);
+            path.truncate(whole);
+        }
+    }
+
+    fn leaf(&mut self, facts: &'a PatternFacts, text: &str) {
+        let Sums { keys, memory, without_ttl, .. } = facts.sums;
+        self.total = self.total.saturating_add(memory.0);
+        self.distinct += 1;
+        self.patterns.offer((memory.0, 0), Weight { keys, memory }, text, facts);
+        if without_ttl.keys > 0 {
+            self.no_ttl.offer((without_ttl.memory.0, 0), without_ttl, text, facts);
+        }
+        for (rule, weight) in facts.broken_rules() {
+            if let Some(best) = self.broken.get_mut(rule) {
+                best.offer((weight.keys, weight.memory.0), weight, text, facts);
+            }
+        }
+    }
+}
+
+/// A pattern in a list.
+struct Row<'a> {
+    rank: (u64, u64),
+    weight: Weight,
+    text: String,
+    facts: &'a PatternFacts,
+}
+
+/// The first rows of a list; the texts of the others are forgotten now and then.
+struct Best<'a> {
+    limit: usize,
+    rows: Vec<Row<'a>>,
+}
+
+impl<'a> Best<'a> {
+    fn new(limit: usize) -> Self {
+        Best { limit, rows: Vec::new() }
+    }
+
+    fn offer(&mut self, rank: (u64, u64), weight: Weight, text: &str, facts: &'a PatternFacts) {
+        self.rows.push(Row { rank, weight, text: text.to_string(), facts });
+        if self.rows.len() >= self.limit.saturating_mul(2).saturating_add(1024) {
+            self.trim();
+        }
+    }
+
+    /// A stable sort: rows of the same text keep the order of their offering, which is that of the sorted tree.
+    fn trim(&mut self) {
+        self.rows.sort_by(|a, b| (Reverse(a.rank), &a.text).cmp(&(Reverse(b.rank), &b.text)));
+        self.rows.truncate(self.limit);
+    }
+
+    fn sorted(mut self) -> Vec<Row<'a>> {
+        self.trim();
+        self.rows
+    }
+}
+
+/// What the tree of prefixes leaves out.
+#[derive(Clone, Copy)]
+struct Cut<'a> {
+    plan: &'a PatternsPlan,
+    total: u64,
+}
+
+/// The children of a place as rows.
+#[derive(Default)]
+struct Level {
+    shown: Vec<PrefixNode>,
+    hidden: Hidden,
+}
+
+impl Cut<'_> {
+    /// The children of a place, `depth` levels of them, and the sums over all below. Recurses as deep as the tree.
+    fn level(self, node: Node<'_, PatternFacts>, depth: usize, path: &mut String) -> (Sums, Level) {
+        let mut sums = node.payload().map_or_else(Sums::default, |facts| facts.sums);
+        let mut level = Level::default();
+        for child in children(node) {
+            let whole = path.len();
+            path.push_str(child.name());
+            path.push_str(child.separator());
+            let (below, next) = self.level(child, depth.saturating_sub(1), path);
+            let shown = depth > 0 && share(below.memory, self.total) >= self.plan.min_share;
+            if shown {
+                level.shown.push(self.row(path.clone(), child, &below, next));
+            } else {
+                hide(&mut level.hidden, &below);
+            }
+            path.truncate(whole);
+            sums.add(&below);
+        }
+        level.shown.sort_by(|a, b| (Reverse(a.memory), &a.prefix).cmp(&(Reverse(b.memory), &b.prefix)));
+        (sums, level)
+    }
+
+    fn row(self, prefix: String, node: Node<'_, PatternFacts>, below: &Sums, next: Level) -> PrefixNode {
+        PrefixNode {
+            prefix,
+            segment: node.name().to_string(),
+            keys: below.keys,
+            memory: below.memory,
+            share: share(below.memory, self.total),
+            disk: below.disk,
+            elements: below.elements,
+            without_ttl: below.without_ttl,
+            children: next.shown,
+            hidden: next.hidden,
+        }
+    }
+}
+
+fn hide(hidden: &mut Hidden, sums: &Sums) {
+    hidden.nodes = hidden.nodes.saturating_add(1);
+    hidden.keys = hidden.keys.saturating_add(sums.keys);
+    hidden.memory += sums.memory;
+}

@@ -1,0 +1,223 @@
+//! The laws of the aggregate, its figures against a plain sum, and the tree of prefixes against its whole.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::pattern::{Part, PartKind};
+use crate::record::{Encoding, Kind};
+use crate::report::{Hidden, PrefixNode, Weight};
+use crate::units::{Bytes, Millis};
+
+pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) -> Record<'_> {
+    Record {
+        db,
+        key,
+        kind: if memory.is_multiple_of(2) { Kind::String } else { Kind::Hash },
+        module: None,
+        encoding: Encoding::Raw,
+        length: Some(7),
+        memory: Bytes(memory),
+        disk: Bytes(memory / 2),
+        expires_at: expires_at.map(Millis),
+        idle: None,
+        freq: None,
+        fields_with_ttl: None,
+        stream: None,
+    }
+}
+
+/// `:` separates; digits are a class.
+fn pattern(key: &str) -> PatternBuf {
+    let mut pattern = PatternBuf::default();
+    for name in key.split(':') {
+        if !pattern.parts.is_empty() {
+            pattern.text.push(':');
+        }
+        let class = name.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty();
+        let (name, kind) = if class { ("{int}", PartKind::Class) } else { (name, PartKind::Literal) };
+        let start = u32::try_from(pattern.text.len()).unwrap();
+        pattern.text.push_str(name);
+        pattern.parts.push(Part { start, end: u32::try_from(pattern.text.len()).unwrap(), kind });
+    }
+    pattern
+}
+
+#[derive(Debug, Clone)]
+struct Seen {
+    db: u64,
+    key: String,
+    memory: u64,
+    expires_at: Option<i64>,
+    broken: u64,
+}
+
+fn collect(seen: &[Seen], limits: &TreeLimits) -> Patterns {
+    let mut patterns = Patterns::new(limits.clone());
+    for Seen { db, key, memory, expires_at, broken } in seen {
+        patterns.observe(&record(*db, key.as_bytes(), *memory, *expires_at), &pattern(key), *broken);
+    }
+    patterns
+}
+
+const PLAN: PatternsPlan = PatternsPlan { top: 4, depth: 2, min_share: 0.1, rules: 3 };
+
+fn show(patterns: Patterns, plan: &PatternsPlan) -> String {
+    format!("{:#?}", patterns.finish(plan))
+}
+
+fn snapshot() -> impl Strategy<Value = Vec<Seen>> {
+    let key = prop_oneof![
+        4 => "[a-f]:[a-c7]:[a-c7]",
+        4 => "[a-c](:[0-9]{1,2}){0,3}",
+        1 => "[a-c]{0,2}",
+    ];
+    let memory = prop_oneof![8 => 0u64..6, 1 => Just(u64::MAX / 2)];
+    let seen = (0u64..3, key, memory, prop::option::of(0i64..2), 0u64..8);
+    prop::collection::vec(
+        seen.prop_map(|(db, key, memory, expires_at, broken)| Seen { db, key, memory, expires_at, broken }),
+        0..40,
+    )
+}
+
+fn limits() -> impl Strategy<Value = TreeLimits> {
+    let tiny = (4usize..40).prop_map(|strict_above| TreeLimits {
+        top: 3,
+        below: 2,
+        deepest: 3,
+        strict: vec![2, 1],
+        strict_above,
+        most_places: usize::MAX,
+    });
+    prop_oneof![Just(TreeLimits::default()), tiny]
+}
+
+#[test]
+fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
+    let seen = ["user", "user:1:name", "user:2:name", "user:2:mail"].map(|key| Seen {
+        db: 0,
+        key: key.to_string(),
+        memory: 10,
+        expires_at: None,
+        broken: 0b10,
+    });
+    let plan = PatternsPlan { top: 10, depth: 9, min_share: 0.0, rules: 2 };
+    let sections = collect(&seen, &TreeLimits::default()).finish(&plan);
+    let rows =
+        |nodes: &[PrefixNode]| nodes.iter().map(|n| (n.prefix.clone(), n.segment.clone(), n.keys)).collect::<Vec<_>>();
+    let tree = &sections.prefixes.tree;
+    let row = |prefix: &str, segment: &str, keys: u64| (prefix.to_string(), segment.to_string(), keys);
+    assert_eq!(rows(tree), [row("user:", "user", 3), row("user", "user", 1)]);
+    assert_eq!(rows(&tree[0].children), [row("user:{int}:", "{int}", 3)]);
+    let leaves = rows(&tree[0].children[0].children);
+    assert_eq!(leaves, [row("user:{int}:name", "name", 2), row("user:{int}:mail", "mail", 1)]);
+    assert!(tree[1].children.is_empty());
+    let texts: Vec<_> = sections.patterns.list.iter().map(|row| row.pattern.as_str()).collect();
+    assert_eq!(texts, ["user:{int}:name", "user", "user:{int}:mail"]);
+    assert_eq!(sections.patterns.list[0].example.key.as_text(), Some("user:1:name"));
+    assert_eq!((sections.broken[0].len(), sections.broken[1].len()), (0, 3));
+    assert_eq!(sections.no_ttl_patterns[0].examples.len(), 2);
+}
+
+#[test]
+fn nothing_seen_makes_empty_sections() {
+    let sections = Patterns::new(TreeLimits::default()).finish(&PLAN);
+    assert!(
+        sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty()
+    );
+    assert_eq!((sections.prefixes.hidden, sections.broken.len()), (Hidden::default(), 3));
+}
+
+#[test]
+fn sums_saturate() {
+    let heavy = Seen { db: 0, key: "a".to_string(), memory: u64::MAX, expires_at: None, broken: 1 };
+    let sections = collect(&[heavy.clone(), heavy], &TreeLimits::default()).finish(&PLAN);
+    assert_eq!(sections.patterns.list[0].memory, Bytes(u64::MAX));
+    assert_eq!(sections.broken[0][0].memory, Bytes(u64::MAX));
+}
+
+/// Keys, memory, keys without expiry: of a level, shown and hidden.
+fn whole(shown: &[PrefixNode], hidden: Hidden) -> (u64, Bytes) {
+    let keys = shown.iter().fold(hidden.keys, |sum, node| sum + node.keys);
+    let memory = shown.iter().fold(hidden.memory, |sum, node| sum + node.memory);
+    (keys, memory)
+}
+
+fn adds_up(node: &PrefixNode) -> bool {
+    let below = node.hidden.nodes > 0 || !node.children.is_empty();
+    let same = !below || whole(&node.children, node.hidden) == (node.keys, node.memory);
+    same && node.children.iter().all(adds_up)
+}
+
+proptest! {
+    #[test]
+    fn splitting_and_order_do_not_matter(seen in snapshot(), cut in 0usize..40, limits in limits()) {
+        let whole = show(collect(&seen, &limits), &PLAN);
+        let (left, right) = seen.split_at(cut.min(seen.len()));
+        let mut forward = collect(left, &limits);
+        forward.merge(collect(right, &limits));
+        let mut backward = collect(right, &limits);
+        backward.merge(collect(left, &limits));
+        prop_assert_eq!(&show(forward, &PLAN), &whole);
+        prop_assert_eq!(&show(backward, &PLAN), &whole);
+        let reversed: Vec<_> = seen.iter().rev().cloned().collect();
+        prop_assert_eq!(&show(collect(&reversed, &limits), &PLAN), &whole);
+    }
+
+    #[test]
+    fn a_database_learnt_late_is_as_one_known_at_once(seen in snapshot(), db in 0u64..3, limits in limits()) {
+        let of = |db: u64| seen.iter().map(|seen| Seen { db, ..seen.clone() }).collect::<Vec<_>>();
+        let mut settled = collect(&of(0), &limits);
+        settled.settle_database(db);
+        let mut expected = collect(&of(db), &limits);
+        let before = collect(&seen, &limits);
+        settled.merge(before.clone());
+        expected.merge(before);
+        prop_assert_eq!(show(settled, &PLAN), show(expected, &PLAN));
+    }
+
+    #[test]
+    fn figures_are_plain_sums_in_their_order(seen in snapshot()) {
+        let plan = PatternsPlan { top: 1000, depth: 9, min_share: 0.0, rules: 3 };
+        let sections = collect(&seen, &TreeLimits::default()).finish(&plan);
+        let sums = |counts: &dyn Fn(&Seen) -> bool| {
+            let mut sums: BTreeMap<String, Weight> = BTreeMap::new();
+            for seen in seen.iter().filter(|seen| counts(seen)) {
+                let sum = sums.entry(pattern(&seen.key).text).or_default();
+                sum.keys += 1;
+                sum.memory += Bytes(seen.memory);
+            }
+            sums.into_iter().map(|(text, sum)| (text, sum.keys, sum.memory)).collect::<Vec<_>>()
+        };
+        let by_memory = |mut rows: Vec<(String, u64, Bytes)>| {
+            rows.sort_by_key(|(text, _, memory)| (std::cmp::Reverse(*memory), text.clone()));
+            rows
+        };
+        let list: Vec<_> = sections.patterns.list.iter().map(|r| (r.pattern.clone(), r.keys, r.memory)).collect();
+        prop_assert_eq!(list, by_memory(sums(&|_| true)));
+        let plain = |rows: &[report::PatternWeight]| {
+            rows.iter().map(|r| (r.pattern.clone(), r.keys, r.memory)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(plain(&sections.no_ttl_patterns), by_memory(sums(&|seen| seen.expires_at.is_none())));
+        for rule in 0..3 {
+            let mut rows = sums(&|seen| seen.broken >> rule & 1 == 1);
+            rows.sort_by_key(|(text, keys, memory)| (std::cmp::Reverse((*keys, *memory)), text.clone()));
+            prop_assert_eq!(plain(&sections.broken[rule]), rows);
+        }
+    }
+
+    #[test]
+    fn shown_and_hidden_are_the_whole(
+        seen in snapshot(), limits in limits(), depth in 0usize..5, min_share in prop_oneof![Just(0.0), 0.0..1.1f64],
+    ) {
+        let sections = collect(&seen, &limits).finish(&PatternsPlan { depth, min_share, ..PLAN });
+        let memory = seen.iter().map(|seen| Bytes(seen.memory)).sum::<Bytes>();
+        let prefixes = sections.prefixes;
+        prop_assert_eq!(whole(&prefixes.tree, prefixes.hidden), (seen.len() as u64, memory));
+        prop_assert!(prefixes.tree.iter().all(adds_up));
+        if depth == 0 {
+            prop_assert!(prefixes.tree.is_empty());
+        }
+    }
+}
