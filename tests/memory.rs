@@ -52,6 +52,8 @@ const MANY: u64 = 100;
 const TOLERANCE: f64 = 0.02;
 /// A table of buckets may have that many more or fewer of them chained than expected, whatever its size.
 const BUCKETS: u64 = 3 * 64;
+/// Three standard deviations of a skiplist's node.
+const NODE_DEVIATION: u64 = 3 * 13;
 const TOTAL_TOLERANCE: f64 = 0.01;
 /// Share of keys that have to be exact.
 const GOAL: f64 = 0.999;
@@ -240,7 +242,9 @@ impl Outcome {
         }
         let mean = first.midpoint(second);
         self.random = (self.random.0 + ours, self.random.1 + mean);
-        let near = |theirs: u64| apart(ours, theirs) <= TOLERANCE || ours.abs_diff(theirs) <= BUCKETS;
+        let luck =
+            if truth.encoding == "skiplist" { NODE_DEVIATION * measured.length.unwrap_or(0).isqrt() } else { BUCKETS };
+        let near = |theirs: u64| apart(ours, theirs) <= TOLERANCE || ours.abs_diff(theirs) <= luck;
         if measured.length.unwrap_or(0) >= MANY && !near(first) && !near(second) {
             self.far.push(format!("far: {kind} {name}: {ours} instead of {first} or {second} ({:?})", measured.length));
         }

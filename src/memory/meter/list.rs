@@ -49,6 +49,14 @@ impl Limit {
         }
     }
 
+    /// A list of one such node is kept as a listpack: here only one of the two limits counts.
+    fn allows_whole(self, bytes: u64, elements: u64) -> bool {
+        match self {
+            Limit::Bytes(most) => bytes <= most,
+            Limit::Elements(most) => elements <= most,
+        }
+    }
+
     /// An element of so many bytes is beyond what a node takes.
     fn refuses(self, element: u64) -> bool {
         match self {
@@ -230,7 +238,7 @@ impl ListMeter {
             && self.nodes == 1
             && self.plain_nodes == 0
             && !self.was_ziplist
-            && Limit::of(model.config.list_size).allows(self.last, self.elements)
+            && Limit::of(model.config.list_size).allows_whole(self.last, self.elements)
     }
 
     fn linked(&mut self, model: &Model, key: Key) -> Value {
