@@ -40,7 +40,9 @@ pub enum Form<'a> {
 
 impl<'a> Cursor<'a> {
     /// A string. Nothing is decoded, nothing allocated.
-    #[inline]
+    ///
+    /// Inlined always: the result is large, and copying it out of a call takes as long as reading it.
+    #[inline(always)]
     pub fn string(&mut self) -> Result<RawString<'a>> {
         let start = self.clone();
         match self.length_or_special()? {

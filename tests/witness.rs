@@ -1,0 +1,142 @@
+//! An independent witness: for every dump in testdata that the `rdb` crate can read, its keys, types, lengths and
+//! expiries are those that we find, and the values that we decode by other means have as many elements as we count.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use rdb::{RdbDecoder, RdbValue, filter::Simple};
+use rdblens::analyze::{ReadPlan, for_each_record};
+use rdblens::record::Kind;
+use rdblens::show::{Looked, Value, decode, find};
+
+/// A key's database and name.
+type Place = (u64, Vec<u8>);
+/// What both sides tell of it: type, length, expiry.
+type Facts = (Kind, u64, Option<i64>);
+
+fn dumps() -> Vec<PathBuf> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")];
+    folders.extend(std::env::var_os("RDBLENS_CORPUS").map(PathBuf::from));
+    let mut dumps = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_dump = path.extension().is_some_and(|end| end == "rdb" || end == "aof");
+            match path.is_dir() {
+                true if !path.ends_with("hostile") => folders.push(path),
+                false if is_dump && !path.to_string_lossy().contains(".incr.") => dumps.push(path),
+                _ => {}
+            }
+        }
+    }
+    dumps.sort();
+    dumps
+}
+
+/// What the crate finds; streams and modules it passes over.
+fn witness(path: &Path) -> Result<BTreeMap<Place, Facts>, String> {
+    let file = BufReader::new(fs::File::open(path).unwrap());
+    let decoder = RdbDecoder::new(file, Simple::new()).map_err(|error| error.to_string())?;
+    let (mut db, mut keys) = (0, BTreeMap::new());
+    for item in decoder {
+        let (key, kind, length, expiry) = match item.map_err(|error| error.to_string())? {
+            RdbValue::SelectDb(number) => {
+                db = u64::from(number);
+                continue;
+            }
+            RdbValue::ResizeDb { .. } | RdbValue::AuxField { .. } | RdbValue::Checksum(_) => continue,
+            RdbValue::String { key, value, expiry } => (key, Kind::String, value.len(), expiry),
+            RdbValue::List { key, values, expiry } => (key, Kind::List, values.len(), expiry),
+            RdbValue::Set { key, members, expiry } => (key, Kind::Set, members.len(), expiry),
+            RdbValue::SortedSet { key, values, expiry } => (key, Kind::Zset, values.len(), expiry),
+            RdbValue::Hash { key, values, expiry } => (key, Kind::Hash, values.len(), expiry),
+        };
+        let expiry = expiry.map(|at| i64::try_from(at).unwrap());
+        keys.insert((db, key), (kind, length as u64, expiry));
+    }
+    Ok(keys)
+}
+
+fn ours(path: &Path) -> BTreeMap<Place, Facts> {
+    let mut keys = BTreeMap::new();
+    let plan = ReadPlan::new(std::env::temp_dir());
+    for_each_record(&[path], &plan, |record, _| {
+        let facts = (record.kind, record.length.unwrap_or_default(), record.expires_at.map(|at| at.0));
+        keys.insert((record.db, record.key.to_vec()), facts);
+    })
+    .unwrap();
+    keys
+}
+
+#[test]
+fn the_rdb_crate_finds_what_we_find() {
+    let (mut agreed, mut keys) = (0, 0);
+    for path in dumps() {
+        let mut ours = ours(&path);
+        match witness(&path) {
+            Ok(witness) => {
+                ours.retain(|_, (kind, ..)| !matches!(kind, Kind::Stream | Kind::Module | Kind::Array));
+                assert!(ours == witness, "{} differs", path.display());
+                agreed += 1;
+                keys += witness.len();
+            }
+            Err(reason) => println!("{}: the crate cannot read it: {reason}", path.display()),
+        }
+    }
+    assert!(agreed >= 15 && keys > 20_000, "the witness saw {keys} keys in {agreed} dumps");
+    println!("{keys} keys in {agreed} dumps agree");
+}
+
+fn elements(value: &Value) -> Option<u64> {
+    let count = match value {
+        Value::Text(text) => text.len(),
+        Value::List(elements) | Value::Set(elements) => elements.len(),
+        Value::Zset(members) => members.len(),
+        Value::Hash(fields) => fields.len(),
+        Value::Stream(stream) => stream.entries.len(),
+        Value::Array(slots) => slots.len(),
+        Value::Module(..) => return None,
+    };
+    Some(count as u64)
+}
+
+/// Looking for a key reads the file from its start, so only the types that the crate leaves to us, and some of each of the
+/// others, are shown.
+#[test]
+fn every_kind_of_value_is_shown_whole() {
+    let options = ReadPlan::new(std::env::temp_dir()).open;
+    let mut shown: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for path in dumps() {
+        let mut seen: BTreeMap<(Kind, &'static str), usize> = BTreeMap::new();
+        let mut wanted = Vec::new();
+        let plan = ReadPlan::new(std::env::temp_dir());
+        for_each_record(&[&path], &plan, |record, _| {
+            let count = seen.entry((record.kind, record.encoding.name())).or_default();
+            *count += 1;
+            if *count <= 3 || record.fields_with_ttl.is_some() && *count <= 20 {
+                let facts = (record.db, record.key.to_vec(), record.kind, record.length, record.fields_with_ttl);
+                wanted.push(facts);
+            }
+        })
+        .unwrap();
+        for (db, key, kind, length, fields_with_ttl) in wanted {
+            let Looked::Found(found) = find(path.to_str().unwrap(), &key, Some(db), &options).unwrap() else {
+                panic!("{}: {} is not found", path.display(), key.escape_ascii());
+            };
+            let value = decode(&found).unwrap_or_else(|error| panic!("{}: {error}", key.escape_ascii()));
+            if let Some(count) = elements(&value) {
+                assert_eq!(Some(count), length, "{}: {}", path.display(), key.escape_ascii());
+            }
+            if let (Value::Hash(fields), Some(expiring)) = (&value, fields_with_ttl) {
+                let count = fields.iter().filter(|field| field.expires_at.is_some()).count();
+                assert_eq!(count as u64, expiring, "{}: {}", path.display(), key.escape_ascii());
+            }
+            *shown.entry(kind.name()).or_default() += 1;
+        }
+    }
+    for kind in ["string", "list", "set", "zset", "hash", "stream", "module"] {
+        assert!(shown.get(kind).is_some_and(|count| *count >= 10), "{kind}: {shown:?}");
+    }
+}
