@@ -1,90 +1,119 @@
-//! Decodes a value that was found: through the `rdb` crate where it can, by a visitor of our own where it cannot.
+//! Decodes a value that was found: through the `rdb` crate where it reads the layout whole, by visitors of our own where
+//! it does not.
+//!
+//! The value is verified first: the crate is written for sound files, and asks for memory by lengths that nobody checked.
+//! Some of its readers (0.4.0) take less than servers write:
+//!
+//! | layout | why not through the crate |
+//! |---|---|
+//! | streams, modules | passed over |
+//! | hashes with field expiries | the expiries are dropped |
+//! | zipmaps | lengths from 253 on and the free bytes behind values are misread |
+//! | Valkey's hash, arrays, KeyDB's cron jobs | not known |
+//! | ziplists of 65,535 entries and more | refused: their header cannot hold the count |
+//! | hashes with a field twice (no sound server writes such) | one of the two is dropped |
 
-use rdb::{RdbDecoder, RdbError, RdbValue};
+use std::io::Read;
 
+use rdb::filter::Simple;
+use rdb::{RdbDecoder, RdbValue};
+
+use super::collect::{collect, pairs};
 use super::find::Found;
 use super::stream::StreamDecoder;
-use super::value::{HashField, Item, Value};
+use super::value::{HashField, Value};
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
-use crate::rdb::packed::Packed;
-use crate::rdb::packed::listpack;
-use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
-use crate::rdb::walk::{FieldExpiry, ModuleItem, Visit, walk};
-use crate::record::ModuleName;
-use crate::units::Millis;
+use crate::rdb::walk::walk;
+
+/// The crate reads types by their byte, whatever the version.
+const HEADER: &[u8] = b"REDIS0011";
+/// The length of the empty key.
+const EMPTY_KEY: u8 = 0;
 
 /// The value of a key that was found. Damage inside it is an error that says where.
 pub fn decode(found: &Found) -> Result<Value> {
-    decode_intact(found).map_err(|error| found.damaged(error))
+    decode_value(found.value_type, &found.value, found.value_offset).map_err(|error| found.damaged(error))
 }
 
-fn decode_intact(found: &Found) -> Result<Value> {
+/// Decodes the value in `bytes`, which stand at `offset` of the file.
+pub fn decode_value(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<Value> {
+    verify(value_type, bytes, offset)?;
+    if let ValueType::Stream(_) = value_type {
+        let mut decoder = StreamDecoder::default();
+        walk(value_type, &mut Cursor::new(bytes, offset), &mut decoder)?;
+        return decoder.finish().map(Value::Stream);
+    }
+    match by_crate(value_type, bytes)? {
+        Some(value) => Ok(value),
+        None => collect(value_type, bytes, offset),
+    }
+}
+
+fn verify(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<()> {
     let mut verify = Verify::default();
-    walk(found.value_type, &mut cursor(found), &mut verify)?;
+    let mut input = Cursor::new(bytes, offset);
+    walk(value_type, &mut input, &mut verify)?;
     verify.finish()?;
-    match found.value_type {
-        ValueType::Stream(_) => {
-            let mut decoder = StreamDecoder::default();
-            walk(found.value_type, &mut cursor(found), &mut decoder)?;
-            decoder.finish().map(Value::Stream)
-        }
-        ValueType::HashMetadataPreGa
-        | ValueType::HashMetadata
-        | ValueType::Hash2
-        | ValueType::HashListpackExPreGa
-        | ValueType::HashListpackEx
+    match input.left() {
+        0 => Ok(()),
+        left => Err(Error::corrupt(input.offset(), format!("{left} bytes behind the value"))),
+    }
+}
+
+/// Lets the `rdb` crate decode a file that holds nothing but this value, which was verified before. `None` where the crate
+/// cannot or would lose something.
+fn by_crate(value_type: ValueType, bytes: &[u8]) -> Result<Option<Value>> {
+    let Some(byte) = type_byte(value_type) else { return Ok(None) };
+    let record = [byte, EMPTY_KEY];
+    let file = HEADER.chain(&record[..]).chain(bytes);
+    let item = RdbDecoder::new(file, Simple::new()).ok().and_then(|mut items| items.next()?.ok());
+    let Some(value) = item.and_then(from_crate) else { return Ok(None) };
+    let whole = match &value {
+        Value::Hash(fields) => fields.len() as u64 == pairs(value_type, bytes)?,
+        _ => true,
+    };
+    Ok(whole.then_some(value))
+}
+
+/// The byte of a layout that the crate reads whole.
+fn type_byte(value_type: ValueType) -> Option<u8> {
+    use rdb::constants::encoding_type as byte;
+    Some(match value_type {
+        ValueType::String => byte::STRING,
+        ValueType::List => byte::LIST,
+        ValueType::Set => byte::SET,
+        ValueType::Zset => byte::ZSET,
+        ValueType::Hash => byte::HASH,
+        ValueType::Zset2 => byte::ZSET_2,
+        ValueType::ListZiplist => byte::LIST_ZIPLIST,
+        ValueType::SetIntset => byte::SET_INTSET,
+        ValueType::ZsetZiplist => byte::ZSET_ZIPLIST,
+        ValueType::HashZiplist => byte::HASH_ZIPLIST,
+        ValueType::ListQuicklist => byte::LIST_QUICKLIST,
+        ValueType::HashListpack => byte::HASH_LIST_PACK,
+        ValueType::ZsetListpack => byte::ZSET_LIST_PACK,
+        ValueType::ListQuicklist2 => byte::LIST_QUICKLIST_2,
+        ValueType::SetListpack => byte::SET_LIST_PACK,
+        ValueType::ModulePreGa
         | ValueType::Module2
-        | ValueType::ModulePreGa
-        | ValueType::KeydbCron
-        | ValueType::Array => {
-            let mut decoder = PartsDecoder::default();
-            walk(found.value_type, &mut cursor(found), &mut decoder)?;
-            decoder.finish(found.value_type)
-        }
-        ValueType::String
-        | ValueType::List
-        | ValueType::Set
-        | ValueType::Zset
-        | ValueType::Hash
-        | ValueType::Zset2
         | ValueType::HashZipmap
-        | ValueType::ListZiplist
-        | ValueType::SetIntset
-        | ValueType::ZsetZiplist
-        | ValueType::HashZiplist
-        | ValueType::ListQuicklist
-        | ValueType::HashListpack
-        | ValueType::ZsetListpack
-        | ValueType::ListQuicklist2
-        | ValueType::SetListpack => by_crate(found),
-    }
+        | ValueType::Stream(_)
+        | ValueType::HashMetadataPreGa
+        | ValueType::HashListpackExPreGa
+        | ValueType::HashMetadata
+        | ValueType::HashListpackEx
+        | ValueType::Array
+        | ValueType::Hash2
+        | ValueType::KeydbCron => return None,
+    })
 }
 
-fn cursor(found: &Found) -> Cursor<'_> {
-    Cursor::new(&found.value, found.value_offset)
-}
-
-/// Lets the `rdb` crate decode a file that holds nothing but this key. The value was verified before: the crate trusts
-/// lengths.
-fn by_crate(found: &Found) -> Result<Value> {
-    let head = [&b"REDIS0011"[..], &[found.type_byte], b"\x01k"].concat();
-    let file = [&head[..], &found.value, b"\xff\0\0\0\0\0\0\0\0"].concat();
-    let fail = |error: RdbError| Error::corrupt(found.value_offset, format!("the rdb crate cannot decode it: {error}"));
-    let mut decoder = RdbDecoder::new(&file[..], rdb::filter::Simple::new()).map_err(fail)?;
-    match decoder.next() {
-        Some(Ok(value)) => {
-            from_crate(value).ok_or_else(|| Error::corrupt(found.value_offset, "the rdb crate found no value"))
-        }
-        Some(Err(error)) => Err(fail(error)),
-        None => Err(Error::corrupt(found.value_offset, "the rdb crate found no value")),
-    }
-}
-
-fn from_crate(value: RdbValue) -> Option<Value> {
-    Some(match value {
+/// The value of one of the crate's items; `None` for items that are no keys.
+pub fn from_crate(item: RdbValue) -> Option<Value> {
+    Some(match item {
         RdbValue::String { value, .. } => Value::Text(value),
         RdbValue::List { values, .. } => Value::List(values),
         RdbValue::Set { members, .. } => Value::Set(members),
@@ -101,81 +130,139 @@ fn from_crate(value: RdbValue) -> Option<Value> {
     })
 }
 
-/// Collects hashes with field expiries, and what modules and arrays are made of.
-#[derive(Debug, Default)]
-struct PartsDecoder {
-    fields: Vec<HashField>,
-    module: Option<ModuleName>,
-    items: Vec<Item>,
-    slots: Vec<(u64, Item)>,
-    fault: Option<Error>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rdb::header::Family;
+    use crate::units::Millis;
 
-impl PartsDecoder {
-    fn finish(self, value_type: ValueType) -> Result<Value> {
-        match (self.fault, value_type) {
-            (Some(fault), _) => Err(fault),
-            (None, ValueType::Module2 | ValueType::ModulePreGa | ValueType::KeydbCron) => {
-                Ok(Value::Module(self.module, self.items))
+    /// Bytes of a string of less than 64.
+    fn string(text: &[u8]) -> Vec<u8> {
+        [&[u8::try_from(text.len()).unwrap()], text].concat()
+    }
+
+    /// Bytes of a string of any length.
+    fn blob(text: &[u8]) -> Vec<u8> {
+        [&[0x80][..], &u32::try_from(text.len()).unwrap().to_be_bytes(), text].concat()
+    }
+
+    fn field(field: &[u8], value: &[u8]) -> HashField {
+        HashField { field: field.to_vec(), value: value.to_vec(), expires_at: None }
+    }
+
+    /// A ziplist of short texts.
+    fn ziplist(entries: &[&[u8]]) -> Vec<u8> {
+        let (mut body, mut previous) = (Vec::new(), 0);
+        for entry in entries {
+            let size = u8::try_from(entry.len()).unwrap();
+            body.extend([previous, size]);
+            body.extend_from_slice(entry);
+            previous = size + 2;
+        }
+        let total = u32::try_from(body.len() + 11).unwrap();
+        let tail = total - 1 - u32::from(previous);
+        let count = u16::try_from(entries.len()).unwrap_or(u16::MAX);
+        [&total.to_le_bytes()[..], &tail.to_le_bytes(), &count.to_le_bytes(), &body, &[0xFF]].concat()
+    }
+
+    fn decoded(value_type: ValueType, bytes: &[u8]) -> Value {
+        decode_value(value_type, bytes, 0).unwrap()
+    }
+
+    #[test]
+    fn plain_values_go_through_the_crate_and_equal_our_own() {
+        let pair = [string(b"f"), string(b"v")].concat();
+        let two = [&[2][..], &string(b"a"), &[0xC0, 7]].concat();
+        let zset = [&[1][..], &string(b"m"), &1.5f64.to_le_bytes()].concat();
+        for (value_type, bytes, value) in [
+            (ValueType::String, string(b"x"), Value::Text(b"x".to_vec())),
+            (ValueType::List, two.clone(), Value::List(vec![b"a".to_vec(), b"7".to_vec()])),
+            (ValueType::Set, two, Value::Set(vec![b"a".to_vec(), b"7".to_vec()])),
+            (ValueType::Hash, [&[1][..], &pair].concat(), Value::Hash(vec![field(b"f", b"v")])),
+            (ValueType::HashZiplist, string(&ziplist(&[b"f", b"v"])), Value::Hash(vec![field(b"f", b"v")])),
+            (ValueType::Zset2, zset, Value::Zset(vec![(b"m".to_vec(), 1.5)])),
+            (
+                ValueType::Zset,
+                [&[1][..], &string(b"m"), &[254]].concat(),
+                Value::Zset(vec![(b"m".to_vec(), f64::INFINITY)]),
+            ),
+        ] {
+            assert_eq!(by_crate(value_type, &bytes).unwrap(), Some(value.clone()), "{value_type:?}");
+            assert_eq!(collect(value_type, &bytes, 0).unwrap(), value, "{value_type:?}");
+            assert_eq!(decoded(value_type, &bytes), value);
+        }
+    }
+
+    #[test]
+    fn a_zipmap_with_long_values_and_free_bytes_is_read_whole() {
+        let long = [b'x'; 253];
+        let map = [&[2, 1][..], b"a", &[1, 2], b"b??", &[1], b"c", &[253, 0], &long, &[0xFF]].concat();
+        let fields = vec![field(b"a", b"b"), field(b"c", &long)];
+        assert_eq!(decoded(ValueType::HashZipmap, &blob(&map)), Value::Hash(fields));
+    }
+
+    #[test]
+    fn a_ziplist_that_cannot_tell_its_count_is_read_whole() {
+        let entries = vec![&b"x"[..]; 70_000];
+        let bytes = blob(&ziplist(&entries));
+        assert_eq!(by_crate(ValueType::ListZiplist, &bytes).unwrap(), None);
+        assert!(decoded(ValueType::ListZiplist, &bytes) == Value::List(vec![b"x".to_vec(); 70_000]));
+        assert!(
+            decoded(ValueType::ListQuicklist, &[&[1][..], &bytes].concat()) == Value::List(vec![b"x".to_vec(); 70_000])
+        );
+    }
+
+    #[test]
+    fn a_field_that_is_there_twice_is_shown_twice() {
+        let fields = vec![field(b"f", b"1"), field(b"f", b"2")];
+        let table = [&[2][..], &string(b"f"), &[0xC0, 1], &string(b"f"), &[0xC0, 2]].concat();
+        assert_eq!(decoded(ValueType::Hash, &table), Value::Hash(fields.clone()));
+        let packed = string(&ziplist(&[b"f", b"1", b"f", b"2"]));
+        assert_eq!(decoded(ValueType::HashZiplist, &packed), Value::Hash(fields));
+    }
+
+    #[test]
+    fn field_expiries_are_kept() {
+        let expiring = |value_type: ValueType, bytes: &[u8]| match decoded(value_type, bytes) {
+            Value::Hash(fields) => fields.iter().map(|field| field.expires_at.map(|at| at.0)).collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        };
+        let pair = |time: &[u8]| [time, &string(b"f"), &string(b"v")].concat();
+        let table = [&1000i64.to_le_bytes()[..], &[2], &pair(&[0]), &pair(&[6])].concat();
+        assert_eq!(expiring(ValueType::HashMetadata, &table), [None, Some(1005)]);
+        let valkey = [&[1][..], &string(b"f"), &string(b"v"), &77i64.to_le_bytes()].concat();
+        assert_eq!(expiring(ValueType::Hash2, &valkey), [Some(77)]);
+        let listpack = b"\x14\0\0\0\x06\0\x01\x01\x02\x01\x00\x01\x03\x01\x04\x01\x05\x01\xff";
+        let listpack = [&[u8::try_from(listpack.len()).unwrap()], &listpack[1..]].concat();
+        assert_eq!(expiring(ValueType::HashListpackExPreGa, &string(&listpack)), [None, Some(5)]);
+        assert_eq!(
+            decoded(ValueType::HashMetadata, &table),
+            Value::Hash(vec![field(b"f", b"v"), HashField { expires_at: Some(Millis(1005)), ..field(b"f", b"v") },])
+        );
+    }
+
+    #[test]
+    fn damage_is_an_error_before_the_crate_sees_it() {
+        for (value_type, bytes) in [
+            (ValueType::String, &b"\x05abc"[..]),
+            (ValueType::String, b"\x01ab"),
+            (ValueType::List, b"\x80\xff\xff\xff\xff\x01a"),
+            (ValueType::String, b"\xc3\x04\x41\x00\x20\x05\x00\x00"),
+            (ValueType::HashListpack, b"\x0d\x0d\0\0\0\x02\0\x81\x66\x03\x81\x76\x02\xff"),
+            (ValueType::Stream(3), b"\x00\x02\x01\x01\0\0\0\0\0\0"),
+        ] {
+            assert!(decode_value(value_type, bytes, 0).is_err(), "{value_type:?} {bytes:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_of_any_type_end_in_a_result(byte in 0u8..65, bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80)) {
+            for family in [Family::Redis, Family::Valkey] {
+                if let Some(value_type) = ValueType::from_byte(family, byte) {
+                    let _ = decode_value(value_type, &bytes, 0);
+                }
             }
-            (None, ValueType::Array) => Ok(Value::Array(self.slots)),
-            (None, _) => Ok(Value::Hash(self.fields)),
         }
-    }
-
-    fn note<T>(&mut self, result: Result<T>) -> Option<T> {
-        result.map_err(|error| self.fault.get_or_insert(error)).ok()
-    }
-
-    fn triples(&mut self, blob: RawString<'_>) -> Result<()> {
-        let bytes = blob.to_bytes()?;
-        let mut elements = listpack::Elements::new(&bytes, blob.offset)?;
-        while let Some(field) = elements.next().transpose()? {
-            let (value, time) = (elements.next().transpose()?, elements.next().transpose()?);
-            let (Some(value), Some(Packed::Int(time))) = (value, time) else {
-                return Err(Error::corrupt(blob.offset, "a field without its value and expiry"));
-            };
-            let expires_at = (time != 0).then_some(Millis(time));
-            self.fields.push(HashField { field: field.to_bytes(), value: value.to_bytes(), expires_at });
-        }
-        Ok(())
-    }
-
-    fn item(&mut self, item: ModuleItem<'_>) -> Option<Item> {
-        Some(match item {
-            ModuleItem::Integer(bits) => Item::Integer(bits.cast_signed()),
-            ModuleItem::Float(bytes) => Item::Float(f64::from(f32::from_le_bytes(bytes))),
-            ModuleItem::Double(bytes) => Item::Float(f64::from_le_bytes(bytes)),
-            ModuleItem::String(string) => Item::Text(self.note(string.to_bytes())?.into_owned()),
-        })
-    }
-}
-
-impl Visit for PartsDecoder {
-    fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
-        let (field, value) = (self.note(field.to_bytes()), self.note(value.to_bytes()));
-        if let (Some(field), Some(value)) = (field, value) {
-            let expires_at = expiry.0.map(Millis);
-            self.fields.push(HashField { field: field.into_owned(), value: value.into_owned(), expires_at });
-        }
-    }
-
-    fn blob(&mut self, blob: RawString<'_>) {
-        let result = self.triples(blob);
-        self.note(result);
-    }
-
-    fn module(&mut self, id: u64) {
-        self.module = Some(ModuleName::from_id(id));
-    }
-
-    fn module_item(&mut self, item: ModuleItem<'_>) {
-        let item = self.item(item);
-        self.items.extend(item);
-    }
-
-    fn array_item(&mut self, index: u64, item: ModuleItem<'_>) {
-        let item = self.item(item);
-        self.slots.extend(item.map(|item| (index, item)));
     }
 }

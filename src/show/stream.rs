@@ -9,8 +9,9 @@
 
 use std::sync::Arc;
 
-use super::value::{Consumer, Entry, Group, Pending, Stream};
-use crate::error::{Error, Result, Within};
+use super::value::{Consumer, Entry, Group, Pending, Producer, Stream};
+use crate::error::{Error, ErrorKind, Result, Within};
+use crate::limits;
 use crate::rdb::packed::{Packed, listpack};
 use crate::rdb::string::RawString;
 use crate::rdb::walk::{StreamHead, Visit};
@@ -25,6 +26,8 @@ const SAME_FIELDS: i64 = 2;
 #[derive(Debug, Default)]
 pub struct StreamDecoder {
     stream: Stream,
+    /// Bytes of all field names once they are written out for each entry.
+    names: u64,
     fault: Option<Error>,
 }
 
@@ -78,7 +81,18 @@ impl<'a> Node<'a> {
     }
 }
 
-fn decode_node(master: (u64, u64), bytes: &[u8], offset: u64, entries: &mut Vec<Entry>) -> Result<()> {
+/// Few bytes may name a long field over and over. In memory the name is there once, but somebody will print it.
+fn admit(pairs: &[(Arc<[u8]>, Vec<u8>)], offset: u64, names: &mut u64) -> Result<()> {
+    let these = pairs.iter().map(|(field, _)| field.len() as u64).sum();
+    *names = names.saturating_add(these);
+    if *names <= limits::MAX_BLOB_BYTES {
+        return Ok(());
+    }
+    let what = "the field names of its entries, written out, are beyond what is expanded".to_owned();
+    Err(Error::at(offset, ErrorKind::Limit(what)))
+}
+
+fn decode_node(master: (u64, u64), bytes: &[u8], offset: u64, names: &mut u64, entries: &mut Vec<Entry>) -> Result<()> {
     let mut node = Node { elements: listpack::Elements::new(bytes, offset)?, offset };
     node.number()?;
     node.number()?;
@@ -98,6 +112,7 @@ fn decode_node(master: (u64, u64), bytes: &[u8], offset: u64, entries: &mut Vec<
         };
         node.number()?;
         if flags & DELETED == 0 {
+            admit(&pairs, offset, names)?;
             entries.push(Entry { id, fields: pairs });
         }
     }
@@ -108,7 +123,7 @@ impl Visit for StreamDecoder {
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
         let decoded = blob
             .to_bytes()
-            .and_then(|bytes| decode_node(id(master), &bytes, blob.offset, &mut self.stream.entries))
+            .and_then(|bytes| decode_node(id(master), &bytes, blob.offset, &mut self.names, &mut self.stream.entries))
             .within("stream node");
         if let Err(error) = decoded {
             self.fault.get_or_insert(error);
@@ -124,7 +139,14 @@ impl Visit for StreamDecoder {
         let name = self.name(name);
         // The servers write -1 for "not known".
         let entries_read = entries_read.filter(|&read| read != u64::MAX);
-        self.stream.groups.push(Group { name, last_id, entries_read, pending: Vec::new(), consumers: Vec::new() });
+        self.stream.groups.push(Group {
+            name,
+            last_id,
+            entries_read,
+            pending: Vec::new(),
+            consumers: Vec::new(),
+            returned: Vec::new(),
+        });
     }
 
     fn pending(&mut self, bytes: &[u8; 16], delivered_at: i64, deliveries: u64) {
@@ -145,5 +167,85 @@ impl Visit for StreamDecoder {
         if let Some(consumer) = self.stream.groups.last_mut().and_then(|group| group.consumers.last_mut()) {
             consumer.pending.push(id(bytes));
         }
+    }
+
+    fn nacked(&mut self, bytes: &[u8; 16]) {
+        if let Some(group) = self.stream.groups.last_mut() {
+            group.returned.push(id(bytes));
+        }
+    }
+
+    fn producer(&mut self, name: RawString<'_>, _ids: u64) {
+        let name = self.name(name);
+        self.stream.producers.push(Producer { name, ids: Vec::new() });
+    }
+
+    fn idempotency(&mut self, own: RawString<'_>, entry: (u64, u64)) {
+        let own = self.name(own);
+        if let Some(producer) = self.stream.producers.last_mut() {
+            producer.ids.push((own, entry));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Packed::{Int, Text};
+
+    /// A listpack of numbers below 128 and of short texts.
+    fn listpack(elements: &[Packed<'_>]) -> Vec<u8> {
+        let mut body = Vec::new();
+        for element in elements {
+            match *element {
+                Int(number) => body.extend([u8::try_from(number).unwrap(), 1]),
+                Text(text) => {
+                    body.push(0x80 | u8::try_from(text.len()).unwrap());
+                    body.extend_from_slice(text);
+                    body.push(u8::try_from(text.len() + 1).unwrap());
+                }
+            }
+        }
+        let total = u32::try_from(body.len() + 7).unwrap();
+        let count = u16::try_from(elements.len()).unwrap();
+        [&total.to_le_bytes()[..], &count.to_le_bytes(), &body, &[0xFF]].concat()
+    }
+
+    fn read(elements: &[Packed<'_>]) -> Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        decode_node((100, 5), &listpack(elements), 0, &mut 0, &mut entries)?;
+        Ok(entries)
+    }
+
+    #[test]
+    fn entries_have_the_masters_fields_or_their_own_and_deleted_ones_are_left_out() {
+        let master = [Int(2), Int(1), Int(1), Text(b"name"), Int(0)];
+        let same = [Int(2), Int(0), Int(0), Text(b"Ann"), Int(4)];
+        let deleted = [Int(3), Int(1), Int(0), Int(9), Int(4)];
+        let own = [Int(0), Int(2), Int(1), Int(1), Text(b"city"), Int(7), Int(6)];
+        assert_eq!(
+            read(&[&master[..], &same, &deleted, &own].concat()).unwrap(),
+            [
+                Entry { id: (100, 5), fields: vec![(b"name"[..].into(), b"Ann".to_vec())] },
+                Entry { id: (102, 6), fields: vec![(b"city"[..].into(), b"7".to_vec())] },
+            ]
+        );
+    }
+
+    #[test]
+    fn lies_end_in_errors() {
+        for numbers in [&[1][..], &[1, 0, 99, 1], &[1, 0, 0, 0, 0, 0, 0, 99, 1], &[1, 0, 0, 0, 2, 0]] {
+            assert!(read(&numbers.iter().map(|&number| Int(number)).collect::<Vec<_>>()).is_err(), "{numbers:?}");
+        }
+        assert!(read(&[Int(1), Int(0), Int(0), Int(0), Text(b"x")]).is_err());
+        assert!(read(&[Int(0), Int(0), Int(0), Int(0)]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_name_that_is_repeated_beyond_measure_is_refused() {
+        let pairs = [(Arc::from(vec![0; 1 << 20]), Vec::new())];
+        let mut names = 0;
+        assert!((0..4096).all(|_| admit(&pairs, 0, &mut names).is_ok()));
+        assert!(admit(&pairs, 0, &mut names).is_err());
     }
 }

@@ -59,6 +59,17 @@ pub struct Stream {
     pub entries: Vec<Entry>,
     /// Consumer groups, in file order.
     pub groups: Vec<Group>,
+    /// Producers that gave idempotency ids, in file order.
+    pub producers: Vec<Producer>,
+}
+
+/// A producer that gave idempotency ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Producer {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its ids, and the id of the entry that each stands for.
+    pub ids: Vec<(Vec<u8>, (u64, u64))>,
 }
 
 /// An entry of a stream.
@@ -83,6 +94,8 @@ pub struct Group {
     pub pending: Vec<Pending>,
     /// Its consumers.
     pub consumers: Vec<Consumer>,
+    /// Ids of entries that consumers gave back, where the layout tells.
+    pub returned: Vec<(u64, u64)>,
 }
 
 /// An entry delivered but not acknowledged.

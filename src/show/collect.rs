@@ -1,0 +1,248 @@
+//! The visitor that makes a [`Value`] of what a walk shows, for every layout but streams. Where the `rdb` crate reads a
+//! layout, too, tests hold the two against each other.
+
+use super::value::{HashField, Item, Value};
+use crate::error::{Error, Result, Within};
+use crate::rdb::cursor::Cursor;
+use crate::rdb::packed::{Packed, intset, listpack, ziplist, zipmap};
+use crate::rdb::string::RawString;
+use crate::rdb::value_type::ValueType;
+use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, Visit, walk};
+use crate::record::{Kind, ModuleName};
+use crate::units::Millis;
+
+/// The value in `bytes`, which stand at `offset` of the file.
+pub fn collect(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<Value> {
+    let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch: Vec::new(), fault: None };
+    walk(value_type, &mut Cursor::new(bytes, offset), &mut collect)?;
+    collect.fault.map_or(Ok(collect.value), Err)
+}
+
+fn empty(kind: Kind) -> Value {
+    match kind {
+        Kind::String => Value::Text(Vec::new()),
+        Kind::List => Value::List(Vec::new()),
+        Kind::Set => Value::Set(Vec::new()),
+        Kind::Zset => Value::Zset(Vec::new()),
+        Kind::Hash => Value::Hash(Vec::new()),
+        Kind::Stream => Value::Stream(Default::default()),
+        Kind::Module => Value::Module(None, Vec::new()),
+        Kind::Array => Value::Array(Vec::new()),
+    }
+}
+
+#[derive(Debug)]
+struct Collect {
+    value_type: ValueType,
+    value: Value,
+    scratch: Vec<u8>,
+    /// The first fault; what comes after it does not matter.
+    fault: Option<Error>,
+}
+
+impl Collect {
+    /// The decoded string; empty after a fault, which is kept.
+    fn text(&mut self, string: RawString<'_>) -> Vec<u8> {
+        match string.to_bytes() {
+            Ok(bytes) => bytes.into_owned(),
+            Err(error) => {
+                self.note(Err(error));
+                Vec::new()
+            }
+        }
+    }
+
+    fn note(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.fault.get_or_insert(error);
+        }
+    }
+
+    /// Adds the elements of a blob to the value.
+    fn unpack(&mut self, packing: Packing, blob: RawString<'_>, noun: &'static str) {
+        let (value, at) = (&mut self.value, blob.offset);
+        let expiries = matches!(self.value_type, ValueType::HashListpackEx | ValueType::HashListpackExPreGa);
+        let added = blob.decode(&mut self.scratch).and_then(|bytes| match packing {
+            Packing::Ziplist => add(value, &mut ziplist::Entries::new(bytes, at)?, expiries, at),
+            Packing::Listpack => add(value, &mut listpack::Elements::new(bytes, at)?, expiries, at),
+            Packing::Intset => {
+                add(value, &mut intset::numbers(bytes, at)?.map(|number| Ok(Packed::Int(number))), expiries, at)
+            }
+            Packing::Zipmap => zipmap::Pairs::new(bytes, at)?.try_for_each(|pair| {
+                let (field, text) = pair?;
+                add_field(value, field.to_vec(), text.to_vec(), None);
+                Ok(())
+            }),
+        });
+        self.note(added.within(noun));
+    }
+
+    fn item(&mut self, item: ModuleItem<'_>) -> Item {
+        match item {
+            ModuleItem::Integer(bits) => Item::Integer(bits.cast_signed()),
+            ModuleItem::Float(bytes) => Item::Float(f64::from(f32::from_le_bytes(bytes))),
+            ModuleItem::Double(bytes) => Item::Float(f64::from_le_bytes(bytes)),
+            ModuleItem::String(string) => Item::Text(self.text(string)),
+        }
+    }
+}
+
+/// How the elements of a blob are packed.
+#[derive(Debug, Clone, Copy)]
+enum Packing {
+    Ziplist,
+    Listpack,
+    Intset,
+    Zipmap,
+}
+
+/// The elements of a blob.
+type Elements<'a, 'b> = dyn Iterator<Item = Result<Packed<'b>>> + 'a;
+
+/// Adds packed elements: one by one, a member and its score, or a field, its value and maybe its expiry.
+fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offset: u64) -> Result<()> {
+    while let Some(first) = elements.next() {
+        let first = first?.to_bytes();
+        match value {
+            Value::List(list) | Value::Set(list) => list.push(first),
+            Value::Zset(members) => {
+                members.push((first, score(&following(elements, offset)?.to_bytes(), offset)?));
+            }
+            Value::Hash(_) => {
+                let text = following(elements, offset)?.to_bytes();
+                let expires_at = if expiries { field_expiry(following(elements, offset)?, offset)? } else { None };
+                add_field(value, first, text, expires_at);
+            }
+            // Their layouts have no blobs.
+            Value::Text(_) | Value::Stream(_) | Value::Module(..) | Value::Array(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn following<'b>(elements: &mut Elements<'_, 'b>, offset: u64) -> Result<Packed<'b>> {
+    elements.next().unwrap_or_else(|| Err(Error::corrupt(offset, "its last element lacks what belongs to it")))
+}
+
+/// The time of a field in a packed hash: 0 is none.
+fn field_expiry(packed: Packed<'_>, offset: u64) -> Result<Option<Millis>> {
+    match packed {
+        Packed::Int(0) => Ok(None),
+        Packed::Int(time) => Ok(Some(Millis(time))),
+        Packed::Text(_) => Err(Error::corrupt(offset, "text where a field's expiry belongs")),
+    }
+}
+
+fn add_field(value: &mut Value, field: Vec<u8>, text: Vec<u8>, expires_at: Option<Millis>) {
+    if let Value::Hash(fields) = value {
+        fields.push(HashField { field, value: text, expires_at });
+    }
+}
+
+/// A score in text form.
+fn score(text: &[u8], offset: u64) -> Result<f64> {
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| Error::corrupt(offset, "a score that is no number"))
+}
+
+impl Visit for Collect {
+    fn string(&mut self, value: RawString<'_>) {
+        self.value = Value::Text(self.text(value));
+    }
+
+    fn element(&mut self, element: RawString<'_>) {
+        let text = self.text(element);
+        if let Value::List(elements) | Value::Set(elements) = &mut self.value {
+            elements.push(text);
+        }
+    }
+
+    fn scored(&mut self, member: RawString<'_>, stored: Score<'_>) {
+        let score = match stored {
+            Score::Binary(score) => Ok(score),
+            Score::Text(text) => score(text, member.offset).within("score"),
+        };
+        let member = self.text(member);
+        match (score, &mut self.value) {
+            (Ok(score), Value::Zset(members)) => members.push((member, score)),
+            (Ok(_), _) => {}
+            (Err(error), _) => self.note(Err(error)),
+        }
+    }
+
+    fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        self.expiring_pair(field, value, FieldExpiry(None));
+    }
+
+    fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
+        let (field, text) = (self.text(field), self.text(value));
+        add_field(&mut self.value, field, text, expiry.0.map(Millis));
+    }
+
+    fn blob(&mut self, blob: RawString<'_>) {
+        match self.value_type {
+            ValueType::HashZipmap => self.unpack(Packing::Zipmap, blob, "zipmap"),
+            ValueType::SetIntset => self.unpack(Packing::Intset, blob, "intset"),
+            ValueType::ListZiplist | ValueType::ZsetZiplist | ValueType::HashZiplist => {
+                self.unpack(Packing::Ziplist, blob, "ziplist");
+            }
+            _ => self.unpack(Packing::Listpack, blob, "listpack"),
+        }
+    }
+
+    fn node(&mut self, node: Node, blob: RawString<'_>) {
+        match node {
+            Node::Ziplist => self.unpack(Packing::Ziplist, blob, "list node"),
+            Node::Listpack => self.unpack(Packing::Listpack, blob, "list node"),
+            Node::Plain => self.element(blob),
+        }
+    }
+
+    fn module(&mut self, id: u64) {
+        if let Value::Module(name, _) = &mut self.value {
+            *name = Some(ModuleName::from_id(id));
+        }
+    }
+
+    fn module_item(&mut self, item: ModuleItem<'_>) {
+        let item = self.item(item);
+        if let Value::Module(_, items) = &mut self.value {
+            items.push(item);
+        }
+    }
+
+    fn array_item(&mut self, index: u64, item: ModuleItem<'_>) {
+        let item = self.item(item);
+        if let Value::Array(slots) = &mut self.value {
+            slots.push((index, item));
+        }
+    }
+}
+
+/// How many pairs a hash has, whether or not two have the same field. `bytes` have been verified.
+pub(super) fn pairs(value_type: ValueType, bytes: &[u8]) -> Result<u64> {
+    let mut pairs = Pairs { value_type, count: 0 };
+    walk(value_type, &mut Cursor::new(bytes, 0), &mut pairs)?;
+    Ok(pairs.count)
+}
+
+#[derive(Debug)]
+struct Pairs {
+    value_type: ValueType,
+    count: u64,
+}
+
+impl Visit for Pairs {
+    fn count(&mut self, count: u64) {
+        self.count = count;
+    }
+
+    fn blob(&mut self, blob: RawString<'_>) {
+        let entries = blob.to_bytes().and_then(|bytes| match self.value_type {
+            ValueType::HashZiplist => Ok(ziplist::Entries::new(&bytes, blob.offset)?.count()),
+            _ => Ok(listpack::Elements::new(&bytes, blob.offset)?.count()),
+        });
+        // Not to be read at all counts as none, which is no fault of a value that was verified.
+        self.count = entries.unwrap_or_default() as u64 / 2;
+    }
+}
