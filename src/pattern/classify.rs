@@ -2,7 +2,7 @@
 //!
 //! A key is read once, left to right. Its bytes are looked up in a table of kinds, and what was seen between two
 //! separators decides how much has to be asked of that segment: letters alone are a name, digits alone a number or a
-//! date; only a mixture is taken apart ([`pieces`]). `docs/patterns.md` states the rules for users, with examples
+//! date; only a mixture is taken apart (`pieces`). `docs/patterns.md` states the rules for users, with examples
 //! that the tests below hold against this code.
 //!
 //! A pattern is UTF-8 whatever the key is. The braces of a hash tag, and other pairs of braces, are left out of it; a
