@@ -25,4 +25,5 @@ pub mod rdb;
 pub mod record;
 pub mod render;
 pub mod report;
+pub mod show;
 pub mod units;

@@ -112,7 +112,9 @@ fn warnings(
     if let Some(whole) = whole {
         if let (Some(version), None) = (whole.writer.guessed, plan.read.server) {
             let writer = whole.writer;
-            warnings.push(format!("the dump does not name its server: {writer} is taken, by RDB version {version}; --server corrects it"));
+            warnings.push(format!(
+                "the dump does not name its server: {writer} is taken, by RDB version {version}; --server corrects it"
+            ));
         }
         warnings.extend(whole.caveats.iter().cloned());
     }

@@ -89,6 +89,11 @@ impl Prepared {
         self.input.following_bytes
     }
 
+    /// The file's batches.
+    pub fn into_batches(self) -> Result<Batches> {
+        self.into_open().map(|open| open.batches)
+    }
+
     fn into_open(mut self) -> Result<Open> {
         match self.open.take() {
             Some(open) => Ok(open),

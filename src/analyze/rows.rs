@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::feed::Feed;
 use super::progress::Progress;
-use super::read::{Continue, FileTally, Reading, read_batch, File};
+use super::read::{Continue, File, FileTally, Reading, read_batch};
 use crate::pattern::PatternBuf;
 use crate::record::Record;
 

@@ -16,8 +16,8 @@ use crate::aggregate::top_keys::TopKeys;
 use crate::aggregate::totals::Totals;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
-use crate::pattern::tree::TreeLimits;
 use crate::pattern::slot::{has_tag, slot_of};
+use crate::pattern::tree::TreeLimits;
 use crate::policy::KeyRules;
 use crate::record::Record;
 use crate::report::{self, BigRules};
@@ -104,7 +104,8 @@ impl Aggregates {
     pub fn finish(self, cluster: bool) -> Sections {
         let questions = self.questions;
         let totals = self.totals.finish();
-        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, strict } = self.patterns.finish(&questions.patterns);
+        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, strict } =
+            self.patterns.finish(&questions.patterns);
         let (idle, freq) = self.usage.finish();
         Sections {
             no_ttl: no_ttl(&totals, no_ttl_patterns),

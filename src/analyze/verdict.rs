@@ -70,13 +70,7 @@ fn unreadable(name: String, error: Error) -> Verdict {
     Verdict { row, fault: Some(error), warnings: Vec::new(), ending: None }
 }
 
-fn read(
-    name: String,
-    opened: &OpenedFacts,
-    mut ending: Option<Ending>,
-    mut tally: FileTally,
-    verify: bool,
-) -> Verdict {
+fn read(name: String, opened: &OpenedFacts, mut ending: Option<Ending>, mut tally: FileTally, verify: bool) -> Verdict {
     let (checksum, mismatch) = match &ending {
         Some(ending) => check_sum(ending, &mut tally, verify),
         None => (Checksum::Skipped, None),
@@ -176,7 +170,10 @@ fn warn(warnings: &mut Vec<String>, opened: &OpenedFacts, ending: &Ending) {
         Container::Replication { .. } | Container::Plain => {}
     }
     if ending.strays > 0 {
-        warnings.push(format!("no key follows what stands in front of one (expiry, idle time) in {} places", ending.strays));
+        warnings.push(format!(
+            "no key follows what stands in front of one (expiry, idle time) in {} places",
+            ending.strays
+        ));
     }
     if ending.about.updates > 0 {
         let updates = ending.about.updates;

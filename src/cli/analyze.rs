@@ -63,7 +63,8 @@ fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
 /// The greatest severity of what was found. Big keys are what every standard forbids.
 fn worst(report: &Report) -> Option<SeverityArg> {
     let big = (report.big_keys.keys > 0).then_some(SeverityArg::Must);
-    let naming = report.naming.rules.iter().filter(|rule| rule.keys > 0).filter_map(|rule| severity(rule.severity)).max();
+    let naming =
+        report.naming.rules.iter().filter(|rule| rule.keys > 0).filter_map(|rule| severity(rule.severity)).max();
     big.max(naming)
 }
 
@@ -73,4 +74,3 @@ fn severity(name: &str) -> Option<SeverityArg> {
         .find(|(severity, _)| severity.name() == name)
         .map(|(_, arg)| arg)
 }
-

@@ -55,11 +55,8 @@ pub fn select(
 
 /// Adds what the report shows.
 pub fn report(read: ReadPlan, args: &ReportArgs) -> Plan {
-    let big = BigRules {
-        string_bytes: args.big_string,
-        elements: args.big_elements,
-        memory: args.big_memory.map(Bytes),
-    };
+    let big =
+        BigRules { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
     Plan {
         read,
         top: usize::try_from(args.top).unwrap_or(usize::MAX),
@@ -91,7 +88,8 @@ fn server_config(settings: &[String]) -> Result<ServerConfig> {
             _ => {
                 let path = PathBuf::from(setting);
                 let text = std::fs::read_to_string(&path).map_err(|error| {
-                    Error::usage(format!("--server-config {setting}: {error}")).with_hint("expected KEY=VALUE or a file")
+                    Error::usage(format!("--server-config {setting}: {error}"))
+                        .with_hint("expected KEY=VALUE or a file")
                 })?;
                 config.read_conf(&text).map_err(|error| error.in_file(setting))?;
             }

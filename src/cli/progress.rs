@@ -43,9 +43,8 @@ impl Progress for Bar {
         if bytes > 0 && !self.bar.is_hidden() {
             let known = self.bar.length().unwrap_or_default();
             self.bar.set_length(known.saturating_add(bytes));
-            self.bar.set_style(style(
-                "{bar:30} {bytes}/{total_bytes} at {binary_bytes_per_sec}, {msg} keys, {eta} left",
-            ));
+            self.bar
+                .set_style(style("{bar:30} {bytes}/{total_bytes} at {binary_bytes_per_sec}, {msg} keys, {eta} left"));
         }
     }
 

@@ -1,4 +1,30 @@
-//! stub
-use super::Exit; use crate::error::Result; use super::args::ShowArgs;
-/// stub
-pub fn run(_args: &ShowArgs) -> Result<Exit> { Ok(Exit::NoReport) }
+//! `rdblens show`: one key and its value.
+
+use super::args::{ShowArgs, TextFormat};
+use super::output::Output;
+use super::{Exit, plan, written};
+use crate::error::Result;
+use crate::render::{human, key_text, value};
+use crate::show::{Looked, decode, find};
+
+/// Finds, decodes and prints.
+pub fn run(args: &ShowArgs) -> Result<Exit> {
+    let key = key_text::unescape(&args.key)?;
+    let options = plan::read_plan(args.no_mmap, args.temp_dir.as_deref()).open;
+    let found = match find(&args.input, &key, args.db, &options)? {
+        Looked::Found(found) => found,
+        Looked::Missing { keys } => {
+            let looked = human::counted(keys, "key");
+            eprintln!("rdblens: {}: no key {} among {looked}", args.input, key_text::key(&key));
+            return Ok(Exit::NoReport);
+        }
+    };
+    let decoded = decode(&found)?;
+    let mut out = Output::open(None)?;
+    let printed = match args.format {
+        TextFormat::Text => value::write_text(&found, &decoded, &mut out),
+        TextFormat::Json => value::write_json(&found, &decoded, &mut out),
+    };
+    written(printed.and_then(|()| out.finish()))?;
+    Ok(Exit::Done)
+}

@@ -57,6 +57,34 @@ impl Allocator {
     }
 }
 
+/// What small allocations take, looked up: which class a size falls into is no branch then.
+#[derive(Debug)]
+pub struct Classes {
+    allocator: Allocator,
+    /// By the size in units of eight bytes, rounded up.
+    small: [u32; SMALL_UNITS],
+}
+
+const SMALL_UNITS: usize = 257;
+
+impl Classes {
+    /// The classes of an allocator.
+    pub fn new(allocator: Allocator) -> Classes {
+        let of = |units: usize| u32::try_from(allocator.usable(8 * units as u64)).unwrap_or(u32::MAX);
+        Classes { allocator, small: std::array::from_fn(of) }
+    }
+
+    /// Bytes that an allocation of `size` bytes takes.
+    #[inline]
+    pub fn usable(&self, size: u64) -> u64 {
+        let units = usize::try_from(size.div_ceil(8)).unwrap_or(usize::MAX);
+        match self.small.get(units) {
+            Some(&class) => u64::from(class),
+            None => self.allocator.usable(size),
+        }
+    }
+}
+
 impl fmt::Display for Allocator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -110,6 +138,14 @@ mod tests {
     #[test]
     fn the_c_library_keeps_eight_bytes_for_itself() {
         assert_eq!(usable(Allocator::Glibc, &[1, 24, 25, 40, 41]), [24, 24, 40, 40, 56]);
+    }
+
+    #[test]
+    fn what_is_looked_up_is_what_is_computed() {
+        for allocator in Allocator::ALL {
+            let classes = Classes::new(allocator);
+            assert!((0..3000).all(|size| classes.usable(size) == allocator.usable(size)), "{allocator}");
+        }
     }
 
     #[test]

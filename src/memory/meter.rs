@@ -8,6 +8,8 @@ mod list;
 mod set;
 mod stream;
 mod string;
+#[cfg(test)]
+mod tests;
 mod zset;
 
 use super::Model;
@@ -160,9 +162,11 @@ impl<'m> Meter<'m> {
         })
     }
 
-    /// What a module takes only the module knows: its parts on disk are the guess.
+    /// What a module takes only the module knows: its parts on disk are the guess. Servers that do not keep the key in
+    /// the object do not count the object either.
     fn module_value(&self) -> Measured {
         let Framed { outside, object } = self.model.frame(self.key);
+        let object = if outside > 0 { 0 } else { object };
         let vectors = self.module.name.is_some_and(|name| name.as_str() == "vectorset");
         let length = if vectors { self.module.second } else { None };
         let nodes = length.unwrap_or(0).min(self.module.integers).saturating_mul(VECTOR_NODE);

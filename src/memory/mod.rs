@@ -30,6 +30,7 @@ pub use config::ServerConfig;
 pub use meter::{Measured, Meter};
 pub use server::{Server, ServerFamily};
 
+use alloc::Classes;
 use layout::Layout;
 use skiplist::NodePrices;
 
@@ -40,6 +41,7 @@ pub struct Model {
     allocator: Allocator,
     config: ServerConfig,
     layout: Layout,
+    classes: Classes,
     about_layout: Option<&'static str>,
     nodes: NodePrices,
 }
@@ -49,7 +51,15 @@ impl Model {
     pub fn for_server(server: Server, allocator: Allocator, config: &ServerConfig) -> Model {
         let (layout, about_layout) = servers::layout(&server);
         let nodes = NodePrices::new(layout.skiplist.node, allocator);
-        Model { server, allocator, config: config.clone(), layout, about_layout, nodes }
+        Model {
+            server,
+            allocator,
+            config: config.clone(),
+            layout,
+            classes: Classes::new(allocator),
+            about_layout,
+            nodes,
+        }
     }
 
     /// The server that values are priced for.

@@ -138,7 +138,7 @@ mod tests {
     fn a_node_is_expected_to_take_45_84_bytes() {
         let prices = NodePrices::new(NodeForm::Pointer, Allocator::Jemalloc);
         assert_eq!(prices.expected(0) * 10 / 65_536, 458);
-        assert_eq!(sum(NodeForm::Pointer, 1000), 45_848);
+        assert_eq!(sum(NodeForm::Pointer, 1000), 45_840);
     }
 
     #[test]

@@ -14,6 +14,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::error::{Error, Result};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Stands where the middle of a text was left out.
@@ -36,6 +37,56 @@ pub fn key(bytes: &[u8]) -> String {
     }
     let (head, tail) = ends(bytes);
     format!("{}{ELLIPSIS}{}", escaped(head), escaped(tail))
+}
+
+/// Bytes as text in the form of [`key`], never shortened.
+pub fn whole(bytes: &[u8]) -> String {
+    if bytes.is_empty() { "\"\"".to_owned() } else { escaped(bytes) }
+}
+
+/// The bytes that [`whole`] shows as `text`. What needs no escape may stand as it is.
+pub fn unescape(text: &str) -> Result<Vec<u8>> {
+    if text == "\"\"" {
+        return Ok(Vec::new());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        bytes.extend_from_slice(plain.as_bytes());
+        rest = unescape_one(escape, &mut bytes).ok_or_else(|| {
+            let at = text.len() - escape.len();
+            Error::usage(format!("{text:?}: no such escape at character {at}"))
+                .with_hint("\\\\ stands for a backslash, \\xff for a byte, \\u{202e} for a character; \\n, \\r, \\t and \\\" are known, too")
+        })?;
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    Ok(bytes)
+}
+
+/// Appends what the escape in front stands for, and returns the text behind it.
+fn unescape_one<'t>(escape: &'t str, bytes: &mut Vec<u8>) -> Option<&'t str> {
+    let mut rest = escape.chars();
+    let plain = match rest.next()? {
+        'n' => b'\n',
+        'r' => b'\r',
+        't' => b'\t',
+        '\\' => b'\\',
+        '"' => b'"',
+        'x' => {
+            let (digits, rest) = rest.as_str().split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            return Some(rest);
+        }
+        'u' => {
+            let (digits, rest) = rest.as_str().strip_prefix('{')?.split_once('}')?;
+            let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            return Some(rest);
+        }
+        _ => return None,
+    };
+    bytes.push(plain);
+    Some(rest.as_str())
 }
 
 /// A message, a file's name, a pattern: what is visible stays as it is, what is not is escaped as in [`key`].
@@ -270,6 +321,25 @@ mod tests {
         for name in ["=1", "'=1", "''", "x"] {
             let field = csv(name);
             assert_eq!(field.strip_prefix('\'').unwrap_or(&field), name);
+        }
+    }
+
+    #[test]
+    fn escapes_that_do_not_exist_are_told() {
+        for text in ["a\\", "\\q", "\\x4", "\\xzz", "\\u{110000}", "\\u{1"] {
+            assert!(unescape(text).is_err(), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_shown_names_the_same_bytes(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..40)) {
+            proptest::prop_assert_eq!(unescape(&whole(&bytes)).unwrap(), bytes);
+        }
+
+        #[test]
+        fn texts_come_back_too(text in ".{0,20}") {
+            proptest::prop_assert_eq!(unescape(&whole(text.as_bytes())).unwrap(), text.as_bytes());
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod json;
 pub mod key_text;
 pub mod rows;
 pub mod table;
+pub mod value;
 
 use std::io::{self, Write};
 

@@ -21,8 +21,24 @@ pub enum RowFormat {
 
 /// The columns of the CSV form.
 const COLUMNS: [&str; 18] = [
-    "db", "key", "key_base64", "type", "module", "encoding", "length", "memory", "disk", "expires_at", "idle", "freq",
-    "slot", "pattern", "fields_with_ttl", "groups", "pending", "source",
+    "db",
+    "key",
+    "key_base64",
+    "type",
+    "module",
+    "encoding",
+    "length",
+    "memory",
+    "disk",
+    "expires_at",
+    "idle",
+    "freq",
+    "slot",
+    "pattern",
+    "fields_with_ttl",
+    "groups",
+    "pending",
+    "source",
 ];
 
 #[derive(Serialize)]

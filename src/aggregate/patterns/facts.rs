@@ -260,7 +260,8 @@ mod tests {
         for (db, key, memory) in [(1, "b", 5), (0, "z", 5), (1, "a", 5), (0, "a", 4), (9, "q", 9), (0, "b", 1)] {
             facts.observe(&record(db, key.as_bytes(), memory, None), 0b100);
         }
-        let names = |shown: Vec<Example>| shown.iter().map(|e| e.key.as_text().unwrap().to_string()).collect::<Vec<_>>();
+        let names =
+            |shown: Vec<Example>| shown.iter().map(|e| e.key.as_text().unwrap().to_string()).collect::<Vec<_>>();
         assert_eq!(names(facts.without_ttl()), ["q", "z", "a"]);
         assert_eq!(names(facts.breaking(2)), ["q", "z", "a"]);
         assert!(facts.breaking(1).is_empty());

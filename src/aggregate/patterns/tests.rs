@@ -104,7 +104,8 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
     });
     let plan = PatternsPlan { top: 10, depth: 9, min_share: 0.0, rules: 2 };
     let sections = collect(&seen, &TreeLimits::default()).finish(&plan);
-    let rows = |nodes: &[PrefixNode]| nodes.iter().map(|n| (n.prefix.clone(), n.segment.clone(), n.keys)).collect::<Vec<_>>();
+    let rows =
+        |nodes: &[PrefixNode]| nodes.iter().map(|n| (n.prefix.clone(), n.segment.clone(), n.keys)).collect::<Vec<_>>();
     let tree = &sections.prefixes.tree;
     let row = |prefix: &str, segment: &str, keys: u64| (prefix.to_string(), segment.to_string(), keys);
     assert_eq!(rows(tree), [row("user:", "user", 3), row("user", "user", 1)]);
@@ -122,7 +123,9 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
 #[test]
 fn nothing_seen_makes_empty_sections() {
     let sections = Patterns::new(TreeLimits::default()).finish(&PLAN);
-    assert!(sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty());
+    assert!(
+        sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty()
+    );
     assert_eq!((sections.prefixes.hidden, sections.broken.len()), (Hidden::default(), 3));
 }
 

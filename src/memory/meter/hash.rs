@@ -98,7 +98,7 @@ impl HashMeter {
             return Ok(());
         }
         if field.len().max(value.len()) > model.config.hash_value {
-            self.to_table(model);
+            self.become_table(model);
             return Ok(());
         }
         self.pack(model, Item::of(field, scratch)?);
@@ -126,7 +126,7 @@ impl HashMeter {
             return Ok(());
         }
         if field.len().max(value.len()) > model.config.hash_value {
-            self.to_table(model);
+            self.become_table(model);
             return Ok(());
         }
         self.blob.push_listpack(Item::of(field, scratch)?);
@@ -150,7 +150,7 @@ impl HashMeter {
 
     /// The pair just seen is too long for the packed form: those before it go into a table, then it, and the table is
     /// asked to hold those still to come.
-    fn to_table(&mut self, model: &Model) {
+    fn become_table(&mut self, model: &Model) {
         // Those with expiries ask before the pair is added, the others afterwards.
         let asks_first = self.form == Form::PackedExpiring;
         self.form = Form::Table;

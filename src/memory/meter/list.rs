@@ -121,7 +121,7 @@ impl ListMeter {
         if plain {
             self.close(model);
             self.plain_nodes += 1;
-            self.node_of(model, len, None, true);
+            self.node_of(model, len, None);
             return;
         }
         let full = self.open.is_some_and(|open| !fits(model, open, limit, len));
@@ -138,7 +138,7 @@ impl ListMeter {
 
     fn close(&mut self, model: &Model) {
         if let Some(open) = self.open.take() {
-            self.node_of(model, open_size(model, open), None, false);
+            self.node_of(model, open_size(model, open), None);
         }
     }
 
@@ -151,7 +151,7 @@ impl ListMeter {
         if node == Node::Plain {
             self.elements += 1;
             self.plain_nodes += 1;
-            self.node_of(model, blob.len(), compressed, true);
+            self.node_of(model, blob.len(), compressed);
             return Ok(());
         }
         let converted = node == Node::Ziplist && model.layout.packed == PackedForm::Listpack;
@@ -165,12 +165,12 @@ impl ListMeter {
             // How well the converted node compresses is not known; much like the one it was made of.
             let compressed =
                 if converted { compressed.map(|c| c.saturating_mul(size) / blob.len().max(1)) } else { compressed };
-            self.node_of(model, size, compressed, false);
+            self.node_of(model, size, compressed);
         }
         Ok(())
     }
 
-    fn node_of(&mut self, model: &Model, size: u64, compressed: Option<u64>, plain: bool) {
+    fn node_of(&mut self, model: &Model, size: u64, compressed: Option<u64>) {
         self.nodes += 1;
         self.last = size;
         let content = model.counted(size, model.layout.list.entry);
@@ -179,7 +179,6 @@ impl ListMeter {
         if depth == 0 {
             return;
         }
-        let _ = plain;
         let saving = compressed.filter(|c| size >= LEAST_COMPRESSED && c + LEAST_SAVED < size).map_or(0, |c| {
             content.saturating_sub(model.counted(c + model.layout.list.lzf_header, model.layout.list.entry))
         });

@@ -49,11 +49,11 @@ impl SetMeter {
     pub fn announce(&mut self, model: &Model, members: u64) {
         self.announced = members;
         if members > model.config.set_intset_entries {
-            self.to_table_for(model, members);
+            self.make_table_for(model, members);
         }
     }
 
-    fn to_table_for(&mut self, model: &Model, members: u64) {
+    fn make_table_for(&mut self, model: &Model, members: u64) {
         self.form = Form::Table;
         self.growth = model.new_table();
         self.growth.reserve(members);
@@ -85,7 +85,7 @@ impl SetMeter {
             return;
         }
         if !model.layout.packed_sets {
-            self.to_growing_table(before);
+            self.become_growing_table(before);
             return;
         }
         let config = &model.config;
@@ -98,7 +98,7 @@ impl SetMeter {
             self.blob.push_listpack(item);
             return;
         }
-        self.to_table_for(model, self.announced);
+        self.make_table_for(model, self.announced);
         (0..self.members).for_each(|_| self.growth.insert());
     }
 
@@ -112,7 +112,7 @@ impl SetMeter {
     }
 
     /// Up to 7.0: the numbers go into a table made for them, which is then asked to hold all.
-    fn to_growing_table(&mut self, before: u64) {
+    fn become_growing_table(&mut self, before: u64) {
         self.form = Form::Table;
         self.growth.reserve(before);
         (0..before).for_each(|_| self.growth.insert());
@@ -126,7 +126,7 @@ impl SetMeter {
         self.members = header.count;
         self.stored = blob.len();
         if header.count > model.config.set_intset_entries {
-            self.to_table_for(model, header.count);
+            self.make_table_for(model, header.count);
             self.growth.fill(header.count);
             for number in intset::numbers(blob.decode(scratch)?, blob.offset)? {
                 let len = Packed::Int(number).len();
@@ -142,7 +142,7 @@ impl SetMeter {
         self.members = super::listpack_count(blob, scratch)?;
         self.stored = blob.len();
         if self.members > model.config.set_entries {
-            self.to_table_for(model, self.members);
+            self.make_table_for(model, self.members);
             self.growth.fill(self.members);
             for member in listpack::Elements::new(blob.decode(scratch)?, blob.offset)? {
                 self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(member?.len()));

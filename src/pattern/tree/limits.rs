@@ -53,7 +53,11 @@ impl TreeLimits {
         if !strict {
             return generous;
         }
-        if level >= self.last_level(true) { 1 } else { self.strict.get(level).map_or(1, |&limit| limit.clamp(1, generous)) }
+        if level >= self.last_level(true) {
+            1
+        } else {
+            self.strict.get(level).map_or(1, |&limit| limit.clamp(1, generous))
+        }
     }
 
     /// The level on which all that is left of a pattern is one name.

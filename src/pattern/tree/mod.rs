@@ -14,6 +14,7 @@
 //! limits, where classes and separators are few by nature.
 
 mod cache;
+mod graft;
 mod limits;
 mod places;
 mod step;

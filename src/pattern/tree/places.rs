@@ -4,44 +4,44 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::limits::{LONGEST_NAME, TreeLimits};
-use super::step::{Shape, Step};
 use super::Payload;
+use super::limits::TreeLimits;
+use super::step::{Shape, Step};
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
 
 /// No place: the end of a list.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The side of a place's children that patterns end with; inner ones are side 0.
-const ENDINGS: usize = 1;
+pub(super) const ENDINGS: usize = 1;
 
 #[derive(Debug, Clone)]
-struct Place {
+pub(super) struct Place {
     /// Name and separator, as in a [`Step`].
     text: Box<str>,
     parent: u32,
     /// The next child of the same parent.
-    next: u32,
+    pub next: u32,
     /// The first child; of a leaf its payload.
-    inside: u32,
+    pub inside: u32,
     /// Distinct names among the children, by side.
     names: [u32; 2],
     /// Which sides had too many names.
-    shut: [bool; 2],
+    pub shut: [bool; 2],
     name: u8,
     /// Segments above its children.
-    level: u8,
+    pub level: u8,
     shape: Shape,
-    ends: bool,
+    pub ends: bool,
 }
 
 /// All places with their payloads. A place that is no longer needed is used again.
 #[derive(Debug, Clone)]
 pub(super) struct Places<T> {
-    limits: TreeLimits,
-    strict: bool,
+    pub limits: TreeLimits,
+    pub strict: bool,
     arena: Vec<Place>,
     free: Vec<u32>,
     payloads: Vec<T>,
@@ -51,14 +51,6 @@ pub(super) struct Places<T> {
     /// Seeded at random, so that no file can be made to collide here; nothing is ever put out in its order.
     hasher: DefaultHashBuilder,
     collapses: u64,
-}
-
-/// What is left of several patterns as one name.
-struct Tail<T> {
-    payload: T,
-    leaves: u64,
-    text: String,
-    shape: Shape,
 }
 
 fn hash(hasher: &DefaultHashBuilder, parent: u32, step: &Step<'_>) -> u64 {
@@ -149,7 +141,7 @@ impl<T: Payload> Places<T> {
         })
     }
 
-    fn at(&self, place: u32) -> &Place {
+    pub fn at(&self, place: u32) -> &Place {
         &self.arena[place as usize]
     }
 
@@ -183,7 +175,7 @@ impl<T: Payload> Places<T> {
     pub fn find(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
         let same = |&id: &u32| {
             let place = self.at(id);
-            place.parent == parent && place.step() == *step
+            place.parent == parent && place.step().is(step)
         };
         self.table.find(hash(&self.hasher, parent, step), same).copied()
     }
@@ -223,13 +215,13 @@ impl<T: Payload> Places<T> {
         })
     }
 
-    fn take_payload(&mut self, leaf: u32) -> T {
+    pub fn take_payload(&mut self, leaf: u32) -> T {
         let payload = self.at(leaf).inside;
         self.free_payloads.push(payload);
         std::mem::take(&mut self.payloads[payload as usize])
     }
 
-    fn absorb(&mut self, leaf: u32, payload: T) {
+    pub fn absorb(&mut self, leaf: u32, payload: T) {
         let into = self.at(leaf).inside;
         self.payloads[into as usize].absorb(payload);
     }
@@ -275,7 +267,7 @@ impl<T: Payload> Places<T> {
     }
 
     /// Makes all names on one side of a place one `{*}`, for good.
-    fn collapse(&mut self, parent: u32, side: usize) {
+    pub fn collapse(&mut self, parent: u32, side: usize) {
         if self.at(parent).shut[side] {
             return;
         }
@@ -333,71 +325,11 @@ impl<T: Payload> Places<T> {
     }
 
     /// Collapses the sides that are collapsed elsewhere.
-    fn shut_as(&mut self, place: u32, shut: [bool; 2]) {
+    pub fn shut_as(&mut self, place: u32, shut: [bool; 2]) {
         for (side, shut) in shut.into_iter().enumerate() {
             if shut {
                 self.collapse(place, side);
             }
-        }
-    }
-
-    /// Moves all that is below a place of another arena, of the same limits but perhaps less strict, into ours. What stays
-    /// behind there is empty.
-    pub fn graft(&mut self, into: u32, other: &mut Self, from: u32) {
-        let level = usize::from(self.at(into).level);
-        if !other.strict && self.strict && level == self.limits.last_level(true) {
-            return self.graft_tail(into, other, from);
-        }
-        self.shut_as(into, other.at(from).shut);
-        let mut child = other.at(from).inside;
-        while child != NONE {
-            let next = other.at(child).next;
-            let target = self.child(into, other.step(child));
-            if other.at(child).ends {
-                self.absorb(target, other.take_payload(child));
-            } else {
-                self.graft(target, other, child);
-            }
-            child = next;
-        }
-    }
-
-    /// Moves all that is below a place of another arena into ours as one name, or as `{*}` if there are several.
-    fn graft_tail(&mut self, into: u32, other: &mut Self, from: u32) {
-        let mut tail = Tail { payload: T::default(), leaves: 0, text: String::new(), shape: Shape::Literal };
-        other.drain(from, &mut String::new(), false, &mut tail);
-        let step = match tail.leaves {
-            0 => return,
-            1 => Step::ending(&tail.text, tail.shape),
-            _ => {
-                self.collapse(into, ENDINGS);
-                Step::ending("", Shape::Star)
-            }
-        };
-        let target = self.child(into, step);
-        self.absorb(target, tail.payload);
-    }
-
-    /// Takes all payloads below a place, and the text of the first pattern there. One that passes a `{*}` is one: it was
-    /// several patterns, or a name too long to be kept.
-    fn drain(&mut self, from: u32, path: &mut String, starred: bool, tail: &mut Tail<T>) {
-        let mut child = self.at(from).inside;
-        while child != NONE {
-            let next = self.at(child).next;
-            let Step { text, shape, ends, .. } = self.step(child);
-            let whole = path.len();
-            let starred = starred || shape == Shape::Star || path.len() + text.len() > LONGEST_NAME;
-            path.push_str(text);
-            if ends {
-                tail.leaves += 1;
-                let shape = if whole == 0 { shape } else { Shape::Literal };
-                (tail.text, tail.shape) = if starred { (String::new(), Shape::Star) } else { (path.clone(), shape) };
-                tail.payload.absorb(self.take_payload(child));
-            } else {
-                self.drain(child, path, starred, tail);
-            }
-            path.truncate(whole);
-            child = next;
         }
     }
 }

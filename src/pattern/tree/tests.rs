@@ -78,8 +78,10 @@ type Rows<'a> = Vec<(Vec<Step<'a>>, u32)>;
 
 /// The definition: a level is grouped by first step, once the names of a side that has too many are all `{*}`.
 fn twin(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> Leaves {
-    let places: BTreeSet<u64> =
-        patterns.iter().flat_map(|(p, _)| buckets(steps(p, limits.last_level(false)), limits).collect::<Vec<_>>()).collect();
+    let places: BTreeSet<u64> = patterns
+        .iter()
+        .flat_map(|(p, _)| buckets(steps(p, limits.last_level(false)), limits).collect::<Vec<_>>())
+        .collect();
     let strict = places.len() > limits.strict_above;
     let rows: Rows<'_> =
         patterns.iter().map(|(p, number)| (steps(p, limits.last_level(strict)).collect(), *number)).collect();
@@ -89,7 +91,11 @@ fn twin(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> Leaves {
 }
 
 fn group(
-    rows: &[(Vec<Step<'_>>, u32)], level: usize, strict: bool, limits: &TreeLimits, path: &mut Vec<(String, u8)>,
+    rows: &[(Vec<Step<'_>>, u32)],
+    level: usize,
+    strict: bool,
+    limits: &TreeLimits,
+    path: &mut Vec<(String, u8)>,
     found: &mut Leaves,
 ) {
     let counts = |shape: Shape| shape == Shape::Literal || limits.counts_classes(strict, level);
@@ -193,9 +199,10 @@ fn keys() -> impl Strategy<Value = Vec<(PatternBuf, u32)>> {
     let separator = prop_oneof![5 => Just(":"), 1 => Just("/")];
     let key = prop::collection::vec((segment, separator), 1..7).prop_map(|parts| {
         let last = parts.len() - 1;
-        parts.into_iter().enumerate().fold(String::new(), |key, (i, (name, separator))| {
-            key + &name + if i == last { "" } else { separator }
-        })
+        parts
+            .into_iter()
+            .enumerate()
+            .fold(String::new(), |key, (i, (name, separator))| key + &name + if i == last { "" } else { separator })
     });
     let few = prop::collection::vec((key, 0u32..9), 0..40);
     few.prop_map(|keys| keys.into_iter().map(|(key, number)| (split_classes(&key), number)).collect())
@@ -203,13 +210,8 @@ fn keys() -> impl Strategy<Value = Vec<(PatternBuf, u32)>> {
 
 fn any_limits() -> impl Strategy<Value = TreeLimits> {
     let strict = prop::collection::vec(0usize..4, 0..6);
-    (0usize..5, 0usize..4, 0usize..6, strict, 4usize..60).prop_map(|(top, below, deepest, strict, strict_above)| TreeLimits {
-        top,
-        below,
-        deepest,
-        strict,
-        strict_above,
-        most_places: usize::MAX,
+    (0usize..5, 0usize..4, 0usize..6, strict, 4usize..60).prop_map(|(top, below, deepest, strict, strict_above)| {
+        TreeLimits { top, below, deepest, strict, strict_above, most_places: usize::MAX }
     })
 }
 

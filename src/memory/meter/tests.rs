@@ -1,0 +1,179 @@
+//! Facts about small values on every server, and hostile bytes.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::memory::{Allocator, Server, ServerConfig};
+use crate::rdb::cursor::Cursor;
+use crate::rdb::walk;
+
+const SERVERS: [&str; 19] = [
+    "redis-2.8",
+    "redis-3.2",
+    "redis-4.0",
+    "redis-5.0",
+    "redis-6.0",
+    "redis-6.2",
+    "redis-7.0",
+    "redis-7.2",
+    "redis-7.4",
+    "redis-8.0",
+    "redis-8.2",
+    "redis-8.4",
+    "redis-8.6",
+    "redis-8.8",
+    "valkey-7.2",
+    "valkey-8.0",
+    "valkey-8.1",
+    "valkey-9.0",
+    "valkey-9.1",
+];
+
+fn model(server: &str, allocator: Allocator, config: &[(&str, &str)]) -> Model {
+    let mut settings = ServerConfig::default();
+    config.iter().for_each(|(name, value)| settings.set(name, value).unwrap());
+    Model::for_server(Server::parse(server).unwrap(), allocator, &settings)
+}
+
+/// Walks a value of elements: strings alternate with scores for sorted sets.
+fn measure(model: &Model, key: &str, expires: bool, value: &[u8], value_type: ValueType) -> Measured {
+    let mut meter = Meter::new(model);
+    meter.begin_key(key.len() as u64, expires);
+    walk::walk(value_type, &mut Cursor::new(value, 0), &mut meter).unwrap();
+    meter.finish().unwrap()
+}
+
+fn string(text: &str) -> Vec<u8> {
+    let len = u16::try_from(text.len()).unwrap();
+    [&(len | 0x4000).to_be_bytes()[..], text.as_bytes()].concat()
+}
+
+fn elements<'a>(count: usize, texts: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
+    let mut value = (u16::try_from(count).unwrap() | 0x4000).to_be_bytes().to_vec();
+    texts.into_iter().for_each(|text| value.extend(string(text)));
+    value
+}
+
+fn memory_of(server: &str) -> [u64; 11] {
+    let allocator = if server == "redis-7.0" { Allocator::JemallocQ16 } else { Allocator::Jemalloc };
+    let model = model(server, allocator, &[]);
+    let of = |key, expires, value: &[u8], value_type| measure(&model, key, expires, value, value_type).memory.0;
+    let text = |key, expires, text: &str| of(key, expires, &string(text), ValueType::String);
+    let zset = [&elements(1, ["m"])[..], &1.0f64.to_le_bytes()].concat();
+    let fields: Vec<String> = (0..600).map(|n| format!("f{n}")).collect();
+    let pairs = elements(600, fields.iter().flat_map(|field| [field.as_str(), "v"]));
+    [
+        text("a", false, "hello"),
+        text("ee", true, "hello"),
+        text("b", false, &"x".repeat(45)),
+        text("c", false, &"x".repeat(44)),
+        text("d", false, &"x".repeat(1000)),
+        text("n", false, "12345"),
+        of("h", false, &elements(1, ["f", "v"]), ValueType::Hash),
+        of("l", false, &elements(2, ["x", "y"]), ValueType::List),
+        of("s", false, &elements(3, ["1", "2", "3"]), ValueType::Set),
+        of("z", false, &zset, ValueType::Zset2),
+        of("hb", false, &pairs, ValueType::Hash),
+    ]
+}
+
+/// Read off running servers after a reload.
+#[test]
+fn small_values_take_what_servers_say() {
+    assert_eq!(memory_of("redis-6.2.14"), [55, 55, 104, 94, 1072, 48, 65, 137, 62, 64, 32_336]);
+    // Debian's build.
+    assert_eq!(memory_of("redis-7.0"), [64, 64, 112, 96, 1072, 48, 64, 144, 64, 64, 32_296]);
+    assert_eq!(memory_of("redis-7.2.6"), [64, 64, 104, 96, 1072, 48, 64, 64, 64, 64, 32_296]);
+    assert_eq!(memory_of("redis-8.2.3"), [32, 40, 80, 72, 1048, 24, 40, 40, 40, 40, 32_272]);
+    assert_eq!(memory_of("redis-8.4.0"), [32, 40, 76, 68, 1044, 20, 33, 33, 34, 32, 29_269]);
+    assert_eq!(memory_of("redis-8.6.3"), [32, 40, 80, 72, 1048, 24, 37, 37, 38, 36, 29_162]);
+    assert_eq!(memory_of("valkey-8.0.1"), [56, 56, 96, 88, 1064, 40, 56, 56, 56, 56, 32_288]);
+    // The last one depends on the server's hash seed here.
+    assert_eq!(memory_of("valkey-9.0")[..10], [32, 40, 80, 72, 1048, 24, 40, 40, 40, 40]);
+    assert_eq!(memory_of("valkey-9.1")[..10], [24, 32, 64, 64, 1048, 24, 40, 40, 40, 40]);
+}
+
+#[test]
+fn lengths_and_encodings_follow_the_limits() {
+    let value = elements(3, ["1", "2", "x"]);
+    let encoding = |server, config: &[(&str, &str)]| {
+        let measured = measure(&model(server, Allocator::Jemalloc, config), "k", false, &value, ValueType::Set);
+        assert_eq!(measured.length, Some(3));
+        measured.encoding
+    };
+    assert_eq!(encoding("redis-7.0", &[]), Encoding::Hashtable);
+    assert_eq!(encoding("redis-7.2", &[]), Encoding::Listpack);
+    assert_eq!(encoding("redis-7.2", &[("set-max-listpack-entries", "2")]), Encoding::Hashtable);
+    assert_eq!(encoding("redis-7.2", &[("set-max-listpack-value", "0")]), Encoding::Hashtable);
+    assert_eq!(encoding("redis-7.2", &[("set-max-intset-entries", "2")]), Encoding::Hashtable);
+}
+
+#[test]
+fn a_damaged_blob_costs_its_key_only() {
+    let model = model("redis-7.2", Allocator::Jemalloc, &[]);
+    let mut meter = Meter::new(&model);
+    meter.begin_key(1, false);
+    walk::walk(ValueType::HashListpack, &mut Cursor::new(b"\x08\x09\0\0\0\0\0\0\xff", 50), &mut meter).unwrap();
+    assert_eq!(meter.finish().unwrap_err().offset(), Some(51));
+    meter.begin_key(1, false);
+    walk::walk(ValueType::String, &mut Cursor::new(b"\x01x", 0), &mut meter).unwrap();
+    assert_eq!(meter.finish().unwrap().memory, Bytes(56));
+}
+
+#[test]
+fn vector_sets_are_counted_and_other_modules_named() {
+    let model = model("redis-8.2", Allocator::Jemalloc, &[]);
+    let id = 0xBDE7_2DA2_BB1E_B400u64.to_be_bytes();
+    let value = [&[0x81][..], &id, &[2, 3, 2, 7, 0]].concat();
+    let measured = measure(&model, "k", false, &value, ValueType::Module2);
+    assert_eq!((measured.length, measured.encoding), (Some(7), Encoding::Raw));
+    assert_eq!(measured.module.unwrap().as_str(), "vectorset");
+}
+
+/// Every layout whose walk can be given any bytes.
+fn layouts() -> Vec<ValueType> {
+    use crate::rdb::header::Family;
+    let of = |family| (0..=255u8).filter_map(move |byte| ValueType::from_byte(family, byte));
+    of(Family::Redis).chain(of(Family::Valkey)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_bytes_end_in_a_result(
+        bytes in proptest::collection::vec(prop_oneof![0u8..8, Just(0x81), Just(0xC3), any::<u8>()], 0..120),
+        server in 0..SERVERS.len(),
+        layout in 0usize..64,
+        depth in 0u8..3,
+    ) {
+        let layouts = layouts();
+        let config = [("list-compress-depth", &*depth.to_string()), ("hash-max-listpack-entries", "2")];
+        let model = model(SERVERS[server], Allocator::Jemalloc, &config);
+        let mut meter = Meter::new(&model);
+        meter.begin_key(bytes.len() as u64, depth == 1);
+        if walk::walk(layouts[layout % layouts.len()], &mut Cursor::new(&bytes, 0), &mut meter).is_ok() {
+            let _ = meter.finish();
+        }
+    }
+
+    /// A meter that has seen other keys says the same as a new one.
+    #[test]
+    fn keys_do_not_depend_on_those_before(
+        texts in proptest::collection::vec("[a-z0-9]{0,70}", 2..40),
+        server in 0..SERVERS.len(),
+    ) {
+        let model = model(SERVERS[server], Allocator::Jemalloc, &[("set-max-listpack-entries", "10")]);
+        let mut meter = Meter::new(&model);
+        for value_type in [ValueType::Set, ValueType::List, ValueType::Hash, ValueType::Set] {
+            for texts in [&texts[..], &texts[..2]] {
+                let count = if value_type == ValueType::Hash { texts.len() / 2 } else { texts.len() };
+                let even = &texts[..if value_type == ValueType::Hash { count * 2 } else { count }];
+                let value = elements(count, even.iter().map(String::as_str));
+                meter.begin_key(1, false);
+                walk::walk(value_type, &mut Cursor::new(&value, 0), &mut meter).unwrap();
+                prop_assert_eq!(meter.finish().unwrap(), measure(&model, "k", false, &value, value_type));
+            }
+        }
+    }
+}

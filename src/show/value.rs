@@ -1,0 +1,110 @@
+//! Decoded values.
+
+use std::sync::Arc;
+
+use crate::record::ModuleName;
+use crate::units::Millis;
+
+/// Any value, decoded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A string.
+    Text(Vec<u8>),
+    /// A list, first element first.
+    List(Vec<Vec<u8>>),
+    /// A set, in file order.
+    Set(Vec<Vec<u8>>),
+    /// A sorted set, in file order.
+    Zset(Vec<(Vec<u8>, f64)>),
+    /// A hash, in file order.
+    Hash(Vec<HashField>),
+    /// A stream.
+    Stream(Stream),
+    /// The parts of a module's value; only the module knows what they mean.
+    Module(Option<ModuleName>, Vec<Item>),
+    /// An array: the slots in use.
+    Array(Vec<(u64, Item)>),
+}
+
+/// A field of a hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HashField {
+    /// Its name.
+    pub field: Vec<u8>,
+    /// Its value.
+    pub value: Vec<u8>,
+    /// When it expires.
+    pub expires_at: Option<Millis>,
+}
+
+/// A number or a text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// A text.
+    Text(Vec<u8>),
+}
+
+/// A stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stream {
+    /// Id of the last entry ever.
+    pub last_id: (u64, u64),
+    /// Entries ever added, where the layout tells.
+    pub entries_added: Option<u64>,
+    /// Entries that are not deleted, in order of id.
+    pub entries: Vec<Entry>,
+    /// Consumer groups, in file order.
+    pub groups: Vec<Group>,
+}
+
+/// An entry of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id: milliseconds and sequence number.
+    pub id: (u64, u64),
+    /// Its fields and their values. Entries of a node share the names: a hostile node has many entries and long names.
+    pub fields: Vec<(Arc<[u8]>, Vec<u8>)>,
+}
+
+/// A consumer group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Id of the last entry that was delivered.
+    pub last_id: (u64, u64),
+    /// Entries that the group has read, where that is known.
+    pub entries_read: Option<u64>,
+    /// Entries delivered but not acknowledged.
+    pub pending: Vec<Pending>,
+    /// Its consumers.
+    pub consumers: Vec<Consumer>,
+}
+
+/// An entry delivered but not acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The entry's id.
+    pub id: (u64, u64),
+    /// When it was delivered last.
+    pub delivered_at: Millis,
+    /// How many times.
+    pub deliveries: u64,
+}
+
+/// A consumer of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consumer {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// When it was last seen.
+    pub seen_at: Millis,
+    /// When it last got an entry, where the layout tells.
+    pub active_at: Option<Millis>,
+    /// Ids of its entries that are not acknowledged.
+    pub pending: Vec<(u64, u64)>,
+}
