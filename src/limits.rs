@@ -21,6 +21,10 @@ pub const MAX_NAMED_ERRORS: usize = 10;
 /// Work handed to one worker at a time: big enough that handing over costs nothing, small enough to keep all busy.
 pub const BATCH_BYTES: usize = 4 << 20;
 
+/// What the aggregates of all workers may grow to before one hands over what it has: aggregates of many threads over
+/// names that hardly repeat would be as many trees of the same size.
+pub const AGGREGATE_BYTES: usize = 64 << 20;
+
 /// A window grows in memory up to this; a larger record overflows into a temporary file.
 pub const WINDOW_BYTES: usize = 64 << 20;
 

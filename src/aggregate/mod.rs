@@ -30,6 +30,11 @@ pub trait Aggregate: Sized {
     /// Takes everything into account that `other` has seen.
     fn merge(&mut self, other: Self);
 
+    /// About how many bytes of memory it has grown to; 0 for what is small whatever it has seen.
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+
     /// Says that every record seen so far was of database `db`: a part of a file that was read before its database
     /// was known gives its records the provisional number 0 and calls this when the part before it is merged.
     fn settle_database(&mut self, db: u64) {

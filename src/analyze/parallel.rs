@@ -1,9 +1,13 @@
 //! The driver: workers pull batches, read them, and their sums are merged.
 //!
-//! No channel, lock or shared map of ours: one batch is alive per worker, and one thread is the same code. The feed keeps
-//! its own errors, so that stopping early still leaves everything that was learnt.
+//! One batch is alive per worker, and one thread is the same code. The feed keeps its own errors, so that stopping early
+//! still leaves everything that was learnt. The one lock is taken between batches, by a worker whose aggregates have
+//! outgrown its share of [`limits::AGGREGATE_BYTES`]: it hands them over and starts afresh, which by the aggregates' laws
+//! changes nothing but the memory.
 
 use std::collections::BTreeMap;
+use std::mem;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -12,6 +16,7 @@ use super::part::Part;
 use super::progress::Progress;
 use super::read::{Continue, FileTally, KnownDatabase, Reading, read_batch};
 use crate::aggregate::Aggregate;
+use crate::limits;
 use crate::record::Record;
 
 /// What the workers have found: the aggregates over all records, and a tally for each file.
@@ -59,15 +64,25 @@ where
     F: Fn() -> A + Sync,
 {
     let wanted = |db| reading.selection.wants_database(db);
-    feed.par_bridge()
+    let share = limits::AGGREGATE_BYTES / rayon::current_num_threads().max(1);
+    let handed_over = Mutex::new(Found::new(empty()));
+    let rest = feed
+        .par_bridge()
         .fold(
             || Found::new(empty()),
             |mut found, work| {
                 found.read(&work, reading, progress, &empty);
+                if found.part.heap_bytes() > share {
+                    let full = mem::replace(&mut found, Found::new(empty()));
+                    let mut all = handed_over.lock().unwrap_or_else(PoisonError::into_inner);
+                    let before = mem::replace(&mut *all, Found::new(empty()));
+                    *all = before.merge(full, wanted);
+                }
                 found
             },
         )
-        .reduce(|| Found::new(empty()), |left, right| left.merge(right, wanted))
+        .reduce(|| Found::new(empty()), |left, right| left.merge(right, wanted));
+    handed_over.into_inner().unwrap_or_else(PoisonError::into_inner).merge(rest, wanted)
 }
 
 /// Reads records one after the other, in file order, until `see` says stop.

@@ -39,6 +39,11 @@ impl<A: Aggregate> Part<A> {
         self.db_at_end = db.or(self.db_at_end);
     }
 
+    /// About how many bytes of memory the aggregates have grown to.
+    pub fn heap_bytes(&self) -> usize {
+        self.settled.heap_bytes() + self.leading.as_ref().map_or(0, |leading| leading.heap_bytes())
+    }
+
     /// Joins the part that follows in the file. `wanted` says whether keys of a database count at all.
     #[must_use]
     pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {

@@ -164,6 +164,10 @@ impl Aggregate for Aggregates {
         self.patterns.merge(other.patterns);
     }
 
+    fn heap_bytes(&self) -> usize {
+        self.patterns.heap_bytes()
+    }
+
     fn settle_database(&mut self, db: u64) {
         self.totals.settle_database(db);
         self.databases.settle_database(db);

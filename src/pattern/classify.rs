@@ -2,11 +2,11 @@
 //!
 //! A key is read once, left to right. Its bytes are looked up in a table of kinds, and what was seen between two
 //! separators decides how much has to be asked of that segment: letters alone are a name, digits alone a number or a
-//! date; only a mixture is taken apart ([`pieces`]). `docs/patterns.md` states the rules for users, with examples
+//! date; only a mixture is taken apart (`pieces`). `docs/patterns.md` states the rules for users, with examples
 //! that the tests below hold against this code.
 //!
-//! A pattern is UTF-8 whatever the key is. A brace of a name is doubled in it (`{{`), so that `{int}` is always a
-//! class; the braces of a hash tag are left out. A segment takes at most [`MAX_NAME`] bytes, a pattern has at most
+//! A pattern is UTF-8 whatever the key is. The braces of a hash tag, and other pairs of braces, are left out of it; a
+//! brace without partner is doubled (`{{`), so that `{int}` is always a class. A segment takes at most [`MAX_NAME`] bytes, a pattern has at most
 //! [`MAX_SEGMENTS`] of them.
 
 mod address;
@@ -266,13 +266,24 @@ fn rare(segment: &str, mut start: usize, tag: Option<&Range<usize>>, name: &mut 
     if !rest.is_empty() && close == Some(start + rest.len() - 1) {
         rest = &rest[..rest.len() - 1];
     }
+    if let Some(inner) = pair(rest)
+        && inner + 2 == rest.len()
+    {
+        rest = &rest[1..=inner];
+    }
     // Braces that are left divide the segment: what is between them is named by itself.
     let mut divided = false;
+    let mut partner = None;
     while let Some(at) = memchr::memchr2(b'{', b'}', rest.as_bytes()) {
         divided = true;
         pieces::name(&rest[..at], name);
-        if open != Some(start + at) && close != Some(start + at) {
-            name.literal(if rest.as_bytes()[at] == b'{' { "{{" } else { "}}" });
+        let brace = Some(start + at);
+        let inner = pair(&rest[at..]).filter(|inner| close != Some(start + at + 1 + inner));
+        if brace != open && brace != close && brace != partner {
+            match inner {
+                Some(inner) => partner = Some(start + at + 1 + inner),
+                None => name.literal(if rest.as_bytes()[at] == b'{' { "{{" } else { "}}" }),
+            }
         }
         if name.is_full() {
             return;
@@ -285,6 +296,13 @@ fn rare(segment: &str, mut start: usize, tag: Option<&Range<usize>>, name: &mut 
     } else {
         plain(rest, kind::all(rest.as_bytes()), name);
     }
+}
+
+/// If `text` begins with a pair of braces that has something and no brace in it: how many bytes those are.
+fn pair(text: &str) -> Option<usize> {
+    let inside = text.strip_prefix('{')?;
+    let length = memchr::memchr2(b'{', b'}', inside.as_bytes())?;
+    (length > 0 && inside.as_bytes()[length] == b'}').then_some(length)
 }
 
 #[cfg(test)]

@@ -52,6 +52,14 @@ fn crc16(bytes: &[u8]) -> u16 {
             ^ TABLES[1][usize::from(g)]
             ^ TABLES[0][usize::from(h)];
     }
+    let (fours, rest) = rest.as_chunks::<4>();
+    for &[a, b, c, d] in fours {
+        let [high, low] = u16::to_be_bytes(crc);
+        crc = TABLES[3][usize::from(a ^ high)]
+            ^ TABLES[2][usize::from(b ^ low)]
+            ^ TABLES[1][usize::from(c)]
+            ^ TABLES[0][usize::from(d)];
+    }
     for &byte in rest {
         let [high, low] = u16::to_be_bytes(crc);
         crc = TABLES[0][usize::from(high ^ byte)] ^ u16::from(low) << 8;

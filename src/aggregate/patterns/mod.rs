@@ -13,6 +13,9 @@ use crate::record::Record;
 use crate::report;
 use facts::PatternFacts;
 
+/// What a place of the tree takes, roughly: itself, its name, its entry in the table, its facts and their examples.
+const PLACE_BYTES: usize = 400;
+
 /// What the report is to show of the patterns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PatternsPlan {
@@ -68,6 +71,11 @@ impl Patterns {
     /// Says that all keys so far were of database `db`.
     pub fn settle_database(&mut self, db: u64) {
         self.tree.payloads_mut().for_each(|facts| facts.settle_database(db));
+    }
+
+    /// About how many bytes of memory the tree has grown to.
+    pub fn heap_bytes(&self) -> usize {
+        self.tree.len().saturating_mul(PLACE_BYTES)
     }
 
     /// What the report says.

@@ -42,7 +42,11 @@ pub fn name(text: &str, name: &mut Name<'_>) {
             .or_else(|| run.token(bytes, at, end, seen))
             .or_else(|| Some((number_or_token(&bytes[at..end], seen)?, end)));
         if let Some((class, end)) = found {
-            name.literal(&text[written..at]);
+            // A base64 token may begin with one of its marks.
+            let begins = class == Class::Token && at <= 2 && bytes[..at].iter().all(|&byte| kind::of(byte) == JOIN);
+            if !begins {
+                name.literal(&text[written..at]);
+            }
             name.class(class);
             (written, at) = (end, end);
         } else {
@@ -92,21 +96,33 @@ struct Run {
 }
 
 impl Run {
-    /// A token that begins with the piece from `at` to `end` and takes the rest of its run; and where it ends.
+    /// A token that begins with the piece from `at` to `end` and takes the rest of its run, but for words and numbers
+    /// that come last; and where it ends.
     fn token(&mut self, bytes: &[u8], at: usize, end: usize, seen: u8) -> Option<(Class, usize)> {
         if at >= self.end {
             let of_tokens = |byte: &&u8| kind::of(**byte) & (DIGIT | LOWER | UPPER | JOIN) != 0;
             self.end = at + bytes[at..].iter().take_while(of_tokens).count();
             self.asked = self.end - at < token::SHORTEST;
         }
-        if self.asked || seen & DIGIT == 0 && token::is_word(&bytes[at..end]) {
-            return None; // a word that comes first, such as sess_, is not a part of the token
+        let named = |piece: &[u8], seen: u8| (seen & DIGIT == 0 || seen == DIGIT) && token::is_named(piece);
+        if self.asked || named(&bytes[at..end], seen) {
+            return None; // what comes first, such as sess_, is not a part of the token
         }
         self.asked = true;
         let padding = bytes[self.end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
-        let end = self.end + padding;
-        let ends = bytes.get(end).is_none_or(|&byte| kind::of(byte) & BETWEEN != 0);
-        (ends && token::is_token(&bytes[at..self.end])).then_some((Class::Token, end))
+        let mut token = &bytes[at..self.end];
+        let mut end = self.end + padding;
+        if bytes.get(end).is_some_and(|&byte| kind::of(byte) & BETWEEN == 0) {
+            return None;
+        }
+        while let Some(mark) = token.iter().rposition(|&byte| kind::of(byte) & JOIN != 0)
+            && padding == 0
+            && named(&token[mark + 1..], kind::all(&token[mark + 1..]))
+        {
+            token = &token[..mark];
+            end = at + mark;
+        }
+        token::is_token(token).then_some((Class::Token, end))
     }
 }
 

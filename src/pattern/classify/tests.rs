@@ -78,6 +78,9 @@ fn mixed_segments_keep_their_names() {
         ("file_d41d8cd98f00b204_v2", "file_{hex}_v2"),
         ("sess_V1StGXR8_Z5jdHi6B-myT", "sess_{token}"),
         ("userToken_aB3dE5fG7hJ9kL1m_cart", "userToken_{token}_cart"),
+        ("sess_V1StGXR8_Z5jdHi6B-myT_cart_items", "sess_{token}_cart_items"),
+        ("12345_0ujtsYcgvSTl8PAuAdqWYSMnLOv_678", "{int}_{token}_{int}"),
+        ("-3xs9P5Z_6kkxNJkkEfUpc7J_", "{token}"),
         ("t=U29tZSByYW5kb20gYnl0ZXM5/3+a0Q==", "t={token}"),
         ("page=2&size=50", "page={int}&size={int}"),
         ("1.2.3", "{int}.{int}.{int}"),
@@ -94,16 +97,20 @@ fn a_jwt_is_three_tokens() {
 }
 
 #[test]
-fn braces_of_a_tag_are_left_out_and_others_doubled() {
+fn pairs_of_braces_are_left_out_and_others_doubled() {
     holds(&[
         ("{user:1001}:cart", "user:{int}:cart"),
         ("{user1001}.following", "user{int}.following"),
         ("cart{42}:items", "cart{int}:items"),
         ("{550e8400-e29b-41d4-a716-446655440000}:x", "{uuid}:x"),
-        ("{-5}:{6}", "{int}:{{{int}}}"),
+        ("{-5}:{6}:{-7}", "{int}:{int}:{int}"),
+        ("u:{123}:fr:m:{456}", "u:{int}:fr:m:{int}"),
+        ("{a}:{{7}}:{8:}", "a:{{{int}}}:{{{int}:}}"),
+        ("{a}b{12}c{}{d", "ab{int}c{{}}{{d"),
         ("{int}:x", "int:x"),
         ("{}:x", "{{}}:x"),
-        ("{}{int}", "{{}}{{int}}"),
+        ("{}{int}", "{{}}int"),
+        ("{}{{int}}", "{{}}{{int}}"),
         ("{a", "{{a"),
         ("a}b{c}d", "a}}bcd"),
         ("foo{{bar}}zap", "foo{{bar}}zap"),
