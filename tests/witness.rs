@@ -1,5 +1,8 @@
 //! An independent witness: for every dump in testdata that the `rdb` crate can read, its keys, types, lengths and
-//! expiries are those that we find, and the values that we decode by other means have as many elements as we count.
+//! expiries are those that we find, its values those that our own visitor makes of the same bytes; and the values that it
+//! cannot decode have as many elements as we count.
+//!
+//! `cargo test --test witness -- --nocapture` tells the dumps that it cannot read, and why.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,8 +11,12 @@ use std::path::{Path, PathBuf};
 
 use rdb::{RdbDecoder, RdbValue, filter::Simple};
 use rdblens::analyze::{ReadPlan, for_each_record};
+use rdblens::input::Input;
+use rdblens::rdb::batch::Batches;
+use rdblens::rdb::scan::Item;
+use rdblens::rdb::value_type::ValueType;
 use rdblens::record::Kind;
-use rdblens::show::{Looked, Value, decode, find};
+use rdblens::show::{Looked, Value, collect, decode, decode_value, find, from_crate};
 
 /// A key's database and name.
 type Place = (u64, Vec<u8>);
@@ -87,6 +94,117 @@ fn the_rdb_crate_finds_what_we_find() {
     }
     assert!(agreed >= 15 && keys > 20_000, "the witness saw {keys} keys in {agreed} dumps");
     println!("{keys} keys in {agreed} dumps agree");
+}
+
+/// A record as a walk finds it: database, key, layout, value.
+type Raw = (u64, Vec<u8>, ValueType, Vec<u8>);
+
+/// Shows every record of a file, in file order; how many there were.
+fn for_each_value(path: &Path, mut see: impl FnMut(Raw)) -> usize {
+    let options = ReadPlan::new(std::env::temp_dir()).open;
+    let mut batches = Batches::open(Input::file(path.to_owned()).open(&options).unwrap().body).unwrap();
+    let mut keys = 0;
+    while let Some(batch) = batches.next_batch() {
+        let mut scanner = batch.scanner();
+        while scanner.cursor().left() > 0 {
+            let Item::Entry(entry) = scanner.next_item().unwrap() else { continue };
+            let start = scanner.cursor().consumed();
+            scanner.skip_value(&entry).unwrap();
+            let key = entry.key.to_bytes().unwrap().into_owned();
+            keys += 1;
+            see((entry.db.unwrap(), key, entry.value_type, scanner.cursor().since(start).to_vec()));
+        }
+    }
+    assert!(batches.ending().stopped.is_none(), "{}", path.display());
+    keys
+}
+
+/// The well-formed among the odd files that were made by hand.
+fn odd_dumps() -> Vec<PathBuf> {
+    let odd = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("valid-") && name.ends_with(".rdb")
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/hostile");
+    let mut dumps: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(odd).collect();
+    dumps.sort();
+    dumps
+}
+
+/// What the crate yields of a file: database, key, value.
+fn items(path: &Path) -> impl Iterator<Item = Result<(u64, Vec<u8>, Value), String>> {
+    let file = BufReader::new(fs::File::open(path).unwrap());
+    let (decoder, error) = match RdbDecoder::new(file, Simple::new()) {
+        Ok(decoder) => (Some(decoder), None),
+        Err(error) => (None, Some(Err(error.to_string()))),
+    };
+    let mut db = 0;
+    let items = decoder.into_iter().flatten().filter_map(move |item| {
+        let item = match item {
+            Ok(item) => item,
+            Err(error) => return Some(Err(error.to_string())),
+        };
+        let key = match &item {
+            RdbValue::String { key, .. }
+            | RdbValue::List { key, .. }
+            | RdbValue::Set { key, .. }
+            | RdbValue::SortedSet { key, .. }
+            | RdbValue::Hash { key, .. } => key.clone(),
+            RdbValue::SelectDb(number) => {
+                db = u64::from(*number);
+                return None;
+            }
+            RdbValue::ResizeDb { .. } | RdbValue::AuxField { .. } | RdbValue::Checksum(_) => return None,
+        };
+        from_crate(item).map(|value| Ok((db, key, value)))
+    });
+    error.into_iter().chain(items)
+}
+
+/// The value without what the crate drops.
+fn without_field_expiries(mut value: Value) -> Value {
+    if let Value::Hash(fields) = &mut value {
+        fields.iter_mut().for_each(|field| field.expires_at = None);
+    }
+    value
+}
+
+/// Record by record in file order, and element by element. Every value is also decoded as `rdblens show` does it.
+#[test]
+fn the_rdb_crate_decodes_what_we_decode() {
+    let (mut compared, mut whole) = (0, 0);
+    for path in dumps().into_iter().chain(odd_dumps()) {
+        let mut witness = items(&path).fuse();
+        let mut reason = None;
+        for_each_value(&path, |(db, key, value_type, bytes)| {
+            let name = || format!("{}: db {db} {}", path.display(), key.escape_ascii());
+            let shown = decode_value(value_type, &bytes, 0).unwrap_or_else(|error| panic!("{}: {error}", name()));
+            if matches!(value_type.kind(), Kind::Stream | Kind::Module | Kind::Array) || reason.is_some() {
+                return;
+            }
+            let ours = collect(value_type, &bytes, 0).unwrap();
+            assert!(shown == ours, "{}: shown {shown:?}, collected {ours:?}", name());
+            match witness.next() {
+                Some(Ok((its_db, its_key, value))) => {
+                    assert_eq!((its_db, &its_key), (db, &key), "{}", name());
+                    let ours = without_field_expiries(ours);
+                    assert!(value == ours, "{}: the crate says {value:?}, we say {ours:?}", name());
+                    compared += 1;
+                }
+                Some(Err(error)) => reason = Some(error),
+                None => panic!("{}: the crate has no more keys", name()),
+            }
+        });
+        match reason.or_else(|| witness.next().and_then(Result::err)) {
+            Some(reason) => println!("{}: the crate cannot read it: {reason}", path.display()),
+            None => {
+                assert!(witness.next().is_none(), "{}: the crate has more keys", path.display());
+                whole += 1;
+            }
+        }
+    }
+    println!("{compared} values agree, {whole} dumps to their end");
+    assert!(compared > 20_000 && whole >= 30, "the witness saw {compared} values, {whole} dumps to their end");
 }
 
 fn elements(value: &Value) -> Option<u64> {

@@ -3,8 +3,7 @@
 
 use crate::analyze::feed::Prepared;
 use crate::error::{Error, Result, Within};
-use crate::input::{self, OpenOptions};
-use crate::rdb::header::Family;
+use crate::input::{self, Input, OpenOptions};
 use crate::rdb::scan::{Entry, Item};
 use crate::rdb::string::{Form, RawString};
 use crate::rdb::value_type::ValueType;
@@ -19,12 +18,8 @@ pub struct Found {
     pub db: u64,
     /// The key.
     pub key: Vec<u8>,
-    /// Which table its type byte is from.
-    pub family: Family,
     /// The layout of its value.
     pub value_type: ValueType,
-    /// The type byte.
-    pub type_byte: u8,
     /// When it expires.
     pub expires_at: Option<Millis>,
     /// Seconds since the last access.
@@ -53,25 +48,32 @@ pub enum Looked {
     },
 }
 
-/// Looks for `key` in database `db`, or in the first database that has it. Damage in front of it is an error.
+/// Looks for `key` in database `db`, or in the first database that has it. What stands behind it is not read. A file that
+/// cannot be read to its end is an error, unless the key is in front of the damage or in a later file.
 pub fn find(input: &str, key: &[u8], db: Option<u64>, options: &OpenOptions) -> Result<Looked> {
-    let mut keys = 0;
+    let (mut keys, mut damage) = (0, None);
     for input in input::resolve(&[input])? {
-        let prepared = Prepared::new(input, options)?;
-        let name = prepared.name().to_owned();
-        let found = find_in(prepared, key, db, &mut keys).map_err(|error| {
-            error.in_file(&name).with_hint(format!("the key was not among the {keys} keys before the damage"))
-        })?;
-        if let Some(found) = found {
-            return Ok(Looked::Found(Box::new(found)));
+        let name = input.name.clone();
+        match find_in(input, key, db, options, &mut keys) {
+            Ok(Some(found)) => return Ok(Looked::Found(Box::new(found))),
+            Ok(None) => {}
+            Err(error) => {
+                damage.get_or_insert(error.in_file(&name));
+            }
         }
     }
-    Ok(Looked::Missing { keys })
+    match damage {
+        Some(error) if keys > 0 => {
+            Err(error.with_hint(format!("the key is not among those that could be read: {keys}")))
+        }
+        Some(error) => Err(error),
+        None => Ok(Looked::Missing { keys }),
+    }
 }
 
-fn find_in(prepared: Prepared, key: &[u8], db: Option<u64>, keys: &mut u64) -> Result<Option<Found>> {
-    let file = prepared.name().to_owned();
-    let mut batches = prepared.into_batches()?;
+fn find_in(input: Input, key: &[u8], db: Option<u64>, options: &OpenOptions, keys: &mut u64) -> Result<Option<Found>> {
+    let file = input.name.clone();
+    let mut batches = Prepared::new(input, options)?.into_batches()?;
     let mut scratch = Vec::new();
     while let Some(batch) = batches.next_batch() {
         let mut scanner = batch.scanner();
@@ -88,7 +90,7 @@ fn find_in(prepared: Prepared, key: &[u8], db: Option<u64>, keys: &mut u64) -> R
             if wanted && is_same(&entry.key, key, &mut scratch).within("key")? {
                 let value = scanner.cursor().since(start).to_vec();
                 let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
-                return Ok(Some(found(file, &entry, key, batch.state.family, value, value_offset, disk)));
+                return Ok(Some(found(file, &entry, key, value, value_offset, disk)));
             }
         }
     }
@@ -106,22 +108,12 @@ fn is_same(stored: &RawString<'_>, key: &[u8], scratch: &mut Vec<u8>) -> Result<
     }
 }
 
-fn found(
-    file: String,
-    entry: &Entry<'_>,
-    key: &[u8],
-    family: Family,
-    value: Vec<u8>,
-    value_offset: u64,
-    disk: Bytes,
-) -> Found {
+fn found(file: String, entry: &Entry<'_>, key: &[u8], value: Vec<u8>, value_offset: u64, disk: Bytes) -> Found {
     Found {
         file,
         db: entry.db.unwrap_or_default(),
         key: key.to_vec(),
-        family,
         value_type: entry.value_type,
-        type_byte: entry.type_byte,
         expires_at: entry.expires_at,
         idle: entry.idle,
         freq: entry.freq,
@@ -136,5 +128,87 @@ impl Found {
     /// An error that says where the value stands.
     pub fn damaged(&self, error: Error) -> Error {
         error.or_at(self.value_offset).in_file(&self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Window;
+    use crate::show::{Value, decode};
+    use std::fs;
+    use std::path::Path;
+
+    /// Keys `a` in databases 0 and 2, there with an expiry, and `7` in integer form.
+    const TWO_DATABASES: &[u8] = b"\x00\x01a\x01x\xfe\x02\xfc\x01\0\0\0\0\0\0\0\x00\x01a\x01y\x00\xc0\x07\x01z\xff";
+
+    /// A file of a version without a checksum.
+    fn file(folder: &Path, name: &str, items: &[u8]) -> String {
+        let path = folder.join(name);
+        fs::write(&path, [b"REDIS0003", items].concat()).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn look(argument: &str, key: &[u8], db: Option<u64>) -> Result<Looked> {
+        let options = OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: Window::DEFAULT_LIMIT };
+        find(argument, key, db, &options)
+    }
+
+    fn found(looked: Result<Looked>) -> Found {
+        match looked.unwrap() {
+            Looked::Found(found) => *found,
+            Looked::Missing { keys } => panic!("not among {keys} keys"),
+        }
+    }
+
+    #[test]
+    fn the_first_database_that_has_it_unless_one_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(folder.path(), "a.rdb", TWO_DATABASES);
+        let first = found(look(&path, b"a", None));
+        assert_eq!((first.db, &first.value[..], first.offset, first.disk), (0, &b"\x01x"[..], 9, Bytes(5)));
+        let second = found(look(&path, b"a", Some(2)));
+        assert_eq!((second.db, second.expires_at, second.disk), (2, Some(Millis(1)), Bytes(14)));
+        assert_eq!(decode(&second).unwrap(), Value::Text(b"y".to_vec()));
+        assert_eq!(found(look(&path, b"7", None)).value, b"\x01z");
+    }
+
+    #[test]
+    fn a_key_that_is_not_there_is_missed_after_all_were_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(folder.path(), "a.rdb", TWO_DATABASES);
+        for (key, db) in [(&b"b"[..], None), (b"aa", None), (b"a", Some(1))] {
+            assert!(matches!(look(&path, key, db), Ok(Looked::Missing { keys: 3 })));
+        }
+    }
+
+    #[test]
+    fn damage_in_front_of_the_key_is_an_error_and_behind_it_is_not_met() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(folder.path(), "a.rdb", b"\x00\x01a\x01x\x00\x01b\x09x");
+        let error = look(&path, b"b", None).unwrap_err();
+        assert!(error.file().unwrap().ends_with("a.rdb"));
+        assert!(error.hint().unwrap().contains("could be read: 1"), "{error}");
+        assert_eq!(found(look(&path, b"a", None)).value, b"\x01x");
+    }
+
+    #[test]
+    fn shards_are_looked_through_in_order_past_one_that_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        file(folder.path(), "a.rdb", b"\x00\x01a\x01x\xff");
+        fs::write(folder.path().join("b.rdb"), b"no dump").unwrap();
+        file(folder.path(), "c.rdb", b"\x00\x01c\x01z\xff");
+        let all = folder.path().to_str().unwrap();
+        assert!(found(look(all, b"c", None)).file.ends_with("c.rdb"));
+        assert!(look(all, b"d", None).unwrap_err().file().unwrap().ends_with("b.rdb"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_at_all_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.rdb");
+        fs::write(&path, b"no dump").unwrap();
+        assert!(look(path.to_str().unwrap(), b"a", None).is_err());
+        assert!(look("no/such/file", b"a", None).is_err());
     }
 }
