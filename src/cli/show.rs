@@ -2,7 +2,7 @@
 
 use super::args::{ShowArgs, TextFormat};
 use super::output::Output;
-use super::{Exit, plan, written};
+use super::{Exit, complain, plan, written};
 use crate::error::Result;
 use crate::render::{human, key_text, value};
 use crate::show::{Looked, decode, find};
@@ -13,13 +13,21 @@ pub fn run(args: &ShowArgs) -> Result<Exit> {
     let options = plan::read_plan(args.no_mmap, args.temp_dir.as_deref()).open;
     let found = match find(&args.input, &key, args.db, &options)? {
         Looked::Found(found) => found,
-        Looked::Missing { keys } => {
+        Looked::Missing { keys, damage } => {
             let looked = human::counted(keys, "key");
             eprintln!("rdblens: {}: no key {} among {looked}", args.input, key_text::key(&key));
-            return Ok(Exit::NoReport);
+            // It may be in what could not be read.
+            damage.iter().for_each(complain);
+            return Ok(if damage.is_some() { Exit::Incomplete } else { Exit::NoReport });
         }
     };
-    let decoded = decode(&found)?;
+    let decoded = match decode(&found) {
+        Ok(decoded) => decoded,
+        Err(error) => {
+            complain(&error);
+            return Ok(Exit::Incomplete);
+        }
+    };
     let mut out = Output::open(None)?;
     let printed = match args.format {
         TextFormat::Text => value::write_text(&found, &decoded, &mut out),

@@ -74,12 +74,12 @@ fn unescape_one<'t>(escape: &'t str, bytes: &mut Vec<u8>) -> Option<&'t str> {
         '"' => b'"',
         'x' => {
             let (digits, rest) = rest.as_str().split_at_checked(2)?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            bytes.push(u8::try_from(hexadecimal(digits)?).ok()?);
             return Some(rest);
         }
         'u' => {
             let (digits, rest) = rest.as_str().strip_prefix('{')?.split_once('}')?;
-            let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            let character = char::from_u32(hexadecimal(digits)?)?;
             bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             return Some(rest);
         }
@@ -87,6 +87,12 @@ fn unescape_one<'t>(escape: &'t str, bytes: &mut Vec<u8>) -> Option<&'t str> {
     };
     bytes.push(plain);
     Some(rest.as_str())
+}
+
+/// Digits alone: the standard parser takes a sign, too.
+fn hexadecimal(digits: &str) -> Option<u32> {
+    let only_digits = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    u32::from_str_radix(digits, 16).ok().filter(|_| only_digits)
 }
 
 /// A message, a file's name, a pattern: what is visible stays as it is, what is not is escaped as in [`key`].
@@ -326,7 +332,7 @@ mod tests {
 
     #[test]
     fn escapes_that_do_not_exist_are_told() {
-        for text in ["a\\", "\\q", "\\x4", "\\xzz", "\\u{110000}", "\\u{1"] {
+        for text in ["a\\", "\\q", "\\x4", "\\xzz", "\\u{110000}", "\\u{1", "\\x+f", "\\u{+1}", "\\u{}"] {
             assert!(unescape(text).is_err(), "{text}");
         }
     }

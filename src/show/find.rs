@@ -45,11 +45,13 @@ pub enum Looked {
     Missing {
         /// Keys that were compared.
         keys: u64,
+        /// Why it may be there all the same: the first thing that could not be read.
+        damage: Option<Error>,
     },
 }
 
-/// Looks for `key` in database `db`, or in the first database that has it. What stands behind it is not read. A file that
-/// cannot be read to its end is an error, unless the key is in front of the damage or in a later file.
+/// Looks for `key` in database `db`, or in the first database that has it. What stands behind it is not read; a file that
+/// cannot be read to its end does not keep it from being found in a later one. Fails when there was nothing to look at.
 pub fn find(input: &str, key: &[u8], db: Option<u64>, options: &OpenOptions) -> Result<Looked> {
     let (mut keys, mut damage) = (0, None);
     for input in input::resolve(&[input])? {
@@ -63,11 +65,8 @@ pub fn find(input: &str, key: &[u8], db: Option<u64>, options: &OpenOptions) -> 
         }
     }
     match damage {
-        Some(error) if keys > 0 => {
-            Err(error.with_hint(format!("the key is not among those that could be read: {keys}")))
-        }
-        Some(error) => Err(error),
-        None => Ok(Looked::Missing { keys }),
+        Some(error) if keys == 0 => Err(error),
+        damage => Ok(Looked::Missing { keys, damage }),
     }
 }
 
@@ -157,7 +156,14 @@ mod tests {
     fn found(looked: Result<Looked>) -> Found {
         match looked.unwrap() {
             Looked::Found(found) => *found,
-            Looked::Missing { keys } => panic!("not among {keys} keys"),
+            Looked::Missing { keys, damage } => panic!("not among {keys} keys; {damage:?}"),
+        }
+    }
+
+    fn missing(looked: Result<Looked>) -> (u64, Option<Error>) {
+        match looked.unwrap() {
+            Looked::Found(found) => panic!("found in {}", found.file),
+            Looked::Missing { keys, damage } => (keys, damage),
         }
     }
 
@@ -178,17 +184,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = file(folder.path(), "a.rdb", TWO_DATABASES);
         for (key, db) in [(&b"b"[..], None), (b"aa", None), (b"a", Some(1))] {
-            assert!(matches!(look(&path, key, db), Ok(Looked::Missing { keys: 3 })));
+            assert!(matches!(look(&path, key, db), Ok(Looked::Missing { keys: 3, damage: None })));
         }
     }
 
     #[test]
-    fn damage_in_front_of_the_key_is_an_error_and_behind_it_is_not_met() {
+    fn damage_in_front_of_the_key_is_told_and_behind_it_is_not_met() {
         let folder = tempfile::tempdir().unwrap();
         let path = file(folder.path(), "a.rdb", b"\x00\x01a\x01x\x00\x01b\x09x");
-        let error = look(&path, b"b", None).unwrap_err();
-        assert!(error.file().unwrap().ends_with("a.rdb"));
-        assert!(error.hint().unwrap().contains("could be read: 1"), "{error}");
+        let (keys, damage) = missing(look(&path, b"b", None));
+        assert_eq!(keys, 1);
+        assert!(damage.unwrap().file().unwrap().ends_with("a.rdb"));
         assert_eq!(found(look(&path, b"a", None)).value, b"\x01x");
     }
 
@@ -200,7 +206,9 @@ mod tests {
         file(folder.path(), "c.rdb", b"\x00\x01c\x01z\xff");
         let all = folder.path().to_str().unwrap();
         assert!(found(look(all, b"c", None)).file.ends_with("c.rdb"));
-        assert!(look(all, b"d", None).unwrap_err().file().unwrap().ends_with("b.rdb"));
+        let (keys, damage) = missing(look(all, b"d", None));
+        assert_eq!(keys, 2);
+        assert!(damage.unwrap().file().unwrap().ends_with("b.rdb"));
     }
 
     #[test]

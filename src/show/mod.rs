@@ -1,7 +1,7 @@
 //! One key and its value: found in file order, decoded whole.
 //!
-//! The `rdb` crate decodes what it can; streams, field expiries, modules and arrays are decoded here, by a visitor over
-//! the same walk that measures them.
+//! The `rdb` crate decodes what it reads whole; streams, field expiries, modules, arrays and what that crate misreads are
+//! decoded here, by visitors over the same walk that measures them. `docs/show.md` has the form of the output.
 
 mod collect;
 mod decode;
@@ -12,4 +12,4 @@ mod value;
 pub use collect::collect;
 pub use decode::{decode, decode_value, from_crate};
 pub use find::{Found, Looked, find};
-pub use value::{Consumer, Entry, Group, HashField, Item, Pending, Stream, Value};
+pub use value::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};

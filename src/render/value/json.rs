@@ -1,0 +1,312 @@
+//! For programs: one JSON object on one line, as `docs/show.md` describes it. It is written while it is made, so that a
+//! large value is not held a second time.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::id;
+use crate::render::json;
+use crate::report::base64;
+use crate::show::{Consumer, Entry, Found, Group, HashField, Item, Pending, Producer, Stream, Value};
+use crate::units::{Bytes, Millis};
+
+/// Name and version of the JSON form.
+pub const SCHEMA: &str = "rdblens.value/1";
+
+/// Writes the key and its value for programs. Bytes that are not UTF-8 are `{"base64": "…"}`.
+pub fn write_json(found: &Found, value: &Value, out: &mut dyn Write) -> io::Result<()> {
+    let document = Document {
+        schema: SCHEMA,
+        file: &found.file,
+        db: found.db,
+        key: Text(&found.key),
+        kind: found.value_type.kind().name(),
+        expires_at: found.expires_at,
+        idle: found.idle,
+        freq: found.freq,
+        offset: found.offset,
+        disk: found.disk,
+        value: As(value),
+    };
+    json::write_line(&document, out)?;
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    file: &'a str,
+    db: u64,
+    key: Text<'a>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    expires_at: Option<Millis>,
+    idle: Option<u64>,
+    freq: Option<u8>,
+    offset: u64,
+    disk: Bytes,
+    value: As<&'a Value>,
+}
+
+/// Bytes: text where they are UTF-8.
+struct Text<'a>(&'a [u8]);
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match std::str::from_utf8(self.0) {
+            Ok(text) => serializer.serialize_str(text),
+            Err(_) => serializer.collect_map([("base64", base64(self.0))]),
+        }
+    }
+}
+
+/// A number; those that JSON has no form for are their names.
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_finite() { serializer.serialize_f64(self.0) } else { serializer.collect_str(&self.0) }
+    }
+}
+
+/// The JSON form of a part of a value.
+struct As<T>(T);
+
+fn list<T>(all: &[T]) -> As<&[T]> {
+    As(all)
+}
+
+impl<'a, T> Serialize for As<&'a [T]>
+where
+    As<&'a T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(As))
+    }
+}
+
+impl Serialize for As<&Value> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Text(text) => Text(text).serialize(serializer),
+            Value::List(elements) | Value::Set(elements) => list(elements).serialize(serializer),
+            Value::Zset(members) => list(members).serialize(serializer),
+            Value::Hash(fields) => list(fields).serialize(serializer),
+            Value::Stream(stream) => As(stream).serialize(serializer),
+            Value::Module(name, items) => {
+                #[derive(Serialize)]
+                struct Module<'a> {
+                    module: Option<&'a str>,
+                    parts: As<&'a [Item]>,
+                }
+                let module = name.as_ref().map(|name| name.as_str());
+                Module { module, parts: list(items) }.serialize(serializer)
+            }
+            Value::Array(slots) => list(slots).serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for As<&Vec<u8>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Text(self.0).serialize(serializer)
+    }
+}
+
+impl Serialize for As<&(u64, u64)> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&id(*self.0))
+    }
+}
+
+impl Serialize for As<&Item> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Item::Integer(number) => number.serialize(serializer),
+            Item::Float(number) => Number(*number).serialize(serializer),
+            Item::Text(text) => Text(text).serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for As<&(Vec<u8>, f64)> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry("member", &Text(&self.0.0))?;
+        object.serialize_entry("score", &Number(self.0.1))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&HashField> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(3))?;
+        object.serialize_entry("field", &Text(&self.0.field))?;
+        object.serialize_entry("value", &Text(&self.0.value))?;
+        object.serialize_entry("expires_at", &self.0.expires_at)?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&(u64, Item)> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry("index", &self.0.0)?;
+        object.serialize_entry("item", &As(&self.0.1))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&Stream> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(5))?;
+        object.serialize_entry("last_id", &As(&self.0.last_id))?;
+        object.serialize_entry("entries_added", &self.0.entries_added)?;
+        object.serialize_entry("entries", &list(&self.0.entries))?;
+        object.serialize_entry("groups", &list(&self.0.groups))?;
+        object.serialize_entry("producers", &list(&self.0.producers))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&Entry> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry("id", &As(&self.0.id))?;
+        object.serialize_entry("fields", &list(&self.0.fields))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&(Arc<[u8]>, Vec<u8>)> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry("field", &Text(&self.0.0))?;
+        object.serialize_entry("value", &Text(&self.0.1))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&Group> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(6))?;
+        object.serialize_entry("name", &Text(&self.0.name))?;
+        object.serialize_entry("last_id", &As(&self.0.last_id))?;
+        object.serialize_entry("entries_read", &self.0.entries_read)?;
+        object.serialize_entry("pending", &list(&self.0.pending))?;
+        object.serialize_entry("consumers", &list(&self.0.consumers))?;
+        object.serialize_entry("returned", &list(&self.0.returned))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&Pending> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(3))?;
+        object.serialize_entry("id", &As(&self.0.id))?;
+        object.serialize_entry("delivered_at", &self.0.delivered_at)?;
+        object.serialize_entry("deliveries", &self.0.deliveries)?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&Consumer> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(4))?;
+        object.serialize_entry("name", &Text(&self.0.name))?;
+        object.serialize_entry("seen_at", &self.0.seen_at)?;
+        object.serialize_entry("active_at", &self.0.active_at)?;
+        object.serialize_entry("pending", &list(&self.0.pending))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&Producer> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry("name", &Text(&self.0.name))?;
+        object.serialize_entry("ids", &list(&self.0.ids))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&(Vec<u8>, (u64, u64))> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry("id", &Text(&self.0.0))?;
+        object.serialize_entry("entry", &As(&self.0.1))?;
+        object.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use crate::rdb::value_type::ValueType;
+    use serde_json::{Value as Json, json};
+
+    fn document(value: &Value) -> Json {
+        let mut out = Vec::new();
+        write_json(&samples::found(ValueType::Hash), value, &mut out).unwrap();
+        assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), 1);
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    #[test]
+    fn the_document_names_its_shape_and_tells_what_is_known_of_the_key() {
+        assert_eq!(
+            document(&Value::Set(vec![b"a".to_vec()])),
+            json!({
+                "schema": "rdblens.value/1", "file": "a.rdb", "db": 2, "key": {"base64": "a/8="}, "type": "hash",
+                "expires_at": 2_000_000_000_000u64, "idle": 7, "freq": null, "offset": 31, "disk": 1234, "value": ["a"],
+            })
+        );
+    }
+
+    #[test]
+    fn each_type_has_its_form() {
+        let value = |value: &Value| document(value)["value"].clone();
+        assert_eq!(value(&Value::Text(b"x".to_vec())), json!("x"));
+        assert_eq!(value(&Value::List(vec![vec![0xFF]])), json!([{"base64": "/w=="}]));
+        assert_eq!(
+            value(&samples::zset()),
+            json!([
+                {"member": "one", "score": 1.0}, {"member": "half", "score": -10.5}, {"member": "all", "score": "inf"},
+            ])
+        );
+        assert_eq!(
+            value(&samples::hash()),
+            json!([
+                {"field": "name", "value": "Ann 你", "expires_at": null},
+                {"field": "\u{1b}[2J", "value": "", "expires_at": 2_000_000_000_500u64},
+            ])
+        );
+        assert_eq!(value(&samples::module()), json!({"module": "vectorset", "parts": [-1, 0.5, "NaN", "x\0"]}));
+        assert_eq!(value(&Value::Array(vec![(7, Item::Integer(1))])), json!([{"index": 7, "item": 1}]));
+    }
+
+    #[test]
+    fn a_stream_is_whole() {
+        assert_eq!(
+            document(&samples::stream())["value"],
+            json!({
+                "last_id": "5-0",
+                "entries_added": 9,
+                "entries": [{"id": "5-0", "fields": [{"field": "f", "value": "v"}]}],
+                "groups": [{
+                    "name": "billing",
+                    "last_id": "5-0",
+                    "entries_read": null,
+                    "pending": [{"id": "5-0", "delivered_at": 1000, "deliveries": 1}],
+                    "consumers": [{"name": "c1", "seen_at": 2000, "active_at": null, "pending": ["5-0"]}],
+                    "returned": ["4-1"],
+                }],
+                "producers": [{"name": "p", "ids": [{"id": "own", "entry": "5-0"}]}],
+            })
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! For people: what is known of the key, an empty line, the value.
+//!
+//! What is visible is shown as it is, so that JSON stays readable. All else is in quotes and escaped as keys are: what
+//! begins with a quote has escapes, what does not has none.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde::de::IgnoredAny;
+
+use super::id;
+use crate::render::{human, key_text};
+use crate::show::{Found, Group, Item, Stream, Value};
+
+/// Columns that short fields and scores are filled up to, at most: one long name must not push all values aside.
+const WIDEST: usize = 32;
+
+/// Writes the key and its value for people.
+pub fn write_text(found: &Found, value: &Value, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "key      {}", key_text::key(&found.key))?;
+    writeln!(out, "file     {}", key_text::text(&found.file))?;
+    writeln!(out, "db       {}", found.db)?;
+    writeln!(out, "type     {}", found.value_type.kind())?;
+    writeln!(out, "length   {}", length(value))?;
+    writeln!(out, "expires  {}", found.expires_at.map_or("never".to_owned(), |at| human::time(at.0)))?;
+    if let Some(idle) = found.idle {
+        writeln!(out, "idle     {}", human::duration(idle.saturating_mul(1000)))?;
+    }
+    if let Some(freq) = found.freq {
+        writeln!(out, "freq     {freq}")?;
+    }
+    writeln!(out, "on disk  {} at byte {:#x}", human::counted(found.disk.0, "byte"), found.offset)?;
+    writeln!(out)?;
+    write_value(value, out)
+}
+
+fn write_value(value: &Value, out: &mut dyn Write) -> io::Result<()> {
+    match value {
+        Value::Text(text) => writeln!(out, "{}", document(text)),
+        Value::List(elements) | Value::Set(elements) => {
+            let mut number = Numbers::up_to(elements.len());
+            elements.iter().try_for_each(|element| writeln!(out, "{}{}", number.next(), shown(element)))
+        }
+        Value::Zset(members) => {
+            let mut number = Numbers::up_to(members.len());
+            let width = width(members.iter().map(|(_, score)| score.to_string().len()));
+            members
+                .iter()
+                .try_for_each(|(member, score)| writeln!(out, "{}{score:>width$}  {}", number.next(), shown(member)))
+        }
+        Value::Hash(fields) => {
+            let mut number = Numbers::up_to(fields.len());
+            let width = width(fields.iter().map(|field| key_text::width(&shown(&field.field))));
+            fields.iter().try_for_each(|field| {
+                let name = shown(&field.field);
+                let fill = width.saturating_sub(key_text::width(&name));
+                write!(out, "{}{name}{:fill$}  {}", number.next(), "", shown(&field.value))?;
+                match field.expires_at {
+                    Some(at) => writeln!(out, "  (expires {})", human::time(at.0)),
+                    None => writeln!(out),
+                }
+            })
+        }
+        Value::Stream(stream) => write_stream(stream, out),
+        Value::Module(_, items) => {
+            let mut number = Numbers::up_to(items.len());
+            items.iter().try_for_each(|item| writeln!(out, "{}{}", number.next(), shown_item(item)))
+        }
+        Value::Array(slots) => {
+            slots.iter().try_for_each(|(index, item)| writeln!(out, "[{index}] {}", shown_item(item)))
+        }
+    }
+}
+
+/// Numbers in front of elements, of one width.
+struct Numbers {
+    last: usize,
+    width: usize,
+}
+
+impl Numbers {
+    fn up_to(count: usize) -> Self {
+        Numbers { last: 0, width: count.to_string().len() }
+    }
+
+    fn next(&mut self) -> String {
+        self.last += 1;
+        format!("{:>width$}) ", self.last, width = self.width)
+    }
+}
+
+/// The width of a column with these widths in it.
+fn width(widths: impl Iterator<Item = usize>) -> usize {
+    widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
+}
+
+/// Bytes on one line: as they are, or in quotes with escapes.
+fn shown(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_plain(text) => Cow::Borrowed(text),
+        _ if bytes.is_empty() => Cow::Borrowed("\"\""),
+        _ => Cow::Owned(format!("\"{}\"", key_text::whole(bytes))),
+    }
+}
+
+/// A whole string, which has the rest of the page for itself: an object or array of JSON keeps its lines.
+fn document(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_json(text) => Cow::Borrowed(text),
+        _ => shown(bytes),
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '['])
+        && text.split(['\n', '\t']).all(|line| key_text::text(line) == line)
+        && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Whether nothing of the text is hidden and it cannot be taken for one with escapes.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with(['"', ' ']) && !text.ends_with(' ') && key_text::text(text) == text
+}
+
+fn shown_item(item: &Item) -> Cow<'_, str> {
+    match item {
+        Item::Integer(number) => number.to_string().into(),
+        Item::Float(number) => number.to_string().into(),
+        Item::Text(text) => shown(text),
+    }
+}
+
+fn length(value: &Value) -> String {
+    let (count, noun) = match value {
+        Value::Text(text) => (text.len(), "byte"),
+        Value::List(elements) => (elements.len(), "element"),
+        Value::Set(elements) => (elements.len(), "member"),
+        Value::Zset(members) => (members.len(), "member"),
+        Value::Hash(fields) => (fields.len(), "field"),
+        Value::Stream(stream) => return stream_length(stream),
+        Value::Module(name, items) => {
+            let name = name.map(|name| format!(" of module type {name}"));
+            return format!("{}{}", human::counted(items.len() as u64, "part"), name.unwrap_or_default());
+        }
+        Value::Array(slots) => (slots.len(), "slot"),
+    };
+    human::counted(count as u64, noun)
+}
+
+fn stream_length(stream: &Stream) -> String {
+    let entries = match stream.entries.len() as u64 {
+        1 => "1 entry".to_owned(),
+        entries => format!("{} entries", human::count(entries)),
+    };
+    format!("{entries}, {}", human::counted(stream.groups.len() as u64, "group"))
+}
+
+fn write_stream(stream: &Stream, out: &mut dyn Write) -> io::Result<()> {
+    for entry in &stream.entries {
+        write!(out, "{}", id(entry.id))?;
+        for (field, value) in &entry.fields {
+            write!(out, "  {} = {}", shown(field), shown(value))?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(out, "last id {}", id(stream.last_id))?;
+    stream.groups.iter().try_for_each(|group| write_group(group, out))?;
+    for producer in &stream.producers {
+        writeln!(out, "producer {}: {}", shown(&producer.name), human::counted(producer.ids.len() as u64, "id"))?;
+        for (own, entry) in &producer.ids {
+            writeln!(out, "  id {}: entry {}", shown(own), id(*entry))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_group(group: &Group, out: &mut dyn Write) -> io::Result<()> {
+    let pending = human::count(group.pending.len() as u64);
+    writeln!(out, "group {}: delivered up to {}, {pending} pending", shown(&group.name), id(group.last_id))?;
+    for consumer in &group.consumers {
+        let (seen, pending) = (human::time(consumer.seen_at.0), human::count(consumer.pending.len() as u64));
+        writeln!(out, "  consumer {}: seen {seen}, {pending} pending", shown(&consumer.name))?;
+    }
+    for pending in &group.pending {
+        let times = human::counted(pending.deliveries, "time");
+        writeln!(out, "  pending {}: delivered {times}, last {}", id(pending.id), human::time(pending.delivered_at.0))?;
+    }
+    group.returned.iter().try_for_each(|entry| writeln!(out, "  returned {}", id(*entry)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use crate::rdb::value_type::ValueType;
+
+    fn page(value_type: ValueType, value: &Value) -> String {
+        let mut out = Vec::new();
+        write_text(&samples::found(value_type), value, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    /// What stands below the empty line.
+    fn body(value: &Value) -> String {
+        page(ValueType::String, value).split_once("\n\n").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn the_head_tells_what_is_known_of_the_key() {
+        let head = "key      k\\xff\nfile     a.rdb\ndb       2\ntype     zset\nlength   3 members\n\
+                    expires  2033-05-18 03:33:20Z\nidle     7 seconds\non disk  1,234 bytes at byte 0x1f\n\n";
+        assert!(page(ValueType::Zset2, &samples::zset()).starts_with(head));
+    }
+
+    #[test]
+    fn elements_are_numbered_and_columns_aligned() {
+        assert_eq!(body(&samples::zset()), "1)     1  one\n2) -10.5  half\n3)   inf  all\n");
+        assert_eq!(
+            body(&samples::hash()),
+            "1) name       Ann 你\n2) \"\\x1b[2J\"  \"\"  (expires 2033-05-18 03:33:20Z)\n"
+        );
+        let ten = Value::List(vec![b"x".to_vec(); 10]);
+        assert!(body(&ten).starts_with(" 1) x\n") && body(&ten).ends_with("\n10) x\n"));
+        assert_eq!(body(&samples::module()), "1) -1\n2) 0.5\n3) NaN\n4) \"x\\x00\"\n");
+        assert_eq!(body(&Value::Array(vec![(70, Item::Integer(3))])), "[70] 3\n");
+    }
+
+    #[test]
+    fn a_stream_shows_entries_groups_and_producers() {
+        assert_eq!(
+            body(&samples::stream()),
+            "5-0  f = v\nlast id 5-0\n\
+             group billing: delivered up to 5-0, 1 pending\n  consumer c1: seen 1970-01-01 00:00:02Z, 1 pending\n  \
+             pending 5-0: delivered 1 time, last 1970-01-01 00:00:01Z\n  returned 4-1\n\
+             producer p: 1 id\n  id own: entry 5-0\n"
+        );
+    }
+
+    #[test]
+    fn what_is_visible_is_shown_as_it_is_and_all_else_in_quotes() {
+        for text in [r#"{"a":"\u001b"}"#, "a\\b", "用户", "cafe\u{301}", "a  b", "x…"] {
+            assert_eq!(shown(text.as_bytes()), text);
+        }
+        for (bytes, quoted) in [
+            (&b""[..], r#""""#),
+            (b"\x1b[2J", r#""\x1b[2J""#),
+            (b"two\nlines", r#""two\nlines""#),
+            (b"\"a\"", r#""\"a\"""#),
+            (b" a", r#""\x20a""#),
+            (b"\xff", r#""\xff""#),
+            ("\u{202e}x".as_bytes(), r#""\u{202e}x""#),
+        ] {
+            assert_eq!(shown(bytes), quoted);
+        }
+    }
+
+    #[test]
+    fn json_keeps_its_lines() {
+        let json = "{\n\t\"a\": \"b\\n\"\n}\n";
+        assert_eq!(document(json.as_bytes()), json);
+        assert_eq!(document(b"\"a\""), r#""\"a\"""#);
+        assert_eq!(document(b"{\n"), r#""{\n""#);
+        assert_eq!(document("{\n\"\u{9b}2J\": 1}".as_bytes()), r#""{\n\"\u{9b}2J\": 1}""#);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_has_escapes_comes_back(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..40)) {
+            let text = shown(&bytes);
+            let back = match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+                Some(inner) if !inner.is_empty() => key_text::unescape(inner).unwrap(),
+                Some(_) => Vec::new(),
+                None => text.as_bytes().to_vec(),
+            };
+            proptest::prop_assert_eq!(back, bytes);
+        }
+    }
+}
