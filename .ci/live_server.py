@@ -41,6 +41,8 @@ ROUNDS = {
         "list-compress-depth": "2",
     },
 }
+# Debian's jemalloc; the servers' own has another quantum. It decides memory, not what is compared.
+ALLOCATOR = "jemalloc-q16"
 SHOWN = 20
 
 
@@ -187,7 +189,7 @@ def ask(client):
 
 def read(rdblens, dump, settings):
     """What rdblens says of every key."""
-    command = [rdblens, "keys", dump]
+    command = [rdblens, "keys", dump, "--allocator", ALLOCATOR]
     for name, value in settings.items():
         command += ["--server-config", f"{name}={value}"]
     output = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)

@@ -7,8 +7,8 @@
 //!                           └─ pattern, policy ┘
 //! ```
 //!
-//! [`analyze::analyze`] makes a report of dump files, [`analyze::for_each_record`] shows the facts of each key, and
-//! [`rdb::scan::Scanner`] reads the format itself.
+//! [`analyze()`] makes a report of dump files, [`records()`] iterates over the facts of each key, [`for_each_record`] shows
+//! them without a copy, and [`rdb::scan::Scanner`] reads the format itself.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -27,3 +27,6 @@ pub mod render;
 pub mod report;
 pub mod show;
 pub mod units;
+
+pub use analyze::records::records;
+pub use analyze::{Plan, ReadPlan, Unwatched, analyze, for_each_record};

@@ -15,18 +15,24 @@ pub const MAX_AUX_FIELDS: usize = 256;
 /// Attached key-metadata classes, by the servers' own limit.
 pub const MAX_KEY_META_CLASSES: u64 = 7;
 
+/// Lists of the heaviest keys show names up to this length; Redis takes half a gigabyte.
+pub const LONGEST_NAME: usize = 64 << 10;
+
 /// Damaged values that are named one by one; the rest is counted.
 pub const MAX_NAMED_ERRORS: usize = 10;
 
 /// Work handed to one worker at a time: big enough that handing over costs nothing, small enough to keep all busy.
 pub const BATCH_BYTES: usize = 4 << 20;
 
+/// Keys in such a piece of work: what a worker makes of a batch (rows, patterns) grows with them, not with the bytes.
+pub const BATCH_KEYS: usize = 16 << 10;
+
 /// What the aggregates of all workers may grow to before one hands over what it has: aggregates of many threads over
 /// names that hardly repeat would be as many trees of the same size.
 pub const AGGREGATE_BYTES: usize = 64 << 20;
 
-/// A window grows in memory up to this; a larger record overflows into a temporary file.
-pub const WINDOW_BYTES: usize = 64 << 20;
+/// A buffer for expanding is allocated at once up to this, and then grows with what is really made.
+pub const EXPAND_AT_ONCE: usize = 1 << 20;
 
 /// The distance between a claim and the bytes behind it: a blob is expanded whole only up to this size.
 pub const MAX_BLOB_BYTES: u64 = 4 << 30;

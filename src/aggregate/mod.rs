@@ -30,6 +30,11 @@ pub trait Aggregate: Sized {
     /// Takes everything into account that `other` has seen.
     fn merge(&mut self, other: Self);
 
+    /// Learns from `other`, into which this will be merged, what makes its own work shorter. Takes no key into account.
+    fn follow(&mut self, other: &Self) {
+        let _ = other;
+    }
+
     /// About how many bytes of memory it has grown to; 0 for what is small whatever it has seen.
     fn heap_bytes(&self) -> usize {
         0

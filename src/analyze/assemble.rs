@@ -27,7 +27,7 @@ pub(super) fn report(
     let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
     let sections: Sections = aggregates.finish(cluster);
     let complete = verdicts.iter().all(Verdict::is_sound);
-    let warnings = warnings(plan, reference, whole.as_ref(), &verdicts, &sections);
+    let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
     let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
     let bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     let files = verdicts.into_iter().map(|verdict| verdict.row).collect();
@@ -96,7 +96,6 @@ fn version_text(writer: Server) -> String {
 }
 
 fn warnings(
-    plan: &Plan,
     reference: Option<Millis>,
     whole: Option<&Whole>,
     verdicts: &[Verdict],
@@ -110,12 +109,6 @@ fn warnings(
         warnings.push("there are more different names than are told apart: crowded levels show as {*}".to_owned());
     }
     if let Some(whole) = whole {
-        if let (Some(version), None) = (whole.writer.guessed, plan.read.server) {
-            let writer = whole.writer;
-            warnings.push(format!(
-                "the dump does not name its server: {writer} is taken, by RDB version {version}; --server corrects it"
-            ));
-        }
         warnings.extend(whole.caveats.iter().cloned());
     }
     let writers: Vec<&str> = verdicts.iter().map(|verdict| verdict.row.server.as_str()).collect();

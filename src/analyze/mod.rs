@@ -13,6 +13,7 @@ pub mod part;
 pub mod plan;
 pub mod progress;
 pub mod read;
+pub mod records;
 pub mod rows;
 pub mod select;
 pub mod set;

@@ -77,6 +77,7 @@ where
                     let mut all = handed_over.lock().unwrap_or_else(PoisonError::into_inner);
                     let before = mem::replace(&mut *all, Found::new(empty()));
                     *all = before.merge(full, wanted);
+                    found.part.follow(&all.part);
                 }
                 found
             },

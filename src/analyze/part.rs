@@ -39,6 +39,11 @@ impl<A: Aggregate> Part<A> {
         self.db_at_end = db.or(self.db_at_end);
     }
 
+    /// Learns from a part that this will be joined to: see [`Aggregate::follow`].
+    pub fn follow(&mut self, other: &Self) {
+        self.settled.follow(&other.settled);
+    }
+
     /// About how many bytes of memory the aggregates have grown to.
     pub fn heap_bytes(&self) -> usize {
         self.settled.heap_bytes() + self.leading.as_ref().map_or(0, |leading| leading.heap_bytes())

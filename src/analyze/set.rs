@@ -164,6 +164,10 @@ impl Aggregate for Aggregates {
         self.patterns.merge(other.patterns);
     }
 
+    fn follow(&mut self, other: &Self) {
+        self.patterns.follow(&other.patterns);
+    }
+
     fn heap_bytes(&self) -> usize {
         self.patterns.heap_bytes()
     }

@@ -20,6 +20,8 @@ pub struct Verdict {
     pub row: SourceFile,
     /// Why the file was not read to its end, or is not what it says.
     pub fault: Option<Error>,
+    /// The first values that are damaged inside intact framing.
+    pub damage: Vec<Error>,
     /// What else should be known.
     pub warnings: Vec<String>,
     /// How the file ended, if its end was reached or a damage.
@@ -67,7 +69,7 @@ fn unreadable(name: String, error: Error) -> Verdict {
         errors: vec![error.message()],
         damaged_keys: 0,
     };
-    Verdict { row, fault: Some(error), warnings: Vec::new(), ending: None }
+    Verdict { row, fault: Some(error), damage: Vec::new(), warnings: Vec::new(), ending: None }
 }
 
 fn read(name: String, opened: &OpenedFacts, mut ending: Option<Ending>, mut tally: FileTally, verify: bool) -> Verdict {
@@ -104,7 +106,8 @@ fn read(name: String, opened: &OpenedFacts, mut ending: Option<Ending>, mut tall
         });
     }
     let prefix = |text: String| format!("{}: {text}", row.name);
-    Verdict { warnings: warnings.into_iter().map(prefix).collect(), row, fault, ending }
+    let damage = tally.errors.into_iter().map(|error| error.in_file(&row.name)).collect();
+    Verdict { warnings: warnings.into_iter().map(prefix).collect(), row, fault, damage, ending }
 }
 
 fn check_sum(ending: &Ending, tally: &mut FileTally, verify: bool) -> (Checksum, Option<Error>) {

@@ -52,9 +52,7 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
     if !args.input.quiet {
         for verdict in &verdicts {
             verdict.fault.iter().for_each(complain);
-            verdict.row.errors.iter().skip(verdict.fault.iter().count()).for_each(|error| {
-                eprintln!("rdblens: {}: {error}", verdict.row.name);
-            });
+            verdict.damage.iter().for_each(complain);
             verdict.warnings.iter().for_each(|warning| eprintln!("rdblens: {warning}"));
         }
     }

@@ -81,7 +81,9 @@ impl Model {
     pub fn caveats(&self) -> Vec<String> {
         let mut caveats = Vec::new();
         if let Some(rdb) = self.server.guessed {
-            caveats.push(format!("the dump does not name its server; it was guessed from RDB version {rdb}"));
+            caveats.push(format!(
+                "the dump does not name its server, which was guessed from RDB version {rdb}: --server corrects it"
+            ));
         }
         caveats.extend(self.about_layout.map(str::to_owned));
         if self.allocator == Allocator::Glibc {

@@ -167,9 +167,10 @@ impl Batches {
         let mut scanner = Scanner::new(Cursor::new(items, self.body.offset() + skip as u64), self.state);
         let mut cut = Cut { end: skip, state: self.state, reason: Reason::Full };
         let first = skip;
-        while cut.end - first < self.batch_bytes {
+        let mut keys = 0;
+        while cut.end - first < self.batch_bytes && keys < limits::BATCH_KEYS {
             match step(&mut scanner, &mut self.about) {
-                Ok(Step::Key) => {}
+                Ok(Step::Key) => keys += 1,
                 Ok(Step::Other) if scanner.at_boundary() => {}
                 Ok(Step::Other) => continue,
                 Ok(Step::End) => {

@@ -9,6 +9,8 @@
 //!
 //! The format is liblzf's (`lzf_d.c`). The `lzf` crate expands whole blocks only and is the witness in the tests.
 
+use crate::limits;
+
 /// Why a block cannot be expanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LzfError {
@@ -35,7 +37,7 @@ impl LzfError {
 /// [`crate::limits::LZF_MAX_RATIO`]; memory grows with what is really made.
 pub fn expand(block: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), LzfError> {
     let start = out.len();
-    out.reserve(len);
+    out.reserve(len.min(limits::EXPAND_AT_ONCE));
     let rest = expand_until(block, len, out)?;
     match (rest.is_empty(), out.len() - start == len) {
         (true, true) => Ok(()),

@@ -6,6 +6,7 @@ use super::string::{Form, RawString};
 use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
 use crate::error::{Error, Result, Within};
+use crate::limits;
 
 /// Looks into everything, and keeps the first fault.
 #[derive(Debug, Default)]
@@ -21,6 +22,9 @@ pub struct Verify {
 impl Verify {
     /// The verdict on the value that was walked since the last call.
     pub fn finish(&mut self) -> Result<()> {
+        if self.scratch.capacity() > limits::EXPAND_AT_ONCE {
+            self.scratch = Vec::new();
+        }
         let is_stream = matches!(self.value_type, Some(ValueType::Stream(_)));
         let (entries, length) = (std::mem::take(&mut self.entries), self.head.length);
         match self.fault.take() {

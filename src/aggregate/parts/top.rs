@@ -4,6 +4,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use crate::limits;
+
 /// A key with the weight it is ranked by and the facts that its row shows.
 ///
 /// The weight is one number in most lists; a list with a second criterion ranks by a tuple.
@@ -59,9 +61,11 @@ impl<T: Ord, W: Ord + Copy> Top<T, W> {
         Top { limit, kept: BinaryHeap::new() }
     }
 
-    /// Takes the key into account. Allocates only when it enters the list; `facts` is called only then.
+    /// Takes the key into account, its name cut at [`limits::LONGEST_NAME`]. Allocates only when it enters the list; `facts` is called only then.
     #[inline]
     pub fn offer(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
+        // A hostile file has names of any size; the lists are many.
+        let key = &key[..key.len().min(limits::LONGEST_NAME)];
         if self.kept.len() >= self.limit {
             match self.kept.peek() {
                 Some(Reverse(last)) if rank(weight, db, key) >= rank(last.weight, last.db, &last.key) => {}

@@ -73,6 +73,11 @@ impl Patterns {
         self.tree.payloads_mut().for_each(|facts| facts.settle_database(db));
     }
 
+    /// Learns from patterns that these will be merged into.
+    pub fn follow(&mut self, other: &Self) {
+        self.tree.follow(&other.tree);
+    }
+
     /// About how many bytes of memory the tree has grown to.
     pub fn heap_bytes(&self) -> usize {
         self.tree.len().saturating_mul(PLACE_BYTES)

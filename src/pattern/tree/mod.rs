@@ -118,6 +118,13 @@ impl<T: Payload> PatternTree<T> {
         self.places.graft(ROOT, &mut old, ROOT);
     }
 
+    /// Goes over to strict mode if `other` has: for a tree that will be merged into it anyway, and need not grow first.
+    pub fn follow(&mut self, other: &Self) {
+        if other.is_strict() && !self.is_strict() {
+            self.become_strict();
+        }
+    }
+
     /// Takes everything into account that `other` has seen. Both trees must have the same limits.
     pub fn merge(&mut self, mut other: Self) {
         if other.places.len() > self.places.len() {

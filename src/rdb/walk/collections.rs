@@ -125,7 +125,7 @@ pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()
 
 /// `n, flag, [insert index], (index, tag, text or number)[n]`.
 pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let items = input.length().within("array size")?;
+    let items = input.count(3).within("array size")?;
     if input.length().within("array flag")? != 0 {
         input.number().within("array insert index")?;
     }
