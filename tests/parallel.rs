@@ -32,7 +32,7 @@ fn report(input: &Path, plan: &Plan) -> String {
 
 #[test]
 fn reports_are_the_same_for_any_number_of_threads() {
-    for input in [testdata("dumps/shop.rdb"), testdata("corpus")] {
+    for input in [testdata("dumps/shop.rdb"), testdata("corpus/*/dump.rdb")] {
         let with = |threads| {
             let mut plan = plan();
             plan.read.threads = threads;
@@ -49,7 +49,7 @@ fn reports_are_the_same_for_any_number_of_threads() {
 #[test]
 fn rows_come_in_file_order_for_any_number_of_threads() {
     let rows = |threads: &str| {
-        let input = testdata("corpus");
+        let input = testdata("corpus/*/dump.rdb");
         let args = ["keys", input.to_str().unwrap(), "--threads", threads, "--quiet"];
         std::process::Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).output().unwrap().stdout
     };

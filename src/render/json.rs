@@ -36,6 +36,10 @@ struct VisibleText<F>(F);
 
 impl<F: Formatter> Formatter for VisibleText<F> {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        // Nearly every fragment, and a row of `keys` has thirty: looking at bytes is several times as fast as at characters.
+        if fragment.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+            return out.write_all(fragment.as_bytes());
+        }
         let mut plain_from = 0;
         for (at, c) in fragment.char_indices().filter(|&(_, c)| key_text::is_hidden(c)) {
             out.write_all(&fragment.as_bytes()[plain_from..at])?;
