@@ -76,7 +76,8 @@ fn three_says_no_report() {
         for input in [path.as_str(), "no-such-file.rdb", env!("CARGO_MANIFEST_DIR")] {
             let output = rdblens(&[command, input]);
             assert_eq!(status(&output), 3, "{command} {input}: {}", stderr(&output));
-            assert!(stderr(&output).contains(input), "{command} {input}: {}", stderr(&output));
+            let told = stdout(&output) + &stderr(&output);
+            assert!(told.contains(input), "{command} {input}: {told}");
         }
     }
 }

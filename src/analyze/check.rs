@@ -45,6 +45,13 @@ pub struct FileCheck {
     pub warnings: Vec<String>,
 }
 
+impl FileCheck {
+    /// True when no header was read: nothing that a report could be made of.
+    pub fn is_hopeless(&self) -> bool {
+        self.rdb_version == 0
+    }
+}
+
 /// A verdict in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -78,16 +85,11 @@ impl Word {
             Word::Unreadable => "unreadable",
         }
     }
-
-    /// True when the file gave nothing that a report could be made of.
-    pub const fn is_hopeless(self) -> bool {
-        matches!(self, Word::NotASnapshot | Word::Unreadable)
-    }
 }
 
-/// Checks every input. Fails when none could be opened.
+/// Checks every input. Fails only when the inputs are not there.
 pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Vec<FileCheck>> {
-    let mut snapshot = Snapshot::open(inputs, plan, progress)?;
+    let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
     let threads = super::pool(plan.threads)?;
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
     let tallies = threads.install(|| {

@@ -57,6 +57,16 @@ pub struct OpenedFacts {
 impl Snapshot {
     /// Opens what `inputs` name: paths, globs, directories, `-`. Fails when none of them can be opened.
     pub fn open<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
+        let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
+        if snapshot.files.is_empty() {
+            let first = snapshot.facts.drain(..).find_map(|facts| facts.opened.err());
+            return Err(first.unwrap_or_else(|| Error::usage("no input named")));
+        }
+        Ok(snapshot)
+    }
+
+    /// The same, but fails only when the inputs are not there: what is no snapshot is told in the facts.
+    pub fn open_any<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
         let inputs = input::resolve(inputs)?;
         let (mut files, mut facts) = (Vec::new(), Vec::new());
         for (index, input) in inputs.into_iter().enumerate() {
@@ -79,10 +89,6 @@ impl Snapshot {
                 facts
             });
             facts.push(FileFacts { name, opened });
-        }
-        if files.is_empty() {
-            let first = facts.into_iter().find_map(|facts| facts.opened.err());
-            return Err(first.unwrap_or_else(|| Error::usage("no input named")));
         }
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = plan.at.or(ctime.map(end_of_second));

@@ -27,7 +27,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
     };
     written(printed.and_then(|()| out.finish()))?;
     let all_ok = checks.iter().all(|check| check.verdict == Word::Ok);
-    let all_hopeless = checks.iter().all(|check| check.verdict.is_hopeless());
+    let all_hopeless = checks.iter().all(|check| check.is_hopeless());
     Ok(match (all_ok, all_hopeless) {
         (true, _) => Exit::Done,
         (false, true) => Exit::NoReport,
@@ -37,10 +37,14 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
 
 fn print_text(check: &FileCheck, quiet: bool, out: &mut impl Write) -> io::Result<()> {
     let name = key_text::text(&check.name);
+    let word = check.verdict.text();
+    if check.is_hopeless() {
+        return writeln!(out, "{name}: {word}: {}", key_text::text(&check.errors.join("; ")));
+    }
     let keys = human::counted(check.keys, "key");
     let size = human::bytes(check.bytes);
     let checksum = check.checksum.name();
-    let (word, version) = (check.verdict.text(), check.rdb_version);
+    let version = check.rdb_version;
     writeln!(out, "{name}: {word}: {keys}, {size}, RDB {version}, {}, checksum {checksum}", check.server)?;
     for error in &check.errors {
         writeln!(out, "  {}", key_text::text(error))?;
