@@ -81,12 +81,18 @@ fn server(whole: Whole, verdicts: &[Verdict], cluster: bool) -> report::Server {
         version: version_text(whole.writer),
         model: whole.model,
         ctime: about.ctime(),
-        used_mem: about.number("used-mem").and_then(|bytes| u64::try_from(bytes).ok()).map(Bytes),
+        used_mem: used_mem(verdicts),
         cluster,
         aux: about.aux.iter().map(|(name, value)| AuxField { name: name.clone(), value: text(value) }).collect(),
         functions: endings().map(|ending| ending.about.functions).sum(),
         module_aux,
     }
+}
+
+/// What the producers of all files used together; nothing if one of them does not say.
+fn used_mem(verdicts: &[Verdict]) -> Option<Bytes> {
+    let of = |verdict: &Verdict| u64::try_from(verdict.ending.as_ref()?.about.number("used-mem")?).ok().map(Bytes);
+    verdicts.iter().map(of).sum()
 }
 
 /// The version as the dump says, such as `7.2.6`.

@@ -21,6 +21,7 @@ impl Bar {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
         if !bar.is_hidden() {
+            bar.set_message("0");
             bar.enable_steady_tick(Duration::from_millis(200));
             bar.set_style(style("{spinner} {bytes} at {binary_bytes_per_sec}, {msg} keys"));
         }

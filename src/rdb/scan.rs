@@ -49,8 +49,6 @@ pub struct Entry<'a> {
     pub db: Option<u64>,
     /// The layout of the value.
     pub value_type: ValueType,
-    /// The byte that stands for it.
-    pub type_byte: u8,
     /// The key, undecoded.
     pub key: RawString<'a>,
     /// When the key expires.
@@ -136,7 +134,7 @@ impl<'a> Scanner<'a> {
             let offset = self.cursor.offset();
             let byte = self.cursor.byte().within("opcode")?;
             if let Some(value_type) = ValueType::from_byte(self.state.family, byte) {
-                return self.entry(start, offset, value_type, byte).map(Item::Entry);
+                return self.entry(start, offset, value_type).map(Item::Entry);
             }
             let Some(opcode) = Opcode::from_byte(self.state.family, byte) else {
                 return Err(self.unknown(offset, byte));
@@ -148,7 +146,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn entry(&mut self, start: usize, offset: u64, value_type: ValueType, type_byte: u8) -> Result<Entry<'a>> {
+    fn entry(&mut self, start: usize, offset: u64, value_type: ValueType) -> Result<Entry<'a>> {
         let key = self.cursor.string().within("key")?;
         if key.len() > limits::MAX_KEY_BYTES {
             return Err(Error::corrupt(key.offset, format!("a key of {} bytes", key.len()))
@@ -161,7 +159,6 @@ impl<'a> Scanner<'a> {
             start: first,
             db: self.state.db,
             value_type,
-            type_byte,
             key,
             expires_at: prefix.expires_at,
             idle: prefix.idle,

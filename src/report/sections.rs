@@ -111,7 +111,7 @@ pub struct Server {
     pub model: String,
     /// When the server wrote it, seconds since the epoch.
     pub ctime: Option<i64>,
-    /// `used-mem` of the producer at that moment.
+    /// `used-mem` of the producer at that moment; of all producers together when there are several files.
     pub used_mem: Option<Bytes>,
     /// The dump says that it comes from a cluster node.
     pub cluster: bool,
