@@ -39,7 +39,7 @@ pub enum Command {
     #[command(after_long_help = "Example: rdblens check /backup/*.rdb")]
     Check(CheckArgs),
     /// Find one key and print its value
-    #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb user:1001")]
+    #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb events:stock")]
     Show(ShowArgs),
 }
 

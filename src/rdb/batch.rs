@@ -168,9 +168,14 @@ impl Batches {
         let mut cut = Cut { end: skip, state: self.state, reason: Reason::Full };
         let first = skip;
         let mut keys = 0;
-        while cut.end - first < self.batch_bytes && keys < limits::BATCH_KEYS {
+        // A compressed name is a few bytes here and many in a row of `keys`.
+        let mut names: u64 = 0;
+        while cut.end - first < self.batch_bytes && keys < limits::BATCH_KEYS && names < limits::BATCH_BYTES as u64 {
             match step(&mut scanner, &mut self.about) {
-                Ok(Step::Key) => keys += 1,
+                Ok(Step::Key(name)) => {
+                    keys += 1;
+                    names = names.saturating_add(name);
+                }
                 Ok(Step::Other) if scanner.at_boundary() => {}
                 Ok(Step::Other) => continue,
                 Ok(Step::End) => {
@@ -273,7 +278,8 @@ enum Reason {
 }
 
 enum Step {
-    Key,
+    /// A key with a name of so many bytes, decoded.
+    Key(u64),
     Other,
     End,
 }
@@ -281,7 +287,7 @@ enum Step {
 #[inline]
 fn step(scanner: &mut Scanner<'_>, about: &mut About) -> Result<Step> {
     match scanner.next_item()? {
-        Item::Entry(entry) => scanner.skip_value(&entry).map(|()| Step::Key),
+        Item::Entry(entry) => scanner.skip_value(&entry).map(|()| Step::Key(entry.key.len())),
         Item::End => Ok(Step::End),
         other => {
             about.see(&other);
@@ -300,5 +306,43 @@ fn see_preamble(about: &mut About, bytes: &[u8], base: u64, state: State) -> Res
             Item::Entry(_) | Item::End => return Ok(()),
             other => about.see(&other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Window;
+    use crate::input::source::Plain;
+
+    fn batches(bytes: Vec<u8>) -> Batches {
+        let window = Window::new(Box::new(Plain(std::io::Cursor::new(bytes))), 1 << 20, std::env::temp_dir());
+        Batches::open(Body::Stream(window)).unwrap()
+    }
+
+    fn cut(mut batches: Batches) -> (Vec<usize>, Ending) {
+        let sizes = std::iter::from_fn(|| batches.next_batch()).map(|batch| batch.bytes.len()).collect();
+        (sizes, batches.ending())
+    }
+
+    #[test]
+    fn names_that_expand_fill_a_batch() {
+        let name = vec![0u8; 1 << 20];
+        let block = lzf::compress(&name).unwrap();
+        let length = |len: usize| [&[0x80][..], &u32::try_from(len).unwrap().to_be_bytes()].concat();
+        let key = [&[0, 0xC3][..], &length(block.len()), &length(name.len()), &block, b"\x01v"].concat();
+        let file = [&b"REDIS0011"[..], &key.repeat(10), &[0xFF], &[0; 8]].concat();
+        let (sizes, ending) = cut(batches(file));
+        assert_eq!(sizes, [9 + 4 * key.len(), 4 * key.len(), 2 * key.len() + 1]);
+        assert!(ending.stopped.is_none());
+    }
+
+    #[test]
+    fn the_batches_are_the_whole_file_up_to_the_checksum() {
+        let file = [&b"REDIS0011\xfe\x03"[..], &b"\x00\x01k\x01v".repeat(40_000), b"\xff", &[0; 8], b"tail"].concat();
+        let (sizes, ending) = cut(batches(file.clone()));
+        assert_eq!(sizes.len(), 3);
+        assert_eq!(sizes.iter().sum::<usize>(), file.len() - 12);
+        assert_eq!((ending.bytes, ending.trailing, ending.stored_checksum), (file.len() as u64 - 4, 4, Some(0)));
     }
 }
