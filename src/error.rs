@@ -186,7 +186,9 @@ impl fmt::Display for Error {
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ErrorKind::Truncated { needed, left } => write!(f, "needs {needed} bytes, {left} left"),
+            ErrorKind::Truncated { needed, left } => {
+                write!(f, "needs {needed} {}, {left} left", if *needed == 1 { "byte" } else { "bytes" })
+            }
             ErrorKind::Corrupt(what)
             | ErrorKind::Unsupported(what)
             | ErrorKind::NotASnapshot(what)

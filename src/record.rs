@@ -9,6 +9,8 @@ use crate::units::{Bytes, Millis};
 /// One key of a snapshot: borrowed from the batch it was read from, seen once by every aggregate.
 #[derive(Debug, Clone)]
 pub struct Record<'a> {
+    /// Position of its file among the inputs.
+    pub file: usize,
     /// Number of the database.
     pub db: u64,
     /// The key's bytes, decompressed.

@@ -13,6 +13,7 @@ pub(super) struct KeyFacts {
     length: Option<u64>,
     memory: Bytes,
     expires_at: Option<Millis>,
+    file: usize,
 }
 
 impl KeyFacts {
@@ -23,6 +24,7 @@ impl KeyFacts {
             length: record.length,
             memory: record.memory,
             expires_at: record.expires_at,
+            file: record.file,
         }
     }
 }
@@ -34,6 +36,6 @@ pub(super) fn rows(top: Top<KeyFacts>) -> Vec<KeyRow> {
 
 fn row(ranked: Ranked<KeyFacts>) -> KeyRow {
     let Ranked { weight: _, db, key, facts } = ranked;
-    let KeyFacts { kind, encoding, length, memory, expires_at } = facts;
-    KeyRow { db, key: Key(key), kind, encoding, length, memory, expires_at }
+    let KeyFacts { kind, encoding, length, memory, expires_at, file } = facts;
+    KeyRow { db, key: Key(key), kind, encoding, length, memory, expires_at, source: None, file }
 }

@@ -24,6 +24,7 @@ impl OwnedRecord {
     /// A string key of database 0 without anything special.
     pub fn string(key: &str, length: u64, memory: u64) -> Self {
         let rest = Record {
+            file: 0,
             db: 0,
             key: b"",
             kind: Kind::String,
@@ -99,6 +100,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
         let (length, memory, disk) = size;
         let (left, idle, freq) = time;
         let rest = Record {
+            file: 0,
             db,
             key: b"",
             kind,

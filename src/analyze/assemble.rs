@@ -1,5 +1,7 @@
 //! The report, put together from the aggregates and from what is known of the files.
 
+use std::collections::BTreeSet;
+
 use super::plan::Plan;
 use super::set::{Aggregates, Sections};
 use super::verdict::Verdict;
@@ -25,7 +27,8 @@ pub(super) fn report(
     verdicts: Vec<Verdict>,
 ) -> Report {
     let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
-    let sections: Sections = aggregates.finish(cluster);
+    let mut sections: Sections = aggregates.finish(cluster);
+    name_sources(&mut sections, &verdicts);
     let complete = verdicts.iter().all(Verdict::is_sound);
     let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
     let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
@@ -89,6 +92,19 @@ fn server(whole: Whole, verdicts: &[Verdict], cluster: bool) -> report::Server {
     }
 }
 
+/// Says in which of several files the keys of the lists are.
+fn name_sources(sections: &mut Sections, verdicts: &[Verdict]) {
+    if verdicts.len() < 2 {
+        return;
+    }
+    let top = &mut sections.top;
+    let by_type = top.by_type.iter_mut().flat_map(|of_type| &mut of_type.list);
+    let rows = sections.big_keys.list.iter_mut().chain(&mut top.by_memory).chain(&mut top.by_length).chain(by_type);
+    for row in rows {
+        row.source = verdicts.get(row.file).map(|verdict| verdict.row.name.clone());
+    }
+}
+
 /// What the producers of all files used together; nothing if one of them does not say.
 fn used_mem(verdicts: &[Verdict]) -> Option<Bytes> {
     let of = |verdict: &Verdict| u64::try_from(verdict.ending.as_ref()?.about.number("used-mem")?).ok().map(Bytes);
@@ -117,9 +133,11 @@ fn warnings(
     if let Some(whole) = whole {
         warnings.extend(whole.caveats.iter().cloned());
     }
-    let writers: Vec<&str> = verdicts.iter().map(|verdict| verdict.row.server.as_str()).collect();
-    if let Some(other) = writers.iter().find(|writer| !writer.is_empty() && Some(*writer) != writers.first()) {
-        warnings.push(format!("the files are from different servers: {} and {other}", writers[0]));
+    let writers: BTreeSet<&str> =
+        verdicts.iter().map(|verdict| verdict.row.server.as_str()).filter(|writer| !writer.is_empty()).collect();
+    if writers.len() > 1 {
+        let writers = writers.into_iter().collect::<Vec<_>>().join(", ");
+        warnings.push(format!("the files are from different servers, each sized by its own: {writers}"));
     }
     warnings
 }

@@ -153,7 +153,7 @@ fn file_check(verdict: Verdict) -> FileCheck {
     FileCheck {
         name: row.name,
         verdict: word,
-        keys: row.keys,
+        keys: row.keys_read,
         bytes: row.bytes.0,
         rdb_version: row.rdb_version,
         server: row.server,

@@ -38,6 +38,8 @@ pub struct Reading<'p> {
 pub struct FileTally {
     /// Keys read, selected or not.
     pub keys: u64,
+    /// Keys that count.
+    pub selected: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
     /// Keys whose value is damaged inside intact framing.
@@ -66,6 +68,7 @@ impl FileTally {
     /// Takes another tally of the same file into account.
     pub fn merge(&mut self, other: FileTally) {
         self.keys += other.keys;
+        self.selected += other.selected;
         self.memory += other.memory;
         self.damaged += other.damaged;
         self.errors.extend(other.errors);
@@ -138,8 +141,9 @@ pub fn read_batch(
             break;
         }
         let end = scanner.cursor().consumed();
-        match record(&mut meter, &entry, key, db, end) {
+        match record(&mut meter, &entry, key, db, file.index, end) {
             Ok(record) => {
+                tally.selected += 1;
                 tally.memory += record.memory;
                 let known = if entry.db.is_some() { KnownDatabase::Yes } else { KnownDatabase::No };
                 if see(&record, known) == Continue::No {
@@ -180,9 +184,17 @@ pub enum KnownDatabase {
 }
 
 #[inline]
-fn record<'k>(meter: &mut Meter<'_>, entry: &Entry<'_>, key: &'k [u8], db: u64, end: usize) -> Result<Record<'k>> {
+fn record<'k>(
+    meter: &mut Meter<'_>,
+    entry: &Entry<'_>,
+    key: &'k [u8],
+    db: u64,
+    file: usize,
+    end: usize,
+) -> Result<Record<'k>> {
     let measured = meter.finish()?;
     Ok(Record {
+        file,
         db,
         key,
         kind: entry.value_type.kind(),

@@ -8,7 +8,7 @@ use super::plan::ReadPlan;
 use super::progress::Progress;
 use super::read::{File, Reading};
 use crate::error::{Error, Result};
-use crate::input::{self, Container};
+use crate::input::{self, Container, Input};
 use crate::memory::{Model, Server};
 use crate::rdb::about::About;
 use crate::units::Millis;
@@ -65,9 +65,9 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// The same, but fails only when the inputs are not there: what is no snapshot is told in the facts.
+    /// The same, but fails only when none of the inputs is there: what is no snapshot is told in the facts.
     pub fn open_any<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
-        let inputs = input::resolve(inputs)?;
+        let (inputs, missing) = resolve(inputs)?;
         let (mut files, mut facts) = (Vec::new(), Vec::new());
         for (index, input) in inputs.into_iter().enumerate() {
             let (name, multi_part) = (input.name.clone(), input.multi_part);
@@ -90,6 +90,7 @@ impl Snapshot {
             });
             facts.push(FileFacts { name, opened });
         }
+        facts.extend(missing);
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = plan.at.or(ctime.map(end_of_second));
         Ok(Snapshot { files, facts, reference })
@@ -114,6 +115,23 @@ impl Snapshot {
             checksum: plan.checksum && plan.limit.is_none(),
         }
     }
+}
+
+/// The inputs that are there, and what was named but is not: one missing shard does not keep the others from being read.
+fn resolve<P: AsRef<Path>>(arguments: &[P]) -> Result<(Vec<Input>, Vec<FileFacts>)> {
+    let (mut there, mut missing) = (Vec::new(), Vec::new());
+    for argument in arguments {
+        match input::resolve(&[argument]) {
+            Ok(_) => there.push(argument),
+            Err(error) => missing.push(FileFacts { name: argument.as_ref().display().to_string(), opened: Err(error) }),
+        }
+    }
+    if there.is_empty() {
+        let first = missing.into_iter().find_map(|facts| facts.opened.err());
+        return Err(first.unwrap_or_else(|| Error::usage("no input named")));
+    }
+    // All at once: a file that two arguments name is read once.
+    Ok((input::resolve(&there)?, missing))
 }
 
 /// The last moment of a second. `ctime` counts whole seconds and the snapshot is taken somewhere within: a key that is due

@@ -63,6 +63,7 @@ fn unreadable(name: String, error: Error) -> Verdict {
         rdb_version: 0,
         checksum: Checksum::NotReached,
         keys: 0,
+        keys_read: 0,
         memory: Bytes(0),
         ctime: None,
         server: String::new(),
@@ -91,7 +92,8 @@ fn read(name: String, opened: &OpenedFacts, mut ending: Option<Ending>, mut tall
         trailing_bytes: trailing_commands(opened, trailing),
         rdb_version: opened.preamble.header.version,
         checksum,
-        keys: tally.keys,
+        keys: tally.selected,
+        keys_read: tally.keys,
         memory: tally.memory,
         ctime: opened.preamble.ctime(),
         server: opened.writer.to_string(),
@@ -99,12 +101,6 @@ fn read(name: String, opened: &OpenedFacts, mut ending: Option<Ending>, mut tall
         damaged_keys: tally.damaged,
         name,
     };
-    if tally.damaged > 0 {
-        warnings.push(match tally.damaged {
-            1 => "the value of 1 key is damaged and not in the figures".to_owned(),
-            more => format!("the values of {more} keys are damaged and not in the figures"),
-        });
-    }
     let prefix = |text: String| format!("{}: {text}", row.name);
     let damage = tally.errors.into_iter().map(|error| error.in_file(&row.name)).collect();
     Verdict { warnings: warnings.into_iter().map(prefix).collect(), row, fault, damage, ending }
@@ -158,7 +154,9 @@ fn warn(warnings: &mut Vec<String>, opened: &OpenedFacts, ending: &Ending) {
     let header = opened.preamble.header;
     if header.is_from_the_future() {
         let (magic, version) = (header.magic(), header.version);
-        warnings.push(format!("{magic} version {version} is newer than this program: look for a newer rdblens"));
+        warnings.push(format!(
+            "byte 0x0: header: {magic} version {version} is newer than this program: look for a newer rdblens"
+        ));
     }
     if let Some(commands) = trailing_commands(opened, ending.trailing).filter(|bytes| bytes.0 > 0) {
         warnings.push(format!("{} bytes of commands follow the snapshot and are not in the figures", commands.0));

@@ -23,7 +23,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
         ReportFormat::Table => Format::Table,
         ReportFormat::Json => Format::Json,
     };
-    let rendered = format.renderer(table_options(&out, plan.top)).render(&report, &mut out);
+    let rendered = format.renderer(table_options(&out, args.report.top.map(|_| plan.top))).render(&report, &mut out);
     written(rendered.and_then(|()| out.finish()))?;
     if !args.input.quiet {
         tell_errors(&report);
@@ -31,13 +31,14 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     Ok(exit(&report, args.fail_on))
 }
 
-fn table_options(out: &Output, top: usize) -> TableOptions {
+/// `rows` is what the user asked for, if anything.
+fn table_options(out: &Output, rows: Option<usize>) -> TableOptions {
     let usual = TableOptions::default();
     if !out.is_terminal() {
-        return TableOptions { rows: top.min(usual.rows), ..usual };
+        return TableOptions { rows: rows.unwrap_or(usual.rows), ..usual };
     }
     let width = comfy_table::Table::new().width();
-    TableOptions { width, ansi: std::env::var_os("NO_COLOR").is_none(), rows: top.min(usual.rows) }
+    TableOptions { width, ansi: std::env::var_os("NO_COLOR").is_none(), rows: rows.unwrap_or(usual.rows) }
 }
 
 /// What the report says about damage stands on standard error, too: it must not be missed in a log.

@@ -158,9 +158,9 @@ pub struct AnalyzeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// Rows in each list
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub top: u32,
+    /// Rows in each list [default: 20, of which the table shows 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub top: Option<u32>,
     /// Strings longer than this many bytes are big
     #[arg(long, value_name = "BYTES", default_value = "10240", value_parser = size)]
     pub big_string: u64,

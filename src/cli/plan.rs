@@ -57,12 +57,13 @@ pub fn select(
 pub fn report(read: ReadPlan, args: &ReportArgs) -> Plan {
     let big =
         BigRules { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
+    let usual = Plan::new(read);
     Plan {
-        read,
-        top: usize::try_from(args.top).unwrap_or(usize::MAX),
+        top: args.top.map_or(usual.top, |top| usize::try_from(top).unwrap_or(usize::MAX)),
         big,
         depth: usize::from(args.depth),
         min_share: args.min_share,
+        ..usual
     }
 }
 

@@ -15,7 +15,8 @@ pub fn run(args: &ShowArgs) -> Result<Exit> {
         Looked::Found(found) => found,
         Looked::Missing { keys, damage } => {
             let looked = human::counted(keys, "key");
-            eprintln!("rdblens: {}: no key {} among {looked}", args.input, key_text::key(&key));
+            let place = args.db.map_or(String::new(), |db| format!(" in database {db}"));
+            eprintln!("rdblens: {}: no key {}{place} among {looked}", args.input, key_text::key(&key));
             // It may be in what could not be read.
             damage.iter().for_each(complain);
             return Ok(if damage.is_some() { Exit::Incomplete } else { Exit::NoReport });

@@ -63,7 +63,7 @@ impl Header {
             return Ok(header);
         }
         Err(Error::unsupported(start, format!("no server writes {} version {version}", header.magic()))
-            .with_hint("the file may be from a later server, or its header damaged"))
+            .with_hint("its header is damaged, or a later server wrote it: look for a newer rdblens"))
     }
 
     /// True if a checksum follows the last opcode.

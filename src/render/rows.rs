@@ -179,6 +179,7 @@ mod tests {
 
     fn record(key: &[u8]) -> Record<'_> {
         Record {
+            file: 0,
             db: 3,
             key,
             kind: Kind::String,

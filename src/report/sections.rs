@@ -42,7 +42,7 @@ pub struct Source {
 /// One input file.
 #[derive(Debug, Clone, Serialize)]
 pub struct SourceFile {
-    /// As given on the command line (a directory's files: joined to it), or `-`.
+    /// As given on the command line (a directory's files: joined to it), or `<stdin>`.
     pub name: String,
     /// What the file is: `rdb`, `aof-preamble`, `multi-part-aof`, `replication`; with ` in gzip` and the like.
     pub container: String,
@@ -54,8 +54,10 @@ pub struct SourceFile {
     pub rdb_version: u32,
     /// State of the checksum: `ok`, `mismatch`, `not computed` (all zero), `absent` (RDB < 5), `skipped`, `not reached`.
     pub checksum: Checksum,
-    /// Keys read.
+    /// Keys that count: those selected, with an intact value.
     pub keys: u64,
+    /// Keys read, whether selected or not.
+    pub keys_read: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
     /// When the server wrote it, seconds since the epoch.
@@ -64,7 +66,7 @@ pub struct SourceFile {
     pub server: String,
     /// Why reading stopped, or the first values that could not be read.
     pub errors: Vec<String>,
-    /// Keys whose value is damaged inside intact framing; counted in `keys`.
+    /// Keys whose value is damaged inside intact framing; counted in `keys_read` only.
     pub damaged_keys: u64,
 }
 
@@ -245,6 +247,12 @@ pub struct KeyRow {
     pub memory: Bytes,
     /// When it expires.
     pub expires_at: Option<Millis>,
+    /// The file it is in, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Position of that file among the inputs.
+    #[serde(skip)]
+    pub file: usize,
 }
 
 /// The heaviest and longest keys.

@@ -84,6 +84,7 @@ fn file(name: &str, container: &str, bytes: u64) -> SourceFile {
         rdb_version: 11,
         checksum: Checksum::Ok,
         keys: 1_234_567,
+        keys_read: 1_234_567,
         memory: Bytes(TOTAL),
         ctime: Some(CTIME),
         server: "redis 7.2.6".into(),
@@ -96,6 +97,7 @@ fn damaged_source() -> Source {
     let cut = SourceFile {
         checksum: Checksum::NotReached,
         keys: 400_000,
+        keys_read: 400_000,
         memory: Bytes(480 * MIB),
         errors: vec![
             "byte 104,857,600: hash value: 4,096 bytes expected, 17 left".into(),
@@ -107,11 +109,17 @@ fn damaged_source() -> Source {
         trailing_bytes: Some(Bytes(2 * MIB)),
         checksum: Checksum::Mismatch,
         keys: 434_567,
+        keys_read: 434_569,
         memory: Bytes(520 * MIB),
         damaged_keys: 2,
         ..file("appendonlydir", "multi-part-aof", 110 * MIB)
     };
-    let intact = SourceFile { keys: 400_000, memory: Bytes(500 * MIB), ..file("node-1.rdb", "rdb", 100 * MIB) };
+    let intact = SourceFile {
+        keys: 400_000,
+        keys_read: 400_000,
+        memory: Bytes(500 * MIB),
+        ..file("node-1.rdb", "rdb", 100 * MIB)
+    };
     Source { files: vec![intact, cut, corrupt], bytes: Bytes(310 * MIB) }
 }
 
@@ -166,6 +174,8 @@ fn top_keys() -> Vec<KeyRow> {
         length: Some(length),
         memory: Bytes(memory),
         expires_at: left.map(|left| Millis(CTIME * 1000 + left)),
+        source: Some("node-1.rdb".into()),
+        file: 0,
     };
     let mut rows = vec![
         row(0, b"rank:2026-11-20:all", Kind::Zset, Encoding::Skiplist, 2_000_000, 170 * MIB, Some(60 * MINUTE)),

@@ -12,6 +12,7 @@ use crate::units::{Bytes, Millis};
 
 pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) -> Record<'_> {
     Record {
+        file: 0,
         db,
         key,
         kind: if memory.is_multiple_of(2) { Kind::String } else { Kind::Hash },

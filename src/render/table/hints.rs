@@ -49,9 +49,8 @@ fn steps(report: &Report, page: &Page<'_>) -> Vec<(String, &'static str)> {
         let key = std::str::from_utf8(&row.key.0).ok().and_then(quoted).unwrap_or_else(|| "KEY".to_owned());
         let db = if row.db == 0 { String::new() } else { format!(" --db {}", row.db) };
         let show = |files: &str| {
-            // Which of several files holds the key is not known here.
-            let file = if report.source.files.len() > 1 { "FILE" } else { files };
-            format!("rdblens show {file} {key}{db}")
+            let file = row.source.as_deref().map(|source| quoted(source).unwrap_or_else(|| "FILE".to_owned()));
+            format!("rdblens show {} {key}{db}", file.as_deref().unwrap_or(files))
         };
         step(&show, "what is in the heaviest key");
     }

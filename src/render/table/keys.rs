@@ -4,6 +4,7 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid};
 use super::page::Page;
+use super::source::common_folder;
 use crate::render::{human, key_text};
 use crate::report::{KeyRow, Report};
 
@@ -105,10 +106,11 @@ fn key_grid(report: &Report) -> Grid {
         Column::number("memory"),
         Column::number("share").spare(2),
         Column::number(expires).spare(1),
+        Column::text("file").shrink(12).spare(2),
     ])
 }
 
-fn key_row(report: &Report, row: &KeyRow) -> [Cell; 8] {
+fn key_row(report: &Report, row: &KeyRow) -> [Cell; 9] {
     [
         key_text::key(&row.key.0).into(),
         row.db.into(),
@@ -118,7 +120,14 @@ fn key_row(report: &Report, row: &KeyRow) -> [Cell; 8] {
         row.memory.into(),
         Cell::ShareOf(row.memory.0, report.totals.memory.0),
         expiry(report, row).into(),
+        row.source.as_deref().map_or(Cell::Absent, |source| file(report, source).into()),
     ]
+}
+
+/// The file of a key, without the folders that all files are in.
+fn file(report: &Report, source: &str) -> String {
+    let own = source.get(common_folder(&report.source.files)..).unwrap_or(source);
+    key_text::text(own).into_owned()
 }
 
 /// Time left, where there is a time to hold it against.

@@ -12,7 +12,7 @@ use crate::units::Bytes;
 pub(super) fn problems(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let problems: Vec<String> = report.source.files.iter().flat_map(problems_of).collect();
     if !report.complete {
-        page.hanging(Tone::Alarm, "!! ", "INCOMPLETE: the figures cover only what was read before the damage.")?;
+        page.hanging(Tone::Alarm, "!! ", &verdict(report))?;
     }
     let shown = page.first(&problems);
     for problem in shown {
@@ -22,6 +22,28 @@ pub(super) fn problems(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if problems.is_empty() && report.complete { Ok(()) } else { page.gap() }
 }
 
+/// What the problems mean for the figures.
+fn verdict(report: &Report) -> String {
+    let files = &report.source.files;
+    let unread = files.iter().filter(|file| file.rdb_version == 0).count();
+    let cut = files.iter().any(|file| file.rdb_version != 0 && file.checksum == Checksum::NotReached);
+    let damaged = files.iter().any(|file| file.damaged_keys > 0);
+    let mut parts = Vec::new();
+    if unread > 0 {
+        parts.push(format!("{unread} of {} files could not be read and are not in the figures", files.len()));
+    }
+    if cut {
+        parts.push("the figures cover only what was read before the damage".to_owned());
+    }
+    if damaged {
+        parts.push("keys with a damaged value are not in the figures".to_owned());
+    }
+    if parts.is_empty() {
+        return "DAMAGED: everything was read, but the bytes are not those that the server wrote.".to_owned();
+    }
+    format!("INCOMPLETE: {}.", parts.join("; "))
+}
+
 fn problems_of(file: &SourceFile) -> Vec<String> {
     let mut problems = Vec::new();
     if let Some((first, others)) = file.errors.split_first() {
@@ -29,11 +51,18 @@ fn problems_of(file: &SourceFile) -> Vec<String> {
         problems.push(format!("{}{others}", key_text::text(first)));
     }
     match file.checksum {
-        Checksum::Mismatch => problems.push("CHECKSUM MISMATCH: the file is not what the server wrote".to_owned()),
+        Checksum::Mismatch if file.errors.is_empty() => {
+            problems.push("CHECKSUM MISMATCH: the file is not what the server wrote".to_owned());
+        }
         Checksum::NotReached if file.errors.is_empty() => {
             problems.push("the end of the file and its checksum were not reached".to_owned());
         }
-        Checksum::NotReached | Checksum::Ok | Checksum::NotComputed | Checksum::Absent | Checksum::Skipped => {}
+        Checksum::Mismatch
+        | Checksum::NotReached
+        | Checksum::Ok
+        | Checksum::NotComputed
+        | Checksum::Absent
+        | Checksum::Skipped => {}
     }
     if file.damaged_keys > 0 {
         problems.push(format!("{} with a damaged value", human::counted(file.damaged_keys, "key")));

@@ -5,7 +5,7 @@ use std::io;
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
 use crate::render::{human, key_text};
-use crate::report::{Example, Hidden, NamingRule, PatternRow, PatternWeight, PrefixNode, Report};
+use crate::report::{Example, Hidden, NamingRule, PatternRow, PatternWeight, PrefixNode, Prefixes, Report};
 use crate::units::Bytes;
 
 /// Patterns of each naming rule.
@@ -111,7 +111,7 @@ pub(super) fn prefixes(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
             Column::number("elements").spare(3),
         ]),
         memory: report.totals.memory,
-        least: lightest_shown(&prefixes.tree),
+        least: if is_usual_cut(prefixes) { lightest_shown(&prefixes.tree) } else { Bytes(0) },
         room: TREE_ROWS,
     };
     tree.level("", 0, &prefixes.tree, prefixes.hidden);
@@ -175,6 +175,11 @@ impl Tree {
 
 fn indent(depth: usize) -> String {
     "  ".repeat(depth)
+}
+
+/// Whether the tree is cut as it is when nobody asks for another cut: then the screen need not hold all of it.
+fn is_usual_cut(prefixes: &Prefixes) -> bool {
+    prefixes.depth == 3 && prefixes.min_share == 0.001
 }
 
 /// The weight of the last of the [`TREE_ROWS`] heaviest nodes. No node is heavier than its parent, so what weighs more

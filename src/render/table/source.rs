@@ -31,12 +31,14 @@ pub(super) fn files(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         Column::text("server").shrink(8).spare(1),
         Column::text("written").spare(2),
     ]);
-    let shown = page.first(files);
-    for file in shown {
-        grid.toned(tone(file), file_row(file));
+    let common = common_folder(files);
+    if common > 0 {
+        page.text(&format!("All in {}.", key_text::text(&files[0].name[..common])))?;
     }
-    grid.print(page)?;
-    page.more(shown.len(), files.len())
+    for file in files {
+        grid.toned(tone(file), file_row(file, &file.name[common..]));
+    }
+    grid.print(page)
 }
 
 fn tone(file: &SourceFile) -> Tone {
@@ -48,9 +50,17 @@ fn tone(file: &SourceFile) -> Tone {
     }
 }
 
-fn file_row(file: &SourceFile) -> [Cell; 10] {
+/// Bytes of the folders that all names begin with, when there are several: what tells shards apart comes behind.
+pub(super) fn common_folder(files: &[SourceFile]) -> usize {
+    let Some((first, others)) = files.split_first().filter(|(_, others)| !others.is_empty()) else { return 0 };
+    let shared = |other: &SourceFile| first.name.bytes().zip(other.name.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = others.iter().map(shared).min().unwrap_or_default();
+    first.name.as_bytes()[..shared].iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1)
+}
+
+fn file_row(file: &SourceFile, name: &str) -> [Cell; 10] {
     [
-        key_text::text(&file.name).into_owned().into(),
+        key_text::text(name).into_owned().into(),
         key_text::text(&file.container).into_owned().into(),
         u64::from(file.rdb_version).into(),
         file.bytes.into(),
@@ -71,7 +81,7 @@ pub(super) fn server(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     page.title("Server")?;
     let mut facts = vec![format!("{} {}, sized as {}", server.family, server.version, server.model)];
-    if let Some(used) = server.used_mem {
+    if let Some(used) = server.used_mem.filter(|_| report.options.selection.is_empty()) {
         let (used, here) = (human::bytes(used.0), human::bytes(report.totals.memory.0));
         facts.push(format!("used-mem was {used} against {here} of keys here"));
     }
@@ -89,11 +99,10 @@ pub(super) fn server(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     page.text(&format!("{}.", key_text::text(&facts.join("; "))))?;
     let aux: Vec<String> = server.aux.iter().map(|field| format!("{}={}", field.name, field.value)).collect();
-    let shown = page.first(&aux);
-    if !shown.is_empty() {
-        page.hanging(Tone::Plain, "aux: ", &key_text::text(&shown.join("  ")))?;
+    if aux.is_empty() {
+        return Ok(());
     }
-    page.more(shown.len(), aux.len())
+    page.hanging(Tone::Plain, "aux: ", &key_text::text(&aux.join("  ")))
 }
 
 fn counted_libraries(n: u64) -> String {
