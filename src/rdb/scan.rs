@@ -171,7 +171,9 @@ impl<'a> Scanner<'a> {
         let cursor = &mut self.cursor;
         let item = match opcode {
             Opcode::ExpireTimeMs => {
-                self.prefix.expires_at = Some(Millis(cursor.i64_le().within("expiry")?));
+                let time = cursor.i64_le().within("expiry")?;
+                // The servers' own mark for a key that does not expire.
+                self.prefix.expires_at = (time != -1).then_some(Millis(time));
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
@@ -272,5 +274,56 @@ impl<'a> Scanner<'a> {
         let error = Error::unsupported(offset, what)
             .with_hint("a later server or a module wrote it, or bytes before it are damaged: look for a newer rdblens");
         Err::<(), _>(error).within("record").unwrap_err()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATE: State = State { family: Family::Redis, db: None };
+
+    /// The entries of some items, and how many prefixes no key followed.
+    fn entries(items: &[u8]) -> (Vec<Entry<'_>>, u64) {
+        let mut scanner = Scanner::new(Cursor::new(items, 100), STATE);
+        let mut entries = Vec::new();
+        while scanner.cursor().left() > 0 {
+            if let Item::Entry(entry) = scanner.next_item().unwrap() {
+                scanner.skip_value(&entry).unwrap();
+                entries.push(entry);
+            }
+        }
+        (entries, scanner.strays())
+    }
+
+    #[test]
+    fn prefixes_bind_to_the_next_key_only() {
+        let items = b"\xfc\x10\0\0\0\0\0\0\0\xf8\x05\0\x01a\x01v\0\x01b\x01v\xfd\x02\0\0\0\xf9\x07\0\x01c\x01v";
+        let (entries, strays) = entries(items);
+        let told: Vec<_> = entries.iter().map(|entry| (entry.expires_at, entry.idle, entry.freq)).collect();
+        assert_eq!(told[0], (Some(Millis(16)), Some(5), None));
+        assert_eq!(told[1], (None, None, None));
+        assert_eq!(told[2], (Some(Millis(2000)), None, Some(7)));
+        assert_eq!((entries[0].offset, entries[1].offset, strays), (100, 116, 0));
+    }
+
+    #[test]
+    fn a_field_in_between_does_not_take_the_prefix_away() {
+        let (entries, strays) = entries(b"\xf8\x05\xfa\x0bmvcc-tstamp\x011\0\x01a\x01v");
+        assert_eq!((entries[0].idle, strays), (Some(5), 0));
+    }
+
+    #[test]
+    fn an_expiry_of_minus_one_is_none() {
+        let (entries, _) = entries(b"\xfc\xff\xff\xff\xff\xff\xff\xff\xff\0\x01a\x01v");
+        assert_eq!(entries[0].expires_at, None);
+    }
+
+    #[test]
+    fn keys_belong_to_the_last_database_named() {
+        let (entries, strays) = entries(b"\0\x01a\x01v\xfe\x03\0\x01b\x01v\xfc\x10\0\0\0\0\0\0\0\xfe\x04\0\x01c\x01v");
+        let databases: Vec<_> = entries.iter().map(|entry| entry.db).collect();
+        assert_eq!((databases, strays), (vec![None, Some(3), Some(4)], 1));
+        assert_eq!(entries[2].expires_at, None);
     }
 }
