@@ -84,7 +84,8 @@ impl Compression {
             return Error::at(offset, ErrorKind::Io(error));
         }
         if error.kind() == io::ErrorKind::UnexpectedEof {
-            let hint = format!("the {name} data is cut off after {offset} decompressed bytes");
+            let hint =
+                format!("the {name} data is cut off, or followed by something else, after {offset} decompressed bytes");
             return Error::truncated(offset, 1, 0).with_hint(hint);
         }
         let what = error.to_string();

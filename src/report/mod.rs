@@ -3,9 +3,11 @@
 //! The JSON form is this module's serde form, under the name [`SCHEMA`]. Within one schema version fields are only
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
+mod findings;
 mod key;
 mod sections;
 
+pub use findings::*;
 pub use key::{Key, base64};
 pub use sections::*;
 

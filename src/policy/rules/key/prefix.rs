@@ -12,7 +12,7 @@ use crate::policy::rule::{Chapter, KeyRule, Meta, Severity, Violation};
 pub static META: Meta = Meta {
     id: "key.prefix",
     severity: Severity::Must,
-    what: "the name starts with a business segment, followed by at least one more segment",
+    what: "at least two segments, the first names a business",
     why: "A prefix keeps the names of two applications from colliding, and it is what owners, dashboards and this \
           report group keys by. A name of one segment, an empty first segment or a bare number tells nobody whose \
           key it is.",

@@ -10,7 +10,7 @@ use crate::policy::rule::{Chapter, KeyRule, Meta, Severity, Violation};
 pub static META: Meta = Meta {
     id: "key.special-chars",
     severity: Severity::Must,
-    what: "no white space, control character, quote or backslash in the name, and valid UTF-8",
+    what: "no space, control, quote or backslash; valid UTF-8",
     why: "Such characters are invisible or change their meaning in shells, logs, scripts and client libraries: a \
           name that looks right is not found, and a script that loops over names breaks. Bytes that are not UTF-8 \
           usually come from a serialiser that nobody meant to use for names.",

@@ -1,0 +1,388 @@
+//! The other sections of a report, in the order in which they are shown: which keys, which names, how long, how often.
+
+use serde::Serialize;
+
+use super::{Key, Weight};
+use crate::record::{Encoding, Kind};
+use crate::units::{Bytes, Millis};
+
+/// Keys over the limits.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct BigKeys {
+    /// The limits.
+    pub rules: BigRules,
+    /// How many keys are over one of them, exactly.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// How many of them have an expiry: it blocks the server when it comes.
+    pub expiring: u64,
+    /// The heaviest of them.
+    pub list: Vec<KeyRow>,
+}
+
+/// What counts as big.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct BigRules {
+    /// Strings longer than this.
+    pub string_bytes: u64,
+    /// Collections with more elements than this.
+    pub elements: u64,
+    /// Keys of any type heavier than this.
+    pub memory: Option<Bytes>,
+}
+
+impl Default for BigRules {
+    /// 10 KB and 5000 elements: the numbers that the published standards agree on.
+    fn default() -> Self {
+        BigRules { string_bytes: 10_240, elements: 5_000, memory: None }
+    }
+}
+
+/// One key in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeyRow {
+    /// Its database.
+    pub db: u64,
+    /// Its name.
+    #[serde(flatten)]
+    pub key: Key,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Its encoding.
+    pub encoding: Encoding,
+    /// Bytes of a string, elements of a collection.
+    pub length: Option<u64>,
+    /// Memory on the server.
+    pub memory: Bytes,
+    /// When it expires.
+    pub expires_at: Option<Millis>,
+    /// The file it is in, when there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Position of that file among the inputs.
+    #[serde(skip)]
+    pub file: usize,
+}
+
+/// The heaviest and longest keys.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Top {
+    /// By memory.
+    pub by_memory: Vec<KeyRow>,
+    /// Collections by number of elements.
+    pub by_length: Vec<KeyRow>,
+    /// By memory within each type, in the order of [`Kind::ALL`]; types without keys are left out.
+    pub by_type: Vec<TopOfType>,
+}
+
+/// The heaviest keys of one type.
+#[derive(Debug, Clone, Serialize)]
+pub struct TopOfType {
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Its heaviest keys.
+    pub list: Vec<KeyRow>,
+}
+
+/// Keys that never expire.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct NoTtl {
+    /// Exactly.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Part of all keys.
+    pub share: f64,
+    /// The patterns with most such memory.
+    pub patterns: Vec<PatternWeight>,
+}
+
+/// What one pattern contributes to a total.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PatternWeight {
+    /// Such as `user:{int}:name`.
+    pub pattern: String,
+    /// Keys that count.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// The heaviest of them; ties go to the lower database, then the smaller name.
+    pub examples: Vec<Example>,
+}
+
+/// A key that shows what is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Example {
+    /// Its database.
+    pub db: u64,
+    /// Its name.
+    #[serde(flatten)]
+    pub key: Key,
+    /// Its memory.
+    pub memory: Bytes,
+}
+
+/// How long keys have left at the reference time.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Expiry {
+    /// The time that expiries are held against; without one the keys with an expiry are all in `unknown`.
+    pub reference_time: Option<Millis>,
+    /// In order of time: `expired`, `< 1 min`, …, `> 1 year`, `unknown`, `none`. Empty classes are kept.
+    pub classes: Vec<ExpiryClass>,
+    /// The earliest expiry that is still to come.
+    pub next: Option<Millis>,
+    /// The latest expiry.
+    pub last: Option<Millis>,
+}
+
+/// One class of time left.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExpiryClass {
+    /// Its name.
+    pub left: &'static str,
+    /// Milliseconds below which a key falls into this or an earlier class; null for the open ones.
+    pub below_ms: Option<i64>,
+    /// Keys.
+    pub keys: u64,
+    /// Memory.
+    pub memory: Bytes,
+}
+
+/// Names that break the default rules.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Naming {
+    /// Keys that break at least one rule.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Every rule, broken or not, in order of id.
+    pub rules: Vec<NamingRule>,
+}
+
+/// One naming rule.
+#[derive(Debug, Clone, Serialize)]
+pub struct NamingRule {
+    /// Such as `key.prefix`.
+    pub rule: &'static str,
+    /// `must`, `should` or `hint`.
+    pub severity: &'static str,
+    /// What it demands, in a line.
+    pub demand: String,
+    /// Keys that break it, exactly.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// The patterns with most such keys.
+    pub patterns: Vec<PatternWeight>,
+}
+
+/// The tree of name segments, cut by `--depth` and `--min-share`.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Prefixes {
+    /// Levels shown.
+    pub depth: usize,
+    /// Nodes with less than this part of the memory are left out, their number is in the parent's `hidden`.
+    pub min_share: f64,
+    /// The top level, heaviest first.
+    pub tree: Vec<PrefixNode>,
+    /// Nodes of the top level that are left out.
+    pub hidden: Hidden,
+}
+
+/// Nodes that are left out of a level because they weigh too little.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Hidden {
+    /// How many.
+    pub nodes: u64,
+    /// Their keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+}
+
+/// One prefix.
+#[derive(Debug, Clone, Serialize)]
+pub struct PrefixNode {
+    /// The whole prefix, such as `user:{int}`; a trailing separator says that keys go on below.
+    pub prefix: String,
+    /// Its last segment.
+    pub segment: String,
+    /// Keys at and below.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Part of the memory of all keys.
+    pub share: f64,
+    /// Their bytes in the file.
+    pub disk: Bytes,
+    /// Their elements.
+    pub elements: u64,
+    /// Those that never expire.
+    pub without_ttl: Weight,
+    /// Next level, heaviest first.
+    pub children: Vec<PrefixNode>,
+    /// Nodes of the next level that are left out.
+    pub hidden: Hidden,
+}
+
+/// Names with their ids collapsed.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Patterns {
+    /// Different patterns found.
+    pub distinct: u64,
+    /// A level with more distinct names than this is collapsed to `{*}`.
+    pub level_limit: u64,
+    /// The heaviest.
+    pub list: Vec<PatternRow>,
+}
+
+/// One pattern.
+#[derive(Debug, Clone, Serialize)]
+pub struct PatternRow {
+    /// Such as `user:{int}:name`.
+    pub pattern: String,
+    /// Keys.
+    pub keys: u64,
+    /// Memory.
+    pub memory: Bytes,
+    /// Part of the memory of all keys.
+    pub share: f64,
+    /// Mean memory of a key.
+    pub mean: Bytes,
+    /// Bytes in the file.
+    pub disk: Bytes,
+    /// Elements; a string counts as one.
+    pub elements: u64,
+    /// Those that never expire.
+    pub without_ttl: Weight,
+    /// Keys by type, those with keys only.
+    pub types: Vec<TypeCount>,
+    /// The heaviest key.
+    pub example: Example,
+}
+
+/// Keys of one type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TypeCount {
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Keys.
+    pub keys: u64,
+}
+
+/// Time since the last access.
+#[derive(Debug, Clone, Serialize)]
+pub struct Idle {
+    /// Keys that carry an idle time.
+    pub keys: u64,
+    /// Ascending: `< 1 min`, …, `> 1 year`.
+    pub classes: Vec<IdleClass>,
+}
+
+/// One class of idle time.
+#[derive(Debug, Clone, Serialize)]
+pub struct IdleClass {
+    /// Its name.
+    pub idle: &'static str,
+    /// Seconds below which a key falls into this or an earlier class.
+    pub below_s: Option<u64>,
+    /// Keys.
+    pub keys: u64,
+    /// Memory.
+    pub memory: Bytes,
+}
+
+/// The logarithmic access counter.
+#[derive(Debug, Clone, Serialize)]
+pub struct Freq {
+    /// Keys that carry a counter.
+    pub keys: u64,
+    /// Ascending classes of the counter.
+    pub classes: Vec<FreqClass>,
+}
+
+/// One class of the access counter, both ends included.
+#[derive(Debug, Clone, Serialize)]
+pub struct FreqClass {
+    /// Lowest counter.
+    pub from: u8,
+    /// Highest counter.
+    pub to: u8,
+    /// Keys.
+    pub keys: u64,
+    /// Memory.
+    pub memory: Bytes,
+}
+
+/// Memory over cluster slots.
+#[derive(Debug, Clone, Serialize)]
+pub struct Slots {
+    /// Slots that hold a key.
+    pub used: u64,
+    /// Keys with a hash tag.
+    pub tagged_keys: u64,
+    /// Mean memory over the slots that hold a key.
+    pub mean: Bytes,
+    /// Median of the same.
+    pub p50: Bytes,
+    /// 99th percentile of the same.
+    pub p99: Bytes,
+    /// The heaviest slot.
+    pub max: Bytes,
+    /// The heaviest slots.
+    pub list: Vec<SlotRow>,
+}
+
+/// One slot.
+#[derive(Debug, Clone, Serialize)]
+pub struct SlotRow {
+    /// Its number.
+    pub slot: u16,
+    /// Keys.
+    pub keys: u64,
+    /// Memory.
+    pub memory: Bytes,
+    /// Part of the memory of all keys.
+    pub share: f64,
+    /// Its heaviest key.
+    pub example: Example,
+}
+
+/// Streams.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Streams {
+    /// Stream keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Their entries.
+    pub entries: u64,
+    /// Their consumer groups.
+    pub groups: u64,
+    /// Entries delivered but not acknowledged.
+    pub pending: u64,
+    /// The streams with most pending entries, then most entries.
+    pub list: Vec<StreamRow>,
+}
+
+/// One stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StreamRow {
+    /// Its database.
+    pub db: u64,
+    /// Its name.
+    #[serde(flatten)]
+    pub key: Key,
+    /// Entries.
+    pub entries: u64,
+    /// Consumer groups.
+    pub groups: u64,
+    /// Entries delivered but not acknowledged.
+    pub pending: u64,
+    /// Memory.
+    pub memory: Bytes,
+}
