@@ -1,6 +1,5 @@
 //! Is this backup whole? Everything is read, every blob is walked, the checksum is verified.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -9,11 +8,10 @@ use serde::Serialize;
 use super::feed::Work;
 use super::plan::ReadPlan;
 use super::progress::Progress;
-use super::read::FileTally;
+use super::read::{FileTally, Tallies, merge_tallies};
 use super::snapshot::Snapshot;
 use super::verdict::{Verdict, verdicts};
 use crate::error::{ErrorKind, Result, Within};
-use crate::rdb::crc64;
 use crate::rdb::scan::Item;
 use crate::rdb::verify::Verify;
 use crate::report::Checksum;
@@ -95,15 +93,15 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
     let tallies = threads.install(|| {
         feed.by_ref()
             .par_bridge()
-            .fold(BTreeMap::new, |mut tallies: BTreeMap<usize, FileTally>, work| {
+            .fold(Tallies::new, |mut tallies, work| {
                 let tally = tallies.entry(work.file.index).or_default();
                 let before = tally.keys;
                 verify(&work, plan.checksum, tally);
                 progress.keys(tally.keys - before);
                 tallies
             })
-            .reduce(BTreeMap::new, |mut left, right| {
-                right.into_iter().for_each(|(file, tally)| left.entry(file).or_default().merge(tally));
+            .reduce(Tallies::new, |mut left, right| {
+                merge_tallies(&mut left, right);
                 left
             })
     });
@@ -114,7 +112,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
 fn verify(work: &Work, checksum: bool, tally: &mut FileTally) {
     let batch = &work.batch;
     if checksum {
-        tally.checksums.push((batch.index, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
+        tally.add_checksum(batch);
     }
     let mut scanner = batch.scanner();
     let mut verify = Verify::default();

@@ -37,7 +37,6 @@ use crate::rdb::batch::FIRST_DATABASE;
 use crate::record::Record;
 use crate::report::Report;
 use parallel::{Found, read_all, read_in_order};
-use read::Continue;
 use set::{Aggregates, Questions};
 
 /// Reads all inputs as one snapshot and reports on it.
@@ -67,14 +66,8 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         Some(limit) => {
             let mut feed = snapshot.feed(1, progress);
             let mut found = Found::new(empty());
-            let mut left = limit;
-            found.files = read_in_order(&mut feed, reading, progress, |record, _| {
-                if left > 0 {
-                    found.part.observe(record);
-                    left -= 1;
-                }
-                if left > 0 { Continue::Yes } else { Continue::No }
-            });
+            let part = &mut found.part;
+            found.files = read_in_order(&mut feed, reading, Some(limit), progress, |record, _| part.observe(record));
             (found, feed.into_endings())
         }
     };
@@ -103,7 +96,8 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
 /// # Ok::<(), rdblens::error::Error>(())
 /// ```
 ///
-/// Fails at the first damage, after the records before it have been shown.
+/// Fails when a file cannot be read to its end, after the records before have been shown. A value that is damaged inside
+/// intact framing is passed over: [`records()`](records::records) tells of those, too.
 pub fn for_each_record<P: AsRef<Path>>(
     inputs: &[P],
     plan: &ReadPlan,
@@ -113,13 +107,8 @@ pub fn for_each_record<P: AsRef<Path>>(
     let reading = snapshot.reading(plan);
     let names: Vec<String> = snapshot.facts.iter().map(|facts| facts.name.clone()).collect();
     let mut feed = snapshot.feed(1, &Unwatched);
-    let mut left = plan.limit.unwrap_or(u64::MAX);
-    let tallies = read_in_order(&mut feed, reading, &Unwatched, |record, file| {
-        if left > 0 {
-            see(record, names.get(file).map_or("", String::as_str));
-            left -= 1;
-        }
-        if left > 0 { Continue::Yes } else { Continue::No }
+    let tallies = read_in_order(&mut feed, reading, plan.limit, &Unwatched, |record, file| {
+        see(record, names.get(file).map_or("", String::as_str));
     });
     let endings = feed.into_endings();
     verdict::verdicts(snapshot.facts, endings, tallies, reading.checksum)

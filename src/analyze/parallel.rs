@@ -5,7 +5,6 @@
 //! outgrown its share of [`limits::AGGREGATE_BYTES`]: it hands them over and starts afresh, which by the aggregates' laws
 //! changes nothing but the memory.
 
-use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +13,7 @@ use rayon::prelude::*;
 use super::feed::{Feed, Work};
 use super::part::Part;
 use super::progress::Progress;
-use super::read::{Continue, FileTally, KnownDatabase, Reading, read_batch};
+use super::read::{Continue, KnownDatabase, Reading, Tallies, merge_tallies, read_batch};
 use crate::aggregate::Aggregate;
 use crate::limits;
 use crate::record::Record;
@@ -25,20 +24,18 @@ pub struct Found<A> {
     /// Over all records.
     pub part: Part<A>,
     /// By position among the inputs.
-    pub files: BTreeMap<usize, FileTally>,
+    pub files: Tallies,
 }
 
 impl<A: Aggregate> Found<A> {
     /// Nothing yet.
     pub fn new(empty: A) -> Self {
-        Found { part: Part::new(empty), files: BTreeMap::new() }
+        Found { part: Part::new(empty), files: Tallies::new() }
     }
 
     fn merge(mut self, other: Self, wanted: impl Fn(u64) -> bool) -> Self {
         self.part = self.part.join(other.part, wanted);
-        for (index, tally) in other.files {
-            self.files.entry(index).or_default().merge(tally);
-        }
+        merge_tallies(&mut self.files, other.files);
         self
     }
 
@@ -86,22 +83,26 @@ where
     handed_over.into_inner().unwrap_or_else(PoisonError::into_inner).merge(rest, wanted)
 }
 
-/// Reads records one after the other, in file order, until `see` says stop.
+/// Reads records one after the other, in file order, and shows them to `see`; `limit` ends it after so many.
 pub fn read_in_order(
     feed: &mut Feed<'_>,
     reading: Reading<'_>,
+    limit: Option<u64>,
     progress: &dyn Progress,
-    mut see: impl FnMut(&Record<'_>, usize) -> Continue,
-) -> BTreeMap<usize, FileTally> {
-    let mut files: BTreeMap<usize, FileTally> = BTreeMap::new();
-    for work in feed {
+    mut see: impl FnMut(&Record<'_>, usize),
+) -> Tallies {
+    let mut files = Tallies::new();
+    let mut left = limit.unwrap_or(u64::MAX);
+    while left > 0 {
+        let Some(work) = feed.next() else { break };
         let tally = files.entry(work.file.index).or_default();
         let before = tally.keys;
-        let end = read_batch(&work.batch, &work.file, reading, tally, |record, _| see(record, work.file.index));
+        read_batch(&work.batch, &work.file, reading, tally, |record, _| {
+            see(record, work.file.index);
+            left -= 1;
+            if left > 0 { Continue::Yes } else { Continue::No }
+        });
         progress.keys(tally.keys - before);
-        if end.more == Continue::No {
-            break;
-        }
     }
     files
 }

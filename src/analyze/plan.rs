@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::input::{OpenOptions, Window};
 use crate::memory::{Allocator, Server, ServerConfig};
-use crate::report::BigRules;
+use crate::report::{BigRules, Prefixes};
 use crate::units::Millis;
 
 use super::select::Selection;
@@ -70,6 +70,12 @@ pub struct Plan {
 impl Plan {
     /// A report with the defaults of the command line, of inputs that are read like this.
     pub fn new(read: ReadPlan) -> Self {
-        Plan { read, top: 20, big: BigRules::default(), depth: 3, min_share: 0.001 }
+        Plan {
+            read,
+            top: 20,
+            big: BigRules::default(),
+            depth: usize::from(Prefixes::USUAL_DEPTH),
+            min_share: Prefixes::USUAL_MIN_SHARE,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! A worker's share: one batch to records.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result, Within};
 use crate::limits;
 use crate::memory::{Meter, Model};
@@ -77,11 +79,24 @@ impl FileTally {
         self.checksums.extend(other.checksums);
     }
 
+    /// Sums up the bytes of one batch.
+    pub fn add_checksum(&mut self, batch: &Batch) {
+        self.checksums.push((batch.index, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
+    }
+
     /// The checksum over all batches, joined in file order.
     pub fn checksum(&mut self) -> u64 {
         self.checksums.sort_unstable();
         self.checksums.iter().fold(0, |sum, &(_, next, len)| crc64::combine(sum, next, len))
     }
+}
+
+/// A tally for each file, by position among the inputs.
+pub type Tallies = BTreeMap<usize, FileTally>;
+
+/// Takes other tallies into account.
+pub fn merge_tallies(into: &mut Tallies, other: Tallies) {
+    other.into_iter().for_each(|(file, tally)| into.entry(file).or_default().merge(tally));
 }
 
 /// Reads the records of a batch and shows the selected ones to `see`, until it says stop.
@@ -96,7 +111,7 @@ pub fn read_batch(
     mut see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
 ) -> BatchEnd {
     if reading.checksum {
-        tally.checksums.push((batch.index, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
+        tally.add_checksum(batch);
     }
     let mut meter = Meter::new(&file.model);
     let mut scanner = batch.scanner();

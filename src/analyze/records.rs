@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::feed::Feed;
 use super::plan::ReadPlan;
 use super::progress::Unwatched;
-use super::read::{Continue, FileTally, read_batch};
+use super::read::{Continue, Tallies, read_batch};
 use super::snapshot::{FileFacts, Snapshot};
 use super::verdict;
 use crate::error::{Error, Result};
@@ -64,7 +64,7 @@ pub struct Records<'p> {
     names: Vec<Arc<str>>,
     reference: Option<Millis>,
     checksum: bool,
-    tallies: std::collections::BTreeMap<usize, FileTally>,
+    tallies: Tallies,
     ready: VecDeque<OwnedRecord>,
     errors: VecDeque<Error>,
     left: u64,

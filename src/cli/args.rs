@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::report::Prefixes;
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -125,9 +127,9 @@ pub struct NameArgs {
     pub separators: Vec<String>,
 }
 
-/// `rdblens analyze`
+/// What `analyze` and `keys` have to know to read records.
 #[derive(Debug, Args)]
-pub struct AnalyzeArgs {
+pub struct ReadArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub input: InputArgs,
@@ -140,6 +142,14 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub names: NameArgs,
+}
+
+/// `rdblens analyze`
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub read: ReadArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub report: ReportArgs,
@@ -171,10 +181,10 @@ pub struct ReportArgs {
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub big_memory: Option<u64>,
     /// Levels of the prefix tree
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub depth: u8,
     /// Prefixes below this part of the memory are left out, such as 0.01 for 1 %
-    #[arg(long, value_name = "SHARE", default_value_t = 0.001, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = Prefixes::USUAL_MIN_SHARE, value_parser = share)]
     pub min_share: f64,
 }
 
@@ -192,16 +202,7 @@ pub struct OutputArgs {
 pub struct KeysArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub input: InputArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub selection: SelectionArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub server: ServerArgs,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub names: NameArgs,
+    pub read: ReadArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: OutputArgs,

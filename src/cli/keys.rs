@@ -19,15 +19,15 @@ use crate::render::rows::{RowFormat, RowWriter};
 
 /// Streams the rows.
 pub fn run(args: &KeysArgs) -> Result<Exit> {
-    let plan = plan::select(plan::input(&args.input), &args.selection, &args.server, &args.names)?;
+    let plan = plan::read(&args.read)?;
     let classifier = Classifier::new(Separators::new(&plan.separators)?);
     let format = match args.format {
         RowFormatArg::Ndjson => RowFormat::Ndjson,
         RowFormatArg::Csv => RowFormat::Csv,
     };
     let writer = RowWriter::new(format, &classifier);
-    let bar = Bar::new(args.input.quiet);
-    let mut snapshot = Snapshot::open(&args.input.inputs, &plan, &bar)?;
+    let bar = Bar::new(args.read.input.quiet);
+    let mut snapshot = Snapshot::open(&args.read.input.inputs, &plan, &bar)?;
     let reading = snapshot.reading(&plan);
     let sharded = snapshot.is_sharded();
     let mut out = Output::open(args.output.output.as_deref())?;
@@ -49,7 +49,7 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
     }
     let verdicts = verdicts(snapshot.facts, endings, tallies, reading.checksum);
     let sound = verdicts.iter().all(Verdict::is_sound);
-    if !args.input.quiet {
+    if !args.read.input.quiet {
         for verdict in &verdicts {
             verdict.fault.iter().for_each(complain);
             verdict.damage.iter().for_each(complain);

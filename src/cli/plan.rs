@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{AllocatorArg, InputArgs, KindArg, NameArgs, ReportArgs, SelectionArgs, ServerArgs};
+use super::args::{AllocatorArg, InputArgs, KindArg, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{Plan, ReadPlan};
 use crate::error::{Error, Result};
@@ -26,13 +26,10 @@ pub fn input(args: &InputArgs) -> ReadPlan {
     plan
 }
 
-/// Adds which keys count, and whose memory is computed.
-pub fn select(
-    mut plan: ReadPlan,
-    selection: &SelectionArgs,
-    server: &ServerArgs,
-    names: &NameArgs,
-) -> Result<ReadPlan> {
+/// How records are read: also which keys count, and whose memory is computed.
+pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
+    let ReadArgs { selection, server, names, .. } = args;
+    let mut plan = input(&args.input);
     plan.selection = Selection {
         databases: selection.db.clone(),
         kinds: selection.kinds.iter().map(|kind| kind_of(*kind)).collect(),

@@ -203,6 +203,13 @@ pub struct Hidden {
     pub memory: Bytes,
 }
 
+impl Prefixes {
+    /// Levels shown where nobody asks for others.
+    pub const USUAL_DEPTH: u8 = 3;
+    /// The least share shown where nobody asks for another.
+    pub const USUAL_MIN_SHARE: f64 = 0.001;
+}
+
 /// One prefix.
 #[derive(Debug, Clone, Serialize)]
 pub struct PrefixNode {

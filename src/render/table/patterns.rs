@@ -179,7 +179,7 @@ fn indent(depth: usize) -> String {
 
 /// Whether the tree is cut as it is when nobody asks for another cut: then the screen need not hold all of it.
 fn is_usual_cut(prefixes: &Prefixes) -> bool {
-    prefixes.depth == 3 && prefixes.min_share == 0.001
+    prefixes.depth == usize::from(Prefixes::USUAL_DEPTH) && prefixes.min_share == Prefixes::USUAL_MIN_SHARE
 }
 
 /// The weight of the last of the [`TREE_ROWS`] heaviest nodes. No node is heavier than its parent, so what weighs more
