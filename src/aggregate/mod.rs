@@ -9,7 +9,6 @@ pub mod databases;
 pub mod expiry;
 pub mod idle;
 mod key_row;
-pub mod naming;
 pub mod parts;
 pub mod patterns;
 pub mod sizes;
@@ -19,6 +18,7 @@ pub mod streams;
 mod testing;
 pub mod top_keys;
 pub mod totals;
+pub mod violations;
 
 use crate::record::Record;
 

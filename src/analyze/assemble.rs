@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::findings;
 use super::plan::Plan;
-use super::set::{Aggregates, Sections};
+use super::set::{Aggregates, Questions, Sections};
 use super::verdict::Verdict;
 use crate::memory::Server;
 use crate::rdb::about::About;
@@ -25,6 +26,7 @@ pub(super) fn report(
     whole: Option<Whole>,
     aggregates: Aggregates,
     verdicts: Vec<Verdict>,
+    questions: &Questions,
 ) -> Report {
     let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
     let mut sections: Sections = aggregates.finish(cluster);
@@ -34,7 +36,7 @@ pub(super) fn report(
     let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
     let bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     let files = verdicts.into_iter().map(|verdict| verdict.row).collect();
-    Report {
+    let mut report = Report {
         schema: SCHEMA,
         rdblens: env!("CARGO_PKG_VERSION"),
         complete,
@@ -49,6 +51,7 @@ pub(super) fn report(
         no_ttl: sections.no_ttl,
         expiry: sections.expiry,
         naming: sections.naming,
+        findings: sections.findings,
         prefixes: sections.prefixes,
         patterns: sections.patterns,
         idle: sections.idle,
@@ -56,7 +59,9 @@ pub(super) fn report(
         slots: sections.slots,
         streams: sections.streams,
         warnings,
-    }
+    };
+    findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);
+    report
 }
 
 fn options(plan: &Plan, reference: Option<Millis>) -> Options {

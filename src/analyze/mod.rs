@@ -7,7 +7,10 @@
 
 mod assemble;
 pub mod check;
+#[cfg(test)]
+mod examples;
 pub mod feed;
+mod findings;
 pub mod parallel;
 pub mod part;
 pub mod plan;
@@ -23,19 +26,21 @@ pub mod verdict;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use plan::{Plan, ReadPlan};
+pub use plan::{Plan, PolicySource, ReadPlan};
 pub use progress::{Progress, Unwatched};
 pub use select::Selection;
 pub use snapshot::Snapshot;
 
-use crate::aggregate::patterns::PatternsPlan;
+use crate::aggregate::patterns::{PatternsPlan, RuleBit};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
-use crate::policy::KeyRules;
+use crate::policy::file::Names;
+use crate::policy::{self, Checks, Context};
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::record::Record;
 use crate::report::Report;
+use crate::units::Millis;
 use parallel::{Found, read_all, read_in_order};
 use set::{Aggregates, Questions};
 
@@ -80,7 +85,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         caveats: opened.caveats.clone(),
     });
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, reading.checksum);
-    Ok(assemble::report(plan, reading.reference, whole, aggregates, verdicts))
+    Ok(assemble::report(plan, reading.reference, whole, aggregates, verdicts, &questions))
 }
 
 /// Shows every selected record to `see`, one after the other in file order, with the name of its file.
@@ -127,17 +132,32 @@ pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
 }
 
 fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
+    questions_with(plan, snapshot.reference)
+}
+
+/// All questions of a plan; expiries are held against `reference`.
+fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     let separators = Separators::new(&plan.read.separators)?;
     let bytes: Vec<u8> = plan.read.separators.iter().flat_map(|separator| separator.bytes()).collect();
-    let rules = KeyRules::default_rules(&bytes);
-    let patterns =
-        PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules: rules.metas().len() };
-    Ok(Questions {
-        classifier: Classifier::new(separators),
-        rules,
-        big: plan.big,
-        reference: snapshot.reference,
-        top: plan.top,
-        patterns,
-    })
+    let classifier = Classifier::new(separators);
+    let policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
+    let config = plan.read.config.clone();
+    let context = Context {
+        separators: policy::Separators::new(&bytes),
+        reference,
+        now: plan.now,
+        maxmemory: plan.read.config.maxmemory(),
+        maxmemory_policy: plan.read.config.maxmemory_policy(),
+        config,
+        ..Context::default()
+    };
+    let checks = Checks::new(policy, context).map_err(Error::usage)?;
+    let rule = |check: &policy::checks::Check<dyn policy::KeyRule>| RuleBit {
+        id: check.meta.id,
+        severity: check.severity,
+        measures: check.meta.unit.is_some(),
+    };
+    let rules = checks.keys.iter().map(rule).collect();
+    let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
+    Ok(Questions { classifier, checks, big: plan.big, reference, top: plan.top, patterns })
 }

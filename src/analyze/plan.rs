@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::error::Result;
 use crate::input::{OpenOptions, Window};
 use crate::memory::{Allocator, Server, ServerConfig};
+use crate::policy::file::Names;
+use crate::policy::{Policy, file, presets};
 use crate::report::{BigRules, Prefixes};
 use crate::units::Millis;
 
@@ -65,6 +68,34 @@ pub struct Plan {
     pub depth: usize,
     /// Prefixes below this part of the memory are left out.
     pub min_share: f64,
+    /// What the snapshot is held against.
+    pub policy: PolicySource,
+    /// The time of the run, for rules about the age of a snapshot.
+    pub now: Option<Millis>,
+}
+
+/// Where a policy comes from.
+#[derive(Debug, Clone)]
+pub enum PolicySource {
+    /// A preset, by name.
+    Preset(String),
+    /// The text of a policy file, and what messages call it.
+    File {
+        /// The file's name.
+        name: String,
+        /// What is in it.
+        text: String,
+    },
+}
+
+impl PolicySource {
+    /// Reads the policy.
+    pub fn load(&self, names: Names<'_>) -> Result<Policy> {
+        match self {
+            PolicySource::Preset(name) => presets::load(name, names),
+            PolicySource::File { name, text } => file::parse(text, name, names),
+        }
+    }
 }
 
 impl Plan {
@@ -76,6 +107,8 @@ impl Plan {
             big: BigRules::default(),
             depth: usize::from(Prefixes::USUAL_DEPTH),
             min_share: Prefixes::USUAL_MIN_SHARE,
+            policy: PolicySource::Preset("default".to_owned()),
+            now: None,
         }
     }
 }

@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 
+use super::findings::{self, Found};
 use crate::aggregate::Aggregate;
 use crate::aggregate::breakdown::Breakdown;
 use crate::aggregate::databases::Databases;
 use crate::aggregate::expiry::Expiry;
 use crate::aggregate::idle::Usage;
-use crate::aggregate::naming::Naming;
 use crate::aggregate::patterns::{PatternSections, Patterns, PatternsPlan};
 use crate::aggregate::sizes::Sizes;
 use crate::aggregate::slots::Slots;
 use crate::aggregate::streams::Streams;
 use crate::aggregate::top_keys::TopKeys;
 use crate::aggregate::totals::Totals;
+use crate::aggregate::violations::Violations;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::pattern::tree::TreeLimits;
-use crate::policy::KeyRules;
+use crate::policy::{Checks, Judged};
 use crate::record::Record;
 use crate::report::{self, BigRules};
 use crate::units::Millis;
@@ -28,8 +29,8 @@ use crate::units::Millis;
 pub struct Questions {
     /// Names to patterns.
     pub classifier: Classifier,
-    /// What names are held against.
-    pub rules: KeyRules,
+    /// What the snapshot is held against.
+    pub checks: Checks,
     /// What counts as big.
     pub big: BigRules,
     /// What expiries are held against.
@@ -45,6 +46,7 @@ pub struct Questions {
 pub struct Aggregates {
     questions: Arc<Questions>,
     pattern: PatternBuf,
+    judged: Judged,
     totals: Totals,
     databases: Databases,
     breakdown: Breakdown,
@@ -54,7 +56,7 @@ pub struct Aggregates {
     usage: Usage,
     slots: Slots,
     streams: Streams,
-    naming: Naming,
+    violations: Violations,
     patterns: Patterns,
 }
 
@@ -70,6 +72,7 @@ pub struct Sections {
     pub no_ttl: report::NoTtl,
     pub expiry: report::Expiry,
     pub naming: report::Naming,
+    pub findings: report::Findings,
     pub prefixes: report::Prefixes,
     pub patterns: report::Patterns,
     pub patterns_strict: bool,
@@ -86,6 +89,7 @@ impl Aggregates {
         Aggregates {
             questions: Arc::clone(questions),
             pattern: PatternBuf::default(),
+            judged: Judged::default(),
             totals: Totals::new(questions.reference),
             databases: Databases::new(questions.reference),
             breakdown: Breakdown::new(),
@@ -95,7 +99,7 @@ impl Aggregates {
             usage: Usage::new(),
             slots: Slots::new(top),
             streams: Streams::new(top),
-            naming: Naming::new(&questions.rules),
+            violations: Violations::new(&questions.checks),
             patterns: Patterns::new(TreeLimits::default()),
         }
     }
@@ -104,8 +108,11 @@ impl Aggregates {
     pub fn finish(self, cluster: bool) -> Sections {
         let questions = self.questions;
         let totals = self.totals.finish();
-        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, strict } =
+        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, strict } =
             self.patterns.finish(&questions.patterns);
+        let forest = self.patterns.forest();
+        let Found { findings, naming } =
+            findings::found(&questions.checks, &self.violations, broken, worst, &forest, questions.top);
         let (idle, freq) = self.usage.finish();
         Sections {
             no_ttl: no_ttl(&totals, no_ttl_patterns),
@@ -115,7 +122,8 @@ impl Aggregates {
             big_keys: self.sizes.finish(),
             top: self.top_keys.finish(),
             expiry: self.expiry.finish(),
-            naming: self.naming.finish(&questions.rules, broken),
+            naming,
+            findings,
             prefixes,
             patterns,
             patterns_strict: strict,
@@ -135,8 +143,8 @@ fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> repo
 
 impl Aggregate for Aggregates {
     fn observe(&mut self, record: &Record<'_>) {
-        let broken = self.questions.rules.broken(record.key);
         self.questions.classifier.classify(record.key, &mut self.pattern);
+        self.questions.checks.judge(record, &self.pattern, &mut self.judged);
         self.totals.observe(record);
         self.databases.observe(record);
         self.breakdown.observe(record);
@@ -146,8 +154,8 @@ impl Aggregate for Aggregates {
         self.usage.observe(record);
         self.slots.observe_at(record, slot_of(record.key), has_tag(record.key));
         self.streams.observe(record);
-        self.naming.observe_broken(record, broken);
-        self.patterns.observe(record, &self.pattern, broken);
+        self.violations.observe(record, &self.judged, &self.questions.checks);
+        self.patterns.observe(record, &self.pattern, &self.judged);
     }
 
     fn merge(&mut self, other: Self) {
@@ -160,7 +168,7 @@ impl Aggregate for Aggregates {
         self.usage.merge(other.usage);
         self.slots.merge(other.slots);
         self.streams.merge(other.streams);
-        self.naming.merge(other.naming);
+        self.violations.merge(other.violations);
         self.patterns.merge(other.patterns);
     }
 

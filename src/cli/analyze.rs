@@ -13,7 +13,7 @@ use crate::report::Report;
 /// Makes the report and writes it.
 pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     let read = plan::read(&args.read)?;
-    let plan = plan::report(read, &args.report);
+    let plan = plan::policy(plan::report(read, &args.report), &args.policy)?;
     let mut out = Output::open(args.output.output.as_deref())?;
     let report = {
         let bar = Bar::new(args.read.input.quiet);
@@ -28,7 +28,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     if !args.read.input.quiet {
         tell_errors(&report);
     }
-    Ok(exit(&report, args.fail_on))
+    Ok(exit(&report, args.policy.fail_on))
 }
 
 /// `rows` is what the user asked for, if anything.
@@ -60,12 +60,9 @@ fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
     }
 }
 
-/// The greatest severity of what was found. Big keys are what every standard forbids.
+/// The greatest severity of what was found.
 fn worst(report: &Report) -> Option<SeverityArg> {
-    let big = (report.big_keys.keys > 0).then_some(SeverityArg::Must);
-    let naming =
-        report.naming.rules.iter().filter(|rule| rule.keys > 0).filter_map(|rule| severity(rule.severity)).max();
-    big.max(naming)
+    report.findings.list.iter().filter_map(|finding| severity(finding.severity)).max()
 }
 
 fn severity(name: &str) -> Option<SeverityArg> {

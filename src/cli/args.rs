@@ -155,13 +155,34 @@ pub struct AnalyzeArgs {
     pub report: ReportArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
+    pub policy: PolicyArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
     pub output: OutputArgs,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
     pub format: ReportFormat,
+}
+
+/// What the snapshot is held against.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Policy")]
+pub struct PolicyArgs {
+    /// A preset (default, service, hzero, platform, strict, aliyun, none) or a policy file that ends in .toml
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "default")]
+    pub policy: String,
     /// Exit with status 1 if there are findings of this severity or above
-    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Output")]
+    #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
+    /// The limit on the server's memory, such as 4GB
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub maxmemory: Option<u64>,
+    /// What the server evicts at the limit, such as volatile-lru
+    #[arg(long, value_name = "POLICY")]
+    pub maxmemory_policy: Option<String>,
+    /// The time of this run, for the age of the snapshot; written as for --at
+    #[arg(long, value_name = "TIME")]
+    pub now: Option<String>,
 }
 
 /// What a report shows.

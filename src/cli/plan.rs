@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{AllocatorArg, InputArgs, KindArg, ReadArgs, ReportArgs};
+use super::args::{AllocatorArg, InputArgs, KindArg, PolicyArgs, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
-use crate::analyze::{Plan, ReadPlan};
+use crate::analyze::{Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
 use crate::memory::{Allocator, Server, ServerConfig};
 use crate::record::Kind;
@@ -62,6 +62,31 @@ pub fn report(read: ReadPlan, args: &ReportArgs) -> Plan {
         min_share: args.min_share,
         ..usual
     }
+}
+
+/// Adds what the snapshot is held against.
+pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
+    let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
+    plan.now = args.now.as_deref().map(time).transpose()?;
+    if let Some(limit) = args.maxmemory {
+        plan.read.config.set("maxmemory", &limit.to_string())?;
+    }
+    if let Some(policy) = &args.maxmemory_policy {
+        plan.read.config.set("maxmemory-policy", policy)?;
+    }
+    Ok(plan)
+}
+
+/// A preset, or what is in a file.
+fn policy_source(policy: &str) -> Result<PolicySource> {
+    if !Path::new(policy).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+        return Ok(PolicySource::Preset(policy.to_owned()));
+    }
+    let text = std::fs::read_to_string(policy).map_err(|error| {
+        Error::usage(format!("policy file {policy:?} cannot be read: {error}"))
+            .with_hint("name a readable TOML file in UTF-8, or a preset such as default")
+    })?;
+    Ok(PolicySource::File { name: policy.to_owned(), text })
 }
 
 fn kind_of(arg: KindArg) -> Kind {

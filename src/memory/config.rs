@@ -1,6 +1,7 @@
 //! The settings of a server that change what loading makes of a value. No dump holds them.
 
 use crate::error::{Error, Result};
+use crate::units::Bytes;
 
 /// The settings in force. The default is the servers' own, which has been the same in all versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +114,16 @@ impl ServerConfig {
             }
         }
         Ok(())
+    }
+
+    /// The limit on the server's memory, if one is set.
+    pub fn maxmemory(&self) -> Option<Bytes> {
+        (self.maxmemory > 0).then_some(Bytes(self.maxmemory))
+    }
+
+    /// What the server does when the limit is reached, if that is set.
+    pub fn maxmemory_policy(&self) -> Option<String> {
+        (self.maxmemory_policy != "noeviction").then(|| self.maxmemory_policy.clone())
     }
 
     /// `name value` of what is not at the servers' default, sorted by name.

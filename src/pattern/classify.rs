@@ -20,7 +20,7 @@ use std::ops::Range;
 use name::Name;
 
 use super::segment::Separators;
-use super::{Part, PatternBuf, slot};
+use super::{Part, PartKind, PatternBuf, slot};
 
 /// Segments of a pattern. The last of them stands for all the rest of a deeper key.
 pub const MAX_SEGMENTS: usize = 16;
@@ -183,6 +183,22 @@ impl Classifier {
         }
     }
 
+    /// Takes the text of a pattern apart again, as [`Classifier::classify`] made it or the tree of patterns joined it.
+    pub fn read_pattern(&self, text: &str, out: &mut PatternBuf) {
+        out.clear();
+        out.text.push_str(text);
+        let mut start = 0;
+        for (end, _) in
+            text.bytes().enumerate().filter(|(_, byte)| kind_is_separator(&self.kinds, *byte)).chain([(text.len(), 0)])
+        {
+            let name = text.get(start..end).unwrap_or_default();
+            let is_class = Class::ALL.into_iter().any(|class| class.text() == name);
+            let kind = if is_class { PartKind::Class } else { PartKind::Literal };
+            out.parts.push(Part { start: offset(start), end: offset(end), kind });
+            start = end + 1;
+        }
+    }
+
     /// The pattern of `key` as text.
     pub fn pattern_text(&self, key: &[u8]) -> String {
         let mut out = PatternBuf::default();
@@ -209,6 +225,10 @@ impl Default for Classifier {
     fn default() -> Self {
         Classifier::new(Separators::default())
     }
+}
+
+fn kind_is_separator(kinds: &[u8; 256], byte: u8) -> bool {
+    kinds[usize::from(byte)] == kind::SEPARATOR
 }
 
 /// Offsets fit: [`MAX_SEGMENTS`] names of at most [`MAX_NAME`] bytes stand before any.

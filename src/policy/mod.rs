@@ -1,14 +1,35 @@
-//! What a snapshot is held against: rules, each with an id, a severity and its reasons.
+//! What a snapshot is held against: rules, each with an id, a severity and its reasons, and policies that put them in
+//! force.
 //!
-//! So far these are the naming rules that all five published standards agree on. Each is one file under `rules/`,
-//! whose path is its id; [`registry`] lists them; [`KeyRules`] asks all of them about a key in one pass.
+//! ```text
+//! presets/*.toml, a team's file  ->  file  ->  Policy  ->  Checks  -+-> judge(key)      bits, counted per rule and pattern
+//! rules/*  ->  registry  --------------------------------------/    +-> judge(forest)   once, over all patterns
+//!                                                                   `-> judge(report)   once, over the finished report
+//! ```
+//!
+//! Each rule is one file under `rules/`, whose path is its id; adding one is that file, a line of the [`registry`], and a
+//! line in the presets that want it.
 
-mod key_rules;
+pub mod checks;
+pub mod context;
+pub mod dictionary;
+pub mod file;
+pub mod forest;
 mod key_view;
+pub mod matcher;
+mod name_pass;
+pub mod params;
+pub mod presets;
 pub mod registry;
 pub mod rule;
 pub mod rules;
+pub mod sample;
+pub mod settings;
+#[cfg(test)]
+pub mod testing;
 
-pub use key_rules::KeyRules;
-pub use key_view::{KeyView, Separators};
+pub use checks::{Checks, Judged};
+pub use context::Context;
+pub use key_view::{KeyView, Separators, segments};
 pub use rule::{KeyRule, Meta, Severity, Violation};
+pub use settings::Policy;

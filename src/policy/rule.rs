@@ -1,6 +1,19 @@
-//! What a rule is: its description, and the question it asks.
+//! What a rule is: its description, its parameters, and the question it asks, of one key, of all patterns, or of the
+//! whole snapshot.
 
-use super::KeyView;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value as Json;
+
+use super::context::Context;
+use super::forest::Forest;
+use super::key_view::KeyView;
+use super::params::{ParamSpec, Params};
+use super::sample::Sample;
+use crate::record::Kind;
+use crate::report::{Example, Report};
+use crate::units::Bytes;
 
 /// How much a violation matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +27,9 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// All of them, the gravest first.
+    pub const ALL: [Severity; 3] = [Severity::Must, Severity::Should, Severity::Hint];
+
     /// The word in reports and policies.
     pub const fn name(self) -> &'static str {
         match self {
@@ -22,6 +38,20 @@ impl Severity {
             Severity::Must => "must",
         }
     }
+
+    /// The severity of this name.
+    pub fn parse(name: &str) -> Option<Severity> {
+        Severity::ALL.into_iter().find(|severity| severity.name() == name)
+    }
+}
+
+/// The same words in both languages of the reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text {
+    /// English.
+    pub en: &'static str,
+    /// Chinese.
+    pub zh: &'static str,
 }
 
 /// All that a rule says about itself.
@@ -32,17 +62,21 @@ pub struct Meta {
     /// How much a violation matters where no policy says otherwise.
     pub severity: Severity,
     /// What it demands, in a line.
-    pub what: &'static str,
+    pub what: Text,
     /// Why, in a few sentences.
-    pub why: &'static str,
+    pub why: Text,
+    /// What to do about a violation.
+    pub fix: Text,
     /// Where the standards demand it.
     pub chapters: &'static [Chapter],
-    /// What to do about a violation.
-    pub fix: &'static str,
-    /// A name that keeps the rule.
-    pub passes: &'static str,
-    /// A name that breaks it.
-    pub fails: &'static str,
+    /// What a policy can set.
+    pub params: &'static [ParamSpec],
+    /// What is measured, if that is a number.
+    pub unit: Option<Unit>,
+    /// What keeps the rule.
+    pub passes: Sample,
+    /// What breaks it.
+    pub fails: Sample,
 }
 
 /// A place in one of the standards.
@@ -54,20 +88,147 @@ pub struct Chapter {
     pub heading: &'static str,
 }
 
-/// By how much a name breaks a rule.
+/// What the numbers of a violation count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Elements, fields, entries.
+    Elements,
+    /// Segments of a name.
+    Segments,
+    /// Milliseconds.
+    Millis,
+    /// Thousandths of a whole.
+    Permille,
+    /// Anything else that can be counted.
+    Count,
+}
+
+impl Unit {
+    /// The word in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Bytes => "bytes",
+            Unit::Elements => "elements",
+            Unit::Segments => "segments",
+            Unit::Millis => "milliseconds",
+            Unit::Permille => "permille",
+            Unit::Count => "count",
+        }
+    }
+}
+
+/// By how much a rule is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// What was found, in the unit that the rule's file names.
+    /// What was found, in the rule's [`Unit`].
     pub measured: u64,
     /// What is allowed.
     pub allowed: u64,
 }
 
-/// A rule that one key's name keeps or breaks.
-pub trait KeyRule: std::fmt::Debug + Send + Sync {
-    /// The rule's description.
-    fn meta(&self) -> &'static Meta;
+/// A test of a name's bytes that the pass over all names answers at once, without asking the rule.
+#[derive(Clone, PartialEq, Eq)]
+pub enum NameTest {
+    /// A segment is empty.
+    EmptySegment,
+    /// No business segment at the start.
+    NoPrefix,
+    /// Special characters.
+    Special,
+    /// More bytes than this.
+    LongerThan(u64),
+    /// Fewer segments than this.
+    FewerSegments(u64),
+    /// An upper-case letter.
+    UpperCase,
+    /// The first character is no letter. With `true`, the brace of a hash tag may stand before it.
+    StartsOtherwise(bool),
+    /// A byte that is not in this set.
+    Outside(Box<[bool; 256]>),
+}
 
-    /// By how much the name breaks the rule; `None` when it keeps it.
+impl fmt::Debug for NameTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NameTest::EmptySegment => f.write_str("EmptySegment"),
+            NameTest::NoPrefix => f.write_str("NoPrefix"),
+            NameTest::Special => f.write_str("Special"),
+            NameTest::LongerThan(most) => write!(f, "LongerThan({most})"),
+            NameTest::FewerSegments(least) => write!(f, "FewerSegments({least})"),
+            NameTest::UpperCase => f.write_str("UpperCase"),
+            NameTest::StartsOtherwise(tags) => write!(f, "StartsOtherwise({tags})"),
+            NameTest::Outside(_) => f.write_str("Outside"),
+        }
+    }
+}
+
+/// A rule that one key keeps or breaks. Violations are counted exactly, per rule and per pattern.
+pub trait KeyRule: fmt::Debug + Send + Sync {
+    /// By how much the key breaks the rule; `None` when it keeps it.
     fn check(&self, key: &KeyView<'_>) -> Option<Violation>;
+
+    /// The same question as a test of the name alone, if it is one: then [`KeyRule::check`] is asked for broken names only.
+    fn name_test(&self) -> Option<NameTest> {
+        None
+    }
+
+    /// The types of keys that can break it.
+    fn kinds(&self) -> &'static [Kind] {
+        &Kind::ALL
+    }
+}
+
+/// A rule about keys of one pattern together, or about patterns beside each other. Asked once, at the end.
+pub trait PatternRule: fmt::Debug + Send + Sync {
+    /// What breaks the rule, in any order.
+    fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
+}
+
+/// A rule about the whole snapshot. Asked once, when all other sections of the report are there.
+pub trait SnapshotRule: fmt::Debug + Send + Sync {
+    /// What breaks the rule, in any order.
+    fn judge(&self, report: &Report, context: &Context) -> Vec<Breach>;
+}
+
+/// One violation of a rule about patterns or the snapshot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Breach {
+    /// The pattern, file, database or other part that it is about; `None` for the whole snapshot.
+    pub pattern: Option<String>,
+    /// Keys that it is about, exactly.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// What was found, in the rule's [`Unit`].
+    pub measured: Option<u64>,
+    /// What is allowed.
+    pub allowed: Option<u64>,
+    /// Memory that the remedy would save.
+    pub saves: Option<Bytes>,
+    /// What else is to be known, by name: numbers, words, lists.
+    pub details: BTreeMap<&'static str, Json>,
+    /// Keys that show it.
+    pub examples: Vec<Example>,
+}
+
+/// The question of a rule.
+#[derive(Debug)]
+pub enum Question {
+    /// Of each key.
+    Key(Box<dyn KeyRule>),
+    /// Of all patterns.
+    Pattern(Box<dyn PatternRule>),
+    /// Of the report.
+    Snapshot(Box<dyn SnapshotRule>),
+}
+
+/// A rule as the registry lists it: its description, and how its question is made from its parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// What it says about itself.
+    pub meta: &'static Meta,
+    /// Makes the question. Fails with what is wrong with the parameters together.
+    pub build: fn(&Params) -> Result<Question, String>,
 }

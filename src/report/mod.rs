@@ -5,10 +5,12 @@
 
 mod findings;
 mod key;
+mod policy;
 mod sections;
 
 pub use findings::*;
 pub use key::{Key, base64};
+pub use policy::*;
 pub use sections::*;
 
 use serde::Serialize;
@@ -47,6 +49,8 @@ pub struct Report {
     pub expiry: Expiry,
     /// Keys whose names break the default rules.
     pub naming: Naming,
+    /// What breaks the policy.
+    pub findings: Findings,
     /// The tree of name segments.
     pub prefixes: Prefixes,
     /// Names with their ids collapsed, heaviest first.

@@ -22,6 +22,7 @@ pub fn empty() -> Report {
         no_ttl: NoTtl::default(),
         expiry: Expiry::default(),
         naming: Naming::default(),
+        findings: Findings::default(),
         prefixes: Prefixes::default(),
         patterns: Patterns::default(),
         idle: None,

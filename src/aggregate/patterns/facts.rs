@@ -3,11 +3,12 @@
 
 use crate::aggregate::parts::Ranked;
 use crate::pattern::tree::Payload;
+use crate::policy::{Judged, Violation};
 use crate::record::{Kind, Record};
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
 
-/// Examples shown for keys without expiry and for each naming rule.
+/// Examples shown for keys without expiry and for each rule.
 const EXAMPLES: usize = 3;
 
 /// Longer names are kept as examples only up to here, with `…` behind: the examples are copies, there are many.
@@ -23,7 +24,7 @@ pub(super) struct PatternFacts {
     heaviest: Option<Ranked<()>>,
     /// The heaviest keys that never expire.
     without_ttl: Examples,
-    /// By naming rule, those broken only, ascending.
+    /// By bit of the rule, those broken only, ascending.
     broken: Vec<Broken>,
 }
 
@@ -34,6 +35,7 @@ pub(super) struct Sums {
     pub memory: Bytes,
     pub disk: Bytes,
     pub elements: u64,
+    pub name_bytes: Bytes,
     pub without_ttl: Weight,
 }
 
@@ -43,6 +45,7 @@ impl Sums {
         self.memory += other.memory;
         self.disk += other.disk;
         self.elements = self.elements.saturating_add(other.elements);
+        self.name_bytes += other.name_bytes;
         add(&mut self.without_ttl, other.without_ttl);
     }
 
@@ -52,6 +55,7 @@ impl Sums {
             keys: 1,
             memory: record.memory,
             disk: record.disk,
+            name_bytes: Bytes(record.key.len() as u64),
             elements: if record.kind == Kind::String { 1 } else { record.length.unwrap_or(0) },
             without_ttl: if record.expires_at.is_none() { weight } else { Weight::default() },
         }
@@ -68,6 +72,8 @@ fn add(sum: &mut Weight, weight: Weight) {
 struct Broken {
     rule: u8,
     weight: Weight,
+    /// What was measured farthest from what is allowed.
+    worst: Violation,
     examples: Examples,
 }
 
@@ -139,9 +145,9 @@ fn example(entry: &Ranked<()>) -> Example {
 }
 
 impl PatternFacts {
-    /// Takes a key of this pattern into account; bit `i` of `broken` says that it breaks rule `i`.
+    /// Takes a key of this pattern into account; `judged` says which rules it breaks.
     #[inline]
-    pub fn observe(&mut self, record: &Record<'_>, broken: u64) {
+    pub fn observe(&mut self, record: &Record<'_>, judged: &Judged) {
         self.sums.add(&Sums::of(record));
         if let Some(count) = self.kinds.get_mut(record.kind as usize) {
             *count = count.saturating_add(1);
@@ -152,10 +158,11 @@ impl PatternFacts {
         if record.expires_at.is_none() {
             self.without_ttl.offer(record);
         }
-        let mut rules = broken;
+        let mut rules = judged.broken;
         while rules != 0 {
             // At most 63.
-            self.broken(rules.trailing_zeros() as u8).observe(record);
+            let rule = rules.trailing_zeros() as u8;
+            self.broken(rule).observe(record, judged.violations[usize::from(rule)]);
             rules &= rules - 1;
         }
     }
@@ -171,7 +178,15 @@ impl PatternFacts {
         let at = self.broken.partition_point(|broken| broken.rule < rule);
         if self.broken.get(at).is_none_or(|broken| broken.rule != rule) {
             self.broken.reserve_exact(1);
-            self.broken.insert(at, Broken { rule, weight: Weight::default(), examples: Examples::default() });
+            self.broken.insert(
+                at,
+                Broken {
+                    rule,
+                    weight: Weight::default(),
+                    worst: Violation { measured: 0, allowed: 0 },
+                    examples: Examples::default(),
+                },
+            );
         }
         &mut self.broken[at]
     }
@@ -193,9 +208,15 @@ impl PatternFacts {
         self.without_ttl.show()
     }
 
-    /// Rules broken: their number and what breaks them.
+    /// Rules broken: their bit and what breaks them.
     pub fn broken_rules(&self) -> impl Iterator<Item = (usize, Weight)> {
         self.broken.iter().map(|broken| (usize::from(broken.rule), broken.weight))
+    }
+
+    /// The worst violation of a rule.
+    pub fn worst(&self, rule: usize) -> Violation {
+        let found = self.broken.iter().find(|broken| usize::from(broken.rule) == rule);
+        found.map_or(Violation { measured: 0, allowed: 0 }, |broken| broken.worst)
     }
 
     /// The heaviest keys that break a rule.
@@ -206,10 +227,17 @@ impl PatternFacts {
 }
 
 impl Broken {
-    fn observe(&mut self, record: &Record<'_>) {
+    fn observe(&mut self, record: &Record<'_>, violation: Violation) {
+        self.worst = worse(self.worst, violation);
         add(&mut self.weight, Weight { keys: 1, memory: record.memory });
         self.examples.offer(record);
     }
+}
+
+/// The one that is farther from what is allowed.
+fn worse(one: Violation, other: Violation) -> Violation {
+    let distance = |violation: &Violation| (violation.measured.abs_diff(violation.allowed), *violation);
+    std::cmp::max_by_key(one, other, distance)
 }
 
 impl Payload for PatternFacts {
@@ -225,6 +253,7 @@ impl Payload for PatternFacts {
         for broken in other.broken {
             let into = self.broken(broken.rule);
             add(&mut into.weight, broken.weight);
+            into.worst = worse(into.worst, broken.worst);
             into.examples.merge(broken.examples);
         }
     }
@@ -249,7 +278,7 @@ mod tests {
     fn long_names_are_examples_only_in_part() {
         let key = format!("{}ä{}", "x".repeat(LONGEST_EXAMPLE - 1), "y".repeat(5000));
         let mut facts = PatternFacts::default();
-        facts.observe(&record(0, key.as_bytes(), 7, None), 0);
+        facts.observe(&record(0, key.as_bytes(), 7, None), &Judged::default());
         let shown = facts.heaviest().unwrap();
         assert_eq!(shown.key.as_text().unwrap(), format!("{}…", "x".repeat(LONGEST_EXAMPLE - 1)));
     }
@@ -258,7 +287,7 @@ mod tests {
     fn examples_are_the_heaviest_then_the_lowest_database_then_the_smallest_name() {
         let mut facts = PatternFacts::default();
         for (db, key, memory) in [(1, "b", 5), (0, "z", 5), (1, "a", 5), (0, "a", 4), (9, "q", 9), (0, "b", 1)] {
-            facts.observe(&record(db, key.as_bytes(), memory, None), 0b100);
+            facts.observe(&record(db, key.as_bytes(), memory, None), &crate::policy::testing::broken(0b100));
         }
         let names =
             |shown: Vec<Example>| shown.iter().map(|e| e.key.as_text().unwrap().to_string()).collect::<Vec<_>>();

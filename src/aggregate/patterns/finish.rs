@@ -3,10 +3,14 @@
 use std::cmp::Reverse;
 
 use super::facts::{PatternFacts, Sums};
-use super::{PatternSections, PatternsPlan};
+use super::{BrokenPatterns, PatternSections, PatternsPlan};
 use crate::pattern::tree::{Node, PatternTree};
+use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::record::Kind;
-use crate::report::{Example, Hidden, PatternRow, PatternWeight, Patterns, PrefixNode, Prefixes, TypeCount, Weight};
+use crate::report::{
+    Example, FindingPattern, Hidden, PatternFindings, PatternRow, PatternWeight, Patterns, PrefixNode, Prefixes,
+    RuleWeight, TypeCount, Weight,
+};
 use crate::units::Bytes;
 
 /// Makes all sections.
@@ -16,13 +20,15 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         distinct: 0,
         patterns: Best::new(plan.top),
         no_ttl: Best::new(plan.top),
-        broken: (0..plan.rules).map(|_| Best::new(plan.top)).collect(),
+        broken: plan.rules.iter().map(|_| (0, Best::new(plan.top))).collect(),
+        worst: Best::new(plan.top),
+        plan,
     };
     lists.visit(tree.root(), &mut String::new());
     let total = lists.total;
     let (_, level) = Cut { plan, total }.level(tree.root(), plan.depth, &mut String::new());
-    let examples_of = |rule: usize| move |facts: &PatternFacts| facts.breaking(rule);
     let broken = lists.broken.into_iter().enumerate();
+    let broken = broken.map(|(bit, (distinct, best))| BrokenPatterns { distinct, list: breaking(plan, bit, best) });
     PatternSections {
         prefixes: Prefixes { depth: plan.depth, min_share: plan.min_share, tree: level.shown, hidden: level.hidden },
         patterns: Patterns {
@@ -31,7 +37,8 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
             list: lists.patterns.sorted().into_iter().map(|row| pattern_row(row, total)).collect(),
         },
         no_ttl_patterns: weights(lists.no_ttl, PatternFacts::without_ttl),
-        broken: broken.map(|(rule, best)| weights(best, examples_of(rule))).collect(),
+        broken: broken.collect(),
+        worst: lists.worst.sorted().into_iter().map(|row| pattern_findings(plan, row)).collect(),
         strict: tree.is_strict(),
     }
 }
@@ -42,7 +49,7 @@ fn share(memory: Bytes, total: u64) -> f64 {
 }
 
 fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
-    let Sums { keys, memory, disk, elements, without_ttl } = row.facts.sums;
+    let Sums { keys, memory, disk, elements, without_ttl, .. } = row.facts.sums;
     let types = Kind::ALL.iter().zip(row.facts.kinds).filter(|(_, keys)| *keys > 0);
     let nothing = Example { db: 0, key: [].as_slice().into(), memory: Bytes(0) };
     PatternRow {
@@ -69,6 +76,70 @@ fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> 
     best.sorted().into_iter().map(weight).collect()
 }
 
+/// The patterns that break a rule.
+fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPattern> {
+    let measures = plan.rules.get(bit).is_some_and(|rule| rule.measures);
+    let pattern = |row: Row<'_>| {
+        let worst = Some(row.facts.worst(bit)).filter(|_| measures);
+        FindingPattern {
+            pattern: Some(row.text),
+            keys: row.weight.keys,
+            memory: row.weight.memory,
+            measured: worst.map(|worst| worst.measured),
+            allowed: worst.map(|worst| worst.allowed),
+            examples: row.facts.breaking(bit),
+            ..FindingPattern::default()
+        }
+    };
+    best.sorted().into_iter().map(pattern).collect()
+}
+
+/// All that the keys of one pattern break.
+fn pattern_findings(plan: &PatternsPlan, row: Row<'_>) -> PatternFindings {
+    let Sums { keys, memory, .. } = row.facts.sums;
+    let mut rules: Vec<_> =
+        row.facts.broken_rules().filter_map(|(bit, weight)| plan.rules.get(bit).map(|rule| (*rule, weight))).collect();
+    rules.sort_by_key(|(rule, weight)| (Reverse(rule.severity), Reverse(weight.memory), Reverse(weight.keys), rule.id));
+    let rule = |(rule, weight): (super::RuleBit, Weight)| RuleWeight {
+        rule: rule.id,
+        severity: rule.severity.name(),
+        keys: weight.keys,
+        memory: weight.memory,
+    };
+    PatternFindings { pattern: row.text, owner: None, keys, memory, rules: rules.into_iter().map(rule).collect() }
+}
+
+/// All places of the tree.
+pub(super) fn forest(tree: &PatternTree<PatternFacts>) -> Forest<'_> {
+    let mut forest = Forest::default();
+    plant(tree.root(), None, &mut String::new(), &mut forest);
+    forest
+}
+
+/// Recurses as deep as the tree, which its limits bound.
+fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut String, forest: &mut Forest<'a>) {
+    for child in children(node) {
+        let whole = path.len();
+        path.push_str(child.name());
+        path.push_str(child.separator());
+        let at = forest.nodes.len();
+        forest.nodes.push(PatternNode {
+            text: path.clone(),
+            segment: child.name(),
+            varies: child.varies(),
+            parent: above,
+            facts: child.payload().map(sums),
+        });
+        plant(child, Some(at), path, forest);
+        path.truncate(whole);
+    }
+}
+
+fn sums(facts: &PatternFacts) -> PatternSums {
+    let Sums { keys, memory, disk, elements, name_bytes, without_ttl } = facts.sums;
+    PatternSums { keys, memory, disk, elements, name_bytes, without_ttl, kinds: facts.kinds, example: facts.heaviest() }
+}
+
 /// Children in an order of their own, so that nothing depends on the order of the tree's lists.
 fn children<'a>(node: Node<'a, PatternFacts>) -> Vec<Node<'a, PatternFacts>> {
     let mut children: Vec<_> = node.children().collect();
@@ -82,7 +153,10 @@ struct Lists<'a> {
     distinct: u64,
     patterns: Best<'a>,
     no_ttl: Best<'a>,
-    broken: Vec<Best<'a>>,
+    /// By bit of the rule: how many patterns, and the heaviest.
+    broken: Vec<(u64, Best<'a>)>,
+    worst: Best<'a>,
+    plan: &'a PatternsPlan,
 }
 
 impl<'a> Lists<'a> {
@@ -109,9 +183,17 @@ impl<'a> Lists<'a> {
             self.no_ttl.offer((without_ttl.memory.0, 0), without_ttl, text, facts);
         }
         for (rule, weight) in facts.broken_rules() {
-            if let Some(best) = self.broken.get_mut(rule) {
-                best.offer((weight.keys, weight.memory.0), weight, text, facts);
+            if let Some((distinct, best)) = self.broken.get_mut(rule) {
+                *distinct += 1;
+                best.offer((weight.memory.0, weight.keys), weight, text, facts);
             }
+        }
+        let grave =
+            |(bit, weight): (usize, Weight)| self.plan.rules.get(bit).map(|rule| (rule.severity as u64, weight));
+        if let Some((severity, weight)) =
+            facts.broken_rules().filter_map(grave).max_by_key(|(severity, weight)| (*severity, weight.memory))
+        {
+            self.worst.offer((severity, weight.memory.0), weight, text, facts);
         }
     }
 }

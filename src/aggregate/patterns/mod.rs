@@ -9,6 +9,8 @@ mod finish;
 
 use crate::pattern::PatternBuf;
 use crate::pattern::tree::{PatternTree, TreeLimits};
+use crate::policy::forest::Forest;
+use crate::policy::{Judged, Severity};
 use crate::record::Record;
 use crate::report;
 use facts::PatternFacts;
@@ -16,8 +18,19 @@ use facts::PatternFacts;
 /// What a place of the tree takes, roughly: itself, its name, its entry in the table, its facts and their examples.
 const PLACE_BYTES: usize = 400;
 
+/// A rule about keys, as far as patterns are sorted by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuleBit {
+    /// Its id.
+    pub id: &'static str,
+    /// How much a violation matters.
+    pub severity: Severity,
+    /// Whether it measures a number.
+    pub measures: bool,
+}
+
 /// What the report is to show of the patterns.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PatternsPlan {
     /// Rows of each list.
     pub top: usize,
@@ -25,8 +38,8 @@ pub struct PatternsPlan {
     pub depth: usize,
     /// Prefixes with less than this part of the memory are hidden.
     pub min_share: f64,
-    /// How many naming rules there are.
-    pub rules: usize,
+    /// The rules about keys in force, by bit.
+    pub rules: Vec<RuleBit>,
 }
 
 /// The sections of a report that are made from patterns.
@@ -38,10 +51,21 @@ pub struct PatternSections {
     pub patterns: report::Patterns,
     /// The patterns with most memory that never expires.
     pub no_ttl_patterns: Vec<report::PatternWeight>,
-    /// By rule: the patterns with most keys that break it.
-    pub broken: Vec<Vec<report::PatternWeight>>,
+    /// By bit: how many patterns break the rule, and the heaviest of them.
+    pub broken: Vec<BrokenPatterns>,
+    /// The patterns whose keys break most.
+    pub worst: Vec<report::PatternFindings>,
     /// There were so many patterns that levels were kept narrower than [`Patterns::level_limit`](report::Patterns) says.
     pub strict: bool,
+}
+
+/// The patterns that break one rule.
+#[derive(Debug, Clone, Default)]
+pub struct BrokenPatterns {
+    /// How many.
+    pub distinct: u64,
+    /// The heaviest.
+    pub list: Vec<report::FindingPattern>,
 }
 
 /// The aggregate of all keys by pattern.
@@ -56,11 +80,11 @@ impl Patterns {
         Patterns { tree: PatternTree::new(limits) }
     }
 
-    /// Takes one key into account. `pattern` is the key's, always made by the same classifier; bit `i` of `broken` says
-    /// that the key breaks naming rule `i`.
+    /// Takes one key into account. `pattern` is the key's, always made by the same classifier; `judged` says
+    /// which rules the key breaks.
     #[inline]
-    pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, broken: u64) {
-        self.tree.leaf(pattern).observe(record, broken);
+    pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, judged: &Judged) {
+        self.tree.leaf(pattern).observe(record, judged);
     }
 
     /// Takes everything into account that `other` has seen.
@@ -83,8 +107,13 @@ impl Patterns {
         self.tree.len().saturating_mul(PLACE_BYTES)
     }
 
+    /// All patterns beside each other, for rules about patterns.
+    pub fn forest(&self) -> Forest<'_> {
+        finish::forest(&self.tree)
+    }
+
     /// What the report says.
-    pub fn finish(self, plan: &PatternsPlan) -> PatternSections {
+    pub fn finish(&self, plan: &PatternsPlan) -> PatternSections {
         finish::sections(&self.tree, plan)
     }
 }

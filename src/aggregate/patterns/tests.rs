@@ -57,12 +57,23 @@ struct Seen {
 fn collect(seen: &[Seen], limits: &TreeLimits) -> Patterns {
     let mut patterns = Patterns::new(limits.clone());
     for Seen { db, key, memory, expires_at, broken } in seen {
-        patterns.observe(&record(*db, key.as_bytes(), *memory, *expires_at), &pattern(key), *broken);
+        patterns.observe(
+            &record(*db, key.as_bytes(), *memory, *expires_at),
+            &pattern(key),
+            &crate::policy::testing::broken(*broken),
+        );
     }
     patterns
 }
 
-const PLAN: PatternsPlan = PatternsPlan { top: 4, depth: 2, min_share: 0.1, rules: 3 };
+/// So many rules.
+fn rules(number: usize) -> Vec<RuleBit> {
+    vec![RuleBit { id: "a.rule", severity: Severity::Must, measures: false }; number]
+}
+
+fn plan() -> PatternsPlan {
+    PatternsPlan { top: 4, depth: 2, min_share: 0.1, rules: rules(3) }
+}
 
 fn show(patterns: Patterns, plan: &PatternsPlan) -> String {
     format!("{:#?}", patterns.finish(plan))
@@ -103,7 +114,7 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
         expires_at: None,
         broken: 0b10,
     });
-    let plan = PatternsPlan { top: 10, depth: 9, min_share: 0.0, rules: 2 };
+    let plan = PatternsPlan { top: 10, depth: 9, min_share: 0.0, rules: rules(2) };
     let sections = collect(&seen, &TreeLimits::default()).finish(&plan);
     let rows =
         |nodes: &[PrefixNode]| nodes.iter().map(|n| (n.prefix.clone(), n.segment.clone(), n.keys)).collect::<Vec<_>>();
@@ -117,13 +128,13 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
     let texts: Vec<_> = sections.patterns.list.iter().map(|row| row.pattern.as_str()).collect();
     assert_eq!(texts, ["user:{int}:name", "user", "user:{int}:mail"]);
     assert_eq!(sections.patterns.list[0].example.key.as_text(), Some("user:1:name"));
-    assert_eq!((sections.broken[0].len(), sections.broken[1].len()), (0, 3));
+    assert_eq!((sections.broken[0].list.len(), sections.broken[1].list.len()), (0, 3));
     assert_eq!(sections.no_ttl_patterns[0].examples.len(), 2);
 }
 
 #[test]
 fn nothing_seen_makes_empty_sections() {
-    let sections = Patterns::new(TreeLimits::default()).finish(&PLAN);
+    let sections = Patterns::new(TreeLimits::default()).finish(&plan());
     assert!(
         sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty()
     );
@@ -133,9 +144,9 @@ fn nothing_seen_makes_empty_sections() {
 #[test]
 fn sums_saturate() {
     let heavy = Seen { db: 0, key: "a".to_string(), memory: u64::MAX, expires_at: None, broken: 1 };
-    let sections = collect(&[heavy.clone(), heavy], &TreeLimits::default()).finish(&PLAN);
+    let sections = collect(&[heavy.clone(), heavy], &TreeLimits::default()).finish(&plan());
     assert_eq!(sections.patterns.list[0].memory, Bytes(u64::MAX));
-    assert_eq!(sections.broken[0][0].memory, Bytes(u64::MAX));
+    assert_eq!(sections.broken[0].list[0].memory, Bytes(u64::MAX));
 }
 
 /// Keys, memory, keys without expiry: of a level, shown and hidden.
@@ -154,16 +165,16 @@ fn adds_up(node: &PrefixNode) -> bool {
 proptest! {
     #[test]
     fn splitting_and_order_do_not_matter(seen in snapshot(), cut in 0usize..40, limits in limits()) {
-        let whole = show(collect(&seen, &limits), &PLAN);
+        let whole = show(collect(&seen, &limits), &plan());
         let (left, right) = seen.split_at(cut.min(seen.len()));
         let mut forward = collect(left, &limits);
         forward.merge(collect(right, &limits));
         let mut backward = collect(right, &limits);
         backward.merge(collect(left, &limits));
-        prop_assert_eq!(&show(forward, &PLAN), &whole);
-        prop_assert_eq!(&show(backward, &PLAN), &whole);
+        prop_assert_eq!(&show(forward, &plan()), &whole);
+        prop_assert_eq!(&show(backward, &plan()), &whole);
         let reversed: Vec<_> = seen.iter().rev().cloned().collect();
-        prop_assert_eq!(&show(collect(&reversed, &limits), &PLAN), &whole);
+        prop_assert_eq!(&show(collect(&reversed, &limits), &plan()), &whole);
     }
 
     #[test]
@@ -175,12 +186,12 @@ proptest! {
         let before = collect(&seen, &limits);
         settled.merge(before.clone());
         expected.merge(before);
-        prop_assert_eq!(show(settled, &PLAN), show(expected, &PLAN));
+        prop_assert_eq!(show(settled, &plan()), show(expected, &plan()));
     }
 
     #[test]
     fn figures_are_plain_sums_in_their_order(seen in snapshot()) {
-        let plan = PatternsPlan { top: 1000, depth: 9, min_share: 0.0, rules: 3 };
+        let plan = PatternsPlan { top: 1000, depth: 9, min_share: 0.0, rules: rules(3) };
         let sections = collect(&seen, &TreeLimits::default()).finish(&plan);
         let sums = |counts: &dyn Fn(&Seen) -> bool| {
             let mut sums: BTreeMap<String, Weight> = BTreeMap::new();
@@ -203,8 +214,11 @@ proptest! {
         prop_assert_eq!(plain(&sections.no_ttl_patterns), by_memory(sums(&|seen| seen.expires_at.is_none())));
         for rule in 0..3 {
             let mut rows = sums(&|seen| seen.broken >> rule & 1 == 1);
-            rows.sort_by_key(|(text, keys, memory)| (std::cmp::Reverse((*keys, *memory)), text.clone()));
-            prop_assert_eq!(plain(&sections.broken[rule]), rows);
+            rows.sort_by_key(|(text, keys, memory)| (std::cmp::Reverse((*memory, *keys)), text.clone()));
+            let found = &sections.broken[rule];
+            prop_assert_eq!(found.distinct, rows.len() as u64);
+            let found: Vec<_> = found.list.iter().map(|r| (r.pattern.clone().unwrap(), r.keys, r.memory)).collect();
+            prop_assert_eq!(found, rows);
         }
     }
 
@@ -212,7 +226,7 @@ proptest! {
     fn shown_and_hidden_are_the_whole(
         seen in snapshot(), limits in limits(), depth in 0usize..5, min_share in prop_oneof![Just(0.0), 0.0..1.1f64],
     ) {
-        let sections = collect(&seen, &limits).finish(&PatternsPlan { depth, min_share, ..PLAN });
+        let sections = collect(&seen, &limits).finish(&PatternsPlan { depth, min_share, ..plan() });
         let memory = seen.iter().map(|seen| Bytes(seen.memory)).sum::<Bytes>();
         let prefixes = sections.prefixes;
         prop_assert_eq!(whole(&prefixes.tree, prefixes.hidden), (seen.len() as u64, memory));

@@ -207,6 +207,11 @@ impl<'a, T: Payload> Node<'a, T> {
         self.step().separator()
     }
 
+    /// Whether it stands for many names: a class or `{*}`.
+    pub fn varies(self) -> bool {
+        self.step().shape != Shape::Literal
+    }
+
     /// A number that tells apart children of the same text, such as a class and a name spelt like it.
     pub fn rank(self) -> u8 {
         let step = self.step();

@@ -2,16 +2,21 @@
 //!
 //! Measured: empty segments. The empty name is one empty segment.
 
-use crate::policy::KeyView;
-use crate::policy::rule::{Chapter, KeyRule, Meta, Severity, Violation};
+use crate::policy::params::Params;
+use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::{KeyView, segments};
 
 /// The rule's description.
-pub static META: Meta = Meta {
+static META: Meta = Meta {
     id: "key.empty-segment",
     severity: Severity::Must,
-    what: "no segment of the name is empty",
-    why: "An empty segment is an id or a name that the program did not have when it made the key: all such keys \
+    what: Text { en: "no segment of the name is empty", zh: "名称中没有空段" },
+    why: Text {
+        en: "An empty segment is an id or a name that the program did not have when it made the key: all such keys \
           collide in one place, and nobody can tell what they are about.",
+        zh: "空段表示程序生成键名时缺少 id 或名称：这样的键都会撞到同一处，谁也看不出它们说的是什么。",
+    },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
         Chapter { preset: "hzero", heading: "key名设计 / 可读性和可管理性" },
@@ -19,34 +24,46 @@ pub static META: Meta = Meta {
         Chapter { preset: "strict", heading: "二 2. 命名规范" },
         Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
     ],
-    fix: "find the code that builds the name from an empty variable, and drop doubled or trailing colons",
-    passes: "user:profile:12345",
-    fails: "user:profile:",
+    fix: Text {
+        en: "find the code that builds the name from an empty variable, and drop doubled or trailing colons",
+        zh: "找出用空变量拼接键名的代码；去掉重复的或结尾的冒号",
+    },
+    params: &[],
+    unit: Some(Unit::Segments),
+    passes: Sample::of(&[SampleKey::named("user:profile:12345")]),
+    fails: Sample::of(&[SampleKey::named("user:profile:")]),
 };
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(_: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(EmptySegment)))
+}
 
 /// No two separators side by side, none at either end.
 #[derive(Debug, Clone, Copy)]
 pub struct EmptySegment;
 
 impl KeyRule for EmptySegment {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let name = key.untagged();
+        let measured = segments(&name, &key.context.separators).filter(|segment| segment.is_empty()).count() as u64;
+        (measured > 0).then_some(Violation { measured, allowed: 0 })
     }
 
-    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let measured = key.segments().filter(|segment| segment.is_empty()).count() as u64;
-        (measured > 0).then_some(Violation { measured, allowed: 0 })
+    fn name_test(&self) -> Option<NameTest> {
+        Some(NameTest::EmptySegment)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Separators;
+    use crate::policy::testing::check_name;
 
     fn empty(name: &str) -> Option<u64> {
-        let separators = Separators::new(b":");
-        EmptySegment.check(&KeyView::new(name.as_bytes(), &separators)).map(|violation| violation.measured)
+        check_name(&EmptySegment, name).map(|violation| violation.measured)
     }
 
     #[test]

@@ -4,15 +4,20 @@
 //! allow is the same.
 
 use crate::policy::KeyView;
-use crate::policy::rule::{Chapter, KeyRule, Meta, Severity, Violation};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
 
 /// The rule's description.
-pub static META: Meta = Meta {
+static META: Meta = Meta {
     id: "key.length",
     severity: Severity::Should,
-    what: "the name has at most 128 bytes",
-    why: "Every name is kept in memory beside its value and is sent with every command; over millions of keys the \
+    what: Text { en: "the name has at most `max` bytes", zh: "键名不超过 max 字节" },
+    why: Text {
+        en: "Every name is kept in memory beside its value and is sent with every command; over millions of keys the \
           names alone can outweigh the values.",
+        zh: "每个键名都与值一起常驻内存，并随每条命令传输；键的数量达到百万级时，仅键名就可能比值更占内存。",
+    },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / Key 长度限制" },
         Chapter { preset: "hzero", heading: "key名设计 / 简洁性" },
@@ -20,12 +25,28 @@ pub static META: Meta = Meta {
         Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
         Chapter { preset: "aliyun", heading: "一 1.(2) 简洁性" },
     ],
-    fix: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), and hash what \
+    fix: Text {
+        en: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), and hash what \
           is long by nature, such as URLs and queries",
-    passes: "u:1001:fr:m:42",
-    fails: "user:1001:friends-of-this-user:messages-that-were-sent-by-these-friends:ordered-by-date-of-delivery:\
+        zh: "缩短固定的段（`user:{uid}:friends:messages:{mid}` 简化为 `u:{uid}:fr:m:{mid}`），对 URL、查询语句等天然很长的内容取哈希",
+    },
+    params: &[ParamSpec {
+        name: "max", what: Text { en: "the most bytes", zh: "最多字节数" }, usual: Usual::Int(128)
+    }],
+    unit: Some(Unit::Bytes),
+    passes: Sample::of(&[SampleKey::named("u:1001:fr:m:42")]),
+    fails: Sample::of(&[SampleKey::named(
+        "user:1001:friends-of-this-user:messages-that-were-sent-by-these-friends:ordered-by-date-of-delivery:\
             that-were-not-read-by-the-user-so-far:42",
+    )]),
 };
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Length { max: params.number("max") })))
+}
 
 /// At most so many bytes.
 #[derive(Debug, Clone, Copy)]
@@ -34,32 +55,25 @@ pub struct Length {
     pub max: u64,
 }
 
-impl Default for Length {
-    fn default() -> Self {
-        Length { max: 128 }
-    }
-}
-
 impl KeyRule for Length {
-    fn meta(&self) -> &'static Meta {
-        &META
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.name().len() as u64;
+        (measured > self.max).then_some(Violation { measured, allowed: self.max })
     }
 
-    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let measured = key.bytes.len() as u64;
-        (measured > self.max).then_some(Violation { measured, allowed: self.max })
+    fn name_test(&self) -> Option<NameTest> {
+        Some(NameTest::LongerThan(self.max))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Separators;
+    use crate::policy::testing::check_bytes;
 
     #[test]
     fn the_limit_itself_is_allowed() {
-        let separators = Separators::new(b":");
-        let check = |length| Length::default().check(&KeyView::new(&b"x".repeat(length), &separators));
+        let check = |length| check_bytes(&Length { max: 128 }, &b"x".repeat(length));
         assert_eq!(check(128), None);
         assert_eq!(check(129), Some(Violation { measured: 129, allowed: 128 }));
     }

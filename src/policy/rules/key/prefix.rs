@@ -5,17 +5,24 @@
 //! no more about its owner when something follows it (`12345:name`), while all five ask for the *name* of a
 //! business, module or database.
 
-use crate::policy::KeyView;
-use crate::policy::rule::{Chapter, KeyRule, Meta, Severity, Violation};
+use crate::policy::params::Params;
+use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::{KeyView, segments};
 
 /// The rule's description.
-pub static META: Meta = Meta {
+static META: Meta = Meta {
     id: "key.prefix",
     severity: Severity::Must,
-    what: "at least two segments, the first names a business",
-    why: "A prefix keeps the names of two applications from colliding, and it is what owners, dashboards and this \
+    what: Text {
+        en: "at least two segments, the first names a business", zh: "至少两段，且第一段说明业务"
+    },
+    why: Text {
+        en: "A prefix keeps the names of two applications from colliding, and it is what owners, dashboards and this \
           report group keys by. A name of one segment, an empty first segment or a bare number tells nobody whose \
           key it is.",
+        zh: "前缀避免两个应用的键名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段、第一段为空或仅为数字的键名，无法说明它属于哪个业务。",
+    },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
         Chapter { preset: "hzero", heading: "key名设计 / 可读性和可管理性" },
@@ -23,37 +30,50 @@ pub static META: Meta = Meta {
         Chapter { preset: "strict", heading: "二 2. 命名规范" },
         Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
     ],
-    fix: "put the service or module and a colon in front: `user:profile:12345`; divide by colons what underscores \
+    fix: Text {
+        en: "put the service or module and a colon in front: `user:profile:12345`; divide by colons what underscores \
           divide now",
-    passes: "user:profile:12345",
-    fails: "user_profile_12345",
+        zh: "在前面加上服务名或模块名和冒号：`user:profile:12345`；把下划线分隔改为冒号分隔",
+    },
+    params: &[],
+    unit: None,
+    passes: Sample::of(&[SampleKey::named("user:profile:12345")]),
+    fails: Sample::of(&[SampleKey::named("user_profile_12345")]),
 };
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(_: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Prefix)))
+}
 
 /// At least two segments, the first of which names something.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefix;
 
 impl KeyRule for Prefix {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let mut segments = key.segments();
+        let name = key.untagged();
+        let mut segments = segments(&name, &key.context.separators);
         let first = segments.next().unwrap_or_default();
         let names_a_business = !first.iter().all(u8::is_ascii_digit);
         let prefixed = names_a_business && segments.next().is_some();
         (!prefixed).then_some(Violation { measured: 0, allowed: 1 })
+    }
+
+    fn name_test(&self) -> Option<NameTest> {
+        Some(NameTest::NoPrefix)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Separators;
+    use crate::policy::testing::check_name;
 
     fn breaks(name: &str) -> bool {
-        Prefix.check(&KeyView::new(name.as_bytes(), &Separators::new(b":"))).is_some()
+        check_name(&Prefix, name).is_some()
     }
 
     #[test]

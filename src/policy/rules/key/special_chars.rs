@@ -4,16 +4,24 @@
 //! quotes, backslashes, and stretches that are not UTF-8. Letters of any script are no special characters.
 
 use crate::policy::KeyView;
-use crate::policy::rule::{Chapter, KeyRule, Meta, Severity, Violation};
+use crate::policy::params::Params;
+use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
 
 /// The rule's description.
-pub static META: Meta = Meta {
+static META: Meta = Meta {
     id: "key.special-chars",
     severity: Severity::Must,
-    what: "no space, control, quote or backslash; valid UTF-8",
-    why: "Such characters are invisible or change their meaning in shells, logs, scripts and client libraries: a \
+    what: Text {
+        en: "no space, control, quote or backslash; valid UTF-8",
+        zh: "不含空白、控制字符、引号、反斜杠；须为合法 UTF-8",
+    },
+    why: Text {
+        en: "Such characters are invisible or change their meaning in shells, logs, scripts and client libraries: a \
           name that looks right is not found, and a script that loops over names breaks. Bytes that are not UTF-8 \
           usually come from a serialiser that nobody meant to use for names.",
+        zh: "这些字符不可见，或者在 shell、日志、脚本和客户端库中含义会变：看起来正确的键名查不到，遍历键名的脚本会出错。非 UTF-8 的字节通常来自误用于键名的序列化器。",
+    },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
         Chapter { preset: "hzero", heading: "key名设计 / 不要包含特殊字符" },
@@ -21,26 +29,38 @@ pub static META: Meta = Meta {
         Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
         Chapter { preset: "aliyun", heading: "一 1.(3) 不要包含特殊字符" },
     ],
-    fix: "encode or hash user input before it becomes part of a name, and use a plain string serialiser for names",
-    passes: "search:result:red-shoes",
-    fails: "search:result:red shoes",
+    fix: Text {
+        en: "encode or hash user input before it becomes part of a name, and use a plain string serialiser for names",
+        zh: "用户输入进入键名之前先编码或取哈希；键名使用纯字符串序列化器",
+    },
+    params: &[],
+    unit: Some(Unit::Count),
+    passes: Sample::of(&[SampleKey::named("search:result:red-shoes")]),
+    fails: Sample::of(&[SampleKey::named("search:result:red shoes")]),
 };
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(_: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(SpecialChars)))
+}
 
 /// Printable characters only.
 #[derive(Debug, Clone, Copy)]
 pub struct SpecialChars;
 
 impl KeyRule for SpecialChars {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let specials = |text: &str| text.chars().filter(|&character| is_special(character)).count() as u64;
         let in_chunk =
             |chunk: std::str::Utf8Chunk<'_>| specials(chunk.valid()) + u64::from(!chunk.invalid().is_empty());
-        let measured = key.bytes.utf8_chunks().map(in_chunk).sum();
+        let measured = key.name().utf8_chunks().map(in_chunk).sum();
         (measured > 0).then_some(Violation { measured, allowed: 0 })
+    }
+
+    fn name_test(&self) -> Option<NameTest> {
+        Some(NameTest::Special)
     }
 }
 
@@ -52,11 +72,10 @@ pub fn is_special(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Separators;
+    use crate::policy::testing::check_bytes;
 
     fn specials(name: &[u8]) -> u64 {
-        let separators = Separators::new(b":");
-        SpecialChars.check(&KeyView::new(name, &separators)).map_or(0, |violation| violation.measured)
+        check_bytes(&SpecialChars, name).map_or(0, |violation| violation.measured)
     }
 
     #[test]

@@ -1,0 +1,201 @@
+//! What breaks rules about keys, counted: per rule, per entry of the data dictionary, per budget; and what is exempt.
+//!
+//! Which rules a key breaks comes in as bits, made once per key by [`Checks::judge`]; the counts per pattern are kept beside
+//! the tree of patterns under the same bits.
+
+use std::collections::BTreeMap;
+
+use super::parts::Tally;
+use crate::policy::{Checks, Judged, Severity};
+use crate::record::Record;
+
+/// Not an [`Aggregate`](super::Aggregate) by its signature, since it must be told what a key breaks, but by its laws.
+#[derive(Debug, Clone)]
+pub struct Violations {
+    /// Keys that break a rule about names.
+    pub naming: Tally,
+    /// Keys that break a rule of each severity, the gravest first, as in [`Severity::ALL`]. A key counts under its gravest.
+    pub severities: [Tally; Severity::ALL.len()],
+    /// By bit.
+    pub rules: Vec<Tally>,
+    /// By entry of the dictionary: all its keys.
+    pub entries: Vec<Tally>,
+    /// By entry: its keys without expiry.
+    pub entries_without_ttl: Vec<Tally>,
+    /// Keys that match no entry.
+    pub unregistered: Tally,
+    /// By entry and bit; `None` stands for keys without an entry.
+    pub by_entry: BTreeMap<(Option<u16>, u8), Tally>,
+    /// By entry: keys that break any rule.
+    pub entry_any: BTreeMap<Option<u16>, Tally>,
+    /// By budget: all its keys.
+    pub budgets: Vec<Tally>,
+    /// By exemption and bit.
+    pub excused: BTreeMap<(u16, u8), Tally>,
+    masks: Masks,
+}
+
+/// Bits by what they stand for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Masks {
+    naming: u64,
+    severities: [u64; Severity::ALL.len()],
+    dictionary: bool,
+}
+
+impl Violations {
+    /// Nothing yet.
+    pub fn new(checks: &Checks) -> Self {
+        let mut masks = Masks { dictionary: checks.has_dictionary(), ..Masks::default() };
+        checks.naming_bits().for_each(|bit| masks.naming |= 1 << bit);
+        for (bit, check) in checks.keys.iter().enumerate() {
+            let places = Severity::ALL.iter().zip(&mut masks.severities);
+            places.filter(|(severity, _)| **severity == check.severity).for_each(|(_, mask)| *mask |= 1 << bit);
+        }
+        Violations {
+            naming: Tally::default(),
+            severities: Default::default(),
+            rules: vec![Tally::default(); checks.keys.len()],
+            entries: vec![Tally::default(); checks.policy.entries.len()],
+            entries_without_ttl: vec![Tally::default(); checks.policy.entries.len()],
+            unregistered: Tally::default(),
+            by_entry: BTreeMap::new(),
+            entry_any: BTreeMap::new(),
+            budgets: vec![Tally::default(); checks.budgets.len()],
+            excused: BTreeMap::new(),
+            masks,
+        }
+    }
+
+    /// Takes one key into account, with what was found about it.
+    #[inline]
+    pub fn observe(&mut self, record: &Record<'_>, judged: &Judged, checks: &Checks) {
+        if self.masks.dictionary {
+            self.observe_entry(record, judged.matched.entry);
+        }
+        if let Some(budget) = judged.matched.budget.and_then(|budget| self.budgets.get_mut(usize::from(budget))) {
+            budget.add(record.memory);
+        }
+        if judged.broken != 0 {
+            self.observe_broken(record, judged);
+        }
+        if judged.excused != 0 {
+            for bit in bits(judged.excused) {
+                if let Some(exemption) = checks.exemption(judged, usize::from(bit)) {
+                    self.excused.entry((exemption, bit)).or_default().add(record.memory);
+                }
+            }
+        }
+    }
+
+    fn observe_entry(&mut self, record: &Record<'_>, entry: Option<u16>) {
+        match entry.map(usize::from).and_then(|entry| Some((self.entries.get_mut(entry)?, entry))) {
+            Some((tally, entry)) => {
+                tally.add(record.memory);
+                if record.expires_at.is_none() {
+                    self.entries_without_ttl[entry].add(record.memory);
+                }
+            }
+            None => self.unregistered.add(record.memory),
+        }
+    }
+
+    fn observe_broken(&mut self, record: &Record<'_>, judged: &Judged) {
+        if judged.broken & self.masks.naming != 0 {
+            self.naming.add(record.memory);
+        }
+        if let Some(place) = self.masks.severities.iter().position(|mask| judged.broken & mask != 0) {
+            self.severities[place].add(record.memory);
+        }
+        for bit in bits(judged.broken) {
+            if let Some(rule) = self.rules.get_mut(usize::from(bit)) {
+                rule.add(record.memory);
+            }
+            if self.masks.dictionary {
+                self.by_entry.entry((judged.matched.entry, bit)).or_default().add(record.memory);
+            }
+        }
+        if self.masks.dictionary {
+            self.entry_any.entry(judged.matched.entry).or_default().add(record.memory);
+        }
+    }
+
+    /// Takes everything into account that `other` has seen.
+    pub fn merge(&mut self, other: Self) {
+        self.naming.merge(other.naming);
+        Tally::merge_all(&mut self.severities, &other.severities);
+        Tally::merge_all(&mut self.rules, &other.rules);
+        Tally::merge_all(&mut self.entries, &other.entries);
+        Tally::merge_all(&mut self.entries_without_ttl, &other.entries_without_ttl);
+        self.unregistered.merge(other.unregistered);
+        Tally::merge_all(&mut self.budgets, &other.budgets);
+        other.by_entry.into_iter().for_each(|(key, tally)| self.by_entry.entry(key).or_default().merge(tally));
+        other.entry_any.into_iter().for_each(|(key, tally)| self.entry_any.entry(key).or_default().merge(tally));
+        other.excused.into_iter().for_each(|(key, tally)| self.excused.entry(key).or_default().merge(tally));
+    }
+}
+
+/// The places of the bits that are set, below 64.
+fn bits(mask: u64) -> impl Iterator<Item = u8> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let bit = (left != 0).then(|| left.trailing_zeros() as u8)?;
+        left &= left - 1;
+        Some(bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Aggregate;
+    use super::super::testing::{OwnedRecord, check_laws, samples};
+    use super::*;
+    use crate::pattern::PatternBuf;
+    use crate::pattern::classify::Classifier;
+    use crate::policy::testing::checks;
+    use crate::units::Bytes;
+
+    /// Violations with what the rules themselves find.
+    struct Judging(Violations, Checks, Judged, PatternBuf);
+
+    const POLICY: &str =
+        "extends = \"default\"\n[[dictionary]]\npattern = \"a:**\"\n[[exempt]]\npattern = \"b:**\"\nreason = \"old\"\n";
+
+    impl Judging {
+        fn new() -> Self {
+            let checks = checks(POLICY);
+            Judging(Violations::new(&checks), checks, Judged::default(), PatternBuf::default())
+        }
+    }
+
+    impl Aggregate for Judging {
+        fn observe(&mut self, record: &Record<'_>) {
+            Classifier::default().classify(record.key, &mut self.3);
+            self.1.judge(record, &self.3, &mut self.2);
+            self.0.observe(record, &self.2, &self.1);
+        }
+        fn merge(&mut self, other: Self) {
+            self.0.merge(other.0);
+        }
+    }
+
+    #[test]
+    fn a_key_that_breaks_two_rules_counts_once_in_the_totals() {
+        let mut violations = Judging::new();
+        for key in ["user:1", "user", "a b", "user:", "a:b", "b:"] {
+            violations.observe(&OwnedRecord::string(key, 1, 10).record());
+        }
+        let found = &violations.0;
+        assert_eq!(found.naming, Tally { keys: 3, memory: Bytes(30) });
+        assert_eq!(found.severities[0].keys, 3);
+        assert_eq!((found.entries[0].keys, found.unregistered.keys), (1, 5));
+        assert_eq!(found.excused.values().map(|tally| tally.keys).max(), Some(1));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn laws(sample in samples()) {
+            check_laws(&sample, Judging::new, |judging| format!("{:?}", judging.0));
+        }
+    }
+}

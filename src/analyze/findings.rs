@@ -1,0 +1,302 @@
+//! What breaks the policy, put together: counts over keys, judgements over patterns, judgements over the finished report.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::aggregate::parts::Tally;
+use crate::aggregate::patterns::BrokenPatterns;
+use crate::aggregate::violations::Violations;
+use crate::pattern::PatternBuf;
+use crate::pattern::classify::Classifier;
+use crate::policy::checks::Check;
+use crate::policy::forest::Forest;
+use crate::policy::rule::Breach;
+use crate::policy::{Checks, Meta, Severity};
+use crate::report::{
+    BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, OwnerFindings,
+    PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight,
+};
+use crate::units::Bytes;
+
+/// What the pass over all keys and the judgements over patterns found.
+#[derive(Debug)]
+pub struct Found {
+    /// Findings about keys and patterns.
+    pub findings: Findings,
+    /// The section on names.
+    pub naming: Naming,
+}
+
+/// Puts together what was found about keys and patterns. `top` bounds the lists.
+pub fn found(
+    checks: &Checks,
+    violations: &Violations,
+    broken: Vec<BrokenPatterns>,
+    worst: Vec<PatternFindings>,
+    forest: &Forest<'_>,
+    top: usize,
+) -> Found {
+    let naming = naming(checks, violations, &broken);
+    let of_keys = checks.keys.iter().zip(&violations.rules).zip(broken);
+    let mut list: Vec<Finding> = of_keys
+        .filter(|((_, tally), _)| tally.keys > 0)
+        .map(|((check, tally), broken)| Finding {
+            keys: tally.keys,
+            memory: tally.memory,
+            distinct_patterns: broken.distinct,
+            patterns: broken.list,
+            ..finding(check.meta, check.severity)
+        })
+        .collect();
+    for check in &checks.patterns {
+        list.extend(breached(check, check.rule.judge(forest, &checks.context), top));
+    }
+    let mut findings = Findings {
+        policy: checks.policy.name.clone(),
+        extends: checks.policy.extends.clone(),
+        checked: checked(checks),
+        severities: severities(violations),
+        list,
+        by_pattern: worst,
+        by_owner: by_owner(checks, violations),
+        exempted: exempted(checks, violations),
+        dictionary: checks.has_dictionary().then(|| dictionary(checks, violations)),
+        budgets: budgets(checks, violations),
+    };
+    finish(&mut findings);
+    Found { findings, naming }
+}
+
+/// Adds what breaks rules about the snapshot, which look at the other sections of the report, and names owners.
+pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, top: usize) {
+    for check in &checks.snapshots {
+        let breaches = check.rule.judge(report, &checks.context);
+        report.findings.list.extend(breached(check, breaches, top));
+    }
+    finish(&mut report.findings);
+    if checks.has_dictionary() {
+        name_owners(checks, classifier, &mut report.findings);
+    }
+}
+
+/// Sorts the list and counts it.
+fn finish(findings: &mut Findings) {
+    let severity = |name: &str| Severity::parse(name);
+    findings.list.sort_by_key(|finding| {
+        (Reverse(severity(finding.severity)), Reverse(finding.memory), Reverse(finding.keys), finding.rule)
+    });
+    for row in &mut findings.severities {
+        row.findings = findings.list.iter().filter(|finding| finding.severity == row.severity).count() as u64;
+    }
+}
+
+fn checked(checks: &Checks) -> Vec<&'static str> {
+    let mut ids: Vec<_> = checks.policy.settings.iter().map(|setting| setting.rule.meta.id).collect();
+    ids.dedup();
+    ids
+}
+
+fn finding(meta: &Meta, severity: Severity) -> Finding {
+    Finding {
+        rule: meta.id,
+        severity: severity.name(),
+        demand: meta.what.en,
+        fix: meta.fix.en,
+        unit: meta.unit.map(|unit| unit.name()),
+        keys: 0,
+        memory: Bytes(0),
+        saves: None,
+        distinct_patterns: 0,
+        patterns: Vec::new(),
+    }
+}
+
+/// Breaches as a finding; none if there is none.
+fn breached<R: ?Sized>(check: &Check<R>, mut breaches: Vec<Breach>, top: usize) -> Option<Finding> {
+    if breaches.is_empty() {
+        return None;
+    }
+    breaches.sort_by(|one, other| {
+        (Reverse(one.memory), Reverse(one.keys), &one.pattern).cmp(&(
+            Reverse(other.memory),
+            Reverse(other.keys),
+            &other.pattern,
+        ))
+    });
+    let sum = |of: &dyn Fn(&Breach) -> u64| breaches.iter().fold(0u64, |sum, breach| sum.saturating_add(of(breach)));
+    let saves = breaches.iter().any(|breach| breach.saves.is_some());
+    let mut whole = Finding {
+        keys: sum(&|breach| breach.keys),
+        memory: Bytes(sum(&|breach| breach.memory.0)),
+        saves: saves.then(|| Bytes(sum(&|breach| breach.saves.map_or(0, |saves| saves.0)))),
+        distinct_patterns: breaches.iter().filter(|breach| breach.pattern.is_some()).count() as u64,
+        ..finding(check.meta, check.severity)
+    };
+    whole.patterns = breaches.into_iter().take(top.max(1)).map(row).collect();
+    Some(whole)
+}
+
+fn row(breach: Breach) -> FindingPattern {
+    FindingPattern {
+        pattern: breach.pattern,
+        owner: None,
+        keys: breach.keys,
+        memory: breach.memory,
+        measured: breach.measured,
+        allowed: breach.allowed,
+        saves: breach.saves,
+        details: breach.details,
+        examples: breach.examples,
+    }
+}
+
+/// The section on names: every rule about them that is in force, broken or not.
+fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -> Naming {
+    let rule = |bit: usize| {
+        let (check, tally) = (&checks.keys[bit], violations.rules[bit]);
+        let weight = |row: &FindingPattern| PatternWeight {
+            pattern: row.pattern.clone().unwrap_or_default(),
+            keys: row.keys,
+            memory: row.memory,
+            examples: row.examples.clone(),
+        };
+        NamingRule {
+            rule: check.meta.id,
+            severity: check.severity.name(),
+            demand: check.meta.what.en.to_owned(),
+            keys: tally.keys,
+            memory: tally.memory,
+            patterns: broken.get(bit).map_or_else(Vec::new, |broken| broken.list.iter().map(weight).collect()),
+        }
+    };
+    let Tally { keys, memory } = violations.naming;
+    Naming { keys, memory, rules: checks.naming_bits().map(rule).collect() }
+}
+
+fn severities(violations: &Violations) -> Vec<SeverityRow> {
+    let row = |(severity, tally): (Severity, Tally)| SeverityRow {
+        severity: severity.name(),
+        findings: 0,
+        keys: tally.keys,
+        memory: tally.memory,
+    };
+    Severity::ALL.into_iter().zip(violations.severities).map(row).collect()
+}
+
+/// What keys break, by the owner of their entry.
+fn by_owner(checks: &Checks, violations: &Violations) -> Vec<OwnerFindings> {
+    if !checks.has_dictionary() {
+        return Vec::new();
+    }
+    #[derive(Default)]
+    struct Sums {
+        contact: Option<String>,
+        all: Tally,
+        without_ttl: Option<Tally>,
+        broken: Tally,
+        rules: BTreeMap<u8, Tally>,
+    }
+    let mut owners: BTreeMap<Option<&str>, Sums> = BTreeMap::new();
+    let owner = |entry: Option<u16>| {
+        let entry = entry.and_then(|entry| checks.policy.entries.get(usize::from(entry)));
+        entry.and_then(|entry| entry.owner.as_deref())
+    };
+    for (place, entry) in checks.policy.entries.iter().enumerate() {
+        let sums = owners.entry(entry.owner.as_deref()).or_default();
+        sums.all.merge(violations.entries[place]);
+        sums.without_ttl.get_or_insert_default().merge(violations.entries_without_ttl[place]);
+        sums.contact = sums.contact.take().or_else(|| entry.contact.clone());
+    }
+    owners.entry(None).or_default().all.merge(violations.unregistered);
+    for (&(entry, bit), &tally) in &violations.by_entry {
+        owners.entry(owner(entry)).or_default().rules.entry(bit).or_default().merge(tally);
+    }
+    for (&entry, &tally) in &violations.entry_any {
+        owners.entry(owner(entry)).or_default().broken.merge(tally);
+    }
+    let row = |(owner, sums): (Option<&str>, Sums)| OwnerFindings {
+        owner: owner.map(str::to_owned),
+        contact: sums.contact,
+        keys: sums.all.keys,
+        memory: sums.all.memory,
+        without_ttl: sums.without_ttl.map(Weight::from).filter(|_| owner.is_some()),
+        broken: sums.broken.into(),
+        rules: rule_weights(checks, sums.rules),
+    };
+    let mut rows: Vec<_> = owners.into_iter().map(row).filter(|row| row.owner.is_some() || row.keys > 0).collect();
+    rows.sort_by(|one, other| (Reverse(one.memory), &one.owner).cmp(&(Reverse(other.memory), &other.owner)));
+    rows
+}
+
+fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Tally>) -> Vec<RuleWeight> {
+    let with_check = |(bit, tally): (u8, Tally)| checks.keys.get(usize::from(bit)).map(|check| (check, tally));
+    let mut rules: Vec<_> = rules.into_iter().filter_map(with_check).collect();
+    rules.sort_by_key(|(check, tally)| (Reverse(check.severity), Reverse(tally.memory), check.meta.id));
+    let row = |(check, tally): (&Check<dyn crate::policy::KeyRule>, Tally)| RuleWeight {
+        rule: check.meta.id,
+        severity: check.severity.name(),
+        keys: tally.keys,
+        memory: tally.memory,
+    };
+    rules.into_iter().map(row).collect()
+}
+
+fn exempted(checks: &Checks, violations: &Violations) -> Vec<Exempted> {
+    let row = |(&(exemption, bit), tally): (&(u16, u8), &Tally)| {
+        let exemption = checks.policy.exemptions.get(usize::from(exemption))?;
+        Some(Exempted {
+            rule: checks.keys.get(usize::from(bit))?.meta.id,
+            pattern: exemption.pattern.text.clone(),
+            reason: exemption.reason.clone(),
+            keys: tally.keys,
+            memory: tally.memory,
+        })
+    };
+    violations.excused.iter().filter_map(row).collect()
+}
+
+fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
+    let tallies = violations.entries.iter().zip(&violations.entries_without_ttl);
+    let entries: Vec<EntryRow> = checks
+        .policy
+        .entries
+        .iter()
+        .zip(tallies)
+        .map(|(entry, (tally, without_ttl))| EntryRow {
+            pattern: entry.pattern.text.clone(),
+            owner: entry.owner.clone(),
+            contact: entry.contact.clone(),
+            note: entry.note.clone(),
+            keys: tally.keys,
+            memory: tally.memory,
+            without_ttl: (*without_ttl).into(),
+        })
+        .collect();
+    let unused = entries.iter().filter(|entry| entry.keys == 0).map(|entry| entry.pattern.clone()).collect();
+    DictionaryFit { entries, unregistered: violations.unregistered.into(), unused }
+}
+
+fn budgets(checks: &Checks, violations: &Violations) -> Vec<BudgetRow> {
+    let row = |(budget, tally): (&crate::policy::checks::BudgetLine, &Tally)| BudgetRow {
+        pattern: budget.what.clone(),
+        allowed: budget.memory,
+        keys: tally.keys,
+        memory: tally.memory,
+    };
+    checks.budgets.iter().zip(&violations.budgets).map(row).collect()
+}
+
+/// Says who answers for the patterns of the findings.
+fn name_owners(checks: &Checks, classifier: &Classifier, findings: &mut Findings) {
+    let mut buf = PatternBuf::default();
+    let mut owner = |pattern: &str| {
+        classifier.read_pattern(pattern, &mut buf);
+        checks.entry_of(&buf).and_then(|entry| entry.owner.clone())
+    };
+    for row in findings.list.iter_mut().flat_map(|finding| &mut finding.patterns) {
+        row.owner = row.pattern.as_deref().and_then(&mut owner);
+    }
+    for row in &mut findings.by_pattern {
+        row.owner = owner(&row.pattern);
+    }
+}

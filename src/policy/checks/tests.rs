@@ -1,0 +1,132 @@
+//! The fast pass agrees with the rules, of several limits only the gravest counts, and policies reach keys by pattern.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::pattern::classify::Classifier;
+use crate::policy::testing::{checks, checks_in, record};
+use crate::policy::{KeyView, Separators};
+
+fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
+    let mut judged = Judged::default();
+    let mut pattern = PatternBuf::default();
+    Classifier::default().classify(name, &mut pattern);
+    checks.judge(&record(name), &pattern, &mut judged);
+    let broken = |(bit, _): &(usize, &Check<dyn KeyRule>)| judged.broken >> bit & 1 == 1;
+    checks.keys.iter().enumerate().filter(broken).map(|(_, check)| check.meta.id).collect()
+}
+
+const NAMES: &str = "[rules]\n\"key.prefix\" = \"must\"\n\"key.empty-segment\" = \"must\"\n\"key.special-chars\" = \"must\"\n\"key.length\" = \"should\"\n";
+
+fn with_separators(separators: &[u8]) -> Checks {
+    checks_in(NAMES, Context { separators: Separators::new(separators), ..Context::default() })
+}
+
+#[test]
+fn a_good_name_breaks_nothing() {
+    let checks = checks(NAMES);
+    let names = ["user:profile:12345", "{user:1001}:profile", "lock:task:{7}", "\u{7528}\u{6237}:1", "a:b"];
+    names.iter().for_each(|name| assert_eq!(ids(&checks, name.as_bytes()), [""; 0], "{name}"));
+}
+
+#[test]
+fn bad_names_break_what_the_standards_say() {
+    let checks = checks(NAMES);
+    assert_eq!(ids(&checks, b"user_profile_12345"), ["key.prefix"]);
+    assert_eq!(ids(&checks, b"12345:name"), ["key.prefix"]);
+    assert_eq!(ids(&checks, b"user:profile:"), ["key.empty-segment"]);
+    assert_eq!(ids(&checks, b""), ["key.empty-segment", "key.prefix"]);
+    assert_eq!(ids(&checks, b"user:\xff"), ["key.special-chars"]);
+    assert_eq!(ids(&checks, &[b"u:".repeat(65), b" ".to_vec()].concat()), ["key.length", "key.special-chars"]);
+}
+
+#[test]
+fn names_divide_by_the_separators_in_force() {
+    let checks = with_separators(b"|/");
+    assert_eq!(ids(&checks, b"user:1"), ["key.prefix"]);
+    assert_eq!(ids(&checks, b"user|1/name"), [""; 0]);
+    assert_eq!(ids(&checks, b"user|/1"), ["key.empty-segment"]);
+}
+
+#[test]
+fn of_several_limits_only_the_gravest_that_is_broken_counts() {
+    let checks = checks(
+        "[[rules.\"key.length\"]]\nseverity = \"should\"\nmax = 4\n[[rules.\"key.length\"]]\nseverity = \"must\"\nmax = 8\n",
+    );
+    let severities = |name: &[u8]| {
+        let mut judged = Judged::default();
+        checks.judge(&record(name), &PatternBuf::default(), &mut judged);
+        let broken = checks.keys.iter().enumerate().filter(|(bit, _)| judged.broken >> bit & 1 == 1);
+        broken.map(|(bit, check)| (check.severity, judged.violations[bit])).collect::<Vec<_>>()
+    };
+    let of = |severity, measured, allowed| vec![(severity, Violation { measured, allowed })];
+    assert_eq!(severities(b"abcd"), []);
+    assert_eq!(severities(b"abcde"), of(Severity::Should, 5, 4));
+    assert_eq!(severities(b"abcdefghi"), of(Severity::Must, 9, 8));
+}
+
+#[test]
+fn the_dictionary_gives_a_key_its_entry_class_and_budget() {
+    let checks = checks(
+        "[[ttl_class]]\nname = \"cache\"\npatterns = [\"cache:**\"]\nbudget = \"1MB\"\n\
+         [[ttl_class]]\nname = \"kept\"\nrequired = false\n\
+         [[dictionary]]\npattern = \"cache:page:{int}\"\nttl = \"kept\"\n",
+    );
+    let matched = |name: &str| {
+        let mut judged = Judged::default();
+        let mut pattern = PatternBuf::default();
+        Classifier::default().classify(name.as_bytes(), &mut pattern);
+        checks.judge(&record(name.as_bytes()), &pattern, &mut judged);
+        judged.matched
+    };
+    assert_eq!(matched("cache:x"), Matched { entry: None, class: Some(0), budget: Some(0) });
+    assert_eq!(matched("cache:page:7"), Matched { entry: Some(0), class: Some(1), budget: None });
+    assert_eq!(matched("user:7"), Matched::default());
+}
+
+const PIECES: [&[u8]; 19] = [
+    b":",
+    b":",
+    b"{",
+    b"}",
+    b"a",
+    b"b",
+    b"1",
+    b"42",
+    b".",
+    b" ",
+    b"\\",
+    b"\x7f",
+    b"\xff",
+    b"\xe4",
+    b"\xc2\x85",
+    b"\xe3\x80\x80",
+    b"\xe4\xb8\xad",
+    b"user",
+    b"User",
+];
+const SEPARATORS: [&[u8]; 10] = [b":", b"", b".", b":.", b"{", b"}", b":{}", b"1", b" :", b"\xff:"];
+
+fn names() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        prop::collection::vec(prop::sample::select(&PIECES[..]), 0..12).prop_map(|pieces| pieces.concat()),
+        prop::collection::vec(prop::sample::select(&PIECES[..6]), 0..6).prop_map(|pieces| pieces.concat()),
+        prop::collection::vec(any::<u8>(), 0..140),
+        (120usize..140).prop_map(|length| [b"u:".to_vec(), b"x".repeat(length)].concat()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #[test]
+    fn one_pass_finds_what_the_rules_find_one_by_one(name in names(), separators in prop::sample::select(&SEPARATORS[..])) {
+        let checks = with_separators(separators);
+        let record = record(&name);
+        let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };
+        let mut judged = Judged::default();
+        checks.judge(&record, &PatternBuf::default(), &mut judged);
+        for (bit, check) in checks.keys.iter().enumerate() {
+            prop_assert_eq!(judged.broken >> bit & 1 == 1, check.rule.check(&view).is_some(), "{}", check.meta.id);
+        }
+    }
+}

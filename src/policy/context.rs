@@ -1,0 +1,27 @@
+//! What rules may know besides the key, the patterns or the report that they are asked about.
+
+use super::dictionary::{Entry, TtlClass};
+use super::key_view::Separators;
+use crate::memory::ServerConfig;
+use crate::units::{Bytes, Millis};
+
+/// The surroundings of a question: the same for all keys of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    /// What divides names.
+    pub separators: Separators,
+    /// What expiries are held against: the time of the snapshot, or what the user says.
+    pub reference: Option<Millis>,
+    /// The time of the run, if the user tells it.
+    pub now: Option<Millis>,
+    /// The server's settings as far as they are known.
+    pub config: ServerConfig,
+    /// The server's `maxmemory`, if it is known.
+    pub maxmemory: Option<Bytes>,
+    /// Its `maxmemory-policy`, if it is known.
+    pub maxmemory_policy: Option<String>,
+    /// Classes of lifetimes.
+    pub classes: Vec<TtlClass>,
+    /// The data dictionary.
+    pub entries: Vec<Entry>,
+}

@@ -1,0 +1,148 @@
+//! `[[ttl_class]]`, `[[dictionary]]`, `[[budget]]`, `[[exempt]]`: what a team says about its patterns.
+
+use super::reader::{Fault, Reader, Table};
+use crate::policy::dictionary::{Budget, Entry, Exemption, TtlClass};
+use crate::policy::matcher::Pattern;
+use crate::policy::registry;
+use crate::policy::settings::Policy;
+use crate::record::Kind;
+use crate::units::Bytes;
+
+/// So many entries have room in a match.
+const MOST: usize = u16::MAX as usize;
+
+/// Lays the lists of a document over those of the preset. A class of the same name replaces the preset's.
+pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> Result<(), Fault> {
+    for (line, table) in reader.tables(root, "ttl_class")? {
+        let class = ttl_class(reader, table, line)?;
+        match policy.classes.iter_mut().find(|known| known.name == class.name) {
+            Some(known) if known.line > 0 => {
+                let what = format!("ttl class {:?} is defined in line {} already", class.name, known.line);
+                return Err(Fault::at(line, what, "give each class a name of its own"));
+            }
+            Some(known) => *known = class,
+            None => policy.classes.push(class),
+        }
+    }
+    for (line, table) in reader.tables(root, "dictionary")? {
+        let entry = entry(reader, table, line, &policy.classes)?;
+        policy.entries.push(entry);
+    }
+    for (line, table) in reader.tables(root, "budget")? {
+        reader.only(table, &["pattern", "memory"])?;
+        let pattern = reader.pattern(reader.needed(table, "pattern", line)?, line)?;
+        let memory = reader.bytes(table, "memory")?;
+        let memory = memory.ok_or_else(|| Fault::at(line, "\"memory\" is missing", "add memory = \"64MB\""))?;
+        policy.budgets.push(Budget { pattern, memory: Bytes(memory), line });
+    }
+    for (line, table) in reader.tables(root, "exempt")? {
+        policy.exemptions.push(exemption(reader, table, line)?);
+    }
+    check(policy)
+}
+
+fn ttl_class(reader: &Reader<'_>, table: &Table<'_>, line: usize) -> Result<TtlClass, Fault> {
+    reader.only(table, &["name", "patterns", "required", "max", "budget"])?;
+    let patterns = reader.texts(table, "patterns")?.unwrap_or_default();
+    Ok(TtlClass {
+        name: reader.needed(table, "name", line)?.to_owned(),
+        patterns: patterns
+            .iter()
+            .map(|text| reader.pattern(text, reader.line_of(table, "patterns")))
+            .collect::<Result<_, _>>()?,
+        required: reader.flag(table, "required")?.unwrap_or(true),
+        max: reader.span(table, "max")?,
+        budget: reader.bytes(table, "budget")?.map(Bytes),
+        line,
+    })
+}
+
+fn entry(reader: &Reader<'_>, table: &Table<'_>, line: usize, classes: &[TtlClass]) -> Result<Entry, Fault> {
+    reader.only(table, &["pattern", "type", "ttl", "owner", "contact", "note", "budget"])?;
+    let text = |key| reader.text(table, key).map(|text| text.filter(|text| !text.is_empty()).map(str::to_owned));
+    let kind = match text("type")? {
+        None => None,
+        Some(name) => {
+            let known = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+            let names = Kind::ALL.map(Kind::name).join(", ");
+            let line = reader.line_of(table, "type");
+            Some(known.ok_or_else(|| Fault::at(line, format!("{name:?} is no type"), format!("types are {names}")))?)
+        }
+    };
+    let class = match text("ttl")? {
+        None => None,
+        Some(name) => Some(class_of(&name, classes, reader.line_of(table, "ttl"))?),
+    };
+    Ok(Entry {
+        pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
+        kind,
+        class,
+        owner: text("owner")?,
+        contact: text("contact")?,
+        note: text("note")?,
+        budget: reader.bytes(table, "budget")?.map(Bytes),
+        line,
+    })
+}
+
+fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, Fault> {
+    let place = classes.iter().position(|class| class.name == name).and_then(|place| u16::try_from(place).ok());
+    place.ok_or_else(|| {
+        let names: Vec<_> = classes.iter().map(|class| class.name.as_str()).collect();
+        let known = if names.is_empty() {
+            "there are none so far".to_owned()
+        } else {
+            format!("there are {}", names.join(", "))
+        };
+        Fault::at(line, format!("there is no ttl class {name:?}"), format!("add a [[ttl_class]] of that name; {known}"))
+    })
+}
+
+fn exemption(reader: &Reader<'_>, table: &Table<'_>, line: usize) -> Result<Exemption, Fault> {
+    reader.only(table, &["pattern", "rules", "reason"])?;
+    let rules = reader.texts(table, "rules")?.unwrap_or_default();
+    if let Some(unknown) = rules.iter().find(|id| registry::find(id).is_none()) {
+        let line = reader.line_of(table, "rules");
+        return Err(Fault::at(line, format!("there is no rule {unknown:?}"), "`rdblens rules` lists all"));
+    }
+    Ok(Exemption {
+        pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
+        rules,
+        reason: reader.needed(table, "reason", line)?.to_owned(),
+        line,
+    })
+}
+
+/// What no single entry shows: a key must not match two of a kind.
+fn check(policy: &Policy) -> Result<(), Fault> {
+    let entries = policy.entries.iter().map(|entry| (&entry.pattern, entry.line));
+    let classes = policy.classes.iter().flat_map(|class| class.patterns.iter().map(|pattern| (pattern, class.line)));
+    let budgets = policy.budgets.iter().map(|budget| (&budget.pattern, budget.line));
+    apart(&entries.collect::<Vec<_>>(), "entries of the dictionary")?;
+    apart(&classes.collect::<Vec<_>>(), "patterns of ttl classes")?;
+    apart(&budgets.collect::<Vec<_>>(), "budgets")?;
+    let lists = [policy.entries.len(), policy.classes.len(), policy.budgets.len(), policy.exemptions.len()];
+    if lists.into_iter().any(|length| length > MOST) {
+        return Err(Fault {
+            line: None,
+            what: format!("a list has more than {MOST} entries"),
+            remedy: "join patterns".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn apart(patterns: &[(&Pattern, usize)], what: &str) -> Result<(), Fault> {
+    for (place, (pattern, line)) in patterns.iter().enumerate() {
+        if let Some((other, before)) = patterns[..place].iter().find(|(other, _)| other.overlaps(pattern)) {
+            let (pattern, other) = (&pattern.text, &other.text);
+            let before = if *before > 0 { format!("line {before}") } else { "the preset".to_owned() };
+            return Err(Fault::at(
+                *line,
+                format!("{what} overlap: {pattern:?} and {other:?} of {before} can match the same key"),
+                "make one of them narrower, or join them",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Mistakes name their line and the remedy; what is right comes out as it was meant.
+
+use super::*;
+use crate::policy::rule::Severity;
+use crate::record::Kind;
+use crate::units::Bytes;
+
+fn read_text(text: &str) -> Result<Policy> {
+    let classifier = Classifier::default();
+    parse(text, "team.toml", Names { separators: b":", classifier: &classifier })
+}
+
+fn mistake(text: &str) -> String {
+    read_text(text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_policy_extends_a_preset() {
+    let text = r#"
+name = "shop"
+extends = "default"
+
+[rules]
+"key.prefix" = "off"
+
+[rules."key.length"]
+severity = "must"
+max = 64
+
+[[ttl_class]]
+name = "cart"
+patterns = ["cart:**"]
+max = "7d"
+budget = "64MB"
+
+[[dictionary]]
+pattern = "user:{int}:name"
+type = "string"
+ttl = "cart"
+owner = "accounts"
+
+[[exempt]]
+pattern = "legacy:**"
+rules = ["key.length"]
+reason = "until the migration is over"
+"#;
+    let policy = read_text(text).unwrap();
+    assert_eq!((policy.name.as_str(), policy.extends.as_deref()), ("shop", Some("default")));
+    let setting = |id: &str| policy.settings.iter().find(|setting| setting.rule.meta.id == id);
+    assert!(setting("key.prefix").is_none());
+    let length = setting("key.length").unwrap();
+    assert_eq!((length.severity, length.params.number("max")), (Severity::Must, 64));
+    assert_eq!(policy.classes.iter().find(|class| class.name == "cart").unwrap().budget, Some(Bytes(64 << 20)));
+    let entry = &policy.entries[0];
+    assert_eq!((entry.kind, entry.owner.as_deref(), entry.line), (Some(Kind::String), Some("accounts"), 18));
+    assert_eq!(policy.exemptions[0].rules, ["key.length"]);
+}
+
+#[test]
+fn mistakes_name_their_line_and_the_remedy() {
+    let unknown = mistake("extends = \"default\"\n[rules]\n\"key.lenght\" = \"must\"\n");
+    assert!(unknown.contains("team.toml:3") && unknown.contains("did you mean \"key.length\""), "{unknown}");
+    let bad = mistake("[[dictionary]]\npattern = \"user:12345\"\n");
+    assert!(bad.contains("team.toml:2") && bad.contains("write `{int}`"), "{bad}");
+    let twice = mistake("[[dictionary]]\npattern = \"user:*\"\n[[dictionary]]\npattern = \"user:{int}\"\n");
+    assert!(twice.contains("team.toml:3") && twice.contains("overlap"), "{twice}");
+    for (text, word) in [
+        ("x = 1", "means nothing here"),
+        ("extends = \"nobody\"", "there is no preset"),
+        ("extends = 5", "a text in quotes"),
+        ("[rules.\"key.length\"]\nmax = \"long\"", "whole number"),
+        ("[rules.\"key.length\"]\nseverity = \"grave\"", "no severity"),
+        ("[[exempt]]\npattern = \"a:**\"", "\"reason\" is missing"),
+        ("[[dictionary]]\npattern = \"a:b\"\nttl = \"x\"", "there is no ttl class"),
+        ("[[dictionary]]\npattern = \"a:b\"\ntype = \"text\"", "is no type"),
+        ("[[budget]]\npattern = \"a:b\"", "\"memory\" is missing"),
+        ("a = [", "TOML"),
+    ] {
+        let message = mistake(text);
+        assert!(message.contains(word) && message.contains("team.toml"), "{message}");
+    }
+}

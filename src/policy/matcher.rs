@@ -1,0 +1,271 @@
+//! Patterns of a policy, and which of them a key matches: all at once, by the segments of the key's own pattern.
+//!
+//! A policy speaks of patterns as reports print them: `user:{int}:name`. So what a key matches depends on its classified
+//! pattern alone. A segment of a policy's pattern is a name, a class (`{int}`), `{*}` for any name, `*` or a placeholder of
+//! one's own (`{userid}`) for any one segment, and at the end `**` for one or more.
+
+use hashbrown::HashMap;
+
+use crate::pattern::classify::{Class, Classifier};
+use crate::pattern::{PartKind, PatternBuf};
+
+/// A pattern of a policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    /// As it was written.
+    pub text: String,
+    segments: Vec<Segment>,
+}
+
+/// What one segment has to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    /// This name, or this one with holes (`user_{int}`).
+    Name(String),
+    /// This class.
+    Class(&'static str),
+    /// Any name.
+    AnyName,
+    /// Anything.
+    Any,
+    /// Anything, and whatever follows.
+    Rest,
+}
+
+impl Pattern {
+    /// Reads a pattern. Fails with what is wrong and how to mend it.
+    pub fn parse(text: &str, separators: &[u8], classifier: &Classifier) -> Result<Pattern, String> {
+        if text.is_empty() {
+            return Err("a pattern cannot be empty: `**` matches all keys".to_owned());
+        }
+        let parts: Vec<&str> =
+            text.split(|c: char| u8::try_from(c).is_ok_and(|byte| separators.contains(&byte))).collect();
+        let last = parts.len() - 1;
+        let segments = parts.iter().enumerate().map(|(place, part)| segment(part, place == last, classifier));
+        Ok(Pattern { text: text.to_owned(), segments: segments.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether some key could match both.
+    pub fn overlaps(&self, other: &Pattern) -> bool {
+        let (mut mine, mut theirs) = (self.segments.iter(), other.segments.iter());
+        loop {
+            match (mine.next(), theirs.next()) {
+                (None, None) => return true,
+                (Some(Segment::Rest), Some(_)) | (Some(_), Some(Segment::Rest)) => return true,
+                (Some(one), Some(other)) if one.meets(other) => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment, String> {
+    match text {
+        "*" => return Ok(Segment::Any),
+        "{*}" => return Ok(Segment::AnyName),
+        "**" if is_last => return Ok(Segment::Rest),
+        "**" => return Err("`**` can only stand at the end: `*` matches one segment".to_owned()),
+        "" => return Ok(Segment::Name(String::new())),
+        _ => {}
+    }
+    if let Some(class) = Class::ALL.into_iter().find(|class| class.text() == text) {
+        return Ok(Segment::Class(class.text()));
+    }
+    if let Some(inner) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
+        && !inner.contains(['{', '}'])
+    {
+        return Ok(Segment::Any);
+    }
+    if text.contains('*') {
+        return Err(format!(
+            "`{text}`: a `*` is a segment of its own; within names ids print as classes, such as `user_{{int}}`"
+        ));
+    }
+    if text.contains('{') {
+        return with_holes(text);
+    }
+    match classifier.pattern_text(text.as_bytes()) {
+        seen if seen == text => Ok(Segment::Name(seen)),
+        seen => Err(format!("`{text}` looks like an id, and keys with it are counted under `{seen}`: write `{seen}`")),
+    }
+}
+
+/// A name with ids in it: every pair of braces has to be a class.
+fn with_holes(text: &str) -> Result<Segment, String> {
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let known = Class::ALL.iter().find(|class| rest[open..].starts_with(class.text()));
+        let Some(class) = known else {
+            let names: Vec<_> = Class::ALL.iter().map(|class| class.text()).collect();
+            return Err(format!("`{text}`: within a name only classes stand in braces: {}", names.join(", ")));
+        };
+        rest = &rest[open + class.text().len()..];
+    }
+    Ok(Segment::Name(text.to_owned()))
+}
+
+impl Segment {
+    fn meets(&self, other: &Segment) -> bool {
+        match (self, other) {
+            (Segment::Any | Segment::Rest, _) | (_, Segment::Any | Segment::Rest) => true,
+            (Segment::AnyName, Segment::Class(_)) | (Segment::Class(_), Segment::AnyName) => false,
+            (Segment::AnyName, _) | (_, Segment::AnyName) => true,
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// Which of many patterns a key matches, each with what it stands for.
+#[derive(Debug, Clone)]
+pub struct Matcher<T> {
+    places: Vec<Place<T>>,
+}
+
+#[derive(Debug, Clone)]
+struct Place<T> {
+    names: HashMap<Box<str>, u32>,
+    classes: Vec<(&'static str, u32)>,
+    any_name: Option<u32>,
+    any: Option<u32>,
+    /// Of patterns that end here.
+    ends: Vec<T>,
+    /// Of patterns that match all that goes on from here.
+    rest: Vec<T>,
+}
+
+impl<T> Default for Place<T> {
+    fn default() -> Self {
+        Place {
+            names: HashMap::new(),
+            classes: Vec::new(),
+            any_name: None,
+            any: None,
+            ends: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy> Default for Matcher<T> {
+    fn default() -> Self {
+        Matcher { places: vec![Place::default()] }
+    }
+}
+
+impl<T: Copy> Matcher<T> {
+    /// Adds a pattern with what it stands for.
+    pub fn add(&mut self, pattern: &Pattern, target: T) {
+        let mut at = 0;
+        for segment in &pattern.segments {
+            at = match segment {
+                Segment::Rest => return self.places[at].rest.push(target),
+                segment => self.step(at, segment),
+            };
+        }
+        self.places[at].ends.push(target);
+    }
+
+    /// True if there is no pattern.
+    pub fn is_empty(&self) -> bool {
+        self.places.len() == 1 && self.places[0].rest.is_empty()
+    }
+
+    /// Adds what the key's pattern matches to `found`, in an order of the policy's own.
+    ///
+    /// Visits each place of the policy's patterns once at most.
+    pub fn find(&self, pattern: &PatternBuf, found: &mut Vec<T>) {
+        self.visit(0, pattern, 0, found);
+    }
+
+    fn visit(&self, at: u32, pattern: &PatternBuf, level: usize, found: &mut Vec<T>) {
+        let place = &self.places[at as usize];
+        let Some(&part) = pattern.parts.get(level) else { return found.extend_from_slice(&place.ends) };
+        found.extend_from_slice(&place.rest);
+        let name = pattern.name(part);
+        let next = match part.kind {
+            PartKind::Literal => {
+                if let Some(&next) = place.names.get(name) {
+                    self.visit(next, pattern, level + 1, found);
+                }
+                place.any_name
+            }
+            PartKind::Class => place.classes.iter().find(|(class, _)| *class == name).map(|(_, next)| *next),
+        };
+        for next in [next, place.any].into_iter().flatten() {
+            self.visit(next, pattern, level + 1, found);
+        }
+    }
+
+    fn step(&mut self, at: usize, segment: &Segment) -> usize {
+        let new = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        let place = &mut self.places[at];
+        let next = match segment {
+            Segment::Name(name) => *place.names.entry(name.as_str().into()).or_insert(new),
+            Segment::Class(class) => match place.classes.iter().find(|(known, _)| known == class) {
+                Some((_, next)) => *next,
+                None => {
+                    place.classes.push((class, new));
+                    new
+                }
+            },
+            Segment::AnyName => *place.any_name.get_or_insert(new),
+            Segment::Any | Segment::Rest => *place.any.get_or_insert(new),
+        };
+        if next == new {
+            self.places.push(Place::default());
+        }
+        next as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Result<Pattern, String> {
+        Pattern::parse(text, b":", &Classifier::default())
+    }
+
+    fn matches(patterns: &[&'static str], key: &str) -> Vec<&'static str> {
+        let mut matcher = Matcher::default();
+        patterns.iter().for_each(|text| matcher.add(&pattern(text).unwrap(), *text));
+        let mut buf = PatternBuf::default();
+        Classifier::default().classify(key.as_bytes(), &mut buf);
+        let mut found = Vec::new();
+        matcher.find(&buf, &mut found);
+        found
+    }
+
+    #[test]
+    fn keys_match_by_their_own_pattern() {
+        let patterns =
+            ["user:{int}:name", "user:*:name", "user:{*}:name", "user:**", "user:{uuid}:name", "job_{int}:x"];
+        assert_eq!(matches(&patterns, "user:1001:name"), ["user:**", "user:{int}:name", "user:*:name"]);
+        assert_eq!(matches(&patterns, "{user:1001}:name"), ["user:**", "user:{int}:name", "user:*:name"]);
+        assert_eq!(matches(&patterns, "user:ann:name"), ["user:**", "user:{*}:name", "user:*:name"]);
+        assert_eq!(matches(&patterns, "job_12345:x"), ["job_{int}:x"]);
+        assert_eq!(matches(&patterns, "user"), [""; 0]);
+        assert_eq!(matches(&["**"], "anything:1"), ["**"]);
+        assert_eq!(matches(&["user:{userid}"], "user:ab"), ["user:{userid}"]);
+    }
+
+    #[test]
+    fn what_could_never_match_is_refused_with_its_remedy() {
+        assert!(pattern("user:12345").unwrap_err().ends_with("write `{int}`"));
+        assert!(pattern("a:**:b").unwrap_err().contains("only stand at the end"));
+        assert!(pattern("user*:b").is_err() && pattern("").is_err() && pattern("user_{x}y").is_err());
+    }
+
+    #[test]
+    fn two_patterns_overlap_when_one_key_could_match_both() {
+        let overlap = |one: &str, other: &str| {
+            let (one, other) = (pattern(one).unwrap(), pattern(other).unwrap());
+            assert_eq!(one.overlaps(&other), other.overlaps(&one));
+            one.overlaps(&other)
+        };
+        assert!(overlap("user:{int}", "user:*") && overlap("user:**", "user:a:b") && overlap("a:{*}", "a:b"));
+        assert!(overlap("**", "a") && overlap("a:{x}:c", "a:b:*"));
+        assert!(!overlap("user:{int}", "user:{uuid}") && !overlap("user:{int}", "user:{*}"));
+        assert!(!overlap("user:**", "user") && !overlap("a:b", "a:b:c") && !overlap("a:b", "a:c"));
+    }
+}

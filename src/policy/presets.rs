@@ -1,0 +1,58 @@
+//! The policies that come with the program: one for each of the published standards, and what all of them agree on.
+
+use super::file::{self, Names};
+use super::settings::Policy;
+use crate::error::{Error, Result};
+
+/// A policy that comes with the program.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// The policy, as a file would have it.
+    pub text: &'static str,
+}
+
+/// All of them.
+pub static PRESETS: &[Preset] = &[
+    Preset { name: "default", text: include_str!("presets/default.toml") },
+    Preset { name: "service", text: include_str!("presets/service.toml") },
+    Preset { name: "hzero", text: include_str!("presets/hzero.toml") },
+    Preset { name: "platform", text: include_str!("presets/platform.toml") },
+    Preset { name: "strict", text: include_str!("presets/strict.toml") },
+    Preset { name: "aliyun", text: include_str!("presets/aliyun.toml") },
+    Preset { name: "none", text: "name = \"none\"\n" },
+];
+
+/// The preset of this name.
+pub fn find(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+/// All names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|preset| preset.name)
+}
+
+/// Reads a preset.
+pub fn load(name: &str, separators: Names<'_>) -> Result<Policy> {
+    let preset = find(name).ok_or_else(|| {
+        Error::usage(format!("there is no policy {name:?}"))
+            .with_hint(format!("a preset ({}) or a file that ends in .toml", names().collect::<Vec<_>>().join(", ")))
+    })?;
+    file::parse(preset.text, preset.name, separators)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::classify::Classifier;
+
+    #[test]
+    fn every_preset_reads_and_calls_itself_by_its_name() {
+        for preset in PRESETS {
+            let policy = load(preset.name, Names { separators: b":", classifier: &Classifier::default() }).unwrap();
+            assert_eq!(policy.name, preset.name);
+        }
+    }
+}

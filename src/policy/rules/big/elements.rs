@@ -1,0 +1,64 @@
+//! `big.elements`: a collection is small enough to be read whole.
+//!
+//! Measured: elements of lists, sets, sorted sets and hashes, and entries of streams.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+
+static META: Meta = Meta {
+    id: "big.elements",
+    severity: Severity::Must,
+    what: Text { en: "no collection of more than `max` elements", zh: "集合类元素个数不超过 max" },
+    why: Text {
+        en: "Commands that read or delete a whole collection take time with its size, and all other clients wait: a \
+             list of two million elements blocks the server for seconds.",
+        zh: "读取或删除整个集合的命令耗时随元素个数增长，期间其他客户端都要等待：200 万个元素的 list 会阻塞服务器数秒。",
+    },
+    fix: Text {
+        en: "split it over several keys, by id or by time; read it in steps with HSCAN, SSCAN or ZSCAN; delete it with UNLINK",
+        zh: "按 id 或时间拆成多个 key；用 HSCAN、SSCAN、ZSCAN 渐进读取；用 UNLINK 删除",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "检查清单" },
+        Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
+        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
+        Chapter { preset: "strict", heading: "二 3. value 设计" },
+        Chapter { preset: "aliyun", heading: "一 2.(1) 拒绝bigkey" },
+    ],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "the most elements that are allowed", zh: "允许的最多元素个数" },
+        usual: Usual::Int(5_000),
+    }],
+    unit: Some(Unit::Elements),
+    passes: Sample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 5_000, 400_000)]),
+    fails: Sample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 5_001, 400_000)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(BigElements { max: params.number("max") })))
+}
+
+/// At most so many elements.
+#[derive(Debug, Clone, Copy)]
+pub struct BigElements {
+    /// The most elements that are allowed.
+    pub max: u64,
+}
+
+impl KeyRule for BigElements {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.record.length.unwrap_or_default();
+        (measured > self.max).then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream]
+    }
+}

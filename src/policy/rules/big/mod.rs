@@ -1,0 +1,4 @@
+//! Rules about values that are too big.
+
+pub mod elements;
+pub mod string;

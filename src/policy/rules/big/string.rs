@@ -1,0 +1,64 @@
+//! `big.string`: a string is small enough to be sent, kept and freed without anybody noticing.
+//!
+//! Measured: bytes of content, as `STRLEN` answers.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+
+static META: Meta = Meta {
+    id: "big.string",
+    severity: Severity::Must,
+    what: Text { en: "no string longer than `max` bytes", zh: "字符串不超过 max 字节" },
+    why: Text {
+        en: "Every read or write of a long string fills the network and holds up all other commands of a server that \
+             works on one thread; from 10 KB on this shows.",
+        zh: "每次读写长字符串都会占满网卡，并让单线程的服务器上其他命令排队等待；从 10 KB 起就能看出影响。",
+    },
+    fix: Text {
+        en: "split the value, keep the object as a hash and read single fields, or compress it in the client",
+        zh: "拆分；改用 Hash 并按字段读取；或在客户端压缩",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "禁止事项" },
+        Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
+        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
+        Chapter { preset: "strict", heading: "二 3. value 设计" },
+        Chapter { preset: "aliyun", heading: "一 2.(1) 拒绝bigkey" },
+    ],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "the longest string that is allowed", zh: "允许的最大长度" },
+        usual: Usual::Bytes(10_240),
+    }],
+    unit: Some(Unit::Bytes),
+    passes: Sample::of(&[SampleKey::of("page:home:html", Kind::String, 10_240, 12_400)]),
+    fails: Sample::of(&[SampleKey::of("page:home:html", Kind::String, 10_241, 12_400)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(BigString { max: params.number("max") })))
+}
+
+/// At most so many bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct BigString {
+    /// The longest string that is allowed.
+    pub max: u64,
+}
+
+impl KeyRule for BigString {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.record.length.unwrap_or_default();
+        (measured > self.max).then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::String]
+    }
+}

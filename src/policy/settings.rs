@@ -1,0 +1,57 @@
+//! A policy: which rules are in force, with what severity and parameters, and what a team says about its patterns.
+
+use super::dictionary::{Budget, Entry, Exemption, TtlClass};
+use super::params::Params;
+use super::registry;
+use super::rule::{Rule, Severity};
+
+/// A policy, whole: what a preset says and what a file lays over it.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// Its name: a preset's, or what the file calls itself.
+    pub name: String,
+    /// The preset that it extends.
+    pub extends: Option<String>,
+    /// The rules in force, in order of id; one rule may be there several times with different severities.
+    pub settings: Vec<Setting>,
+    /// Classes of lifetimes.
+    pub classes: Vec<TtlClass>,
+    /// The data dictionary.
+    pub entries: Vec<Entry>,
+    /// Limits on memory.
+    pub budgets: Vec<Budget>,
+    /// Keys that may break rules.
+    pub exemptions: Vec<Exemption>,
+}
+
+/// One rule in force.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How much a violation matters.
+    pub severity: Severity,
+    /// What is allowed.
+    pub params: Params,
+}
+
+impl Policy {
+    /// No rules at all.
+    pub fn empty(name: &str) -> Policy {
+        Policy {
+            name: name.to_owned(),
+            extends: None,
+            settings: Vec::new(),
+            classes: Vec::new(),
+            entries: Vec::new(),
+            budgets: Vec::new(),
+            exemptions: Vec::new(),
+        }
+    }
+
+    /// Rules in the registry's order, the gravest limit of a rule first.
+    pub(super) fn sort(&mut self) {
+        let place = |rule: &Rule| registry::RULES.iter().position(|known| known.meta.id == rule.meta.id);
+        self.settings.sort_by_key(|setting| (place(setting.rule), std::cmp::Reverse(setting.severity)));
+    }
+}

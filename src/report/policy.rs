@@ -1,0 +1,203 @@
+//! The section of a report that holds the snapshot against a policy.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Example, Weight};
+use crate::units::Bytes;
+
+/// What breaks the policy.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Findings {
+    /// The policy's name.
+    pub policy: String,
+    /// The preset that it extends.
+    pub extends: Option<String>,
+    /// Ids of the rules in force, sorted.
+    pub checked: Vec<&'static str>,
+    /// By severity, the gravest first: `must`, `should`, `hint`.
+    pub severities: Vec<SeverityRow>,
+    /// By rule, the gravest severity first, then the heaviest. Rules that nothing breaks are not here.
+    pub list: Vec<Finding>,
+    /// By pattern: the patterns whose keys break most, the gravest first, then the heaviest.
+    pub by_pattern: Vec<PatternFindings>,
+    /// By owner of the data dictionary, heaviest first; keys without an owner under null. Empty without a dictionary.
+    pub by_owner: Vec<OwnerFindings>,
+    /// What the policy's exemptions cover.
+    pub exempted: Vec<Exempted>,
+    /// How the data dictionary fits, if the policy has one.
+    pub dictionary: Option<DictionaryFit>,
+    /// Budgets with what their keys take.
+    pub budgets: Vec<BudgetRow>,
+}
+
+/// Findings of one severity.
+#[derive(Debug, Clone, Serialize)]
+pub struct SeverityRow {
+    /// `must`, `should` or `hint`.
+    pub severity: &'static str,
+    /// Entries of [`Findings::list`].
+    pub findings: u64,
+    /// Keys that break a rule about keys, each under its gravest severity.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+}
+
+/// What breaks one rule with one severity.
+#[derive(Debug, Clone, Serialize)]
+pub struct Finding {
+    /// Such as `key.prefix`.
+    pub rule: &'static str,
+    /// `must`, `should` or `hint`.
+    pub severity: &'static str,
+    /// What the rule demands, in a line.
+    pub demand: &'static str,
+    /// What to do about it.
+    pub fix: &'static str,
+    /// What `measured` and `allowed` count: bytes, elements, segments, milliseconds, permille, count; null where they are.
+    pub unit: Option<&'static str>,
+    /// Keys, exactly.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Memory that the remedy would save, where that can be told.
+    pub saves: Option<Bytes>,
+    /// Patterns that break it; `patterns` shows the heaviest of them.
+    pub distinct_patterns: u64,
+    /// Where, heaviest first.
+    pub patterns: Vec<FindingPattern>,
+}
+
+/// What one pattern, or another part of the snapshot, contributes to a finding.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct FindingPattern {
+    /// Such as `user:{int}:name`; for rules about the snapshot a file, a database or null.
+    pub pattern: Option<String>,
+    /// Who answers for it, by the data dictionary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Keys, exactly.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// The worst that was measured.
+    pub measured: Option<u64>,
+    /// What is allowed there.
+    pub allowed: Option<u64>,
+    /// Memory that the remedy would save.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saves: Option<Bytes>,
+    /// What else is to be known, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<&'static str, serde_json::Value>,
+    /// The heaviest keys; ties go to the lower database, then the smaller name.
+    pub examples: Vec<Example>,
+}
+
+/// What the keys of one pattern break.
+#[derive(Debug, Clone, Serialize)]
+pub struct PatternFindings {
+    /// The pattern.
+    pub pattern: String,
+    /// Who answers for it, by the data dictionary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// All its keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// What they break, the gravest first.
+    pub rules: Vec<RuleWeight>,
+}
+
+/// Keys that break a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RuleWeight {
+    /// The rule.
+    pub rule: &'static str,
+    /// With this severity.
+    pub severity: &'static str,
+    /// Keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+}
+
+/// What the keys of one owner take and break.
+#[derive(Debug, Clone, Serialize)]
+pub struct OwnerFindings {
+    /// The owner; null for keys that nobody is entered for.
+    pub owner: Option<String>,
+    /// How to reach the owner.
+    pub contact: Option<String>,
+    /// All keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Those that never expire; null for keys without an entry.
+    pub without_ttl: Option<Weight>,
+    /// Keys that break a rule.
+    pub broken: Weight,
+    /// What they break, the gravest first.
+    pub rules: Vec<RuleWeight>,
+}
+
+/// What an exemption covers of a rule.
+#[derive(Debug, Clone, Serialize)]
+pub struct Exempted {
+    /// The rule.
+    pub rule: &'static str,
+    /// The exemption's pattern.
+    pub pattern: String,
+    /// Its reason.
+    pub reason: String,
+    /// Keys that break the rule and are exempt.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+}
+
+/// How the data dictionary fits the snapshot.
+#[derive(Debug, Clone, Serialize)]
+pub struct DictionaryFit {
+    /// Its entries.
+    pub entries: Vec<EntryRow>,
+    /// Keys that match none of them.
+    pub unregistered: Weight,
+    /// Patterns of entries that match no key.
+    pub unused: Vec<String>,
+}
+
+/// One entry of the data dictionary.
+#[derive(Debug, Clone, Serialize)]
+pub struct EntryRow {
+    /// Its pattern.
+    pub pattern: String,
+    /// Who answers for it.
+    pub owner: Option<String>,
+    /// How to reach the owner.
+    pub contact: Option<String>,
+    /// What it is for.
+    pub note: Option<String>,
+    /// Keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Those that never expire.
+    pub without_ttl: Weight,
+}
+
+/// A budget.
+#[derive(Debug, Clone, Serialize)]
+pub struct BudgetRow {
+    /// The pattern or class that it is for.
+    pub pattern: String,
+    /// What its keys may take.
+    pub allowed: Bytes,
+    /// Keys.
+    pub keys: u64,
+    /// What they take.
+    pub memory: Bytes,
+}
