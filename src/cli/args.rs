@@ -40,6 +40,9 @@ pub enum Command {
     /// Read everything, verify structure and checksum, print one verdict per file
     #[command(after_long_help = "Example: rdblens check /backup/*.rdb")]
     Check(CheckArgs),
+    /// Draft a data dictionary: the patterns of a snapshot as a policy file, with blanks for owner and meaning
+    #[command(after_long_help = "Example: rdblens dictionary testdata/dumps/shop.rdb -o dictionary.toml")]
+    Dictionary(DictionaryArgs),
     /// Find one key and print its value
     #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb events:stock")]
     Show(ShowArgs),
@@ -241,6 +244,23 @@ pub struct CheckArgs {
     /// The form of the verdicts
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,
+}
+
+/// `rdblens dictionary`
+#[derive(Debug, Args)]
+pub struct DictionaryArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub read: ReadArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: OutputArgs,
+    /// A policy with a dictionary already: draft what it lacks, and tell what it has in vain
+    #[arg(long, value_name = "FILE.toml", help_heading = "Output")]
+    pub policy: Option<String>,
+    /// Entries at most, those of the heaviest patterns
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
+    pub top: u32,
 }
 
 /// `rdblens show`

@@ -3,6 +3,7 @@
 mod analyze;
 pub mod args;
 mod check;
+mod dictionary;
 mod exit;
 mod keys;
 mod output;
@@ -35,6 +36,7 @@ pub fn run() -> Exit {
         Command::Analyze(args) => analyze::run(args),
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
+        Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
     };
     match done {

@@ -1,6 +1,7 @@
 //! From a report to bytes somebody reads. A renderer adds form and nothing else: the order of rows and every figure
 //! that two formats would share are in the report already.
 
+pub mod draft;
 pub mod human;
 pub mod json;
 pub mod key_text;

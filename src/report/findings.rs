@@ -265,6 +265,8 @@ pub struct PatternRow {
     pub elements: u64,
     /// Those that never expire.
     pub without_ttl: Weight,
+    /// When the last of the others expires.
+    pub last_expiry: Option<Millis>,
     /// Keys by type, those with keys only.
     pub types: Vec<TypeCount>,
     /// The heaviest key.

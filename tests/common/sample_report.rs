@@ -327,6 +327,7 @@ fn patterns() -> Patterns {
         disk: Bytes(memory / 5),
         elements: keys * 15,
         without_ttl: Weight { keys: keys / 2, memory: Bytes(memory / 2) },
+        last_expiry: None,
         types: vec![TypeCount { kind: Kind::String, keys: 1 }, TypeCount { kind, keys: keys - 1 }],
         example: example(key, memory / keys * 3),
     };

@@ -29,14 +29,33 @@ pub(super) struct PatternFacts {
 }
 
 /// Sums over keys; they saturate.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sums {
     pub keys: u64,
     pub memory: Bytes,
     pub disk: Bytes,
     pub elements: u64,
     pub name_bytes: Bytes,
+    /// The latest expiry; [`NEVER`] when no key has one.
+    pub last_expiry: i64,
     pub without_ttl: Weight,
+}
+
+/// The latest expiry of keys that have none.
+pub(super) const NEVER: i64 = i64::MIN;
+
+impl Default for Sums {
+    fn default() -> Self {
+        Sums {
+            keys: 0,
+            memory: Bytes(0),
+            disk: Bytes(0),
+            elements: 0,
+            name_bytes: Bytes(0),
+            last_expiry: NEVER,
+            without_ttl: Weight::default(),
+        }
+    }
 }
 
 impl Sums {
@@ -46,6 +65,7 @@ impl Sums {
         self.disk += other.disk;
         self.elements = self.elements.saturating_add(other.elements);
         self.name_bytes += other.name_bytes;
+        self.last_expiry = self.last_expiry.max(other.last_expiry);
         add(&mut self.without_ttl, other.without_ttl);
     }
 
@@ -55,6 +75,7 @@ impl Sums {
             keys: 1,
             memory: record.memory,
             disk: record.disk,
+            last_expiry: record.expires_at.map_or(NEVER, |at| at.0),
             name_bytes: Bytes(record.key.len() as u64),
             elements: if record.kind == Kind::String { 1 } else { record.length.unwrap_or(0) },
             without_ttl: if record.expires_at.is_none() { weight } else { Weight::default() },

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::facts::{PatternFacts, Sums};
+use super::facts::{NEVER, PatternFacts, Sums};
 use super::{BrokenPatterns, PatternSections, PatternsPlan};
 use crate::pattern::tree::{Node, PatternTree};
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
@@ -11,7 +11,7 @@ use crate::report::{
     Example, FindingPattern, Hidden, PatternFindings, PatternRow, PatternWeight, Patterns, PrefixNode, Prefixes,
     RuleWeight, TypeCount, Weight,
 };
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 
 /// Makes all sections.
 pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) -> PatternSections {
@@ -49,7 +49,7 @@ fn share(memory: Bytes, total: u64) -> f64 {
 }
 
 fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
-    let Sums { keys, memory, disk, elements, without_ttl, .. } = row.facts.sums;
+    let Sums { keys, memory, disk, elements, without_ttl, last_expiry, .. } = row.facts.sums;
     let types = Kind::ALL.iter().zip(row.facts.kinds).filter(|(_, keys)| *keys > 0);
     let nothing = Example { db: 0, key: [].as_slice().into(), memory: Bytes(0) };
     PatternRow {
@@ -61,6 +61,7 @@ fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
         disk,
         elements,
         without_ttl,
+        last_expiry: (last_expiry != NEVER).then_some(Millis(last_expiry)),
         types: types.map(|(&kind, keys)| TypeCount { kind, keys }).collect(),
         example: row.facts.heaviest().unwrap_or(nothing),
     }
@@ -136,7 +137,7 @@ fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut Stri
 }
 
 fn sums(facts: &PatternFacts) -> PatternSums {
-    let Sums { keys, memory, disk, elements, name_bytes, without_ttl } = facts.sums;
+    let Sums { keys, memory, disk, elements, name_bytes, without_ttl, .. } = facts.sums;
     PatternSums { keys, memory, disk, elements, name_bytes, without_ttl, kinds: facts.kinds, example: facts.heaviest() }
 }
 

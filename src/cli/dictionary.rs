@@ -1,0 +1,34 @@
+//! `rdblens dictionary`: the first draft of a data dictionary, or what one lacks.
+
+use super::args::DictionaryArgs;
+use super::output::Output;
+use super::progress::Bar;
+use super::{Exit, plan, written};
+use crate::analyze::{self, Plan, PolicySource};
+use crate::error::Result;
+use crate::pattern::classify::Classifier;
+use crate::pattern::segment::Separators;
+use crate::policy::file::Names;
+use crate::render::draft::Draft;
+
+/// Reads the snapshot and writes the draft.
+pub fn run(args: &DictionaryArgs) -> Result<Exit> {
+    let read = plan::read(&args.read)?;
+    let separators: Vec<u8> = read.separators.iter().flat_map(|separator| separator.bytes()).collect();
+    let classifier = Classifier::new(Separators::new(&read.separators)?);
+    let names = Names { separators: &separators, classifier: &classifier };
+    let source = match &args.policy {
+        None => PolicySource::Preset("none".to_owned()),
+        Some(policy) => plan::policy_source(policy)?,
+    };
+    let existing = args.policy.is_some().then(|| source.load(names)).transpose()?;
+    let plan = Plan { policy: source, top: usize::try_from(args.top).unwrap_or(usize::MAX), ..Plan::new(read) };
+    let mut out = Output::open(args.output.output.as_deref())?;
+    let report = {
+        let bar = Bar::new(args.read.input.quiet);
+        analyze::analyze(&args.read.input.inputs, &plan, &bar)?
+    };
+    let draft = Draft { names, existing: existing.as_ref() };
+    written(draft.write(&report, &mut out).and_then(|()| out.finish()))?;
+    Ok(if report.complete { Exit::Done } else { Exit::Incomplete })
+}

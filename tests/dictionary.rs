@@ -1,0 +1,69 @@
+//! A drafted dictionary fits the snapshot that it was drafted from, and tells what a later one has besides.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+
+fn rdblens(args: &[&str]) -> Vec<u8> {
+    let output = Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+fn dumps() -> Vec<PathBuf> {
+    let folders = fs::read_dir(Path::new(DATA).join("corpus")).unwrap().map(|entry| entry.unwrap().path());
+    let dumps = folders.map(|folder| folder.join("dump.rdb")).filter(|dump| dump.is_file());
+    let mut dumps: Vec<_> = dumps.chain([Path::new(DATA).join("dumps/shop.rdb")]).collect();
+    dumps.sort();
+    dumps
+}
+
+/// The text of a draft, the file that it was written to, and the fit of the dictionary to a snapshot.
+fn fit(draft: &Path, dump: &str) -> Value {
+    let report = rdblens(&["analyze", dump, "--policy", draft.to_str().unwrap(), "--format", "json"]);
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    report["findings"]["dictionary"].clone()
+}
+
+#[test]
+fn a_draft_is_a_policy_that_registers_every_key_of_its_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let draft = folder.path().join("draft.toml");
+    let dumps = dumps();
+    assert!(dumps.len() > 10);
+    for dump in dumps {
+        let dump = dump.to_str().unwrap();
+        fs::write(&draft, rdblens(&["dictionary", dump, "--top", "10000"])).unwrap();
+        let text = fs::read_to_string(&draft).unwrap();
+        let fit = fit(&draft, dump);
+        assert_eq!(fit["unused"], Value::Array(Vec::new()), "{dump}");
+        // What no entry can be written for stands in the draft as a comment.
+        if !text.contains("has no entry") {
+            assert_eq!(fit["unregistered"]["keys"], 0, "{dump}");
+        }
+    }
+}
+
+#[test]
+fn a_dictionary_tells_what_a_snapshot_has_besides_and_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (policy, shop) = (folder.path().join("team.toml"), format!("{DATA}/dumps/shop.rdb"));
+    let known = "[[dictionary]]\npattern = \"cache:**\"\nowner = \"web\"\n[[dictionary]]\npattern = \"gone:{int}\"\nowner = \"ops\"\n";
+    fs::write(&policy, known).unwrap();
+    let fit = fit(&policy, &shop);
+    assert_eq!(fit["unused"], serde_json::json!(["gone:{int}"]));
+    let keys = rdblens(&["keys", &shop]);
+    let cached = String::from_utf8(keys).unwrap().lines().filter(|row| row.contains("\"key\":\"cache:")).count();
+    assert_eq!(fit["entries"][0]["keys"], cached);
+
+    let more = String::from_utf8(rdblens(&["dictionary", &shop, "--policy", policy.to_str().unwrap()])).unwrap();
+    assert!(more.contains("# No key matches its entry \"gone:{int}\"."), "{more}");
+    assert!(!more.contains("pattern = \"cache:") && more.contains("pattern = \"leaderboard:"), "{more}");
+    fs::write(&policy, format!("{known}{more}")).unwrap();
+    let fit = self::fit(&policy, &shop);
+    assert_eq!(fit["unregistered"]["keys"], 0);
+}
