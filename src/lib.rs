@@ -18,6 +18,7 @@ pub mod cli;
 pub mod error;
 pub mod input;
 pub mod limits;
+pub mod mask;
 pub mod memory;
 pub mod pattern;
 pub mod policy;

@@ -6,6 +6,8 @@ use super::findings;
 use super::plan::Plan;
 use super::set::{Aggregates, Questions, Sections};
 use super::verdict::Verdict;
+use crate::aggregate::patterns::Patterns;
+use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::Server;
 use crate::rdb::about::About;
 use crate::report::{self, AuxField, Options, Report, SCHEMA, Source};
@@ -22,6 +24,7 @@ pub(super) struct Whole {
 /// The report of a run.
 pub(super) fn report(
     plan: &Plan,
+    mask: Option<Secret>,
     reference: Option<Millis>,
     whole: Option<Whole>,
     aggregates: Aggregates,
@@ -29,7 +32,7 @@ pub(super) fn report(
     questions: &Questions,
 ) -> Report {
     let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
-    let mut sections: Sections = aggregates.finish(cluster);
+    let (mut sections, patterns): (Sections, Patterns) = aggregates.finish(cluster);
     name_sources(&mut sections, &verdicts);
     let complete = verdicts.iter().all(Verdict::is_sound);
     let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
@@ -61,6 +64,11 @@ pub(super) fn report(
         warnings,
     };
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);
+    if let Some(secret) = mask {
+        let masker = Masker::new(secret, &questions.classifier, &questions.separators, &patterns);
+        let mut scratch = Scratch::default();
+        report.for_each_key(|key| *key = masker.mask(&key.0, &mut scratch).key.as_slice().into());
+    }
     report
 }
 

@@ -32,7 +32,7 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     for key in sample.keys {
         (1..=key.times).for_each(|number| observe(&mut aggregates, key, number));
     }
-    assemble::report(&plan, Some(NOW), None, aggregates, Vec::new(), &questions)
+    assemble::report(&plan, None, Some(NOW), None, aggregates, Vec::new(), &questions)
 }
 
 fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64) {

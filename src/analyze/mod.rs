@@ -11,6 +11,7 @@ pub mod check;
 mod examples;
 pub mod feed;
 mod findings;
+pub mod masks;
 pub mod parallel;
 pub mod part;
 pub mod plan;
@@ -26,7 +27,7 @@ pub mod verdict;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use plan::{Plan, PolicySource, ReadPlan};
+pub use plan::{MaskKey, Plan, PolicySource, ReadPlan};
 pub use progress::{Progress, Unwatched};
 pub use select::Selection;
 pub use snapshot::Snapshot;
@@ -42,6 +43,7 @@ use crate::record::Record;
 use crate::report::Report;
 use crate::units::Millis;
 use parallel::{Found, read_all, read_in_order};
+use read::FileTally;
 use set::{Aggregates, Questions};
 
 /// Reads all inputs as one snapshot and reports on it.
@@ -60,10 +62,12 @@ use set::{Aggregates, Questions};
 pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
     let questions = Arc::new(questions(plan, &snapshot)?);
-    let reading = snapshot.reading(&plan.read);
+    let mut reading = snapshot.reading(&plan.read);
+    // A key for masking is made of checksums.
+    reading.checksum |= plan.mask.is_some();
     let threads = pool(plan.read.threads)?;
     let empty = || Aggregates::new(&questions);
-    let (found, endings) = match plan.read.limit {
+    let (mut found, endings) = match plan.read.limit {
         None => {
             let mut feed = snapshot.feed(threads.current_num_threads(), progress);
             (threads.install(|| read_all(&mut feed, reading, progress, empty)), feed.into_endings())
@@ -84,8 +88,10 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         model: opened.model.clone(),
         caveats: opened.caveats.clone(),
     });
-    let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, reading.checksum);
-    Ok(assemble::report(plan, reading.reference, whole, aggregates, verdicts, &questions))
+    let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
+    let verify = plan.read.checksum && plan.read.limit.is_none();
+    let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
+    Ok(assemble::report(plan, mask, reading.reference, whole, aggregates, verdicts, &questions))
 }
 
 /// Shows every selected record to `see`, one after the other in file order, with the name of its file.
@@ -139,7 +145,7 @@ fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
 fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     let separators = Separators::new(&plan.read.separators)?;
     let bytes: Vec<u8> = plan.read.separators.iter().flat_map(|separator| separator.bytes()).collect();
-    let classifier = Classifier::new(separators);
+    let classifier = Classifier::new(separators.clone());
     let policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
     let config = plan.read.config.clone();
     let context = Context {
@@ -159,5 +165,5 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
-    Ok(Questions { classifier, checks, big: plan.big, reference, top: plan.top, patterns })
+    Ok(Questions { separators, classifier, checks, big: plan.big, reference, top: plan.top, patterns })
 }

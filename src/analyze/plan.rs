@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Result;
 use crate::input::{OpenOptions, Window};
+use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig};
 use crate::policy::file::Names;
 use crate::policy::{Policy, file, presets};
@@ -70,8 +71,29 @@ pub struct Plan {
     pub min_share: f64,
     /// What the snapshot is held against.
     pub policy: PolicySource,
+    /// Whether names are masked, and with what key.
+    pub mask: Option<MaskKey>,
     /// The time of the run, for rules about the age of a snapshot.
     pub now: Option<Millis>,
+}
+
+/// What names are masked with.
+#[derive(Debug, Clone)]
+pub enum MaskKey {
+    /// A key that comes from the snapshot itself.
+    OfSnapshot,
+    /// A key of one's own.
+    Own(Secret),
+}
+
+impl MaskKey {
+    /// The key, for a snapshot whose files have these checksums.
+    pub fn secret(&self, checksums: impl IntoIterator<Item = u64>) -> Secret {
+        match self {
+            MaskKey::OfSnapshot => Secret::of_snapshot(checksums),
+            MaskKey::Own(secret) => secret.clone(),
+        }
+    }
 }
 
 /// Where a policy comes from.
@@ -108,6 +130,7 @@ impl Plan {
             depth: usize::from(Prefixes::USUAL_DEPTH),
             min_share: Prefixes::USUAL_MIN_SHARE,
             policy: PolicySource::Preset("default".to_owned()),
+            mask: None,
             now: None,
         }
     }

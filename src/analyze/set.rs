@@ -17,6 +17,7 @@ use crate::aggregate::totals::Totals;
 use crate::aggregate::violations::Violations;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
+use crate::pattern::segment::Separators;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::pattern::tree::TreeLimits;
 use crate::policy::{Checks, Judged};
@@ -27,6 +28,8 @@ use crate::units::Millis;
 /// What all aggregates of a run are made from.
 #[derive(Debug)]
 pub struct Questions {
+    /// What divides names.
+    pub separators: Separators,
     /// Names to patterns.
     pub classifier: Classifier,
     /// What the snapshot is held against.
@@ -104,8 +107,9 @@ impl Aggregates {
         }
     }
 
-    /// The sections of the report; `cluster` says that the dump is of a cluster's node.
-    pub fn finish(self, cluster: bool) -> Sections {
+    /// The sections of the report, and the patterns that they were made from; `cluster` says that the dump is of a cluster's
+    /// node.
+    pub fn finish(self, cluster: bool) -> (Sections, Patterns) {
         let questions = self.questions;
         let totals = self.totals.finish();
         let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, strict } =
@@ -114,7 +118,7 @@ impl Aggregates {
         let Found { findings, naming } =
             findings::found(&questions.checks, &self.violations, broken, worst, &forest, questions.top);
         let (idle, freq) = self.usage.finish();
-        Sections {
+        let sections = Sections {
             no_ttl: no_ttl(&totals, no_ttl_patterns),
             totals,
             databases: self.databases.finish(),
@@ -131,7 +135,8 @@ impl Aggregates {
             freq,
             slots: self.slots.finish(cluster),
             streams: self.streams.finish(),
-        }
+        };
+        (sections, self.patterns)
     }
 }
 

@@ -161,6 +161,9 @@ pub struct AnalyzeArgs {
     pub policy: PolicyArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
+    pub mask: MaskArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
     pub output: OutputArgs,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
@@ -221,6 +224,19 @@ pub struct OutputArgs {
     pub output: Option<PathBuf>,
 }
 
+/// For reports that leave the machine.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct MaskArgs {
+    /// Replace ids in names by tokens: patterns stay readable, rows still join
+    #[arg(long)]
+    pub mask: bool,
+    /// The key of the tokens: the bytes of this file. Reports made with the same key use the same tokens [default: a key
+    /// that comes from the snapshot]
+    #[arg(long, value_name = "FILE", requires = "mask")]
+    pub mask_key: Option<PathBuf>,
+}
+
 /// `rdblens keys`
 #[derive(Debug, Args)]
 pub struct KeysArgs {
@@ -230,6 +246,9 @@ pub struct KeysArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub mask: MaskArgs,
     /// The form of the rows
     #[arg(long, value_enum, default_value_t = RowFormat::Ndjson, help_heading = "Output")]
     pub format: RowFormat,

@@ -6,11 +6,13 @@ use super::args::{KeysArgs, RowFormat as RowFormatArg};
 use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, complain, plan, written};
+use crate::analyze::masks::masks;
 use crate::analyze::read::File;
 use crate::analyze::rows::write_rows;
 use crate::analyze::verdict::{Verdict, verdicts};
 use crate::analyze::{Snapshot, pool};
 use crate::error::Result;
+use crate::mask::Masker;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
@@ -20,14 +22,22 @@ use crate::render::rows::{RowFormat, RowWriter};
 /// Streams the rows.
 pub fn run(args: &KeysArgs) -> Result<Exit> {
     let plan = plan::read(&args.read)?;
-    let classifier = Classifier::new(Separators::new(&plan.separators)?);
+    let separators = Separators::new(&plan.separators)?;
+    let classifier = Classifier::new(separators.clone());
+    let inputs = &args.read.input.inputs;
     let format = match args.format {
         RowFormatArg::Ndjson => RowFormat::Ndjson,
         RowFormatArg::Csv => RowFormat::Csv,
     };
-    let writer = RowWriter::new(format, &classifier);
     let bar = Bar::new(args.read.input.quiet);
-    let mut snapshot = Snapshot::open(&args.read.input.inputs, &plan, &bar)?;
+    let masks = match plan::mask(&args.mask)? {
+        None => None,
+        Some(key) => Some(masks(inputs, &plan, &key, &classifier, &bar)?),
+    };
+    let masker =
+        masks.as_ref().map(|masks| Masker::new(masks.secret.clone(), &classifier, &separators, &masks.patterns));
+    let writer = RowWriter::new(format, &classifier, masker.as_ref());
+    let mut snapshot = Snapshot::open(inputs, &plan, &bar)?;
     let reading = snapshot.reading(&plan);
     let sharded = snapshot.is_sharded();
     let mut out = Output::open(args.output.output.as_deref())?;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{AllocatorArg, InputArgs, KindArg, PolicyArgs, ReadArgs, ReportArgs};
+use super::args::{AllocatorArg, InputArgs, KindArg, MaskArgs, PolicyArgs, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
-use crate::analyze::{Plan, PolicySource, ReadPlan};
+use crate::analyze::{MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
+use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig};
 use crate::record::Kind;
 use crate::report::BigRules;
@@ -75,6 +76,22 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
         plan.read.config.set("maxmemory-policy", policy)?;
     }
     Ok(plan)
+}
+
+/// Whether names are masked, and with what.
+pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
+    if !args.mask {
+        return Ok(None);
+    }
+    let Some(path) = &args.mask_key else { return Ok(Some(MaskKey::OfSnapshot)) };
+    let bytes = std::fs::read(path).map_err(|error| {
+        Error::usage(format!("--mask-key {}: {error}", path.display())).with_hint("name a file with secret bytes")
+    })?;
+    if bytes.is_empty() {
+        return Err(Error::usage(format!("--mask-key {}: the file is empty", path.display()))
+            .with_hint("put some secret bytes in it, such as 32 from /dev/urandom"));
+    }
+    Ok(Some(MaskKey::Own(Secret::from_bytes(&bytes))))
 }
 
 /// A preset, or what is in a file.

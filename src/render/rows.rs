@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::{json, key_text};
+use crate::aggregate::patterns::Patterns;
+use crate::mask::{Masker, Scratch};
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::slot::slot_of;
@@ -75,12 +77,13 @@ struct Row<'a> {
 pub struct RowWriter<'c> {
     format: RowFormat,
     classifier: &'c Classifier,
+    masker: Option<&'c Masker<'c, Patterns>>,
 }
 
 impl<'c> RowWriter<'c> {
-    /// A writer whose patterns come from `classifier`.
-    pub fn new(format: RowFormat, classifier: &'c Classifier) -> Self {
-        RowWriter { format, classifier }
+    /// A writer whose patterns come from `classifier`, or from `masker` if names are to be masked.
+    pub fn new(format: RowFormat, classifier: &'c Classifier, masker: Option<&'c Masker<'c, Patterns>>) -> Self {
+        RowWriter { format, classifier, masker }
     }
 
     /// What stands before the first row.
@@ -96,12 +99,16 @@ impl<'c> RowWriter<'c> {
     /// Appends the row of one key. `source` names its file, where there are several; `pattern` is a buffer that is used
     /// again.
     pub fn write(&self, record: &Record<'_>, source: Option<&str>, pattern: &mut PatternBuf, out: &mut Vec<u8>) {
-        self.classifier.classify(record.key, pattern);
-        let text = std::str::from_utf8(record.key).ok();
+        let masked = self.masker.map(|masker| masker.mask(record.key, &mut Scratch::default()));
+        if masked.is_none() {
+            self.classifier.classify(record.key, pattern);
+        }
+        let key = masked.as_ref().map_or(record.key, |masked| &masked.key);
+        let text = std::str::from_utf8(key).ok();
         let row = Row {
             db: record.db,
             key: text,
-            key_base64: text.is_none().then(|| base64(record.key)),
+            key_base64: text.is_none().then(|| base64(key)),
             kind: record.kind,
             module: record.module.as_ref().map(|module| module.as_str()),
             encoding: record.encoding.name(),
@@ -112,7 +119,7 @@ impl<'c> RowWriter<'c> {
             idle: record.idle,
             freq: record.freq,
             slot: slot_of(record.key),
-            pattern: &pattern.text,
+            pattern: masked.as_ref().map_or(&pattern.text, |masked| &masked.pattern),
             fields_with_ttl: record.fields_with_ttl,
             groups: record.stream.map(|stream| stream.groups),
             pending: record.stream.map(|stream| stream.pending),
@@ -198,7 +205,7 @@ mod tests {
 
     fn written(format: RowFormat, key: &[u8], source: Option<&str>) -> String {
         let classifier = Classifier::new(Separators::new(&[":".to_owned()]).unwrap());
-        let writer = RowWriter::new(format, &classifier);
+        let writer = RowWriter::new(format, &classifier, None);
         let mut out = writer.head();
         writer.write(&record(key), source, &mut PatternBuf::default(), &mut out);
         String::from_utf8(out).unwrap()

@@ -5,6 +5,7 @@
 
 mod findings;
 mod key;
+mod keys;
 mod policy;
 mod sections;
 

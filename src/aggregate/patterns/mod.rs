@@ -7,6 +7,7 @@
 mod facts;
 mod finish;
 
+use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::tree::{PatternTree, TreeLimits};
 use crate::policy::forest::Forest;
@@ -115,6 +116,12 @@ impl Patterns {
     /// What the report says.
     pub fn finish(&self, plan: &PatternsPlan) -> PatternSections {
         finish::sections(&self.tree, plan)
+    }
+}
+
+impl ShownNames for Patterns {
+    fn shown(&self, pattern: &PatternBuf, shown: &mut Vec<bool>) {
+        self.tree.names_kept(pattern, shown);
     }
 }
 

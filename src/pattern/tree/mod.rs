@@ -105,6 +105,19 @@ impl<T: Payload> PatternTree<T> {
         }
     }
 
+    /// Says for each part of a pattern whether the tree still has its name: neither a class, nor lost in a `{*}`.
+    pub fn names_kept(&self, pattern: &PatternBuf, kept: &mut Vec<bool>) {
+        let mut at = Some(ROOT);
+        for step in steps(pattern, self.limits.last_level(self.is_strict())) {
+            let own = at.and_then(|at| self.places.find(at, &step));
+            kept.push(own.is_some() && step.shape == Shape::Literal);
+            at = own.or_else(|| self.places.find(at?, &step.starred()));
+        }
+        // What the last step takes together stands or falls together.
+        let last = kept.last().copied().unwrap_or_default();
+        kept.resize(pattern.parts.len(), last);
+    }
+
     /// Whether the set is so varied that the strict limits hold.
     pub fn is_strict(&self) -> bool {
         self.seen.is_none()

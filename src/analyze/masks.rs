@@ -1,0 +1,97 @@
+//! What masking rows takes before the first of them: the names that patterns show, and the key that comes from the
+//! snapshot. Both are known only when everything has been read once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::parallel::read_all;
+use super::plan::{MaskKey, ReadPlan};
+use super::progress::Progress;
+use super::read::FileTally;
+use super::{Snapshot, pool};
+use crate::aggregate::Aggregate;
+use crate::aggregate::patterns::Patterns;
+use crate::error::{Error, Result};
+use crate::mask::Secret;
+use crate::pattern::PatternBuf;
+use crate::pattern::classify::Classifier;
+use crate::pattern::tree::TreeLimits;
+use crate::policy::Judged;
+use crate::rdb::batch::FIRST_DATABASE;
+use crate::record::Record;
+
+/// The names of a snapshot and the key to mask them with.
+#[derive(Debug)]
+pub struct Masks {
+    /// The tree of all patterns: the same that a report on the same keys is made from.
+    pub patterns: Patterns,
+    /// The key.
+    pub secret: Secret,
+}
+
+/// Reads everything once. Damage is passed over: the rows will tell of it.
+pub fn masks<P: AsRef<Path>>(
+    inputs: &[P],
+    plan: &ReadPlan,
+    key: &MaskKey,
+    classifier: &Classifier,
+    progress: &dyn Progress,
+) -> Result<Masks> {
+    if inputs.iter().any(|input| input.as_ref().as_os_str() == "-") {
+        return Err(Error::usage("rows cannot be masked from standard input: the snapshot is read twice")
+            .with_hint("write it to a file first; `analyze --mask` reads once"));
+    }
+    let mut snapshot = Snapshot::open(inputs, plan, progress)?;
+    let mut reading = snapshot.reading(plan);
+    reading.checksum = true;
+    let threads = pool(plan.threads)?;
+    let classifier = Arc::new(classifier.clone());
+    let empty = || Names::new(&classifier);
+    let mut feed = snapshot.feed(threads.current_num_threads(), progress);
+    let mut found = threads.install(|| read_all(&mut feed, reading, progress, empty));
+    let secret = key.secret(found.files.values_mut().map(FileTally::checksum));
+    let names = found.part.finish(FIRST_DATABASE, empty, |db| plan.selection.wants_database(db));
+    Ok(Masks { patterns: names.patterns, secret })
+}
+
+/// The patterns of all names, and nothing else.
+struct Names {
+    classifier: Arc<Classifier>,
+    pattern: PatternBuf,
+    nothing: Judged,
+    patterns: Patterns,
+}
+
+impl Names {
+    fn new(classifier: &Arc<Classifier>) -> Names {
+        Names {
+            classifier: Arc::clone(classifier),
+            pattern: PatternBuf::default(),
+            nothing: Judged::default(),
+            patterns: Patterns::new(TreeLimits::default()),
+        }
+    }
+}
+
+impl Aggregate for Names {
+    fn observe(&mut self, record: &Record<'_>) {
+        self.classifier.classify(record.key, &mut self.pattern);
+        self.patterns.observe(record, &self.pattern, &self.nothing);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.patterns.merge(other.patterns);
+    }
+
+    fn follow(&mut self, other: &Self) {
+        self.patterns.follow(&other.patterns);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.patterns.heap_bytes()
+    }
+
+    fn settle_database(&mut self, db: u64) {
+        self.patterns.settle_database(db);
+    }
+}

@@ -1,0 +1,189 @@
+//! Keys for reports that leave the machine: what varies in a name is replaced, what makes its pattern stays.
+//!
+//! `user:1001:name` becomes `user:{int}~k3j5h2g7q9ab:name`: the class that the id fell into, and a token that is the same
+//! wherever the same id stands, so that rows still join. Tokens are a keyed hash (BLAKE3, 60 bits): without the key nobody
+//! can find the id by trying all numbers. The key comes from a file, or from the snapshot itself (see
+//! [`Secret::of_snapshot`]).
+
+use crate::pattern::classify::{Classifier, MAX_SEGMENTS};
+use crate::pattern::segment::Separators;
+use crate::pattern::{PartKind, PatternBuf};
+
+/// What stands between a class and its token.
+const MARK: u8 = b'~';
+/// Characters of a token, five bits each.
+const TOKEN: usize = 12;
+
+/// The key of the hash.
+#[derive(Clone)]
+pub struct Secret([u8; 32]);
+
+impl std::fmt::Debug for Secret {
+    /// Never shows it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Secret {
+    /// A key of one's own, whatever its length: reports of several nights then use the same tokens.
+    pub fn from_bytes(bytes: &[u8]) -> Secret {
+        Secret(blake3::derive_key("rdblens 2026 key file for masking names", bytes))
+    }
+
+    /// A key that only those know who have the snapshot: from the checksums over its bytes, which no report shows. The
+    /// same snapshot gives the same tokens.
+    pub fn of_snapshot(checksums: impl IntoIterator<Item = u64>) -> Secret {
+        let bytes: Vec<u8> = checksums.into_iter().flat_map(u64::to_le_bytes).collect();
+        Secret(blake3::derive_key("rdblens 2026 snapshot checksums for masking names", &bytes))
+    }
+}
+
+/// Tells which names reports show.
+pub trait ShownNames {
+    /// Says for each part of a pattern whether its name stands in reports as it is; parts that are not mentioned do not.
+    fn shown(&self, pattern: &PatternBuf, shown: &mut Vec<bool>);
+}
+
+/// Masks names.
+#[derive(Debug)]
+pub struct Masker<'a, S> {
+    secret: Secret,
+    classifier: &'a Classifier,
+    separators: &'a Separators,
+    names: &'a S,
+}
+
+/// Room that is used again from name to name.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pattern: PatternBuf,
+    shown: Vec<bool>,
+}
+
+/// A name without what varies in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Masked {
+    /// The name with tokens.
+    pub key: Vec<u8>,
+    /// Its pattern, as reports show it.
+    pub pattern: String,
+}
+
+impl<'a, S: ShownNames> Masker<'a, S> {
+    /// Masks by the patterns of a classifier, as far as `names` shows them.
+    pub fn new(secret: Secret, classifier: &'a Classifier, separators: &'a Separators, names: &'a S) -> Self {
+        Masker { secret, classifier, separators, names }
+    }
+
+    /// Masks a name.
+    pub fn mask(&self, key: &[u8], scratch: &mut Scratch) -> Masked {
+        let Scratch { pattern, shown } = scratch;
+        self.classifier.classify(key, pattern);
+        shown.clear();
+        self.names.shown(pattern, shown);
+        let mut masked = Masked { key: Vec::with_capacity(key.len() + TOKEN), pattern: String::new() };
+        let segments = key.splitn(MAX_SEGMENTS, |&byte| self.separators.contains(byte));
+        let mut at = 0usize;
+        for (place, segment) in segments.enumerate() {
+            if let Some(&separator) = at.checked_sub(1).and_then(|before| key.get(before)) {
+                masked.key.push(separator);
+                masked.pattern.push(char::from(separator));
+            }
+            at += segment.len() + 1;
+            let part = pattern.parts.get(place).copied();
+            let name = part.map_or("{*}", |part| pattern.name(part));
+            let is_shown = shown.get(place).copied().unwrap_or_default();
+            let is_plain = part.is_some_and(|part| part.kind == PartKind::Literal) && !has_holes(name);
+            let name = if is_shown || part.is_some_and(|part| part.kind == PartKind::Class) { name } else { "{*}" };
+            masked.pattern.push_str(name);
+            if is_shown && is_plain {
+                masked.key.extend_from_slice(segment);
+            } else {
+                masked.key.extend_from_slice(name.as_bytes());
+                masked.key.push(MARK);
+                masked.key.extend_from_slice(self.token(segment).as_bytes());
+            }
+        }
+        masked
+    }
+
+    /// The token of an id. The braces of a hash tag are no part of it.
+    fn token(&self, segment: &[u8]) -> String {
+        let id = segment.strip_prefix(b"{").unwrap_or(segment);
+        let id = id.strip_suffix(b"}").unwrap_or(id);
+        let hash = blake3::keyed_hash(&self.secret.0, id);
+        let mut token = data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..8]);
+        token.truncate(TOKEN);
+        token.make_ascii_lowercase();
+        token
+    }
+}
+
+/// Whether a class stands in a name: `user_{int}`. A brace of the key itself is doubled in patterns.
+fn has_holes(name: &str) -> bool {
+    name.replace("{{", "").contains('{')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shows the names that are listed.
+    struct Listed(&'static [&'static str]);
+
+    impl ShownNames for Listed {
+        fn shown(&self, pattern: &PatternBuf, shown: &mut Vec<bool>) {
+            let known = |part| self.0.contains(&pattern.name(part));
+            shown.extend(pattern.parts.iter().map(|part| part.kind == PartKind::Literal && known(*part)));
+        }
+    }
+
+    fn mask(key: &[u8], secret: &[u8]) -> Masked {
+        let (classifier, separators) = (Classifier::default(), Separators::default());
+        let listed = Listed(&["user", "name", "cart", "job_{int}", ""]);
+        Masker::new(Secret::from_bytes(secret), &classifier, &separators, &listed).mask(key, &mut Scratch::default())
+    }
+
+    fn text(key: &str) -> String {
+        String::from_utf8(mask(key.as_bytes(), b"secret").key).unwrap()
+    }
+
+    #[test]
+    fn ids_become_tokens_and_names_stay() {
+        let masked = text("user:1001:name");
+        assert!(masked.starts_with("user:{int}~") && masked.ends_with(":name") && masked.len() == 28, "{masked}");
+        assert!(!text("user:ann:name").contains("ann"));
+        assert!(text("user:ann:name").starts_with("user:{*}~"));
+        assert!(text("job_12345:cart").starts_with("job_{int}~"));
+        assert_eq!(text("user:"), "user:");
+        assert_eq!(mask(b"user:ann:name", b"x").pattern, "user:{*}:name");
+        assert!(mask(b"user:\xff\xfe", b"x").key.starts_with(b"user:{bin}~"));
+    }
+
+    #[test]
+    fn the_same_id_has_the_same_token_everywhere_and_another_under_another_secret() {
+        let token = |key: &[u8], secret: &[u8]| {
+            let masked = String::from_utf8(mask(key, secret).key).unwrap();
+            masked.split('~').nth(1).unwrap()[..TOKEN].to_owned()
+        };
+        assert_eq!(token(b"user:1001:name", b"a"), token(b"{1001}:cart", b"a"));
+        assert_ne!(token(b"user:1001:name", b"a"), token(b"user:1001:name", b"b"));
+        assert_ne!(token(b"user:1001:name", b"a"), token(b"user:1002:name", b"a"));
+    }
+
+    #[test]
+    fn whatever_lies_deeper_than_a_pattern_is_one_token() {
+        let deep: String = (0..40).map(|_| "user:").collect();
+        let masked = text(&(deep + "4711"));
+        assert!(masked.contains("{deeper}~") && !masked.contains("4711"), "{masked}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_name_can_be_masked(key in proptest::collection::vec(proptest::num::u8::ANY, 0..60)) {
+            let masked = mask(&key, b"x");
+            proptest::prop_assert_eq!(&masked, &mask(&key, b"x"));
+        }
+    }
+}
