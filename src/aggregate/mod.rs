@@ -19,6 +19,7 @@ pub mod streams;
 mod testing;
 pub mod top_keys;
 pub mod totals;
+pub mod what_if;
 
 use crate::record::Record;
 

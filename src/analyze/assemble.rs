@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::plan::Plan;
 use super::set::{Aggregates, Sections};
 use super::verdict::Verdict;
+use super::what_if;
 use crate::memory::Server;
 use crate::rdb::about::About;
 use crate::report::{self, AuxField, Options, Report, SCHEMA, Source};
@@ -16,13 +17,15 @@ pub(super) struct Whole {
     pub writer: Server,
     pub model: String,
     pub caveats: Vec<String>,
+    /// Of all files: what was asked about, without figures.
+    pub what_if: Vec<report::Alternative>,
 }
 
 /// The report of a run.
 pub(super) fn report(
     plan: &Plan,
     reference: Option<Millis>,
-    whole: Option<Whole>,
+    mut whole: Option<Whole>,
     aggregates: Aggregates,
     verdicts: Vec<Verdict>,
 ) -> Report {
@@ -31,6 +34,9 @@ pub(super) fn report(
     name_sources(&mut sections, &verdicts);
     let complete = verdicts.iter().all(Verdict::is_sound);
     let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
+    let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
+    let (base, alternatives) = asked.unwrap_or_default();
+    let what_if = what_if::section(base, alternatives, sections.what_if.take(), sections.what_if_patterns);
     let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
     let bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     let files = verdicts.into_iter().map(|verdict| verdict.row).collect();
@@ -55,6 +61,7 @@ pub(super) fn report(
         freq: sections.freq,
         slots: sections.slots,
         streams: sections.streams,
+        what_if,
         warnings,
     }
 }

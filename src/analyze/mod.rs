@@ -19,6 +19,7 @@ pub mod select;
 pub mod set;
 pub mod snapshot;
 pub mod verdict;
+mod what_if;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -78,6 +79,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         writer: opened.writer,
         model: opened.model.clone(),
         caveats: opened.caveats.clone(),
+        what_if: what_if::alternatives(&plan.read, &snapshot.facts),
     });
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, reading.checksum);
     Ok(assemble::report(plan, reading.reference, whole, aggregates, verdicts))
@@ -139,5 +141,6 @@ fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
         reference: snapshot.reference,
         top: plan.top,
         patterns,
+        alternatives: plan.read.what_if.len(),
     })
 }

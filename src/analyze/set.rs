@@ -14,6 +14,7 @@ use crate::aggregate::slots::Slots;
 use crate::aggregate::streams::Streams;
 use crate::aggregate::top_keys::TopKeys;
 use crate::aggregate::totals::Totals;
+use crate::aggregate::what_if::{WhatIf, WhatIfSums};
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::slot::{has_tag, slot_of};
@@ -38,6 +39,8 @@ pub struct Questions {
     pub top: usize,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
+    /// How many alternatives every record is priced for.
+    pub alternatives: usize,
 }
 
 /// Every aggregate of a report.
@@ -56,6 +59,7 @@ pub struct Aggregates {
     streams: Streams,
     naming: Naming,
     patterns: Patterns,
+    what_if: WhatIf,
 }
 
 /// The sections of a report that come from aggregates.
@@ -77,6 +81,8 @@ pub struct Sections {
     pub freq: Option<report::Freq>,
     pub slots: Option<report::Slots>,
     pub streams: Option<report::Streams>,
+    pub what_if: Option<WhatIfSums>,
+    pub what_if_patterns: Vec<report::WhatIfPattern>,
 }
 
 impl Aggregates {
@@ -96,7 +102,8 @@ impl Aggregates {
             slots: Slots::new(top),
             streams: Streams::new(top),
             naming: Naming::new(&questions.rules),
-            patterns: Patterns::new(TreeLimits::default()),
+            patterns: Patterns::new(TreeLimits::default(), questions.alternatives),
+            what_if: WhatIf::new(questions.alternatives),
         }
     }
 
@@ -104,7 +111,7 @@ impl Aggregates {
     pub fn finish(self, cluster: bool) -> Sections {
         let questions = self.questions;
         let totals = self.totals.finish();
-        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, strict } =
+        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, what_if, strict } =
             self.patterns.finish(&questions.patterns);
         let (idle, freq) = self.usage.finish();
         Sections {
@@ -123,6 +130,8 @@ impl Aggregates {
             freq,
             slots: self.slots.finish(cluster),
             streams: self.streams.finish(),
+            what_if: self.what_if.finish(),
+            what_if_patterns: what_if,
         }
     }
 }
@@ -148,6 +157,7 @@ impl Aggregate for Aggregates {
         self.streams.observe(record);
         self.naming.observe_broken(record, broken);
         self.patterns.observe(record, &self.pattern, broken);
+        self.what_if.observe(record);
     }
 
     fn merge(&mut self, other: Self) {
@@ -162,6 +172,7 @@ impl Aggregate for Aggregates {
         self.streams.merge(other.streams);
         self.naming.merge(other.naming);
         self.patterns.merge(other.patterns);
+        self.what_if.merge(other.what_if);
     }
 
     fn follow(&mut self, other: &Self) {
@@ -183,5 +194,6 @@ impl Aggregate for Aggregates {
         self.slots.settle_database(db);
         self.streams.settle_database(db);
         self.patterns.settle_database(db);
+        self.what_if.settle_database(db);
     }
 }

@@ -13,7 +13,7 @@ use crate::report::Report;
 /// Makes the report and writes it.
 pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     let read = plan::read(&args.read)?;
-    let plan = plan::report(read, &args.report);
+    let plan = plan::report(read, &args.report)?;
     let mut out = Output::open(args.output.output.as_deref())?;
     let report = {
         let bar = Bar::new(args.read.input.quiet);

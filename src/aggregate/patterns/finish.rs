@@ -6,7 +6,9 @@ use super::facts::{PatternFacts, Sums};
 use super::{PatternSections, PatternsPlan};
 use crate::pattern::tree::{Node, PatternTree};
 use crate::record::Kind;
-use crate::report::{Example, Hidden, PatternRow, PatternWeight, Patterns, PrefixNode, Prefixes, TypeCount, Weight};
+use crate::report::{
+    Example, Hidden, PatternRow, PatternWeight, Patterns, PrefixNode, Prefixes, TypeCount, Weight, WhatIfPattern,
+};
 use crate::units::Bytes;
 
 /// Makes all sections.
@@ -17,6 +19,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         patterns: Best::new(plan.top),
         no_ttl: Best::new(plan.top),
         broken: (0..plan.rules).map(|_| Best::new(plan.top)).collect(),
+        what_if: Best::new(plan.top),
     };
     lists.visit(tree.root(), &mut String::new());
     let total = lists.total;
@@ -32,6 +35,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         },
         no_ttl_patterns: weights(lists.no_ttl, PatternFacts::without_ttl),
         broken: broken.map(|(rule, best)| weights(best, examples_of(rule))).collect(),
+        what_if: lists.what_if.sorted().into_iter().map(what_if_row).collect(),
         strict: tree.is_strict(),
     }
 }
@@ -59,6 +63,11 @@ fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
     }
 }
 
+fn what_if_row(row: Row<'_>) -> WhatIfPattern {
+    let Weight { keys, memory } = row.weight;
+    WhatIfPattern { pattern: row.text, keys, memory, alternatives: row.facts.alternatives().to_vec() }
+}
+
 fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> Vec<PatternWeight> {
     let weight = |row: Row<'_>| PatternWeight {
         pattern: row.text,
@@ -83,6 +92,7 @@ struct Lists<'a> {
     patterns: Best<'a>,
     no_ttl: Best<'a>,
     broken: Vec<Best<'a>>,
+    what_if: Best<'a>,
 }
 
 impl<'a> Lists<'a> {
@@ -107,6 +117,9 @@ impl<'a> Lists<'a> {
         self.patterns.offer((memory.0, 0), Weight { keys, memory }, text, facts);
         if without_ttl.keys > 0 {
             self.no_ttl.offer((without_ttl.memory.0, 0), without_ttl, text, facts);
+        }
+        if !facts.alternatives().is_empty() {
+            self.what_if.offer((facts.largest_difference(), memory.0), Weight { keys, memory }, text, facts);
         }
         for (rule, weight) in facts.broken_rules() {
             if let Some(best) = self.broken.get_mut(rule) {

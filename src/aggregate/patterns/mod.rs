@@ -11,6 +11,7 @@ use crate::pattern::PatternBuf;
 use crate::pattern::tree::{PatternTree, TreeLimits};
 use crate::record::Record;
 use crate::report;
+use crate::units::Bytes;
 use facts::PatternFacts;
 
 /// What a place of the tree takes, roughly: itself, its name, its entry in the table, its facts and their examples.
@@ -40,6 +41,8 @@ pub struct PatternSections {
     pub no_ttl_patterns: Vec<report::PatternWeight>,
     /// By rule: the patterns with most keys that break it.
     pub broken: Vec<Vec<report::PatternWeight>>,
+    /// The patterns whose memory differs most under an alternative.
+    pub what_if: Vec<report::WhatIfPattern>,
     /// There were so many patterns that levels were kept narrower than [`Patterns::level_limit`](report::Patterns) says.
     pub strict: bool,
 }
@@ -48,12 +51,14 @@ pub struct PatternSections {
 #[derive(Debug, Clone)]
 pub struct Patterns {
     tree: PatternTree<PatternFacts>,
+    place_bytes: usize,
 }
 
 impl Patterns {
-    /// No keys yet. Aggregates that are merged must have the same limits.
-    pub fn new(limits: TreeLimits) -> Self {
-        Patterns { tree: PatternTree::new(limits) }
+    /// No keys yet. Aggregates that are merged must have the same limits and as many alternatives.
+    pub fn new(limits: TreeLimits, alternatives: usize) -> Self {
+        let place_bytes = PLACE_BYTES + alternatives.saturating_mul(size_of::<Bytes>());
+        Patterns { tree: PatternTree::new(limits), place_bytes }
     }
 
     /// Takes one key into account. `pattern` is the key's, always made by the same classifier; bit `i` of `broken` says
@@ -80,7 +85,7 @@ impl Patterns {
 
     /// About how many bytes of memory the tree has grown to.
     pub fn heap_bytes(&self) -> usize {
-        self.tree.len().saturating_mul(PLACE_BYTES)
+        self.tree.len().saturating_mul(self.place_bytes)
     }
 
     /// What the report says.
