@@ -203,6 +203,9 @@ fn what_if_tells_what_another_run_would() {
     assert_eq!(alternatives[1]["memory"], redis["totals"]["memory"]);
     assert!(alternatives[1]["difference"].as_i64().unwrap() < 0, "{alternatives}");
     assert!(valkey["what_if"].is_null());
+    let older = totals(&["--what-if", "redis-6.2"]);
+    let caveat = &older["what_if"]["alternatives"][0]["caveats"][0];
+    assert!(caveat.as_str().unwrap().starts_with("redis 6.2 does not load REDIS version 10"), "{caveat}");
 }
 
 #[test]

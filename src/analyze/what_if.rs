@@ -4,6 +4,7 @@ use super::plan::ReadPlan;
 use super::snapshot::FileFacts;
 use crate::aggregate::what_if::WhatIfSums;
 use crate::memory::Model;
+use crate::rdb::header::Header;
 use crate::report::{Alternative, WhatIf, WhatIfBase, WhatIfPattern};
 use crate::units::Bytes;
 
@@ -12,17 +13,20 @@ use crate::units::Bytes;
 /// With several files each alternative is a model for each of them, made of its own; the first one names them all, as the
 /// base does. What has to be known of any of them is told.
 pub(super) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> Vec<Alternative> {
-    let files = || facts.iter().filter_map(|facts| facts.opened.as_ref().ok()).map(|opened| &opened.file);
     let one = |(at, ask): (usize, &crate::memory::WhatIf)| {
+        let files = facts.iter().filter_map(|facts| facts.opened.as_ref().ok());
+        let models = files.filter_map(|opened| Some((opened.preamble.header, opened.file.alternatives.get(at)?)));
         let mut caveats: Vec<String> = Vec::new();
-        for caveat in files().filter_map(|file| file.alternatives.get(at)).flat_map(Model::caveats) {
+        for caveat in
+            models.clone().flat_map(|(header, model)| model.caveats().into_iter().chain(unread(model, header)))
+        {
             if !caveats.contains(&caveat) {
                 caveats.push(caveat);
             }
         }
         Alternative {
             ask: ask.text().to_owned(),
-            model: files().find_map(|file| file.alternatives.get(at)).map(Model::name).unwrap_or_default(),
+            model: models.map(|(_, model)| model.name()).next().unwrap_or_default(),
             caveats,
             memory: Bytes(0),
             difference: 0,
@@ -32,6 +36,15 @@ pub(super) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> Vec<Alternat
         }
     };
     plan.what_if.iter().enumerate().map(one).collect()
+}
+
+/// Says that a server would refuse the file as it is.
+fn unread(model: &Model, header: Header) -> Option<String> {
+    let server = model.server();
+    (!server.loads(&header)).then(|| {
+        let (magic, version) = (header.magic(), header.version);
+        format!("{server} does not load {magic} version {version}: this is what the same data takes once it is there")
+    })
 }
 
 /// The section of the report; none if nothing was asked.

@@ -50,6 +50,9 @@ impl<'m> Meters<'m> {
     #[inline]
     pub fn finish(&mut self) -> Result<(Measured, &[Bytes])> {
         let measured = self.base.finish()?;
+        if self.others.is_empty() {
+            return Ok((measured, &[])); // the common case
+        }
         self.memory.clear();
         let memory = |meter: &mut Meter<'_>| meter.finish().map_or(measured.memory, |other| other.memory);
         self.memory.extend(self.others.iter_mut().map(memory));
