@@ -6,7 +6,8 @@
 Debian's redis-server fills itself with random keys of every type, size and encoding and saves. From that file alone rdblens
 tells what it takes there, on every --server (NAME is one that --what-if takes, such as redis-8.2 or valkey-9.1), and under
 other settings. Then each of these is started on exactly that file and asked about every key. The sums over all keys have to
-be within 1 % of each other, or the status is 1; the difference of each type is printed. Python's standard library only.
+be within 0.1 % of each other, with glibc within 1 %, or the status is 1; the difference of each type is printed. Python's
+standard library only.
 """
 
 import argparse
@@ -46,7 +47,9 @@ OTHER = {"hash-max-listpack-entries": "64", "zset-max-listpack-entries": "40", "
 TYPES = ["string", "list", "set", "zset", "hash", "stream"]
 # As many as rdblens takes in one run.
 AT_ONCE = 8
-TOLERANCE = 0.01
+# Levels of skiplists are random, and what malloc of the C library hands out depends on what was freed before.
+TOLERANCE = 0.001
+GLIBC_TOLERANCE = 0.01
 
 
 class ServerAt(Server):
@@ -134,7 +137,7 @@ def compare(title, base, ours, theirs):
     types = "  ".join(f"{kind} {100 * apart(ours.get(kind, 0), theirs.get(kind, 0)):+.3f}" for kind in TYPES)
     change, real = 100 * apart(total, now), 100 * apart(truth, now)
     print(f"{title}\n    predicted {total:>11,} ({change:+6.2f} %)  real {truth:>11,} ({real:+6.2f} %)  apart {100 * away:+.3f} %:  {types}")
-    return abs(away) <= TOLERANCE
+    return abs(away) <= (GLIBC_TOLERANCE if "glibc" in title else TOLERANCE)
 
 
 def questions(servers):
@@ -183,7 +186,7 @@ def main():
                 raise SystemExit(f"{title}: the server has {found} keys, the file {keys}")
             wrong += not compare(title, base, ours, theirs)
     if wrong:
-        raise SystemExit(f"{wrong} of {len(rounds)} predictions are more than 1 % off")
+        raise SystemExit(f"{wrong} of {len(rounds)} predictions are off")
 
 
 if __name__ == "__main__":
