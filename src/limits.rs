@@ -31,6 +31,9 @@ pub const BATCH_KEYS: usize = 16 << 10;
 /// names that hardly repeat would be as many trees of the same size.
 pub const AGGREGATE_BYTES: usize = 64 << 20;
 
+/// Alternatives that one run is priced for: each costs as much time as the first model.
+pub const MAX_ALTERNATIVES: usize = 8;
+
 /// A buffer for expanding is allocated at once up to this, and then grows with what is really made.
 pub const EXPAND_AT_ONCE: usize = 1 << 20;
 

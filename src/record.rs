@@ -25,6 +25,8 @@ pub struct Record<'a> {
     pub length: Option<u64>,
     /// What `MEMORY USAGE key SAMPLES 0` would answer.
     pub memory: Bytes,
+    /// The same under each alternative that was asked about, in the order asked.
+    pub alternatives: &'a [Bytes],
     /// Bytes of the record in the (decompressed) file, from its first prefix opcode to its last byte.
     pub disk: Bytes,
     /// When the key expires.

@@ -62,6 +62,10 @@ fn two_says_wrong_usage() {
         &["keys", SHOP, "--at", "yesterday"],
         &["analyze", SHOP, "--min-share", "7"],
         &["analyze", SHOP, "--separator", "::"],
+        &["analyze", SHOP, "--what-if", "mongo-4"],
+        &["analyze", SHOP, "--what-if", "hash-max-listpack-entries"],
+        &["keys", SHOP, "--what-if", "redis-8.2"],
+        &[&["analyze", SHOP][..], &["--what-if", "glibc"].repeat(9)].concat(),
     ] {
         let output = rdblens(args);
         assert_eq!(status(&output), 2, "{args:?}: {}", stderr(&output));
@@ -183,6 +187,25 @@ fn a_missing_shard_leaves_a_report_of_the_others() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((status(&output), &report["complete"]), (4, &serde_json::Value::Bool(false)));
     assert!(report["totals"]["keys"].as_u64().unwrap() > 1000);
+}
+
+#[test]
+fn what_if_tells_what_another_run_would() {
+    let totals = |args: &[&str]| -> serde_json::Value {
+        let output = rdblens(&[&["analyze", SHOP, "--format", "json"], args].concat());
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let asked = totals(&["--what-if", "valkey-8.1", "--what-if", "redis-8.2,hash-max-listpack-entries=9"]);
+    let valkey = totals(&["--server", "valkey-8.1"]);
+    let redis = totals(&["--server", "redis-8.2", "--server-config", "hash-max-listpack-entries=9"]);
+    let alternatives = &asked["what_if"]["alternatives"];
+    assert_eq!(alternatives[0]["memory"], valkey["totals"]["memory"]);
+    assert_eq!(alternatives[1]["memory"], redis["totals"]["memory"]);
+    assert!(alternatives[1]["difference"].as_i64().unwrap() < 0, "{alternatives}");
+    assert!(valkey["what_if"].is_null());
+    let older = totals(&["--what-if", "redis-6.2"]);
+    let caveat = &older["what_if"]["alternatives"][0]["caveats"][0];
+    assert!(caveat.as_str().unwrap().starts_with("redis 6.2 does not load REDIS version 10"), "{caveat}");
 }
 
 #[test]

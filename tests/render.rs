@@ -6,6 +6,8 @@ mod golden;
 mod odd;
 #[path = "common/sample_report.rs"]
 mod sample;
+#[path = "common/what_if_report.rs"]
+mod what_if;
 
 use std::collections::BTreeSet;
 
@@ -21,6 +23,10 @@ fn render(report: &Report, format: Format, table: TableOptions) -> String {
 
 fn table(report: &Report, width: Option<u16>) -> String {
     render(report, Format::Table, TableOptions { width, ..TableOptions::default() })
+}
+
+fn all() -> [Report; 6] {
+    [sample::full(), sample::sound(), odd::empty(), odd::extreme(), what_if::asked(), what_if::extreme()]
 }
 
 fn json(report: &Report) -> String {
@@ -49,13 +55,20 @@ fn tables_are_as_promised() {
 }
 
 #[test]
+fn what_if_is_legible_at_any_width() {
+    golden::check("report-what-if.json", &json(&what_if::asked()));
+    golden::check("report-what-if.txt", &table(&what_if::asked(), None));
+    golden::check("report-what-if-80.txt", &table(&what_if::asked(), Some(80)));
+}
+
+#[test]
 fn without_a_width_there_are_120_columns() {
     assert_eq!(table(&sample::full(), None), table(&sample::full(), Some(120)));
 }
 
 #[test]
 fn no_line_is_wider_than_the_page() {
-    for report in [sample::full(), sample::sound(), odd::empty(), odd::extreme()] {
+    for report in all() {
         for (asked, width) in
             [(Some(80), 80), (Some(120), 120), (None, 120), (Some(0), 60), (Some(61), 61), (Some(300), 300)]
         {
@@ -68,7 +81,7 @@ fn no_line_is_wider_than_the_page() {
 
 #[test]
 fn no_line_ends_in_spaces_and_no_two_empty_lines_follow() {
-    for report in [sample::full(), sample::sound(), odd::empty(), odd::extreme()] {
+    for report in all() {
         let text = table(&report, None);
         assert!(text.lines().all(|line| line.trim_end() == line));
         assert!(!text.contains("\n\n\n") && !text.starts_with('\n'));
@@ -77,7 +90,7 @@ fn no_line_ends_in_spaces_and_no_two_empty_lines_follow() {
 
 #[test]
 fn nothing_from_the_snapshot_reaches_the_terminal_raw() {
-    for report in [sample::full(), odd::extreme()] {
+    for report in [sample::full(), odd::extreme(), what_if::asked(), what_if::extreme()] {
         for text in [table(&report, None), json(&report)] {
             let hidden = text.chars().find(|&c| c != '\n' && key_text::is_hidden(c));
             assert_eq!(hidden, None);
@@ -120,7 +133,9 @@ fn lists_are_as_long_as_asked() {
 #[test]
 fn every_json_field_is_documented_and_every_documented_field_exists() {
     let mut fields = BTreeSet::new();
-    collect_fields(&serde_json::from_str(&json(&sample::full())).unwrap(), &mut fields);
+    for report in [sample::full(), what_if::asked()] {
+        collect_fields(&serde_json::from_str(&json(&report)).unwrap(), &mut fields);
+    }
     let documented: BTreeSet<String> = include_str!("../docs/report-schema.md")
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))

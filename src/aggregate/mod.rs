@@ -19,6 +19,7 @@ mod testing;
 pub mod top_keys;
 pub mod totals;
 pub mod violations;
+pub mod what_if;
 
 use crate::record::Record;
 

@@ -32,6 +32,7 @@ impl OwnedRecord {
             encoding: Encoding::Embstr,
             length: Some(length),
             memory: Bytes(memory),
+            alternatives: &[],
             disk: Bytes(length + 2),
             expires_at: None,
             idle: None,
@@ -85,6 +86,8 @@ pub fn samples() -> impl Strategy<Value = Sample> {
     })
 }
 
+const PRICES: [&[Bytes]; 3] = [&[Bytes(0), Bytes(7)], &[Bytes(12_345), Bytes(7)], &[Bytes(1), Bytes(u64::MAX)]];
+
 fn records() -> impl Strategy<Value = OwnedRecord> {
     let names = select(&["", "a", "b", "u:1", "u:2", "{u}:1", "u::", "a b", "12", "\u{4e2d}:1"][..]);
     let place = (databases(), names, select(&Kind::ALL[..]), select(&Encoding::ALL[..]), 0u64..100);
@@ -95,7 +98,8 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
         prop::option::of(any::<u8>()),
     );
     let stream = (numbers(), numbers()).prop_map(|(groups, pending)| StreamFacts { groups, pending });
-    (place, size, time, stream).prop_map(|(place, size, time, stream)| {
+    let alternatives = select(&PRICES[..]);
+    (place, size, time, stream, alternatives).prop_map(|(place, size, time, stream, alternatives)| {
         let (db, name, kind, encoding, module) = place;
         let (length, memory, disk) = size;
         let (left, idle, freq) = time;
@@ -108,6 +112,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             encoding,
             length,
             memory: Bytes(memory),
+            alternatives,
             disk: Bytes(disk),
             expires_at: left.map(|left| Millis(NOW.0.wrapping_add(left))),
             idle,

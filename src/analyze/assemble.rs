@@ -6,6 +6,7 @@ use super::findings;
 use super::plan::Plan;
 use super::set::{Aggregates, Questions, Sections};
 use super::verdict::Verdict;
+use super::what_if;
 use crate::aggregate::patterns::Patterns;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::Server;
@@ -19,6 +20,8 @@ pub(super) struct Whole {
     pub writer: Server,
     pub model: String,
     pub caveats: Vec<String>,
+    /// Of all files: what was asked about, without figures.
+    pub what_if: Vec<report::Alternative>,
 }
 
 /// The report of a run.
@@ -26,7 +29,7 @@ pub(super) fn report(
     plan: &Plan,
     mask: Option<Secret>,
     reference: Option<Millis>,
-    whole: Option<Whole>,
+    mut whole: Option<Whole>,
     aggregates: Aggregates,
     verdicts: Vec<Verdict>,
     questions: &Questions,
@@ -36,6 +39,9 @@ pub(super) fn report(
     name_sources(&mut sections, &verdicts);
     let complete = verdicts.iter().all(Verdict::is_sound);
     let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
+    let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
+    let (base, alternatives) = asked.unwrap_or_default();
+    let what_if = what_if::section(base, alternatives, sections.what_if.take(), sections.what_if_patterns);
     let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
     let bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     let files = verdicts.into_iter().map(|verdict| verdict.row).collect();
@@ -61,6 +67,7 @@ pub(super) fn report(
         freq: sections.freq,
         slots: sections.slots,
         streams: sections.streams,
+        what_if,
         warnings,
     };
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);

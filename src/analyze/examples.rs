@@ -47,6 +47,7 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64) {
         encoding: encoding(key.kind, key.length),
         length: Some(key.length),
         memory: Bytes(key.memory),
+        alternatives: &[],
         disk: Bytes(key.disk),
         expires_at: left.map(|left| Millis(NOW.0 + left * 1000)),
         idle: key.idle,

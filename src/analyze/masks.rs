@@ -68,7 +68,7 @@ impl Names {
             classifier: Arc::clone(classifier),
             pattern: PatternBuf::default(),
             nothing: Judged::default(),
-            patterns: Patterns::new(TreeLimits::default()),
+            patterns: Patterns::new(TreeLimits::default(), 0),
         }
     }
 }

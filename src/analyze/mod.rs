@@ -23,6 +23,7 @@ pub mod select;
 pub mod set;
 pub mod snapshot;
 pub mod verdict;
+mod what_if;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -87,6 +88,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         writer: opened.writer,
         model: opened.model.clone(),
         caveats: opened.caveats.clone(),
+        what_if: what_if::alternatives(&plan.read, &snapshot.facts),
     });
     let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
     let verify = plan.read.checksum && plan.read.limit.is_none();
@@ -165,5 +167,6 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
-    Ok(Questions { separators, classifier, checks, big: plan.big, reference, top: plan.top, patterns })
+    let alternatives = plan.read.what_if.len();
+    Ok(Questions { separators, classifier, checks, big: plan.big, reference, top: plan.top, patterns, alternatives })
 }

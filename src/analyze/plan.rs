@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::input::{OpenOptions, Window};
 use crate::mask::Secret;
-use crate::memory::{Allocator, Server, ServerConfig};
+use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::policy::file::Names;
 use crate::policy::{Policy, file, presets};
 use crate::report::{BigRules, Prefixes};
@@ -30,6 +30,8 @@ pub struct ReadPlan {
     pub allocator: Allocator,
     /// The server's settings.
     pub config: ServerConfig,
+    /// Other servers, allocators and settings whose memory is computed along. Each of them costs as much as the first.
+    pub what_if: Vec<WhatIf>,
     /// Whether the checksum is verified.
     pub checksum: bool,
     /// Worker threads; 0 takes one per processor.
@@ -49,6 +51,7 @@ impl ReadPlan {
             server: None,
             allocator: Allocator::default(),
             config: ServerConfig::default(),
+            what_if: Vec::new(),
             checksum: true,
             threads: 0,
             separators: vec![":".to_owned()],

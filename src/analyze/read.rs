@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result, Within};
 use crate::limits;
-use crate::memory::{Meter, Model};
+use crate::memory::{Meters, Model};
 use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
 use crate::rdb::scan::{Entry, Item};
@@ -22,6 +22,8 @@ pub struct File {
     pub name: String,
     /// Prices its values.
     pub model: Model,
+    /// Price them as well: what was asked about, made of the file's own model.
+    pub alternatives: Vec<Model>,
 }
 
 /// How records are read.
@@ -113,7 +115,7 @@ pub fn read_batch(
     if reading.checksum {
         tally.add_checksum(batch);
     }
-    let mut meter = Meter::new(&file.model);
+    let mut meters = Meters::new(&file.model, &file.alternatives);
     let mut scanner = batch.scanner();
     let mut scratch = Vec::new();
     while scanner.cursor().left() > 0 {
@@ -150,13 +152,17 @@ pub fn read_batch(
             }
             continue;
         }
-        meter.begin_key(key.len() as u64, entry.expires_at.is_some());
-        if let Err(error) = scanner.value(&entry, &mut meter) {
+        meters.begin_key(key.len() as u64, entry.expires_at.is_some());
+        let walked = match meters.alone() {
+            Some(meter) => scanner.value(&entry, meter),
+            None => scanner.value(&entry, &mut meters),
+        };
+        if let Err(error) = walked {
             tally.damage(error);
             break;
         }
         let end = scanner.cursor().consumed();
-        match record(&mut meter, &entry, key, db, file.index, end) {
+        match record(&mut meters, &entry, key, db, file.index, end) {
             Ok(record) => {
                 tally.selected += 1;
                 tally.memory += record.memory;
@@ -200,14 +206,14 @@ pub enum KnownDatabase {
 
 #[inline]
 fn record<'k>(
-    meter: &mut Meter<'_>,
+    meters: &'k mut Meters<'_>,
     entry: &Entry<'_>,
     key: &'k [u8],
     db: u64,
     file: usize,
     end: usize,
 ) -> Result<Record<'k>> {
-    let measured = meter.finish()?;
+    let (measured, alternatives) = meters.finish()?;
     Ok(Record {
         file,
         db,
@@ -217,6 +223,7 @@ fn record<'k>(
         encoding: measured.encoding,
         length: measured.length,
         memory: measured.memory,
+        alternatives,
         disk: Bytes((end - entry.start) as u64),
         expires_at: entry.expires_at,
         idle: entry.idle,

@@ -15,6 +15,7 @@ use crate::aggregate::streams::Streams;
 use crate::aggregate::top_keys::TopKeys;
 use crate::aggregate::totals::Totals;
 use crate::aggregate::violations::Violations;
+use crate::aggregate::what_if::{WhatIf, WhatIfSums};
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
@@ -42,6 +43,8 @@ pub struct Questions {
     pub top: usize,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
+    /// How many alternatives every record is priced for.
+    pub alternatives: usize,
 }
 
 /// Every aggregate of a report.
@@ -61,6 +64,7 @@ pub struct Aggregates {
     streams: Streams,
     violations: Violations,
     patterns: Patterns,
+    what_if: WhatIf,
 }
 
 /// The sections of a report that come from aggregates.
@@ -83,6 +87,8 @@ pub struct Sections {
     pub freq: Option<report::Freq>,
     pub slots: Option<report::Slots>,
     pub streams: Option<report::Streams>,
+    pub what_if: Option<WhatIfSums>,
+    pub what_if_patterns: Vec<report::WhatIfPattern>,
 }
 
 impl Aggregates {
@@ -103,7 +109,8 @@ impl Aggregates {
             slots: Slots::new(top),
             streams: Streams::new(top),
             violations: Violations::new(&questions.checks),
-            patterns: Patterns::new(TreeLimits::default()),
+            patterns: Patterns::new(TreeLimits::default(), questions.alternatives),
+            what_if: WhatIf::new(questions.alternatives),
         }
     }
 
@@ -112,7 +119,7 @@ impl Aggregates {
     pub fn finish(self, cluster: bool) -> (Sections, Patterns) {
         let questions = self.questions;
         let totals = self.totals.finish();
-        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, strict } =
+        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, what_if, strict } =
             self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
         let Found { findings, naming } =
@@ -135,6 +142,8 @@ impl Aggregates {
             freq,
             slots: self.slots.finish(cluster),
             streams: self.streams.finish(),
+            what_if: self.what_if.finish(),
+            what_if_patterns: what_if,
         };
         (sections, self.patterns)
     }
@@ -161,6 +170,7 @@ impl Aggregate for Aggregates {
         self.streams.observe(record);
         self.violations.observe(record, &self.judged, &self.questions.checks);
         self.patterns.observe(record, &self.pattern, &self.judged);
+        self.what_if.observe(record);
     }
 
     fn merge(&mut self, other: Self) {
@@ -175,6 +185,7 @@ impl Aggregate for Aggregates {
         self.streams.merge(other.streams);
         self.violations.merge(other.violations);
         self.patterns.merge(other.patterns);
+        self.what_if.merge(other.what_if);
     }
 
     fn follow(&mut self, other: &Self) {
@@ -196,5 +207,6 @@ impl Aggregate for Aggregates {
         self.slots.settle_database(db);
         self.streams.settle_database(db);
         self.patterns.settle_database(db);
+        self.what_if.settle_database(db);
     }
 }

@@ -52,6 +52,8 @@ pub struct OpenedFacts {
     pub model: String,
     /// What the model cannot know.
     pub caveats: Vec<String>,
+    /// As the workers see it, with its models.
+    pub file: Arc<File>,
 }
 
 impl Snapshot {
@@ -74,6 +76,9 @@ impl Snapshot {
             let opened = Prepared::new(input, &plan.open).map(|prepared| {
                 let writer = writer(&prepared.preamble);
                 let model = Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &plan.config);
+                let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
+                let (described, caveats) = (model.name(), model.caveats());
+                let file = Arc::new(File { index, name: name.clone(), model, alternatives });
                 let facts = OpenedFacts {
                     container: prepared.container,
                     compression: prepared.compression,
@@ -81,11 +86,12 @@ impl Snapshot {
                     multi_part,
                     preamble: prepared.preamble.clone(),
                     writer,
-                    model: model.name(),
-                    caveats: model.caveats(),
+                    model: described,
+                    caveats,
+                    file: Arc::clone(&file),
                 };
                 progress.expect(prepared.size.unwrap_or_default());
-                files.push((Arc::new(File { index, name: name.clone(), model }), prepared));
+                files.push((file, prepared));
                 facts
             });
             facts.push(FileFacts { name, opened });

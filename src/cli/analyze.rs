@@ -13,7 +13,7 @@ use crate::report::Report;
 /// Makes the report and writes it.
 pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     let read = plan::read(&args.read)?;
-    let mut plan = plan::policy(plan::report(read, &args.report), &args.policy)?;
+    let mut plan = plan::policy(plan::report(read, &args.report)?, &args.policy)?;
     plan.mask = plan::mask(&args.mask)?;
     let mut out = Output::open(args.output.output.as_deref())?;
     let report = {

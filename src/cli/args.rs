@@ -213,6 +213,12 @@ pub struct ReportArgs {
     /// Prefixes below this part of the memory are left out, such as 0.01 for 1 %
     #[arg(long, value_name = "SHARE", default_value_t = Prefixes::USUAL_MIN_SHARE, value_parser = share)]
     pub min_share: f64,
+    /// What the same keys would take with another server, allocator or setting (repeatable, at most 8)
+    ///
+    /// Such as valkey-8.1, jemalloc-q16 or hash-max-listpack-entries=512; several with commas between make one question. The
+    /// rest stays as it is in the figures of the report. All is computed in one pass over the file.
+    #[arg(long, value_name = "SERVER|ALLOCATOR|KEY=VALUE", help_heading = "Server")]
+    pub what_if: Vec<String>,
 }
 
 /// Where output goes.

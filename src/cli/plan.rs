@@ -6,8 +6,9 @@ use super::args::{AllocatorArg, InputArgs, KindArg, MaskArgs, PolicyArgs, ReadAr
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::mask::Secret;
-use crate::memory::{Allocator, Server, ServerConfig};
+use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::record::Kind;
 use crate::report::BigRules;
 use crate::units::{Bytes, Millis};
@@ -52,17 +53,26 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
 }
 
 /// Adds what the report shows.
-pub fn report(read: ReadPlan, args: &ReportArgs) -> Plan {
+pub fn report(mut read: ReadPlan, args: &ReportArgs) -> Result<Plan> {
+    read.what_if = what_if(&args.what_if)?;
     let big =
         BigRules { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
     let usual = Plan::new(read);
-    Plan {
+    Ok(Plan {
         top: args.top.map_or(usual.top, |top| usize::try_from(top).unwrap_or(usize::MAX)),
         big,
         depth: usize::from(args.depth),
         min_share: args.min_share,
         ..usual
+    })
+}
+
+fn what_if(asked: &[String]) -> Result<Vec<WhatIf>> {
+    if asked.len() > limits::MAX_ALTERNATIVES {
+        return Err(Error::usage(format!("--what-if was given {} times", asked.len()))
+            .with_hint(format!("at most {}: ask the others in another run", limits::MAX_ALTERNATIVES)));
     }
+    asked.iter().map(|text| WhatIf::parse(text)).collect()
 }
 
 /// Adds what the snapshot is held against.

@@ -89,7 +89,8 @@ pub struct Meter<'m> {
     model: &'m Model,
     key: Key,
     value_type: ValueType,
-    scratch: Vec<u8>,
+    /// What is being expanded; [`super::Meters`] hands one buffer around.
+    pub(super) scratch: Vec<u8>,
     error: Option<Error>,
     string: Option<Value>,
     list: list::ListMeter,

@@ -2,7 +2,7 @@
 //! `MEMORY USAGE key SAMPLES 0` answers.
 //!
 //! A [`Model`] stands for one server with its settings and allocator; a [`Meter`] is the visitor that prices values
-//! while they are walked, several meters may go along on one walk.
+//! while they are walked, and [`Meters`] are several on one walk. A [`WhatIf`] makes another model of one.
 //!
 //! ```text
 //! servers/*  ->  layout  ->  Model  ->  price      one formula each: sds, packed blob, table, skiplist, radix tree
@@ -17,6 +17,7 @@ mod growth;
 mod item;
 mod layout;
 mod meter;
+mod meters;
 mod price;
 mod rax;
 mod score;
@@ -24,11 +25,14 @@ mod server;
 mod servers;
 mod skiplist;
 mod vset;
+mod what_if;
 
 pub use alloc::Allocator;
 pub use config::ServerConfig;
 pub use meter::{Measured, Meter};
+pub use meters::Meters;
 pub use server::{Server, ServerFamily};
+pub use what_if::WhatIf;
 
 use alloc::Classes;
 use layout::Layout;

@@ -41,6 +41,23 @@ pub struct Server {
 /// KeyDB goes on with Redis' numbers, in a line that no Redis has.
 const KEYDB_LINE: (u16, u16) = (6, 3);
 
+/// Redis' lines that brought a version of the format (`RDB_VERSION` of their `rdb.h`).
+const FORMATS: [((u16, u16), u32); 10] = [
+    ((2, 4), 2),
+    ((2, 6), 6),
+    ((3, 2), 7),
+    ((4, 0), 8),
+    ((5, 0), 9),
+    ((7, 0), 10),
+    ((7, 2), 11),
+    ((7, 4), 12),
+    ((8, 6), 13),
+    ((8, 8), 14),
+];
+const NEWEST_REDIS_LINE: (u16, u16) = (8, 8);
+/// Valkey's lines whose own format is version 80, first and last.
+const VALKEY_80: ((u16, u16), (u16, u16)) = ((9, 0), (9, 1));
+
 impl Server {
     /// The patch of a version that was given without one.
     pub const ANY_PATCH: u16 = u16::MAX;
@@ -95,6 +112,22 @@ impl Server {
         })
     }
 
+    /// Whether it loads files of this version of the format. A server refuses what is newer than itself, and Valkey
+    /// what only Redis writes; of servers that are newer than those known here nothing is said.
+    pub fn loads(&self, header: &Header) -> bool {
+        let (line, version) = (self.line(), header.version);
+        match (header.family, self.family) {
+            (Family::Valkey, ServerFamily::Valkey) => line > VALKEY_80.1 || line >= VALKEY_80.0 && version <= 80,
+            (Family::Valkey, ServerFamily::Redis | ServerFamily::Keydb) => false,
+            (Family::Redis, ServerFamily::Valkey) => version <= 11,
+            (Family::Redis, ServerFamily::Keydb) => version <= 9 || line > KEYDB_LINE,
+            (Family::Redis, ServerFamily::Redis) => {
+                let known = FORMATS.iter().rev().find(|(since, _)| line >= *since);
+                line > NEWEST_REDIS_LINE || version <= known.map_or(1, |(_, newest)| *newest)
+            }
+        }
+    }
+
     /// Major and minor version.
     pub const fn line(&self) -> (u16, u16) {
         (self.version.0, self.version.1)
@@ -145,6 +178,25 @@ mod tests {
         assert_eq!(Server::detect(&REDIS_11, None, Some(b"x")).to_string(), "redis 7.2 (guessed from RDB version 11)");
         let valkey = Header { family: Family::Valkey, version: 80 };
         assert_eq!(Server::detect(&valkey, None, None).line(), (9, 1));
+    }
+
+    #[test]
+    fn a_server_loads_what_is_not_newer_than_itself() {
+        let loads = |server: &str, family, version| Server::parse(server).unwrap().loads(&Header { family, version });
+        let (redis, valkey) = (Family::Redis, Family::Valkey);
+        for (server, newest) in [
+            ("redis-2.2", 1),
+            ("redis-3.0", 6),
+            ("redis-6.2", 9),
+            ("redis-8.4", 12),
+            ("redis-8.8", 14),
+            ("valkey-9.1", 11),
+        ] {
+            assert!(loads(server, redis, newest) && !loads(server, redis, newest + 1), "{server}");
+        }
+        assert!(loads("valkey-9.0", valkey, 80) && !loads("valkey-9.1", valkey, 81) && loads("valkey-9.2", valkey, 81));
+        assert!(!loads("valkey-8.1", valkey, 80) && !loads("redis-8.8", valkey, 80) && loads("redis-9.0", redis, 15));
+        assert!(loads("keydb-6.3", redis, 9) && !loads("keydb-6.3", redis, 10));
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub fn record(name: &[u8]) -> Record<'_> {
         encoding: Encoding::Embstr,
         length: Some(10),
         memory: Bytes(80),
+        alternatives: &[],
         disk: Bytes(40),
         expires_at: None,
         idle: None,

@@ -1,6 +1,8 @@
 //! Numbers as people read them: 1.4 GiB, 12 days, 7.3 %. Integer arithmetic wherever the input is an integer, so that
 //! rounding (half up, to one decimal) is the same on every machine.
 
+use std::cmp::Ordering;
+
 /// A table's text for "there is no such figure".
 pub const ABSENT: &str = "–";
 
@@ -96,6 +98,17 @@ pub fn share_of(part: u64, whole: u64) -> String {
     }
     let thousandths = (u128::from(part) * 1000 + u128::from(whole) / 2) / u128::from(whole);
     percent(u64::try_from(thousandths).unwrap_or(u64::MAX), part > 0, part < whole)
+}
+
+/// How much more `to` is than `from`, as a share of it with its sign: `+7.3 %`, `-0.4 %`; [`ABSENT`] of nothing.
+pub fn change(from: u64, to: u64) -> String {
+    let share = share_of(from.abs_diff(to), from);
+    match to.cmp(&from) {
+        _ if from == 0 => share,
+        Ordering::Less => format!("-{share}"),
+        Ordering::Equal => share,
+        Ordering::Greater => format!("+{share}"),
+    }
 }
 
 fn percent(thousandths: u64, some: bool, not_all: bool) -> String {

@@ -8,11 +8,13 @@ mod key;
 mod keys;
 mod policy;
 mod sections;
+mod what_if;
 
 pub use findings::*;
 pub use key::{Key, base64};
 pub use policy::*;
 pub use sections::*;
+pub use what_if::*;
 
 use serde::Serialize;
 
@@ -64,6 +66,8 @@ pub struct Report {
     pub slots: Option<Slots>,
     /// Streams with their groups and pending entries.
     pub streams: Option<Streams>,
+    /// What the keys would take elsewhere, when that was asked.
+    pub what_if: Option<WhatIf>,
     /// What the reader should know about the figures.
     pub warnings: Vec<String>,
 }

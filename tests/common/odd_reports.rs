@@ -29,6 +29,7 @@ pub fn empty() -> Report {
         freq: None,
         slots: None,
         streams: None,
+        what_if: None,
         warnings: vec![],
     }
 }

@@ -72,6 +72,7 @@ pub fn sound() -> Report {
         freq: Some(Freq { keys: 3, classes: vec![freq(0, 0, 1), freq(1, 9, 0), freq(10, 255, 2)] }),
         slots: Some(slots()),
         streams: Some(streams()),
+        what_if: None,
         warnings: vec![],
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct PatternFacts {
     without_ttl: Examples,
     /// By bit of the rule, those broken only, ascending.
     broken: Vec<Broken>,
+    /// Memory under each alternative; empty as long as none was asked.
+    alternatives: Box<[Bytes]>,
 }
 
 /// Sums over keys; they saturate.
@@ -179,6 +181,9 @@ impl PatternFacts {
         if record.expires_at.is_none() {
             self.without_ttl.offer(record);
         }
+        if !record.alternatives.is_empty() {
+            self.add_alternatives(record.alternatives);
+        }
         let mut rules = judged.broken;
         while rules != 0 {
             // At most 63.
@@ -192,6 +197,26 @@ impl PatternFacts {
         if self.heaviest.as_ref().is_none_or(|heaviest| entry > *heaviest) {
             self.heaviest = Some(entry);
         }
+    }
+
+    /// The first that comes decides how many there are: it is the same for all of a run.
+    fn add_alternatives(&mut self, more: &[Bytes]) {
+        if self.alternatives.is_empty() {
+            self.alternatives = more.into();
+            return;
+        }
+        self.alternatives.iter_mut().zip(more).for_each(|(sum, memory)| *sum += *memory);
+    }
+
+    /// Memory under each alternative.
+    pub fn alternatives(&self) -> &[Bytes] {
+        &self.alternatives
+    }
+
+    /// The largest difference that an alternative makes, to either side.
+    pub fn largest_difference(&self) -> u64 {
+        let base = self.sums.memory.0;
+        self.alternatives.iter().map(|memory| memory.0.abs_diff(base)).max().unwrap_or(0)
     }
 
     /// The entry of a rule, made if there is none.
@@ -271,6 +296,7 @@ impl Payload for PatternFacts {
             self.offer_heaviest(entry);
         }
         self.without_ttl.merge(other.without_ttl);
+        self.add_alternatives(&other.alternatives);
         for broken in other.broken {
             let into = self.broken(broken.rule);
             add(&mut into.weight, broken.weight);
@@ -287,7 +313,7 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<PatternFacts>() <= 208, "{}", size_of::<PatternFacts>());
+        assert!(size_of::<PatternFacts>() <= 240, "{}", size_of::<PatternFacts>());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::record::Kind;
 use crate::report::{
     Example, FindingPattern, Hidden, PatternFindings, PatternRow, PatternWeight, Patterns, PrefixNode, Prefixes,
-    RuleWeight, TypeCount, Weight,
+    RuleWeight, TypeCount, Weight, WhatIfPattern,
 };
 use crate::units::{Bytes, Millis};
 
@@ -22,6 +22,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         no_ttl: Best::new(plan.top),
         broken: plan.rules.iter().map(|_| (0, Best::new(plan.top))).collect(),
         worst: Best::new(plan.top),
+        what_if: Best::new(plan.top),
         plan,
     };
     lists.visit(tree.root(), &mut String::new());
@@ -39,6 +40,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         no_ttl_patterns: weights(lists.no_ttl, PatternFacts::without_ttl),
         broken: broken.collect(),
         worst: lists.worst.sorted().into_iter().map(|row| pattern_findings(plan, row)).collect(),
+        what_if: lists.what_if.sorted().into_iter().map(what_if_row).collect(),
         strict: tree.is_strict(),
     }
 }
@@ -65,6 +67,11 @@ fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
         types: types.map(|(&kind, keys)| TypeCount { kind, keys }).collect(),
         example: row.facts.heaviest().unwrap_or(nothing),
     }
+}
+
+fn what_if_row(row: Row<'_>) -> WhatIfPattern {
+    let Weight { keys, memory } = row.weight;
+    WhatIfPattern { pattern: row.text, keys, memory, alternatives: row.facts.alternatives().to_vec() }
 }
 
 fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> Vec<PatternWeight> {
@@ -157,6 +164,7 @@ struct Lists<'a> {
     /// By bit of the rule: how many patterns, and the heaviest.
     broken: Vec<(u64, Best<'a>)>,
     worst: Best<'a>,
+    what_if: Best<'a>,
     plan: &'a PatternsPlan,
 }
 
@@ -182,6 +190,9 @@ impl<'a> Lists<'a> {
         self.patterns.offer((memory.0, 0), Weight { keys, memory }, text, facts);
         if without_ttl.keys > 0 {
             self.no_ttl.offer((without_ttl.memory.0, 0), without_ttl, text, facts);
+        }
+        if !facts.alternatives().is_empty() {
+            self.what_if.offer((facts.largest_difference(), memory.0), Weight { keys, memory }, text, facts);
         }
         for (rule, weight) in facts.broken_rules() {
             if let Some((distinct, best)) = self.broken.get_mut(rule) {

@@ -14,6 +14,7 @@ use crate::policy::forest::Forest;
 use crate::policy::{Judged, Severity};
 use crate::record::Record;
 use crate::report;
+use crate::units::Bytes;
 use facts::PatternFacts;
 
 /// What a place of the tree takes, roughly: itself, its name, its entry in the table, its facts and their examples.
@@ -56,6 +57,8 @@ pub struct PatternSections {
     pub broken: Vec<BrokenPatterns>,
     /// The patterns whose keys break most.
     pub worst: Vec<report::PatternFindings>,
+    /// The patterns whose memory differs most under an alternative.
+    pub what_if: Vec<report::WhatIfPattern>,
     /// There were so many patterns that levels were kept narrower than [`Patterns::level_limit`](report::Patterns) says.
     pub strict: bool,
 }
@@ -73,12 +76,14 @@ pub struct BrokenPatterns {
 #[derive(Debug, Clone)]
 pub struct Patterns {
     tree: PatternTree<PatternFacts>,
+    place_bytes: usize,
 }
 
 impl Patterns {
-    /// No keys yet. Aggregates that are merged must have the same limits.
-    pub fn new(limits: TreeLimits) -> Self {
-        Patterns { tree: PatternTree::new(limits) }
+    /// No keys yet. Aggregates that are merged must have the same limits and as many alternatives.
+    pub fn new(limits: TreeLimits, alternatives: usize) -> Self {
+        let place_bytes = PLACE_BYTES + alternatives.saturating_mul(size_of::<Bytes>());
+        Patterns { tree: PatternTree::new(limits), place_bytes }
     }
 
     /// Takes one key into account. `pattern` is the key's, always made by the same classifier; `judged` says
@@ -105,7 +110,7 @@ impl Patterns {
 
     /// About how many bytes of memory the tree has grown to.
     pub fn heap_bytes(&self) -> usize {
-        self.tree.len().saturating_mul(PLACE_BYTES)
+        self.tree.len().saturating_mul(self.place_bytes)
     }
 
     /// All patterns beside each other, for rules about patterns.

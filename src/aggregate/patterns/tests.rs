@@ -20,6 +20,7 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
         encoding: Encoding::Raw,
         length: Some(7),
         memory: Bytes(memory),
+        alternatives: &[],
         disk: Bytes(memory / 2),
         expires_at: expires_at.map(Millis),
         idle: None,
@@ -54,14 +55,17 @@ struct Seen {
     broken: u64,
 }
 
+/// One takes less, the other more.
+fn alternatives(memory: u64) -> [Bytes; 2] {
+    [Bytes(memory / 2), Bytes(memory.saturating_mul(3))]
+}
+
 fn collect(seen: &[Seen], limits: &TreeLimits) -> Patterns {
-    let mut patterns = Patterns::new(limits.clone());
+    let mut patterns = Patterns::new(limits.clone(), 2);
     for Seen { db, key, memory, expires_at, broken } in seen {
-        patterns.observe(
-            &record(*db, key.as_bytes(), *memory, *expires_at),
-            &pattern(key),
-            &crate::policy::testing::broken(*broken),
-        );
+        let alternatives = alternatives(*memory);
+        let record = Record { alternatives: &alternatives, ..record(*db, key.as_bytes(), *memory, *expires_at) };
+        patterns.observe(&record, &pattern(key), &crate::policy::testing::broken(*broken));
     }
     patterns
 }
@@ -134,11 +138,24 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
 
 #[test]
 fn nothing_seen_makes_empty_sections() {
-    let sections = Patterns::new(TreeLimits::default()).finish(&plan());
+    let sections = Patterns::new(TreeLimits::default(), 0).finish(&plan());
     assert!(
         sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty()
     );
     assert_eq!((sections.prefixes.hidden, sections.broken.len()), (Hidden::default(), 3));
+}
+
+#[test]
+fn the_pattern_that_changes_most_comes_first_and_then_the_heaviest() {
+    let priced = [("a", 100, [100, 90]), ("b", 1, [40, 1]), ("c", 500, [500, 500]), ("d", 600, [600, 600])];
+    let mut patterns = Patterns::new(TreeLimits::default(), 2);
+    for (key, memory, alternatives) in priced {
+        let record = Record { alternatives: &alternatives.map(Bytes), ..record(0, key.as_bytes(), memory, None) };
+        patterns.observe(&record, &pattern(key), &crate::policy::testing::broken(0));
+    }
+    let rows = patterns.finish(&PatternsPlan { top: 3, ..plan() }).what_if;
+    assert_eq!(rows.iter().map(|row| row.pattern.as_str()).collect::<Vec<_>>(), ["b", "a", "d"]);
+    assert_eq!((rows[0].memory, rows[0].alternatives.as_slice()), (Bytes(1), &[Bytes(40), Bytes(1)][..]));
 }
 
 #[test]
@@ -212,6 +229,13 @@ proptest! {
             rows.iter().map(|r| (r.pattern.clone(), r.keys, r.memory)).collect::<Vec<_>>()
         };
         prop_assert_eq!(plain(&sections.no_ttl_patterns), by_memory(sums(&|seen| seen.expires_at.is_none())));
+        let list: Vec<_> = sections.what_if.iter().map(|r| (r.pattern.clone(), r.keys, r.memory)).collect();
+        let difference = |memory: u64| alternatives(memory)[1].0.saturating_sub(memory);
+        let mut rows = sums(&|_| true);
+        if rows.iter().all(|(_, _, memory)| memory.0 < 1000) {
+            rows.sort_by_key(|(text, _, memory)| (std::cmp::Reverse((difference(memory.0), *memory)), text.clone()));
+            prop_assert_eq!(list, rows);
+        }
         for rule in 0..3 {
             let mut rows = sums(&|seen| seen.broken >> rule & 1 == 1);
             rows.sort_by_key(|(text, keys, memory)| (std::cmp::Reverse((*memory, *keys)), text.clone()));

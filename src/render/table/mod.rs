@@ -11,6 +11,7 @@ mod overview;
 mod page;
 mod patterns;
 mod source;
+mod what_if;
 
 use std::io::{self, Write};
 
@@ -59,13 +60,14 @@ impl TableRenderer {
 type Section = fn(&Report, &mut Page<'_>) -> io::Result<()>;
 
 /// The sections from top to bottom.
-const SECTIONS: [Section; 19] = [
+const SECTIONS: [Section; 20] = [
     overview::problems,
     overview::headline,
     source::files,
     source::server,
     source::databases,
     source::types,
+    what_if::what_if,
     keys::big,
     keys::heaviest,
     keys::longest,

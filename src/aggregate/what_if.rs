@@ -1,0 +1,121 @@
+//! What the keys would take elsewhere: their memory under each alternative, by type.
+
+use std::cmp::Reverse;
+
+use super::Aggregate;
+use super::parts::Tally;
+use crate::record::{Kind, Record};
+use crate::report::WhatIfType;
+use crate::units::Bytes;
+
+const KINDS: usize = Kind::ALL.len();
+
+/// Memory by type, under the base model and under each alternative.
+#[derive(Debug, Clone)]
+pub struct WhatIf {
+    /// In the order of [`Kind::ALL`].
+    base: [Tally; KINDS],
+    /// By alternative; none if nothing was asked.
+    others: Vec<[Bytes; KINDS]>,
+}
+
+/// What all keys add up to.
+#[derive(Debug, Clone)]
+pub struct WhatIfSums {
+    /// Memory under the base model.
+    pub memory: Bytes,
+    /// Memory under each alternative.
+    pub alternatives: Vec<Bytes>,
+    /// The same by type, heaviest first.
+    pub types: Vec<WhatIfType>,
+}
+
+impl WhatIf {
+    /// Nothing yet. All records will have so many alternatives.
+    pub fn new(alternatives: usize) -> Self {
+        WhatIf { base: [Tally::default(); KINDS], others: vec![[Bytes(0); KINDS]; alternatives] }
+    }
+
+    /// The sums; none if nothing was asked.
+    pub fn finish(self) -> Option<WhatIfSums> {
+        if self.others.is_empty() {
+            return None;
+        }
+        let row = |(&kind, tally): (&Kind, &Tally)| WhatIfType {
+            kind,
+            keys: tally.keys,
+            memory: tally.memory,
+            alternatives: self.others.iter().map(|by_kind| by_kind[kind as usize]).collect(),
+        };
+        let kinds = Kind::ALL.iter().zip(&self.base).filter(|(_, tally)| tally.keys > 0);
+        let mut types: Vec<WhatIfType> = kinds.map(row).collect();
+        // Stable: equal ones stay in the order of the kinds.
+        types.sort_by_key(|row| Reverse(row.memory));
+        Some(WhatIfSums {
+            memory: self.base.iter().map(|tally| tally.memory).sum(),
+            alternatives: self.others.iter().map(|by_kind| by_kind.iter().copied().sum()).collect(),
+            types,
+        })
+    }
+}
+
+impl Aggregate for WhatIf {
+    #[inline]
+    fn observe(&mut self, record: &Record<'_>) {
+        if self.others.is_empty() {
+            return; // the common case
+        }
+        let kind = record.kind as usize;
+        self.base[kind].add(record.memory);
+        for (sums, memory) in self.others.iter_mut().zip(record.alternatives) {
+            sums[kind] += *memory;
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        Tally::merge_all(&mut self.base, &other.base);
+        for (sums, more) in self.others.iter_mut().zip(other.others) {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{OwnedRecord, check_laws, observe_all, samples};
+    use super::*;
+    use crate::record::Encoding;
+
+    fn priced(kind: Kind, memory: u64, alternatives: &'static [Bytes]) -> OwnedRecord {
+        let mut record = OwnedRecord::of("k", kind, Encoding::Raw, 1, memory);
+        record.rest.alternatives = alternatives;
+        record
+    }
+
+    #[test]
+    fn sums_are_by_type_and_alternative() {
+        let records = [
+            priced(Kind::String, 10, &[Bytes(1), Bytes(20)]),
+            priced(Kind::Hash, 100, &[Bytes(2), Bytes(30)]),
+            priced(Kind::String, 10, &[Bytes(3), Bytes(40)]),
+        ];
+        let sums = observe_all(WhatIf::new(2), &records).finish().unwrap();
+        assert_eq!((sums.memory, sums.alternatives), (Bytes(120), vec![Bytes(6), Bytes(90)]));
+        let types: Vec<_> = sums.types.into_iter().map(|row| (row.kind, row.keys, row.alternatives)).collect();
+        assert_eq!(types, [(Kind::Hash, 1, vec![Bytes(2), Bytes(30)]), (Kind::String, 2, vec![Bytes(4), Bytes(60)])]);
+    }
+
+    #[test]
+    fn nothing_asked_is_no_answer() {
+        assert!(observe_all(WhatIf::new(0), &[priced(Kind::Set, 1, &[])]).finish().is_none());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn laws(sample in samples()) {
+            check_laws(&sample, || WhatIf::new(2), |all| {
+                all.finish().map(|sums| (sums.memory, sums.alternatives, sums.types))
+            });
+        }
+    }
+}

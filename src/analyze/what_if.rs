@@ -1,0 +1,106 @@
+//! The what-if section: what was asked, the models that came of it, and the sums over all keys.
+
+use super::plan::ReadPlan;
+use super::snapshot::FileFacts;
+use crate::aggregate::what_if::WhatIfSums;
+use crate::memory::Model;
+use crate::rdb::header::Header;
+use crate::report::{Alternative, WhatIf, WhatIfBase, WhatIfPattern};
+use crate::units::Bytes;
+
+/// The alternatives in words, before a key was read.
+///
+/// With several files each alternative is a model for each of them, made of its own; the first one names them all, as the
+/// base does. What has to be known of any of them is told.
+pub(super) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> Vec<Alternative> {
+    let one = |(at, ask): (usize, &crate::memory::WhatIf)| {
+        let files = facts.iter().filter_map(|facts| facts.opened.as_ref().ok());
+        let models = files.filter_map(|opened| Some((opened.preamble.header, opened.file.alternatives.get(at)?)));
+        let mut caveats: Vec<String> = Vec::new();
+        for caveat in
+            models.clone().flat_map(|(header, model)| model.caveats().into_iter().chain(unread(model, header)))
+        {
+            if !caveats.contains(&caveat) {
+                caveats.push(caveat);
+            }
+        }
+        Alternative {
+            ask: ask.text().to_owned(),
+            model: models.map(|(_, model)| model.name()).next().unwrap_or_default(),
+            caveats,
+            memory: Bytes(0),
+            difference: 0,
+            share: 0.0,
+            tables: None,
+            total: None,
+        }
+    };
+    plan.what_if.iter().enumerate().map(one).collect()
+}
+
+/// Says that a server would refuse the file as it is.
+fn unread(model: &Model, header: Header) -> Option<String> {
+    let server = model.server();
+    (!server.loads(&header)).then(|| {
+        let (magic, version) = (header.magic(), header.version);
+        format!("{server} does not load {magic} version {version}: this is what the same data takes once it is there")
+    })
+}
+
+/// The section of the report; none if nothing was asked.
+///
+/// `tables` and `total` stay unknown here: they are for whoever knows the instance around the keys, with the models in
+/// [`File`](super::read::File) by file and alternative.
+pub(super) fn section(
+    base: String,
+    mut alternatives: Vec<Alternative>,
+    sums: Option<WhatIfSums>,
+    patterns: Vec<WhatIfPattern>,
+) -> Option<WhatIf> {
+    let WhatIfSums { memory, alternatives: all, types } = sums?;
+    for (alternative, sum) in alternatives.iter_mut().zip(all) {
+        alternative.memory = sum;
+        alternative.difference = difference(sum, memory);
+        alternative.share = if memory.0 == 0 { 0.0 } else { alternative.difference as f64 / memory.0 as f64 };
+    }
+    let base = WhatIfBase { model: base, memory, tables: None, total: None };
+    Some(WhatIf { base, alternatives, types, patterns })
+}
+
+/// How much more the one is than the other. What no machine has stays at the ends of the range.
+fn difference(sum: Bytes, base: Bytes) -> i64 {
+    match sum.0.checked_sub(base.0) {
+        Some(more) => i64::try_from(more).unwrap_or(i64::MAX),
+        None => i64::try_from(base.0 - sum.0).map_or(i64::MIN, |less| -less),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_have_a_sign_and_stay_in_range() {
+        let of = |sum, base| difference(Bytes(sum), Bytes(base));
+        assert_eq!((of(5, 7), of(7, 5), of(7, 7)), (-2, 2, 0));
+        assert_eq!((of(0, u64::MAX), of(u64::MAX, 0)), (i64::MIN, i64::MAX));
+        assert_eq!(of(0, 1 << 63), i64::MIN);
+    }
+
+    #[test]
+    fn shares_of_nothing_are_nothing() {
+        let ask = Alternative {
+            ask: "glibc".to_owned(),
+            model: String::new(),
+            caveats: vec![],
+            memory: Bytes(9),
+            difference: 9,
+            share: 9.0,
+            tables: None,
+            total: None,
+        };
+        let sums = WhatIfSums { memory: Bytes(0), alternatives: vec![Bytes(0)], types: vec![] };
+        let section = section(String::new(), vec![ask], Some(sums), vec![]).unwrap();
+        assert_eq!((section.alternatives[0].memory, section.alternatives[0].share), (Bytes(0), 0.0));
+    }
+}

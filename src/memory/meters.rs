@@ -1,0 +1,218 @@
+//! Several meters on one walk: what a value takes on its server, and on every other that was asked about.
+
+use std::mem;
+
+use super::{Measured, Meter, Model};
+use crate::error::Result;
+use crate::rdb::string::RawString;
+use crate::rdb::value_type::ValueType;
+use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
+use crate::units::Bytes;
+
+/// The meter of the base model and those of the alternatives.
+#[derive(Debug)]
+pub struct Meters<'m> {
+    base: Meter<'m>,
+    others: Vec<Meter<'m>>,
+    /// By alternative, of the last key.
+    memory: Vec<Bytes>,
+}
+
+impl<'m> Meters<'m> {
+    /// A meter for each model.
+    pub fn new(base: &'m Model, others: &'m [Model]) -> Self {
+        Meters {
+            base: Meter::new(base),
+            others: others.iter().map(Meter::new).collect(),
+            memory: Vec::with_capacity(others.len()),
+        }
+    }
+
+    /// A key begins: see [`Meter::begin_key`].
+    #[inline]
+    pub fn begin_key(&mut self, key_len: u64, has_ttl: bool) {
+        self.base.begin_key(key_len, has_ttl);
+        for meter in &mut self.others {
+            meter.begin_key(key_len, has_ttl);
+        }
+    }
+
+    /// The only meter, if there is but one: walking with it costs less than with all of one.
+    #[inline]
+    pub fn alone(&mut self) -> Option<&mut Meter<'m>> {
+        if self.others.is_empty() { Some(&mut self.base) } else { None }
+    }
+
+    /// What the base model's server makes of the value that was walked, and its memory under each alternative.
+    ///
+    /// Where only an alternative has to look into a blob, and finds it damaged, the base's figure stands for its own:
+    /// asking what would be elsewhere does not change which keys count.
+    #[inline]
+    pub fn finish(&mut self) -> Result<(Measured, &[Bytes])> {
+        let measured = self.base.finish()?;
+        if self.others.is_empty() {
+            return Ok((measured, &[])); // the common case
+        }
+        self.memory.clear();
+        let memory = |meter: &mut Meter<'_>| meter.finish().map_or(measured.memory, |other| other.memory);
+        self.memory.extend(self.others.iter_mut().map(memory));
+        Ok((measured, &self.memory))
+    }
+
+    /// Shows all meters the same, in turns over one buffer: a blob that each of them expands is in memory once.
+    #[inline]
+    fn each(&mut self, mut see: impl FnMut(&mut Meter<'m>)) {
+        see(&mut self.base);
+        for meter in &mut self.others {
+            mem::swap(&mut self.base.scratch, &mut meter.scratch);
+            see(meter);
+            mem::swap(&mut self.base.scratch, &mut meter.scratch);
+        }
+    }
+}
+
+/// Every meter sees everything that any of them looks at; the others' methods do nothing.
+impl Visit for Meters<'_> {
+    fn begin(&mut self, value_type: ValueType) {
+        self.each(|meter| meter.begin(value_type));
+    }
+
+    fn string(&mut self, value: RawString<'_>) {
+        self.each(|meter| meter.string(value));
+    }
+
+    fn count(&mut self, count: u64) {
+        self.each(|meter| meter.count(count));
+    }
+
+    fn element(&mut self, element: RawString<'_>) {
+        self.each(|meter| meter.element(element));
+    }
+
+    fn scored(&mut self, member: RawString<'_>, score: Score<'_>) {
+        self.each(|meter| meter.scored(member, score));
+    }
+
+    fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        self.each(|meter| meter.pair(field, value));
+    }
+
+    fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
+        self.each(|meter| meter.expiring_pair(field, value, expiry));
+    }
+
+    fn blob(&mut self, blob: RawString<'_>) {
+        self.each(|meter| meter.blob(blob));
+    }
+
+    fn node(&mut self, node: Node, blob: RawString<'_>) {
+        self.each(|meter| meter.node(node, blob));
+    }
+
+    fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
+        self.each(|meter| meter.stream_node(master, blob));
+    }
+
+    fn stream_head(&mut self, head: StreamHead) {
+        self.each(|meter| meter.stream_head(head));
+    }
+
+    fn groups(&mut self, count: u64) {
+        self.each(|meter| meter.groups(count));
+    }
+
+    fn group(&mut self, name: RawString<'_>, last_id: (u64, u64), entries_read: Option<u64>, pending: u64) {
+        self.each(|meter| meter.group(name, last_id, entries_read, pending));
+    }
+
+    fn pending(&mut self, id: &[u8; 16], delivered_at: i64, deliveries: u64) {
+        self.each(|meter| meter.pending(id, delivered_at, deliveries));
+    }
+
+    fn consumer(&mut self, name: RawString<'_>, seen_at: i64, active_at: Option<i64>, pending: u64) {
+        self.each(|meter| meter.consumer(name, seen_at, active_at, pending));
+    }
+
+    fn consumer_pending(&mut self, id: &[u8; 16]) {
+        self.each(|meter| meter.consumer_pending(id));
+    }
+
+    fn nacked(&mut self, id: &[u8; 16]) {
+        self.each(|meter| meter.nacked(id));
+    }
+
+    fn producer(&mut self, name: RawString<'_>, ids: u64) {
+        self.each(|meter| meter.producer(name, ids));
+    }
+
+    fn idempotency(&mut self, id: RawString<'_>, entry: (u64, u64)) {
+        self.each(|meter| meter.idempotency(id, entry));
+    }
+
+    fn module(&mut self, id: u64) {
+        self.each(|meter| meter.module(id));
+    }
+
+    fn module_item(&mut self, item: ModuleItem<'_>) {
+        self.each(|meter| meter.module_item(item));
+    }
+
+    fn array_item(&mut self, index: u64, item: ModuleItem<'_>) {
+        self.each(|meter| meter.array_item(index, item));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
+    use crate::rdb::cursor::Cursor;
+    use crate::rdb::walk::walk;
+
+    /// A set of three members, two of them not LZF-compressed.
+    const SET: &[u8] = b"\x03\x01a\x02bc\xc0\x07";
+
+    fn model(server: &str) -> Model {
+        Model::for_server(Server::parse(server).unwrap(), Allocator::Jemalloc, &ServerConfig::default())
+    }
+
+    #[test]
+    fn each_model_gives_what_it_gives_alone() {
+        let base = model("redis-7.0");
+        let asked = ["valkey-8.1", "jemalloc-q16", "redis-7.2,set-max-listpack-entries=1"];
+        let others: Vec<Model> = asked.iter().map(|text| WhatIf::parse(text).unwrap().apply(&base)).collect();
+        let alone = |model: &Model| {
+            let mut meter = Meter::new(model);
+            meter.begin_key(3, true);
+            walk(ValueType::Set, &mut Cursor::new(SET, 0), &mut meter).unwrap();
+            meter.finish().unwrap()
+        };
+        let mut meters = Meters::new(&base, &others);
+        assert!(meters.alone().is_none());
+        for _ in 0..2 {
+            meters.begin_key(3, true);
+            walk(ValueType::Set, &mut Cursor::new(SET, 0), &mut meters).unwrap();
+            let (measured, memory) = meters.finish().unwrap();
+            assert_eq!(measured, alone(&base));
+            assert_eq!(memory, others.iter().map(|model| alone(model).memory).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn damage_that_only_an_alternative_sees_does_not_cost_the_key() {
+        // A listpack of two entries whose first claims to be longer than the whole.
+        let blob = b"\x0b\x0b\x00\x00\x00\x02\x00\xa0\x61\x02\xff\xff";
+        let base = model("redis-7.2");
+        let others = [WhatIf::parse("hash-max-listpack-entries=0").unwrap().apply(&base)];
+        let mut alone = Meter::new(&others[0]);
+        alone.begin_key(1, false);
+        walk(ValueType::HashListpack, &mut Cursor::new(blob, 0), &mut alone).unwrap();
+        assert!(alone.finish().is_err());
+
+        let mut meters = Meters::new(&base, &others);
+        meters.begin_key(1, false);
+        walk(ValueType::HashListpack, &mut Cursor::new(blob, 0), &mut meters).unwrap();
+        let (measured, memory) = meters.finish().unwrap();
+        assert_eq!(memory, [measured.memory]);
+    }
+}

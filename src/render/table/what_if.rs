@@ -1,0 +1,99 @@
+//! What the same keys would take on other servers, with other allocators and settings.
+
+use std::io;
+
+use super::grid::{Cell, Column, Grid};
+use super::page::{Page, Tone};
+use crate::limits::MAX_ALTERNATIVES;
+use crate::render::{human, key_text};
+use crate::report::{Alternative, Report, WhatIf};
+use crate::units::Bytes;
+
+/// Alternatives have long names; columns are headed by their numbers.
+const NUMBERS: [&str; MAX_ALTERNATIVES] = ["1", "2", "3", "4", "5", "6", "7", "8"];
+
+/// The alternatives in full, then where the difference is; nothing if none was asked about.
+pub(super) fn what_if(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let Some(what_if) = &report.what_if else { return Ok(()) };
+    page.title("What if")?;
+    alternatives(what_if, page)?;
+    page.gap()?;
+    differences(what_if, page)?;
+    let shown = page.first(&what_if.patterns).len();
+    page.more(shown, what_if.patterns.len())?;
+    let mut told: Vec<&str> = Vec::new();
+    for caveat in what_if.alternatives.iter().flat_map(|alternative| &alternative.caveats) {
+        // The same for several alternatives is said once; the notes say what the base has, too.
+        if !told.contains(&caveat.as_str()) && !report.warnings.contains(caveat) {
+            told.push(caveat);
+            page.hanging(Tone::Plain, "- ", &key_text::text(caveat))?;
+        }
+    }
+    Ok(())
+}
+
+/// A row for each model, with everything that is known of the whole.
+fn alternatives(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
+    let mut grid = Grid::new([
+        Column::text(""),
+        Column::text("what if").shrink(16),
+        Column::text("model").shrink(16).spare(3),
+        Column::number("keys"),
+        Column::number("change"),
+        Column::number("tables").spare(2),
+        Column::number("in total").spare(1),
+    ]);
+    let known = |bytes: Option<Bytes>| bytes.map_or(Cell::Absent, Cell::from);
+    let base = &what_if.base;
+    let model = key_text::text(&base.model).into_owned();
+    grid.row([
+        "".into(),
+        "now".into(),
+        model.into(),
+        base.memory.into(),
+        "".into(),
+        known(base.tables),
+        known(base.total),
+    ]);
+    for (number, alternative) in NUMBERS.iter().zip(&what_if.alternatives) {
+        let Alternative { ask, model, memory, tables, total, .. } = alternative;
+        grid.row([
+            (*number).into(),
+            key_text::text(ask).into_owned().into(),
+            key_text::text(model).into_owned().into(),
+            (*memory).into(),
+            human::change(base.memory.0, memory.0).into(),
+            known(*tables),
+            known(*total),
+        ]);
+    }
+    grid.print(page)
+}
+
+/// All keys, each type, and the patterns that differ most: memory now, and the difference under each alternative.
+fn differences(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
+    let mut columns = vec![Column::text("what"), Column::text("which").shrink(16), Column::number("now")];
+    // The last ones are the first to go.
+    columns.extend((1u8..).zip(NUMBERS).take(what_if.alternatives.len()).map(|(at, number)| {
+        let column = Column::number(number);
+        if at == 1 { column } else { column.spare(at) }
+    }));
+    let width = columns.len();
+    let mut grid = Grid::new(columns);
+    let mut add = |tone, what: &str, which: String, now: Bytes, alternatives: &mut dyn Iterator<Item = Bytes>| {
+        let mut cells = vec![what.into(), which.into(), now.into()];
+        cells.extend(alternatives.map(|memory| Cell::from(human::change(now.0, memory.0))));
+        cells.resize(width, Cell::Absent);
+        grid.toned(tone, cells);
+    };
+    let all = &mut what_if.alternatives.iter().map(|alternative| alternative.memory);
+    add(Tone::Bold, "all keys", String::new(), what_if.base.memory, all);
+    for row in &what_if.types {
+        add(Tone::Plain, "type", row.kind.to_string(), row.memory, &mut row.alternatives.iter().copied());
+    }
+    for row in page.first(&what_if.patterns) {
+        let pattern = key_text::text(&row.pattern).into_owned();
+        add(Tone::Plain, "pattern", pattern, row.memory, &mut row.alternatives.iter().copied());
+    }
+    grid.print(page)
+}

@@ -1,0 +1,80 @@
+//! The section that holds the figures against those of other servers, allocators and settings.
+
+use serde::Serialize;
+
+use crate::record::Kind;
+use crate::units::Bytes;
+
+/// What the same keys would take elsewhere.
+#[derive(Debug, Clone, Serialize)]
+pub struct WhatIf {
+    /// What everything is held against: the figures of the rest of the report.
+    pub base: WhatIfBase,
+    /// What was asked, in the order asked.
+    pub alternatives: Vec<Alternative>,
+    /// By type, heaviest first.
+    pub types: Vec<WhatIfType>,
+    /// The patterns with the largest difference under any of the alternatives; of equal ones the heaviest first.
+    pub patterns: Vec<WhatIfPattern>,
+}
+
+/// The model of the rest of the report.
+#[derive(Debug, Clone, Serialize)]
+pub struct WhatIfBase {
+    /// Server, allocator and settings. The first file's.
+    pub model: String,
+    /// Memory of the keys.
+    pub memory: Bytes,
+    /// Memory of the tables that hold them, where it is known.
+    pub tables: Option<Bytes>,
+    /// Keys and tables together.
+    pub total: Option<Bytes>,
+}
+
+/// One alternative.
+#[derive(Debug, Clone, Serialize)]
+pub struct Alternative {
+    /// As it was asked.
+    pub ask: String,
+    /// Server, allocator and settings that came of it. The first file's.
+    pub model: String,
+    /// What the reader has to know about its figures.
+    pub caveats: Vec<String>,
+    /// Memory of the keys.
+    pub memory: Bytes,
+    /// How much more that is than now; negative if less.
+    pub difference: i64,
+    /// The difference as a part of the memory now.
+    pub share: f64,
+    /// Memory of the tables that hold the keys, where it is known.
+    pub tables: Option<Bytes>,
+    /// Keys and tables together.
+    pub total: Option<Bytes>,
+}
+
+/// Keys of one type.
+#[derive(Debug, Clone, Serialize)]
+pub struct WhatIfType {
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Keys.
+    pub keys: u64,
+    /// Their memory now.
+    pub memory: Bytes,
+    /// Their memory under each alternative, in the order asked.
+    pub alternatives: Vec<Bytes>,
+}
+
+/// Keys of one pattern.
+#[derive(Debug, Clone, Serialize)]
+pub struct WhatIfPattern {
+    /// The pattern.
+    pub pattern: String,
+    /// Keys.
+    pub keys: u64,
+    /// Their memory now.
+    pub memory: Bytes,
+    /// Their memory under each alternative, in the order asked.
+    pub alternatives: Vec<Bytes>,
+}
