@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::findings;
 use super::plan::Plan;
 use super::set::{Aggregates, Questions, Sections};
 use super::verdict::Verdict;
+use super::{baseline, findings};
 use crate::memory::Server;
 use crate::rdb::about::About;
 use crate::report::{self, AuxField, Options, Report, SCHEMA, Source};
@@ -61,6 +61,10 @@ pub(super) fn report(
         warnings,
     };
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);
+    if let Some(stored) = &plan.baseline {
+        report.warnings.extend(baseline::warnings(stored, &report.options.selection));
+        report.findings.baseline = Some(baseline::against(stored, &report.findings));
+    }
     report
 }
 

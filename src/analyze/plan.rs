@@ -1,13 +1,14 @@
 //! What was asked: everything a run needs to know besides the bytes.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::input::{OpenOptions, Window};
 use crate::memory::{Allocator, Server, ServerConfig};
 use crate::policy::file::Names;
 use crate::policy::{Policy, file, presets};
-use crate::report::{BigRules, Prefixes};
+use crate::report::{BigRules, Prefixes, Stored};
 use crate::units::Millis;
 
 use super::select::Selection;
@@ -72,6 +73,8 @@ pub struct Plan {
     pub policy: PolicySource,
     /// The time of the run, for rules about the age of a snapshot.
     pub now: Option<Millis>,
+    /// An earlier report to compare with.
+    pub baseline: Option<Arc<Stored>>,
 }
 
 /// Where a policy comes from.
@@ -109,6 +112,7 @@ impl Plan {
             min_share: Prefixes::USUAL_MIN_SHARE,
             policy: PolicySource::Preset("default".to_owned()),
             now: None,
+            baseline: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! From the command line to a plan.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::{AllocatorArg, InputArgs, KindArg, PolicyArgs, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
@@ -8,7 +9,7 @@ use crate::analyze::{Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
 use crate::memory::{Allocator, Server, ServerConfig};
 use crate::record::Kind;
-use crate::report::BigRules;
+use crate::report::{BigRules, Stored};
 use crate::units::{Bytes, Millis};
 
 /// How inputs are read, as far as their flags say.
@@ -68,6 +69,7 @@ pub fn report(read: ReadPlan, args: &ReportArgs) -> Plan {
 pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
     plan.now = args.now.as_deref().map(time).transpose()?;
+    plan.baseline = args.baseline.as_deref().map(stored).transpose()?.map(Arc::new);
     if let Some(limit) = args.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string())?;
     }
@@ -75,6 +77,16 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
         plan.read.config.set("maxmemory-policy", policy)?;
     }
     Ok(plan)
+}
+
+/// An earlier report.
+fn stored(path: &Path) -> Result<Stored> {
+    let json = std::fs::read(path).map_err(|error| {
+        Error::usage(format!("--baseline {}: {error}", path.display()))
+            .with_hint("name a report that `rdblens analyze --format json` wrote")
+    })?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    Stored::read(&json, &name)
 }
 
 /// A preset, or what is in a file.

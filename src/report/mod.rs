@@ -7,11 +7,13 @@ mod findings;
 mod key;
 mod policy;
 mod sections;
+mod stored;
 
 pub use findings::*;
 pub use key::{Key, base64};
 pub use policy::*;
 pub use sections::*;
+pub use stored::*;
 
 use serde::Serialize;
 
