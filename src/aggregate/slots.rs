@@ -1,6 +1,6 @@
 //! How memory is spread over the hash slots of a cluster.
 //!
-//! Memory: 16 384 slots of 64 bytes, made when the first key comes, and the name of each slot's heaviest key, cut
+//! Memory: 16 384 slots of 72 bytes, made when the first key comes, and the name of each slot's heaviest key, cut
 //! at [`NAME_KEPT`] bytes so that a hostile file cannot make us keep 16 384 names of any size.
 
 use std::cmp::Reverse;
@@ -16,6 +16,9 @@ pub const SLOTS: usize = 16_384;
 /// Bytes kept of the name of a slot's heaviest key. Longer names are shown cut; they break a naming rule anyway.
 pub const NAME_KEPT: usize = 1_024;
 
+/// Slots that rules look at, whatever the report lists.
+const JUDGED: usize = 100;
+
 /// Keys, memory and heaviest key of every slot.
 ///
 /// Not an [`Aggregate`](super::Aggregate) by its signature, since it must be told each key's slot, but by its laws.
@@ -30,6 +33,7 @@ pub struct Slots {
 #[derive(Debug, Clone, Default)]
 struct Slot {
     keys: u64,
+    tagged: u64,
     memory: Bytes,
     heaviest: Bytes,
     db: u64,
@@ -68,6 +72,7 @@ impl Slots {
         slot.offer(record.memory, record.db, record.key);
         slot.keys += 1;
         slot.memory += record.memory;
+        slot.tagged += u64::from(tagged);
         self.tagged_keys += u64::from(tagged);
     }
 
@@ -86,6 +91,7 @@ impl Slots {
         for (slot, more) in self.slots.iter_mut().zip(other.slots).filter(|(_, more)| more.keys > 0) {
             slot.offer(more.heaviest, more.db, &more.name);
             slot.keys += more.keys;
+            slot.tagged += more.tagged;
             slot.memory += more.memory;
         }
     }
@@ -108,15 +114,13 @@ impl Slots {
             let rank = (used.len() * percent).div_ceil(100).max(1);
             used.len().checked_sub(rank).map_or(Bytes(0), |from_the_top| used[from_the_top].1.memory)
         };
-        Some(report::Slots {
-            used: used.len() as u64,
-            tagged_keys: self.tagged_keys,
-            mean: Bytes(total.0 / (used.len() as u64).max(1)),
-            p50: at_percent(50),
-            p99: at_percent(99),
-            max: at_percent(100),
-            list: used.into_iter().take(self.top).map(|(number, slot)| row(number, slot, total)).collect(),
-        })
+        let (mean, p50) = (Bytes(total.0 / (used.len() as u64).max(1)), at_percent(50));
+        let (p99, max, number_used) = (at_percent(99), at_percent(100), used.len() as u64);
+        let kept = used.into_iter().take(self.top.max(JUDGED));
+        let mut list: Vec<SlotRow> = kept.map(|(number, slot)| row(number, slot, total)).collect();
+        let heaviest = list.iter().take(JUDGED).cloned().collect();
+        list.truncate(self.top);
+        Some(report::Slots { used: number_used, tagged_keys: self.tagged_keys, mean, p50, p99, max, list, heaviest })
     }
 }
 
@@ -124,6 +128,7 @@ fn row(number: u16, slot: Slot, total: Bytes) -> SlotRow {
     SlotRow {
         slot: number,
         keys: slot.keys,
+        tagged_keys: slot.tagged,
         memory: slot.memory,
         share: share(slot.memory, total),
         example: Example { db: slot.db, key: Key(slot.name.into()), memory: slot.heaviest },
@@ -165,6 +170,7 @@ mod tests {
     fn slots_come_heaviest_first_with_their_heaviest_key() {
         let slots = observed(&[("a", 10, 16_383), ("c", 30, 5), ("b", 30, 5), ("d", 5, 5)]).finish(true).unwrap();
         let rows: Vec<_> = slots.list.iter().map(|r| (r.slot, r.keys, r.memory.0, r.example.key.as_text())).collect();
+        assert_eq!(slots.list[1].tagged_keys, 0);
         assert_eq!(rows, [(5, 3, 65, Some("b")), (16_383, 1, 10, Some("a"))]);
         assert_eq!((slots.mean.0, slots.p50.0, slots.p99.0, slots.max.0), (37, 10, 65, 65));
     }

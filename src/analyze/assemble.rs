@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::findings;
 use super::plan::Plan;
 use super::set::{Aggregates, Questions, Sections};
 use super::verdict::Verdict;
-use super::what_if;
+use super::{baseline, findings, what_if};
 use crate::aggregate::patterns::Patterns;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::Server;
@@ -71,6 +70,10 @@ pub(super) fn report(
         warnings,
     };
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);
+    if let Some(stored) = &plan.baseline {
+        report.warnings.extend(baseline::warnings(stored, &report.options.selection));
+        report.findings.baseline = Some(baseline::against(stored, &report.findings));
+    }
     if let Some(secret) = mask {
         let masker = Masker::new(secret, &questions.classifier, &questions.separators, &patterns);
         let mut scratch = Scratch::default();

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use super::plan::{Plan, PolicySource, ReadPlan};
 use super::set::{Aggregates, Questions};
+use super::verdict::Verdict;
 use super::{assemble, questions_with};
 use crate::aggregate::Aggregate;
+use crate::error::{Error, ErrorKind};
+use crate::policy::capacity::Upgrade;
 use crate::policy::registry;
 use crate::policy::rule::{Rule, Text};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::{Encoding, Kind, Record, StreamFacts};
-use crate::report::Report;
+use crate::report::{Checksum, Report, SourceFile, Stored};
 use crate::units::{Bytes, Millis};
 
 /// When samples are taken.
@@ -27,19 +30,74 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     if let Some(policy) = sample.facts.maxmemory_policy {
         plan.read.config.set("maxmemory-policy", policy).unwrap();
     }
-    let questions: Arc<Questions> = Arc::new(questions_with(&plan, Some(NOW)).unwrap());
-    let mut aggregates = Aggregates::new(&questions);
-    for key in sample.keys {
-        (1..=key.times).for_each(|number| observe(&mut aggregates, key, number));
+    plan.now = sample.facts.age_hours.map(|hours| Millis(NOW.0 + i64::try_from(hours).unwrap() * 3_600_000));
+    if !sample.facts.before.is_empty() {
+        let earlier = serde_json::to_vec(&report(rule, &Sample::of(sample.facts.before))).unwrap();
+        plan.baseline = Some(Arc::new(Stored::read(&earlier, "before.json").unwrap()));
     }
-    assemble::report(&plan, None, Some(NOW), None, aggregates, Vec::new(), &questions)
+    let mut questions = questions_with(&plan, Some(NOW)).unwrap();
+    if let Some(permille) = sample.facts.upgraded_permille {
+        let memory: u64 = sample.keys.iter().map(|key| key.memory * key.times).sum();
+        let upgrade = Upgrade { model: "a newer server".to_owned(), memory: Bytes(memory * permille / 1000) };
+        questions.checks.context.upgrades = vec![upgrade];
+    }
+    let questions: Arc<Questions> = Arc::new(questions);
+    let mut aggregates = Aggregates::new(&questions);
+    let mut files = vec![file(0)];
+    for (key, number) in sample.keys.iter().flat_map(|key| (1..=key.times).map(move |number| (key, number))) {
+        let place = if sample.facts.sharded { keys_of(&files) } else { 0 };
+        if place == files.len() {
+            files.push(file(place));
+        }
+        observe(&mut aggregates, key, number, place);
+        files[place].row.keys += 1;
+        files[place].row.keys_read += 1;
+        files[place].row.memory += Bytes(key.memory);
+    }
+    if sample.facts.damaged {
+        damage(&mut files[0]);
+    }
+    assemble::report(&plan, None, Some(NOW), None, aggregates, files, &questions)
 }
 
-fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64) {
+/// How many keys there are so far.
+fn keys_of(files: &[Verdict]) -> usize {
+    files.iter().map(|file| file.row.keys).sum::<u64>().try_into().unwrap()
+}
+
+/// A file of a sample that nothing is wrong with, before its keys.
+fn file(place: usize) -> Verdict {
+    let row = SourceFile {
+        name: format!("sample-{place}.rdb"),
+        container: "rdb".to_owned(),
+        bytes: Bytes(0),
+        trailing_bytes: None,
+        rdb_version: 11,
+        checksum: Checksum::Ok,
+        keys: 0,
+        keys_read: 0,
+        memory: Bytes(0),
+        ctime: Some(NOW.0 / 1000),
+        server: "redis 7.2".to_owned(),
+        errors: Vec::new(),
+        damaged_keys: 0,
+    };
+    Verdict { row, fault: None, damage: Vec::new(), warnings: Vec::new(), ending: None }
+}
+
+/// Cuts a file short.
+fn damage(file: &mut Verdict) {
+    let fault = Error::at(100, ErrorKind::Truncated { needed: 9, left: 4 });
+    file.row.checksum = Checksum::NotReached;
+    file.row.errors.push(fault.message());
+    file.fault = Some(fault);
+}
+
+fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usize) {
     let name = key.name.replace("{i}", &number.to_string());
     let left = key.ttl.map(|ttl| ttl + key.ttl_step * i64::try_from(number - 1).unwrap());
     aggregates.observe(&Record {
-        file: 0,
+        file,
         db: key.db,
         key: name.as_bytes(),
         kind: key.kind,

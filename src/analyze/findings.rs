@@ -1,7 +1,7 @@
 //! What breaks the policy, put together: counts over keys, judgements over patterns, judgements over the finished report.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::aggregate::parts::Tally;
 use crate::aggregate::patterns::BrokenPatterns;
@@ -9,6 +9,7 @@ use crate::aggregate::violations::Violations;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::policy::checks::Check;
+use crate::policy::dictionary::Exemption;
 use crate::policy::forest::Forest;
 use crate::policy::rule::Breach;
 use crate::policy::{Checks, Meta, Severity};
@@ -30,6 +31,7 @@ pub struct Found {
 /// Puts together what was found about keys and patterns. `top` bounds the lists.
 pub fn found(
     checks: &Checks,
+    classifier: &Classifier,
     violations: &Violations,
     broken: Vec<BrokenPatterns>,
     worst: Vec<PatternFindings>,
@@ -48,9 +50,12 @@ pub fn found(
             ..finding(check.meta, check.severity)
         })
         .collect();
+    let mut judging = Judging::new(checks, classifier, top);
     for check in &checks.patterns {
-        list.extend(breached(check, check.rule.judge(forest, &checks.context), top));
+        list.extend(judging.finding(check, check.rule.judge(forest, &checks.context)));
     }
+    let mut exempted = exempted(checks, violations);
+    exempted.extend(judging.exempted());
     let mut findings = Findings {
         policy: checks.policy.name.clone(),
         extends: checks.policy.extends.clone(),
@@ -59,9 +64,10 @@ pub fn found(
         list,
         by_pattern: worst,
         by_owner: by_owner(checks, violations),
-        exempted: exempted(checks, violations),
+        exempted,
         dictionary: checks.has_dictionary().then(|| dictionary(checks, violations)),
         budgets: budgets(checks, violations),
+        baseline: None,
     };
     finish(&mut findings);
     Found { findings, naming }
@@ -69,10 +75,12 @@ pub fn found(
 
 /// Adds what breaks rules about the snapshot, which look at the other sections of the report, and names owners.
 pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, top: usize) {
+    let mut judging = Judging::new(checks, classifier, top);
     for check in &checks.snapshots {
         let breaches = check.rule.judge(report, &checks.context);
-        report.findings.list.extend(breached(check, breaches, top));
+        report.findings.list.extend(judging.finding(check, breaches));
     }
+    report.findings.exempted.extend(judging.exempted());
     finish(&mut report.findings);
     if checks.has_dictionary() {
         name_owners(checks, classifier, &mut report.findings);
@@ -108,6 +116,56 @@ fn finding(meta: &Meta, severity: Severity) -> Finding {
         saves: None,
         distinct_patterns: 0,
         patterns: Vec::new(),
+    }
+}
+
+/// Breaches of rules about patterns and the snapshot, on their way to findings.
+struct Judging<'a> {
+    checks: &'a Checks,
+    classifier: &'a Classifier,
+    top: usize,
+    /// What has been said: of several limits of a rule only the gravest that is broken counts. They come gravest first.
+    said: BTreeSet<(&'static str, Option<String>)>,
+    /// By rule and place of the exemption.
+    excused: BTreeMap<(&'static str, u16), Tally>,
+}
+
+impl<'a> Judging<'a> {
+    fn new(checks: &'a Checks, classifier: &'a Classifier, top: usize) -> Self {
+        Judging { checks, classifier, top, said: BTreeSet::new(), excused: BTreeMap::new() }
+    }
+
+    /// Breaches as a finding; none if none is left that counts.
+    fn finding<R: ?Sized>(&mut self, check: &Check<R>, mut breaches: Vec<Breach>) -> Option<Finding> {
+        let rule = check.meta.id;
+        let mut said = Vec::new();
+        breaches.retain(|breach| {
+            let new = !self.said.contains(&(rule, breach.pattern.clone()));
+            if new {
+                said.push((rule, breach.pattern.clone()));
+            }
+            new
+        });
+        // Only now: one limit may be broken twice in one place.
+        self.said.extend(said);
+        breaches.retain(|breach| {
+            let exemption = self.checks.exemption_of(rule, breach.pattern.as_deref(), self.classifier);
+            if let Some(place) = exemption {
+                let tally = Tally { keys: breach.keys, memory: breach.memory };
+                self.excused.entry((rule, place)).or_default().merge(tally);
+            }
+            exemption.is_none()
+        });
+        breached(check, breaches, self.top)
+    }
+
+    /// What was excused.
+    fn exempted(self) -> Vec<Exempted> {
+        let row = |((rule, place), tally): ((&'static str, u16), Tally)| {
+            let exemption = self.checks.policy.exemptions.get(usize::from(place))?;
+            Some(exempted_row(rule, exemption, tally))
+        };
+        self.excused.into_iter().filter_map(row).collect()
     }
 }
 
@@ -244,15 +302,19 @@ fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Tally>) -> Vec<RuleWeight> 
 fn exempted(checks: &Checks, violations: &Violations) -> Vec<Exempted> {
     let row = |(&(exemption, bit), tally): (&(u16, u8), &Tally)| {
         let exemption = checks.policy.exemptions.get(usize::from(exemption))?;
-        Some(Exempted {
-            rule: checks.keys.get(usize::from(bit))?.meta.id,
-            pattern: exemption.pattern.text.clone(),
-            reason: exemption.reason.clone(),
-            keys: tally.keys,
-            memory: tally.memory,
-        })
+        Some(exempted_row(checks.keys.get(usize::from(bit))?.meta.id, exemption, *tally))
     };
     violations.excused.iter().filter_map(row).collect()
+}
+
+fn exempted_row(rule: &'static str, exemption: &Exemption, tally: Tally) -> Exempted {
+    Exempted {
+        rule,
+        pattern: exemption.pattern.text.clone(),
+        reason: exemption.reason.clone(),
+        keys: tally.keys,
+        memory: tally.memory,
+    }
 }
 
 fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
@@ -293,7 +355,9 @@ fn name_owners(checks: &Checks, classifier: &Classifier, findings: &mut Findings
         classifier.read_pattern(pattern, &mut buf);
         checks.entry_of(&buf).and_then(|entry| entry.owner.clone())
     };
-    for row in findings.list.iter_mut().flat_map(|finding| &mut finding.patterns) {
+    // What rules about the snapshot name, files and databases, is no pattern.
+    let of_patterns = |finding: &&mut Finding| checks.snapshots.iter().all(|check| check.meta.id != finding.rule);
+    for row in findings.list.iter_mut().filter(of_patterns).flat_map(|finding| &mut finding.patterns) {
         row.owner = row.pattern.as_deref().and_then(&mut owner);
     }
     for row in &mut findings.by_pattern {

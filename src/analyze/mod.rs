@@ -6,6 +6,7 @@
 //! ```
 
 mod assemble;
+mod baseline;
 pub mod check;
 #[cfg(test)]
 mod examples;
@@ -157,6 +158,7 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
         maxmemory: plan.read.config.maxmemory(),
         maxmemory_policy: plan.read.config.maxmemory_policy(),
         config,
+        earlier: plan.baseline.as_deref().and_then(baseline::earlier),
         ..Context::default()
     };
     let checks = Checks::new(policy, context).map_err(Error::usage)?;

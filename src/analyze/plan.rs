@@ -1,6 +1,7 @@
 //! What was asked: everything a run needs to know besides the bytes.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::input::{OpenOptions, Window};
@@ -8,7 +9,7 @@ use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::policy::file::Names;
 use crate::policy::{Policy, file, presets};
-use crate::report::{BigRules, Prefixes};
+use crate::report::{BigRules, Prefixes, Stored};
 use crate::units::Millis;
 
 use super::select::Selection;
@@ -78,6 +79,8 @@ pub struct Plan {
     pub mask: Option<MaskKey>,
     /// The time of the run, for rules about the age of a snapshot.
     pub now: Option<Millis>,
+    /// An earlier report to compare with.
+    pub baseline: Option<Arc<Stored>>,
 }
 
 /// What names are masked with.
@@ -135,6 +138,7 @@ impl Plan {
             policy: PolicySource::Preset("default".to_owned()),
             mask: None,
             now: None,
+            baseline: None,
         }
     }
 }

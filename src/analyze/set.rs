@@ -122,8 +122,15 @@ impl Aggregates {
         let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, what_if, strict } =
             self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
-        let Found { findings, naming } =
-            findings::found(&questions.checks, &self.violations, broken, worst, &forest, questions.top);
+        let Found { findings, naming } = findings::found(
+            &questions.checks,
+            &questions.classifier,
+            &self.violations,
+            broken,
+            worst,
+            &forest,
+            questions.top,
+        );
         let (idle, freq) = self.usage.finish();
         let sections = Sections {
             no_ttl: no_ttl(&totals, no_ttl_patterns),

@@ -61,9 +61,12 @@ fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
     }
 }
 
-/// The greatest severity of what was found.
+/// The greatest severity of what was found; with a baseline, of what is new or worse.
 fn worst(report: &Report) -> Option<SeverityArg> {
-    report.findings.list.iter().filter_map(|finding| severity(finding.severity)).max()
+    match &report.findings.baseline {
+        None => report.findings.list.iter().filter_map(|finding| severity(finding.severity)).max(),
+        Some(baseline) => baseline.new.iter().chain(&baseline.worse).filter_map(|row| severity(&row.severity)).max(),
+    }
 }
 
 fn severity(name: &str) -> Option<SeverityArg> {

@@ -189,6 +189,11 @@ pub struct PolicyArgs {
     /// The time of this run, for the age of the snapshot; written as for --at
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
+    /// An earlier JSON report: --fail-on counts only what is new or worse, and growth is judged
+    ///
+    /// Write it with --format json --top 10000, so that it knows as many patterns as there may be.
+    #[arg(long, value_name = "REPORT.json")]
+    pub baseline: Option<PathBuf>,
 }
 
 /// What a report shows.

@@ -1,6 +1,7 @@
 //! From the command line to a plan.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::{AllocatorArg, InputArgs, KindArg, MaskArgs, PolicyArgs, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
@@ -10,7 +11,7 @@ use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::record::Kind;
-use crate::report::BigRules;
+use crate::report::{BigRules, Stored};
 use crate::units::{Bytes, Millis};
 
 /// How inputs are read, as far as their flags say.
@@ -79,6 +80,7 @@ fn what_if(asked: &[String]) -> Result<Vec<WhatIf>> {
 pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
     plan.now = args.now.as_deref().map(time).transpose()?;
+    plan.baseline = args.baseline.as_deref().map(stored).transpose()?.map(Arc::new);
     if let Some(limit) = args.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string())?;
     }
@@ -102,6 +104,16 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
             .with_hint("put some secret bytes in it, such as 32 from /dev/urandom"));
     }
     Ok(Some(MaskKey::Own(Secret::from_bytes(&bytes))))
+}
+
+/// An earlier report.
+fn stored(path: &Path) -> Result<Stored> {
+    let json = std::fs::read(path).map_err(|error| {
+        Error::usage(format!("--baseline {}: {error}", path.display()))
+            .with_hint("name a report that `rdblens analyze --format json` wrote")
+    })?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    Stored::read(&json, &name)
 }
 
 /// A preset, or what is in a file.

@@ -5,13 +5,14 @@
 //! `matcher`. Of several limits of one rule only the gravest that is broken counts, so that a key counts once a rule.
 
 use super::context::Context;
-use super::dictionary::{Entry, Matched};
+use super::dictionary::{Entry, Exemption, Matched};
 use super::key_view::KeyView;
 use super::matcher::Matcher;
 use super::name_pass::NamePass;
 use super::rule::{KeyRule, Meta, PatternRule, Question, Severity, SnapshotRule, Violation};
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
+use crate::pattern::classify::Classifier;
 use crate::record::{Kind, Record};
 use crate::units::Bytes;
 
@@ -268,6 +269,25 @@ impl Checks {
     pub fn exemption(&self, judged: &Judged, bit: usize) -> Option<u16> {
         let excuses = |place: &&u16| self.excuses.get(usize::from(**place)).is_some_and(|mask| mask >> bit & 1 == 1);
         judged.exemptions.iter().find(excuses).copied()
+    }
+
+    /// The first exemption, by place, that excuses a breach of a rule about patterns or the snapshot: one whose pattern is
+    /// that of the breach, or matches it. A breach without a pattern is excused by `**` alone.
+    pub fn exemption_of(&self, rule: &str, pattern: Option<&str>, classifier: &Classifier) -> Option<u16> {
+        let mut matched = Vec::new();
+        if let Some(text) = pattern.filter(|_| !self.policy.exemptions.is_empty()) {
+            let mut buf = PatternBuf::default();
+            classifier.read_pattern(text, &mut buf);
+            self.matcher.find(&buf, &mut matched);
+        }
+        let excuses = |(place, exemption): (usize, &Exemption)| {
+            let place = u16::try_from(place).ok()?;
+            let named = exemption.rules.is_empty() || exemption.rules.iter().any(|id| id == rule);
+            let meant =
+                exemption.pattern.text == pattern.unwrap_or("**") || matched.contains(&Target::Exemption(place));
+            (named && meant).then_some(place)
+        };
+        self.policy.exemptions.iter().enumerate().find_map(excuses)
     }
 
     /// The entry of the dictionary that a pattern matches.

@@ -1,6 +1,8 @@
 //! What rules may know besides the key, the patterns or the report that they are asked about.
 
+use super::capacity::Upgrade;
 use super::dictionary::{Entry, TtlClass};
+use super::earlier::Earlier;
 use super::key_view::Separators;
 use crate::memory::ServerConfig;
 use crate::units::{Bytes, Millis};
@@ -24,4 +26,8 @@ pub struct Context {
     pub classes: Vec<TtlClass>,
     /// The data dictionary.
     pub entries: Vec<Entry>,
+    /// An earlier snapshot, if there is one to compare with.
+    pub earlier: Option<Earlier>,
+    /// What the same keys would take on other servers, as far as that was computed.
+    pub upgrades: Vec<Upgrade>,
 }

@@ -10,9 +10,11 @@
 //! Each rule is one file under `rules/`, whose path is its id; adding one is that file, a line of the [`registry`], and a
 //! line in the presets that want it.
 
+pub mod capacity;
 pub mod checks;
 pub mod context;
 pub mod dictionary;
+pub mod earlier;
 pub mod file;
 pub mod forest;
 mod key_view;

@@ -1,16 +1,26 @@
 //! The list of all rules, sorted by id.
 
 use super::rule::Rule;
-use super::rules::{big, key};
+use super::rules::{backup, big, db, instance, key, memory, slot};
 
 /// Every rule there is.
 pub static RULES: &[Rule] = &[
+    backup::age::RULE,
+    backup::integrity::RULE,
     big::elements::RULE,
     big::string::RULE,
+    db::multiple::RULE,
+    instance::mixed::RULE,
     key::empty_segment::RULE,
     key::length::RULE,
     key::prefix::RULE,
     key::special_chars::RULE,
+    memory::budget::RULE,
+    memory::growth::RULE,
+    memory::headroom::RULE,
+    memory::upgrade::RULE,
+    memory::volatile_policy::RULE,
+    slot::skew::RULE,
 ];
 
 /// The rule with this id.

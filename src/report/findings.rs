@@ -190,6 +190,18 @@ pub struct Prefixes {
     pub tree: Vec<PrefixNode>,
     /// Nodes of the top level that are left out.
     pub hidden: Hidden,
+    /// What names begin with, for rules, whatever `tree` shows: names that go on, no classes. By name.
+    #[serde(skip)]
+    pub first: Vec<FirstSegment>,
+}
+
+/// What names begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirstSegment {
+    /// The first segment.
+    pub segment: String,
+    /// All keys that begin with it and go on.
+    pub weight: Weight,
 }
 
 /// Nodes that are left out of a level because they weigh too little.
@@ -344,6 +356,9 @@ pub struct Slots {
     pub max: Bytes,
     /// The heaviest slots.
     pub list: Vec<SlotRow>,
+    /// The heaviest slots, as many as rules look at, whatever `list` shows.
+    #[serde(skip)]
+    pub heaviest: Vec<SlotRow>,
 }
 
 /// One slot.
@@ -353,6 +368,8 @@ pub struct SlotRow {
     pub slot: u16,
     /// Keys.
     pub keys: u64,
+    /// Those with a hash tag.
+    pub tagged_keys: u64,
     /// Memory.
     pub memory: Bytes,
     /// Part of the memory of all keys.

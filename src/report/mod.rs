@@ -8,12 +8,14 @@ mod key;
 mod keys;
 mod policy;
 mod sections;
+mod stored;
 mod what_if;
 
 pub use findings::*;
 pub use key::{Key, base64};
 pub use policy::*;
 pub use sections::*;
+pub use stored::*;
 pub use what_if::*;
 
 use serde::Serialize;

@@ -1,12 +1,12 @@
 //! The first sections of a report: where the figures come from, how much there is, how it divides.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
 /// Keys and their weight: the common columns of most tables.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weight {
     /// Number of keys.
     pub keys: u64,

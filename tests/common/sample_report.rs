@@ -315,6 +315,7 @@ fn prefixes() -> Prefixes {
         min_share: 0.01,
         tree: vec![user, node("rank:", 12, 380 * MIB, vec![days]), node("商品:", 900, 40 * MIB, vec![])],
         hidden: Hidden { nodes: 41, keys: 633_555, memory: Bytes(270 * MIB) },
+        first: vec![],
     }
 }
 
@@ -360,6 +361,7 @@ fn slots() -> Slots {
     let row = |slot, keys, memory: u64, key: &[u8]| SlotRow {
         slot,
         keys,
+        tagged_keys: keys % 80,
         memory: Bytes(memory),
         share: memory as f64 / TOTAL as f64,
         example: example(key, memory / 2),
@@ -372,6 +374,7 @@ fn slots() -> Slots {
         p99: Bytes(300 * KIB),
         max: Bytes(171 * MIB),
         list: vec![row(15_495, 80, 171 * MIB, b"rank:2026-11-20:all"), row(7, 52, 94 * MIB, b"{cart}:items")],
+        heaviest: vec![],
     }
 }
 

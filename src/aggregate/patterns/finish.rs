@@ -8,8 +8,8 @@ use crate::pattern::tree::{Node, PatternTree};
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::record::Kind;
 use crate::report::{
-    Example, FindingPattern, Hidden, PatternFindings, PatternRow, PatternWeight, Patterns, PrefixNode, Prefixes,
-    RuleWeight, TypeCount, Weight, WhatIfPattern,
+    Example, FindingPattern, FirstSegment, Hidden, PatternFindings, PatternRow, PatternWeight, Patterns, PrefixNode,
+    Prefixes, RuleWeight, TypeCount, Weight, WhatIfPattern,
 };
 use crate::units::{Bytes, Millis};
 
@@ -31,7 +31,13 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     let broken = lists.broken.into_iter().enumerate();
     let broken = broken.map(|(bit, (distinct, best))| BrokenPatterns { distinct, list: breaking(plan, bit, best) });
     PatternSections {
-        prefixes: Prefixes { depth: plan.depth, min_share: plan.min_share, tree: level.shown, hidden: level.hidden },
+        prefixes: Prefixes {
+            depth: plan.depth,
+            min_share: plan.min_share,
+            tree: level.shown,
+            hidden: level.hidden,
+            first: first(tree),
+        },
         patterns: Patterns {
             distinct: lists.distinct,
             level_limit: tree.limits().top as u64,
@@ -43,6 +49,35 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         what_if: lists.what_if.sorted().into_iter().map(what_if_row).collect(),
         strict: tree.is_strict(),
     }
+}
+
+/// What names begin with, as far as it says something and they go on.
+fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
+    let goes_on =
+        |child: &Node<'_, PatternFacts>| !child.varies() && !child.name().is_empty() && !child.separator().is_empty();
+    let mut first: Vec<FirstSegment> = Vec::new();
+    for child in children(tree.root()).into_iter().filter(goes_on) {
+        let below = all(child);
+        match first.last_mut().filter(|last| last.segment == child.name()) {
+            // The same name before another separator.
+            Some(last) => {
+                last.weight.keys = last.weight.keys.saturating_add(below.keys);
+                last.weight.memory += below.memory;
+            }
+            None => first.push(FirstSegment {
+                segment: child.name().to_owned(),
+                weight: Weight { keys: below.keys, memory: below.memory },
+            }),
+        }
+    }
+    first
+}
+
+/// The sums over a place and all below. Recurses as deep as the tree, which its limits bound.
+fn all(node: Node<'_, PatternFacts>) -> Sums {
+    let mut sums = node.payload().map_or_else(Sums::default, |facts| facts.sums);
+    node.children().for_each(|child| sums.add(&all(child)));
+    sums
 }
 
 /// The part of the whole; nothing of nothing is nothing.

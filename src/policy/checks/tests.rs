@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::pattern::classify::Classifier;
 use crate::policy::testing::{checks, checks_in, record};
 use crate::policy::{KeyView, Separators};
 

@@ -1,4 +1,9 @@
 //! The rules, one a file; the path is the id.
 
+pub mod backup;
 pub mod big;
+pub mod db;
+pub mod instance;
 pub mod key;
+pub mod memory;
+pub mod slot;

@@ -1,0 +1,78 @@
+//! `backup.age`: the snapshot is recent.
+//!
+//! Measured: time from the snapshot's `ctime`, when the server began to write it, to the time of the run that the user tells
+//! (`--now`). Without either nothing is judged. Each file counts for itself.
+
+use serde_json::json;
+
+use crate::policy::Context;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::report::Report;
+
+static META: Meta = Meta {
+    id: "backup.age",
+    severity: Severity::Should,
+    what: Text { en: "no snapshot older than `max`", zh: "快照不超过 max" },
+    why: Text {
+        en: "What was written after the last snapshot is lost with the server. A snapshot that is older than the interval of \
+             backups says that saving or copying has stopped, and mostly nobody has noticed.",
+        zh: "服务器故障时，最后一次快照之后写入的数据会丢失。快照比备份周期还旧，说明保存或拷贝已经停止，而且往往没有人发现。",
+    },
+    fix: Text {
+        en: "look at rdb_last_bgsave_status and at the job that copies snapshots; take a new one with BGSAVE",
+        zh: "检查 rdb_last_bgsave_status 和拷贝快照的任务；用 BGSAVE 重新生成快照",
+    },
+    chapters: &[
+        Chapter { preset: "platform", heading: "三、数据持久化与安全 / 备份与恢复" },
+        Chapter { preset: "platform", heading: "五、运维与监控规范 / 监控指标" },
+        Chapter { preset: "platform", heading: "十四 1. 监控持久化状态" },
+    ],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "the greatest age of a snapshot", zh: "快照的最大年龄" },
+        usual: Usual::Span(24 * 3_600_000),
+    }],
+    unit: Some(Unit::Millis),
+    passes: Sample::of(&[SampleKey::named("user:profile:{i}")])
+        .with(SampleFacts { age_hours: Some(24), ..SampleFacts::NONE }),
+    fails: Sample::of(&[SampleKey::named("user:profile:{i}")])
+        .with(SampleFacts { age_hours: Some(25), ..SampleFacts::NONE }),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Snapshot(Box::new(Age { max: params.number("max") })))
+}
+
+/// At most so old.
+#[derive(Debug, Clone, Copy)]
+pub struct Age {
+    /// The greatest age, in milliseconds.
+    pub max: u64,
+}
+
+impl SnapshotRule for Age {
+    fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
+        let Some(now) = context.now else { return Vec::new() };
+        let age = |ctime: i64| now.0.saturating_sub(ctime.saturating_mul(1000));
+        let dated = report.source.files.iter().filter_map(|file| file.ctime.map(|ctime| (file, ctime)));
+        dated
+            // A snapshot from the future is as young as can be.
+            .filter_map(|(file, ctime)| u64::try_from(age(ctime)).ok().map(|age| (file, ctime, age)))
+            .filter(|(_, _, age)| *age > self.max)
+            .map(|(file, ctime, age)| Breach {
+                pattern: Some(file.name.clone()),
+                keys: file.keys,
+                memory: file.memory,
+                measured: Some(age),
+                allowed: Some(self.max),
+                details: [("ctime", json!(ctime))].into(),
+                ..Breach::default()
+            })
+            .collect()
+    }
+}

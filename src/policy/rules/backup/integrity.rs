@@ -1,0 +1,94 @@
+//! `backup.integrity`: every file can be restored: its magic, structure and checksum hold.
+//!
+//! Judged is what reading came to, file by file. A file of a newer server, whose types this program does not know, has not
+//! been verified either, and is named with that reason. The keys and bytes of a finding are those that could be read.
+
+use serde_json::json;
+
+use crate::policy::Context;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text};
+use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::report::{Checksum, Report, SourceFile};
+
+static META: Meta = Meta {
+    id: "backup.integrity",
+    severity: Severity::Must,
+    what: Text {
+        en: "every file is read to its end, nothing in it is damaged, and its checksum is right",
+        zh: "每个文件都能读到结尾，内容没有损坏，校验和正确",
+    },
+    why: Text {
+        en: "A backup is worth what can be restored from it. A server refuses to start from a truncated or damaged snapshot, and \
+             the time to learn that is not the time of need.",
+        zh: "备份的价值在于能够成功恢复。服务器无法从截断或损坏的快照启动，不能等到需要恢复时才发现。",
+    },
+    fix: Text {
+        en: "take the backup again and verify it with `rdblens check` where it is kept; look for full disks and interrupted copies",
+        zh: "重新备份，并在存放处用 `rdblens check` 校验；检查磁盘是否写满、拷贝是否中断",
+    },
+    chapters: &[
+        Chapter { preset: "platform", heading: "三、数据持久化与安全 / 备份与恢复" },
+        Chapter { preset: "platform", heading: "二十 2. 恢复演练" },
+    ],
+    params: &[ParamSpec {
+        name: "demand_checksum",
+        what: Text {
+            en: "whether a file without a checksum (rdbchecksum no) breaks the rule, too",
+            zh: "没有校验和（rdbchecksum no）的文件是否也算违规",
+        },
+        usual: Usual::Flag(false),
+    }],
+    unit: None,
+    passes: Sample::of(&[SampleKey::named("user:profile:{i}")]),
+    fails: Sample::of(&[SampleKey::named("user:profile:{i}")]).with(SampleFacts { damaged: true, ..SampleFacts::NONE }),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Snapshot(Box::new(Integrity { demand_checksum: params.flag("demand_checksum") })))
+}
+
+/// All files are whole.
+#[derive(Debug, Clone, Copy)]
+pub struct Integrity {
+    /// Whether there has to be a checksum.
+    pub demand_checksum: bool,
+}
+
+impl SnapshotRule for Integrity {
+    fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
+        let broken = report.source.files.iter().filter_map(|file| self.state(file).map(|state| (file, state)));
+        broken
+            .map(|(file, state)| Breach {
+                pattern: Some(file.name.clone()),
+                keys: file.keys,
+                memory: file.memory,
+                details: [
+                    ("state", json!(state)),
+                    ("checksum", json!(file.checksum)),
+                    ("errors", json!(file.errors)),
+                    ("damaged_keys", json!(file.damaged_keys)),
+                ]
+                .into(),
+                ..Breach::default()
+            })
+            .collect()
+    }
+}
+
+impl Integrity {
+    /// What is wrong with a file, in a word; `None` if nothing is.
+    fn state(&self, file: &SourceFile) -> Option<&'static str> {
+        match file.checksum {
+            Checksum::Mismatch => Some("checksum mismatch"),
+            Checksum::NotReached => Some("not readable to the end"),
+            // Known errors are of values then, or of what follows.
+            _ if file.damaged_keys > 0 || !file.errors.is_empty() => Some("damaged"),
+            Checksum::NotComputed | Checksum::Absent if self.demand_checksum => Some("no checksum"),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Rules about snapshots as backups.
+
+pub mod age;
+pub mod integrity;

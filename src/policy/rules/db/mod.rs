@@ -1,0 +1,3 @@
+//! Rules about databases.
+
+pub mod multiple;

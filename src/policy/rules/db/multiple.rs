@@ -1,0 +1,75 @@
+//! `db.multiple`: all keys are in one database.
+//!
+//! Measured: databases with keys. Named are all but the heaviest ones that are allowed. Several inputs are the shards of one
+//! deployment: their databases of the same number are one.
+
+use std::cmp::Reverse;
+
+use serde_json::json;
+
+use crate::policy::Context;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::report::Report;
+
+static META: Meta = Meta {
+    id: "db.multiple",
+    severity: Severity::Should,
+    what: Text { en: "keys in no more than `max` databases", zh: "使用的数据库不超过 max 个" },
+    why: Text {
+        en: "Databases are told apart by a number only, many clients support them badly, clusters not at all, and they share one \
+             thread: two applications in two databases still hold each other up.",
+        zh: "多数据库只用数字区分，很多客户端支持较差，集群不支持；多业务用多数据库实际还是单线程处理，会互相干扰。",
+    },
+    fix: Text {
+        en: "keep one application's keys in database 0 under a prefix of its own, and give each application its own instance",
+        zh: "同一业务的 key 放在 0 号库并使用自己的前缀；不同业务使用各自的实例",
+    },
+    chapters: &[Chapter { preset: "aliyun", heading: "二 3. 合理使用select" }],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "the most databases that may hold keys", zh: "允许有 key 的数据库个数" },
+        usual: Usual::Int(1),
+    }],
+    unit: Some(Unit::Count),
+    passes: Sample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("order:detail:{i}")]),
+    fails: Sample::of(&[
+        SampleKey::named("user:profile:{i}"),
+        SampleKey { db: 3, ..SampleKey::named("order:detail:{i}") },
+    ]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Snapshot(Box::new(Multiple { max: params.number("max") })))
+}
+
+/// At most so many databases.
+#[derive(Debug, Clone, Copy)]
+pub struct Multiple {
+    /// The most databases that may hold keys.
+    pub max: u64,
+}
+
+impl SnapshotRule for Multiple {
+    fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
+        let mut used: Vec<_> = report.databases.iter().filter(|database| database.keys > 0).collect();
+        used.sort_by_key(|database| (Reverse(database.memory), database.db));
+        let measured = used.len() as u64;
+        let too_many = used.into_iter().skip(usize::try_from(self.max).unwrap_or(usize::MAX));
+        too_many
+            .map(|database| Breach {
+                pattern: Some(format!("db {}", database.db)),
+                keys: database.keys,
+                memory: database.memory,
+                measured: Some(measured),
+                allowed: Some(self.max),
+                details: [("db", json!(database.db))].into(),
+                ..Breach::default()
+            })
+            .collect()
+    }
+}

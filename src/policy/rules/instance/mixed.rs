@@ -1,0 +1,154 @@
+//! `instance.mixed`: an instance serves one business.
+//!
+//! Measured: who shares the instance. If the data dictionary names owners, they are counted; a name that different keys are
+//! registered under is one owner. Otherwise the first segments of names are, as far as names go on behind them: ids, dates and
+//! crowded levels (`{int}`, `{*}`) are no business. Only those count that have a part of the memory or of the keys.
+//! Whether two prefixes are two businesses no snapshot can tell, so that more of them are allowed than owners.
+
+use std::cmp::Reverse;
+
+use serde_json::{Value as Json, json};
+
+use crate::policy::Context;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::report::{Report, Weight};
+use crate::units::Bytes;
+
+const OWNERS: &str = "[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\"\n\
+                      [[dictionary]]\npattern = \"order:**\"\nowner = \"sales\"\n";
+
+static META: Meta = Meta {
+    id: "instance.mixed",
+    severity: Severity::Should,
+    what: Text {
+        en: "no more than `segments` businesses, or `owners` of the dictionary, on one instance",
+        zh: "同一实例上的业务不超过 segments 个，数据字典中的负责人不超过 owners 个",
+    },
+    why: Text {
+        en: "Businesses on one instance share its thread, its memory and its failures: one big key or one full memory stops all \
+             of them, and nobody can tell whose growth it was.",
+        zh: "多个业务共用一个实例，就共用它的线程、内存和故障：一个大 key 或一次内存打满会影响所有业务，也无法按业务核算成本。",
+    },
+    fix: Text {
+        en: "give unrelated businesses instances of their own; what they share belongs behind a service",
+        zh: "不相干的业务拆分到各自的实例，公共数据做服务化",
+    },
+    chapters: &[
+        Chapter { preset: "platform", heading: "十五 2. 实例规划 / 拆分多实例" },
+        Chapter { preset: "aliyun", heading: "三 1. 不混用实例" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "segments",
+            what: Text { en: "the most businesses by first segment", zh: "按第一段统计允许的最多业务数" },
+            usual: Usual::Int(5),
+        },
+        ParamSpec {
+            name: "owners",
+            what: Text {
+                en: "the most owners by the data dictionary", zh: "按数据字典统计允许的最多负责人数"
+            },
+            usual: Usual::Int(1),
+        },
+        ParamSpec {
+            name: "share",
+            what: Text {
+                en: "the part of the memory or of the keys from which a business or owner counts",
+                zh: "内存或 key 数占比达到多少才计入",
+            },
+            usual: Usual::Share(50),
+        },
+    ],
+    unit: Some(Unit::Count),
+    passes: Sample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("user:session:{i}")])
+        .with(SampleFacts { policy: OWNERS, ..SampleFacts::NONE }),
+    fails: Sample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("order:detail:{i}")])
+        .with(SampleFacts { policy: OWNERS, ..SampleFacts::NONE }),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Snapshot(Box::new(Mixed {
+        segments: params.number("segments"),
+        owners: params.number("owners"),
+        share: params.number("share"),
+    })))
+}
+
+/// At most so many businesses.
+#[derive(Debug, Clone, Copy)]
+pub struct Mixed {
+    /// The most businesses by first segment.
+    pub segments: u64,
+    /// The most owners.
+    pub owners: u64,
+    /// The part from which one counts, in thousandths.
+    pub share: u64,
+}
+
+/// Somebody that keys belong to.
+struct Tenant<'a> {
+    name: &'a str,
+    weight: Weight,
+}
+
+impl SnapshotRule for Mixed {
+    fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
+        let owners = report.findings.by_owner.iter().filter_map(|row| {
+            let weight = Weight { keys: row.keys, memory: row.memory };
+            row.owner.as_deref().map(|name| Tenant { name, weight })
+        });
+        let mut tenants: Vec<Tenant<'_>> = owners.collect();
+        let by_owner = !tenants.is_empty();
+        if !by_owner {
+            let first = report.prefixes.first.iter();
+            tenants = first.map(|first| Tenant { name: &first.segment, weight: first.weight }).collect();
+        }
+        let allowed = if by_owner { self.owners } else { self.segments };
+        tenants.retain(|tenant| self.counts(tenant.weight, report));
+        tenants.sort_by_key(|tenant| (Reverse(tenant.weight.memory), tenant.name));
+        let measured = tenants.len() as u64;
+        if measured <= allowed {
+            return Vec::new();
+        }
+        let sum = |of: fn(&Weight) -> u64| tenants.iter().fold(0u64, |sum, one| sum.saturating_add(of(&one.weight)));
+        let list: Vec<Json> = tenants.iter().map(|tenant| row(tenant, report)).collect();
+        vec![Breach {
+            keys: sum(|weight| weight.keys),
+            memory: Bytes(sum(|weight| weight.memory.0)),
+            measured: Some(measured),
+            allowed: Some(allowed),
+            details: [(if by_owner { "owners" } else { "segments" }, Json::from(list))].into(),
+            ..Breach::default()
+        }]
+    }
+}
+
+impl Mixed {
+    /// Whether somebody has enough of the memory or of the keys to count.
+    fn counts(&self, weight: Weight, report: &Report) -> bool {
+        let totals = &report.totals;
+        let reaches = |part, whole| reaches(part, whole, self.share);
+        weight.keys > 0 && (reaches(weight.memory.0, totals.memory.0) || reaches(weight.keys, totals.keys))
+    }
+}
+
+/// Whether `part` is at least so many thousandths of `whole`.
+fn reaches(part: u64, whole: u64, share: u64) -> bool {
+    u128::from(part) * 1000 >= u128::from(whole) * u128::from(share)
+}
+
+fn row(tenant: &Tenant<'_>, report: &Report) -> Json {
+    let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    json!({
+        "name": tenant.name,
+        "keys": tenant.weight.keys,
+        "memory": tenant.weight.memory,
+        "share": share(tenant.weight.memory.0, report.totals.memory.0),
+        "share_of_keys": share(tenant.weight.keys, report.totals.keys),
+    })
+}

@@ -1,0 +1,3 @@
+//! Rules about instances.
+
+pub mod mixed;

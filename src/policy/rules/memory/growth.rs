@@ -1,0 +1,123 @@
+//! `memory.growth`: no pattern has grown abnormally since an earlier snapshot, or appeared and is heavy already.
+//!
+//! Measured: memory of a pattern now; allowed is `factor` times what it took before, and at least `least` more. All patterns of
+//! this snapshot are held against those that the earlier report lists. If that list was cut, a pattern that is not on it was at
+//! most as heavy as the lightest that is, and is held against that. Without an earlier report nothing is judged.
+
+use serde_json::{Value as Json, json};
+
+use crate::policy::Context;
+use crate::policy::earlier::Before;
+use crate::policy::forest::{Forest, PatternSums};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
+use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::record::Kind;
+
+const BEFORE: SampleFacts =
+    SampleFacts { before: &[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(10, 0)], ..SampleFacts::NONE };
+
+static META: Meta = Meta {
+    id: "memory.growth",
+    severity: Severity::Must,
+    what: Text {
+        en: "no pattern takes more than `factor` times what it took before, if that is `least` more",
+        zh: "与之前的快照相比，任何模式的内存增长不超过 factor 倍（增量至少 least 才计入）",
+    },
+    why: Text {
+        en: "A pattern that suddenly grows is a loop that writes, a missing TTL or a release that nobody planned memory for. Seen \
+             from one night to the next it is a small repair, seen at maxmemory it is an outage.",
+        zh: "突然增长的模式往往意味着循环写入、遗忘的 TTL，或没有规划内存的新功能。隔夜发现只是小修，等到内存打满就是故障。",
+    },
+    fix: Text {
+        en: "find out which release or job writes these keys; give them a TTL or a budget",
+        zh: "查明是哪个版本或任务在写这些 key；为其设置 TTL 或内存预算",
+    },
+    chapters: &[
+        Chapter { preset: "platform", heading: "一 3. 过期策略 / 持久类数据" },
+        Chapter { preset: "platform", heading: "十四 1. 监控 Key 空间" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "factor",
+            what: Text { en: "how many times as much is allowed", zh: "允许达到之前的多少倍" },
+            usual: Usual::Int(2),
+        },
+        ParamSpec {
+            name: "least",
+            what: Text { en: "growth below this does not count", zh: "增量低于此值不计入" },
+            usual: Usual::Bytes(10 << 20),
+        },
+    ],
+    unit: Some(Unit::Bytes),
+    passes: Sample::of(&[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(20, 0)]).with(BEFORE),
+    fails: Sample::of(&[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(21, 0)]).with(BEFORE),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    let growth = Growth { factor: params.number("factor"), least: params.number("least") };
+    if growth.factor == 0 {
+        return Err("factor has to be at least 1".to_owned());
+    }
+    Ok(Question::Pattern(Box::new(growth)))
+}
+
+/// At most so much growth.
+#[derive(Debug, Clone, Copy)]
+pub struct Growth {
+    /// How many times as much is allowed.
+    pub factor: u64,
+    /// Bytes of growth that are always allowed.
+    pub least: u64,
+}
+
+impl PatternRule for Growth {
+    fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
+        let Some(earlier) = &context.earlier else { return Vec::new() };
+        // What is lighter than this cannot have grown by as much.
+        let heavy = forest.patterns().filter(|(_, sums)| sums.memory.0 > self.least);
+        heavy
+            .filter_map(|(node, sums)| {
+                self.grown(&node.text, sums, earlier.before(&node.text, &context.separators), &earlier.name)
+            })
+            .collect()
+    }
+}
+
+impl Growth {
+    fn grown(&self, pattern: &str, now: &PatternSums, before: Before, name: &str) -> Option<Breach> {
+        let most = before.most()?.0;
+        let allowed = most.saturating_mul(self.factor).max(most.saturating_add(self.least));
+        if now.memory.0 <= allowed {
+            return None;
+        }
+        let (keys, memory) = match before {
+            Before::Known(weight) => (json!(weight.keys), json!(weight.memory)),
+            Before::Absent => (json!(0), json!(0)),
+            Before::Below(_) | Before::Unknown => (Json::Null, Json::Null),
+        };
+        let mut breach = Breach {
+            pattern: Some(pattern.to_owned()),
+            keys: now.keys,
+            memory: now.memory,
+            measured: Some(now.memory.0),
+            allowed: Some(allowed),
+            details: [
+                ("earlier", json!(name)),
+                ("new", json!(before == Before::Absent)),
+                ("keys_before", keys),
+                ("memory_before", memory),
+            ]
+            .into(),
+            examples: now.example.iter().cloned().collect(),
+            ..Breach::default()
+        };
+        if let Before::Below(bound) = before {
+            breach.details.insert("memory_before_below", json!(bound));
+        }
+        Some(breach)
+    }
+}

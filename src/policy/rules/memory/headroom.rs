@@ -1,0 +1,81 @@
+//! `memory.headroom`: a part of the server's memory stays free.
+//!
+//! Measured: the estimated memory as a part of `maxmemory`, in thousandths, rounded up. Without `--maxmemory` nothing is
+//! judged. Several inputs are shards, each on a server of its own with that limit, so each is judged alone.
+
+use serde_json::json;
+
+use crate::policy::Context;
+use crate::policy::capacity::{estimated_memory, exceeds, permille};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::record::Kind;
+use crate::report::Report;
+use crate::units::Bytes;
+
+const TEN_MIB: SampleFacts = SampleFacts { maxmemory: Some(10 << 20), ..SampleFacts::NONE };
+
+static META: Meta = Meta {
+    id: "memory.headroom",
+    severity: Severity::Must,
+    what: Text { en: "no more than `max` of maxmemory in use", zh: "内存使用不超过 maxmemory 的 max" },
+    why: Text {
+        en: "Sudden traffic, fragmentation, client buffers and the copy that a fork makes need memory on top of the data. A server \
+             that is full evicts keys or refuses writes.",
+        zh: "流量突增、内存碎片、客户端缓冲区和 fork 时的写时复制都需要额外内存。内存打满后，服务器会淘汰 key 或拒绝写入。",
+    },
+    fix: Text {
+        en: "give the instance more memory or more shards, let data expire earlier, or shrink what is heaviest",
+        zh: "扩容或增加分片，缩短过期时间，或优化占用最多的数据",
+    },
+    chapters: &[
+        Chapter { preset: "platform", heading: "八 1. 容量与性能规划 / 内存容量规划" },
+        Chapter { preset: "platform", heading: "五、运维与监控规范 / 内存规划" },
+    ],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "the part of maxmemory that may be in use", zh: "允许使用的 maxmemory 比例" },
+        usual: Usual::Share(800),
+    }],
+    unit: Some(Unit::Permille),
+    passes: Sample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, 8 << 20)]).with(TEN_MIB),
+    fails: Sample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, (8 << 20) + 1)]).with(TEN_MIB),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Snapshot(Box::new(Headroom { max: params.number("max") })))
+}
+
+/// At most so much of the limit is in use.
+#[derive(Debug, Clone, Copy)]
+pub struct Headroom {
+    /// The part that may be in use, in thousandths.
+    pub max: u64,
+}
+
+impl SnapshotRule for Headroom {
+    fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
+        let Some(limit) = context.maxmemory.filter(|limit| limit.0 > 0) else { return Vec::new() };
+        let files = &report.source.files;
+        let loads: Vec<(Option<String>, u64, Bytes)> = if files.len() > 1 {
+            files.iter().map(|file| (Some(file.name.clone()), file.keys, file.memory)).collect()
+        } else {
+            vec![(None, report.totals.keys, estimated_memory(report))]
+        };
+        let full = loads.into_iter().filter(|(_, _, memory)| exceeds(memory.0, limit.0, self.max));
+        full.map(|(pattern, keys, memory)| Breach {
+            pattern,
+            keys,
+            memory,
+            measured: Some(permille(memory.0, limit.0)),
+            allowed: Some(self.max),
+            details: [("maxmemory", json!(limit))].into(),
+            ..Breach::default()
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,85 @@
+//! `memory.upgrade`: no newer server would keep the same keys in much less memory.
+//!
+//! Measured: what the server that saves most would save, in thousandths of what the keys take now. Judged is what was
+//! computed for other servers in the same run; if nothing was, there is nothing to say.
+
+use std::cmp::Reverse;
+
+use serde_json::{Value as Json, json};
+
+use crate::policy::Context;
+use crate::policy::capacity::{estimated_memory, exceeds, permille, upgrades};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::record::Kind;
+use crate::report::Report;
+use crate::units::Bytes;
+
+static META: Meta = Meta {
+    id: "memory.upgrade",
+    severity: Severity::Hint,
+    what: Text {
+        en: "no newer server would save more than `saves` of the memory",
+        zh: "升级服务器版本不能再节省超过 saves 的内存",
+    },
+    why: Text {
+        en: "Newer servers keep the same data in less memory: compact lists instead of tables, smaller entries, fewer pointers. \
+             An upgrade may save what otherwise a bigger machine costs.",
+        zh: "新版本通常在内存效率上有所提升：更紧凑的编码、更小的条目、更少的指针。升级可能省下扩容的成本。",
+    },
+    fix: Text {
+        en: "check the applications' compatibility with the newer version, then upgrade",
+        zh: "评估应用与新版本的兼容性后升级",
+    },
+    chapters: &[Chapter { preset: "platform", heading: "十五 1. 内存优化 / 升级 Redis 版本" }],
+    params: &[ParamSpec {
+        name: "saves",
+        what: Text { en: "the part of the memory that is worth an upgrade", zh: "值得升级的内存节省比例" },
+        usual: Usual::Share(100),
+    }],
+    unit: Some(Unit::Permille),
+    passes: Sample::of(&[SampleKey::of("user:{i}", Kind::Hash, 20, 1_000)])
+        .with(SampleFacts { upgraded_permille: Some(900), ..SampleFacts::NONE }),
+    fails: Sample::of(&[SampleKey::of("user:{i}", Kind::Hash, 20, 1_000)])
+        .with(SampleFacts { upgraded_permille: Some(899), ..SampleFacts::NONE }),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Snapshot(Box::new(Upgrade { saves: params.number("saves") })))
+}
+
+/// No other server would save more than this.
+#[derive(Debug, Clone, Copy)]
+pub struct Upgrade {
+    /// The part that is worth it, in thousandths.
+    pub saves: u64,
+}
+
+impl SnapshotRule for Upgrade {
+    fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
+        let now = estimated_memory(report);
+        let others = upgrades(report, context);
+        let Some(best) = others.iter().min_by_key(|other| (other.memory, Reverse(&other.model))) else {
+            return Vec::new();
+        };
+        let saved = now.0.saturating_sub(best.memory.0);
+        if !exceeds(saved, now.0, self.saves) {
+            return Vec::new();
+        }
+        let list: Vec<Json> =
+            others.iter().map(|other| json!({ "model": other.model, "memory": other.memory })).collect();
+        vec![Breach {
+            keys: report.totals.keys,
+            memory: now,
+            measured: Some(permille(saved, now.0)),
+            allowed: Some(self.saves),
+            saves: Some(Bytes(saved)),
+            details: [("best", json!(best.model)), ("alternatives", Json::from(list))].into(),
+            ..Breach::default()
+        }]
+    }
+}

@@ -1,0 +1,88 @@
+//! `memory.volatile-policy`: under a `volatile-*` policy, what can be evicted is nearly everything.
+//!
+//! Measured: memory of keys without expiry as a part of all memory, in thousandths, rounded up. Judged only when
+//! `--maxmemory-policy` says that the server evicts nothing but keys with an expiry. Keys whose class may live forever count,
+//! too: the server cannot evict them either.
+
+use serde_json::{Value as Json, json};
+
+use crate::policy::Context;
+use crate::policy::capacity::{exceeds, permille};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::report::Report;
+
+/// Patterns that are named.
+const NAMED: usize = 5;
+
+const VOLATILE: SampleFacts = SampleFacts { maxmemory_policy: Some("volatile-lru"), ..SampleFacts::NONE };
+
+static META: Meta = Meta {
+    id: "memory.volatile-policy",
+    severity: Severity::Must,
+    what: Text {
+        en: "under maxmemory-policy volatile-*, no more than `max` of the memory without TTL",
+        zh: "使用 volatile-* 淘汰策略时，无 TTL 的内存不超过 max",
+    },
+    why: Text {
+        en: "Under volatile-* a server evicts only keys with a TTL. What has none stays forever; once that fills the memory, \
+             everything else has been evicted and writes fail.",
+        zh: "volatile-* 策略只淘汰设置了 TTL 的 key，无 TTL 的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。",
+    },
+    fix: Text {
+        en: "give cached data a TTL, move what has to stay to an instance of its own, or use an allkeys-* policy",
+        zh: "为缓存数据设置 TTL，把需要长期保留的数据放到单独的实例，或改用 allkeys-* 策略",
+    },
+    chapters: &[
+        Chapter { preset: "platform", heading: "十一 2. 过期策略与内存回收" },
+        Chapter { preset: "aliyun", heading: "三 4. 淘汰策略选择" },
+    ],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "the part of the memory that may be without TTL", zh: "允许无 TTL 的内存比例" },
+        usual: Usual::Share(100),
+    }],
+    unit: Some(Unit::Permille),
+    passes: Sample::of(&[SampleKey::named("cache:page:{i}").times(9, 0), SampleKey::named("config:site").forever()])
+        .with(VOLATILE),
+    fails: Sample::of(&[SampleKey::named("cache:page:{i}").times(8, 0), SampleKey::named("config:site").forever()])
+        .with(VOLATILE),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Snapshot(Box::new(VolatilePolicy { max: params.number("max") })))
+}
+
+/// At most so much cannot be evicted.
+#[derive(Debug, Clone, Copy)]
+pub struct VolatilePolicy {
+    /// The part that may be without expiry, in thousandths.
+    pub max: u64,
+}
+
+impl SnapshotRule for VolatilePolicy {
+    fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
+        let Some(policy) = context.maxmemory_policy.as_deref().filter(|policy| policy.starts_with("volatile-")) else {
+            return Vec::new();
+        };
+        let (forever, all) = (report.totals.without_ttl, report.totals.memory);
+        if !exceeds(forever.memory.0, all.0, self.max) {
+            return Vec::new();
+        }
+        let heaviest = report.no_ttl.patterns.iter().take(NAMED);
+        let patterns: Vec<Json> =
+            heaviest.map(|row| json!({ "pattern": row.pattern, "keys": row.keys, "memory": row.memory })).collect();
+        vec![Breach {
+            keys: forever.keys,
+            memory: forever.memory,
+            measured: Some(permille(forever.memory.0, all.0)),
+            allowed: Some(self.max),
+            details: [("policy", json!(policy)), ("patterns", Json::from(patterns))].into(),
+            ..Breach::default()
+        }]
+    }
+}

@@ -1,0 +1,3 @@
+//! Rules about slots.
+
+pub mod skew;

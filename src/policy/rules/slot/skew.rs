@@ -1,0 +1,197 @@
+//! `slot.skew`: memory is spread evenly over hash slots and over shards.
+//!
+//! Measured: memory of a slot, or of a file where several are the shards of one deployment.
+//!
+//! - A slot is too heavy above `slot_ratio` times the mean of the slots that hold keys, or above `slot_share` of everything,
+//!   which shows when so few slots are used that their mean is no measure; never below `slot_least`. A snapshot that is not of
+//!   a cluster is judged as far as hash tags gather its keys: most keys of the slot have one. Nothing else there was meant to
+//!   be spread.
+//! - A shard is too heavy when it has more than the mean of all by the part `shard_over`; never below `shard_least`.
+//!
+//! What makes a slot or a shard heavy is told: a big key, that is one with half of it; a hash tag, when most keys have one; or
+//! the number of keys.
+
+use serde_json::json;
+
+use crate::policy::Context;
+use crate::policy::capacity::exceeds;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+use crate::report::{Example, Report, SlotRow, SourceFile};
+use crate::units::Bytes;
+
+static META: Meta = Meta {
+    id: "slot.skew",
+    severity: Severity::Must,
+    what: Text {
+        en: "no hash slot and no shard much heavier than the others", zh: "没有明显偏重的哈希槽或分片"
+    },
+    why: Text {
+        en: "A slot is the smallest part of a cluster that can be moved. What gathers in one slot, by a hash tag or in one big \
+             key, makes its shard full and busy while the others have room, and no resharding helps.",
+        zh: "哈希槽是集群迁移的最小单位。数据因 Hash Tag 或大 Key 集中到一个槽，会使该分片内存压力过大，其他分片却有余量，重新分片也无济于事。",
+    },
+    fix: Text {
+        en: "take tags from what varies most (`{user:1001}`, not `{user}`); split big keys; move slots from heavy shards",
+        zh: "Hash Tag 取变化最多的部分（如 `{user:1001}` 而不是 `{user}`）；拆分大 Key；把槽从偏重的分片迁走",
+    },
+    chapters: &[
+        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
+        Chapter { preset: "platform", heading: "四、高可用与集群规范 / 集群模式下的特殊规范" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "slot_ratio",
+            what: Text { en: "how many times the mean a slot may take", zh: "槽内存允许达到均值的倍数" },
+            usual: Usual::Int(10),
+        },
+        ParamSpec {
+            name: "slot_share",
+            what: Text {
+                en: "the part of all memory that a slot may take", zh: "单个槽允许占总内存的比例"
+            },
+            usual: Usual::Share(100),
+        },
+        ParamSpec {
+            name: "slot_least",
+            what: Text { en: "slots up to this size do not count", zh: "不超过此大小的槽不计入" },
+            usual: Usual::Bytes(64 << 20),
+        },
+        ParamSpec {
+            name: "shard_over",
+            what: Text {
+                en: "how much more than the mean a shard may take", zh: "分片内存允许超出均值的比例"
+            },
+            usual: Usual::Share(300),
+        },
+        ParamSpec {
+            name: "shard_least",
+            what: Text { en: "shards up to this size do not count", zh: "不超过此大小的分片不计入" },
+            usual: Usual::Bytes(64 << 20),
+        },
+    ],
+    unit: Some(Unit::Bytes),
+    passes: Sample::of(&[SampleKey::of("{user:{i}}:cart", Kind::Hash, 900, 10 << 20).times(20, 0)]),
+    fails: Sample::of(&[SampleKey::of("{user}:cart:{i}", Kind::Hash, 900, 10 << 20).times(20, 0)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Snapshot(Box::new(Skew {
+        slot_ratio: params.number("slot_ratio"),
+        slot_share: params.number("slot_share"),
+        slot_least: params.number("slot_least"),
+        shard_over: params.number("shard_over"),
+        shard_least: params.number("shard_least"),
+    })))
+}
+
+/// At most so uneven.
+#[derive(Debug, Clone, Copy)]
+pub struct Skew {
+    /// How many times the mean a slot may take.
+    pub slot_ratio: u64,
+    /// The part of all memory that a slot may take, in thousandths.
+    pub slot_share: u64,
+    /// Slots up to this size do not count.
+    pub slot_least: u64,
+    /// How much more than the mean a shard may take, in thousandths.
+    pub shard_over: u64,
+    /// Shards up to this size do not count.
+    pub shard_least: u64,
+}
+
+impl SnapshotRule for Skew {
+    fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
+        let mut breaches = self.slots(report);
+        breaches.extend(self.shards(report));
+        breaches
+    }
+}
+
+impl Skew {
+    fn slots(&self, report: &Report) -> Vec<Breach> {
+        let Some(slots) = &report.slots else { return Vec::new() };
+        let spread = report.server.cluster || report.source.files.len() > 1;
+        let of_mean = slots.mean.0.saturating_mul(self.slot_ratio);
+        let allowed = of_mean.min(thousandths(report.totals.memory.0, self.slot_share)).max(self.slot_least);
+        let heavy = slots.heaviest.iter().filter(|slot| slot.memory.0 > allowed && (spread || gathered(slot)));
+        heavy
+            .map(|slot| Breach {
+                pattern: Some(format!("slot {}", slot.slot)),
+                keys: slot.keys,
+                memory: slot.memory,
+                measured: Some(slot.memory.0),
+                allowed: Some(allowed),
+                details: [
+                    ("slot", json!(slot.slot)),
+                    ("mean", json!(slots.mean)),
+                    ("cause", json!(cause(slot))),
+                    ("tagged_keys", json!(slot.tagged_keys)),
+                ]
+                .into(),
+                examples: vec![slot.example.clone()],
+                ..Breach::default()
+            })
+            .collect()
+    }
+
+    fn shards(&self, report: &Report) -> Vec<Breach> {
+        let files = &report.source.files;
+        if files.len() < 2 {
+            return Vec::new();
+        }
+        let total: Bytes = files.iter().map(|file| file.memory).sum();
+        let mean = total.0 / files.len() as u64;
+        let allowed = mean.saturating_add(thousandths(mean, self.shard_over)).max(self.shard_least);
+        let heavy = files.iter().filter(|file| file.memory.0 > allowed);
+        heavy
+            .map(|file| {
+                let big = heaviest_key(report, file).filter(|key| is_half(key.memory, file.memory));
+                let cause = if big.is_some() { "big key" } else { "many keys" };
+                Breach {
+                    pattern: Some(file.name.clone()),
+                    keys: file.keys,
+                    memory: file.memory,
+                    measured: Some(file.memory.0),
+                    allowed: Some(allowed),
+                    details: [("mean", json!(mean)), ("cause", json!(cause))].into(),
+                    examples: heaviest_key(report, file).into_iter().collect(),
+                    ..Breach::default()
+                }
+            })
+            .collect()
+    }
+}
+
+/// So many thousandths of a number.
+fn thousandths(whole: u64, share: u64) -> u64 {
+    u64::try_from(u128::from(whole) * u128::from(share) / 1000).unwrap_or(u64::MAX)
+}
+
+fn cause(slot: &SlotRow) -> &'static str {
+    match slot {
+        slot if is_half(slot.example.memory, slot.memory) => "big key",
+        slot if gathered(slot) => "hash tag",
+        _ => "many keys",
+    }
+}
+
+/// Whether hash tags decide where most keys of a slot are.
+fn gathered(slot: &SlotRow) -> bool {
+    exceeds(slot.tagged_keys, slot.keys, 500)
+}
+
+fn is_half(part: Bytes, whole: Bytes) -> bool {
+    exceeds(part.0, whole.0, 499)
+}
+
+/// The heaviest key of a file, if it is among the heaviest of all.
+fn heaviest_key(report: &Report, file: &SourceFile) -> Option<Example> {
+    let row = report.top.by_memory.iter().find(|row| row.source.as_ref() == Some(&file.name))?;
+    Some(Example { db: row.db, key: row.key.clone(), memory: row.memory })
+}
