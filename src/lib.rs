@@ -15,6 +15,7 @@
 pub mod aggregate;
 pub mod analyze;
 pub mod cli;
+pub mod compare;
 pub mod error;
 pub mod input;
 pub mod limits;

@@ -6,7 +6,7 @@
 //! ```
 
 mod assemble;
-mod baseline;
+pub mod baseline;
 pub mod check;
 #[cfg(test)]
 mod examples;

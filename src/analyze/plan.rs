@@ -127,11 +127,14 @@ impl PolicySource {
 }
 
 impl Plan {
+    /// Rows in each list where nobody asks for others.
+    pub const USUAL_TOP: usize = 20;
+
     /// A report with the defaults of the command line, of inputs that are read like this.
     pub fn new(read: ReadPlan) -> Self {
         Plan {
             read,
-            top: 20,
+            top: Plan::USUAL_TOP,
             big: BigRules::default(),
             depth: usize::from(Prefixes::USUAL_DEPTH),
             min_share: Prefixes::USUAL_MIN_SHARE,

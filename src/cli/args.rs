@@ -40,6 +40,12 @@ pub enum Command {
     /// Read everything, verify structure and checksum, print one verdict per file
     #[command(after_long_help = "Example: rdblens check /backup/*.rdb")]
     Check(CheckArgs),
+    /// Tell what changed between snapshots: growth by pattern, findings, and when the memory will be used up
+    #[command(
+        after_long_help = "An input that ends in .json is a report, anything else a dump.\n\nExample: rdblens compare \
+                                 monday.json tuesday.rdb --maxmemory 4GB"
+    )]
+    Compare(CompareArgs),
     /// Draft a data dictionary: the patterns of a snapshot as a policy file, with blanks for owner and meaning
     #[command(after_long_help = "Example: rdblens dictionary testdata/dumps/shop.rdb -o dictionary.toml")]
     Dictionary(DictionaryArgs),
@@ -274,6 +280,29 @@ pub struct CheckArgs {
     /// The form of the verdicts
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,
+}
+
+/// `rdblens compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub read: ReadArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: OutputArgs,
+    /// The form of the comparison
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
+    pub format: ReportFormat,
+    /// Rows in each list [default: 20, of which the table shows 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
+    pub top: Option<u32>,
+    /// What dumps are held against
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "default", help_heading = "Policy")]
+    pub policy: String,
+    /// The memory that there is, such as 4GB: tells when it will be used up
+    #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
+    pub maxmemory: Option<u64>,
 }
 
 /// `rdblens dictionary`

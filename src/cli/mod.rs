@@ -3,6 +3,7 @@
 mod analyze;
 pub mod args;
 mod check;
+mod compare;
 mod dictionary;
 mod exit;
 mod keys;
@@ -36,6 +37,7 @@ pub fn run() -> Exit {
         Command::Analyze(args) => analyze::run(args),
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
+        Command::Compare(args) => compare::run(args),
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
     };

@@ -80,7 +80,11 @@ fn what_if(asked: &[String]) -> Result<Vec<WhatIf>> {
 pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
     plan.now = args.now.as_deref().map(time).transpose()?;
-    plan.baseline = args.baseline.as_deref().map(stored).transpose()?.map(Arc::new);
+    let baseline = args.baseline.as_deref().map(|path| {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        stored(path, &name)
+    });
+    plan.baseline = baseline.transpose()?.map(Arc::new);
     if let Some(limit) = args.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string())?;
     }
@@ -106,14 +110,12 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
     Ok(Some(MaskKey::Own(Secret::from_bytes(&bytes))))
 }
 
-/// An earlier report.
-fn stored(path: &Path) -> Result<Stored> {
+/// An earlier report; `name` is what messages call it.
+pub fn stored(path: &Path, name: &str) -> Result<Stored> {
     let json = std::fs::read(path).map_err(|error| {
-        Error::usage(format!("--baseline {}: {error}", path.display()))
-            .with_hint("name a report that `rdblens analyze --format json` wrote")
+        Error::usage(format!("{name}: {error}")).with_hint("name a report that `rdblens analyze --format json` wrote")
     })?;
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    Stored::read(&json, &name)
+    Stored::read(&json, name)
 }
 
 /// A preset, or what is in a file.

@@ -18,11 +18,16 @@ pub struct JsonRenderer;
 
 impl Renderer for JsonRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut out = BufWriter::new(out);
-        report.serialize(&mut Serializer::with_formatter(&mut out, VisibleText(PrettyFormatter::new())))?;
-        out.write_all(b"\n")?;
-        out.flush()
+        write_pretty(report, out)
     }
+}
+
+/// Writes any value as the report is written.
+pub fn write_pretty<T: Serialize + ?Sized>(value: &T, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    value.serialize(&mut Serializer::with_formatter(&mut out, VisibleText(PrettyFormatter::new())))?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// Writes one value on one line, without the line feed: a row of NDJSON.

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use crate::report::Report;
 
 pub use json::JsonRenderer;
-pub use table::{TableOptions, TableRenderer};
+pub use table::{TableOptions, TableRenderer, write_comparison};
 
 /// One form of a report.
 pub trait Renderer {

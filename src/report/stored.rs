@@ -2,11 +2,13 @@
 //!
 //! Only what is used is read, and what an older program did not write yet may be missing.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
-use super::{SCHEMA, Weight};
+use super::{Report, SCHEMA, Weight};
 use crate::error::{Error, Result};
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 
 /// A stored report.
 #[derive(Debug, Clone)]
@@ -17,6 +19,22 @@ pub struct Stored {
     pub complete: bool,
     /// The flags that selected keys.
     pub selection: Vec<String>,
+    /// When the snapshot was taken, in seconds.
+    pub ctime: Option<i64>,
+    /// Whose memory the figures are.
+    pub model: String,
+    /// The policy that it was held against.
+    pub policy: Option<String>,
+    /// Ids of the rules in force.
+    pub checked: Vec<String>,
+    /// All keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Memory of keys and tables, if the report has it.
+    pub total: Option<Bytes>,
+    /// By type.
+    pub types: Vec<(String, Weight)>,
     /// Different patterns that there were.
     pub distinct_patterns: u64,
     /// The patterns that it lists: all, or the heaviest.
@@ -76,8 +94,35 @@ struct Form {
     complete: bool,
     #[serde(default)]
     options: Options,
+    #[serde(default)]
+    server: Server,
+    #[serde(default)]
+    totals: Weight,
+    instance: Option<Instance>,
+    #[serde(default)]
+    types: Vec<OfType>,
     patterns: Patterns,
     findings: Option<Findings>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Server {
+    ctime: Option<i64>,
+    #[serde(default)]
+    model: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Instance {
+    total: Bytes,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfType {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(flatten)]
+    weight: Weight,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -94,6 +139,9 @@ struct Patterns {
 
 #[derive(Debug, Deserialize)]
 struct Findings {
+    policy: Option<String>,
+    #[serde(default)]
+    checked: Vec<String>,
     list: Vec<StoredFinding>,
 }
 
@@ -121,11 +169,43 @@ impl Stored {
             name: name.to_owned(),
             complete: form.complete,
             selection: form.options.selection,
+            ctime: form.server.ctime,
+            model: form.server.model,
+            policy: form.findings.as_ref().and_then(|findings| findings.policy.clone()),
+            checked: form.findings.as_ref().map(|findings| findings.checked.clone()).unwrap_or_default(),
+            keys: form.totals.keys,
+            memory: form.totals.memory,
+            total: form.instance.map(|instance| instance.total),
+            types: by_type(form.types),
             distinct_patterns: form.patterns.distinct,
             patterns: form.patterns.list,
             findings: form.findings.map(|findings| findings.list),
         })
     }
+}
+
+impl Stored {
+    /// A report that was made just now, as if it had been stored. `name` is what reports call it.
+    pub fn of(report: &Report, name: &str) -> Result<Stored> {
+        let json = serde_json::to_vec(report).map_err(|error| Error::usage(format!("{name}: {error}")))?;
+        Stored::read(&json, name)
+    }
+
+    /// When the snapshot was taken.
+    pub fn taken(&self) -> Option<Millis> {
+        self.ctime.map(|seconds| Millis(seconds.saturating_mul(1000)))
+    }
+}
+
+/// Sums over the encodings of each type.
+fn by_type(rows: Vec<OfType>) -> Vec<(String, Weight)> {
+    let mut types: BTreeMap<String, Weight> = BTreeMap::new();
+    for row in rows {
+        let sum = types.entry(row.kind).or_default();
+        sum.keys = sum.keys.saturating_add(row.weight.keys);
+        sum.memory += row.weight.memory;
+    }
+    types.into_iter().collect()
 }
 
 #[cfg(test)]

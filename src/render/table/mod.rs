@@ -3,6 +3,7 @@
 //! Every line fits the width, so nothing wraps. Text from the snapshot goes through [`super::key_text`], figures through
 //! [`super::human`]. A section without an answer does not appear.
 
+mod compare;
 mod distributions;
 mod grid;
 mod hints;
@@ -17,6 +18,7 @@ use std::io::{self, Write};
 
 use super::Renderer;
 use crate::report::Report;
+pub use compare::write_comparison;
 use page::Page;
 
 /// Columns when the caller names none: output into a file or a pipe.

@@ -1,0 +1,105 @@
+//! `rdblens compare`: reports and dumps in any mix, what changed, and when the memory is used up.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+
+fn rdblens(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+fn stdout(args: &[&str]) -> String {
+    let output = rdblens(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&[args, &["--format", "json"]].concat())).unwrap()
+}
+
+fn shop() -> String {
+    format!("{DATA}/dumps/shop.rdb")
+}
+
+/// The shop's report, `days` earlier, with all memory in thousandths of what it is.
+fn earlier(folder: &Path, days: i64, permille: u64) -> String {
+    let mut report = json(&["analyze", &shop(), "--top", "1000"]);
+    let scale = |value: &mut Value| *value = (value.as_u64().unwrap() * permille / 1000).into();
+    report["server"]["ctime"] = (report["server"]["ctime"].as_i64().unwrap() - days * 86_400).into();
+    scale(&mut report["totals"]["memory"]);
+    if report["instance"].is_object() {
+        scale(&mut report["instance"]["total"]);
+    }
+    report["patterns"]["list"].as_array_mut().unwrap().iter_mut().for_each(|row| scale(&mut row["memory"]));
+    let path = folder.join(format!("{days}.json"));
+    fs::write(&path, report.to_string()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_dump_and_its_own_report_do_not_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = earlier(folder.path(), 0, 1000);
+    for inputs in [[&report, &shop()], [&shop(), &report], [&shop(), &shop()]] {
+        let comparison = json(&["compare", inputs[0], inputs[1]]);
+        assert_eq!(comparison["growth"]["memory"], 0);
+        let counts = &comparison["patterns"]["counts"];
+        assert!(counts["unchanged"].as_u64() > Some(100), "{counts}");
+        assert_eq!((&counts["grown"], &counts["new"], &counts["vanished"]), (&0.into(), &0.into(), &0.into()));
+        assert_eq!(comparison["findings"]["new"], Value::Array(Vec::new()));
+        assert!(comparison["trend"].is_null(), "one time is no trend");
+    }
+}
+
+#[test]
+fn keys_that_are_gone_show_by_pattern_and_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = folder.path().join("part.json");
+    fs::write(&part, stdout(&["analyze", &shop(), "--format", "json", "--match", "cache:*", "--top", "1000"])).unwrap();
+    let comparison = json(&["compare", &shop(), part.to_str().unwrap()]);
+    let counts = &comparison["patterns"]["counts"];
+    assert!(counts["vanished"].as_u64() > Some(50) && counts["grown"] == 0, "{counts}");
+    assert!(comparison["growth"]["keys"].as_i64() < Some(-4000));
+    let fixed = comparison["findings"]["fixed"].as_array().unwrap();
+    assert!(fixed.iter().any(|row| row["rule"] == "key.prefix"));
+    assert!(comparison["warnings"].to_string().contains("different selections"));
+}
+
+#[test]
+fn several_nights_tell_when_the_memory_is_used_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let nights: Vec<String> =
+        [(3, 700), (2, 800), (1, 900)].iter().map(|&(days, permille)| earlier(folder.path(), days, permille)).collect();
+    let comparison = json(&["compare", &nights[0], &nights[1], &nights[2], &shop(), "--maxmemory", "1GB"]);
+    let trend = &comparison["trend"];
+    assert_eq!(trend["snapshots"], 4);
+    let size = comparison["snapshots"][3][trend["of"].as_str().unwrap()].as_f64().unwrap();
+    let per_day = trend["per_day"].as_f64().unwrap();
+    assert!((per_day / size - 0.1).abs() < 0.001, "{per_day} of {size}");
+    let days = ((1u64 << 30) as f64 - size) / per_day;
+    let told = (trend["reached"]["at"].as_f64().unwrap() - comparison["snapshots"][3]["taken"].as_f64().unwrap())
+        / 86_400_000.0;
+    assert!((days / told - 1.0).abs() < 0.01, "{days} {told}");
+    let table = stdout(&["compare", &nights[0], &nights[1], &nights[2], &shop(), "--maxmemory", "1GB"]);
+    assert!(table.contains("is reached on") && table.contains("with 95 % between"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 120));
+}
+
+#[test]
+fn one_input_or_a_wrong_one_is_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("wrong.json");
+    fs::write(&wrong, "{}").unwrap();
+    for args in
+        [&["compare", &shop()][..], &["compare", &shop(), wrong.to_str().unwrap()], &["compare", &shop(), "no.json"]]
+    {
+        let output = rdblens(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
