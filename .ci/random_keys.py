@@ -113,15 +113,15 @@ class Filler:
                 yield ("XREADGROUP", "GROUP", f"group-{group}", f"c{consumer}", "COUNT", rng.randrange(1, 30), "STREAMS", key, ">")
 
 
-def fill(client, seed, count):
+def fill(client, seed, count, databases=DATABASES):
     """Puts the keys in; returns the places of those that are past their expiry."""
     now = int(client.call("TIME")[0]) * 1000
     filler = Filler(seed, client.call("COMMAND", "INFO", "HPEXPIREAT")[0] is not None, now)
     rng = filler.random
-    places = [(rng.choice(DATABASES), filler.name()) for _ in range(count)]
+    places = [(rng.choice(databases), filler.name()) for _ in range(count)]
     gone = set(rng.sample(places, 12))
     client.call("DEBUG", "SET-ACTIVE-EXPIRE", 0)
-    for db in sorted(set(DATABASES)):
+    for db in sorted(set(databases)):
         keys = [key for at, key in places if at == db]
         client.call("SELECT", db)
         client.pipeline(command for key in keys for command in filler.commands(key))

