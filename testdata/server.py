@@ -1,6 +1,6 @@
 """A redis-server of our own on loopback, and the few lines of RESP that it takes to speak with it.
 
-Used by make_shop.py and by .ci/live_server.py. Python's standard library only.
+Used by make_shop.py and by the live checks of .ci. Python's standard library only.
 """
 
 import os
@@ -80,22 +80,32 @@ class Client:
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody has; in cluster mode the one 10000 above is the server's, too."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port <= 55535:
+            return port
 
 
 class Server:
-    """`with Server("--maxmemory-policy", "allkeys-lru") as server:` starts one in a directory of its own, and ends it."""
+    """`with Server("--maxmemory-policy", "allkeys-lru") as server:` starts one in a directory of its own, and ends it.
 
-    def __init__(self, *options):
-        self.binary = shutil.which("redis-server")
+    `binary` is another than the installed redis-server, `dump` a file that the server loads when it starts.
+    """
+
+    def __init__(self, *options, binary=None, dump=None):
+        self.binary = binary or shutil.which("redis-server")
         if self.binary is None:
             raise SystemExit("redis-server is not installed: apt-get install redis-server")
         self.options = options
+        self.loaded = dump
 
     def __enter__(self):
         self.directory = tempfile.mkdtemp(prefix="rdblens-")
+        if self.loaded is not None:
+            shutil.copyfile(self.loaded, self.dump)
         self.port = free_port()
         command = [self.binary, "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.directory]
         command += ["--save", "", "--appendonly", "no", "--daemonize", "no", "--enable-debug-command", "local"]
@@ -112,14 +122,14 @@ class Server:
         for _ in range(200):
             if self.process.poll() is not None:
                 with open(self.log.name, errors="replace") as log:
-                    raise SystemExit("redis-server did not start:\n" + log.read())
+                    raise SystemExit(f"{self.binary} did not start:\n" + log.read())
             try:
                 client = Client(self.port)
                 client.call("PING")
                 return client
             except (OSError, ReplyError):
                 time.sleep(0.05)
-        raise SystemExit("redis-server does not answer")
+        raise SystemExit(f"{self.binary} does not answer")
 
     def __exit__(self, *_):
         if hasattr(self, "client"):

@@ -59,6 +59,8 @@ pub struct Growth {
     /// Size of the table that is being moved to; 0 when none is.
     next: u64,
     used: u64,
+    /// Up to so many elements an insertion changes nothing else.
+    calm: u64,
     /// Insertions until the move is done.
     steps: u64,
     /// Elements when the move began.
@@ -78,7 +80,7 @@ impl Growth {
         }
         let size = self.kind.size_for(elements);
         if self.size == 0 {
-            self.size = size;
+            self.settle(size);
         } else if size != self.size {
             self.move_to(size);
         }
@@ -87,17 +89,24 @@ impl Growth {
     /// Adds an element.
     #[inline]
     pub fn insert(&mut self) {
+        if self.used >= self.calm {
+            self.prepare();
+        }
+        self.used += 1;
+    }
+
+    /// Goes on with a move, or begins one, before an element is added.
+    fn prepare(&mut self) {
         if self.next != 0 {
             self.step();
         }
         if self.next == 0 && self.used >= self.kind.capacity(self.size) {
             let size = self.kind.size_for(self.used + 1);
             match self.size {
-                0 => self.size = size,
+                0 => self.settle(size),
                 _ => self.move_to(size),
             }
         }
-        self.used += 1;
     }
 
     /// Adds so many elements to a table that has room for them.
@@ -128,12 +137,18 @@ impl Growth {
     fn step(&mut self) {
         self.steps = self.steps.saturating_sub(1);
         if self.steps == 0 {
-            self.size = self.next;
-            self.next = 0;
+            self.settle(self.next);
         }
     }
 
+    fn settle(&mut self, size: u64) {
+        self.size = size;
+        self.next = 0;
+        self.calm = self.kind.capacity(size);
+    }
+
     fn move_to(&mut self, size: u64) {
+        self.calm = 0;
         self.next = size;
         self.used_before = self.used;
         self.steps = self.kind.steps(self.used, self.size);

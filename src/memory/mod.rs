@@ -48,6 +48,23 @@ pub struct Model {
     classes: Classes,
     about_layout: Option<&'static str>,
     nodes: NodePrices,
+    short: ShortPrices,
+}
+
+/// What is asked for each element of a table, computed once.
+#[derive(Debug, Clone, Copy)]
+struct ShortPrices {
+    /// A string of its own, by its length.
+    strings: [u32; ShortPrices::STRINGS],
+    /// An entry of a table, by what the table is used for.
+    entries: [u64; 3],
+}
+
+impl ShortPrices {
+    /// Longer strings are computed each time.
+    const STRINGS: usize = 128;
+    /// What stands there while the model is being made.
+    const NONE: ShortPrices = ShortPrices { strings: [0; ShortPrices::STRINGS], entries: [0; 3] };
 }
 
 impl Model {
@@ -55,15 +72,12 @@ impl Model {
     pub fn for_server(server: Server, allocator: Allocator, config: &ServerConfig) -> Model {
         let (layout, about_layout) = servers::layout(&server);
         let nodes = NodePrices::new(layout.skiplist.node, allocator);
-        Model {
-            server,
-            allocator,
-            config: config.clone(),
-            layout,
-            classes: Classes::new(allocator),
-            about_layout,
-            nodes,
-        }
+        let short = ShortPrices::NONE;
+        let classes = Classes::new(allocator);
+        let config = config.clone();
+        let mut model = Model { server, allocator, config, layout, classes, about_layout, nodes, short };
+        model.short = model.short_prices();
+        model
     }
 
     /// The server that values are priced for.
@@ -101,6 +115,19 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_looked_up_is_what_is_computed() {
+        use super::price::TableUse;
+        for name in ["redis-4.0", "redis-7.2", "redis-8.2", "redis-8.4", "valkey-8.0", "valkey-9.1"] {
+            let server = Server::parse(name).unwrap();
+            let model = Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default());
+            assert!((0..300).all(|len| model.sds(len) == model.computed_sds(len)), "{name}");
+            for table_use in [TableUse::Set, TableUse::Hash, TableUse::Zset] {
+                assert_eq!(model.entry(table_use), model.computed_entry(table_use), "{name} {table_use:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_model_can_be_shared() {

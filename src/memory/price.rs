@@ -1,9 +1,9 @@
 //! What the parts of a value take: one formula each, after `objectComputeSize` in the servers' `object.c`.
 
-use super::Model;
 use super::growth::{Growth, Kind, occupied};
 use super::layout::*;
 use super::rax::Shape;
+use super::{Model, ShortPrices};
 
 /// What is known of a key before its value.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,6 +32,20 @@ pub enum TableUse {
     Hash,
     /// Members of a sorted set.
     Zset,
+}
+
+impl TableUse {
+    /// All of them, by place.
+    const ALL: [TableUse; 3] = [TableUse::Set, TableUse::Hash, TableUse::Zset];
+
+    #[inline]
+    const fn place(self) -> usize {
+        match self {
+            TableUse::Set => 0,
+            TableUse::Hash => 1,
+            TableUse::Zset => 2,
+        }
+    }
 }
 
 /// An entry of a hash that is counted as one allocation keeps its value inside up to this size.
@@ -78,9 +92,23 @@ impl Model {
         if len == 0 { 4 } else { self.inner_sds(len) }
     }
 
+    /// Prices that are looked up from then on.
+    pub(super) fn short_prices(&self) -> ShortPrices {
+        let entries = TableUse::ALL.map(|table_use| self.computed_entry(table_use));
+        let string = |len: usize| u32::try_from(self.computed_sds(len as u64)).unwrap_or(u32::MAX);
+        ShortPrices { strings: std::array::from_fn(string), entries }
+    }
+
     /// What a string of its own is counted with.
     #[inline]
     pub(super) fn sds(&self, len: u64) -> u64 {
+        match usize::try_from(len).ok().and_then(|len| self.short.strings.get(len)) {
+            Some(&price) => u64::from(price),
+            None => self.computed_sds(len),
+        }
+    }
+
+    pub(super) fn computed_sds(&self, len: u64) -> u64 {
         let size = self.sds_size(len);
         match self.layout.sds_count {
             SdsCount::Requested => size,
@@ -193,6 +221,10 @@ impl Model {
     /// The entry of a table, as far as each element is counted with one.
     #[inline]
     pub(super) fn entry(&self, table_use: TableUse) -> u64 {
+        self.short.entries[table_use.place()]
+    }
+
+    pub(super) fn computed_entry(&self, table_use: TableUse) -> u64 {
         match (self.layout.table, table_use) {
             (TableLayout::Buckets { .. }, _) | (TableLayout::Dict { lone_members: true, .. }, TableUse::Set) => 0,
             (TableLayout::Dict { zset_entry, .. }, TableUse::Zset) => zset_entry,

@@ -1,0 +1,135 @@
+//! The tables of docs/memory-model.md: how many keys' memory is told to the byte, by dump, and by server and encoding.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What was measured of one dump.
+pub struct Dump {
+    /// The folder's name.
+    pub name: String,
+    /// Family and line of the server that loaded it.
+    pub server: String,
+    /// All its keys.
+    pub keys: usize,
+    /// By type and encoding: keys whose figure is fixed, those of them told to the byte.
+    pub exact: BTreeMap<String, (usize, usize)>,
+    /// How far the sum over all other keys is off.
+    pub drift: f64,
+    /// The allocator's figures are a matter of chance.
+    pub approximate: bool,
+}
+
+/// All dumps, in the order of their names.
+#[derive(Default)]
+pub struct Tables {
+    dumps: Vec<Dump>,
+}
+
+/// The share that was hit; all of nothing is all.
+#[allow(clippy::cast_precision_loss)]
+pub fn share((keys, hits): (usize, usize)) -> f64 {
+    if keys == 0 { 1.0 } else { hits as f64 / keys as f64 }
+}
+
+fn sum<'a>(cells: impl IntoIterator<Item = &'a (usize, usize)>) -> (usize, usize) {
+    cells.into_iter().fold((0, 0), |(keys, hits), (k, h)| (keys + k, hits + h))
+}
+
+impl Tables {
+    /// Adds a dump.
+    pub fn add(&mut self, dump: Dump) {
+        self.dumps.push(dump);
+    }
+
+    /// A row a dump.
+    pub fn by_dump(&self) -> String {
+        let mut table = "| dump | keys | fixed | exact | lots | missed |\n|---|---|---|---|---|---|\n".to_owned();
+        for dump in &self.dumps {
+            let exact = sum(dump.exact.values());
+            if exact.0 == 0 {
+                continue;
+            }
+            let missed = dump.exact.iter().filter(|(_, (keys, hits))| keys != hits);
+            let missed: Vec<String> =
+                missed.map(|(kind, (keys, hits))| format!("{kind} {}/{keys}", keys - hits)).collect();
+            let (name, keys, fixed) = (&dump.name, dump.keys, exact.0);
+            let (hit, lots) = (share(exact) * 100.0, dump.drift * 100.0);
+            writeln!(table, "| {name} | {keys} | {fixed} | {hit:.2}% | {lots:.2}% | {} |", missed.join(", ")).unwrap();
+        }
+        table
+    }
+
+    /// A row a type and encoding, a column a server: fixed keys, and before them those told to the byte if not all are.
+    pub fn by_server(&self) -> String {
+        let mut cells: BTreeMap<&str, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
+        let mut servers: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for dump in self.dumps.iter().filter(|dump| !dump.approximate) {
+            for (kind, exact) in &dump.exact {
+                let cell = cells.entry(kind).or_default().entry(&dump.server).or_default();
+                *cell = sum([&*cell, exact]);
+                let column = servers.entry(&dump.server).or_default();
+                *column = sum([&*column, exact]);
+            }
+        }
+        let mut table = "| encoding |".to_owned();
+        servers.keys().for_each(|server| write!(table, " {server} |").unwrap());
+        table.push_str("\n|---|");
+        servers.keys().for_each(|_| table.push_str("---|"));
+        for (kind, row) in &cells {
+            write!(table, "\n| {kind} |").unwrap();
+            for server in servers.keys() {
+                match row.get(server) {
+                    Some((keys, hits)) if keys == hits => write!(table, " {keys} |").unwrap(),
+                    Some((keys, hits)) => write!(table, " {hits}/{keys} |").unwrap(),
+                    None => table.push_str(" |"),
+                }
+            }
+        }
+        table.push_str("\n| all |");
+        servers.values().for_each(|exact| write!(table, " {:.2}% |", share(*exact) * 100.0).unwrap());
+        table.push('\n');
+        table
+    }
+
+    /// Holds the tables against those in the document if they are of the same dumps, or renews them there.
+    pub fn hold_against_document(&self) {
+        let path = document();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (by_dump, by_server) = (self.by_dump(), self.by_server());
+        let renewed = replaced(&replaced(&text, "by dump", &by_dump), "by server", &by_server);
+        let (there, here) = (names(between(&text, "by dump")), names(&by_dump));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            if here.is_superset(&there) {
+                std::fs::write(path, renewed).unwrap();
+            }
+        } else if here == there {
+            assert!(text == renewed, "docs/memory-model.md shows other figures: renew it with UPDATE_GOLDEN=1");
+        }
+    }
+}
+
+fn document() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/memory-model.md")
+}
+
+/// The first column of a table.
+fn names(table: &str) -> BTreeSet<&str> {
+    table.lines().skip(2).filter_map(|line| line.split('|').nth(1)).map(str::trim).collect()
+}
+
+fn marks(name: &str) -> (String, String) {
+    (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"))
+}
+
+fn between<'t>(text: &'t str, name: &str) -> &'t str {
+    let (begin, end) = marks(name);
+    let start = text.find(&begin).expect("the document has the mark") + begin.len();
+    let len = text[start..].find(&end).expect("the document has the end mark");
+    &text[start..start + len]
+}
+
+fn replaced(text: &str, name: &str, table: &str) -> String {
+    let (begin, end) = marks(name);
+    text.replace(&format!("{begin}{}{end}", between(text, name)), &format!("{begin}{table}{end}"))
+}
