@@ -25,6 +25,8 @@ pub struct Record<'a> {
     pub length: Option<u64>,
     /// What `MEMORY USAGE key SAMPLES 0` would answer.
     pub memory: Bytes,
+    /// What the allocator gives for key and value, without the entries of the database's tables.
+    pub allocated: Bytes,
     /// Bytes of the record in the (decompressed) file, from its first prefix opcode to its last byte.
     pub disk: Bytes,
     /// When the key expires.

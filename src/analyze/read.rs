@@ -217,6 +217,7 @@ fn record<'k>(
         encoding: measured.encoding,
         length: measured.length,
         memory: measured.memory,
+        allocated: measured.allocated,
         disk: Bytes((end - entry.start) as u64),
         expires_at: entry.expires_at,
         idle: entry.idle,

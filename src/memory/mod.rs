@@ -14,6 +14,7 @@
 mod alloc;
 mod config;
 mod growth;
+mod instance;
 mod item;
 mod layout;
 mod meter;
@@ -23,10 +24,12 @@ mod score;
 mod server;
 mod servers;
 mod skiplist;
+mod slack;
 mod vset;
 
 pub use alloc::Allocator;
 pub use config::ServerConfig;
+pub use instance::{DatabaseMemory, DatabaseShape, InstanceMemory, InstanceShape, SlotShape, TableBytes};
 pub use meter::{Measured, Meter};
 pub use server::{Server, ServerFamily};
 
@@ -44,6 +47,7 @@ pub struct Model {
     classes: Classes,
     about_layout: Option<&'static str>,
     nodes: NodePrices,
+    shares_numbers: bool,
 }
 
 impl Model {
@@ -59,7 +63,19 @@ impl Model {
             classes: Classes::new(allocator),
             about_layout,
             nodes,
+            shares_numbers: layout.shared_numbers && !config.evicts_by_use(),
         }
+    }
+
+    /// Small numbers are objects that all keys share.
+    #[inline]
+    fn shares_numbers(&self) -> bool {
+        self.shares_numbers
+    }
+
+    /// The server is a cluster's node.
+    pub fn in_cluster(&self) -> bool {
+        self.config.in_cluster()
     }
 
     /// The server that values are priced for.

@@ -187,6 +187,7 @@ mod tests {
             encoding: Encoding::Raw,
             length: Some(100),
             memory: Bytes(160),
+            allocated: Bytes(160),
             disk: Bytes(110),
             expires_at: Some(Millis(1_900_000_000_000)),
             idle: None,

@@ -20,6 +20,7 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
         encoding: Encoding::Raw,
         length: Some(7),
         memory: Bytes(memory),
+        allocated: Bytes(memory),
         disk: Bytes(memory / 2),
         expires_at: expires_at.map(Millis),
         idle: None,
