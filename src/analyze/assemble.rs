@@ -1,8 +1,11 @@
 //! The report, put together from the aggregates and from what is known of the files.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use super::instance;
 use super::plan::Plan;
+use super::read::File;
 use super::set::{Aggregates, Sections};
 use super::verdict::Verdict;
 use crate::memory::Server;
@@ -24,11 +27,13 @@ pub(super) fn report(
     reference: Option<Millis>,
     whole: Option<Whole>,
     aggregates: Aggregates,
+    files: &[Arc<File>],
     verdicts: Vec<Verdict>,
 ) -> Report {
     let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
     let mut sections: Sections = aggregates.finish(cluster);
     name_sources(&mut sections, &verdicts);
+    let instance = instance::section(plan, files, &sections.instances, used_mem(&verdicts));
     let complete = verdicts.iter().all(Verdict::is_sound);
     let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
     let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
@@ -41,6 +46,7 @@ pub(super) fn report(
         options: options(plan, reference),
         source: Source { files, bytes },
         server,
+        instance,
         totals: sections.totals,
         databases: sections.databases,
         types: sections.types,

@@ -8,6 +8,7 @@
 mod assemble;
 pub mod check;
 pub mod feed;
+mod instance;
 pub mod parallel;
 pub mod part;
 pub mod plan;
@@ -55,6 +56,7 @@ use set::{Aggregates, Questions};
 pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
     let questions = Arc::new(questions(plan, &snapshot)?);
+    let files = snapshot.files();
     let reading = snapshot.reading(&plan.read);
     let threads = pool(plan.read.threads)?;
     let empty = || Aggregates::new(&questions);
@@ -80,7 +82,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         caveats: opened.caveats.clone(),
     });
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, reading.checksum);
-    Ok(assemble::report(plan, reading.reference, whole, aggregates, verdicts))
+    Ok(assemble::report(plan, reading.reference, whole, aggregates, &files, verdicts))
 }
 
 /// Shows every selected record to `see`, one after the other in file order, with the name of its file.
@@ -137,6 +139,7 @@ fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
         rules,
         big: plan.big,
         reference: snapshot.reference,
+        slotted: snapshot.files().iter().any(|file| file.model.in_cluster()),
         top: plan.top,
         patterns,
     })

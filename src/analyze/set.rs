@@ -7,6 +7,7 @@ use crate::aggregate::breakdown::Breakdown;
 use crate::aggregate::databases::Databases;
 use crate::aggregate::expiry::Expiry;
 use crate::aggregate::idle::Usage;
+use crate::aggregate::instance::{FileInstance, Instance};
 use crate::aggregate::naming::Naming;
 use crate::aggregate::patterns::{PatternSections, Patterns, PatternsPlan};
 use crate::aggregate::sizes::Sizes;
@@ -36,6 +37,8 @@ pub struct Questions {
     pub reference: Option<Millis>,
     /// Rows in each list.
     pub top: usize,
+    /// Whether a server that is computed for is a cluster's node: keys are counted by slot, then.
+    pub slotted: bool,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
 }
@@ -53,6 +56,7 @@ pub struct Aggregates {
     expiry: Expiry,
     usage: Usage,
     slots: Slots,
+    instance: Instance,
     streams: Streams,
     naming: Naming,
     patterns: Patterns,
@@ -76,6 +80,7 @@ pub struct Sections {
     pub idle: Option<report::Idle>,
     pub freq: Option<report::Freq>,
     pub slots: Option<report::Slots>,
+    pub instances: Vec<FileInstance>,
     pub streams: Option<report::Streams>,
 }
 
@@ -94,6 +99,7 @@ impl Aggregates {
             expiry: Expiry::new(questions.reference),
             usage: Usage::new(),
             slots: Slots::new(top),
+            instance: Instance::new(questions.slotted),
             streams: Streams::new(top),
             naming: Naming::new(&questions.rules),
             patterns: Patterns::new(TreeLimits::default()),
@@ -122,6 +128,7 @@ impl Aggregates {
             idle,
             freq,
             slots: self.slots.finish(cluster),
+            instances: self.instance.finish(),
             streams: self.streams.finish(),
         }
     }
@@ -144,7 +151,9 @@ impl Aggregate for Aggregates {
         self.top_keys.observe(record);
         self.expiry.observe(record);
         self.usage.observe(record);
-        self.slots.observe_at(record, slot_of(record.key), has_tag(record.key));
+        let slot = slot_of(record.key);
+        self.slots.observe_at(record, slot, has_tag(record.key));
+        self.instance.observe_at(record, slot);
         self.streams.observe(record);
         self.naming.observe_broken(record, broken);
         self.patterns.observe(record, &self.pattern, broken);
@@ -159,6 +168,7 @@ impl Aggregate for Aggregates {
         self.expiry.merge(other.expiry);
         self.usage.merge(other.usage);
         self.slots.merge(other.slots);
+        self.instance.merge(other.instance);
         self.streams.merge(other.streams);
         self.naming.merge(other.naming);
         self.patterns.merge(other.patterns);
@@ -169,7 +179,7 @@ impl Aggregate for Aggregates {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.patterns.heap_bytes()
+        self.patterns.heap_bytes() + self.instance.heap_bytes()
     }
 
     fn settle_database(&mut self, db: u64) {
@@ -181,6 +191,7 @@ impl Aggregate for Aggregates {
         self.expiry.settle_database(db);
         self.usage.settle_database(db);
         self.slots.settle_database(db);
+        self.instance.settle_database(db);
         self.streams.settle_database(db);
         self.patterns.settle_database(db);
     }

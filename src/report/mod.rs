@@ -4,10 +4,12 @@
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
 mod findings;
+mod instance;
 mod key;
 mod sections;
 
 pub use findings::*;
+pub use instance::*;
 pub use key::{Key, base64};
 pub use sections::*;
 
@@ -31,6 +33,8 @@ pub struct Report {
     pub source: Source,
     /// Who wrote the snapshot. The first file's; files that differ say so themselves.
     pub server: Server,
+    /// What the whole server takes, if all its keys count.
+    pub instance: Option<Instance>,
     /// How much there is.
     pub totals: Totals,
     /// Per database, by number.

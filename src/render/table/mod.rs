@@ -6,6 +6,7 @@
 mod distributions;
 mod grid;
 mod hints;
+mod instance;
 mod keys;
 mod overview;
 mod page;
@@ -59,11 +60,12 @@ impl TableRenderer {
 type Section = fn(&Report, &mut Page<'_>) -> io::Result<()>;
 
 /// The sections from top to bottom.
-const SECTIONS: [Section; 19] = [
+const SECTIONS: [Section; 20] = [
     overview::problems,
     overview::headline,
     source::files,
     source::server,
+    instance::instance,
     source::databases,
     source::types,
     keys::big,
