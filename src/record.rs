@@ -27,6 +27,10 @@ pub struct Record<'a> {
     pub memory: Bytes,
     /// The same under each alternative that was asked about, in the order asked.
     pub alternatives: &'a [Bytes],
+    /// What the allocator gives under each of them.
+    pub allocated_elsewhere: &'a [Bytes],
+    /// What the allocator gives for key and value, without the entries of the database's tables.
+    pub allocated: Bytes,
     /// Bytes of the record in the (decompressed) file, from its first prefix opcode to its last byte.
     pub disk: Bytes,
     /// When the key expires.

@@ -8,6 +8,7 @@ pub mod breakdown;
 pub mod databases;
 pub mod expiry;
 pub mod idle;
+pub mod instance;
 mod key_row;
 pub mod parts;
 pub mod patterns;

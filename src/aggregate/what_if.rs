@@ -17,6 +17,8 @@ pub struct WhatIf {
     base: [Tally; KINDS],
     /// By alternative; none if nothing was asked.
     others: Vec<[Bytes; KINDS]>,
+    /// By alternative: what the allocator gives.
+    allocated: Vec<Bytes>,
 }
 
 /// What all keys add up to.
@@ -26,6 +28,8 @@ pub struct WhatIfSums {
     pub memory: Bytes,
     /// Memory under each alternative.
     pub alternatives: Vec<Bytes>,
+    /// What the allocator gives under each alternative.
+    pub allocated: Vec<Bytes>,
     /// The same by type, heaviest first.
     pub types: Vec<WhatIfType>,
 }
@@ -33,7 +37,11 @@ pub struct WhatIfSums {
 impl WhatIf {
     /// Nothing yet. All records will have so many alternatives.
     pub fn new(alternatives: usize) -> Self {
-        WhatIf { base: [Tally::default(); KINDS], others: vec![[Bytes(0); KINDS]; alternatives] }
+        WhatIf {
+            base: [Tally::default(); KINDS],
+            others: vec![[Bytes(0); KINDS]; alternatives],
+            allocated: vec![Bytes(0); alternatives],
+        }
     }
 
     /// The sums; none if nothing was asked.
@@ -55,6 +63,7 @@ impl WhatIf {
             memory: self.base.iter().map(|tally| tally.memory).sum(),
             alternatives: self.others.iter().map(|by_kind| by_kind.iter().copied().sum()).collect(),
             types,
+            allocated: self.allocated,
         })
     }
 }
@@ -70,10 +79,12 @@ impl Aggregate for WhatIf {
         for (sums, memory) in self.others.iter_mut().zip(record.alternatives) {
             sums[kind] += *memory;
         }
+        self.allocated.iter_mut().zip(record.allocated_elsewhere).for_each(|(sum, bytes)| *sum += *bytes);
     }
 
     fn merge(&mut self, other: Self) {
         Tally::merge_all(&mut self.base, &other.base);
+        self.allocated.iter_mut().zip(other.allocated).for_each(|(sum, more)| *sum += more);
         for (sums, more) in self.others.iter_mut().zip(other.others) {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         }

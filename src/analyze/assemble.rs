@@ -1,8 +1,11 @@
 //! The report, put together from the aggregates and from what is known of the files.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use super::instance;
 use super::plan::Plan;
+use super::read::File;
 use super::set::{Aggregates, Questions, Sections};
 use super::verdict::Verdict;
 use super::{baseline, findings, what_if};
@@ -30,17 +33,22 @@ pub(super) fn report(
     reference: Option<Millis>,
     mut whole: Option<Whole>,
     aggregates: Aggregates,
+    files: &[Arc<File>],
     verdicts: Vec<Verdict>,
     questions: &Questions,
 ) -> Report {
     let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
     let (mut sections, patterns): (Sections, Patterns) = aggregates.finish(cluster);
     name_sources(&mut sections, &verdicts);
+    let instance = instance::section(plan, files, &sections.instances, used_mem(&verdicts));
     let complete = verdicts.iter().all(Verdict::is_sound);
     let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();
-    let what_if = what_if::section(base, alternatives, sections.what_if.take(), sections.what_if_patterns);
+    let whole_server =
+        instance.as_ref().map(|instance| (instance, instance::tables_elsewhere(files, &sections.instances)));
+    let what_if =
+        what_if::section(base, alternatives, sections.what_if.take(), sections.what_if_patterns, whole_server);
     let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
     let bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     let files = verdicts.into_iter().map(|verdict| verdict.row).collect();
@@ -51,6 +59,7 @@ pub(super) fn report(
         options: options(plan, reference),
         source: Source { files, bytes },
         server,
+        instance,
         totals: sections.totals,
         databases: sections.databases,
         types: sections.types,

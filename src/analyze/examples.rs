@@ -57,7 +57,7 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     if sample.facts.damaged {
         damage(&mut files[0]);
     }
-    assemble::report(&plan, None, Some(NOW), None, aggregates, files, &questions)
+    assemble::report(&plan, None, Some(NOW), None, aggregates, &[], files, &questions)
 }
 
 /// How many keys there are so far.
@@ -106,6 +106,8 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         length: Some(key.length),
         memory: Bytes(key.memory),
         alternatives: &[],
+        allocated_elsewhere: &[],
+        allocated: Bytes(key.memory),
         disk: Bytes(key.disk),
         expires_at: left.map(|left| Millis(NOW.0 + left * 1000)),
         idle: key.idle,

@@ -12,6 +12,7 @@ pub mod check;
 mod examples;
 pub mod feed;
 mod findings;
+mod instance;
 pub mod masks;
 pub mod parallel;
 pub mod part;
@@ -64,6 +65,7 @@ use set::{Aggregates, Questions};
 pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
     let questions = Arc::new(questions(plan, &snapshot)?);
+    let files = snapshot.files();
     let mut reading = snapshot.reading(&plan.read);
     // A key for masking is made of checksums.
     reading.checksum |= plan.mask.is_some();
@@ -94,7 +96,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
     let verify = plan.read.checksum && plan.read.limit.is_none();
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
-    Ok(assemble::report(plan, mask, reading.reference, whole, aggregates, verdicts, &questions))
+    Ok(assemble::report(plan, mask, reading.reference, whole, aggregates, &files, verdicts, &questions))
 }
 
 /// Shows every selected record to `see`, one after the other in file order, with the name of its file.
@@ -141,7 +143,12 @@ pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
 }
 
 fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
-    questions_with(plan, snapshot.reference)
+    let mut questions = questions_with(plan, snapshot.reference)?;
+    let models = |file: &Arc<read::File>| {
+        file.model.in_cluster() || file.alternatives.iter().any(crate::memory::Model::in_cluster)
+    };
+    questions.slotted = snapshot.files().iter().any(models);
+    Ok(questions)
 }
 
 /// All questions of a plan; expiries are held against `reference`.
@@ -170,5 +177,15 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
     let alternatives = plan.read.what_if.len();
-    Ok(Questions { separators, classifier, checks, big: plan.big, reference, top: plan.top, patterns, alternatives })
+    Ok(Questions {
+        separators,
+        classifier,
+        checks,
+        big: plan.big,
+        reference,
+        slotted: false,
+        top: plan.top,
+        patterns,
+        alternatives,
+    })
 }

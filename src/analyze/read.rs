@@ -213,7 +213,7 @@ fn record<'k>(
     file: usize,
     end: usize,
 ) -> Result<Record<'k>> {
-    let (measured, alternatives) = meters.finish()?;
+    let (measured, elsewhere) = meters.finish()?;
     Ok(Record {
         file,
         db,
@@ -223,7 +223,9 @@ fn record<'k>(
         encoding: measured.encoding,
         length: measured.length,
         memory: measured.memory,
-        alternatives,
+        alternatives: elsewhere.memory,
+        allocated_elsewhere: elsewhere.allocated,
+        allocated: measured.allocated,
         disk: Bytes((end - entry.start) as u64),
         expires_at: entry.expires_at,
         idle: entry.idle,

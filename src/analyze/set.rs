@@ -8,6 +8,7 @@ use crate::aggregate::breakdown::Breakdown;
 use crate::aggregate::databases::Databases;
 use crate::aggregate::expiry::Expiry;
 use crate::aggregate::idle::Usage;
+use crate::aggregate::instance::{FileInstance, Instance};
 use crate::aggregate::patterns::{PatternSections, Patterns, PatternsPlan};
 use crate::aggregate::sizes::Sizes;
 use crate::aggregate::slots::Slots;
@@ -41,6 +42,8 @@ pub struct Questions {
     pub reference: Option<Millis>,
     /// Rows in each list.
     pub top: usize,
+    /// Whether a server that is computed for is a cluster's node: keys are counted by slot, then.
+    pub slotted: bool,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
     /// How many alternatives every record is priced for.
@@ -61,6 +64,7 @@ pub struct Aggregates {
     expiry: Expiry,
     usage: Usage,
     slots: Slots,
+    instance: Instance,
     streams: Streams,
     violations: Violations,
     patterns: Patterns,
@@ -86,6 +90,7 @@ pub struct Sections {
     pub idle: Option<report::Idle>,
     pub freq: Option<report::Freq>,
     pub slots: Option<report::Slots>,
+    pub instances: Vec<FileInstance>,
     pub streams: Option<report::Streams>,
     pub what_if: Option<WhatIfSums>,
     pub what_if_patterns: Vec<report::WhatIfPattern>,
@@ -107,6 +112,7 @@ impl Aggregates {
             expiry: Expiry::new(questions.reference),
             usage: Usage::new(),
             slots: Slots::new(top),
+            instance: Instance::new(questions.slotted),
             streams: Streams::new(top),
             violations: Violations::new(&questions.checks),
             patterns: Patterns::new(TreeLimits::default(), questions.alternatives),
@@ -148,6 +154,7 @@ impl Aggregates {
             idle,
             freq,
             slots: self.slots.finish(cluster),
+            instances: self.instance.finish(),
             streams: self.streams.finish(),
             what_if: self.what_if.finish(),
             what_if_patterns: what_if,
@@ -173,7 +180,9 @@ impl Aggregate for Aggregates {
         self.top_keys.observe(record);
         self.expiry.observe(record);
         self.usage.observe(record);
-        self.slots.observe_at(record, slot_of(record.key), has_tag(record.key));
+        let slot = slot_of(record.key);
+        self.slots.observe_at(record, slot, has_tag(record.key));
+        self.instance.observe_at(record, slot);
         self.streams.observe(record);
         self.violations.observe(record, &self.judged, &self.questions.checks);
         self.patterns.observe(record, &self.pattern, &self.judged);
@@ -189,6 +198,7 @@ impl Aggregate for Aggregates {
         self.expiry.merge(other.expiry);
         self.usage.merge(other.usage);
         self.slots.merge(other.slots);
+        self.instance.merge(other.instance);
         self.streams.merge(other.streams);
         self.violations.merge(other.violations);
         self.patterns.merge(other.patterns);
@@ -200,7 +210,7 @@ impl Aggregate for Aggregates {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.patterns.heap_bytes()
+        self.patterns.heap_bytes() + self.instance.heap_bytes()
     }
 
     fn settle_database(&mut self, db: u64) {
@@ -212,6 +222,7 @@ impl Aggregate for Aggregates {
         self.expiry.settle_database(db);
         self.usage.settle_database(db);
         self.slots.settle_database(db);
+        self.instance.settle_database(db);
         self.streams.settle_database(db);
         self.patterns.settle_database(db);
         self.what_if.settle_database(db);

@@ -75,7 +75,10 @@ impl Snapshot {
             let (name, multi_part) = (input.name.clone(), input.multi_part);
             let opened = Prepared::new(input, &plan.open).map(|prepared| {
                 let writer = writer(&prepared.preamble);
-                let model = Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &plan.config);
+                // Keys grouped by slot say that the dump is of a cluster's node.
+                let config =
+                    if prepared.preamble.by_slot { plan.config.of_cluster_node() } else { plan.config.clone() };
+                let model = Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config);
                 let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
                 let (described, caveats) = (model.name(), model.caveats());
                 let file = Arc::new(File { index, name: name.clone(), model, alternatives });
@@ -105,6 +108,11 @@ impl Snapshot {
     /// True when the snapshot is in several files.
     pub fn is_sharded(&self) -> bool {
         self.facts.len() > 1
+    }
+
+    /// The inputs that could be opened, until they are fed.
+    pub fn files(&self) -> Vec<Arc<File>> {
+        self.files.iter().map(|(file, _)| Arc::clone(file)).collect()
     }
 
     /// The files' batches as one sequence, `at_once` files at a time. May be called once.

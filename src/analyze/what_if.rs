@@ -5,7 +5,7 @@ use super::snapshot::FileFacts;
 use crate::aggregate::what_if::WhatIfSums;
 use crate::memory::Model;
 use crate::rdb::header::Header;
-use crate::report::{Alternative, WhatIf, WhatIfBase, WhatIfPattern};
+use crate::report::{Alternative, Instance, WhatIf, WhatIfBase, WhatIfPattern};
 use crate::units::Bytes;
 
 /// The alternatives in words, before a key was read.
@@ -47,23 +47,28 @@ fn unread(model: &Model, header: Header) -> Option<String> {
     })
 }
 
-/// The section of the report; none if nothing was asked.
-///
-/// `tables` and `total` stay unknown here: they are for whoever knows the instance around the keys, with the models in
-/// [`File`](super::read::File) by file and alternative.
+/// The section of the report; none if nothing was asked. Tables and totals are told where the whole server is: see
+/// [`instance::section`](super::instance::section).
 pub(super) fn section(
     base: String,
     mut alternatives: Vec<Alternative>,
     sums: Option<WhatIfSums>,
     patterns: Vec<WhatIfPattern>,
+    whole: Option<(&Instance, Vec<Bytes>)>,
 ) -> Option<WhatIf> {
-    let WhatIfSums { memory, alternatives: all, types } = sums?;
+    let WhatIfSums { memory, alternatives: all, types, allocated } = sums?;
     for (alternative, sum) in alternatives.iter_mut().zip(all) {
         alternative.memory = sum;
         alternative.difference = difference(sum, memory);
         alternative.share = if memory.0 == 0 { 0.0 } else { alternative.difference as f64 / memory.0 as f64 };
     }
-    let base = WhatIfBase { model: base, memory, tables: None, total: None };
+    let mut base = WhatIfBase { model: base, memory, tables: None, total: None };
+    if let Some((instance, tables)) = whole {
+        (base.tables, base.total) = (Some(instance.tables.sum()), Some(instance.total));
+        for ((alternative, tables), allocated) in alternatives.iter_mut().zip(tables).zip(allocated) {
+            (alternative.tables, alternative.total) = (Some(tables), Some(allocated + tables));
+        }
+    }
     Some(WhatIf { base, alternatives, types, patterns })
 }
 
@@ -99,8 +104,9 @@ mod tests {
             tables: None,
             total: None,
         };
-        let sums = WhatIfSums { memory: Bytes(0), alternatives: vec![Bytes(0)], types: vec![] };
-        let section = section(String::new(), vec![ask], Some(sums), vec![]).unwrap();
+        let sums =
+            WhatIfSums { memory: Bytes(0), alternatives: vec![Bytes(0)], types: vec![], allocated: vec![Bytes(0)] };
+        let section = section(String::new(), vec![ask], Some(sums), vec![], None).unwrap();
         assert_eq!((section.alternatives[0].memory, section.alternatives[0].share), (Bytes(0), 0.0));
     }
 }

@@ -20,7 +20,8 @@ pub struct ServerConfig {
     pub(crate) list_entries: u64,
     /// Up to Redis 3.0.
     pub(crate) list_value: u64,
-    pub(crate) cluster: bool,
+    /// As it was set; nothing was said so far.
+    pub(crate) cluster: Option<bool>,
     pub(crate) maxmemory: u64,
     pub(crate) maxmemory_policy: String,
 }
@@ -39,7 +40,7 @@ impl Default for ServerConfig {
             list_depth: 0,
             list_entries: 512,
             list_value: 64,
-            cluster: false,
+            cluster: None,
             maxmemory: 0,
             maxmemory_policy: "noeviction".to_owned(),
         }
@@ -84,7 +85,7 @@ impl ServerConfig {
                 .with_hint(format!("those that do: {}", ServerConfig::names().collect::<Vec<_>>().join(", "))));
         };
         match name {
-            "cluster-enabled" => self.cluster = yes_or_no(name, value)?,
+            "cluster-enabled" => self.cluster = Some(yes_or_no(name, value)?),
             "hash-max-listpack-entries" => self.hash_entries = amount(name, value)?,
             "hash-max-listpack-value" => self.hash_value = amount(name, value)?,
             "list-compress-depth" => self.list_depth = amount(name, value)?,
@@ -100,6 +101,22 @@ impl ServerConfig {
             _ => self.zset_value = amount(name, value)?,
         }
         Ok(())
+    }
+
+    /// The server is a cluster's node.
+    pub fn in_cluster(&self) -> bool {
+        self.cluster.unwrap_or(false)
+    }
+
+    /// Takes the server for a cluster's node if nothing else was said.
+    #[must_use]
+    pub fn of_cluster_node(&self) -> ServerConfig {
+        ServerConfig { cluster: self.cluster.or(Some(true)), ..self.clone() }
+    }
+
+    /// Keys are evicted by their use, so that no two of them share an object.
+    pub(crate) fn evicts_by_use(&self) -> bool {
+        self.maxmemory > 0 && ["lru", "lfu"].iter().any(|way| self.maxmemory_policy.ends_with(way))
     }
 
     /// Reads a `redis.conf` or `valkey.conf`. What does not matter here is passed over, `include` too.
@@ -140,7 +157,7 @@ impl ServerConfig {
     /// The values in the order of [`NAMES`].
     fn texts(&self) -> [String; 14] {
         [
-            if self.cluster { "yes".to_owned() } else { "no".to_owned() },
+            if self.in_cluster() { "yes".to_owned() } else { "no".to_owned() },
             self.hash_entries.to_string(),
             self.hash_value.to_string(),
             self.list_depth.to_string(),

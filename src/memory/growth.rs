@@ -73,6 +73,41 @@ impl Growth {
         Growth { kind, ..Growth::default() }
     }
 
+    /// The table after so many insertions one by one, without going through them.
+    pub fn after(kind: Kind, elements: u64) -> Growth {
+        let settled = Growth::settled(kind, elements);
+        let before = settled.size / 2;
+        let room = kind.capacity(before);
+        if before < kind.size_for(0) || elements <= room {
+            return settled;
+        }
+        let (steps, gone) = (kind.steps(room, before), elements - room - 1);
+        if gone >= steps {
+            return settled;
+        }
+        Growth { size: before, next: settled.size, steps: steps - gone, used_before: room, ..settled }
+    }
+
+    /// A table that was made for so many elements, with them.
+    pub fn presized(kind: Kind, elements: u64) -> Growth {
+        Growth { kind, size: kind.size_for(elements), used: elements, ..Growth::default() }
+    }
+
+    /// The same after the server had time: no move is under way, and a table of slots that is full has been doubled, but
+    /// for the smallest.
+    pub fn rested(kind: Kind, elements: u64) -> Growth {
+        let settled = Growth::settled(kind, elements);
+        let full = kind == Kind::Slots && elements == settled.size && elements > SMALLEST && settled.size < LARGEST;
+        if full { Growth { size: 2 * settled.size, ..settled } } else { settled }
+    }
+
+    /// The same, but after a move that was under way has come to its end.
+    fn settled(kind: Kind, elements: u64) -> Growth {
+        let least = elements.div_ceil(kind.capacity(1)).max(kind.size_for(0));
+        let size = least.checked_next_power_of_two().unwrap_or(LARGEST);
+        Growth { kind, size, used: elements, ..Growth::default() }
+    }
+
     /// Asks for room for so many elements.
     pub fn reserve(&mut self, elements: u64) {
         if self.next != 0 || self.used > elements {
@@ -132,6 +167,20 @@ impl Growth {
         };
         // Below the number of elements, so nothing is lost.
         self.size().saturating_add(chained.round() as u64)
+    }
+
+    /// Entries that are not the first in their slot.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn followers(&self) -> u64 {
+        let behind = |used: u64, size| used.saturating_sub(occupied(used, size));
+        if self.next == 0 {
+            return behind(self.used, self.size);
+        }
+        // Slots that were not moved yet are as they were.
+        let share = self.steps as f64 / self.kind.steps(self.used_before, self.size).max(1) as f64;
+        let left = (self.used_before as f64 * share) as u64;
+        let old = (behind(self.used_before, self.size) as f64 * share) as u64;
+        old + behind(self.used.saturating_sub(left), self.next)
     }
 
     fn step(&mut self) {
@@ -225,6 +274,26 @@ mod tests {
     }
 
     #[test]
+    fn the_short_way_equals_the_long_one() {
+        for kind in [Kind::Slots, Kind::Buckets] {
+            let mut long = Growth::new(kind);
+            for elements in 1..6000 {
+                long.insert();
+                let short = Growth::after(kind, elements);
+                assert_eq!((short.size(), short.buckets()), (long.size(), long.buckets()), "{kind:?} {elements}");
+                assert!(Growth::settled(kind, elements).size() <= long.size());
+            }
+        }
+    }
+
+    #[test]
+    fn full_tables_are_doubled_by_and_by() {
+        let sizes = [4, 5, 8, 9, 1024].map(|n| Growth::rested(Kind::Slots, n).size());
+        assert_eq!(sizes, [4, 8, 16, 16, 2048]);
+        assert_eq!([7, 8, 14].map(|n| Growth::presized(Kind::Buckets, n).size()), [2, 2, 4]);
+    }
+
+    #[test]
     fn an_empty_table_is_left_at_the_next_insertion() {
         let mut growth = Growth::default();
         growth.reserve(0);
@@ -250,5 +319,7 @@ mod tests {
         growth.reserve(u64::MAX);
         growth.fill(u64::MAX);
         assert!(growth.buckets() > 0);
+        assert!(Growth::after(Kind::Buckets, u64::MAX).size() > 0);
+        assert!(Growth::after(Kind::Slots, u64::MAX).size() > 0);
     }
 }

@@ -1,6 +1,10 @@
 //! The sizes and thresholds of one server, and which of the known forms its values take. No logic: the formulas are in
 //! [`super::price`], the versions in [`super::servers`].
 
+mod instance;
+
+pub use instance::*;
+
 use crate::record::Encoding;
 
 /// All that tells one server's memory from another's.
@@ -28,6 +32,8 @@ pub struct Layout {
     pub score: ScoreText,
     /// Tables of sets, hashes and sorted sets.
     pub table: TableLayout,
+    /// Elements that are alone in their bucket have no entry, whatever is counted for them.
+    pub bare: BareElements,
     /// Which tables are made in their final size.
     pub presize: Presize,
     /// Fields and values of a hash in a table.
@@ -42,6 +48,10 @@ pub struct Layout {
     pub stream: StreamLayout,
     /// How the sum over elements enters the figure.
     pub average: Average,
+    /// Numbers below 10 000 are objects that all keys share, if nothing is to be evicted by their use.
+    pub shared_numbers: bool,
+    /// Tables of the databases.
+    pub instance: InstanceLayout,
 }
 
 /// How the key and the object in front of the value are counted.
@@ -251,6 +261,17 @@ pub enum TableLayout {
     },
 }
 
+/// In which tables an element that is alone in its bucket has no entry: where it is all one allocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BareElements {
+    /// In none.
+    Never,
+    /// In sets (from 7.2 on).
+    Sets,
+    /// In sets, hashes and sorted sets (Redis from 8.6 on).
+    All,
+}
+
 /// Which tables are made in their final size while loading.
 #[derive(Debug, Clone, Copy)]
 pub struct Presize {
@@ -316,6 +337,10 @@ pub struct StreamLayout {
     pub encoding: Encoding,
     /// Size of the stream's structure, as far as it is counted.
     pub stream: u64,
+    /// Size of the stream's structure.
+    pub real_stream: u64,
+    /// Each pending id has a list of the groups in which it is pending (Redis 8.2 and 8.4).
+    pub pending_lists: bool,
     /// How a listpack of entries is counted.
     pub listpack: Count,
     /// Size of a group.

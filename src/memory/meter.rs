@@ -14,6 +14,7 @@ mod zset;
 
 use super::Model;
 use super::price::{Framed, Key};
+use super::slack::gap;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::rdb::packed::{listpack, ziplist};
@@ -32,6 +33,8 @@ pub struct Measured {
     pub length: Option<u64>,
     /// What `MEMORY USAGE key SAMPLES 0` answers.
     pub memory: Bytes,
+    /// What the allocator gives for key and value, without the entries of the database's tables.
+    pub allocated: Bytes,
     /// The type's name, for values of modules.
     pub module: Option<ModuleName>,
     /// For hashes whose layout on disk carries field expiries: how many fields have one.
@@ -46,12 +49,14 @@ struct Value {
     encoding: Encoding,
     length: u64,
     memory: u64,
+    /// What the allocator gives beyond `memory`.
+    slack: i64,
 }
 
 impl Value {
     #[inline]
-    fn new(encoding: Encoding, length: u64, memory: u64) -> Value {
-        Value { encoding, length, memory }
+    fn new(encoding: Encoding, length: u64, memory: u64, slack: i64) -> Value {
+        Value { encoding, length, memory, slack }
     }
 
     #[inline]
@@ -60,6 +65,7 @@ impl Value {
             encoding: self.encoding,
             length: Some(self.length),
             memory: Bytes(self.memory),
+            allocated: Bytes(self.memory.saturating_add_signed(self.slack)),
             module: None,
             fields_with_ttl: None,
             stream: None,
@@ -166,20 +172,20 @@ impl<'m> Meter<'m> {
     /// What a module takes only the module knows: its parts on disk are the guess. Servers that do not keep the key in
     /// the object do not count the object either.
     fn module_value(&self) -> Measured {
-        let Framed { outside, object } = self.model.frame(self.key);
-        let object = if outside > 0 { 0 } else { object };
+        let Framed { outside, object, slack } = self.model.frame(self.key);
+        let (object, slack) = if outside > 0 { (0, slack + gap(object, 0)) } else { (object, slack) };
         let vectors = self.module.name.is_some_and(|name| name.as_str() == "vectorset");
         let length = if vectors { self.module.second } else { None };
         let nodes = length.unwrap_or(0).min(self.module.integers).saturating_mul(VECTOR_NODE);
         let memory = [outside, object, self.module.bytes, nodes].into_iter().fold(0, u64::saturating_add);
-        Measured { length, module: self.module.name, ..Value::new(Encoding::Raw, 0, memory).measured() }
+        Measured { length, module: self.module.name, ..Value::new(Encoding::Raw, 0, memory, slack).measured() }
     }
 
     fn array_value(&self) -> Measured {
-        let Framed { outside, object } = self.model.frame(self.key);
+        let Framed { outside, object, slack } = self.model.frame(self.key);
         let slots = self.module.integers.saturating_mul(ARRAY_SLOT);
         let memory = [outside, object, self.module.bytes, slots].into_iter().fold(0, u64::saturating_add);
-        Value::new(Encoding::Sliced, self.module.integers, memory).measured()
+        Value::new(Encoding::Sliced, self.module.integers, memory, slack).measured()
     }
 
     #[inline]

@@ -16,6 +16,16 @@ pub struct Meters<'m> {
     others: Vec<Meter<'m>>,
     /// By alternative, of the last key.
     memory: Vec<Bytes>,
+    allocated: Vec<Bytes>,
+}
+
+/// What a value takes under each alternative, in the order asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Elsewhere<'m> {
+    /// What `MEMORY USAGE` answers there.
+    pub memory: &'m [Bytes],
+    /// What the allocator gives there.
+    pub allocated: &'m [Bytes],
 }
 
 impl<'m> Meters<'m> {
@@ -25,6 +35,7 @@ impl<'m> Meters<'m> {
             base: Meter::new(base),
             others: others.iter().map(Meter::new).collect(),
             memory: Vec::with_capacity(others.len()),
+            allocated: Vec::with_capacity(others.len()),
         }
     }
 
@@ -48,15 +59,19 @@ impl<'m> Meters<'m> {
     /// Where only an alternative has to look into a blob, and finds it damaged, the base's figure stands for its own:
     /// asking what would be elsewhere does not change which keys count.
     #[inline]
-    pub fn finish(&mut self) -> Result<(Measured, &[Bytes])> {
+    pub fn finish(&mut self) -> Result<(Measured, Elsewhere<'_>)> {
         let measured = self.base.finish()?;
         if self.others.is_empty() {
-            return Ok((measured, &[])); // the common case
+            return Ok((measured, Elsewhere::default())); // the common case
         }
         self.memory.clear();
-        let memory = |meter: &mut Meter<'_>| meter.finish().map_or(measured.memory, |other| other.memory);
-        self.memory.extend(self.others.iter_mut().map(memory));
-        Ok((measured, &self.memory))
+        self.allocated.clear();
+        for meter in &mut self.others {
+            let other = meter.finish().unwrap_or(measured);
+            self.memory.push(other.memory);
+            self.allocated.push(other.allocated);
+        }
+        Ok((measured, Elsewhere { memory: &self.memory, allocated: &self.allocated }))
     }
 
     /// Shows all meters the same, in turns over one buffer: a blob that each of them expands is in memory once.
@@ -192,7 +207,7 @@ mod tests {
         for _ in 0..2 {
             meters.begin_key(3, true);
             walk(ValueType::Set, &mut Cursor::new(SET, 0), &mut meters).unwrap();
-            let (measured, memory) = meters.finish().unwrap();
+            let (measured, Elsewhere { memory, .. }) = meters.finish().unwrap();
             assert_eq!(measured, alone(&base));
             assert_eq!(memory, others.iter().map(|model| alone(model).memory).collect::<Vec<_>>());
         }
@@ -212,7 +227,7 @@ mod tests {
         let mut meters = Meters::new(&base, &others);
         meters.begin_key(1, false);
         walk(ValueType::HashListpack, &mut Cursor::new(blob, 0), &mut meters).unwrap();
-        let (measured, memory) = meters.finish().unwrap();
+        let (measured, Elsewhere { memory, .. }) = meters.finish().unwrap();
         assert_eq!(memory, [measured.memory]);
     }
 }

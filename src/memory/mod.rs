@@ -14,6 +14,7 @@
 mod alloc;
 mod config;
 mod growth;
+mod instance;
 mod item;
 mod layout;
 mod meter;
@@ -24,13 +25,15 @@ mod score;
 mod server;
 mod servers;
 mod skiplist;
+mod slack;
 mod vset;
 mod what_if;
 
 pub use alloc::Allocator;
 pub use config::ServerConfig;
+pub use instance::{DatabaseMemory, DatabaseShape, InstanceMemory, InstanceShape, SlotShape, TableBytes};
 pub use meter::{Measured, Meter};
-pub use meters::Meters;
+pub use meters::{Elsewhere, Meters};
 pub use server::{Server, ServerFamily};
 pub use what_if::WhatIf;
 
@@ -49,6 +52,7 @@ pub struct Model {
     about_layout: Option<&'static str>,
     nodes: NodePrices,
     short: ShortPrices,
+    shares_numbers: bool,
 }
 
 /// What is asked for each element of a table, computed once.
@@ -72,12 +76,31 @@ impl Model {
     pub fn for_server(server: Server, allocator: Allocator, config: &ServerConfig) -> Model {
         let (layout, about_layout) = servers::layout(&server);
         let nodes = NodePrices::new(layout.skiplist.node, allocator);
-        let short = ShortPrices::NONE;
-        let classes = Classes::new(allocator);
-        let config = config.clone();
-        let mut model = Model { server, allocator, config, layout, classes, about_layout, nodes, short };
+        let shares_numbers = layout.shared_numbers && !config.evicts_by_use();
+        let mut model = Model {
+            server,
+            allocator,
+            config: config.clone(),
+            layout,
+            classes: Classes::new(allocator),
+            about_layout,
+            nodes,
+            short: ShortPrices::NONE,
+            shares_numbers,
+        };
         model.short = model.short_prices();
         model
+    }
+
+    /// Small numbers are objects that all keys share.
+    #[inline]
+    fn shares_numbers(&self) -> bool {
+        self.shares_numbers
+    }
+
+    /// The server is a cluster's node.
+    pub fn in_cluster(&self) -> bool {
+        self.config.in_cluster()
     }
 
     /// The server that values are priced for.

@@ -3,6 +3,7 @@
 use super::growth::{Growth, Kind, occupied};
 use super::layout::*;
 use super::rax::Shape;
+use super::slack::gap;
 use super::{Model, ShortPrices};
 
 /// What is known of a key before its value.
@@ -21,6 +22,8 @@ pub struct Framed {
     pub outside: u64,
     /// The value's figure starts with this.
     pub object: u64,
+    /// What the allocator gives for the two beyond that. The entry of the main table is not with them.
+    pub slack: i64,
 }
 
 /// What a table is used for.
@@ -61,6 +64,8 @@ const ARGUMENT_HEADER: u64 = 3;
 /// Header of a string that counts its users (KeyDB), below 64 KiB.
 const SHARED_HEADER: u64 = 11;
 
+/// The entry of a main table, as it is counted with each key.
+pub const MAIN_ENTRY: u64 = 24;
 impl Model {
     /// Bytes of an allocation.
     #[inline]
@@ -121,34 +126,40 @@ impl Model {
     #[inline]
     pub(super) fn frame(&self, key: Key) -> Framed {
         let object = self.layout.object;
+        let framed = |outside, slack| Framed { outside, object, slack };
         match self.layout.frame {
             Frame::Argument => {
                 let header = self.inner_sds(key.len).saturating_sub(key.len + 1).max(ARGUMENT_HEADER);
-                Framed { outside: key.len + header + 1 + 24, object }
+                let outside = key.len + header + 1 + MAIN_ENTRY;
+                framed(outside, gap(self.usable(self.sds_size(key.len)), outside))
             }
             Frame::Entry { cluster } => {
-                let links = if self.config.cluster { cluster } else { 0 };
-                Framed { outside: self.sds(key.len) + 24 + links, object }
+                let links = if self.config.in_cluster() { cluster } else { 0 };
+                let entry = MAIN_ENTRY + links;
+                framed(self.sds(key.len) + entry, self.sds_slack(key.len) + gap(0, entry))
             }
             Frame::SharedKey => {
                 let key = if key.len < 1 << 16 { self.usable(key.len + SHARED_HEADER + 1) } else { self.sds(key.len) };
-                Framed { outside: key + 24, object }
+                framed(key + MAIN_ENTRY, gap(0, MAIN_ENTRY))
             }
-            Frame::KeyInEntry => Framed { outside: self.usable(16 + 1 + self.inner_sds(key.len)), object },
-            Frame::Joint(joint) => Framed { outside: 0, object: self.joint(joint, key) },
+            Frame::KeyInEntry => framed(self.usable(16 + 1 + self.inner_sds(key.len)), 0),
+            Frame::Joint(joint) => self.joint(joint, key),
         }
     }
 
-    fn joint(&self, joint: Joint, key: Key) -> u64 {
+    #[inline]
+    fn joint(&self, joint: Joint, key: Key) -> Framed {
         let expiry = if key.expires || key.len >= ROOM_FOR_EXPIRY_FROM { 8 } else { 0 };
         let size = self.layout.object + expiry + 1 + self.inner_sds(key.len);
-        match joint {
-            Joint::Usable => self.usable(size),
+        let given = self.usable(size);
+        let object = match joint {
+            Joint::Usable => given,
             Joint::Requested => size,
-            Joint::RequestedWithSpareExpiry if expiry == 0 && self.usable(size) - size >= 8 => size + 8,
+            Joint::RequestedWithSpareExpiry if expiry == 0 && given - size >= 8 => size + 8,
             Joint::RequestedWithSpareExpiry => size,
             Joint::ObjectOnly => self.layout.object,
-        }
+        };
+        Framed { outside: 0, object, slack: gap(given, object) }
     }
 
     /// What a value inside the allocation of its key takes with it, if there is room.
@@ -206,7 +217,7 @@ impl Model {
 
     /// Bytes of an entry, and of the value outside of it.
     #[inline]
-    fn joint_pair(&self, field: u64, value: u64, expiry: u64) -> (u64, u64) {
+    pub(super) fn joint_pair(&self, field: u64, value: u64, expiry: u64) -> (u64, u64) {
         // A field with an expiry has no one-byte header, nor has one with its value elsewhere.
         let long_header = |size: u64| if field < 32 { size + 2 } else { size };
         let inner = self.inner_sds(field);
@@ -310,7 +321,7 @@ mod tests {
     const KEY: Key = Key { len: 1, expires: false };
 
     fn framed(name: &str, key: Key) -> u64 {
-        let Framed { outside, object } = model(name).frame(key);
+        let Framed { outside, object, .. } = model(name).frame(key);
         outside + object
     }
 

@@ -13,14 +13,20 @@ pub struct Upgrade {
     pub memory: Bytes,
 }
 
-/// What the server takes for this snapshot, as far as it is estimated.
+/// What the server takes for this snapshot: keys and tables, or the keys alone where only some of them count.
 pub fn estimated_memory(report: &Report) -> Bytes {
-    report.totals.memory
+    report.instance.as_ref().map_or(report.totals.memory, |instance| instance.total)
 }
 
 /// What was computed for other servers, comparable with [`estimated_memory`].
-pub fn upgrades<'a>(_report: &'a Report, context: &'a Context) -> &'a [Upgrade] {
-    &context.upgrades
+pub fn upgrades(report: &Report, context: &Context) -> Vec<Upgrade> {
+    let alternatives = report.what_if.iter().flat_map(|what_if| &what_if.alternatives);
+    let whole = report.instance.is_some();
+    let computed = alternatives.map(|alternative| Upgrade {
+        model: alternative.model.clone(),
+        memory: alternative.total.filter(|_| whole).unwrap_or(alternative.memory),
+    });
+    context.upgrades.iter().cloned().chain(computed).collect()
 }
 
 /// `part` of `whole` in thousandths, rounded up, so that whatever is above a limit also reads as above it. All of nothing

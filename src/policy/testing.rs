@@ -22,6 +22,8 @@ pub fn record(name: &[u8]) -> Record<'_> {
         length: Some(10),
         memory: Bytes(80),
         alternatives: &[],
+        allocated_elsewhere: &[],
+        allocated: Bytes(80),
         disk: Bytes(40),
         expires_at: None,
         idle: None,

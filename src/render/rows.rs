@@ -195,6 +195,8 @@ mod tests {
             length: Some(100),
             memory: Bytes(160),
             alternatives: &[],
+            allocated_elsewhere: &[],
+            allocated: Bytes(160),
             disk: Bytes(110),
             expires_at: Some(Millis(1_900_000_000_000)),
             idle: None,

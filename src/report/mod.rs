@@ -4,6 +4,7 @@
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
 mod findings;
+mod instance;
 mod key;
 mod keys;
 mod policy;
@@ -12,6 +13,7 @@ mod stored;
 mod what_if;
 
 pub use findings::*;
+pub use instance::*;
 pub use key::{Key, base64};
 pub use policy::*;
 pub use sections::*;
@@ -38,6 +40,8 @@ pub struct Report {
     pub source: Source,
     /// Who wrote the snapshot. The first file's; files that differ say so themselves.
     pub server: Server,
+    /// What the whole server takes, if all its keys count.
+    pub instance: Option<Instance>,
     /// How much there is.
     pub totals: Totals,
     /// Per database, by number.

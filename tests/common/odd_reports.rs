@@ -14,6 +14,7 @@ pub fn empty() -> Report {
         options: Options::default(),
         source: Source::default(),
         server: Server::default(),
+        instance: None,
         totals: Totals::default(),
         databases: vec![],
         types: vec![],

@@ -16,6 +16,25 @@ pub fn full() -> Report {
     Report { complete: false, source: damaged_source(), warnings: warnings(), ..sound() }
 }
 
+/// What the server takes in all.
+fn instance() -> Instance {
+    let tables = Tables { main: Bytes(28 * MIB), expires: Bytes(9 * MIB), slots: Bytes(0) };
+    let row = |db, keys, expiring, main| InstanceDatabase { db, keys, expiring, main: Bytes(main), expires: Bytes(0) };
+    Instance {
+        model: "redis 7.4.1, jemalloc".into(),
+        keys: Bytes(TOTAL),
+        correction: -61_000_000,
+        tables,
+        total: Bytes(TOTAL + 37 * MIB - 61_000_000),
+        after_load: Some(Bytes(TOTAL + 45 * MIB - 61_000_000)),
+        overhead: Tables { main: Bytes(46 * MIB), ..tables },
+        dataset: i64::try_from(TOTAL - 18 * MIB).unwrap_or_default() - 61_000_000,
+        databases: vec![row(0, 1_200_000, 400_000, 27 * MIB), row(3, 34_567, 0, MIB)],
+        used_mem: Some(Bytes(1_700 * MIB)),
+        difference: Some(226 << 20),
+    }
+}
+
 /// The same shop in one sound file.
 pub fn sound() -> Report {
     Report {
@@ -31,6 +50,7 @@ pub fn sound() -> Report {
         },
         source: Source { files: vec![file("shop.rdb", "rdb", 310 * MIB)], bytes: Bytes(310 * MIB) },
         server: server(),
+        instance: Some(instance()),
         totals: Totals {
             keys: 1_234_567,
             memory: Bytes(TOTAL),

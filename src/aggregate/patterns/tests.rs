@@ -21,6 +21,8 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
         length: Some(7),
         memory: Bytes(memory),
         alternatives: &[],
+        allocated_elsewhere: &[],
+        allocated: Bytes(memory),
         disk: Bytes(memory / 2),
         expires_at: expires_at.map(Millis),
         idle: None,

@@ -39,6 +39,8 @@ pub struct HashMeter {
     stored: u64,
     /// Sum over the pairs in a table.
     strings: u64,
+    /// What the allocator gives for them beyond that.
+    slack: i64,
     growth: Growth,
     /// Pairs with an expiry, where the layout on disk can tell.
     with_ttl: Option<u64>,
@@ -139,6 +141,7 @@ impl HashMeter {
     fn add(&mut self, model: &Model, field: u64, value: u64, expires: bool) {
         self.pairs += 1;
         self.strings = self.strings.saturating_add(model.pair(field, value, expires));
+        self.slack = self.slack.wrapping_add(model.pair_slack(field, value, expires));
     }
 
     fn pack(&mut self, model: &Model, item: Item) {
@@ -292,21 +295,26 @@ impl HashMeter {
 
     /// The whole hash.
     pub fn finish(&mut self, model: &Model, key: Key, tree: &mut Tree) -> Value {
-        let Framed { outside, object } = model.frame(key);
-        let (encoding, memory) = match self.form {
-            Form::Packed => (model.layout.packed.encoding(), outside + object + model.packed(self.packed_size(model))),
+        let Framed { outside, object, slack } = model.frame(key);
+        let (encoding, memory, more) = match self.form {
+            Form::Packed => {
+                let size = self.packed_size(model);
+                (model.layout.packed.encoding(), outside + object + model.packed(size), model.packed_slack(size))
+            }
             Form::PackedExpiring => {
-                let structure = model.packed(model.layout.listpack_ex);
-                let blob = model.packed(self.packed_size(model));
-                (Encoding::Listpackex, outside + object + structure + blob)
+                let (structure, blob) = (model.layout.listpack_ex, self.packed_size(model));
+                let memory = outside + object + model.packed(structure) + model.packed(blob);
+                (Encoding::Listpackex, memory, model.packed_slack(structure) + model.packed_slack(blob))
             }
             Form::Table => {
                 let index = vset::index(model, &mut self.expiries, tree);
                 let base = object + index + model.table(TableUse::Hash, self.pairs, &self.growth);
-                (Encoding::Hashtable, outside + model.average(base, self.strings, self.pairs))
+                let table = model.table_slack(TableUse::Hash, self.pairs, &self.growth);
+                let memory = outside + model.average(base, self.strings, self.pairs);
+                (Encoding::Hashtable, memory, table.saturating_add(self.slack))
             }
         };
-        Value::new(encoding, self.pairs, memory)
+        Value::new(encoding, self.pairs, memory, slack.saturating_add(more))
     }
 
     fn packed_size(&self, model: &Model) -> u64 {

@@ -8,6 +8,7 @@ use crate::memory::Model;
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
 use crate::memory::layout::{AverageOver, ListForm, PackedForm, PlainNodes};
 use crate::memory::price::{Framed, Key};
+use crate::memory::slack::gap;
 use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::{Form, RawString};
 use crate::rdb::walk::Node;
@@ -84,8 +85,11 @@ pub struct ListMeter {
     /// Size of the last closed node.
     last: u64,
     open: Option<Open>,
-    /// What compressing would save of the last nodes seen: they may turn out to be the end of the list.
-    tail: VecDeque<u64>,
+    /// What compressing would save of the last nodes seen, as counted and as given beyond that: they may turn out to be
+    /// the end of the list.
+    tail: VecDeque<(u64, i64)>,
+    /// What the allocator gives for the nodes' contents beyond what is counted.
+    slack: i64,
     saved: u64,
     longest: u64,
     texts: u64,
@@ -183,12 +187,16 @@ impl ListMeter {
         self.last = size;
         let content = model.counted(size, model.layout.list.entry);
         self.contents = self.contents.saturating_add(content);
+        let slack = model.slack(size, model.layout.list.entry);
+        self.slack = self.slack.wrapping_add(slack);
         let depth = model.config.list_depth;
         if depth == 0 {
             return;
         }
-        let saving = compressed.filter(|c| size >= LEAST_COMPRESSED && c + LEAST_SAVED < size).map_or(0, |c| {
-            content.saturating_sub(model.counted(c + model.layout.list.lzf_header, model.layout.list.entry))
+        let saving = compressed.filter(|c| size >= LEAST_COMPRESSED && c + LEAST_SAVED < size).map_or((0, 0), |c| {
+            let size = c + model.layout.list.lzf_header;
+            let entry = model.layout.list.entry;
+            (content.saturating_sub(model.counted(size, entry)), slack.wrapping_sub(model.slack(size, entry)))
         });
         // The first nodes stay as they are, and so will the last: only what falls out of the window is saved.
         if self.nodes <= depth {
@@ -196,7 +204,9 @@ impl ListMeter {
         }
         self.tail.push_back(saving);
         if self.tail.len() as u64 > depth {
-            self.saved = self.saved.saturating_add(self.tail.pop_front().unwrap_or(0));
+            let (saved, slack) = self.tail.pop_front().unwrap_or_default();
+            self.saved = self.saved.saturating_add(saved);
+            self.slack = self.slack.wrapping_sub(slack);
         }
     }
 
@@ -219,9 +229,10 @@ impl ListMeter {
         }
         self.close(model);
         let list = &model.layout.list;
-        let Framed { outside, object } = model.frame(key);
+        let Framed { outside, object, slack } = model.frame(key);
         if self.is_one_listpack(model) {
-            return Value::new(Encoding::Listpack, self.elements, outside + object + model.packed(self.last));
+            let memory = outside + object + model.packed(self.last);
+            return Value::new(Encoding::Listpack, self.elements, memory, slack + model.packed_slack(self.last));
         }
         let base = object + model.counted(list.list, list.structs);
         let node = model.counted(list.node, list.structs);
@@ -230,7 +241,10 @@ impl ListMeter {
             AverageOver::Nodes => self.nodes,
             AverageOver::Elements => self.elements,
         };
-        Value::new(Encoding::Quicklist, self.elements, outside + model.average(base, sum, divisor))
+        let structs = gap(model.usable(list.list), model.counted(list.list, list.structs))
+            .saturating_add(gap(model.usable(list.node), node).saturating_mul(self.nodes.cast_signed()));
+        let slack = slack.saturating_add(structs).saturating_add(self.slack);
+        Value::new(Encoding::Quicklist, self.elements, outside + model.average(base, sum, divisor), slack)
     }
 
     fn is_one_listpack(&self, model: &Model) -> bool {
@@ -243,18 +257,18 @@ impl ListMeter {
 
     fn linked(&mut self, model: &Model, key: Key) -> Value {
         let config = &model.config;
-        let Framed { outside, object } = model.frame(key);
+        let Framed { outside, object, slack } = model.frame(key);
         let frame = outside + object;
         // One that was stored as a ziplist is held against the number of elements only.
         let too_long = !self.was_ziplist && self.longest > config.list_value;
         if self.elements > config.list_entries || too_long {
-            return Value::new(Encoding::Linkedlist, self.elements, frame.saturating_add(48 + self.texts));
+            return Value::new(Encoding::Linkedlist, self.elements, frame.saturating_add(48 + self.texts), slack);
         }
         let size = match self.open {
             Some(open) if !self.was_ziplist => ZIPLIST_FRAME + open.blob.body(),
             _ => self.ziplist,
         };
-        Value::new(Encoding::Ziplist, self.elements, frame.saturating_add(size))
+        Value::new(Encoding::Ziplist, self.elements, frame.saturating_add(size), slack)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::memory::growth::Growth;
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME};
 use crate::memory::layout::Count;
 use crate::memory::price::{Framed, Key, TableUse};
+use crate::memory::slack::gap;
 use crate::rdb::packed::{Packed, intset, listpack};
 use crate::rdb::string::RawString;
 use crate::record::Encoding;
@@ -36,6 +37,8 @@ pub struct SetMeter {
     stored: u64,
     /// Sum over the members in a table.
     strings: u64,
+    /// What the allocator gives for them beyond that.
+    slack: i64,
     growth: Growth,
 }
 
@@ -64,7 +67,7 @@ impl SetMeter {
     pub fn member(&mut self, model: &Model, member: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let len = member.len();
         self.members += 1;
-        self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(len));
+        self.add(model, len);
         if self.form == Form::Table {
             self.growth.insert();
             return Ok(());
@@ -73,6 +76,13 @@ impl SetMeter {
         self.longest = self.longest.max(len);
         self.small(model, item, len);
         Ok(())
+    }
+
+    /// A string that a table would hold.
+    #[inline]
+    fn add(&mut self, model: &Model, len: u64) {
+        self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(len));
+        self.slack = self.slack.wrapping_add(model.sds_slack(len));
     }
 
     /// A member of a set that is not a table yet.
@@ -129,8 +139,7 @@ impl SetMeter {
             self.make_table_for(model, header.count);
             self.growth.fill(header.count);
             for number in intset::numbers(blob.decode(scratch)?, blob.offset)? {
-                let len = Packed::Int(number).len();
-                self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(len));
+                self.add(model, Packed::Int(number).len());
             }
         }
         Ok(())
@@ -145,7 +154,7 @@ impl SetMeter {
             self.make_table_for(model, self.members);
             self.growth.fill(self.members);
             for member in listpack::Elements::new(blob.decode(scratch)?, blob.offset)? {
-                self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(member?.len()));
+                self.add(model, member?.len());
             }
         }
         Ok(())
@@ -153,16 +162,25 @@ impl SetMeter {
 
     /// The whole set.
     pub fn finish(&mut self, model: &Model, key: Key) -> Value {
-        let Framed { outside, object } = model.frame(key);
-        let (encoding, memory) = match self.form {
-            Form::Intset => (Encoding::Intset, outside + object + model.packed(self.intset_size())),
-            Form::Listpack => (Encoding::Listpack, outside + object + self.listpack_size(model)),
+        let Framed { outside, object, slack } = model.frame(key);
+        let (encoding, memory, more) = match self.form {
+            Form::Intset => {
+                let size = self.intset_size();
+                (Encoding::Intset, outside + object + model.packed(size), model.packed_slack(size))
+            }
+            Form::Listpack => {
+                let size = self.listpack_size(model);
+                let given = model.usable(self.listpack_bytes());
+                (Encoding::Listpack, outside + object + size, gap(given, size))
+            }
             Form::Table => {
                 let base = object + model.table(TableUse::Set, self.members, &self.growth);
-                (Encoding::Hashtable, outside + model.average(base, self.strings, self.members))
+                let table = model.table_slack(TableUse::Set, self.members, &self.growth);
+                let memory = outside + model.average(base, self.strings, self.members);
+                (Encoding::Hashtable, memory, table.saturating_add(self.slack))
             }
         };
-        Value::new(encoding, self.members, memory)
+        Value::new(encoding, self.members, memory, slack.saturating_add(more))
     }
 
     fn intset_size(&self) -> u64 {
@@ -178,6 +196,11 @@ impl SetMeter {
             8
         };
         intset::HEADER as u64 + width * self.members
+    }
+
+    /// What was asked for a listpack. What was reserved stays reserved.
+    fn listpack_bytes(&self) -> u64 {
+        if self.stored > 0 { self.stored } else { (LISTPACK_FRAME + self.blob.body()).max(self.reserved) }
     }
 
     fn listpack_size(&self, model: &Model) -> u64 {

@@ -7,12 +7,17 @@ use crate::memory::alloc::Allocator;
 use crate::memory::layout::NamesCount;
 use crate::memory::price::{Framed, Key};
 use crate::memory::rax::Tree;
+use crate::memory::slack::gap;
 use crate::rdb::string::RawString;
 use crate::rdb::walk::StreamHead;
 use crate::record::StreamFacts;
 
 /// Names of groups and consumers are compared by their first bytes; no real one is longer.
 const NAME_BYTES: usize = 64 << 10;
+
+/// A list (`adlist.h`) and a node of it.
+const LIST: u64 = 48;
+const LIST_NODE: u64 = 24;
 
 /// Prices a stream.
 #[derive(Debug)]
@@ -22,6 +27,8 @@ pub struct StreamMeter {
     listpacks: u64,
     /// Sum over groups and consumers.
     groups: u64,
+    /// What the allocator gives for listpacks, groups and consumers.
+    given: u64,
     entries: Tree,
     group_names: Tree,
     consumer_names: Tree,
@@ -43,6 +50,7 @@ impl StreamMeter {
             facts: StreamFacts::default(),
             listpacks: 0,
             groups: 0,
+            given: 0,
             entries: Tree::new(allocator),
             group_names: Tree::new(allocator),
             consumer_names: Tree::new(allocator),
@@ -65,6 +73,7 @@ impl StreamMeter {
         self.facts = StreamFacts::default();
         self.listpacks = 0;
         self.groups = 0;
+        self.given = 0;
         self.in_consumer = false;
         self.in_group = false;
         self.all_pending.clear();
@@ -77,6 +86,11 @@ impl StreamMeter {
     pub fn node(&mut self, model: &Model, master: &[u8; 16], blob: RawString<'_>) {
         self.entries.insert(master);
         self.listpacks = self.listpacks.saturating_add(model.counted(blob.len(), model.layout.stream.listpack));
+        self.give(model.usable(blob.len()));
+    }
+
+    fn give(&mut self, bytes: u64) {
+        self.given = self.given.saturating_add(bytes);
     }
 
     /// The counters.
@@ -91,9 +105,8 @@ impl StreamMeter {
         self.facts.groups += 1;
         self.pending.clear(true);
         self.consumer_names.clear(true);
-        if matches!(model.layout.stream.names, NamesCount::Trees { .. }) {
-            self.group_names.insert(first_bytes(name, scratch)?);
-        }
+        self.group_names.insert(first_bytes(name, scratch)?);
+        self.give(model.usable(model.layout.stream.group));
         Ok(())
     }
 
@@ -101,8 +114,15 @@ impl StreamMeter {
     pub fn pending(&mut self, model: &Model, id: &[u8; 16], delivered_at: i64) {
         self.facts.pending += 1;
         self.pending.insert(id);
-        if let NamesCount::Trees { by_time } = model.layout.stream.names {
+        let stream = &model.layout.stream;
+        self.give(model.usable(stream.pending));
+        if stream.pending_lists {
             self.all_pending.push(*id);
+        }
+        if let NamesCount::Trees { by_time } = stream.names {
+            if !stream.pending_lists {
+                self.all_pending.push(*id);
+            }
             if by_time {
                 let mut timed = [0; 24];
                 timed[..8].copy_from_slice(&delivered_at.to_be_bytes());
@@ -118,13 +138,12 @@ impl StreamMeter {
         self.in_consumer = true;
         self.pending.clear(true);
         let stream = &model.layout.stream;
+        self.consumer_names.insert(first_bytes(name, scratch)?);
         let own = match stream.names {
             NamesCount::Length => stream.consumer + name.len(),
-            NamesCount::Trees { .. } => {
-                self.consumer_names.insert(first_bytes(name, scratch)?);
-                model.usable(stream.consumer) + model.sds(name.len())
-            }
+            NamesCount::Trees { .. } => model.usable(stream.consumer) + model.sds(name.len()),
         };
+        self.give(model.usable(stream.consumer) + model.usable(model.sds_size(name.len())));
         self.groups = self.groups.saturating_add(own);
         Ok(())
     }
@@ -140,6 +159,7 @@ impl StreamMeter {
             return;
         }
         let shape = self.pending.finish();
+        self.give(model.real_tree(shape));
         let mut own = model.tree(shape);
         if !self.in_consumer {
             let stream = &model.layout.stream;
@@ -159,14 +179,16 @@ impl StreamMeter {
         }
         self.end_pending(model);
         self.in_group = false;
+        let names = self.consumer_names.finish();
+        self.give(model.real_tree(names));
         if let NamesCount::Trees { by_time } = model.layout.stream.names {
-            let names = self.consumer_names.finish();
             self.groups = self.groups.saturating_add(model.tree(names));
             if by_time {
                 self.by_time.sort_unstable();
                 self.pending.clear(false);
                 self.by_time.drain(..).for_each(|key| self.pending.insert(&key));
                 let shape = self.pending.finish();
+                self.give(model.real_tree(shape));
                 self.groups = self.groups.saturating_add(model.tree(shape));
             }
         }
@@ -176,28 +198,41 @@ impl StreamMeter {
     pub fn finish(&mut self, model: &Model, key: Key) -> (Value, StreamFacts) {
         self.end_group(model);
         let stream = &model.layout.stream;
-        let Framed { outside, object } = model.frame(key);
+        let Framed { outside, object, slack } = model.frame(key);
         let entries = self.entries.finish();
+        let trees = self.trees(model);
         let own = match stream.names {
             NamesCount::Length => stream.stream,
-            NamesCount::Trees { .. } => model.usable(stream.stream) + self.trees(model),
+            NamesCount::Trees { .. } => model.usable(stream.stream) + trees,
         };
+        self.give(model.usable(stream.real_stream) + model.real_tree(entries));
         let parts = [outside, object, own, model.tree(entries), self.listpacks, self.groups];
         let memory = parts.into_iter().fold(0, u64::saturating_add);
-        (Value::new(stream.encoding, self.length, memory), self.facts)
+        let given = [outside, object, self.given].into_iter().fold(0, u64::saturating_add);
+        let slack = slack.saturating_add(gap(given, memory));
+        (Value::new(stream.encoding, self.length, memory, slack), self.facts)
     }
 
     /// The trees of group names and of all pending ids.
     fn trees(&mut self, model: &Model) -> u64 {
         let mut sum = 0;
         if self.facts.groups > 0 {
-            sum += model.tree(self.group_names.finish());
+            let names = self.group_names.finish();
+            self.give(model.real_tree(names));
+            sum += model.tree(names);
         }
         if !self.all_pending.is_empty() {
             self.all_pending.sort_unstable();
             self.pending.clear(true);
+            let references = self.all_pending.len() as u64;
             self.all_pending.drain(..).for_each(|id| self.pending.insert(&id));
-            sum += model.tree(self.pending.finish());
+            let ids = self.pending.finish();
+            self.give(model.real_tree(ids));
+            if model.layout.stream.pending_lists {
+                let lists = model.usable(LIST).saturating_mul(ids.keys);
+                self.give(lists.saturating_add(model.usable(LIST_NODE).saturating_mul(references)));
+            }
+            sum += model.tree(ids);
         }
         sum
     }

@@ -4,53 +4,58 @@ use super::Value;
 use crate::error::Result;
 use crate::memory::Model;
 use crate::memory::item::{Item, LONGEST_INT};
-use crate::memory::layout::ShortStrings;
+use crate::memory::layout::{Count, ShortStrings};
 use crate::memory::price::{Framed, Key};
+use crate::memory::slack::gap;
 use crate::rdb::string::{Form, RawString};
 use crate::record::Encoding;
+
+/// Numbers below this may be objects that all keys share (`OBJ_SHARED_INTEGERS`).
+const SHARED_NUMBERS: i64 = 10_000;
 
 /// Prices a string.
 #[inline]
 pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<Value> {
     let len = string.len();
-    let (encoding, memory) = if is_number(string, len, scratch)? {
-        let Framed { outside, object } = model.frame(key);
-        (Encoding::Int, outside + object)
-    } else {
-        text(model, key, len)
-    };
-    Ok(Value::new(encoding, len, memory))
+    let Some(number) = number(string, len, scratch)? else { return Ok(text(model, key, len)) };
+    let Framed { outside, object, slack } = model.frame(key);
+    let shared = if model.shares_numbers() && (0..SHARED_NUMBERS).contains(&number) { gap(0, object) } else { 0 };
+    Ok(Value::new(Encoding::Int, len, outside + object, slack + shared))
 }
 
 #[inline]
-fn is_number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<bool> {
+fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Option<i64>> {
     match string.form {
-        Form::Int(_) => Ok(true),
-        _ if len > LONGEST_INT => Ok(false),
-        Form::Plain(_) | Form::Lzf { .. } => Ok(matches!(Item::of(string, scratch)?, Item::Int(_))),
+        Form::Int(number) => Ok(Some(i64::from(number))),
+        _ if len > LONGEST_INT => Ok(None),
+        Form::Plain(_) | Form::Lzf { .. } => match Item::of(string, scratch)? {
+            Item::Int(number) => Ok(Some(number)),
+            Item::Text(_) => Ok(None),
+        },
     }
 }
 
 #[inline]
-fn text(model: &Model, key: Key, len: u64) -> (Encoding, u64) {
+fn text(model: &Model, key: Key, len: u64) -> Value {
     let raw = || {
-        let Framed { outside, object } = model.frame(key);
-        (Encoding::Raw, outside + object + model.sds(len))
+        let Framed { outside, object, slack } = model.frame(key);
+        Value::new(Encoding::Raw, len, outside + object + model.sds(len), slack + model.sds_slack(len))
     };
     match &model.layout.short {
         ShortStrings::Raw => raw(),
         ShortStrings::Behind { longest, .. } if len > *longest => raw(),
         ShortStrings::Behind { count, .. } => {
-            let Framed { outside, object } = model.frame(key);
+            let Framed { outside, object, slack } = model.frame(key);
+            let given = model.usable(object + 3 + len + 1);
             let behind = match count {
                 // The servers take the header for two bytes here and forget the end.
-                crate::memory::layout::Count::Requested => object + 2 + len,
-                crate::memory::layout::Count::Usable => model.usable(object + 3 + len + 1),
+                Count::Requested => object + 2 + len,
+                Count::Usable => given,
             };
-            (Encoding::Embstr, outside + behind)
+            Value::new(Encoding::Embstr, len, outside + behind, slack + gap(given, behind))
         }
         ShortStrings::Joint(embedding) => match model.embedded(embedding, key, len) {
-            Some(memory) => (Encoding::Embstr, memory),
+            Some(memory) => Value::new(Encoding::Embstr, len, memory, 0),
             None => raw(),
         },
     }

@@ -25,6 +25,8 @@ pub struct ZsetMeter {
     packed: u64,
     /// Sum over the members in a table, but for the nodes.
     strings: u64,
+    /// What the allocator gives for them beyond that.
+    slack: i64,
     nodes: NodeSum,
     growth: Growth,
 }
@@ -67,7 +69,9 @@ impl ZsetMeter {
         self.members += 1;
         self.growth.insert();
         self.nodes.add(&model.nodes, model.sds_size(len));
-        let string = if model.nodes.holds_members() { 0 } else { model.sds(len) };
+        let inside = model.nodes.holds_members();
+        let (string, slack) = if inside { (0, 0) } else { (model.sds(len), model.sds_slack(len)) };
+        self.slack = self.slack.wrapping_add(slack);
         self.strings = self.strings.saturating_add(model.entry(TableUse::Zset) + string);
     }
 
@@ -129,7 +133,7 @@ impl ZsetMeter {
 
     /// The whole sorted set.
     pub fn finish(&mut self, model: &Model, key: Key) -> Value {
-        let Framed { outside, object } = model.frame(key);
+        let Framed { outside, object, slack } = model.frame(key);
         let config = &model.config;
         if self.packed == 0 && self.members <= config.zset_entries && self.longest <= config.zset_value {
             self.packed = self.blob.body()
@@ -140,10 +144,12 @@ impl ZsetMeter {
         }
         if self.packed > 0 {
             let memory = outside + object + model.packed(self.packed);
-            return Value::new(model.layout.packed.encoding(), self.members, memory);
+            let slack = slack + model.packed_slack(self.packed);
+            return Value::new(model.layout.packed.encoding(), self.members, memory, slack);
         }
         let base = object + model.skiplist(self.members, &self.growth);
         let sum = self.strings.saturating_add(self.nodes.total(&model.nodes));
-        Value::new(Encoding::Skiplist, self.members, outside + model.average(base, sum, self.members))
+        let slack = slack.saturating_add(model.skiplist_slack(self.members, &self.growth)).saturating_add(self.slack);
+        Value::new(Encoding::Skiplist, self.members, outside + model.average(base, sum, self.members), slack)
     }
 }

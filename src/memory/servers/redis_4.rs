@@ -23,6 +23,7 @@ pub const LAYOUT: Layout = Layout {
     },
     packed_sets: false,
     score: ScoreText::SeventeenDigits,
+    bare: BareElements::Never,
     table: TableLayout::Dict { table: 96, entry: 24, zset_entry: 24, lone_members: false },
     presize: Presize { elements: false, packed_hash: false, packed_zset: false, converted_hash_whole: false },
     field: FieldForm::Strings,
@@ -39,6 +40,8 @@ pub const LAYOUT: Layout = Layout {
     stream: StreamLayout {
         encoding: Encoding::Unknown,
         stream: 0,
+        real_stream: 40,
+        pending_lists: false,
         listpack: Count::Requested,
         group: 32,
         consumer: 24,
@@ -47,4 +50,12 @@ pub const LAYOUT: Layout = Layout {
         names: NamesCount::Length,
     },
     average: Average::Double,
+    shared_numbers: true,
+    instance: InstanceLayout {
+        main: DatabaseEntry::Each(24),
+        expires: DatabaseEntry::Each(24),
+        counted_entry: 24,
+        counted_object: 16,
+        slots: SlotForm::Tree,
+    },
 };

@@ -18,7 +18,8 @@ pub const LAYOUT: Layout = Layout {
     },
     table: TableLayout::Dict { table: 56, entry: 24, zset_entry: 24, lone_members: false },
     presize: Presize { packed_hash: true, ..redis_6::LAYOUT.presize },
-    stream: StreamLayout { stream: 80, group: 40, ..redis_6::REDIS_6_2_12.stream },
+    stream: StreamLayout { stream: 80, real_stream: 80, group: 40, ..redis_6::REDIS_6_2_12.stream },
+    instance: InstanceLayout { slots: SlotForm::Links { entry: 16, database: 0 }, ..redis_6::REDIS_6_2_12.instance },
     ..redis_6::REDIS_6_2_12
 };
 
@@ -27,16 +28,30 @@ pub const REDIS_7_2: Layout = Layout {
     frame: Frame::Entry { cluster: 8 },
     list: ListLayout { form: ListForm::ListpackOrQuicklist, ..LAYOUT.list },
     packed_sets: true,
+    bare: BareElements::Sets,
     score: ScoreText::Shortest,
     presize: Presize { packed_zset: true, ..LAYOUT.presize },
     stream: StreamLayout { consumer: 32, ..LAYOUT.stream },
+    instance: InstanceLayout { slots: SlotForm::Links { entry: 16, database: 8 }, ..LAYOUT.instance },
     ..LAYOUT
 };
 
-/// 7.4: hash fields with expiries.
+/// The sets of tables, one for each cluster slot, that came with 7.4.
+pub const STORE: StoreLayout = StoreLayout {
+    store: 216,
+    index: 131_080,
+    late: 0,
+    table: 64,
+    main_table: 64,
+    presized: Presized::Never,
+    paired: false,
+};
+
+/// 7.4: hash fields with expiries; a table for each cluster slot.
 pub const REDIS_7_4: Layout = Layout {
     frame: Frame::Entry { cluster: 0 },
     list: ListLayout { plain: PlainNodes::BeyondLimit, ..REDIS_7_2.list },
     field: FieldForm::Mstr,
+    instance: InstanceLayout { slots: SlotForm::Tables(STORE), ..REDIS_7_2.instance },
     ..REDIS_7_2
 };

@@ -3,11 +3,18 @@
 use super::redis_7;
 use crate::memory::layout::*;
 
-/// 8.0.
+/// 8.0: main tables keep a histogram of the sizes of their keys.
 pub const LAYOUT: Layout = Layout {
     list: ListLayout { average_over: AverageOver::Elements, ..redis_7::REDIS_7_4.list },
+    instance: InstanceLayout {
+        slots: SlotForm::Tables(StoreLayout { store: 232, main_table: 2464, ..redis_7::STORE }),
+        ..redis_7::REDIS_7_4.instance
+    },
     ..redis_7::REDIS_7_4
 };
+
+/// The sets of tables from 8.2 on have no index of slots before it is asked for.
+const STORE: StoreLayout = StoreLayout { index: 0, main_table: 2464, ..redis_7::STORE };
 
 /// 8.2: the object holds key, expiry and short values.
 pub const REDIS_8_2: Layout = Layout {
@@ -23,7 +30,15 @@ pub const REDIS_8_2: Layout = Layout {
     }),
     table: TableLayout::Dict { table: 56, entry: 24, zset_entry: 16, lone_members: false },
     listpack_ex: 24,
-    stream: StreamLayout { stream: 112, pending: 32, ..LAYOUT.stream },
+    stream: StreamLayout { stream: 112, real_stream: 112, pending: 32, pending_lists: true, ..LAYOUT.stream },
+    shared_numbers: false,
+    instance: InstanceLayout {
+        main: DatabaseEntry::Chained(16),
+        expires: DatabaseEntry::Chained(16),
+        counted_entry: 16,
+        slots: SlotForm::Tables(STORE),
+        ..LAYOUT.instance
+    },
     ..LAYOUT
 };
 
@@ -37,6 +52,7 @@ pub const REDIS_8_4: Layout = Layout {
     skiplist: SkiplistLayout { list: 40, list_count: Count::Usable, ..REDIS_8_2.skiplist },
     stream: StreamLayout {
         stream: 120,
+        real_stream: 120,
         listpack: Count::Requested,
         group: 48,
         tree: TreeCount::Measured(32),
@@ -59,14 +75,21 @@ pub const REDIS_8_6: Layout = Layout {
         least: 0,
     }),
     presize: Presize { converted_hash_whole: true, ..REDIS_8_4.presize },
+    bare: BareElements::All,
     field: FieldForm::Entry { expiry: 16 },
     skiplist: SkiplistLayout { node: NodeForm::Inline(0), list_count: Count::Requested, ..REDIS_8_4.skiplist },
     stream: StreamLayout {
         stream: 160,
+        real_stream: 160,
+        pending_lists: false,
         group: 56,
         pending: 64,
         names: NamesCount::Trees { by_time: false },
         ..REDIS_8_4.stream
+    },
+    instance: InstanceLayout {
+        slots: SlotForm::Tables(StoreLayout { main_table: 2496, presized: Presized::InCluster, paired: true, ..STORE }),
+        ..REDIS_8_4.instance
     },
     ..REDIS_8_4
 };

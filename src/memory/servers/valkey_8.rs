@@ -6,14 +6,30 @@ use crate::memory::layout::*;
 /// 7.2 is Redis 7.2 in this.
 pub const VALKEY_7_2: Layout = redis_7::REDIS_7_2;
 
+/// The sets of tables, one for each cluster slot.
+pub const STORE: StoreLayout = StoreLayout {
+    store: 104,
+    index: 131_080,
+    late: 0,
+    table: 72,
+    main_table: 72,
+    presized: Presized::Never,
+    paired: false,
+};
+
 /// 8.0: the key stands inside its table entry, members alone in their bucket have no entry.
 pub const LAYOUT: Layout = Layout {
     frame: Frame::KeyInEntry,
     sds: SdsHeaders { byte: 252, short: 65_530 },
     list: ListLayout { plain: PlainNodes::BeyondLimit, ..VALKEY_7_2.list },
     table: TableLayout::Dict { table: 56, entry: 24, zset_entry: 24, lone_members: true },
+    instance: InstanceLayout { main: DatabaseEntry::None, slots: SlotForm::Tables(STORE), ..VALKEY_7_2.instance },
     ..VALKEY_7_2
 };
+
+/// From 8.1 on tables are made for as many keys as the dump announces.
+pub const STORE_8_1: StoreLayout =
+    StoreLayout { store: 96, table: 88, main_table: 88, presized: Presized::Always, ..STORE };
 
 /// 8.1: buckets of seven, key and short values inside the object.
 pub const VALKEY_8_1: Layout = Layout {
@@ -27,6 +43,13 @@ pub const VALKEY_8_1: Layout = Layout {
         least: 0,
     }),
     table: TableLayout::Buckets { table: 72, hash_metadata: 0 },
+    shared_numbers: false,
+    instance: InstanceLayout {
+        expires: DatabaseEntry::None,
+        counted_entry: 0,
+        slots: SlotForm::Tables(STORE_8_1),
+        ..LAYOUT.instance
+    },
     field: FieldForm::RoundedEntry { expiry: 0 },
     stream: StreamLayout { tree: TreeCount::Measured(32), ..LAYOUT.stream },
     ..LAYOUT

@@ -22,6 +22,16 @@ pub const VALKEY_9_1: Layout = Layout {
         least: 8,
     }),
     table: TableLayout::Buckets { table: 80, hash_metadata: 8 },
+    instance: InstanceLayout {
+        slots: SlotForm::Tables(StoreLayout {
+            store: 112,
+            late: 262_152,
+            table: 96,
+            main_table: 96,
+            ..valkey_8::STORE_8_1
+        }),
+        ..LAYOUT.instance
+    },
     skiplist: SkiplistLayout { list: 528, header: 0, node: NodeForm::Inline(1), ..LAYOUT.skiplist },
     ..LAYOUT
 };

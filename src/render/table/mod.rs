@@ -7,6 +7,7 @@ mod compare;
 mod distributions;
 mod grid;
 mod hints;
+mod instance;
 mod keys;
 mod overview;
 mod page;
@@ -62,11 +63,12 @@ impl TableRenderer {
 type Section = fn(&Report, &mut Page<'_>) -> io::Result<()>;
 
 /// The sections from top to bottom.
-const SECTIONS: [Section; 20] = [
+const SECTIONS: [Section; 21] = [
     overview::problems,
     overview::headline,
     source::files,
     source::server,
+    instance::instance,
     source::databases,
     source::types,
     what_if::what_if,

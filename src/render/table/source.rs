@@ -81,10 +81,6 @@ pub(super) fn server(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     page.title("Server")?;
     let mut facts = vec![format!("{} {}, sized as {}", server.family, server.version, server.model)];
-    if let Some(used) = server.used_mem.filter(|_| report.options.selection.is_empty()) {
-        let (used, here) = (human::bytes(used.0), human::bytes(report.totals.memory.0));
-        facts.push(format!("used-mem was {used} against {here} of keys here"));
-    }
     if server.cluster {
         facts.push("a cluster node".to_owned());
     }

@@ -1,0 +1,259 @@
+//! What the tables of the servers are computed from: keys, expiries and slots of every database of every file.
+//!
+//! Each file is a server of its own. Memory: a row a database of a file (from [`SHARED_FROM`] on they share one), and
+//! where slots are counted 2 KiB for every 256 slots in use, for the first [`SLOTTED_DATABASES`] databases: a cluster's
+//! node has one, or a few.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use super::databases::SHARED_FROM;
+use super::slots::SLOTS;
+use crate::memory::{DatabaseShape, InstanceShape, SlotShape};
+use crate::record::Record;
+use crate::units::Bytes;
+
+/// Databases from this number on are counted without their slots.
+pub const SLOTTED_DATABASES: u64 = 16;
+
+/// Slots that are counted together.
+const PAGE: usize = 256;
+
+/// What is counted of one server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileInstance {
+    /// Position of its file among the inputs.
+    pub file: usize,
+    /// Its databases in numbers.
+    pub shape: InstanceShape,
+    /// Sum of `MEMORY USAGE` of all keys.
+    pub memory: Bytes,
+    /// What the allocator gives for all keys.
+    pub allocated: Bytes,
+}
+
+/// One row a database of a file.
+///
+/// Not an [`Aggregate`](super::Aggregate) by its signature, since it must be told each key's slot, but by its laws.
+#[derive(Debug, Clone)]
+pub struct Instance {
+    slotted: bool,
+    /// The database that is being read: keys come in runs of one database.
+    current: (usize, u64),
+    run: Row,
+    /// What the runs before this one have added up to.
+    rows: BTreeMap<(usize, u64), Row>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Row {
+    keys: u64,
+    expiring: u64,
+    name_bytes: Bytes,
+    memory: Bytes,
+    allocated: Bytes,
+    slots: SlotCounts,
+}
+
+impl Row {
+    fn merge(&mut self, other: Row) {
+        self.keys += other.keys;
+        self.expiring += other.expiring;
+        self.name_bytes += other.name_bytes;
+        self.memory += other.memory;
+        self.allocated += other.allocated;
+        self.slots.merge(other.slots);
+    }
+}
+
+/// Keys and expiries by slot, page by page as they come into use.
+#[derive(Debug, Clone, Default)]
+struct SlotCounts {
+    /// Empty until the first key.
+    pages: Vec<Option<Box<[SlotShape; PAGE]>>>,
+}
+
+impl SlotCounts {
+    #[inline]
+    fn add(&mut self, slot: u16, expires: bool) {
+        if self.pages.is_empty() {
+            self.pages.resize_with(SLOTS / PAGE, || None);
+        }
+        let slot = usize::from(slot) % SLOTS;
+        let page = self.pages[slot / PAGE].get_or_insert_with(|| Box::new([SlotShape::default(); PAGE]));
+        let count = &mut page[slot % PAGE];
+        count.keys = count.keys.saturating_add(1);
+        count.expiring = count.expiring.saturating_add(u32::from(expires));
+    }
+
+    fn merge(&mut self, other: SlotCounts) {
+        if self.pages.is_empty() {
+            *self = other;
+            return;
+        }
+        for (page, more) in self.pages.iter_mut().zip(other.pages) {
+            let Some(more) = more else { continue };
+            let Some(page) = page else {
+                *page = Some(more);
+                continue;
+            };
+            for (count, more) in page.iter_mut().zip(more.iter()) {
+                count.keys = count.keys.saturating_add(more.keys);
+                count.expiring = count.expiring.saturating_add(more.expiring);
+            }
+        }
+    }
+
+    fn in_use(&self) -> Vec<SlotShape> {
+        let all = self.pages.iter().flatten().flat_map(|page| page.iter());
+        all.filter(|count| count.keys > 0).copied().collect()
+    }
+}
+
+impl Instance {
+    /// Nothing yet; `slotted` says whether slots are counted.
+    pub fn new(slotted: bool) -> Self {
+        Instance { slotted, current: (0, 0), run: Row::default(), rows: BTreeMap::new() }
+    }
+
+    /// Takes one key into account, of which the caller knows the slot.
+    #[inline]
+    pub fn observe_at(&mut self, record: &Record<'_>, slot: u16) {
+        let row = (record.file, record.db.min(SHARED_FROM));
+        if row != self.current {
+            self.start_run(row);
+        }
+        let expires = record.expires_at.is_some();
+        self.run.keys += 1;
+        self.run.expiring += u64::from(expires);
+        self.run.name_bytes += Bytes(record.key.len() as u64);
+        self.run.memory += record.memory;
+        self.run.allocated += record.allocated;
+        // Slots of a database that is known late are counted, too: whether they are of use is seen when it is known.
+        if self.slotted && row.1 < SLOTTED_DATABASES {
+            self.run.slots.add(slot, expires);
+        }
+    }
+
+    /// Takes everything into account that `other` has seen.
+    pub fn merge(&mut self, mut other: Self) {
+        other.end_run();
+        for (place, row) in other.rows {
+            self.rows.entry(place).or_default().merge(row);
+        }
+    }
+
+    /// Says that all keys so far were of database `db`.
+    pub fn settle_database(&mut self, db: u64) {
+        self.end_run();
+        let db = db.min(SHARED_FROM);
+        for ((file, _), mut row) in mem::take(&mut self.rows) {
+            if db >= SLOTTED_DATABASES {
+                row.slots = SlotCounts::default();
+            }
+            self.rows.entry((file, db)).or_default().merge(row);
+        }
+    }
+
+    /// About how many bytes of memory it has grown to.
+    pub fn heap_bytes(&self) -> usize {
+        let pages = |row: &Row| row.slots.pages.iter().flatten().count();
+        let all = self.rows.values().map(pages).sum::<usize>() + pages(&self.run);
+        all * PAGE * size_of::<SlotShape>()
+    }
+
+    /// The servers by their file.
+    pub fn finish(mut self) -> Vec<FileInstance> {
+        self.end_run();
+        let mut servers: Vec<FileInstance> = Vec::new();
+        for ((file, db), row) in self.rows {
+            if servers.last().is_none_or(|last| last.file != file) {
+                servers.push(FileInstance { file, ..FileInstance::default() });
+            }
+            let Some(server) = servers.last_mut() else { continue };
+            server.memory += row.memory;
+            server.allocated += row.allocated;
+            let (name_bytes, slots) = (row.name_bytes.0, row.slots.in_use());
+            let shape = DatabaseShape { db, keys: row.keys, expiring: row.expiring, name_bytes, slots };
+            server.shape.databases.push(shape);
+        }
+        servers
+    }
+
+    #[cold]
+    fn start_run(&mut self, row: (usize, u64)) {
+        self.end_run();
+        self.current = row;
+    }
+
+    fn end_run(&mut self) {
+        let run = mem::take(&mut self.run);
+        if run.keys > 0 {
+            self.rows.entry(self.current).or_default().merge(run);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Aggregate;
+    use super::super::testing::{OwnedRecord, check_laws, samples};
+    use super::*;
+
+    fn slot_of(record: &Record<'_>) -> u16 {
+        record.key.iter().map(|&byte| u16::from(byte) * 37).sum()
+    }
+
+    #[test]
+    fn every_file_is_a_server_of_its_own() {
+        let mut instance = Instance::new(true);
+        for (file, db, slot) in [(0, 0, 5), (1, 0, 5), (0, 0, 5), (0, 3, 16_383)] {
+            let mut record = OwnedRecord::string("key", 1, 50);
+            (record.rest.file, record.rest.db) = (file, db);
+            instance.observe_at(&record.record(), slot);
+        }
+        let servers = instance.finish();
+        let rows: Vec<_> = servers.iter().map(|server| (server.file, server.memory.0)).collect();
+        assert_eq!(rows, [(0, 150), (1, 50)]);
+        let databases = &servers[0].shape.databases;
+        assert_eq!(
+            databases.iter().map(|row| (row.db, row.keys, row.name_bytes)).collect::<Vec<_>>(),
+            [(0, 2, 6), (3, 1, 3)]
+        );
+        assert_eq!(databases[0].slots, [SlotShape { keys: 2, expiring: 0 }]);
+    }
+
+    #[test]
+    fn slots_are_counted_where_they_are_of_use() {
+        let mut record = OwnedRecord::string("key", 1, 50);
+        record.rest.db = SLOTTED_DATABASES;
+        for slotted in [false, true] {
+            let mut instance = Instance::new(slotted);
+            instance.observe_at(&record.record(), 3);
+            assert_eq!(instance.heap_bytes(), 0);
+            assert!(instance.finish()[0].shape.databases[0].slots.is_empty());
+        }
+    }
+
+    struct BySum(Instance);
+
+    impl Aggregate for BySum {
+        fn observe(&mut self, record: &Record<'_>) {
+            self.0.observe_at(record, slot_of(record));
+        }
+        fn merge(&mut self, other: Self) {
+            self.0.merge(other.0);
+        }
+        fn settle_database(&mut self, db: u64) {
+            self.0.settle_database(db);
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn laws(sample in samples()) {
+            check_laws(&sample, || BySum(Instance::new(true)), |instance| format!("{:?}", instance.0.finish()));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The report's section on the whole server, from counts and models.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::plan::Plan;
+use super::read::File;
+use crate::aggregate::instance::FileInstance;
+use crate::memory::TableBytes;
+use crate::report::{Instance, InstanceDatabase, Tables};
+use crate::units::Bytes;
+
+/// The section; none when only some of the keys count, or when there are none.
+pub(super) fn section(
+    plan: &Plan,
+    files: &[Arc<File>],
+    counted: &[FileInstance],
+    used_mem: Option<Bytes>,
+) -> Option<Instance> {
+    let partial = plan.read.limit.is_some() || !plan.read.selection.describe().is_empty();
+    if partial || counted.is_empty() {
+        return None;
+    }
+    let mut sums = Sums::default();
+    for server in counted {
+        let file = files.iter().find(|file| file.index == server.file)?;
+        sums.add(server, file);
+    }
+    let first = files.iter().find(|file| file.index == counted[0].file)?;
+    Some(sums.finish(first.model.name(), used_mem))
+}
+
+/// What the tables would take under each of the alternatives, summed over servers.
+pub(super) fn tables_elsewhere(files: &[Arc<File>], counted: &[FileInstance]) -> Vec<Bytes> {
+    let mut sums = Vec::new();
+    for server in counted {
+        let Some(file) = files.iter().find(|file| file.index == server.file) else { continue };
+        sums.resize(file.alternatives.len(), Bytes(0));
+        for (sum, model) in sums.iter_mut().zip(&file.alternatives) {
+            *sum += Bytes(model.instance(&server.shape).tables().sum());
+        }
+    }
+    sums
+}
+
+/// What adds up over servers.
+#[derive(Debug, Default)]
+struct Sums {
+    keys: Bytes,
+    allocated: Bytes,
+    tables: Tables,
+    after_load: Bytes,
+    overhead: Tables,
+    databases: BTreeMap<u64, InstanceDatabase>,
+}
+
+impl Sums {
+    fn add(&mut self, server: &FileInstance, file: &File) {
+        let memory = file.model.instance(&server.shape);
+        self.keys += server.memory;
+        self.allocated += server.allocated;
+        add(&mut self.tables, memory.tables());
+        add(&mut self.overhead, memory.overhead());
+        self.after_load += Bytes(memory.after_load().sum());
+        for counts in &server.shape.databases {
+            let row = self.databases.entry(counts.db).or_default();
+            row.db = counts.db;
+            row.keys += counts.keys;
+            row.expiring += counts.expiring;
+        }
+        for database in &memory.databases {
+            let row = self.databases.entry(database.db).or_default();
+            row.main += Bytes(database.tables.main.saturating_add(database.tables.slots));
+            row.expires += Bytes(database.tables.expires);
+        }
+    }
+
+    fn finish(self, model: String, used_mem: Option<Bytes>) -> Instance {
+        let total = self.allocated + self.tables.sum();
+        let after_load = self.allocated + self.after_load;
+        Instance {
+            model,
+            keys: self.keys,
+            correction: beyond(self.allocated, self.keys),
+            tables: self.tables,
+            total,
+            after_load: (after_load != total).then_some(after_load),
+            overhead: self.overhead,
+            dataset: beyond(total, self.overhead.sum()),
+            databases: self.databases.into_values().collect(),
+            used_mem,
+            difference: used_mem.map(|used| beyond(used, total)),
+        }
+    }
+}
+
+fn add(sum: &mut Tables, more: TableBytes) {
+    sum.main += Bytes(more.main);
+    sum.expires += Bytes(more.expires);
+    sum.slots += Bytes(more.slots);
+}
+
+fn beyond(bytes: Bytes, base: Bytes) -> i64 {
+    let clamped = i128::from(bytes.0) - i128::from(base.0);
+    i64::try_from(clamped).unwrap_or(if clamped < 0 { i64::MIN } else { i64::MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_have_a_sign() {
+        assert_eq!(beyond(Bytes(3), Bytes(5)), -2);
+        assert_eq!(beyond(Bytes(u64::MAX), Bytes(0)), i64::MAX);
+        assert_eq!(beyond(Bytes(0), Bytes(u64::MAX)), i64::MIN);
+    }
+}
