@@ -134,7 +134,7 @@ impl Aggregate for Facts {
 fn file(batches: &Batches) -> Arc<File> {
     let server = Server::detect(&batches.header(), None, None);
     let model = Model::for_server(server, Allocator::default(), &ServerConfig::default());
-    Arc::new(File { index: 0, name: String::new(), model })
+    Arc::new(File { index: 0, name: String::new(), model, raised: None })
 }
 
 fn batches(path: PathBuf, batch_bytes: usize) -> Batches {

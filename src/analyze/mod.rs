@@ -15,6 +15,7 @@ pub mod parallel;
 pub mod part;
 pub mod plan;
 pub mod progress;
+pub mod raised;
 pub mod read;
 pub mod records;
 pub mod rows;
@@ -36,6 +37,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::policy::file::Names;
+use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{self, Checks, Context};
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::record::Record;
@@ -60,6 +62,9 @@ use set::{Aggregates, Questions};
 pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
     let questions = Arc::new(questions(plan, &snapshot)?);
+    if let Some(factor) = near_compact_limit::factor(&questions.checks.policy) {
+        snapshot.raise_limits(factor);
+    }
     let reading = snapshot.reading(&plan.read);
     let threads = pool(plan.read.threads)?;
     let empty = || Aggregates::new(&questions);
@@ -132,7 +137,9 @@ pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
 }
 
 fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
-    questions_with(plan, snapshot.reference)
+    let mut questions = questions_with(plan, snapshot.reference)?;
+    questions.checks.context.model = snapshot.model(&plan.read).map(Arc::new);
+    Ok(questions)
 }
 
 /// All questions of a plan; expiries are held against `reference`.
@@ -156,6 +163,7 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
         id: check.meta.id,
         severity: check.severity,
         measures: check.meta.unit.is_some(),
+        saves: check.rule.tells_saving(),
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };

@@ -11,6 +11,7 @@ use crate::rdb::scan::{Entry, Item};
 use crate::record::Record;
 use crate::units::{Bytes, Millis};
 
+use super::raised::Raised;
 use super::select::Selection;
 
 /// What every worker needs to know of the file that its batch is from.
@@ -22,6 +23,8 @@ pub struct File {
     pub name: String,
     /// Prices its values.
     pub model: Model,
+    /// Prices collections just above a limit as if they were below it, where somebody asks.
+    pub raised: Option<Raised>,
 }
 
 /// How records are read.
@@ -150,6 +153,7 @@ pub fn read_batch(
             }
             continue;
         }
+        let start = scanner.cursor().consumed();
         meter.begin_key(key.len() as u64, entry.expires_at.is_some());
         if let Err(error) = scanner.value(&entry, &mut meter) {
             tally.damage(error);
@@ -157,7 +161,11 @@ pub fn read_batch(
         }
         let end = scanner.cursor().consumed();
         match record(&mut meter, &entry, key, db, file.index, end) {
-            Ok(record) => {
+            Ok(mut record) => {
+                if let Some(raised) = file.raised.as_ref().filter(|raised| raised.concerns(&record)) {
+                    let value = batch.bytes.get(batch.skip + start..batch.skip + end).unwrap_or_default();
+                    record.value.compact = raised.compact(&record, entry.value_type, value);
+                }
                 tally.selected += 1;
                 tally.memory += record.memory;
                 let known = if entry.db.is_some() { KnownDatabase::Yes } else { KnownDatabase::No };
@@ -223,5 +231,6 @@ fn record<'k>(
         freq: entry.freq,
         fields_with_ttl: measured.fields_with_ttl,
         stream: measured.stream,
+        value: measured.value,
     })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::feed::{Feed, Prepared};
 use super::plan::ReadPlan;
 use super::progress::Progress;
+use super::raised::Raised;
 use super::read::{File, Reading};
 use crate::error::{Error, Result};
 use crate::input::{self, Container, Input};
@@ -85,7 +86,7 @@ impl Snapshot {
                     caveats: model.caveats(),
                 };
                 progress.expect(prepared.size.unwrap_or_default());
-                files.push((Arc::new(File { index, name: name.clone(), model }), prepared));
+                files.push((Arc::new(File { index, name: name.clone(), model, raised: None }), prepared));
                 facts
             });
             facts.push(FileFacts { name, opened });
@@ -94,6 +95,20 @@ impl Snapshot {
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = plan.at.or(ctime.map(end_of_second));
         Ok(Snapshot { files, facts, reference })
+    }
+
+    /// Asks for what collections just above a limit of their compact form would take if the limits were `factor` times as
+    /// high. To be called before [`Snapshot::feed`].
+    pub fn raise_limits(&mut self, factor: u64) {
+        for file in self.files.iter_mut().filter_map(|(file, _)| Arc::get_mut(file)) {
+            file.raised = Some(Raised::new(&file.model, factor));
+        }
+    }
+
+    /// The server that the first file is priced for.
+    pub fn model(&self, plan: &ReadPlan) -> Option<Model> {
+        let opened = self.facts.iter().find_map(|facts| facts.opened.as_ref().ok())?;
+        Some(Model::for_server(plan.server.unwrap_or(opened.writer), plan.allocator, &plan.config))
     }
 
     /// True when the snapshot is in several files.

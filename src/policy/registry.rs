@@ -1,7 +1,7 @@
 //! The list of all rules, sorted by id.
 
 use super::rule::Rule;
-use super::rules::{big, key};
+use super::rules::{big, key, type_, value};
 
 /// Every rule there is.
 pub static RULES: &[Rule] = &[
@@ -9,8 +9,14 @@ pub static RULES: &[Rule] = &[
     big::string::RULE,
     key::empty_segment::RULE,
     key::length::RULE,
+    key::name_cost::RULE,
     key::prefix::RULE,
     key::special_chars::RULE,
+    type_::json_string::RULE,
+    type_::near_compact_limit::RULE,
+    type_::set_as_counter::RULE,
+    type_::split_object::RULE,
+    value::compressible::RULE,
 ];
 
 /// The rule with this id.

@@ -7,7 +7,8 @@ use crate::memory::item::{Item, LONGEST_INT};
 use crate::memory::layout::ShortStrings;
 use crate::memory::price::{Framed, Key};
 use crate::rdb::string::{Form, RawString};
-use crate::record::Encoding;
+use crate::record::{Encoding, ValueFacts};
+use crate::units::Bytes;
 
 /// Prices a string.
 #[inline]
@@ -20,6 +21,35 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec
         text(model, key, len)
     };
     Ok(Value::new(encoding, len, memory))
+}
+
+/// Looks at the beginning of a string. Of ordinary strings that is one byte.
+#[inline]
+pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> ValueFacts {
+    match string.form {
+        Form::Int(_) => ValueFacts::default(),
+        Form::Plain(text) => {
+            let json_object = text.first() == Some(&b'{') && is_json_object(text);
+            ValueFacts { json_object, ..ValueFacts::default() }
+        }
+        Form::Lzf { block, .. } => ValueFacts {
+            // The first instruction copies what follows it: there is nothing before to refer to.
+            json_object: block.get(1) == Some(&b'{')
+                && string.prefix(LONGEST_START, scratch).is_ok_and(|text| is_json_object(text)),
+            compressed: Some(Bytes(block.len() as u64)),
+            ..ValueFacts::default()
+        },
+    }
+}
+
+/// A quoted name stands this near to the brace of its object.
+const LONGEST_START: usize = 32;
+
+/// Whether the text begins with a brace and, behind white space, the quote of the first name.
+fn is_json_object(text: &[u8]) -> bool {
+    let Some((b'{', rest)) = text.split_first() else { return false };
+    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    rest.iter().take(LONGEST_START).find(|byte| !blank(byte)) == Some(&b'"')
 }
 
 #[inline]
@@ -53,5 +83,47 @@ fn text(model: &Model, key: Key, len: u64) -> (Encoding, u64) {
             Some(memory) => (Encoding::Embstr, memory),
             None => raw(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(text: &[u8]) -> bool {
+        look(RawString::plain(text), &mut Vec::new()).json_object
+    }
+
+    #[test]
+    fn objects_begin_with_a_brace_and_a_quoted_name() {
+        for text in [&b"{\"a\":1}"[..], b"{ \"a\"", b"{\r\n\t\"name\": 1}", b"{\""] {
+            assert!(looks(text), "{}", text.escape_ascii());
+        }
+        for text in [&b""[..], b"{", b"{}", b"{user:1}", b"{'a':1}", b"[{\"a\":1}]", b" {\"a\":1}", b"\"{\"", b"{ }"] {
+            assert!(!looks(text), "{}", text.escape_ascii());
+        }
+        assert!(!looks(&[b"{".as_slice(), &[b' '; 99], b"\""].concat()), "nobody looks far");
+    }
+
+    #[test]
+    fn compressed_objects_are_known_by_their_first_bytes() {
+        let compressed = |block: &[u8], len| {
+            let string = RawString { offset: 0, form: Form::Lzf { block, len } };
+            look(string, &mut Vec::new())
+        };
+        // `{`, line end, blanks that repeat, and the quote in the next run.
+        let indented = compressed(b"\x02{\n \x20\x00\x01\"a\xe0\x40\x00", 81);
+        assert!(indented.json_object);
+        assert_eq!(indented.compressed, Some(Bytes(12)));
+        assert!(!compressed(b"\x01<\"\xe0\x40\x00", 75).json_object);
+        // Damaged blocks are none.
+        assert!(!compressed(b"\x1f{\"", 75).json_object);
+        assert!(!compressed(b"", 75).json_object);
+    }
+
+    #[test]
+    fn numbers_look_like_nothing() {
+        let number = RawString { offset: 0, form: Form::Int(7) };
+        assert_eq!(look(number, &mut Vec::new()), ValueFacts::default());
     }
 }
