@@ -34,8 +34,7 @@ pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> ValueFacts {
         }
         Form::Lzf { block, .. } => ValueFacts {
             // The first instruction copies what follows it: there is nothing before to refer to.
-            json_object: block.get(1) == Some(&b'{')
-                && string.prefix(LONGEST_START, scratch).is_ok_and(|text| is_json_object(text)),
+            json_object: block.get(1) == Some(&b'{') && string.prefix(LONGEST_START, scratch).is_ok_and(is_json_object),
             compressed: Some(Bytes(block.len() as u64)),
             ..ValueFacts::default()
         },
