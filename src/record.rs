@@ -46,7 +46,8 @@ pub struct Record<'a> {
 pub struct ValueFacts {
     /// For strings: it begins as a JSON object does, with a brace and a quoted name.
     pub json_object: bool,
-    /// For strings that the dump holds compressed: the bytes that are left.
+    /// For strings that the dump holds compressed: the bytes that are left. `None` for HyperLogLogs, which the server has
+    /// to understand.
     pub compressed: Option<Bytes>,
     /// For collections somewhat above a limit of their compact form: what they would be below it. Only where somebody asks.
     pub compact: Option<Compact>,

@@ -35,10 +35,16 @@ pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> ValueFacts {
         Form::Lzf { block, .. } => ValueFacts {
             // The first instruction copies what follows it: there is nothing before to refer to.
             json_object: block.get(1) == Some(&b'{') && string.prefix(LONGEST_START, scratch).is_ok_and(is_json_object),
-            compressed: Some(Bytes(block.len() as u64)),
+            compressed: (!is_hyperloglog(block)).then_some(Bytes(block.len() as u64)),
             ..ValueFacts::default()
         },
     }
+}
+
+/// Whether a compressed string begins with the magic of a HyperLogLog (`hyperloglog.c` of the servers). It has nothing that
+/// repeats, so all of it is in the first instruction.
+fn is_hyperloglog(block: &[u8]) -> bool {
+    block.get(1..5) == Some(b"HYLL") && block.first().is_some_and(|control| (3..32).contains(control))
 }
 
 /// A quoted name stands this near to the brace of its object.
@@ -118,6 +124,13 @@ mod tests {
         // Damaged blocks are none.
         assert!(!compressed(b"\x1f{\"", 75).json_object);
         assert!(!compressed(b"", 75).json_object);
+    }
+
+    #[test]
+    fn hyperloglogs_are_not_for_clients_to_compress() {
+        let compressed = |block| look(RawString { offset: 0, form: Form::Lzf { block, len: 99 } }, &mut Vec::new());
+        assert_eq!(compressed(b"\x04HYLL\x01\xe0\x50\x00"), ValueFacts::default());
+        assert!(compressed(b"\x02HYLL\x01\xe0\x50\x00").compressed.is_some());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Measured: the part of a string that is left of it in the dump, where servers compress with LZF while they save; a
 //! client's gzip or zstd does better. Nothing is expanded: both lengths stand in front of the bytes. Dumps that were
-//! written with `rdbcompression no` have nothing to say, nor have parts of collections. What is saved is the difference,
+//! written with `rdbcompression no` have nothing to say, nor have parts of collections. HyperLogLogs do not count, since the
+//! server has to understand them; bitmaps cannot be told from other strings, and do. What is saved is the difference,
 //! before the allocator rounds it.
 
 use crate::policy::KeyView;
