@@ -43,6 +43,29 @@ pub struct Record<'a> {
     pub fields_with_ttl: Option<u64>,
     /// For streams: consumer groups and pending entries.
     pub stream: Option<StreamFacts>,
+    /// What rules about values look at.
+    pub value: ValueFacts,
+}
+
+/// What is seen of a value besides its size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ValueFacts {
+    /// For strings: it begins as a JSON object does, with a brace and a quoted name.
+    pub json_object: bool,
+    /// For strings that the dump holds compressed: the bytes that are left. `None` for HyperLogLogs, which the server has
+    /// to understand.
+    pub compressed: Option<Bytes>,
+    /// For collections somewhat above a limit of their compact form: what they would be below it. Only where somebody asks.
+    pub compact: Option<Compact>,
+}
+
+/// What a collection would be if the limits of its compact form were higher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compact {
+    /// Its encoding.
+    pub encoding: Encoding,
+    /// Its memory.
+    pub memory: Bytes,
 }
 
 /// What a stream holds besides its entries.

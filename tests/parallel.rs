@@ -134,7 +134,13 @@ impl Aggregate for Facts {
 fn file(batches: &Batches) -> Arc<File> {
     let server = Server::detect(&batches.header(), None, None);
     let model = Model::for_server(server, Allocator::default(), &ServerConfig::default());
-    Arc::new(File { index: 0, name: String::new(), model, alternatives: Vec::new() })
+    Arc::new(File {
+        index: 0,
+        name: String::new(),
+        model,
+        alternatives: Vec::new(),
+        raised: std::sync::OnceLock::new(),
+    })
 }
 
 fn batches(path: PathBuf, batch_bytes: usize) -> Batches {

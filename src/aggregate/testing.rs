@@ -5,7 +5,7 @@ use proptest::sample::select;
 use serde::Serialize;
 
 use super::Aggregate;
-use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts};
+use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, ValueFacts};
 use crate::units::{Bytes, Millis};
 
 /// The reference time of the tests: random expiries lie on both sides of it.
@@ -41,6 +41,7 @@ impl OwnedRecord {
             freq: None,
             fields_with_ttl: None,
             stream: None,
+            value: ValueFacts::default(),
         };
         OwnedRecord { key: key.into(), rest }
     }
@@ -123,6 +124,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             freq,
             fields_with_ttl: None,
             stream: (kind == Kind::Stream).then_some(stream),
+            value: ValueFacts::default(),
         };
         OwnedRecord { key: name.into(), rest }
     })

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::parts::Tally;
 use crate::policy::{Checks, Judged, Severity};
 use crate::record::Record;
+use crate::units::Bytes;
 
 /// Not an [`Aggregate`](super::Aggregate) by its signature, since it must be told what a key breaks, but by its laws.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Violations {
     pub severities: [Tally; Severity::ALL.len()],
     /// By bit.
     pub rules: Vec<Tally>,
+    /// By bit: what the remedy would save.
+    pub savings: Vec<Bytes>,
     /// By entry of the dictionary: all its keys.
     pub entries: Vec<Tally>,
     /// By entry: its keys without expiry.
@@ -56,6 +59,7 @@ impl Violations {
             naming: Tally::default(),
             severities: Default::default(),
             rules: vec![Tally::default(); checks.keys.len()],
+            savings: vec![Bytes(0); checks.keys.len()],
             entries: vec![Tally::default(); checks.policy.entries.len()],
             entries_without_ttl: vec![Tally::default(); checks.policy.entries.len()],
             unregistered: Tally::default(),
@@ -110,6 +114,7 @@ impl Violations {
         for bit in bits(judged.broken) {
             if let Some(rule) = self.rules.get_mut(usize::from(bit)) {
                 rule.add(record.memory);
+                self.savings[usize::from(bit)] += judged.savings[usize::from(bit)];
             }
             if self.masks.dictionary {
                 self.by_entry.entry((judged.matched.entry, bit)).or_default().add(record.memory);
@@ -125,6 +130,7 @@ impl Violations {
         self.naming.merge(other.naming);
         Tally::merge_all(&mut self.severities, &other.severities);
         Tally::merge_all(&mut self.rules, &other.rules);
+        self.savings.iter_mut().zip(other.savings).for_each(|(sum, more)| *sum += more);
         Tally::merge_all(&mut self.entries, &other.entries);
         Tally::merge_all(&mut self.entries_without_ttl, &other.entries_without_ttl);
         self.unregistered.merge(other.unregistered);
@@ -153,7 +159,6 @@ mod tests {
     use crate::pattern::PatternBuf;
     use crate::pattern::classify::Classifier;
     use crate::policy::testing::checks;
-    use crate::units::Bytes;
 
     /// Violations with what the rules themselves find.
     struct Judging(Violations, Checks, Judged, PatternBuf);

@@ -12,7 +12,7 @@ use crate::policy::capacity::Upgrade;
 use crate::policy::registry;
 use crate::policy::rule::{Rule, Text};
 use crate::policy::sample::{Sample, SampleKey};
-use crate::record::{Encoding, Kind, Record, StreamFacts};
+use crate::record::{Compact, Encoding, Kind, Record, StreamFacts, ValueFacts};
 use crate::report::{Checksum, Report, SourceFile, Stored};
 use crate::units::{Bytes, Millis};
 
@@ -114,7 +114,25 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         freq: None,
         fields_with_ttl: None,
         stream: (key.kind == Kind::Stream).then_some(StreamFacts { groups: 1, pending: key.pending }),
+        value: value_facts(key),
     });
+}
+
+/// What is seen of the value. Strings that take less in the file than in memory are compressed there; collections would be
+/// compact if the usual limits were twice as high.
+fn value_facts(key: &SampleKey) -> ValueFacts {
+    let most = match key.kind {
+        Kind::Hash => 1024,
+        Kind::Set | Kind::Zset => 256,
+        _ => 0,
+    };
+    let table = matches!(encoding(key.kind, key.length), Encoding::Hashtable | Encoding::Skiplist);
+    let compact = Compact { encoding: Encoding::Listpack, memory: Bytes(key.memory / 4) };
+    ValueFacts {
+        json_object: key.text.starts_with("{\""),
+        compressed: (key.kind == Kind::String && key.disk < key.length).then_some(Bytes(key.disk)),
+        compact: (table && key.length <= most).then_some(compact),
+    }
 }
 
 /// The encoding of so many short elements.

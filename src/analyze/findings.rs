@@ -39,10 +39,11 @@ pub fn found(
     top: usize,
 ) -> Found {
     let naming = naming(checks, violations, &broken);
-    let of_keys = checks.keys.iter().zip(&violations.rules).zip(broken);
+    let of_keys = checks.keys.iter().zip(&violations.rules).zip(&violations.savings).zip(broken);
     let mut list: Vec<Finding> = of_keys
-        .filter(|((_, tally), _)| tally.keys > 0)
-        .map(|((check, tally), broken)| Finding {
+        .filter(|(((_, tally), _), _)| tally.keys > 0)
+        .map(|(((check, tally), saves), broken)| Finding {
+            saves: check.rule.tells_saving().then_some(*saves),
             keys: tally.keys,
             memory: tally.memory,
             distinct_patterns: broken.distinct,

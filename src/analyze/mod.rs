@@ -18,6 +18,7 @@ pub mod parallel;
 pub mod part;
 pub mod plan;
 pub mod progress;
+pub mod raised;
 pub mod read;
 pub mod records;
 pub mod rows;
@@ -40,6 +41,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::policy::file::Names;
+use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{self, Checks, Context};
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::record::Record;
@@ -66,6 +68,9 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
     let questions = Arc::new(questions(plan, &snapshot)?);
     let files = snapshot.files();
+    if let Some(factor) = near_compact_limit::factor(&questions.checks.policy) {
+        snapshot.raise_limits(factor);
+    }
     let mut reading = snapshot.reading(&plan.read);
     // A key for masking is made of checksums.
     reading.checksum |= plan.mask.is_some();
@@ -144,6 +149,7 @@ pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
 
 fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
     let mut questions = questions_with(plan, snapshot.reference)?;
+    questions.checks.context.model = snapshot.model(&plan.read).map(Arc::new);
     let models = |file: &Arc<read::File>| {
         file.model.in_cluster() || file.alternatives.iter().any(crate::memory::Model::in_cluster)
     };
@@ -173,6 +179,7 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
         id: check.meta.id,
         severity: check.severity,
         measures: check.meta.unit.is_some(),
+        saves: check.rule.tells_saving(),
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };

@@ -1,6 +1,7 @@
 //! A worker's share: one batch to records.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use crate::error::{Error, Result, Within};
 use crate::limits;
@@ -11,6 +12,7 @@ use crate::rdb::scan::{Entry, Item};
 use crate::record::Record;
 use crate::units::{Bytes, Millis};
 
+use super::raised::Raised;
 use super::select::Selection;
 
 /// What every worker needs to know of the file that its batch is from.
@@ -24,6 +26,8 @@ pub struct File {
     pub model: Model,
     /// Price them as well: what was asked about, made of the file's own model.
     pub alternatives: Vec<Model>,
+    /// Prices collections just above a limit as if they were below it, where somebody asks.
+    pub raised: OnceLock<Raised>,
 }
 
 /// How records are read.
@@ -152,6 +156,7 @@ pub fn read_batch(
             }
             continue;
         }
+        let start = scanner.cursor().consumed();
         meters.begin_key(key.len() as u64, entry.expires_at.is_some());
         let walked = match meters.alone() {
             Some(meter) => scanner.value(&entry, meter),
@@ -163,7 +168,11 @@ pub fn read_batch(
         }
         let end = scanner.cursor().consumed();
         match record(&mut meters, &entry, key, db, file.index, end) {
-            Ok(record) => {
+            Ok(mut record) => {
+                if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
+                    let value = batch.bytes.get(batch.skip + start..batch.skip + end).unwrap_or_default();
+                    record.value.compact = raised.compact(&record, entry.value_type, value);
+                }
                 tally.selected += 1;
                 tally.memory += record.memory;
                 let known = if entry.db.is_some() { KnownDatabase::Yes } else { KnownDatabase::No };
@@ -232,5 +241,6 @@ fn record<'k>(
         freq: entry.freq,
         fields_with_ttl: measured.fields_with_ttl,
         stream: measured.stream,
+        value: measured.value,
     })
 }

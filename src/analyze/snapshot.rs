@@ -1,11 +1,12 @@
 //! The inputs of a run, opened and looked at: all that has to be known before the first record is read.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::feed::{Feed, Prepared};
 use super::plan::ReadPlan;
 use super::progress::Progress;
+use super::raised::Raised;
 use super::read::{File, Reading};
 use crate::error::{Error, Result};
 use crate::input::{self, Container, Input};
@@ -81,7 +82,7 @@ impl Snapshot {
                 let model = Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config);
                 let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
                 let (described, caveats) = (model.name(), model.caveats());
-                let file = Arc::new(File { index, name: name.clone(), model, alternatives });
+                let file = Arc::new(File { index, name: name.clone(), model, alternatives, raised: OnceLock::new() });
                 let facts = OpenedFacts {
                     container: prepared.container,
                     compression: prepared.compression,
@@ -103,6 +104,20 @@ impl Snapshot {
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = plan.at.or(ctime.map(end_of_second));
         Ok(Snapshot { files, facts, reference })
+    }
+
+    /// Asks for what collections just above a limit of their compact form would take if the limits were `factor` times as
+    /// high. To be called before [`Snapshot::feed`].
+    pub fn raise_limits(&self, factor: u64) {
+        for (file, _) in &self.files {
+            file.raised.get_or_init(|| Raised::new(&file.model, factor));
+        }
+    }
+
+    /// The server that the first file is priced for.
+    pub fn model(&self, plan: &ReadPlan) -> Option<Model> {
+        let opened = self.facts.iter().find_map(|facts| facts.opened.as_ref().ok())?;
+        Some(Model::for_server(plan.server.unwrap_or(opened.writer), plan.allocator, &plan.config))
     }
 
     /// True when the snapshot is in several files.

@@ -143,6 +143,37 @@ impl ServerConfig {
         (self.maxmemory_policy != "noeviction").then(|| self.maxmemory_policy.clone())
     }
 
+    /// Pairs of a hash that is packed.
+    pub fn hash_max_entries(&self) -> u64 {
+        self.hash_entries
+    }
+
+    /// Members of a sorted set that is packed.
+    pub fn zset_max_entries(&self) -> u64 {
+        self.zset_entries
+    }
+
+    /// Members of a set that is packed.
+    pub fn set_max_entries(&self) -> u64 {
+        self.set_entries
+    }
+
+    /// Members of a set of numbers that is packed as such.
+    pub fn intset_max_entries(&self) -> u64 {
+        self.set_intset_entries
+    }
+
+    /// The same settings with limits on the elements of packed collections that are `factor` times as high.
+    pub fn raised(&self, factor: u64) -> ServerConfig {
+        ServerConfig {
+            hash_entries: self.hash_entries.saturating_mul(factor),
+            zset_entries: self.zset_entries.saturating_mul(factor),
+            set_entries: self.set_entries.saturating_mul(factor),
+            set_intset_entries: self.set_intset_entries.saturating_mul(factor),
+            ..self.clone()
+        }
+    }
+
     /// `name value` of what is not at the servers' default, sorted by name.
     pub fn changed(&self) -> Vec<String> {
         let default = ServerConfig::default();

@@ -21,7 +21,7 @@ use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
-use crate::record::{Encoding, Kind, ModuleName, StreamFacts};
+use crate::record::{Encoding, Kind, ModuleName, StreamFacts, ValueFacts};
 use crate::units::Bytes;
 
 /// What a server makes of a value.
@@ -41,6 +41,8 @@ pub struct Measured {
     pub fields_with_ttl: Option<u64>,
     /// For streams.
     pub stream: Option<StreamFacts>,
+    /// What is seen of a string's text.
+    pub value: ValueFacts,
 }
 
 /// What most values have.
@@ -69,6 +71,7 @@ impl Value {
             module: None,
             fields_with_ttl: None,
             stream: None,
+            value: ValueFacts::default(),
         }
     }
 }
@@ -98,7 +101,7 @@ pub struct Meter<'m> {
     /// What is being expanded; [`super::Meters`] hands one buffer around.
     pub(super) scratch: Vec<u8>,
     error: Option<Error>,
-    string: Option<Value>,
+    string: Option<(Value, ValueFacts)>,
     list: list::ListMeter,
     set: set::SetMeter,
     zset: zset::ZsetMeter,
@@ -137,8 +140,8 @@ impl<'m> Meter<'m> {
     /// What the server makes of the value that was walked. Afterwards the meter is ready for the next key.
     #[inline]
     pub fn finish(&mut self) -> Result<Measured> {
-        if let Some(value) = self.string.take() {
-            return Ok(value.measured());
+        if let Some((value, facts)) = self.string.take() {
+            return Ok(Measured { value: facts, ..value.measured() });
         }
         self.finish_other()
     }
@@ -217,7 +220,7 @@ impl Visit for Meter<'_> {
     #[inline]
     fn string(&mut self, value: RawString<'_>) {
         match string::measure(self.model, self.key, value, &mut self.scratch) {
-            Ok(value) => self.string = Some(value),
+            Ok(measured) => self.string = Some((measured, string::look(value, &mut self.scratch))),
             Err(error) => self.keep(Err(error)),
         }
     }
@@ -332,6 +335,11 @@ impl Visit for Meter<'_> {
             self.module.bytes = self.module.bytes.saturating_add(self.model.sds(string.len()));
         }
     }
+}
+
+/// What a hash takes whose fields and values are texts of these lengths.
+pub(super) fn hash_of_texts(model: &Model, key: Key, pairs: &[(u64, u64)]) -> u64 {
+    hash::HashMeter::of_texts(model, key, pairs)
 }
 
 /// Elements of a listpack: by its header if that tells, else by a walk.

@@ -37,6 +37,8 @@ pub use meters::{Elsewhere, Meters};
 pub use server::{Server, ServerFamily};
 pub use what_if::WhatIf;
 
+use crate::limits;
+use crate::units::Bytes;
 use alloc::Classes;
 use layout::Layout;
 use skiplist::NodePrices;
@@ -101,6 +103,22 @@ impl Model {
     /// The server is a cluster's node.
     pub fn in_cluster(&self) -> bool {
         self.config.in_cluster()
+    }
+
+    /// What a hash takes whose name is so long and whose fields and values are texts, no numbers, of these lengths.
+    pub fn hash_of_texts(&self, key_len: u64, has_ttl: bool, pairs: &[(u64, u64)]) -> Bytes {
+        let key = price::Key { len: key_len.min(limits::MAX_KEY_BYTES), expires: has_ttl };
+        Bytes(meter::hash_of_texts(self, key, pairs))
+    }
+
+    /// The same server with limits on compact collections that are `factor` times as high.
+    pub fn raised(&self, factor: u64) -> Model {
+        Model::for_server(self.server, self.allocator, &self.config.raised(factor))
+    }
+
+    /// The settings in force.
+    pub fn config(&self) -> &ServerConfig {
+        &self.config
     }
 
     /// The server that values are priced for.

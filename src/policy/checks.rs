@@ -70,6 +70,8 @@ pub struct Checks {
     graver: Vec<(u64, u64)>,
     /// Bits whose rules measure a number.
     measured: u64,
+    /// Bits whose rules tell what the remedy would save.
+    saving: u64,
     matcher: Matcher<Target>,
     /// By exemption: the bits that it excuses.
     excuses: Vec<u64>,
@@ -88,6 +90,10 @@ pub struct Judged {
     pub matched: Matched,
     /// By bit: by how much. Only where the bit is set and the rule measures a number.
     pub violations: [Violation; MOST_KEY_CHECKS],
+    /// By bit: what the remedy would save. Zero where the bit is not set or the rule does not tell.
+    pub savings: [Bytes; MOST_KEY_CHECKS],
+    /// The bits that are set in `savings`.
+    saving: u64,
     /// Exemptions that it matches, by place.
     exemptions: Vec<u16>,
     targets: Vec<Target>,
@@ -100,6 +106,8 @@ impl Default for Judged {
             excused: 0,
             matched: Matched::default(),
             violations: [Violation { measured: 0, allowed: 0 }; MOST_KEY_CHECKS],
+            savings: [Bytes(0); MOST_KEY_CHECKS],
+            saving: 0,
             exemptions: Vec::new(),
             targets: Vec::new(),
         }
@@ -121,6 +129,7 @@ impl Checks {
             asked: Default::default(),
             graver: Vec::new(),
             measured: 0,
+            saving: 0,
             matcher: Matcher::default(),
             excuses: Vec::new(),
             class_budgets: Vec::new(),
@@ -154,6 +163,9 @@ impl Checks {
         }
         if check.meta.unit.is_some() {
             self.measured |= bit;
+        }
+        if check.rule.tells_saving() {
+            self.saving |= bit;
         }
         let named = check.rule.name_test().is_some_and(|test| self.names.add(bit, test));
         if !named {
@@ -216,6 +228,9 @@ impl Checks {
             broken = self.gravest(broken);
             self.measure(broken, &view, judged);
         }
+        if (broken & self.saving) | judged.saving != 0 {
+            self.save(broken & self.saving, &view, judged);
+        }
         judged.broken = broken & !excuse;
         judged.excused = broken & excuse;
     }
@@ -238,6 +253,19 @@ impl Checks {
                 judged.violations[bit % MOST_KEY_CHECKS] = violation;
             }
         }
+    }
+
+    /// Asks what the remedies would save, and forgets what was said of the key before.
+    #[cold]
+    fn save(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
+        let mut left = broken | judged.saving;
+        while left != 0 {
+            let bit = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let check = self.keys.get(bit).filter(|_| broken >> bit & 1 == 1);
+            judged.savings[bit % MOST_KEY_CHECKS] = check.map_or(Bytes(0), |check| check.rule.saving(view));
+        }
+        judged.saving = broken;
     }
 
     /// What the policy says of the pattern, and the bits that it excuses.

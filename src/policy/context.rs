@@ -4,7 +4,9 @@ use super::capacity::Upgrade;
 use super::dictionary::{Entry, TtlClass};
 use super::earlier::Earlier;
 use super::key_view::Separators;
-use crate::memory::ServerConfig;
+use std::sync::Arc;
+
+use crate::memory::{Model, ServerConfig};
 use crate::units::{Bytes, Millis};
 
 /// The surroundings of a question: the same for all keys of a run.
@@ -18,6 +20,8 @@ pub struct Context {
     pub now: Option<Millis>,
     /// The server's settings as far as they are known.
     pub config: ServerConfig,
+    /// What the server makes of values, if it is known.
+    pub model: Option<Arc<Model>>,
     /// The server's `maxmemory`, if it is known.
     pub maxmemory: Option<Bytes>,
     /// Its `maxmemory-policy`, if it is known.

@@ -39,6 +39,8 @@ pub struct PatternSums {
     pub elements: u64,
     /// Bytes of their names.
     pub name_bytes: Bytes,
+    /// Bytes of the texts of strings.
+    pub string_bytes: Bytes,
     /// Those that never expire.
     pub without_ttl: Weight,
     /// Keys by type, in the order of [`Kind::ALL`].

@@ -1,7 +1,7 @@
 //! The list of all rules, sorted by id.
 
 use super::rule::Rule;
-use super::rules::{backup, big, db, instance, key, memory, slot};
+use super::rules::{backup, big, db, instance, key, memory, slot, type_, value};
 
 /// Every rule there is.
 pub static RULES: &[Rule] = &[
@@ -13,6 +13,7 @@ pub static RULES: &[Rule] = &[
     instance::mixed::RULE,
     key::empty_segment::RULE,
     key::length::RULE,
+    key::name_cost::RULE,
     key::prefix::RULE,
     key::special_chars::RULE,
     memory::budget::RULE,
@@ -21,6 +22,11 @@ pub static RULES: &[Rule] = &[
     memory::upgrade::RULE,
     memory::volatile_policy::RULE,
     slot::skew::RULE,
+    type_::json_string::RULE,
+    type_::near_compact_limit::RULE,
+    type_::set_as_counter::RULE,
+    type_::split_object::RULE,
+    value::compressible::RULE,
 ];
 
 /// The rule with this id.

@@ -174,6 +174,16 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it can tell what the remedy would save: then [`KeyRule::saving`] is asked about keys that break it.
+    fn tells_saving(&self) -> bool {
+        false
+    }
+
+    /// Memory that the remedy would save of a key that breaks the rule.
+    fn saving(&self, _key: &KeyView<'_>) -> Bytes {
+        Bytes(0)
+    }
+
     /// The types of keys that can break it.
     fn kinds(&self) -> &'static [Kind] {
         &Kind::ALL

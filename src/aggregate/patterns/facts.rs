@@ -40,6 +40,8 @@ pub(super) struct Sums {
     pub name_bytes: Bytes,
     /// The latest expiry; [`NEVER`] when no key has one.
     pub last_expiry: i64,
+    /// Bytes of the texts of strings.
+    pub string_bytes: Bytes,
     pub without_ttl: Weight,
 }
 
@@ -54,6 +56,7 @@ impl Default for Sums {
             disk: Bytes(0),
             elements: 0,
             name_bytes: Bytes(0),
+            string_bytes: Bytes(0),
             last_expiry: NEVER,
             without_ttl: Weight::default(),
         }
@@ -68,6 +71,7 @@ impl Sums {
         self.elements = self.elements.saturating_add(other.elements);
         self.name_bytes += other.name_bytes;
         self.last_expiry = self.last_expiry.max(other.last_expiry);
+        self.string_bytes += other.string_bytes;
         add(&mut self.without_ttl, other.without_ttl);
     }
 
@@ -79,6 +83,7 @@ impl Sums {
             disk: record.disk,
             last_expiry: record.expires_at.map_or(NEVER, |at| at.0),
             name_bytes: Bytes(record.key.len() as u64),
+            string_bytes: Bytes(if record.kind == Kind::String { record.length.unwrap_or(0) } else { 0 }),
             elements: if record.kind == Kind::String { 1 } else { record.length.unwrap_or(0) },
             without_ttl: if record.expires_at.is_none() { weight } else { Weight::default() },
         }
@@ -97,6 +102,8 @@ struct Broken {
     weight: Weight,
     /// What was measured farthest from what is allowed.
     worst: Violation,
+    /// What the remedy would save, for rules that tell.
+    saves: Bytes,
     examples: Examples,
 }
 
@@ -188,7 +195,8 @@ impl PatternFacts {
         while rules != 0 {
             // At most 63.
             let rule = rules.trailing_zeros() as u8;
-            self.broken(rule).observe(record, judged.violations[usize::from(rule)]);
+            let bit = usize::from(rule);
+            self.broken(rule).observe(record, judged.violations[bit], judged.savings[bit]);
             rules &= rules - 1;
         }
     }
@@ -230,6 +238,7 @@ impl PatternFacts {
                     rule,
                     weight: Weight::default(),
                     worst: Violation { measured: 0, allowed: 0 },
+                    saves: Bytes(0),
                     examples: Examples::default(),
                 },
             );
@@ -265,6 +274,12 @@ impl PatternFacts {
         found.map_or(Violation { measured: 0, allowed: 0 }, |broken| broken.worst)
     }
 
+    /// What the remedy of a rule would save.
+    pub fn saves(&self, rule: usize) -> Bytes {
+        let found = self.broken.iter().find(|broken| usize::from(broken.rule) == rule);
+        found.map_or(Bytes(0), |broken| broken.saves)
+    }
+
     /// The heaviest keys that break a rule.
     pub fn breaking(&self, rule: usize) -> Vec<Example> {
         let found = self.broken.iter().find(|broken| usize::from(broken.rule) == rule);
@@ -273,8 +288,9 @@ impl PatternFacts {
 }
 
 impl Broken {
-    fn observe(&mut self, record: &Record<'_>, violation: Violation) {
+    fn observe(&mut self, record: &Record<'_>, violation: Violation, saves: Bytes) {
         self.worst = worse(self.worst, violation);
+        self.saves += saves;
         add(&mut self.weight, Weight { keys: 1, memory: record.memory });
         self.examples.offer(record);
     }
@@ -301,6 +317,7 @@ impl Payload for PatternFacts {
             let into = self.broken(broken.rule);
             add(&mut into.weight, broken.weight);
             into.worst = worse(into.worst, broken.worst);
+            into.saves += broken.saves;
             into.examples.merge(broken.examples);
         }
     }

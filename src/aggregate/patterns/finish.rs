@@ -122,6 +122,7 @@ fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> 
 /// The patterns that break a rule.
 fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPattern> {
     let measures = plan.rules.get(bit).is_some_and(|rule| rule.measures);
+    let saves = plan.rules.get(bit).is_some_and(|rule| rule.saves);
     let pattern = |row: Row<'_>| {
         let worst = Some(row.facts.worst(bit)).filter(|_| measures);
         FindingPattern {
@@ -130,6 +131,7 @@ fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPatte
             memory: row.weight.memory,
             measured: worst.map(|worst| worst.measured),
             allowed: worst.map(|worst| worst.allowed),
+            saves: saves.then(|| row.facts.saves(bit)),
             examples: row.facts.breaking(bit),
             ..FindingPattern::default()
         }
@@ -179,8 +181,9 @@ fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut Stri
 }
 
 fn sums(facts: &PatternFacts) -> PatternSums {
-    let Sums { keys, memory, disk, elements, name_bytes, without_ttl, .. } = facts.sums;
-    PatternSums { keys, memory, disk, elements, name_bytes, without_ttl, kinds: facts.kinds, example: facts.heaviest() }
+    let Sums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, .. } = facts.sums;
+    let (kinds, example) = (facts.kinds, facts.heaviest());
+    PatternSums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, kinds, example }
 }
 
 /// Children in an order of their own, so that nothing depends on the order of the tree's lists.

@@ -29,6 +29,8 @@ pub struct RuleBit {
     pub severity: Severity,
     /// Whether it measures a number.
     pub measures: bool,
+    /// Whether it tells what the remedy would save.
+    pub saves: bool,
 }
 
 /// What the report is to show of the patterns.

@@ -29,6 +29,7 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
         freq: None,
         fields_with_ttl: None,
         stream: None,
+        value: Default::default(),
     }
 }
 
@@ -74,7 +75,7 @@ fn collect(seen: &[Seen], limits: &TreeLimits) -> Patterns {
 
 /// So many rules.
 fn rules(number: usize) -> Vec<RuleBit> {
-    vec![RuleBit { id: "a.rule", severity: Severity::Must, measures: false }; number]
+    vec![RuleBit { id: "a.rule", severity: Severity::Must, measures: false, saves: false }; number]
 }
 
 fn plan() -> PatternsPlan {

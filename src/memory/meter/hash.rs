@@ -49,6 +49,25 @@ pub struct HashMeter {
 }
 
 impl HashMeter {
+    /// What a hash takes whose fields and values are texts, no numbers, of these lengths.
+    pub fn of_texts(model: &Model, key: Key, pairs: &[(u64, u64)]) -> u64 {
+        let mut meter = HashMeter::default();
+        meter.begin(model, ValueType::Hash);
+        meter.announce(model, pairs.len() as u64);
+        for &(field, value) in pairs {
+            meter.add(model, field, value, false);
+            if meter.form == Form::Table {
+                meter.growth.insert();
+            } else if field.max(value) > model.config.hash_value {
+                meter.become_table(model);
+            } else {
+                meter.pack(model, Item::Text(field));
+                meter.pack(model, Item::Text(value));
+            }
+        }
+        meter.finish(model, key, &mut Tree::new(model.allocator)).memory
+    }
+
     /// Forgets the last hash.
     pub fn begin(&mut self, model: &Model, layout: ValueType) {
         let mut expiries = std::mem::take(&mut self.expiries);

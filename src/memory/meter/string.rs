@@ -8,7 +8,8 @@ use crate::memory::layout::{Count, ShortStrings};
 use crate::memory::price::{Framed, Key};
 use crate::memory::slack::gap;
 use crate::rdb::string::{Form, RawString};
-use crate::record::Encoding;
+use crate::record::{Encoding, ValueFacts};
+use crate::units::Bytes;
 
 /// Numbers below this may be objects that all keys share (`OBJ_SHARED_INTEGERS`).
 const SHARED_NUMBERS: i64 = 10_000;
@@ -21,6 +22,40 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec
     let Framed { outside, object, slack } = model.frame(key);
     let shared = if model.shares_numbers() && (0..SHARED_NUMBERS).contains(&number) { gap(0, object) } else { 0 };
     Ok(Value::new(Encoding::Int, len, outside + object, slack + shared))
+}
+
+/// Looks at the beginning of a string. Of ordinary strings that is one byte.
+#[inline]
+pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> ValueFacts {
+    match string.form {
+        Form::Int(_) => ValueFacts::default(),
+        Form::Plain(text) => {
+            let json_object = text.first() == Some(&b'{') && is_json_object(text);
+            ValueFacts { json_object, ..ValueFacts::default() }
+        }
+        Form::Lzf { block, .. } => ValueFacts {
+            // The first instruction copies what follows it: there is nothing before to refer to.
+            json_object: block.get(1) == Some(&b'{') && string.prefix(LONGEST_START, scratch).is_ok_and(is_json_object),
+            compressed: (!is_hyperloglog(block)).then_some(Bytes(block.len() as u64)),
+            ..ValueFacts::default()
+        },
+    }
+}
+
+/// Whether a compressed string begins with the magic of a HyperLogLog (`hyperloglog.c` of the servers). It has nothing that
+/// repeats, so all of it is in the first instruction.
+fn is_hyperloglog(block: &[u8]) -> bool {
+    block.get(1..5) == Some(b"HYLL") && block.first().is_some_and(|control| (3..32).contains(control))
+}
+
+/// A quoted name stands this near to the brace of its object.
+const LONGEST_START: usize = 32;
+
+/// Whether the text begins with a brace and, behind white space, the quote of the first name.
+fn is_json_object(text: &[u8]) -> bool {
+    let Some((b'{', rest)) = text.split_first() else { return false };
+    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    rest.iter().take(LONGEST_START).find(|byte| !blank(byte)) == Some(&b'"')
 }
 
 #[inline]
@@ -58,5 +93,54 @@ fn text(model: &Model, key: Key, len: u64) -> Value {
             Some(memory) => Value::new(Encoding::Embstr, len, memory, 0),
             None => raw(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(text: &[u8]) -> bool {
+        look(RawString::plain(text), &mut Vec::new()).json_object
+    }
+
+    #[test]
+    fn objects_begin_with_a_brace_and_a_quoted_name() {
+        for text in [&b"{\"a\":1}"[..], b"{ \"a\"", b"{\r\n\t\"name\": 1}", b"{\""] {
+            assert!(looks(text), "{}", text.escape_ascii());
+        }
+        for text in [&b""[..], b"{", b"{}", b"{user:1}", b"{'a':1}", b"[{\"a\":1}]", b" {\"a\":1}", b"\"{\"", b"{ }"] {
+            assert!(!looks(text), "{}", text.escape_ascii());
+        }
+        assert!(!looks(&[b"{".as_slice(), &[b' '; 99], b"\""].concat()), "nobody looks far");
+    }
+
+    #[test]
+    fn compressed_objects_are_known_by_their_first_bytes() {
+        let compressed = |block: &[u8], len| {
+            let string = RawString { offset: 0, form: Form::Lzf { block, len } };
+            look(string, &mut Vec::new())
+        };
+        // `{`, line end, blanks that repeat, and the quote in the next run.
+        let indented = compressed(b"\x02{\n \x20\x00\x01\"a\xe0\x40\x00", 81);
+        assert!(indented.json_object);
+        assert_eq!(indented.compressed, Some(Bytes(12)));
+        assert!(!compressed(b"\x01<\"\xe0\x40\x00", 75).json_object);
+        // Damaged blocks are none.
+        assert!(!compressed(b"\x1f{\"", 75).json_object);
+        assert!(!compressed(b"", 75).json_object);
+    }
+
+    #[test]
+    fn hyperloglogs_are_not_for_clients_to_compress() {
+        let compressed = |block| look(RawString { offset: 0, form: Form::Lzf { block, len: 99 } }, &mut Vec::new());
+        assert_eq!(compressed(b"\x04HYLL\x01\xe0\x50\x00"), ValueFacts::default());
+        assert!(compressed(b"\x02HYLL\x01\xe0\x50\x00").compressed.is_some());
+    }
+
+    #[test]
+    fn numbers_look_like_nothing() {
+        let number = RawString { offset: 0, form: Form::Int(7) };
+        assert_eq!(look(number, &mut Vec::new()), ValueFacts::default());
     }
 }

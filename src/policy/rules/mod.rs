@@ -7,3 +7,5 @@ pub mod instance;
 pub mod key;
 pub mod memory;
 pub mod slot;
+pub mod type_;
+pub mod value;

@@ -1,0 +1,205 @@
+//! `key.name-cost`: names that outweigh what they name.
+//!
+//! Measured: of the bytes of names and values of a pattern together, the part that is names. Values are the texts of
+//! strings; for collections, what their keys take in the dump without the names.
+//!
+//! What is saved: every segment that is the same in all names and longer than two characters shrinks to its first two, as
+//! `user:{uid}:friends:messages:{mid}` to `us:{uid}:fr:me:{mid}`. So many bytes of names are saved a key, before the
+//! allocator rounds them. Ids, classes and segments with a brace stay; which two letters are chosen changes nothing.
+
+use serde_json::Value as Json;
+
+use crate::policy::Context;
+use crate::policy::forest::{Forest, PatternNode, PatternSums};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+use crate::units::Bytes;
+
+static META: Meta = Meta {
+    id: "key.name-cost",
+    severity: Severity::Hint,
+    what: Text {
+        en: "names are at most `share` of the bytes of names and values, over patterns of `keys` keys or more",
+        zh: "键数不少于 keys 的模式中，键名字节数不超过键名与值总字节数的 share",
+    },
+    why: Text {
+        en: "Every name stands in memory beside its value. Where values are numbers or flags, it is the names that fill \
+             the server, and each byte of a fixed segment is there once per key.",
+        zh: "每个键名都与值一起常驻内存。当值只是数字或标志时，占内存的主要是键名，固定段的每个字节都按键数重复。",
+    },
+    fix: Text {
+        en: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), or put small \
+             values into hashes that share a name",
+        zh: "缩短固定的段（`user:{uid}:friends:messages:{mid}` 简化为 `u:{uid}:fr:m:{mid}`），或将小值合并到 Hash 中共用一个键名",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "Key 命名规范 / Key 长度限制" },
+        Chapter { preset: "hzero", heading: "key名设计 / 简洁性" },
+        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 简洁性" },
+        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
+        Chapter { preset: "aliyun", heading: "一 1.(2) 简洁性" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "keys",
+            what: Text { en: "patterns of fewer keys are let pass", zh: "键数更少的模式不检查" },
+            usual: Usual::Int(1000),
+        },
+        ParamSpec {
+            name: "share",
+            what: Text { en: "the largest part that names may be", zh: "键名允许的最大占比" },
+            usual: Usual::Share(500),
+        },
+    ],
+    unit: Some(Unit::Permille),
+    passes: Sample::of(&[SampleKey { length: 40, times: 1500, ..SampleKey::named("u:{i}:fr:m:{i}") }]),
+    fails: Sample::of(&[SampleKey { length: 4, times: 1500, ..SampleKey::named("user:{i}:friends:messages:{i}") }]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Pattern(Box::new(NameCost { keys: params.number("keys"), share: params.number("share") })))
+}
+
+/// Characters that are left of a segment.
+const LEFT: usize = 2;
+
+/// Names that are at most this part.
+#[derive(Debug, Clone, Copy)]
+pub struct NameCost {
+    /// The fewest keys that a pattern counts with.
+    pub keys: u64,
+    /// The largest part that names may be, in thousandths.
+    pub share: u64,
+}
+
+impl PatternRule for NameCost {
+    fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
+        let of = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.of_pattern(forest, node, sums);
+        forest.patterns().filter(|(_, sums)| sums.keys >= self.keys.max(1)).filter_map(of).collect()
+    }
+}
+
+impl NameCost {
+    fn of_pattern(&self, forest: &Forest<'_>, node: &PatternNode<'_>, sums: &PatternSums) -> Option<Breach> {
+        let (Bytes(names), Bytes(values)) = (sums.name_bytes, value_bytes(sums));
+        let all = u128::from(names) + u128::from(values);
+        if u128::from(names) * 1000 <= all * u128::from(self.share) {
+            return None;
+        }
+        let (shortened, per_key) = shortened(forest, node);
+        let permille = u128::from(names) * 1000 / all.max(1);
+        let mut breach = Breach {
+            pattern: Some(node.text.clone()),
+            keys: sums.keys,
+            memory: sums.memory,
+            // At most 1000.
+            measured: u64::try_from(permille).ok(),
+            allowed: Some(self.share),
+            saves: Some(Bytes(per_key.saturating_mul(sums.keys))),
+            examples: sums.example.clone().into_iter().collect(),
+            ..Breach::default()
+        };
+        breach.details.insert("name_bytes", Json::from(names));
+        breach.details.insert("value_bytes", Json::from(values));
+        if per_key > 0 {
+            breach.details.insert("shortened", Json::from(shortened));
+        }
+        Some(breach)
+    }
+}
+
+/// Bytes of values. Where a pattern has strings and collections, what they take in the dump.
+fn value_bytes(sums: &PatternSums) -> Bytes {
+    match sums.only_kind() {
+        Some(Kind::String) => sums.string_bytes,
+        _ => Bytes(sums.disk.0.saturating_sub(sums.name_bytes.0)),
+    }
+}
+
+/// The pattern with shorter segments, and the bytes that each name loses.
+fn shortened(forest: &Forest<'_>, node: &PatternNode<'_>) -> (String, u64) {
+    let mut path = vec![node];
+    while let Some(above) = path.last().and_then(|node| forest.nodes.get(node.parent?)) {
+        path.push(above);
+    }
+    let (mut text, mut saved, mut above) = (String::new(), 0u64, 0);
+    for node in path.into_iter().rev() {
+        let own = node.text.get(above..).unwrap_or_default();
+        above = node.text.len();
+        let rest = own.get(node.segment.len()..).unwrap_or_default();
+        let end = node.segment.char_indices().nth(LEFT).map(|(at, _)| at);
+        let stays = node.varies || node.segment.contains(['{', '}', '\\']);
+        let kept = end.filter(|_| !stays).and_then(|end| node.segment.get(..end)).unwrap_or(node.segment);
+        saved += (node.segment.len() - kept.len()) as u64;
+        text.push_str(kept);
+        text.push_str(rest);
+    }
+    (text, saved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Weight;
+
+    fn sums(kind: Kind, keys: u64, names: u64, strings: u64, disk: u64) -> PatternSums {
+        let mut kinds = [0; Kind::ALL.len()];
+        kinds[kind as usize] = keys;
+        PatternSums {
+            keys,
+            memory: Bytes(keys),
+            disk: Bytes(disk),
+            elements: keys,
+            name_bytes: Bytes(names),
+            string_bytes: Bytes(strings),
+            without_ttl: Weight::default(),
+            kinds,
+            example: None,
+        }
+    }
+
+    fn node<'a>(text: &str, segment: &'a str, parent: Option<usize>, facts: Option<PatternSums>) -> PatternNode<'a> {
+        PatternNode { text: text.into(), segment, varies: segment.starts_with('{'), parent, facts }
+    }
+
+    fn judge(sums: PatternSums) -> Vec<Breach> {
+        let nodes = vec![
+            node("user:", "user", None, None),
+            node("user:{int}:", "{int}", Some(0), None),
+            node("user:{int}:ä_b{int}:", "ä_b{int}", Some(1), None),
+            node("user:{int}:ä_b{int}:näme", "näme", Some(2), Some(sums)),
+        ];
+        NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes }, &Context::default())
+    }
+
+    #[test]
+    fn fixed_segments_shrink_to_two_characters() {
+        let found = judge(sums(Kind::String, 1000, 20_000, 5_000, 90_000));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].details["shortened"], "us:{int}:ä_b{int}:nä");
+        assert_eq!((found[0].measured, found[0].saves), (Some(800), Some(Bytes(4_000))));
+    }
+
+    #[test]
+    fn strings_are_held_against_their_texts_and_collections_against_the_dump() {
+        assert!(judge(sums(Kind::String, 1000, 20_000, 20_000, 0)).is_empty());
+        assert_eq!(judge(sums(Kind::String, 1000, 20_001, 20_000, 90_000)).len(), 1);
+        assert!(judge(sums(Kind::Hash, 1000, 20_000, 0, 40_000)).is_empty());
+        assert_eq!(judge(sums(Kind::Hash, 1000, 20_000, 0, 39_999)).len(), 1);
+    }
+
+    #[test]
+    fn few_keys_may_have_long_names() {
+        assert!(judge(sums(Kind::String, 999, 20_000, 0, 0)).is_empty());
+    }
+
+    #[test]
+    fn sums_that_saturated_do_no_harm() {
+        assert_eq!(judge(sums(Kind::String, u64::MAX, u64::MAX, u64::MAX - 1, 0)).len(), 1);
+    }
+}

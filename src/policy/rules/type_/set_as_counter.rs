@@ -1,0 +1,152 @@
+//! `type.set-as-counter`: who only wants to know how many does not keep all of them.
+//!
+//! Measured: members of sets whose name has one of `words` as a segment or as a piece of one, divided by `_`, `-` or `.`,
+//! in whatever case. What is saved is the set's memory less that of a HyperLogLog at its largest.
+
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::{KeyView, segments};
+use crate::record::Kind;
+use crate::units::Bytes;
+
+static META: Meta = Meta {
+    id: "type.set-as-counter",
+    severity: Severity::Hint,
+    what: Text {
+        en: "no set of more than `max` members that only counts, by its name",
+        zh: "用于计数的 set（按键名判断）成员数不超过 max",
+    },
+    why: Text {
+        en: "A set of visitors keeps every one of them, some fifty bytes each. A HyperLogLog counts any number of them in \
+             12 KB with an error of about 0.81 %, and a Bloom filter answers whether somebody was there.",
+        zh: "用 set 统计访客要保存每个成员，每个约五十字节；HyperLogLog 只用 12 KB 就能统计任意数量（标准误差约 0.81%），布隆过滤器可判断是否出现过。",
+    },
+    fix: Text {
+        en: "count with PFADD and PFCOUNT; ask for membership with a Bloom filter (BF.ADD, BF.EXISTS) or a bitmap of ids",
+        zh: "计数用 PFADD、PFCOUNT；存在性判断用布隆过滤器（BF.ADD、BF.EXISTS）或按 id 的位图",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "数据类型选择 / 类型对照表" },
+        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 选择合适的数据类型" },
+        Chapter { preset: "platform", heading: "十七 2. 概率性数据结构的适用场景" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "max",
+            what: Text { en: "the most members that are allowed", zh: "允许的最多成员数" },
+            usual: Usual::Int(100_000),
+        },
+        ParamSpec {
+            name: "words",
+            what: Text { en: "words in names of sets that count", zh: "计数类键名中的词" },
+            usual: Usual::Words(&[
+                "active",
+                "cardinality",
+                "count",
+                "counter",
+                "dau",
+                "distinct",
+                "mau",
+                "pv",
+                "uip",
+                "unique",
+                "uniques",
+                "uniq",
+                "uv",
+                "view",
+                "viewer",
+                "viewers",
+                "views",
+                "visit",
+                "visitor",
+                "visitors",
+                "visits",
+                "wau",
+            ]),
+        },
+    ],
+    unit: Some(Unit::Elements),
+    passes: Sample::of(&[
+        SampleKey::of("page:home:uv:20241104", Kind::Set, 2_000, 120_000),
+        SampleKey::of("room:1001:members", Kind::Set, 150_000, 9_000_000),
+    ]),
+    fails: Sample::of(&[SampleKey::of("page:home:uv:20241104", Kind::Set, 150_000, 9_000_000)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+/// What a HyperLogLog takes at its largest: a text of 12 304 bytes, which jemalloc keeps in 14 336, and its key.
+const LARGEST_HYPERLOGLOG: u64 = 14_336 + 64;
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(SetAsCounter { max: params.number("max"), words: params.words("words").to_vec() })))
+}
+
+/// Sets that count have at most so many members.
+#[derive(Debug, Clone)]
+pub struct SetAsCounter {
+    /// The most members that are allowed.
+    pub max: u64,
+    /// What names of such sets have in them.
+    pub words: Vec<String>,
+}
+
+impl SetAsCounter {
+    fn counts(&self, key: &KeyView<'_>) -> bool {
+        let name = key.untagged();
+        let mut pieces =
+            segments(&name, &key.context.separators).flat_map(|segment| segment.split(|byte| b"_-.".contains(byte)));
+        pieces.any(|piece| self.words.iter().any(|word| piece.eq_ignore_ascii_case(word.as_bytes())))
+    }
+}
+
+impl KeyRule for SetAsCounter {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.record.length.unwrap_or_default();
+        let breaks = measured > self.max && self.counts(key);
+        breaks.then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn tells_saving(&self) -> bool {
+        true
+    }
+
+    fn saving(&self, key: &KeyView<'_>) -> Bytes {
+        Bytes(key.record.memory.0.saturating_sub(LARGEST_HYPERLOGLOG))
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::Set]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Context;
+    use crate::policy::testing::{check_record, record};
+    use crate::record::Record;
+
+    fn breaks(name: &str, length: u64) -> bool {
+        let Ok(Question::Key(rule)) = build(&Params::defaults(META.params)) else { panic!("a rule about keys") };
+        let record = Record { kind: Kind::Set, length: Some(length), ..record(name.as_bytes()) };
+        check_record(rule.as_ref(), &record, &Context::default()).is_some()
+    }
+
+    #[test]
+    fn words_are_segments_or_pieces_of_them() {
+        for name in ["uv", "a:uv:1", "a:daily_uv", "a:UV-2024", "{a:dau}:1", "site.visitors", "a:b:unique"] {
+            assert!(breaks(name, 100_001), "{name}");
+        }
+        for name in ["louvre:1", "a:suv", "user:1:followers", "", ":", "a:uvw"] {
+            assert!(!breaks(name, 100_001), "{name}");
+        }
+    }
+
+    #[test]
+    fn small_sets_may_count() {
+        assert!(!breaks("a:uv", 100_000));
+    }
+}

@@ -1,0 +1,236 @@
+//! `type.split-object`: `user:1:name`, `user:1:age` and `user:1:favor` are one object and could be one hash.
+//!
+//! Measured: below a place of the tree of names that varies (`user:{int}`), the names that end there and stand for
+//! strings only, each of them for at least `ids` keys. How many ids there are nobody counted; the most frequent name has
+//! a key for each of at least so many, and that figure is taken.
+//!
+//! What is saved: the memory of those keys, less that of one hash for each id with all these fields, priced as the
+//! snapshot's server would (or Redis 7.2 where that is not known), with values of the mean length of their pattern, as
+//! text. Names that less than half of the ids have are left out on both sides. An estimate: values much longer than
+//! the mean turn their hash into a table, numbers take less than their text, and the fields of a hash expire together.
+
+use serde_json::Value as Json;
+
+use crate::memory::{Allocator, Model, Server, ServerConfig};
+use crate::policy::Context;
+use crate::policy::forest::{Forest, PatternNode, PatternSums};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+use crate::units::Bytes;
+
+static META: Meta = Meta {
+    id: "type.split-object",
+    severity: Severity::Hint,
+    what: Text {
+        en: "no object spread over `leaves` or more string keys for each of `ids` or more ids",
+        zh: "不把对象拆成多个 string 键（同一 id 下不少于 leaves 个叶子名，id 数不少于 ids）",
+    },
+    why: Text {
+        en: "Each key has a name, an entry in the table of keys and an object of its own, often several times the value. \
+             One hash for each object holds the fields side by side and is read, expired and deleted in one command.",
+        zh: "每个 key 都有自己的键名、字典项和对象头，开销常是值的数倍。每个对象用一个 Hash，字段紧凑存放，读取、过期、删除都只需一条命令。",
+    },
+    fix: Text {
+        en: "store each object as one hash (HSET user:1 name tom age 19 favor football)",
+        zh: "每个对象存为一个 Hash（HSET user:1 name tom age 19 favor football）",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "数据类型选择 / 类型对照表" },
+        Chapter { preset: "hzero", heading: "value设计 / 选择适合的数据类" },
+        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 选择合适的数据类型" },
+        Chapter { preset: "strict", heading: "三 业务规范 / 选择合适的数据类型" },
+        Chapter { preset: "aliyun", heading: "一 2.(2) 选择适合的数据类型" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "leaves",
+            what: Text {
+                en: "names below an id from which on they are an object",
+                zh: "同一 id 下叶子名达到多少个算对象",
+            },
+            usual: Usual::Int(3),
+        },
+        ParamSpec {
+            name: "ids",
+            what: Text { en: "keys that each of the names has at least", zh: "每个叶子名至少有多少个键" },
+            usual: Usual::Int(100),
+        },
+    ],
+    unit: Some(Unit::Count),
+    passes: Sample::of(&[
+        SampleKey { times: 200, ..SampleKey::of("user:{i}", Kind::Hash, 3, 120) },
+        SampleKey { times: 200, ..SampleKey::named("user:{i}:token") },
+        SampleKey { times: 200, ..SampleKey::named("user:{i}:cart") },
+    ]),
+    fails: Sample::of(&[
+        SampleKey { times: 200, ..SampleKey::named("user:{i}:name") },
+        SampleKey { times: 200, ..SampleKey::named("user:{i}:age") },
+        SampleKey { times: 200, ..SampleKey::named("user:{i}:favor") },
+    ]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+/// Names and examples shown of one place; a place may have thousands of names.
+const MOST_NAMES: usize = 20;
+const EXAMPLES: usize = 3;
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Pattern(Box::new(SplitObject { leaves: params.number("leaves"), ids: params.number("ids") })))
+}
+
+/// Fewer names than this below an id, or fewer ids.
+#[derive(Debug, Clone, Copy)]
+pub struct SplitObject {
+    /// Names from which on they are an object.
+    pub leaves: u64,
+    /// Keys that each of them has at least.
+    pub ids: u64,
+}
+
+/// A name below an id.
+#[derive(Clone, Copy)]
+struct Leaf<'f> {
+    name: &'f str,
+    sums: &'f PatternSums,
+}
+
+impl PatternRule for SplitObject {
+    fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
+        let mut below: Vec<Vec<Leaf<'_>>> = vec![Vec::new(); forest.nodes.len()];
+        for (node, sums) in forest.patterns() {
+            let strings = sums.only_kind() == Some(Kind::String) && sums.keys >= self.ids;
+            let above = node.parent.filter(|&above| forest.nodes.get(above).is_some_and(|above| above.varies));
+            if let Some(leaves) = above.filter(|_| strings && !node.varies).and_then(|above| below.get_mut(above)) {
+                leaves.push(Leaf { name: node.segment, sums });
+            }
+        }
+        let objects = forest.nodes.iter().zip(below).filter(|(_, leaves)| leaves.len() as u64 >= self.leaves.max(2));
+        let objects: Vec<_> = objects.collect();
+        if objects.is_empty() {
+            return Vec::new();
+        }
+        let model = context.model.clone().unwrap_or_else(|| usual_model(&context.config).into());
+        objects.into_iter().map(|(node, leaves)| self.breach(node, &leaves, context, &model)).collect()
+    }
+}
+
+impl SplitObject {
+    fn breach(&self, node: &PatternNode<'_>, leaves: &[Leaf<'_>], context: &Context, model: &Model) -> Breach {
+        let sum =
+            |of: &dyn Fn(&PatternSums) -> u64| leaves.iter().fold(0u64, |sum, leaf| sum.saturating_add(of(leaf.sums)));
+        let ids = leaves.iter().map(|leaf| leaf.sums.keys).max().unwrap_or_default();
+        let separator = |c: char| u8::try_from(c).is_ok_and(|byte| context.separators.contains(byte));
+        let mut examples: Vec<_> = leaves.iter().filter_map(|leaf| leaf.sums.example.clone()).collect();
+        // Names below one place are sorted, so equals keep an order of their own.
+        examples.sort_by_key(|example| std::cmp::Reverse(example.memory));
+        examples.truncate(EXAMPLES);
+        let names: Vec<&str> = leaves.iter().take(MOST_NAMES).map(|leaf| leaf.name).collect();
+        Breach {
+            pattern: Some(node.text.strip_suffix(separator).unwrap_or(&node.text).to_owned()),
+            keys: sum(&|sums| sums.keys),
+            memory: Bytes(sum(&|sums| sums.memory.0)),
+            measured: Some(leaves.len() as u64),
+            allowed: Some(self.leaves.max(2) - 1),
+            saves: Some(saves(model, leaves, ids)),
+            details: [("ids", Json::from(ids)), ("leaves", Json::from(names))].into(),
+            examples,
+        }
+    }
+}
+
+/// What hashes would save; nothing if they take more.
+fn saves(model: &Model, leaves: &[Leaf<'_>], ids: u64) -> Bytes {
+    let common: Vec<_> = leaves.iter().filter(|leaf| leaf.sums.keys >= ids / 2).copied().collect();
+    let mean = |sum: Bytes, keys: u64| sum.0.div_ceil(keys.max(1));
+    let fields: Vec<_> =
+        common.iter().map(|leaf| (leaf.name.len() as u64, mean(leaf.sums.string_bytes, leaf.sums.keys))).collect();
+    let Some(most) = common.iter().max_by_key(|leaf| leaf.sums.keys) else { return Bytes(0) };
+    let name = mean(most.sums.name_bytes, most.sums.keys).saturating_sub(most.name.len() as u64 + 1);
+    let expires = common.iter().any(|leaf| leaf.sums.without_ttl.keys < leaf.sums.keys);
+    let hashes = model.hash_of_texts(name, expires, &fields).0.saturating_mul(ids);
+    let now = common.iter().fold(0u64, |sum, leaf| sum.saturating_add(leaf.sums.memory.0));
+    Bytes(now.saturating_sub(hashes))
+}
+
+/// The model where the snapshot's is not known.
+fn usual_model(config: &ServerConfig) -> Model {
+    let server = Server::parse("redis-7.2").expect("a server that has a model");
+    Model::for_server(server, Allocator::default(), config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Weight;
+
+    fn sums(kind: Kind, keys: u64, name: u64) -> PatternSums {
+        let mut kinds = [0; Kind::ALL.len()];
+        kinds[kind as usize] = keys;
+        PatternSums {
+            keys,
+            memory: Bytes(72 * keys),
+            disk: Bytes(20 * keys),
+            elements: keys,
+            name_bytes: Bytes(name * keys),
+            string_bytes: Bytes(5 * keys),
+            without_ttl: Weight { keys, memory: Bytes(72 * keys) },
+            kinds,
+            example: None,
+        }
+    }
+
+    fn judge(id: &str, leaves: &[(&str, Kind, u64)]) -> Vec<Breach> {
+        let varies = id.starts_with('{');
+        let mut nodes = vec![
+            PatternNode { text: "user:".into(), segment: "user", varies: false, parent: None, facts: None },
+            PatternNode { text: format!("user:{id}:"), segment: id, varies, parent: Some(0), facts: None },
+        ];
+        for (name, kind, keys) in leaves {
+            nodes.push(PatternNode {
+                text: format!("user:{id}:{name}"),
+                segment: name,
+                varies: name.starts_with('{'),
+                parent: Some(1),
+                facts: Some(sums(*kind, *keys, 10 + name.len() as u64)),
+            });
+        }
+        SplitObject { leaves: 3, ids: 100 }.judge(&Forest { nodes }, &Context::default())
+    }
+
+    const STRING: Kind = Kind::String;
+
+    #[test]
+    fn three_names_of_strings_below_an_id_are_an_object() {
+        let found = judge("{int}", &[("age", STRING, 100), ("favor", STRING, 120), ("name", STRING, 120)]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].pattern.as_deref(), Some("user:{int}"));
+        assert_eq!((found[0].keys, found[0].measured, found[0].allowed), (340, Some(3), Some(2)));
+        assert_eq!(found[0].details["ids"], 120);
+        assert_eq!(found[0].details["leaves"], serde_json::json!(["age", "favor", "name"]));
+        let saves = found[0].saves.unwrap().0;
+        assert!((1..340 * 72).contains(&saves), "{saves}");
+    }
+
+    #[test]
+    fn other_types_other_levels_and_few_keys_are_none() {
+        let two = [("age", STRING, 500), ("name", STRING, 500)];
+        assert!(judge("{int}", &two).is_empty());
+        for third in [("favor", STRING, 99), ("favor", Kind::Hash, 500), ("{int}", STRING, 500)] {
+            assert!(judge("{int}", &[two[0], two[1], third]).is_empty(), "{third:?}");
+        }
+        assert!(judge("admin", &[two[0], two[1], ("favor", STRING, 500)]).is_empty());
+    }
+
+    #[test]
+    fn names_that_few_ids_have_save_nothing() {
+        let common = [("age", STRING, 1000), ("favor", STRING, 1000), ("name", STRING, 1000)];
+        let with = judge("{int}", &[common[0], common[1], common[2], ("rare", STRING, 100)]);
+        let without = judge("{int}", &common);
+        assert_eq!(with[0].saves, without[0].saves);
+        assert_eq!(with[0].keys, 3100);
+    }
+}

@@ -1,0 +1,124 @@
+//! `value.compressible`: long texts that are mostly air are compressed before they are sent.
+//!
+//! Measured: the part of a string that is left of it in the dump, where servers compress with LZF while they save; a
+//! client's gzip or zstd does better. Nothing is expanded: both lengths stand in front of the bytes. Dumps that were
+//! written with `rdbcompression no` have nothing to say, nor have parts of collections. HyperLogLogs do not count, since the
+//! server has to understand them; bitmaps cannot be told from other strings, and do. What is saved is the difference,
+//! before the allocator rounds it.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+use crate::units::Bytes;
+
+static META: Meta = Meta {
+    id: "value.compressible",
+    severity: Severity::Should,
+    what: Text {
+        en: "no string of `min` bytes or more that compresses to less than `share`",
+        zh: "不小于 min 字节的字符串压缩后不应低于 share",
+    },
+    why: Text {
+        en: "In memory and on the network a string takes its full length; only the dump is compressed. Text such as HTML, \
+             JSON or logs shrinks to a fraction, for little CPU time of the clients.",
+        zh: "字符串在内存和网络中按原始长度占用，只有 RDB 文件是压缩的。HTML、JSON、日志等文本可压缩到几分之一，客户端只需少量 CPU。",
+    },
+    fix: Text {
+        en: "compress such values in the client (gzip, zstd, LZ4) and mark them so that old ones can still be read",
+        zh: "在客户端压缩（gzip、zstd、LZ4）后写入，并加标记以兼容旧数据",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "检查清单" },
+        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "min",
+            what: Text { en: "shorter strings are let pass", zh: "更短的字符串不检查" },
+            usual: Usual::Bytes(1024),
+        },
+        ParamSpec {
+            name: "share",
+            what: Text { en: "the least part that has to be left", zh: "压缩后至少应剩的比例" },
+            usual: Usual::Share(500),
+        },
+    ],
+    unit: Some(Unit::Permille),
+    passes: Sample::of(&[SampleKey {
+        disk: 5_000,
+        ..SampleKey::of("cache:thumbnail:{i}", Kind::String, 5_000, 5_200)
+    }]),
+    fails: Sample::of(&[SampleKey { disk: 900, ..SampleKey::of("cache:page:{i}", Kind::String, 5_000, 5_200) }]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Compressible { min: params.number("min"), share: params.number("share") })))
+}
+
+/// Long strings of which at least this much is left.
+#[derive(Debug, Clone, Copy)]
+pub struct Compressible {
+    /// Bytes from which on a string counts.
+    pub min: u64,
+    /// The least part that has to be left, in thousandths.
+    pub share: u64,
+}
+
+impl KeyRule for Compressible {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let stored = key.record.value.compressed?.0;
+        let length = key.record.length.filter(|&length| length >= self.min.max(1))?;
+        let breaks = u128::from(stored) * 1000 < u128::from(length) * u128::from(self.share);
+        // Below `share` if it breaks, so it fits.
+        let measured = u64::try_from(u128::from(stored) * 1000 / u128::from(length)).unwrap_or(u64::MAX);
+        breaks.then_some(Violation { measured, allowed: self.share })
+    }
+
+    fn tells_saving(&self) -> bool {
+        true
+    }
+
+    fn saving(&self, key: &KeyView<'_>) -> Bytes {
+        let length = key.record.length.unwrap_or_default();
+        Bytes(key.record.value.compressed.map_or(0, |stored| length.saturating_sub(stored.0)))
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::String]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Context;
+    use crate::policy::testing::{check_record, record};
+    use crate::record::{Record, ValueFacts};
+
+    const RULE: Compressible = Compressible { min: 1024, share: 500 };
+
+    fn check(length: u64, compressed: Option<u64>) -> Option<u64> {
+        let value = ValueFacts { compressed: compressed.map(Bytes), ..ValueFacts::default() };
+        let record = Record { length: Some(length), value, ..record(b"a:b") };
+        check_record(&RULE, &record, &Context::default()).map(|violation| violation.measured)
+    }
+
+    #[test]
+    fn less_than_the_share_has_to_be_left() {
+        assert_eq!(check(2048, Some(1023)), Some(499));
+        assert_eq!(check(2048, Some(1024)), None);
+        assert_eq!(check(u64::MAX, Some(u64::MAX)), None);
+    }
+
+    #[test]
+    fn short_strings_and_those_that_are_stored_as_they_are_pass() {
+        assert_eq!(check(1023, Some(1)), None);
+        assert_eq!(check(1024, Some(1)), Some(0));
+        assert_eq!(check(1 << 20, None), None);
+    }
+}

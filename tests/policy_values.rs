@@ -1,0 +1,369 @@
+//! Rules about types and values, held against dumps: what breaks them, what does not, and whether what they promise to
+//! save is what the same data takes when it is stored as they say.
+
+use std::path::{Path, PathBuf};
+
+use rdblens::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
+use rdblens::memory::Server;
+use rdblens::report::{Finding, Report};
+
+const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+
+/// A dump in the making: format 11, one database, no checksum.
+struct Dump(Vec<u8>);
+
+impl Dump {
+    fn new() -> Self {
+        Dump(b"REDIS0011\xfe\x00".to_vec())
+    }
+
+    fn length(&mut self, length: usize) {
+        match length {
+            0..64 => self.0.push(length as u8),
+            64..16_384 => self.0.extend([0x40 | (length >> 8) as u8, length as u8]),
+            _ => {
+                self.0.push(0x80);
+                self.0.extend(u32::try_from(length).unwrap().to_be_bytes());
+            }
+        }
+    }
+
+    fn text(&mut self, text: impl AsRef<[u8]>) {
+        self.length(text.as_ref().len());
+        self.0.extend(text.as_ref());
+    }
+
+    fn value(&mut self, value_type: u8, key: &str) {
+        self.0.push(value_type);
+        self.text(key);
+    }
+
+    fn string(&mut self, key: &str, text: impl AsRef<[u8]>) {
+        self.value(0, key);
+        self.text(text);
+    }
+
+    /// A compressed string: so many times the first bytes of the text, as copies of them.
+    fn repeated(&mut self, key: &str, text: &str, times: usize) -> (u64, u64) {
+        let length = text.len() * times;
+        let mut block = vec![u8::try_from(text.len() - 1).unwrap()];
+        block.extend(text.as_bytes());
+        let mut left = length - text.len();
+        while left >= 9 {
+            let run = left.min(264);
+            block.extend([0xe0, u8::try_from(run - 9).unwrap(), u8::try_from(text.len() - 1).unwrap()]);
+            left -= run;
+        }
+        let length = length - left;
+        self.value(0, key);
+        self.0.push(0xc3);
+        self.length(block.len());
+        self.length(length);
+        self.0.extend(&block);
+        (length as u64, block.len() as u64)
+    }
+
+    fn hash(&mut self, key: &str, pairs: &[(String, String)]) {
+        self.value(4, key);
+        self.length(pairs.len());
+        for (field, value) in pairs {
+            self.text(field);
+            self.text(value);
+        }
+    }
+
+    fn set(&mut self, key: &str, members: impl ExactSizeIterator<Item = String>) {
+        self.value(2, key);
+        self.length(members.len());
+        members.for_each(|member| self.text(member));
+    }
+
+    fn zset(&mut self, key: &str, members: usize) {
+        self.value(5, key);
+        self.length(members);
+        for member in 0..members {
+            self.text(format!("member:{member}"));
+            self.0.extend((member as f64 / 2.0).to_le_bytes());
+        }
+    }
+
+    /// Its folder, to be kept, and its path.
+    fn write(mut self) -> (tempfile::TempDir, PathBuf) {
+        self.0.push(0xff);
+        self.0.extend([0; 8]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("built.rdb");
+        std::fs::write(&path, self.0).unwrap();
+        (folder, path)
+    }
+}
+
+fn plan(policy: &str) -> Plan {
+    let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    plan.policy = PolicySource::Preset(policy.to_owned());
+    plan.top = 100;
+    plan
+}
+
+fn report(path: impl AsRef<Path>, policy: &str) -> Report {
+    analyze(&[path], &plan(policy), &Unwatched).unwrap()
+}
+
+fn finding<'r>(report: &'r Report, rule: &str) -> Option<&'r Finding> {
+    report.findings.list.iter().find(|finding| finding.rule == rule)
+}
+
+/// Patterns with their keys, sorted.
+fn patterns(finding: &Finding) -> Vec<(&str, u64)> {
+    let rows = finding.patterns.iter().map(|row| (row.pattern.as_deref().unwrap_or_default(), row.keys));
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort_unstable();
+    rows
+}
+
+fn shop_patterns(rule: &str, policy: &str) -> Vec<(String, u64)> {
+    let report = report(SHOP, policy);
+    let found = finding(&report, rule).unwrap_or_else(|| panic!("{rule} finds nothing"));
+    patterns(found).into_iter().map(|(pattern, keys)| (pattern.to_owned(), keys)).collect()
+}
+
+#[test]
+fn each_standard_weighs_the_rules_its_own_way() {
+    let table = [
+        ("key.name-cost", ["hint", "hint", "should", "hint", "hint", "hint"]),
+        ("type.json-string", ["", "", "", "should", "", ""]),
+        ("type.near-compact-limit", ["", "", "hint", "hint", "", "hint"]),
+        ("type.set-as-counter", ["", "hint", "", "hint", "", ""]),
+        ("type.split-object", ["hint", "hint", "should", "hint", "hint", "should"]),
+        ("value.compressible", ["", "should", "", "should", "", ""]),
+    ];
+    let presets = ["default", "service", "hzero", "platform", "strict", "aliyun"];
+    let classifier = rdblens::pattern::classify::Classifier::default();
+    for (at, preset) in presets.into_iter().enumerate() {
+        let names = rdblens::policy::file::Names { separators: b":", classifier: &classifier };
+        let policy = rdblens::policy::presets::load(preset, names).unwrap();
+        for (rule, severities) in table {
+            let setting = policy.settings.iter().find(|setting| setting.rule.meta.id == rule);
+            assert_eq!(setting.map_or("", |setting| setting.severity.name()), severities[at], "{rule} in {preset}");
+        }
+    }
+}
+
+#[test]
+fn the_shop_has_one_object_that_is_spread_over_strings() {
+    let report = report(SHOP, "hzero");
+    let found = finding(&report, "type.split-object").unwrap();
+    assert_eq!((found.severity, patterns(found)), ("should", vec![("member:{int}", 390)]));
+    let row = &found.patterns[0];
+    assert_eq!(row.details["leaves"], serde_json::json!(["age", "city", "name"]));
+    assert_eq!((&row.details["ids"], row.measured, row.examples.len()), (&serde_json::json!(130), Some(3), 3));
+    assert!(row.saves.unwrap().0 > 0 && row.saves.unwrap() < row.memory, "{:?}", row.saves);
+}
+
+#[test]
+fn the_shop_keeps_json_objects_in_strings() {
+    let expected =
+        [("cache:product:{int}", 459), ("refresh:{uuid}", 60), ("task-meta-{uuid}", 260), ("user_profile_{int}", 40)];
+    assert_eq!(
+        shop_patterns("type.json-string", "platform"),
+        expected.map(|(pattern, keys)| (pattern.to_owned(), keys))
+    );
+}
+
+#[test]
+fn the_shop_could_compress_its_pages_and_reports() {
+    let found = shop_patterns("value.compressible", "service");
+    assert!(found.iter().any(|(pattern, _)| pattern.starts_with("cache:page:")), "{found:?}");
+    // Products are short, and the server has to understand its HyperLogLogs.
+    let spared = |pattern: &str| pattern.starts_with("cache:product:") || pattern.starts_with("uv:home:");
+    assert!(found.iter().all(|(pattern, _)| !spared(pattern)), "{found:?}");
+}
+
+#[test]
+fn findings_are_the_same_on_any_number_of_threads() {
+    let on = |threads| {
+        let mut plan = plan("platform");
+        plan.read.threads = threads;
+        serde_json::to_string(&analyze(&[SHOP], &plan, &Unwatched).unwrap().findings).unwrap()
+    };
+    assert_eq!(on(1), on(4));
+}
+
+/// What raising the limits saves: by the rule, and by reading again with higher limits.
+fn savings(path: &Path, server: Option<Server>) -> (u64, u64, u64) {
+    let mut plan = plan("hzero");
+    plan.read.server = server;
+    let now = analyze(&[path], &plan, &Unwatched).unwrap();
+    for (setting, value) in [
+        ("hash-max-listpack-entries", "1024"),
+        ("zset-max-listpack-entries", "256"),
+        ("set-max-listpack-entries", "256"),
+        ("set-max-intset-entries", "1024"),
+    ] {
+        plan.read.config.set(setting, value).unwrap();
+    }
+    let raised = analyze(&[path], &plan, &Unwatched).unwrap();
+    let found = finding(&now, "type.near-compact-limit");
+    let promised = found.and_then(|found| found.saves).map_or(0, |saves| saves.0);
+    let by_pattern: u64 = found.map_or(0, |found| found.patterns.iter().map(|row| row.saves.unwrap().0).sum());
+    if found.is_some_and(|found| found.distinct_patterns <= 100) {
+        assert_eq!(by_pattern, promised, "{}", path.display());
+    }
+    (found.map_or(0, |found| found.keys), promised, now.totals.memory.0 - raised.totals.memory.0)
+}
+
+#[test]
+fn raising_the_limits_of_compact_collections_saves_what_is_promised() {
+    let pairs = |count: usize| (0..count).map(|i| (format!("field:{i}"), format!("value {i}"))).collect::<Vec<_>>();
+    let mut dump = Dump::new();
+    dump.hash("cart:1:items", &pairs(512));
+    dump.hash("cart:2:items", &pairs(513));
+    dump.hash("cart:3:items", &pairs(1024));
+    dump.hash("cart:4:items", &pairs(1025));
+    dump.zset("rank:1:day", 128);
+    dump.zset("rank:2:day", 200);
+    dump.zset("rank:3:day", 257);
+    dump.set("tag:1:items", (0..200usize).map(|i| format!("item-{i}")));
+    dump.set("tag:2:items", (0..300usize).map(|i| format!("item-{i}")));
+    dump.set("tag:3:ids", (0..700u32).map(|i| i.to_string()).collect::<Vec<_>>().into_iter());
+    dump.set("tag:4:ids", (0..1100u32).map(|i| i.to_string()).collect::<Vec<_>>().into_iter());
+    let (_folder, path) = dump.write();
+    // Before 7.2 there are no packed sets of text.
+    for (server, keys) in [("redis-5.0", 4), ("redis-6.2", 4), ("redis-7.2", 5), ("redis-8.2", 5), ("valkey-8.1", 5)] {
+        let (found, promised, saved) = savings(&path, Some(Server::parse(server).unwrap()));
+        assert_eq!((found, promised), (keys, saved), "{server}");
+        assert!(saved > 0, "{server}");
+    }
+}
+
+#[test]
+fn one_value_too_long_for_the_compact_form_makes_a_table_at_any_limit() {
+    let mut pairs: Vec<_> = (0..600).map(|i| (format!("field:{i}"), format!("value {i}"))).collect();
+    let found = |pairs: &[(String, String)]| {
+        let mut dump = Dump::new();
+        dump.hash("cart:1:items", pairs);
+        let (_folder, path) = dump.write();
+        finding(&report(&path, "hzero"), "type.near-compact-limit").is_some()
+    };
+    assert!(found(&pairs));
+    pairs[300].1 = "x".repeat(65);
+    assert!(!found(&pairs));
+}
+
+#[test]
+fn so_it_does_on_the_dumps_of_real_servers() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/corpus");
+    let mut keys = 0;
+    for folder in std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()) {
+        let dump = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        for path in dump.filter(|path| path.extension().is_some_and(|extension| extension == "rdb")) {
+            let (found, promised, saved) = savings(&path, None);
+            assert_eq!(promised, saved, "{}", path.display());
+            keys += found;
+        }
+    }
+    assert!(keys > 0, "no corpus has a collection near a limit");
+}
+
+#[test]
+fn one_hash_for_each_object_saves_about_what_is_promised() {
+    let objects: Vec<Vec<(String, String)>> = (1000..1400)
+        .map(|i| {
+            let name = ["tom", "alexandra", "li", "maximilian"][i % 4].repeat(1 + i % 3);
+            let fields = [("age", (i % 80).to_string()), ("favor", "football".into()), ("name", name)];
+            fields.into_iter().map(|(field, value)| (field.to_owned(), value)).collect()
+        })
+        .collect();
+    let (mut split, mut whole) = (Dump::new(), Dump::new());
+    for (id, fields) in (1000..).zip(&objects) {
+        fields.iter().for_each(|(field, value)| split.string(&format!("user:{id}:{field}"), value));
+        whole.hash(&format!("user:{id}"), fields);
+    }
+    let ((_one, split), (_other, whole)) = (split.write(), whole.write());
+    for server in ["redis-6.2", "redis-7.2", "redis-8.2", "valkey-8.1"] {
+        let mut plan = plan("aliyun");
+        plan.read.server = Some(Server::parse(server).unwrap());
+        let before = analyze(&[&split], &plan, &Unwatched).unwrap();
+        let after = analyze(&[&whole], &plan, &Unwatched).unwrap();
+        assert!(finding(&after, "type.split-object").is_none());
+        let found = finding(&before, "type.split-object").unwrap();
+        assert_eq!((found.severity, patterns(found)), ("should", vec![("user:{int}", 1200)]));
+        let (promised, saved) = (found.saves.unwrap().0, before.totals.memory.0 - after.totals.memory.0);
+        assert!(promised.abs_diff(saved) * 20 <= saved, "{server}: {promised} promised, {saved} saved");
+    }
+}
+
+#[test]
+fn json_objects_are_known_compressed_or_not() {
+    let mut dump = Dump::new();
+    dump.string("user:1:profile", r#"{"name":"tom","age":19}"#);
+    dump.string("user:2:profile", "{\n  \"name\": \"tom\"\n}");
+    dump.repeated("user:3:profile", r#"{"name":"tom tom tom"#, 20);
+    for (name, text) in
+        [("list", r#"[{"a":1}]"#), ("empty", "{}"), ("tag", "{user:1}"), ("number", "12345"), ("text", "tom")]
+    {
+        dump.string(&format!("user:1:{name}"), text);
+    }
+    dump.hash("user:4:profile", &[("json".into(), r#"{"a":1}"#.into())]);
+    let (_folder, path) = dump.write();
+    let platform = report(&path, "platform");
+    let found = finding(&platform, "type.json-string").unwrap();
+    assert_eq!((found.severity, patterns(found)), ("should", vec![("user:{int}:profile", 3)]));
+    assert_eq!((found.patterns[0].measured, found.patterns[0].allowed), (Some(400), Some(0)));
+    // The others let objects be strings: the service standard names them as its first example.
+    assert!(finding(&report(&path, "service"), "type.json-string").is_none());
+}
+
+#[test]
+fn large_sets_count_visitors_in_vain() {
+    let mut dump = Dump::new();
+    let members = |from: u32, count: u32| (from..from + count).map(|i| i.to_string()).collect::<Vec<_>>().into_iter();
+    dump.set("page:home:uv", members(1, 100_001));
+    dump.set("page:shop:uv", members(1, 100_000));
+    dump.set("room:home:members", members(1, 100_001));
+    let (_folder, path) = dump.write();
+    for policy in ["service", "platform"] {
+        let report = report(&path, policy);
+        let found = finding(&report, "type.set-as-counter").unwrap();
+        assert_eq!((found.severity, patterns(found)), ("hint", vec![("page:home:uv", 1)]));
+        assert_eq!(found.saves.unwrap().0, found.memory.0 - 14_400);
+    }
+}
+
+#[test]
+fn what_the_dump_compresses_well_the_client_can_compress() {
+    let mut dump = Dump::new();
+    let (length, stored) = dump.repeated("page:home:html", "<li class=tile>", 300);
+    dump.repeated("page:shop:short", "<li>", 250);
+    dump.string("page:home:image", vec![0xee; 5_000]);
+    let (_folder, path) = dump.write();
+    let service = report(&path, "service");
+    let found = finding(&service, "value.compressible").unwrap();
+    assert_eq!((found.severity, patterns(found)), ("should", vec![("page:home:html", 1)]));
+    assert_eq!(found.saves.unwrap().0, length - stored);
+    assert_eq!((found.patterns[0].measured, found.patterns[0].allowed), (Some(stored * 1000 / length), Some(500)));
+    assert_eq!(found.patterns[0].saves, found.saves);
+}
+
+#[test]
+fn long_names_of_little_values_are_told_with_what_shorter_ones_save() {
+    let (mut long, mut short) = (Dump::new(), Dump::new());
+    for id in 1000..2000 {
+        long.string(&format!("user:{id}:friends:messages:{id}"), "12");
+        long.string(&format!("user:{id}:about"), "a text that is longer than its name");
+        short.string(&format!("us:{id}:fr:me:{id}"), "a text that is longer than its name");
+    }
+    for id in 0..999 {
+        long.string(&format!("coupon:{id}:used"), "1");
+    }
+    let ((_one, long), (_other, short)) = (long.write(), short.write());
+    let before = report(&long, "hzero");
+    let found = finding(&before, "key.name-cost").unwrap();
+    assert_eq!((found.severity, patterns(found)), ("should", vec![("user:{int}:friends:messages:{int}", 1000)]));
+    let row = &found.patterns[0];
+    assert_eq!(row.details["shortened"], "us:{int}:fr:me:{int}");
+    let saved = "user:1000:friends:messages:1000".len() - "us:1000:fr:me:1000".len();
+    assert_eq!(row.saves.unwrap().0, 1000 * saved as u64);
+    assert_eq!((row.details["name_bytes"].as_u64(), row.details["value_bytes"].as_u64()), (Some(31_000), Some(2_000)));
+    assert!(finding(&report(&short, "hzero"), "key.name-cost").is_none());
+}
