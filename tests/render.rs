@@ -6,6 +6,8 @@ mod golden;
 mod odd;
 #[path = "common/sample_report.rs"]
 mod sample;
+#[path = "common/sample_baseline.rs"]
+mod sample_baseline;
 #[path = "common/what_if_report.rs"]
 mod what_if;
 

@@ -60,14 +60,26 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     assemble::report(&plan, None, Some(NOW), None, aggregates, &[], files, &questions)
 }
 
+/// A report without a key, for the tests of rules that fill in what they look at.
+pub fn empty_report() -> Report {
+    let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    let questions = Arc::new(questions_with(&plan, Some(NOW)).unwrap());
+    assemble::report(&plan, Some(NOW), None, Aggregates::new(&questions), Vec::new(), &questions)
+}
+
 /// How many keys there are so far.
 fn keys_of(files: &[Verdict]) -> usize {
     files.iter().map(|file| file.row.keys).sum::<u64>().try_into().unwrap()
 }
 
-/// A file of a sample that nothing is wrong with, before its keys.
+/// A file that nothing is wrong with, before its keys.
 fn file(place: usize) -> Verdict {
-    let row = SourceFile {
+    Verdict { row: source_file(place), fault: None, damage: Vec::new(), warnings: Vec::new(), ending: None }
+}
+
+/// Its row.
+pub fn source_file(place: usize) -> SourceFile {
+    SourceFile {
         name: format!("sample-{place}.rdb"),
         container: "rdb".to_owned(),
         bytes: Bytes(0),
@@ -81,8 +93,7 @@ fn file(place: usize) -> Verdict {
         server: "redis 7.2".to_owned(),
         errors: Vec::new(),
         damaged_keys: 0,
-    };
-    Verdict { row, fault: None, damage: Vec::new(), warnings: Vec::new(), ending: None }
+    }
 }
 
 /// Cuts a file short.

@@ -9,7 +9,7 @@ mod assemble;
 pub mod baseline;
 pub mod check;
 #[cfg(test)]
-mod examples;
+pub(crate) mod examples;
 pub mod feed;
 mod findings;
 mod instance;

@@ -307,6 +307,11 @@ impl Checks {
             let mut buf = PatternBuf::default();
             classifier.read_pattern(text, &mut buf);
             self.matcher.find(&buf, &mut matched);
+            if !text.contains('{') {
+                // A file, a database or a slot: `db 3` is exempt as `db {int}`, since a policy writes ids as classes.
+                classifier.classify(text.as_bytes(), &mut buf);
+                self.matcher.find(&buf, &mut matched);
+            }
         }
         let excuses = |(place, exemption): (usize, &Exemption)| {
             let place = u16::try_from(place).ok()?;

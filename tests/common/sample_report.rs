@@ -85,7 +85,7 @@ pub fn sound() -> Report {
         },
         expiry: expiry(),
         naming: naming(),
-        findings: Findings::default(),
+        findings: Findings { baseline: Some(crate::sample_baseline::baseline()), ..Findings::default() },
         prefixes: prefixes(),
         patterns: patterns(),
         idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),

@@ -83,6 +83,18 @@ fn the_dictionary_gives_a_key_its_entry_class_and_budget() {
     assert_eq!(matched("user:7"), Matched::default());
 }
 
+#[test]
+fn exemptions_excuse_breaches_by_text_by_match_and_as_a_whole() {
+    let checks = checks(
+        "[[exempt]]\npattern = \"user:**\"\nrules = [\"db.multiple\"]\nreason = \"x\"\n\
+         [[exempt]]\npattern = \"db {int}\"\nreason = \"x\"\n[[exempt]]\npattern = \"**\"\nrules = [\"slot.skew\"]\nreason = \"x\"\n",
+    );
+    let by = |rule, pattern| checks.exemption_of(rule, pattern, &Classifier::default());
+    assert_eq!((by("db.multiple", Some("user:{int}")), by("slot.skew", Some("user:{int}"))), (Some(0), Some(2)));
+    assert_eq!((by("db.multiple", Some("db 3")), by("db.multiple", Some("dump 3"))), (Some(1), None));
+    assert_eq!((by("slot.skew", None), by("db.multiple", None)), (Some(2), None));
+}
+
 const PIECES: [&[u8]; 19] = [
     b":",
     b":",

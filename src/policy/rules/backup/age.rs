@@ -76,3 +76,27 @@ impl SnapshotRule for Age {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::examples::{empty_report, source_file};
+    use crate::report::SourceFile;
+    use crate::units::Millis;
+
+    #[test]
+    fn files_without_a_time_or_from_the_future_are_not_old() {
+        let mut report = empty_report();
+        for (place, ctime) in [None, Some(10_000), Some(i64::MAX), Some(i64::MIN), Some(900)].into_iter().enumerate() {
+            report.source.files.push(SourceFile { ctime, ..source_file(place) });
+        }
+        let old = |now| {
+            let context = Context { now, ..Context::default() };
+            let breaches = Age { max: 100_000 }.judge(&report, &context);
+            breaches.into_iter().map(|breach| breach.pattern.unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(old(Some(Millis(1_000_000))), ["sample-3.rdb"]);
+        assert_eq!(old(Some(Millis(1_000_001))), ["sample-3.rdb", "sample-4.rdb"]);
+        assert!(old(None).is_empty());
+    }
+}

@@ -92,3 +92,29 @@ impl Integrity {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::examples::source_file;
+
+    fn state(demand_checksum: bool, change: impl FnOnce(&mut SourceFile)) -> Option<&'static str> {
+        let mut file = source_file(0);
+        change(&mut file);
+        Integrity { demand_checksum }.state(&file)
+    }
+
+    #[test]
+    fn the_state_says_what_is_wrong() {
+        assert_eq!(state(true, |_| ()), None);
+        assert_eq!(state(false, |file| file.checksum = Checksum::Skipped), None, "the user did not want to know");
+        assert_eq!(state(false, |file| file.checksum = Checksum::Mismatch), Some("checksum mismatch"));
+        assert_eq!(state(false, |file| file.checksum = Checksum::NotReached), Some("not readable to the end"));
+        assert_eq!(state(false, |file| file.damaged_keys = 1), Some("damaged"));
+        assert_eq!(state(false, |file| file.errors.push("x".to_owned())), Some("damaged"));
+        for checksum in [Checksum::Absent, Checksum::NotComputed] {
+            assert_eq!(state(false, |file| file.checksum = checksum), None);
+            assert_eq!(state(true, |file| file.checksum = checksum), Some("no checksum"));
+        }
+    }
+}

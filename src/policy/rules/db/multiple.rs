@@ -73,3 +73,26 @@ impl SnapshotRule for Multiple {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::examples::empty_report;
+    use crate::report::Database;
+    use crate::units::Bytes;
+
+    #[test]
+    fn empty_databases_do_not_count_and_the_heaviest_stay() {
+        let mut report = empty_report();
+        let database = |db, keys, memory| {
+            let disk = Bytes(0);
+            Database { db, keys, memory: Bytes(memory), disk, with_ttl: 0, expired: 0 }
+        };
+        report.databases = vec![database(0, 1, 10), database(1, 0, 0), database(5, 9, 90), database(7, 1, 10)];
+        let named = |max| {
+            let breaches = Multiple { max }.judge(&report, &Context::default());
+            breaches.into_iter().map(|breach| breach.pattern.unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!((named(1), named(2), named(3)), (vec!["db 0".into(), "db 7".into()], vec!["db 7".into()], vec![]));
+    }
+}

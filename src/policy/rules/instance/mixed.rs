@@ -152,3 +152,31 @@ fn row(tenant: &Tenant<'_>, report: &Report) -> Json {
         "share_of_keys": share(tenant.weight.keys, report.totals.keys),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::examples::empty_report;
+    use crate::report::FirstSegment;
+
+    fn report(first: &[(&str, u64, u64)]) -> Report {
+        let mut report = empty_report();
+        (report.totals.keys, report.totals.memory) = (1000, Bytes(1000));
+        let segment = |&(segment, keys, memory): &(&str, u64, u64)| FirstSegment {
+            segment: segment.to_owned(),
+            weight: Weight { keys, memory: Bytes(memory) },
+        };
+        report.prefixes.first = first.iter().map(segment).collect();
+        report
+    }
+
+    #[test]
+    fn a_business_counts_by_memory_or_by_keys() {
+        let mixed = Mixed { segments: 1, owners: 1, share: 100 };
+        let judge = |first: &[(&str, u64, u64)]| mixed.judge(&report(first), &Context::default());
+        let [breach] = &judge(&[("a", 1, 800), ("b", 900, 10), ("c", 99, 99)])[..] else { panic!() };
+        assert_eq!((breach.measured, breach.keys, breach.memory), (Some(2), 901, Bytes(810)));
+        assert_eq!(breach.details["segments"][0]["name"], "a");
+        assert!(judge(&[("a", 1, 800), ("c", 99, 99)]).is_empty() && judge(&[]).is_empty());
+    }
+}

@@ -121,3 +121,56 @@ impl Growth {
         Some(breach)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::earlier::Earlier;
+    use crate::policy::forest::PatternNode;
+    use crate::report::Weight;
+    use crate::units::Bytes;
+
+    /// What is allowed of a pattern that takes so much now, with one earlier pattern `a:{int}` of 100.
+    fn allowed(pattern: &str, memory: u64, complete: bool) -> Option<u64> {
+        let sums = PatternSums { keys: 2, memory: Bytes(memory), ..nothing() };
+        let node =
+            PatternNode { text: pattern.to_owned(), segment: "", varies: false, parent: None, facts: Some(sums) };
+        let weight = Weight { keys: 1, memory: Bytes(100) };
+        let patterns = [("a:{int}".to_owned(), weight)].into();
+        let context =
+            Context { earlier: Some(Earlier { name: "old".to_owned(), patterns, complete }), ..Context::default() };
+        let mut breaches = Growth { factor: 2, least: 150 }.judge(&Forest { nodes: vec![node] }, &context);
+        breaches.pop().map(|breach| breach.allowed.unwrap())
+    }
+
+    fn nothing() -> PatternSums {
+        PatternSums {
+            keys: 0,
+            memory: Bytes(0),
+            disk: Bytes(0),
+            elements: 0,
+            name_bytes: Bytes(0),
+            without_ttl: Weight::default(),
+            kinds: Default::default(),
+            example: None,
+        }
+    }
+
+    #[test]
+    fn growth_counts_by_factor_and_by_bytes() {
+        assert_eq!((allowed("a:{int}", 250, true), allowed("a:{int}", 251, true)), (None, Some(250)));
+        assert_eq!((allowed("b:{int}", 150, true), allowed("b:{int}", 151, true)), (None, Some(150)));
+    }
+
+    #[test]
+    fn what_a_cut_list_left_out_was_as_heavy_as_its_last() {
+        assert_eq!((allowed("b:{int}", 250, false), allowed("b:{int}", 251, false)), (None, Some(250)));
+    }
+
+    #[test]
+    fn a_factor_of_nothing_is_refused() {
+        let mut params = Params::defaults(META.params);
+        params.set("factor", crate::policy::params::Value::Number(0));
+        assert!(build(&params).is_err());
+    }
+}

@@ -79,3 +79,23 @@ impl SnapshotRule for Headroom {
         .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::examples::{empty_report, source_file};
+    use crate::report::SourceFile;
+
+    #[test]
+    fn shards_fill_their_own_servers() {
+        let mut report = empty_report();
+        for (place, memory) in [70, 81].into_iter().enumerate() {
+            report.source.files.push(SourceFile { memory: Bytes(memory), ..source_file(place) });
+        }
+        report.totals.memory = Bytes(151);
+        let context = |limit| Context { maxmemory: Some(Bytes(limit)), ..Context::default() };
+        let [breach] = &Headroom { max: 800 }.judge(&report, &context(100))[..] else { panic!() };
+        assert_eq!((breach.pattern.as_deref(), breach.measured), (Some("sample-1.rdb"), Some(810)));
+        assert!(Headroom { max: 800 }.judge(&report, &context(0)).is_empty(), "0 is no limit");
+    }
+}

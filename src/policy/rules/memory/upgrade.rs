@@ -83,3 +83,33 @@ impl SnapshotRule for Upgrade {
         }]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::examples::empty_report;
+    use crate::policy::capacity;
+
+    fn breaches(memory: u64, others: &[(&str, u64)]) -> Vec<Breach> {
+        let mut report = empty_report();
+        report.totals.memory = Bytes(memory);
+        let upgrade =
+            |&(model, memory): &(&str, u64)| capacity::Upgrade { model: model.to_owned(), memory: Bytes(memory) };
+        let context = Context { upgrades: others.iter().map(upgrade).collect(), ..Context::default() };
+        Upgrade { saves: 100 }.judge(&report, &context)
+    }
+
+    #[test]
+    fn the_server_that_saves_most_is_named_with_what_it_saves() {
+        let [breach] = &breaches(1000, &[("a 7", 950), ("a 8", 700), ("b 9", 700)])[..] else { panic!() };
+        assert_eq!((breach.saves, breach.measured), (Some(Bytes(300)), Some(300)));
+        assert_eq!(breach.details["best"], "b 9");
+        assert_eq!(breach.details["alternatives"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn little_is_not_worth_it_and_more_memory_is_no_saving() {
+        assert!(breaches(1000, &[("a 7", 900), ("a 8", 2000)]).is_empty() && breaches(1000, &[]).is_empty());
+        assert!(breaches(0, &[("a 7", 0)]).is_empty());
+    }
+}

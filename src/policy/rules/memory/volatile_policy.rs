@@ -86,3 +86,25 @@ impl SnapshotRule for VolatilePolicy {
         }]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::examples::empty_report;
+    use crate::report::Weight;
+    use crate::units::Bytes;
+
+    #[test]
+    fn only_what_a_volatile_policy_cannot_evict_counts() {
+        let mut report = empty_report();
+        report.totals.memory = Bytes(1000);
+        report.totals.without_ttl = Weight { keys: 3, memory: Bytes(101) };
+        let under = |policy: Option<&str>| {
+            let context = Context { maxmemory_policy: policy.map(str::to_owned), ..Context::default() };
+            VolatilePolicy { max: 100 }.judge(&report, &context).len()
+        };
+        let volatile = ["volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"];
+        assert!(volatile.into_iter().all(|policy| under(Some(policy)) == 1));
+        assert!([None, Some("allkeys-lfu"), Some("noeviction")].into_iter().all(|policy| under(policy) == 0));
+    }
+}

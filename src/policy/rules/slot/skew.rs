@@ -195,3 +195,79 @@ fn heaviest_key(report: &Report, file: &SourceFile) -> Option<Example> {
     let row = report.top.by_memory.iter().find(|row| row.source.as_ref() == Some(&file.name))?;
     Some(Example { db: row.db, key: row.key.clone(), memory: row.memory })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value as Json;
+
+    use super::*;
+    use crate::analyze::examples::{empty_report, source_file};
+    use crate::report::{KeyRow, Slots};
+
+    const SKEW: Skew = Skew { slot_ratio: 10, slot_share: 100, slot_least: 50, shard_over: 300, shard_least: 50 };
+
+    fn slot(number: u16, keys: u64, tagged_keys: u64, memory: u64, heaviest: u64) -> SlotRow {
+        let example = Example { db: 0, key: b"k".as_slice().into(), memory: Bytes(heaviest) };
+        SlotRow { slot: number, keys, tagged_keys, memory: Bytes(memory), share: 0.0, example }
+    }
+
+    /// A report on so much memory, with a mean of 20 in its slots.
+    fn with_slots(total: u64, heaviest: Vec<SlotRow>) -> Report {
+        let mut report = empty_report();
+        report.totals.memory = Bytes(total);
+        let (p50, p99, max) = (Bytes(0), Bytes(0), Bytes(0));
+        let slots = Slots { used: 9, tagged_keys: 1, mean: Bytes(20), p50, p99, max, list: vec![], heaviest };
+        report.slots = Some(slots);
+        report
+    }
+
+    fn causes(report: &Report) -> Vec<(String, Json)> {
+        let breaches = SKEW.judge(report, &Context::default());
+        breaches.into_iter().map(|breach| (breach.pattern.unwrap(), breach.details["cause"].clone())).collect()
+    }
+
+    fn told(rows: &[(&str, &str)]) -> Vec<(String, Json)> {
+        rows.iter().map(|(part, cause)| ((*part).to_owned(), json!(cause))).collect()
+    }
+
+    #[test]
+    fn in_a_cluster_every_heavy_slot_counts_with_its_cause() {
+        let heavy = vec![slot(1, 9, 9, 300, 50), slot(2, 9, 0, 250, 125), slot(3, 9, 1, 201, 5), slot(4, 9, 9, 200, 5)];
+        let mut report = with_slots(10_000, heavy);
+        assert_eq!(causes(&report), told(&[("slot 1", "hash tag")]), "one server without cluster: tags alone count");
+        report.server.cluster = true;
+        assert_eq!(causes(&report), told(&[("slot 1", "hash tag"), ("slot 2", "big key"), ("slot 3", "many keys")]));
+    }
+
+    #[test]
+    fn a_mean_over_few_slots_hides_nothing_and_little_memory_does_not_count() {
+        let mut report = with_slots(600, vec![slot(1, 9, 9, 61, 5), slot(2, 9, 9, 60, 5)]);
+        assert_eq!(causes(&report), told(&[("slot 1", "hash tag")]), "above a tenth of everything");
+        report.totals.memory = Bytes(300);
+        report.slots = Some(Slots { heaviest: vec![slot(1, 9, 9, 50, 5)], ..report.slots.unwrap() });
+        assert_eq!(causes(&report), []);
+    }
+
+    #[test]
+    fn a_shard_is_held_against_the_mean_of_all() {
+        let mut report = empty_report();
+        for (place, memory) in [100, 100, 101, 245].into_iter().enumerate() {
+            report.source.files.push(crate::report::SourceFile { memory: Bytes(memory), ..source_file(place) });
+        }
+        assert_eq!(causes(&report), told(&[("sample-3.rdb", "many keys")]));
+        report.top.by_memory.push(KeyRow {
+            db: 0,
+            key: b"huge".as_slice().into(),
+            kind: Kind::Hash,
+            encoding: crate::record::Encoding::Hashtable,
+            length: Some(9),
+            memory: Bytes(200),
+            expires_at: None,
+            source: Some("sample-3.rdb".to_owned()),
+            file: 3,
+        });
+        assert_eq!(causes(&report), told(&[("sample-3.rdb", "big key")]));
+        report.source.files.truncate(1);
+        assert_eq!(causes(&report), [], "a single file is no shard");
+    }
+}
