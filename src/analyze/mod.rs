@@ -26,7 +26,7 @@ pub mod verdict;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use plan::{Plan, PolicySource, ReadPlan};
+pub use plan::{BigLimits, Plan, PolicySource, ReadPlan};
 pub use progress::{Progress, Unwatched};
 pub use select::Selection;
 pub use snapshot::Snapshot;
@@ -140,7 +140,9 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     let separators = Separators::new(&plan.read.separators)?;
     let bytes: Vec<u8> = plan.read.separators.iter().flat_map(|separator| separator.bytes()).collect();
     let classifier = Classifier::new(separators);
-    let policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
+    let mut policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
+    plan.big.lay_over(&mut policy);
+    let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
     let context = Context {
         separators: policy::Separators::new(&bytes),
@@ -159,5 +161,5 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
-    Ok(Questions { classifier, checks, big: plan.big, reference, top: plan.top, patterns })
+    Ok(Questions { classifier, checks, big, reference, top: plan.top, patterns })
 }

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::args::{AllocatorArg, InputArgs, KindArg, PolicyArgs, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
-use crate::analyze::{Plan, PolicySource, ReadPlan};
+use crate::analyze::{BigLimits, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
 use crate::memory::{Allocator, Server, ServerConfig};
 use crate::record::Kind;
-use crate::report::BigRules;
 use crate::units::{Bytes, Millis};
 
 /// How inputs are read, as far as their flags say.
@@ -53,7 +52,7 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
 /// Adds what the report shows.
 pub fn report(read: ReadPlan, args: &ReportArgs) -> Plan {
     let big =
-        BigRules { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
+        BigLimits { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
     let usual = Plan::new(read);
     Plan {
         top: args.top.map_or(usual.top, |top| usize::try_from(top).unwrap_or(usize::MAX)),

@@ -67,7 +67,7 @@ pub struct Checks {
     asked: [Vec<u8>; Kind::ALL.len()],
     /// A bit, and those of the same rule's milder limits.
     graver: Vec<(u64, u64)>,
-    /// Bits whose rules measure a number.
+    /// Bits whose rules measure a number that the pass over the name does not tell.
     measured: u64,
     matcher: Matcher<Target>,
     /// By exemption: the bits that it excuses.
@@ -127,13 +127,15 @@ impl Checks {
             policy,
             context,
         };
-        for setting in checks.policy.settings.clone() {
+        for setting in std::mem::take(&mut checks.policy.settings) {
             let (meta, severity) = (setting.rule.meta, setting.severity);
             match (setting.rule.build)(&setting.params)? {
+                Question::Key(rule) if !rule.applies(&checks.context) => continue,
                 Question::Key(rule) => checks.add_key(Check { meta, severity, rule })?,
                 Question::Pattern(rule) => checks.patterns.push(Check { meta, severity, rule }),
                 Question::Snapshot(rule) => checks.snapshots.push(Check { meta, severity, rule }),
             }
+            checks.policy.settings.push(setting);
         }
         checks.add_patterns();
         Ok(checks)
@@ -151,10 +153,10 @@ impl Checks {
                 self.graver.push((1 << before, bit));
             }
         }
-        if check.meta.unit.is_some() {
+        let named = check.rule.name_test().is_some_and(|test| self.names.add(bit, test));
+        if named && check.meta.unit.is_some() {
             self.measured |= bit;
         }
-        let named = check.rule.name_test().is_some_and(|test| self.names.add(bit, test));
         if !named {
             for kind in check.rule.kinds() {
                 // Below 64.
@@ -219,6 +221,14 @@ impl Checks {
         judged.excused = broken & excuse;
     }
 
+    /// The rules about keys that this key breaks, each with its severity, by id.
+    pub fn broken_by(&self, record: &Record<'_>, pattern: &PatternBuf) -> Vec<(&'static str, Severity)> {
+        let mut judged = Judged::default();
+        self.judge(record, pattern, &mut judged);
+        let broken = self.keys.iter().enumerate().filter(|(bit, _)| judged.broken >> bit & 1 == 1);
+        broken.map(|(_, check)| (check.meta.id, check.severity)).collect()
+    }
+
     /// Of each rule, the gravest limit that is broken.
     fn gravest(&self, broken: u64) -> u64 {
         let milder = self.graver.iter().filter(|(graver, _)| broken & graver != 0);
@@ -231,9 +241,7 @@ impl Checks {
         while left != 0 {
             let bit = left.trailing_zeros() as usize;
             left &= left - 1;
-            if let Some(check) = self.keys.get(bit).filter(|check| check.rule.name_test().is_some())
-                && let Some(violation) = check.rule.check(view)
-            {
+            if let Some(violation) = self.keys.get(bit).and_then(|check| check.rule.check(view)) {
                 judged.violations[bit % MOST_KEY_CHECKS] = violation;
             }
         }

@@ -7,6 +7,7 @@
 
 use super::key_view::{Separators, untagged};
 use super::rule::NameTest;
+use super::rules::key::hash_tag;
 use super::rules::key::special_chars::is_special;
 
 /// Divides segments.
@@ -21,6 +22,8 @@ const BRACE: u8 = 8;
 const UPPER: u8 = 16;
 /// Not in the set of characters that are allowed.
 const OUTSIDE: u8 = 32;
+/// May end a hash tag.
+const CLOSE: u8 = 64;
 
 /// The tests in force, each with the bit that it sets.
 #[derive(Debug)]
@@ -82,7 +85,7 @@ impl NamePass {
                 return false; // there is one class for it
             }
             for byte in 0..=u8::MAX {
-                if !allowed[usize::from(byte)] {
+                if !allowed[usize::from(byte)] && !(byte.is_ascii() && self.separators.contains(byte)) {
                     self.classes[usize::from(byte)] |= OUTSIDE;
                 }
             }
@@ -119,6 +122,7 @@ impl NamePass {
                     !first.is_some_and(|byte| byte.is_ascii_alphabetic())
                 }
                 NameTest::Outside(_) => seen.has(OUTSIDE),
+                NameTest::BadTag => seen.has(BRACE | CLOSE) && !hash_tag::is_sound(name),
             };
             broken | if fails { *bits } else { 0 }
         })
@@ -144,6 +148,7 @@ fn class_of(byte: u8, separators: &Separators) -> u8 {
         | class(byte.is_ascii() && is_special(char::from(byte)), SPECIAL)
         | class(!byte.is_ascii(), HIGH)
         | class(byte == b'{', BRACE)
+        | class(byte == b'}', CLOSE)
         | class(byte.is_ascii_uppercase(), UPPER)
 }
 

@@ -5,12 +5,23 @@ use super::rules::{big, key};
 
 /// Every rule there is.
 pub static RULES: &[Rule] = &[
+    big::collection_hard::RULE,
     big::elements::RULE,
+    big::expiring::RULE,
+    big::hash_fields::RULE,
     big::string::RULE,
+    big::total::RULE,
+    key::charset::RULE,
     key::empty_segment::RULE,
+    key::hash_tag::RULE,
     key::length::RULE,
+    key::levels::RULE,
+    key::lowercase::RULE,
     key::prefix::RULE,
+    key::registered::RULE,
     key::special_chars::RULE,
+    key::starts_with_letter::RULE,
+    key::type_suffix::RULE,
 ];
 
 /// The rule with this id.

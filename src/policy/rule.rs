@@ -145,8 +145,10 @@ pub enum NameTest {
     UpperCase,
     /// The first character is no letter. With `true`, the brace of a hash tag may stand before it.
     StartsOtherwise(bool),
-    /// A byte that is not in this set.
+    /// A byte that is neither in this set nor a separator.
     Outside(Box<[bool; 256]>),
+    /// Braces that are not one hash tag.
+    BadTag,
 }
 
 impl fmt::Debug for NameTest {
@@ -160,6 +162,7 @@ impl fmt::Debug for NameTest {
             NameTest::UpperCase => f.write_str("UpperCase"),
             NameTest::StartsOtherwise(tags) => write!(f, "StartsOtherwise({tags})"),
             NameTest::Outside(_) => f.write_str("Outside"),
+            NameTest::BadTag => f.write_str("BadTag"),
         }
     }
 }
@@ -172,6 +175,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     /// The same question as a test of the name alone, if it is one: then [`KeyRule::check`] is asked for broken names only.
     fn name_test(&self) -> Option<NameTest> {
         None
+    }
+
+    /// Whether there is anything to hold keys against. Where not, the rule is not in force and no report says it was checked.
+    fn applies(&self, _context: &Context) -> bool {
+        true
     }
 
     /// The types of keys that can break it.

@@ -1,6 +1,6 @@
 //! `big.elements`: a collection is small enough to be read whole.
 //!
-//! Measured: elements of lists, sets, sorted sets and hashes, and entries of streams.
+//! Measured: elements of lists, sets, sorted sets, hashes and arrays, and entries of streams.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
@@ -59,6 +59,6 @@ impl KeyRule for BigElements {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream]
+        &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
     }
 }
