@@ -8,8 +8,8 @@ use super::context::Context;
 use super::dictionary::{Entry, Matched};
 use super::key_view::KeyView;
 use super::matcher::Matcher;
-use super::name_pass::NamePass;
-use super::rule::{KeyRule, Meta, PatternRule, Question, Severity, SnapshotRule, Violation};
+use super::name_pass::{NamePass, Violations};
+use super::rule::{KeyRule, Meta, NameTest, PatternRule, Question, Severity, SizeTest, SnapshotRule, Violation};
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
 use crate::record::{Kind, Record};
@@ -65,6 +65,8 @@ pub struct Checks {
     names: NamePass,
     /// By type: the bits of the rules that have to be asked.
     asked: [Vec<u8>; Kind::ALL.len()],
+    /// By type: the rules that are asked about keys of some size only.
+    sized: [BySize; Kind::ALL.len()],
     /// A bit, and those of the same rule's milder limits.
     graver: Vec<(u64, u64)>,
     /// Bits whose rules measure a number that the pass over the name does not tell.
@@ -74,6 +76,38 @@ pub struct Checks {
     excuses: Vec<u64>,
     class_budgets: Vec<Option<u16>>,
     entry_budgets: Vec<Option<u16>>,
+}
+
+/// Rules about sizes.
+#[derive(Debug)]
+struct BySize {
+    /// Keys that exceed neither break none of them.
+    length: u64,
+    memory: u64,
+    /// Their bits.
+    asked: Vec<u8>,
+}
+
+impl Default for BySize {
+    fn default() -> Self {
+        BySize { length: u64::MAX, memory: u64::MAX, asked: Vec::new() }
+    }
+}
+
+impl BySize {
+    fn add(&mut self, test: SizeTest, place: u8) {
+        match test {
+            SizeTest::Length(most) => self.length = self.length.min(most),
+            SizeTest::Memory(most) => self.memory = self.memory.min(most),
+        }
+        self.asked.push(place);
+    }
+
+    /// Whether the rules have to be asked.
+    #[inline]
+    fn concerns(&self, record: &Record<'_>) -> bool {
+        record.length.unwrap_or(0) > self.length || record.memory.0 > self.memory
+    }
 }
 
 /// What is found about one key. Made once a worker, filled for every key.
@@ -86,7 +120,7 @@ pub struct Judged {
     /// What the policy says of its pattern.
     pub matched: Matched,
     /// By bit: by how much. Only where the bit is set and the rule measures a number.
-    pub violations: [Violation; MOST_KEY_CHECKS],
+    pub violations: Violations,
     /// Exemptions that it matches, by place.
     exemptions: Vec<u16>,
     targets: Vec<Target>,
@@ -118,6 +152,7 @@ impl Checks {
             snapshots: Vec::new(),
             budgets: Vec::new(),
             asked: Default::default(),
+            sized: Default::default(),
             graver: Vec::new(),
             measured: 0,
             matcher: Matcher::default(),
@@ -153,14 +188,18 @@ impl Checks {
                 self.graver.push((1 << before, bit));
             }
         }
-        let named = check.rule.name_test().is_some_and(|test| self.names.add(bit, test));
-        if named && check.meta.unit.is_some() {
+        let test = check.rule.name_test();
+        let measures = test.as_ref().is_some_and(NameTest::measures);
+        let named = test.is_some_and(|test| self.names.add(place, test));
+        if named && !measures && check.meta.unit.is_some() {
             self.measured |= bit;
         }
-        if !named {
-            for kind in check.rule.kinds() {
-                // Below 64.
-                self.asked[*kind as usize].push(place as u8);
+        let asked = if named { &[] } else { check.rule.kinds() };
+        for &kind in asked {
+            // The place is below 64.
+            match check.rule.size_test(kind) {
+                Some(test) => self.sized[kind as usize].add(test, place as u8),
+                None => self.asked[kind as usize].push(place as u8),
             }
         }
         self.keys.push(check);
@@ -206,12 +245,11 @@ impl Checks {
         judged.matched = Matched::default();
         let excuse = if self.matcher.is_empty() { 0 } else { self.match_pattern(pattern, judged) };
         let view = KeyView { record, context: &self.context, matched: judged.matched };
-        let mut broken = self.names.broken(record.key);
-        for &bit in &self.asked[record.kind as usize] {
-            if let Some(violation) = self.keys[usize::from(bit)].rule.check(&view) {
-                broken |= 1 << bit;
-                judged.violations[usize::from(bit) % MOST_KEY_CHECKS] = violation;
-            }
+        let mut broken = self.names.broken(record.key, &mut judged.violations);
+        broken |= self.ask(&self.asked[record.kind as usize], &view, &mut judged.violations);
+        let sized = &self.sized[record.kind as usize];
+        if sized.concerns(record) {
+            broken |= self.ask(&sized.asked, &view, &mut judged.violations);
         }
         if broken != 0 {
             broken = self.gravest(broken);
@@ -219,6 +257,19 @@ impl Checks {
         }
         judged.broken = broken & !excuse;
         judged.excused = broken & excuse;
+    }
+
+    /// Asks rules one by one; the bits of those that are broken.
+    #[inline]
+    fn ask(&self, bits: &[u8], view: &KeyView<'_>, violations: &mut Violations) -> u64 {
+        let mut broken = 0;
+        for &bit in bits {
+            if let Some(violation) = self.keys[usize::from(bit)].rule.check(view) {
+                broken |= 1 << bit;
+                violations[usize::from(bit) % MOST_KEY_CHECKS] = violation;
+            }
+        }
+        broken
     }
 
     /// The rules about keys that this key breaks, each with its severity, by id.

@@ -167,6 +167,22 @@ impl fmt::Debug for NameTest {
     }
 }
 
+impl NameTest {
+    /// Whether the pass tells by how much the test is failed.
+    pub fn measures(&self) -> bool {
+        matches!(self, NameTest::LongerThan(_) | NameTest::FewerSegments(_))
+    }
+}
+
+/// What a key has to exceed to break a rule about its size: for keys that do not, the rule need not be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeTest {
+    /// A length.
+    Length(u64),
+    /// Memory, in bytes.
+    Memory(u64),
+}
+
 /// A rule that one key keeps or breaks. Violations are counted exactly, per rule and per pattern.
 pub trait KeyRule: fmt::Debug + Send + Sync {
     /// By how much the key breaks the rule; `None` when it keeps it.
@@ -174,6 +190,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
 
     /// The same question as a test of the name alone, if it is one: then [`KeyRule::check`] is asked for broken names only.
     fn name_test(&self) -> Option<NameTest> {
+        None
+    }
+
+    /// What a key of this type has to exceed before the rule is asked, if it is about sizes. Most keys are small.
+    fn size_test(&self, _kind: Kind) -> Option<SizeTest> {
         None
     }
 

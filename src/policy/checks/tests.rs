@@ -176,3 +176,48 @@ proptest! {
         }
     }
 }
+
+/// Every rule about sizes, some with two limits.
+const ALL_SIZES: &str = r#"[rules]
+"big.collection-hard" = "should"
+"big.hash-fields" = "should"
+[rules."big.expiring"]
+bytes = 30
+elements = 20
+[[rules."big.elements"]]
+severity = "must"
+max = 60
+[[rules."big.elements"]]
+severity = "hint"
+max = 10
+[rules."big.string"]
+max = 50
+[[rules."big.total"]]
+severity = "must"
+max = 900
+[[rules."big.total"]]
+severity = "should"
+max = 500
+"#;
+
+proptest! {
+    #[test]
+    fn the_test_of_sizes_passes_over_no_key_that_breaks_a_rule(
+        kind in prop::sample::select(&Kind::ALL[..]),
+        length in prop::option::of(prop_oneof![0u64..120, 9_990u64..10_010]),
+        memory in 400u64..1_000,
+        expires in any::<bool>(),
+    ) {
+        let checks = checks(ALL_SIZES);
+        let expires_at = expires.then_some(crate::units::Millis(1));
+        let record = Record { kind, length, memory: Bytes(memory), expires_at, ..record(b"a:b") };
+        let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };
+        let asked = checks.keys.iter().filter(|check| check.rule.kinds().contains(&kind));
+        let mut expected: Vec<_> = asked
+            .filter(|check| check.rule.check(&view).is_some())
+            .map(|check| (check.meta.id, check.severity))
+            .collect();
+        expected.dedup_by_key(|(id, _)| *id);
+        prop_assert_eq!(checks.broken_by(&record, &PatternBuf::default()), expected);
+    }
+}

@@ -6,7 +6,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::Kind;
 
@@ -57,6 +57,10 @@ impl KeyRule for CollectionHard {
 
     fn kinds(&self) -> &'static [Kind] {
         &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
+    }
+
+    fn size_test(&self, _: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Length(self.max))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::Kind;
 
@@ -67,16 +67,26 @@ pub struct Expiring {
     pub elements: u64,
 }
 
+impl Expiring {
+    fn most(&self, kind: Kind) -> u64 {
+        if kind == Kind::String { self.bytes } else { self.elements }
+    }
+}
+
 impl KeyRule for Expiring {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         key.record.expires_at?;
-        let allowed = if key.record.kind == Kind::String { self.bytes } else { self.elements };
+        let allowed = self.most(key.record.kind);
         let measured = key.record.length.unwrap_or_default();
         (measured > allowed).then_some(Violation { measured, allowed })
     }
 
     fn kinds(&self) -> &'static [Kind] {
         &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
+    }
+
+    fn size_test(&self, kind: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Length(self.most(kind)))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::Kind;
 
@@ -55,6 +55,10 @@ impl KeyRule for HashFields {
 
     fn kinds(&self) -> &'static [Kind] {
         &[Kind::Hash]
+    }
+
+    fn size_test(&self, _: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Length(self.max))
     }
 }
 

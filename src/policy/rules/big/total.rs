@@ -4,7 +4,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::Kind;
 
@@ -56,6 +56,10 @@ impl KeyRule for BigTotal {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let measured = key.record.memory.0;
         (measured > self.max).then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn size_test(&self, _: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Memory(self.max))
     }
 }
 

@@ -108,6 +108,11 @@ impl Charset {
 
 impl KeyRule for Charset {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        if key.name().is_ascii() {
+            let within = |byte: &u8| self.ascii[usize::from(*byte)] || key.context.separators.contains(*byte);
+            let measured = key.name().iter().filter(|byte| !within(byte)).count() as u64;
+            return (measured > 0).then_some(Violation { measured, allowed: 0 });
+        }
         let outside = |text: &str| text.chars().filter(|&character| !self.allows(character, key)).count() as u64;
         let in_chunk = |chunk: std::str::Utf8Chunk<'_>| outside(chunk.valid()) + u64::from(!chunk.invalid().is_empty());
         let measured = key.name().utf8_chunks().map(in_chunk).sum();

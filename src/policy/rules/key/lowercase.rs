@@ -45,6 +45,10 @@ pub struct Lowercase;
 
 impl KeyRule for Lowercase {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        if key.name().is_ascii() {
+            let measured = key.name().iter().filter(|byte| byte.is_ascii_uppercase()).count() as u64;
+            return (measured > 0).then_some(Violation { measured, allowed: 0 });
+        }
         let upper = |text: &str| text.chars().filter(|character| character.is_uppercase()).count() as u64;
         let measured = key.name().utf8_chunks().map(|chunk| upper(chunk.valid())).sum();
         (measured > 0).then_some(Violation { measured, allowed: 0 })
