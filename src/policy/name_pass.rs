@@ -155,11 +155,10 @@ impl NamePass {
             NameTest::Outside(_) if self.outside != 0 => return false, // there is one class for it
             NameTest::Outside(allowed) => {
                 self.outside = bits;
-                for byte in 0..=u8::MAX {
-                    if !allowed[usize::from(byte)] && !(byte.is_ascii() && self.separators.contains(byte)) {
-                        self.classes[usize::from(byte)] |= OUTSIDE;
-                    }
-                }
+                let divides = |byte: u8| byte.is_ascii() && self.separators.contains(byte);
+                let within = |byte: &u8| allowed[usize::from(*byte)] || divides(*byte);
+                let outside = (0..=u8::MAX).filter(|byte| !within(byte));
+                outside.for_each(|byte| self.classes[usize::from(byte)] |= OUTSIDE);
             }
             NameTest::BadTag => self.bad_tag |= bits,
         }
