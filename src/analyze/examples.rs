@@ -64,7 +64,7 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
 pub fn empty_report() -> Report {
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     let questions = Arc::new(questions_with(&plan, Some(NOW)).unwrap());
-    assemble::report(&plan, Some(NOW), None, Aggregates::new(&questions), Vec::new(), &questions)
+    assemble::report(&plan, None, Some(NOW), None, Aggregates::new(&questions), &[], Vec::new(), &questions)
 }
 
 /// How many keys there are so far.

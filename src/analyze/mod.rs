@@ -31,7 +31,7 @@ mod what_if;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use plan::{MaskKey, Plan, PolicySource, ReadPlan};
+pub use plan::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
 pub use progress::{Progress, Unwatched};
 pub use select::Selection;
 pub use snapshot::Snapshot;
@@ -162,7 +162,9 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     let separators = Separators::new(&plan.read.separators)?;
     let bytes: Vec<u8> = plan.read.separators.iter().flat_map(|separator| separator.bytes()).collect();
     let classifier = Classifier::new(separators.clone());
-    let policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
+    let mut policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
+    plan.big.lay_over(&mut policy);
+    let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
     let context = Context {
         separators: policy::Separators::new(&bytes),
@@ -188,7 +190,7 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
         separators,
         classifier,
         checks,
-        big: plan.big,
+        big,
         reference,
         slotted: false,
         top: plan.top,

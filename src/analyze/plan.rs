@@ -10,7 +10,7 @@ use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::policy::file::Names;
 use crate::policy::{Policy, file, presets};
 use crate::report::{BigRules, Prefixes, Stored};
-use crate::units::Millis;
+use crate::units::{Bytes, Millis};
 
 use super::select::Selection;
 
@@ -67,8 +67,8 @@ pub struct Plan {
     pub read: ReadPlan,
     /// Rows in each list.
     pub top: usize,
-    /// What counts as big.
-    pub big: BigRules,
+    /// What counts as big, where the policy is not to decide.
+    pub big: BigLimits,
     /// Levels of the prefix tree.
     pub depth: usize,
     /// Prefixes below this part of the memory are left out.
@@ -98,6 +98,46 @@ impl MaskKey {
         match self {
             MaskKey::OfSnapshot => Secret::of_snapshot(checksums),
             MaskKey::Own(secret) => secret.clone(),
+        }
+    }
+}
+
+/// Limits that go before the policy's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BigLimits {
+    /// Strings longer than this are big.
+    pub string_bytes: Option<u64>,
+    /// Collections with more elements than this are big.
+    pub elements: Option<u64>,
+    /// Keys of any type heavier than this are big.
+    pub memory: Option<Bytes>,
+}
+
+impl BigLimits {
+    /// Lays the limits over a policy, so that what a report lists as big is what breaks the policy.
+    pub fn lay_over(&self, policy: &mut Policy) {
+        let limits = [
+            ("big.string", "max", self.string_bytes),
+            ("big.expiring", "bytes", self.string_bytes),
+            ("big.elements", "max", self.elements),
+            ("big.expiring", "elements", self.elements),
+            ("big.total", "max", self.memory.map(|memory| memory.0)),
+        ];
+        for (rule, param, limit) in limits {
+            if let Some(limit) = limit {
+                policy.set_limit(rule, param, limit);
+            }
+        }
+    }
+
+    /// What counts as big: these limits, then the policy's, then the usual ones.
+    pub fn over(&self, policy: &Policy) -> BigRules {
+        let usual = BigRules::default();
+        let limit = |own: Option<u64>, rule| own.or_else(|| policy.limit(rule, "max"));
+        BigRules {
+            string_bytes: limit(self.string_bytes, "big.string").unwrap_or(usual.string_bytes),
+            elements: limit(self.elements, "big.elements").unwrap_or(usual.elements),
+            memory: limit(self.memory.map(|memory| memory.0), "big.total").map(Bytes),
         }
     }
 }
@@ -135,7 +175,7 @@ impl Plan {
         Plan {
             read,
             top: Plan::USUAL_TOP,
-            big: BigRules::default(),
+            big: BigLimits::default(),
             depth: usize::from(Prefixes::USUAL_DEPTH),
             min_share: Prefixes::USUAL_MIN_SHARE,
             policy: PolicySource::Preset("default".to_owned()),

@@ -209,13 +209,15 @@ pub struct ReportArgs {
     /// Rows in each list [default: 20, of which the table shows 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub top: Option<u32>,
-    /// Strings longer than this many bytes are big
-    #[arg(long, value_name = "BYTES", default_value = "10240", value_parser = size)]
-    pub big_string: u64,
-    /// Collections with more elements than this are big
-    #[arg(long, value_name = "N", default_value_t = 5000)]
-    pub big_elements: u64,
-    /// Keys of any type that take more memory than this are big, too
+    /// Strings longer than this many bytes are big [default: the policy's big.string, or 10240]
+    ///
+    /// As with --big-elements and --big-memory, what is given here is also the limit of the policy's rule.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub big_string: Option<u64>,
+    /// Collections with more elements than this are big [default: the policy's big.elements, or 5000]
+    #[arg(long, value_name = "N")]
+    pub big_elements: Option<u64>,
+    /// Keys of any type that take more memory than this are big, too [default: the policy's big.total]
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub big_memory: Option<u64>,
     /// Levels of the prefix tree

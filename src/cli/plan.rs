@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::args::{AllocatorArg, InputArgs, KindArg, MaskArgs, PolicyArgs, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
-use crate::analyze::{MaskKey, Plan, PolicySource, ReadPlan};
+use crate::analyze::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::record::Kind;
-use crate::report::{BigRules, Stored};
+use crate::report::Stored;
 use crate::units::{Bytes, Millis};
 
 /// How inputs are read, as far as their flags say.
@@ -57,7 +57,7 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
 pub fn report(mut read: ReadPlan, args: &ReportArgs) -> Result<Plan> {
     read.what_if = what_if(&args.what_if)?;
     let big =
-        BigRules { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
+        BigLimits { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
     let usual = Plan::new(read);
     Ok(Plan {
         top: args.top.map_or(usual.top, |top| usize::try_from(top).unwrap_or(usize::MAX)),

@@ -8,8 +8,8 @@ use super::context::Context;
 use super::dictionary::{Entry, Exemption, Matched};
 use super::key_view::KeyView;
 use super::matcher::Matcher;
-use super::name_pass::NamePass;
-use super::rule::{KeyRule, Meta, PatternRule, Question, Severity, SnapshotRule, Violation};
+use super::name_pass::{NamePass, Violations};
+use super::rule::{KeyRule, Meta, NameTest, PatternRule, Question, Severity, SizeTest, SnapshotRule, Violation};
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
@@ -66,9 +66,11 @@ pub struct Checks {
     names: NamePass,
     /// By type: the bits of the rules that have to be asked.
     asked: [Vec<u8>; Kind::ALL.len()],
+    /// By type: the rules that are asked about keys of some size only.
+    sized: [BySize; Kind::ALL.len()],
     /// A bit, and those of the same rule's milder limits.
     graver: Vec<(u64, u64)>,
-    /// Bits whose rules measure a number.
+    /// Bits whose rules measure a number that the pass over the name does not tell.
     measured: u64,
     /// Bits whose rules tell what the remedy would save.
     saving: u64,
@@ -77,6 +79,38 @@ pub struct Checks {
     excuses: Vec<u64>,
     class_budgets: Vec<Option<u16>>,
     entry_budgets: Vec<Option<u16>>,
+}
+
+/// Rules about sizes.
+#[derive(Debug)]
+struct BySize {
+    /// Keys that exceed neither break none of them.
+    length: u64,
+    memory: u64,
+    /// Their bits.
+    asked: Vec<u8>,
+}
+
+impl Default for BySize {
+    fn default() -> Self {
+        BySize { length: u64::MAX, memory: u64::MAX, asked: Vec::new() }
+    }
+}
+
+impl BySize {
+    fn add(&mut self, test: SizeTest, place: u8) {
+        match test {
+            SizeTest::Length(most) => self.length = self.length.min(most),
+            SizeTest::Memory(most) => self.memory = self.memory.min(most),
+        }
+        self.asked.push(place);
+    }
+
+    /// Whether the rules have to be asked.
+    #[inline]
+    fn concerns(&self, record: &Record<'_>) -> bool {
+        record.length.unwrap_or(0) > self.length || record.memory.0 > self.memory
+    }
 }
 
 /// What is found about one key. Made once a worker, filled for every key.
@@ -89,7 +123,7 @@ pub struct Judged {
     /// What the policy says of its pattern.
     pub matched: Matched,
     /// By bit: by how much. Only where the bit is set and the rule measures a number.
-    pub violations: [Violation; MOST_KEY_CHECKS],
+    pub violations: Violations,
     /// By bit: what the remedy would save. Zero where the bit is not set or the rule does not tell.
     pub savings: [Bytes; MOST_KEY_CHECKS],
     /// The bits that are set in `savings`.
@@ -127,6 +161,7 @@ impl Checks {
             snapshots: Vec::new(),
             budgets: Vec::new(),
             asked: Default::default(),
+            sized: Default::default(),
             graver: Vec::new(),
             measured: 0,
             saving: 0,
@@ -137,13 +172,15 @@ impl Checks {
             policy,
             context,
         };
-        for setting in checks.policy.settings.clone() {
+        for setting in std::mem::take(&mut checks.policy.settings) {
             let (meta, severity) = (setting.rule.meta, setting.severity);
             match (setting.rule.build)(&setting.params)? {
+                Question::Key(rule) if !rule.applies(&checks.context) => continue,
                 Question::Key(rule) => checks.add_key(Check { meta, severity, rule })?,
                 Question::Pattern(rule) => checks.patterns.push(Check { meta, severity, rule }),
                 Question::Snapshot(rule) => checks.snapshots.push(Check { meta, severity, rule }),
             }
+            checks.policy.settings.push(setting);
         }
         checks.add_patterns();
         Ok(checks)
@@ -161,17 +198,21 @@ impl Checks {
                 self.graver.push((1 << before, bit));
             }
         }
-        if check.meta.unit.is_some() {
+        let test = check.rule.name_test();
+        let measures = test.as_ref().is_some_and(NameTest::measures);
+        let named = test.is_some_and(|test| self.names.add(place, test));
+        if named && !measures && check.meta.unit.is_some() {
             self.measured |= bit;
         }
         if check.rule.tells_saving() {
             self.saving |= bit;
         }
-        let named = check.rule.name_test().is_some_and(|test| self.names.add(bit, test));
-        if !named {
-            for kind in check.rule.kinds() {
-                // Below 64.
-                self.asked[*kind as usize].push(place as u8);
+        let asked = if named { &[] } else { check.rule.kinds() };
+        for &kind in asked {
+            // The place is below 64.
+            match check.rule.size_test(kind) {
+                Some(test) => self.sized[kind as usize].add(test, place as u8),
+                None => self.asked[kind as usize].push(place as u8),
             }
         }
         self.keys.push(check);
@@ -217,12 +258,11 @@ impl Checks {
         judged.matched = Matched::default();
         let excuse = if self.matcher.is_empty() { 0 } else { self.match_pattern(pattern, judged) };
         let view = KeyView { record, context: &self.context, matched: judged.matched };
-        let mut broken = self.names.broken(record.key);
-        for &bit in &self.asked[record.kind as usize] {
-            if let Some(violation) = self.keys[usize::from(bit)].rule.check(&view) {
-                broken |= 1 << bit;
-                judged.violations[usize::from(bit) % MOST_KEY_CHECKS] = violation;
-            }
+        let mut broken = self.names.broken(record.key, &mut judged.violations);
+        broken |= self.ask(&self.asked[record.kind as usize], &view, &mut judged.violations);
+        let sized = &self.sized[record.kind as usize];
+        if sized.concerns(record) {
+            broken |= self.ask(&sized.asked, &view, &mut judged.violations);
         }
         if broken != 0 {
             broken = self.gravest(broken);
@@ -233,6 +273,27 @@ impl Checks {
         }
         judged.broken = broken & !excuse;
         judged.excused = broken & excuse;
+    }
+
+    /// Asks rules one by one; the bits of those that are broken.
+    #[inline]
+    fn ask(&self, bits: &[u8], view: &KeyView<'_>, violations: &mut Violations) -> u64 {
+        let mut broken = 0;
+        for &bit in bits {
+            if let Some(violation) = self.keys[usize::from(bit)].rule.check(view) {
+                broken |= 1 << bit;
+                violations[usize::from(bit) % MOST_KEY_CHECKS] = violation;
+            }
+        }
+        broken
+    }
+
+    /// The rules about keys that this key breaks, each with its severity, by id.
+    pub fn broken_by(&self, record: &Record<'_>, pattern: &PatternBuf) -> Vec<(&'static str, Severity)> {
+        let mut judged = Judged::default();
+        self.judge(record, pattern, &mut judged);
+        let broken = self.keys.iter().enumerate().filter(|(bit, _)| judged.broken >> bit & 1 == 1);
+        broken.map(|(_, check)| (check.meta.id, check.severity)).collect()
     }
 
     /// Of each rule, the gravest limit that is broken.
@@ -247,9 +308,7 @@ impl Checks {
         while left != 0 {
             let bit = left.trailing_zeros() as usize;
             left &= left - 1;
-            if let Some(check) = self.keys.get(bit).filter(|check| check.rule.name_test().is_some())
-                && let Some(violation) = check.rule.check(view)
-            {
+            if let Some(violation) = self.keys.get(bit).and_then(|check| check.rule.check(view)) {
                 judged.violations[bit % MOST_KEY_CHECKS] = violation;
             }
         }
@@ -339,9 +398,11 @@ impl Checks {
         !self.policy.entries.is_empty()
     }
 
-    /// The bits of rules about names.
+    /// The bits of rules about names as such: not whether a dictionary knows them.
     pub fn naming_bits(&self) -> impl Iterator<Item = usize> {
-        self.keys.iter().enumerate().filter(|(_, check)| check.meta.id.starts_with("key.")).map(|(bit, _)| bit)
+        let about_names =
+            |check: &Check<dyn KeyRule>| check.meta.id.starts_with("key.") && check.meta.id != "key.registered";
+        self.keys.iter().enumerate().filter(move |(_, check)| about_names(check)).map(|(bit, _)| bit)
     }
 }
 

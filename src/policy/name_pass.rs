@@ -5,8 +5,10 @@
 //! separators answer everything for plain names. Only names with bytes beyond ASCII, with an opening brace or with a
 //! leading digit are looked at again.
 
+use super::checks::MOST_KEY_CHECKS;
 use super::key_view::{Separators, untagged};
-use super::rule::NameTest;
+use super::rule::{NameTest, Violation};
+use super::rules::key::hash_tag;
 use super::rules::key::special_chars::is_special;
 
 /// Divides segments.
@@ -21,15 +23,64 @@ const BRACE: u8 = 8;
 const UPPER: u8 = 16;
 /// Not in the set of characters that are allowed.
 const OUTSIDE: u8 = 32;
+/// May end a hash tag.
+const CLOSE: u8 = 64;
 
-/// The tests in force, each with the bit that it sets.
+/// The tests in force: for each the bits that it sets, none where it is not in force.
 #[derive(Debug)]
 pub struct NamePass {
     separators: Separators,
     /// The classes of every byte.
     classes: [u8; 256],
-    tests: Vec<(u64, NameTest)>,
+    /// There is a test at all.
+    any: bool,
+    empty: u64,
+    prefix: u64,
+    special: u64,
+    upper: u64,
+    /// The first byte is no letter; with the brace of a tag before it, and without.
+    tagged_start: u64,
+    start: u64,
+    outside: u64,
+    bad_tag: u64,
+    lengths: Limits,
+    levels: Limits,
 }
+
+/// Limits on one number, each with the place of its bit.
+#[derive(Debug, Default)]
+struct Limits {
+    /// The one that is broken first: below it, or above, no other has to be looked at.
+    first: Option<u64>,
+    all: Vec<(usize, u64)>,
+}
+
+impl Limits {
+    fn add(&mut self, place: usize, limit: u64, first: fn(u64, u64) -> u64) {
+        self.first = Some(self.first.map_or(limit, |other| first(other, limit)));
+        self.all.push((place, limit));
+    }
+
+    /// The bits of those that `breaks`; `violations` learns by how much.
+    #[inline]
+    fn broken(&self, measured: u64, violations: &mut Violations, breaks: fn(u64, u64) -> bool) -> u64 {
+        match self.first {
+            Some(first) if breaks(measured, first) => self.all_broken(measured, violations, breaks),
+            _ => 0,
+        }
+    }
+
+    fn all_broken(&self, measured: u64, violations: &mut Violations, breaks: fn(u64, u64) -> bool) -> u64 {
+        let broken = self.all.iter().filter(|(_, limit)| breaks(measured, *limit));
+        broken.fold(0, |bits, &(place, allowed)| {
+            violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed };
+            bits | 1 << (place % MOST_KEY_CHECKS)
+        })
+    }
+}
+
+/// By bit: by how much a rule is broken.
+pub type Violations = [Violation; MOST_KEY_CHECKS];
 
 /// What a pass over some bytes of a name has seen.
 #[derive(Clone, Copy)]
@@ -72,30 +123,54 @@ impl NamePass {
     pub fn new(separators: Separators) -> Self {
         let mut classes = [0; 256];
         (0..=u8::MAX).for_each(|byte| classes[usize::from(byte)] = class_of(byte, &separators));
-        NamePass { separators, classes, tests: Vec::new() }
+        NamePass {
+            separators,
+            classes,
+            any: false,
+            empty: 0,
+            prefix: 0,
+            special: 0,
+            upper: 0,
+            tagged_start: 0,
+            start: 0,
+            outside: 0,
+            bad_tag: 0,
+            lengths: Limits::default(),
+            levels: Limits::default(),
+        }
     }
 
-    /// Adds a test that sets these bits of the answer. False if it cannot be made in this pass.
-    pub fn add(&mut self, bits: u64, test: NameTest) -> bool {
-        if let NameTest::Outside(allowed) = &test {
-            if self.tests.iter().any(|(_, test)| matches!(test, NameTest::Outside(_))) {
-                return false; // there is one class for it
+    /// Adds a test for the bit at `place`, which is below [`MOST_KEY_CHECKS`]. False if it cannot be made in this pass.
+    pub fn add(&mut self, place: usize, test: NameTest) -> bool {
+        let bits = 1 << (place % MOST_KEY_CHECKS);
+        match test {
+            NameTest::EmptySegment => self.empty |= bits,
+            NameTest::NoPrefix => self.prefix |= bits,
+            NameTest::Special => self.special |= bits,
+            NameTest::LongerThan(most) => self.lengths.add(place, most, u64::min),
+            NameTest::FewerSegments(least) => self.levels.add(place, least, u64::max),
+            NameTest::UpperCase => self.upper |= bits,
+            NameTest::StartsOtherwise(true) => self.tagged_start |= bits,
+            NameTest::StartsOtherwise(false) => self.start |= bits,
+            NameTest::Outside(_) if self.outside != 0 => return false, // there is one class for it
+            NameTest::Outside(allowed) => {
+                self.outside = bits;
+                let divides = |byte: u8| byte.is_ascii() && self.separators.contains(byte);
+                let within = |byte: &u8| allowed[usize::from(*byte)] || divides(*byte);
+                let outside = (0..=u8::MAX).filter(|byte| !within(byte));
+                outside.for_each(|byte| self.classes[usize::from(byte)] |= OUTSIDE);
             }
-            for byte in 0..=u8::MAX {
-                if !allowed[usize::from(byte)] {
-                    self.classes[usize::from(byte)] |= OUTSIDE;
-                }
-            }
+            NameTest::BadTag => self.bad_tag |= bits,
         }
-        self.tests.push((bits, test));
+        self.any = true;
         true
     }
 
-    /// The bits of the tests that the name fails. Takes one pass over plain names and a second over others; allocates
-    /// nothing.
+    /// The bits of the tests that the name fails; for those on lengths and segments `violations` says by how much. Takes one
+    /// pass over plain names and a second over others; allocates nothing.
     #[inline]
-    pub fn broken(&self, name: &[u8]) -> u64 {
-        if self.tests.is_empty() {
+    pub fn broken(&self, name: &[u8], violations: &mut Violations) -> u64 {
+        if !self.any {
             return 0;
         }
         let seen = Seen::NOTHING.pass(name, &self.classes);
@@ -103,25 +178,28 @@ impl NamePass {
             false => (seen, name.first().copied()),
             true => self.pass_untagged(name),
         };
-        self.tests.iter().fold(0, |broken, (bits, test)| {
-            let fails = match test {
-                NameTest::EmptySegment => segments.has_empty_segment(),
-                NameTest::NoPrefix => {
-                    let numeric = first.is_some_and(|byte| byte.is_ascii_digit()) && self.starts_with_a_number(name);
-                    !segments.has(SEPARATOR) || first.is_none_or(|byte| self.separators.contains(byte)) || numeric
-                }
-                NameTest::Special => seen.has(SPECIAL) || (seen.has(HIGH) && has_special_beyond_ascii(name)),
-                NameTest::LongerThan(most) => name.len() as u64 > *most,
-                NameTest::FewerSegments(least) => u64::from(segments.separators) + 1 < *least,
-                NameTest::UpperCase => seen.has(UPPER) || (seen.has(HIGH) && has_upper_beyond_ascii(name)),
-                NameTest::StartsOtherwise(tags) => {
-                    let first = if *tags { first } else { name.first().copied() };
-                    !first.is_some_and(|byte| byte.is_ascii_alphabetic())
-                }
-                NameTest::Outside(_) => seen.has(OUTSIDE),
-            };
-            broken | if fails { *bits } else { 0 }
-        })
+        let fails = |bits: u64, fails: bool| if fails { bits } else { 0 };
+        let is_letter = |first: Option<u8>| first.is_some_and(|byte| byte.is_ascii_alphabetic());
+        let mut broken = self.lengths.broken(name.len() as u64, violations, |length, most| length > most)
+            | self.levels.broken(u64::from(segments.separators) + 1, violations, |segments, least| segments < least)
+            | fails(self.empty, segments.has_empty_segment())
+            | fails(self.prefix, !segments.has(SEPARATOR) || first.is_none_or(|byte| self.separators.contains(byte)))
+            | fails(self.special, seen.has(SPECIAL))
+            | fails(self.upper, seen.has(UPPER))
+            | fails(self.tagged_start, !is_letter(first))
+            | fails(self.start, !is_letter(name.first().copied()))
+            | fails(self.outside, seen.has(OUTSIDE));
+        if first.is_some_and(|byte| byte.is_ascii_digit()) {
+            broken |= fails(self.prefix, self.starts_with_a_number(name));
+        }
+        if seen.has(HIGH) {
+            broken |= fails(self.special, has_special_beyond_ascii(name));
+            broken |= fails(self.upper, has_upper_beyond_ascii(name));
+        }
+        if seen.has(BRACE | CLOSE) {
+            broken |= fails(self.bad_tag, !hash_tag::is_sound(name));
+        }
+        broken
     }
 
     /// What a pass over the name without the braces of its hash tag sees, and the first byte of that.
@@ -144,6 +222,7 @@ fn class_of(byte: u8, separators: &Separators) -> u8 {
         | class(byte.is_ascii() && is_special(char::from(byte)), SPECIAL)
         | class(!byte.is_ascii(), HIGH)
         | class(byte == b'{', BRACE)
+        | class(byte == b'}', CLOSE)
         | class(byte.is_ascii_uppercase(), UPPER)
 }
 

@@ -145,8 +145,10 @@ pub enum NameTest {
     UpperCase,
     /// The first character is no letter. With `true`, the brace of a hash tag may stand before it.
     StartsOtherwise(bool),
-    /// A byte that is not in this set.
+    /// A byte that is neither in this set nor a separator.
     Outside(Box<[bool; 256]>),
+    /// Braces that are not one hash tag.
+    BadTag,
 }
 
 impl fmt::Debug for NameTest {
@@ -160,8 +162,25 @@ impl fmt::Debug for NameTest {
             NameTest::UpperCase => f.write_str("UpperCase"),
             NameTest::StartsOtherwise(tags) => write!(f, "StartsOtherwise({tags})"),
             NameTest::Outside(_) => f.write_str("Outside"),
+            NameTest::BadTag => f.write_str("BadTag"),
         }
     }
+}
+
+impl NameTest {
+    /// Whether the pass tells by how much the test is failed.
+    pub fn measures(&self) -> bool {
+        matches!(self, NameTest::LongerThan(_) | NameTest::FewerSegments(_))
+    }
+}
+
+/// What a key has to exceed to break a rule about its size: for keys that do not, the rule need not be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeTest {
+    /// A length.
+    Length(u64),
+    /// Memory, in bytes.
+    Memory(u64),
 }
 
 /// A rule that one key keeps or breaks. Violations are counted exactly, per rule and per pattern.
@@ -182,6 +201,16 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     /// Memory that the remedy would save of a key that breaks the rule.
     fn saving(&self, _key: &KeyView<'_>) -> Bytes {
         Bytes(0)
+    }
+
+    /// What a key of this type has to exceed before the rule is asked, if it is about sizes. Most keys are small.
+    fn size_test(&self, _kind: Kind) -> Option<SizeTest> {
+        None
+    }
+
+    /// Whether there is anything to hold keys against. Where not, the rule is not in force and no report says it was checked.
+    fn applies(&self, _context: &Context) -> bool {
+        true
     }
 
     /// The types of keys that can break it.

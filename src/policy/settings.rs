@@ -1,7 +1,7 @@
 //! A policy: which rules are in force, with what severity and parameters, and what a team says about its patterns.
 
 use super::dictionary::{Budget, Entry, Exemption, TtlClass};
-use super::params::Params;
+use super::params::{Params, Value};
 use super::registry;
 use super::rule::{Rule, Severity};
 
@@ -49,9 +49,58 @@ impl Policy {
         }
     }
 
+    /// What a rule in force allows: the gravest of its limits. `None` when the rule is not in force.
+    ///
+    /// # Panics
+    ///
+    /// When the rule declares no number of this name.
+    pub fn limit(&self, rule: &str, param: &str) -> Option<u64> {
+        let setting = self.settings.iter().find(|setting| setting.rule.meta.id == rule)?;
+        Some(setting.params.number(param))
+    }
+
+    /// Makes this the only limit of a rule in force, with the gravest of its severities. A rule that is not in force stays
+    /// so.
+    pub fn set_limit(&mut self, rule: &str, param: &str, limit: u64) {
+        let mut found = false;
+        self.settings.retain_mut(|setting| {
+            if setting.rule.meta.id != rule {
+                return true;
+            }
+            setting.params.set(param, Value::Number(limit));
+            !std::mem::replace(&mut found, true)
+        });
+    }
+
     /// Rules in the registry's order, the gravest limit of a rule first.
     pub(super) fn sort(&mut self) {
         let place = |rule: &Rule| registry::RULES.iter().position(|known| known.meta.id == rule.meta.id);
         self.settings.sort_by_key(|setting| (place(setting.rule), std::cmp::Reverse(setting.severity)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::checks;
+
+    const SERVICE: &str = "extends = \"service\"\n";
+
+    #[test]
+    fn the_gravest_limit_is_the_policys() {
+        let policy = checks(SERVICE).policy;
+        assert_eq!(policy.limit("big.string", "max"), Some(1 << 20));
+        assert_eq!(policy.limit("big.hash-fields", "max"), None);
+    }
+
+    #[test]
+    fn a_limit_from_outside_is_the_only_one() {
+        let mut policy = checks(SERVICE).policy;
+        policy.set_limit("big.string", "max", 500);
+        policy.set_limit("big.hash-fields", "max", 500);
+        let strings = policy.settings.iter().filter(|setting| setting.rule.meta.id == "big.string");
+        let limits: Vec<_> = strings.map(|setting| (setting.severity, setting.params.number("max"))).collect();
+        assert_eq!(limits, [(Severity::Must, 500)]);
+        assert_eq!(policy.limit("big.hash-fields", "max"), None);
     }
 }

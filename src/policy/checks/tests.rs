@@ -95,6 +95,43 @@ fn exemptions_excuse_breaches_by_text_by_match_and_as_a_whole() {
     assert_eq!((by("slot.skew", None), by("db.multiple", None)), (Some(2), None));
 }
 
+/// Every rule about names, some with two limits, one set twice so that only one of them fits the pass.
+const ALL_NAMES: &str = r#"[rules]
+"key.empty-segment" = "must"
+"key.hash-tag" = "must"
+"key.lowercase" = "must"
+"key.prefix" = "must"
+"key.special-chars" = "must"
+"key.type-suffix" = "must"
+[[rules."key.charset"]]
+severity = "must"
+chars = "a-z0-9:_.{}-"
+[[rules."key.charset"]]
+severity = "should"
+chars = "a-z0-9.:"
+[[rules."key.charset"]]
+severity = "hint"
+chars = "a-z0-9:\u4e00-\u9fff"
+[[rules."key.length"]]
+severity = "must"
+max = 130
+[[rules."key.length"]]
+severity = "hint"
+max = 20
+[[rules."key.levels"]]
+severity = "must"
+min = 2
+[[rules."key.levels"]]
+severity = "should"
+min = 4
+[[rules."key.starts-with-letter"]]
+severity = "must"
+tags = true
+[[rules."key.starts-with-letter"]]
+severity = "should"
+tags = false
+"#;
+
 const PIECES: [&[u8]; 19] = [
     b":",
     b":",
@@ -131,13 +168,67 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
     fn one_pass_finds_what_the_rules_find_one_by_one(name in names(), separators in prop::sample::select(&SEPARATORS[..])) {
-        let checks = with_separators(separators);
+        let checks = checks_in(ALL_NAMES, Context { separators: Separators::new(separators), ..Context::default() });
         let record = record(&name);
         let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };
         let mut judged = Judged::default();
         checks.judge(&record, &PatternBuf::default(), &mut judged);
+        let mut expected: Vec<(usize, &'static str, Violation)> = Vec::new();
         for (bit, check) in checks.keys.iter().enumerate() {
-            prop_assert_eq!(judged.broken >> bit & 1 == 1, check.rule.check(&view).is_some(), "{}", check.meta.id);
+            // The gravest limit of a rule comes first; milder ones do not count beside it.
+            if let Some(violation) = check.rule.check(&view) && !expected.iter().any(|(_, id, _)| *id == check.meta.id) {
+                expected.push((bit, check.meta.id, violation));
+            }
         }
+        let bits = expected.iter().fold(0u64, |bits, (bit, ..)| bits | 1 << bit);
+        prop_assert_eq!(judged.broken, bits, "{:?}", expected);
+        for (bit, id, violation) in expected.into_iter().filter(|(bit, ..)| checks.keys[*bit].meta.unit.is_some()) {
+            prop_assert_eq!(judged.violations[bit], violation, "{}", id);
+        }
+    }
+}
+
+/// Every rule about sizes, some with two limits.
+const ALL_SIZES: &str = r#"[rules]
+"big.collection-hard" = "should"
+"big.hash-fields" = "should"
+[rules."big.expiring"]
+bytes = 30
+elements = 20
+[[rules."big.elements"]]
+severity = "must"
+max = 60
+[[rules."big.elements"]]
+severity = "hint"
+max = 10
+[rules."big.string"]
+max = 50
+[[rules."big.total"]]
+severity = "must"
+max = 900
+[[rules."big.total"]]
+severity = "should"
+max = 500
+"#;
+
+proptest! {
+    #[test]
+    fn the_test_of_sizes_passes_over_no_key_that_breaks_a_rule(
+        kind in prop::sample::select(&Kind::ALL[..]),
+        length in prop::option::of(prop_oneof![0u64..120, 9_990u64..10_010]),
+        memory in 400u64..1_000,
+        expires in any::<bool>(),
+    ) {
+        let checks = checks(ALL_SIZES);
+        let expires_at = expires.then_some(crate::units::Millis(1));
+        let record = Record { kind, length, memory: Bytes(memory), expires_at, ..record(b"a:b") };
+        let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };
+        let asked = checks.keys.iter().filter(|check| check.rule.kinds().contains(&kind));
+        let mut expected: Vec<_> = asked
+            .filter(|check| check.rule.check(&view).is_some())
+            .map(|check| (check.meta.id, check.severity))
+            .collect();
+        expected.dedup_by_key(|(id, _)| *id);
+        prop_assert_eq!(checks.broken_by(&record, &PatternBuf::default()), expected);
     }
 }

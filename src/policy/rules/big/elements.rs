@@ -1,10 +1,10 @@
 //! `big.elements`: a collection is small enough to be read whole.
 //!
-//! Measured: elements of lists, sets, sorted sets and hashes, and entries of streams.
+//! Measured: elements of lists, sets, sorted sets, hashes and arrays, and entries of streams.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::Kind;
 
@@ -59,6 +59,10 @@ impl KeyRule for BigElements {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream]
+        &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
+    }
+
+    fn size_test(&self, _: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Length(self.max))
     }
 }

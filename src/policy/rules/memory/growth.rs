@@ -150,6 +150,7 @@ mod tests {
             disk: Bytes(0),
             elements: 0,
             name_bytes: Bytes(0),
+            string_bytes: Bytes(0),
             without_ttl: Weight::default(),
             kinds: Default::default(),
             example: None,

@@ -1,0 +1,115 @@
+//! `big.expiring`: a big key is not left to an expiry.
+//!
+//! What counts as big are the policy's limits of `big.string` and `big.elements`, written here once more as `bytes` and
+//! `elements`. Measured: the bytes of a string, the elements of everything else. When the time comes does not matter: an
+//! expiry in a year blocks the server as one in an hour does.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+
+static META: Meta = Meta {
+    id: "big.expiring",
+    severity: Severity::Should,
+    what: Text { en: "no expiry on a big key", zh: "大 key 不依赖过期自动删除" },
+    why: Text {
+        en: "The server deletes an expired key at once and on its main thread unless lazy expiry is switched on: a sorted \
+             set of two million members with one hour to live blocks everybody when the hour is over, and no slow log \
+             shows why.",
+        zh: "除非开启惰性删除，过期 key 会在主线程上一次性删除：一个 200 万成员的 zset 设置 1 小时过期，到期时会阻塞所有请求，而且不会出现在慢查询中。",
+    },
+    fix: Text {
+        en: "make it smaller first: split it, or remove it in steps (HSCAN and HDEL, SSCAN and SREM, ZREMRANGEBYRANK, \
+             LTRIM); set lazyfree-lazy-expire yes",
+        zh: "先变小：拆分，或分批删除（HSCAN+HDEL、SSCAN+SREM、ZREMRANGEBYRANK、LTRIM）；并设置 lazyfree-lazy-expire yes",
+    },
+    chapters: &[
+        Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
+        Chapter { preset: "aliyun", heading: "一 2.(1) 拒绝bigkey" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "bytes",
+            what: Text { en: "longer strings are big", zh: "超过该长度的字符串视为大 key" },
+            usual: Usual::Bytes(10_240),
+        },
+        ParamSpec {
+            name: "elements",
+            what: Text {
+                en: "collections with more elements are big", zh: "超过该元素个数的集合视为大 key"
+            },
+            usual: Usual::Int(5_000),
+        },
+    ],
+    unit: Some(Unit::Count),
+    passes: Sample::of(&[
+        SampleKey::of("rank:all", Kind::Zset, 2_000_000, 200_000_000).forever(),
+        SampleKey::of("rank:{i}", Kind::Zset, 5_000, 500_000),
+    ]),
+    fails: Sample::of(&[SampleKey::of("rank:all", Kind::Zset, 2_000_000, 200_000_000).expiring_in(3_600)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Expiring { bytes: params.number("bytes"), elements: params.number("elements") })))
+}
+
+/// Big keys live until somebody takes care of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Expiring {
+    /// The longest string that is not big.
+    pub bytes: u64,
+    /// The most elements that are not big.
+    pub elements: u64,
+}
+
+impl Expiring {
+    fn most(&self, kind: Kind) -> u64 {
+        if kind == Kind::String { self.bytes } else { self.elements }
+    }
+}
+
+impl KeyRule for Expiring {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        key.record.expires_at?;
+        let allowed = self.most(key.record.kind);
+        let measured = key.record.length.unwrap_or_default();
+        (measured > allowed).then_some(Violation { measured, allowed })
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
+    }
+
+    fn size_test(&self, kind: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Length(self.most(kind)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Context;
+    use crate::policy::testing::{check_record, record};
+    use crate::record::Record;
+    use crate::units::Millis;
+
+    #[test]
+    fn a_big_key_may_live_forever_and_a_small_one_may_expire() {
+        let rule = Expiring { bytes: 10_240, elements: 5_000 };
+        let breaks = |kind, length, expires_at: Option<i64>| {
+            let expires_at = expires_at.map(Millis);
+            let record = Record { kind, length: Some(length), expires_at, ..record(b"a:b") };
+            check_record(&rule, &record, &Context::default())
+        };
+        assert_eq!(breaks(Kind::Zset, 2_000_000, Some(1)), Some(Violation { measured: 2_000_000, allowed: 5_000 }));
+        assert_eq!(breaks(Kind::String, 10_241, Some(1)), Some(Violation { measured: 10_241, allowed: 10_240 }));
+        assert_eq!(breaks(Kind::Zset, 2_000_000, None), None);
+        assert_eq!(breaks(Kind::String, 10_240, Some(1)), None);
+        assert_eq!(breaks(Kind::Hash, 5_000, Some(1)), None);
+    }
+}

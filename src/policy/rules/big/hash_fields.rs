@@ -1,0 +1,73 @@
+//! `big.hash-fields`: a hash is one object, not a table of them.
+//!
+//! Measured: fields, as `HLEN` answers.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+
+static META: Meta = Meta {
+    id: "big.hash-fields",
+    severity: Severity::Should,
+    what: Text { en: "no hash of more than `max` fields", zh: "Hash 字段数不超过 max" },
+    why: Text {
+        en: "Applications read hashes whole, with HGETALL, whose time grows with the fields; and a hash with few of them \
+             stays in the compact encoding.",
+        zh: "应用常用 HGETALL 读取整个 Hash，耗时随字段数增长；字段少的 Hash 还能保持紧凑编码。",
+    },
+    fix: Text {
+        en: "split it by field prefix into several hashes, or make each object a hash of its own; read single fields with \
+             HMGET",
+        zh: "按字段前缀拆成多个 Hash，或每个对象单独一个 Hash；用 HMGET 只读需要的字段",
+    },
+    chapters: &[Chapter { preset: "strict", heading: "三、业务规范 / 关于集合类操作" }],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "the most fields that are allowed", zh: "允许的最多字段数" },
+        usual: Usual::Int(100),
+    }],
+    unit: Some(Unit::Elements),
+    passes: Sample::of(&[SampleKey::of("doctor:basic.info:7:hash", Kind::Hash, 100, 6_000)]),
+    fails: Sample::of(&[SampleKey::of("doctor:basic.info:7:hash", Kind::Hash, 101, 6_000)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(HashFields { max: params.number("max") })))
+}
+
+/// At most so many fields.
+#[derive(Debug, Clone, Copy)]
+pub struct HashFields {
+    /// The most fields that are allowed.
+    pub max: u64,
+}
+
+impl KeyRule for HashFields {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.record.length.unwrap_or_default();
+        (measured > self.max).then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::Hash]
+    }
+
+    fn size_test(&self, _: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Length(self.max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_hashes_are_asked() {
+        assert_eq!(HashFields { max: 100 }.kinds(), [Kind::Hash]);
+    }
+}

@@ -1,0 +1,85 @@
+//! `big.total`: a key of whatever type is light enough to be moved, saved and freed.
+//!
+//! Measured: the key's whole memory, as `MEMORY USAGE` answers: name, value and what the server keeps beside them.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+
+static META: Meta = Meta {
+    id: "big.total",
+    severity: Severity::Should,
+    what: Text { en: "no key heavier than `max` in memory", zh: "单个 key 占用内存不超过 max" },
+    why: Text {
+        en: "A collection of few but long elements is as heavy as one of many: it fills the network when it is read, \
+             blocks the server when it is freed, and makes one node of a cluster heavier than the others.",
+        zh: "元素不多但很长的集合同样沉重：读取时占满网卡，释放时阻塞服务器，并使集群中某个节点明显偏重。",
+    },
+    fix: Text {
+        en: "split it by field prefix, by id or by time; keep long texts compressed; delete it with UNLINK",
+        zh: "按字段前缀、id 或时间拆分；长文本压缩存储；用 UNLINK 删除",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "禁止事项" },
+        Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
+        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
+        Chapter { preset: "strict", heading: "三、业务规范 / 禁止大key" },
+        Chapter { preset: "aliyun", heading: "一 2.(1) 拒绝bigkey" },
+    ],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "the most memory that is allowed", zh: "允许占用的最大内存" },
+        usual: Usual::Bytes(1 << 20),
+    }],
+    unit: Some(Unit::Bytes),
+    passes: Sample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, 1 << 20)]),
+    fails: Sample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, (1 << 20) + 1)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(BigTotal { max: params.number("max") })))
+}
+
+/// At most so much memory.
+#[derive(Debug, Clone, Copy)]
+pub struct BigTotal {
+    /// The most memory that is allowed.
+    pub max: u64,
+}
+
+impl KeyRule for BigTotal {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.record.memory.0;
+        (measured > self.max).then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn size_test(&self, _: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Memory(self.max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Context;
+    use crate::policy::testing::{check_record, record};
+    use crate::record::Record;
+    use crate::units::Bytes;
+
+    #[test]
+    fn the_limit_itself_is_allowed_whatever_the_type() {
+        for kind in Kind::ALL {
+            let check = |memory| {
+                let record = Record { kind, memory: Bytes(memory), length: None, ..record(b"a:b") };
+                check_record(&BigTotal { max: 10_240 }, &record, &Context::default())
+            };
+            assert_eq!(check(10_240), None);
+            assert_eq!(check(10_241), Some(Violation { measured: 10_241, allowed: 10_240 }));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! `key.charset`: every character of a name is in the set that the standard allows.
+//!
+//! The set is written as in a search pattern: characters, and ranges such as `a-z`; a `-` that is first or last, or follows
+//! a range, stands for itself. Several texts are one set. The separators in force are always in it: a set names `:` because
+//! its standard divides by `:`, and who divides names otherwise would have to list the divider twice.
+//!
+//! Measured: characters outside, and stretches that are not UTF-8.
+
+use std::ops::RangeInclusive;
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+
+/// The rule's description.
+static META: Meta = Meta {
+    id: "key.charset",
+    severity: Severity::Must,
+    what: Text {
+        en: "only characters of the set `chars`, and separators", zh: "只含 chars 中的字符和分隔符"
+    },
+    why: Text {
+        en: "One small set of characters keeps names that mean the same spelt the same, and safe in shells, patterns, \
+             URLs and dashboards.",
+        zh: "限定一小组字符，可使含义相同的键名写法一致，并能安全地用于 shell、匹配模式、URL 和监控面板。",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
+        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
+        Chapter { preset: "aliyun", heading: "一 1.(3) 不要包含特殊字符" },
+    ],
+    fix: Text {
+        en: "divide words as the standard does, and encode or hash user input before it becomes part of a name",
+        zh: "单词按规范分隔；用户输入进入键名之前先编码或取哈希",
+    },
+    params: &[ParamSpec {
+        name: "chars",
+        what: Text {
+            en: "the characters, ranges such as a-z among them", zh: "允许的字符，可用 a-z 形式的范围"
+        },
+        usual: Usual::Words(&["a-z0-9:_.{}-"]),
+    }],
+    unit: Some(Unit::Count),
+    passes: Sample::of(&[SampleKey::named("user:basic-info:{12345}:v1.2_b")]),
+    fails: Sample::of(&[SampleKey::named("user:profile:12345|name")]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Charset::read(params.words("chars"))?)))
+}
+
+/// Only characters of a set.
+#[derive(Debug, Clone)]
+pub struct Charset {
+    /// The characters of ASCII that are in it.
+    ascii: [bool; 128],
+    /// Those beyond.
+    beyond: Vec<RangeInclusive<char>>,
+}
+
+impl Charset {
+    /// Reads a set. Fails with what is wrong with it.
+    pub fn read(texts: &[String]) -> Result<Charset, String> {
+        let mut set = Charset { ascii: [false; 128], beyond: Vec::new() };
+        for text in texts {
+            let mut rest = text.chars().peekable();
+            while let Some(first) = rest.next() {
+                let mut ahead = rest.clone();
+                let last = match (ahead.next(), ahead.next()) {
+                    (Some('-'), Some(last)) => {
+                        rest = ahead;
+                        last
+                    }
+                    _ => first,
+                };
+                if last < first {
+                    return Err(format!("the range {first}-{last} runs backwards"));
+                }
+                set.add(first..=last);
+            }
+        }
+        if set.beyond.is_empty() && !set.ascii.contains(&true) {
+            return Err("\"chars\" is empty: no name could keep the rule".to_owned());
+        }
+        Ok(set)
+    }
+
+    fn add(&mut self, range: RangeInclusive<char>) {
+        for (byte, allowed) in (0u8..).zip(&mut self.ascii) {
+            *allowed |= range.contains(&char::from(byte));
+        }
+        if !range.end().is_ascii() {
+            self.beyond.push(range);
+        }
+    }
+
+    fn allows(&self, character: char, key: &KeyView<'_>) -> bool {
+        match u8::try_from(character).ok().filter(u8::is_ascii) {
+            Some(byte) => self.ascii[usize::from(byte)] || key.context.separators.contains(byte),
+            None => self.beyond.iter().any(|range| range.contains(&character)),
+        }
+    }
+}
+
+impl KeyRule for Charset {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        if key.name().is_ascii() {
+            let within = |byte: &u8| self.ascii[usize::from(*byte)] || key.context.separators.contains(*byte);
+            let measured = key.name().iter().filter(|byte| !within(byte)).count() as u64;
+            return (measured > 0).then_some(Violation { measured, allowed: 0 });
+        }
+        let outside = |text: &str| text.chars().filter(|&character| !self.allows(character, key)).count() as u64;
+        let in_chunk = |chunk: std::str::Utf8Chunk<'_>| outside(chunk.valid()) + u64::from(!chunk.invalid().is_empty());
+        let measured = key.name().utf8_chunks().map(in_chunk).sum();
+        (measured > 0).then_some(Violation { measured, allowed: 0 })
+    }
+
+    /// Bytes decide as long as all characters of the set are bytes.
+    fn name_test(&self) -> Option<NameTest> {
+        let mut allowed = Box::new([false; 256]);
+        allowed[..128].copy_from_slice(&self.ascii);
+        self.beyond.is_empty().then_some(NameTest::Outside(allowed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::dictionary::Matched;
+    use crate::policy::testing::{check_bytes, record};
+    use crate::policy::{Context, Separators};
+
+    fn set(chars: &str) -> Charset {
+        Charset::read(&[chars.to_owned()]).unwrap()
+    }
+
+    fn outside(chars: &str, name: &[u8]) -> u64 {
+        check_bytes(&set(chars), name).map_or(0, |violation| violation.measured)
+    }
+
+    #[test]
+    fn characters_and_ranges_make_a_set() {
+        assert_eq!(outside("a-z0-9:_.{}-", b"az09:_.{}-"), 0);
+        assert_eq!(outside("a-z0-9:_.{}-", b"AZ|/ "), 5);
+        assert_eq!(outside("-a", b"-a"), 0);
+        assert_eq!(outside("a-c-e", b"abc-e"), 0);
+        assert_eq!(outside("a-c-e", b"d"), 1);
+        assert_eq!(
+            Charset::read(&["a-c".to_owned(), "x".to_owned()]).unwrap().ascii.iter().filter(|is| **is).count(),
+            4
+        );
+    }
+
+    #[test]
+    fn characters_beyond_ascii_count_once_and_can_be_allowed() {
+        assert_eq!(outside("a-z", "a\u{4e2d}\u{6587}".as_bytes()), 2);
+        assert_eq!(outside("a-z\u{4e00}-\u{9fff}", "a\u{4e2d}\u{6587}".as_bytes()), 0);
+        assert_eq!(outside("a-\u{9fff}", "a\u{e9}~\u{4e2d}".as_bytes()), 0);
+        assert_eq!(outside("a-z", b"a\xff\xfeb"), 2);
+    }
+
+    #[test]
+    fn separators_are_in_every_set() {
+        let context = Context { separators: Separators::new(b"|"), ..Context::default() };
+        let record = record(b"a|b:c");
+        let view = KeyView { record: &record, context: &context, matched: Matched::default() };
+        assert_eq!(set("a-z").check(&view), Some(Violation { measured: 1, allowed: 0 }));
+    }
+
+    #[test]
+    fn sets_that_no_name_fits_are_refused() {
+        assert!(Charset::read(&["z-a".to_owned()]).unwrap_err().contains("z-a"));
+        assert!(Charset::read(&[String::new()]).is_err() && Charset::read(&[]).is_err());
+    }
+}

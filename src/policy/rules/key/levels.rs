@@ -1,0 +1,95 @@
+//! `key.levels`: a name says as much about its key as the standard's format has room for.
+//!
+//! Measured: segments between separators; the braces of a hash tag belong to none. Empty segments count, `key.empty-segment`
+//! is about those. The formats: `service` {business}:{module}:{id}, `hzero` service:module:name (two where a name belongs to
+//! the whole service), `platform` business:module:table:id[:attribute], `strict` module:meaning:…:type, `aliyun`
+//! business:table:id as an example and a business in front as the demand.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+
+/// The rule's description.
+static META: Meta = Meta {
+    id: "key.levels",
+    severity: Severity::Should,
+    what: Text { en: "the name has at least `min` segments", zh: "键名至少 min 段" },
+    why: Text {
+        en: "The standards fix what stands where in a name: business, module, table, id. With a segment missing, tools \
+             that group by prefix mix different data, and the next module of the same business collides.",
+        zh: "规范规定了键名各段的含义：业务、模块、表、标识。缺少一段时，按前缀归类的工具会把不同数据混在一起，同一业务的下一个模块也容易产生冲突。",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
+        Chapter { preset: "hzero", heading: "总体要求" },
+        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 可读性与结构化" },
+        Chapter { preset: "strict", heading: "二 2. 命名规范" },
+        Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
+    ],
+    fix: Text {
+        en: "add the levels that are missing between business and id: `user:12345` becomes `user:profile:12345`",
+        zh: "在业务名和标识之间补上缺少的层级：`user:12345` 改为 `user:profile:12345`",
+    },
+    params: &[ParamSpec {
+        name: "min",
+        what: Text { en: "the fewest segments", zh: "最少段数" },
+        usual: Usual::Int(3),
+    }],
+    unit: Some(Unit::Segments),
+    passes: Sample::of(&[SampleKey::named("user:profile:12345")]),
+    fails: Sample::of(&[SampleKey::named("user:12345")]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Levels { min: params.number("min") })))
+}
+
+/// At least so many segments.
+#[derive(Debug, Clone, Copy)]
+pub struct Levels {
+    /// The fewest segments that are allowed.
+    pub min: u64,
+}
+
+impl KeyRule for Levels {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.segment_count();
+        (measured < self.min).then_some(Violation { measured, allowed: self.min })
+    }
+
+    fn name_test(&self) -> Option<NameTest> {
+        Some(NameTest::FewerSegments(self.min))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::check_name;
+
+    fn breaks(min: u64, name: &str) -> bool {
+        check_name(&Levels { min }, name).is_some()
+    }
+
+    #[test]
+    fn each_standards_own_example_has_just_enough() {
+        let enough = |min, name| assert!(!breaks(min, name) && breaks(min + 1, name), "{name}");
+        enough(3, "user:profile:12345");
+        enough(3, "hpfm:fnd:profile");
+        enough(4, "live:room:1001:info");
+        enough(4, "order:20241104:2001:status");
+        enough(4, "user:basic.info:1001:string");
+        enough(3, "ugc:video:1");
+    }
+
+    #[test]
+    fn the_braces_of_a_tag_divide_nothing_and_hide_nothing() {
+        assert!(!breaks(3, "{user:1001}:profile"));
+        assert!(breaks(4, "{user:1001}:profile"));
+        assert_eq!(check_name(&Levels { min: 3 }, "{a}"), Some(Violation { measured: 1, allowed: 3 }));
+    }
+}

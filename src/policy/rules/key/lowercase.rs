@@ -1,0 +1,83 @@
+//! `key.lowercase`: one spelling of a name.
+//!
+//! Measured: upper-case letters of any script. Characters without case, such as Chinese ones, are no violation.
+
+use crate::policy::KeyView;
+use crate::policy::params::Params;
+use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+
+/// The rule's description.
+static META: Meta = Meta {
+    id: "key.lowercase",
+    severity: Severity::Must,
+    what: Text { en: "no upper-case letters", zh: "不含大写字母" },
+    why: Text {
+        en: "Names are compared byte by byte: `UserProfile:1` and `userprofile:1` are two keys. Where only one case is \
+             allowed, nobody has to remember which of them was meant.",
+        zh: "键名按字节比较：`UserProfile:1` 和 `userprofile:1` 是两个 key。只允许小写时，就不必记住到底是哪一种写法。",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
+        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
+    ],
+    fix: Text {
+        en: "write names in lower case and divide words as the standard does: `UserProfile:12345` becomes \
+             `user:profile:12345`",
+        zh: "键名全部小写，单词按规范分隔：`UserProfile:12345` 改为 `user:profile:12345`",
+    },
+    params: &[],
+    unit: Some(Unit::Count),
+    passes: Sample::of(&[SampleKey::named("user:profile:12345")]),
+    fails: Sample::of(&[SampleKey::named("UserProfile:12345")]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(_: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Lowercase)))
+}
+
+/// No upper-case letters.
+#[derive(Debug, Clone, Copy)]
+pub struct Lowercase;
+
+impl KeyRule for Lowercase {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        if key.name().is_ascii() {
+            let measured = key.name().iter().filter(|byte| byte.is_ascii_uppercase()).count() as u64;
+            return (measured > 0).then_some(Violation { measured, allowed: 0 });
+        }
+        let upper = |text: &str| text.chars().filter(|character| character.is_uppercase()).count() as u64;
+        let measured = key.name().utf8_chunks().map(|chunk| upper(chunk.valid())).sum();
+        (measured > 0).then_some(Violation { measured, allowed: 0 })
+    }
+
+    fn name_test(&self) -> Option<NameTest> {
+        Some(NameTest::UpperCase)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::check_bytes;
+
+    fn upper(name: &[u8]) -> u64 {
+        check_bytes(&Lowercase, name).map_or(0, |violation| violation.measured)
+    }
+
+    #[test]
+    fn every_upper_case_letter_counts() {
+        assert_eq!(upper(b"UserProfile:12345"), 2);
+        assert_eq!(upper("\u{c4}pfel:\u{416}".as_bytes()), 2);
+        assert_eq!(upper(b"a\xffB"), 1);
+    }
+
+    #[test]
+    fn what_has_no_case_or_the_lower_one_is_fine() {
+        assert_eq!(upper("user:profile_\u{e4}-1.{x}:\u{7528}\u{6237}".as_bytes()), 0);
+        assert_eq!(upper(b"\xff\xfe"), 0);
+    }
+}

@@ -1,0 +1,103 @@
+//! `key.registered`: a key is in the data dictionary, as the type that is written there.
+//!
+//! Asked only where the policy has a dictionary. A key that matches an entry but has another type than the entry's breaks
+//! the rule like one that matches none: what is written there is about something else.
+
+use crate::policy::Context;
+use crate::policy::KeyView;
+use crate::policy::params::Params;
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Violation};
+use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::record::Kind;
+
+/// The rule's description.
+static META: Meta = Meta {
+    id: "key.registered",
+    severity: Severity::Should,
+    what: Text {
+        en: "the data dictionary has the pattern, with this type", zh: "数据字典中登记了该模式，且类型一致"
+    },
+    why: Text {
+        en: "Keys that nobody has registered have no owner, no lifetime and no meaning that others could look up; they \
+             are what an incident at night is about. A pattern with an unexpected type belongs to somebody else, or its \
+             entry is out of date.",
+        zh: "未登记的 key 没有负责团队、TTL 策略和可查的业务含义，夜间故障往往正出在它们身上。类型与登记不符，说明它属于别人，或登记已过期。",
+    },
+    chapters: &[
+        Chapter { preset: "platform", heading: "二十一、 文档与文化规范 / 维护数据字典" },
+        Chapter { preset: "platform", heading: "十、流程与协作规范 / 文档化" },
+        Chapter { preset: "strict", heading: "三、业务规范" },
+    ],
+    fix: Text {
+        en: "add a [[dictionary]] entry with pattern, type, ttl and owner (`rdblens dictionary` drafts them), or delete \
+             the keys if nobody claims them",
+        zh: "补充 [[dictionary]] 条目，写明 pattern、type、ttl、owner（`rdblens dictionary` 可生成草稿）；无人认领的 key 则删除",
+    },
+    params: &[],
+    unit: None,
+    passes: Sample::of(&[SampleKey::named("user:1:name")]).with(SampleFacts {
+        policy: "[[dictionary]]\npattern = \"user:{int}:name\"\ntype = \"string\"\n",
+        ..SampleFacts::NONE
+    }),
+    fails: Sample::of(&[SampleKey::of("user:1:name", Kind::Set, 3, 200)]).with(SampleFacts {
+        policy: "[[dictionary]]\npattern = \"user:{int}:name\"\ntype = \"string\"\n",
+        ..SampleFacts::NONE
+    }),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(_: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Registered)))
+}
+
+/// In the dictionary, as it says.
+#[derive(Debug, Clone, Copy)]
+pub struct Registered;
+
+impl KeyRule for Registered {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let as_written = key.entry().is_some_and(|entry| entry.kind.is_none_or(|kind| kind == key.record.kind));
+        (!as_written).then_some(Violation { measured: 0, allowed: 1 })
+    }
+
+    fn applies(&self, context: &Context) -> bool {
+        !context.entries.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pattern::PatternBuf;
+    use crate::pattern::classify::Classifier;
+    use crate::policy::Judged;
+    use crate::policy::testing::{checks, record};
+    use crate::record::{Kind, Record};
+
+    const RULES: &str = "[rules]\n\"key.registered\" = \"must\"\n";
+
+    fn breaks(policy: &str, name: &str, kind: Kind) -> bool {
+        let (mut pattern, mut judged) = (PatternBuf::default(), Judged::default());
+        Classifier::default().classify(name.as_bytes(), &mut pattern);
+        checks(policy).judge(&Record { kind, ..record(name.as_bytes()) }, &pattern, &mut judged);
+        judged.broken != 0
+    }
+
+    #[test]
+    fn a_key_has_to_match_an_entry_and_its_type() {
+        let policy = format!(
+            "{RULES}[[dictionary]]\npattern = \"user:{{int}}\"\ntype = \"hash\"\n[[dictionary]]\npattern = \"page:**\"\n"
+        );
+        assert!(!breaks(&policy, "user:1", Kind::Hash) && breaks(&policy, "user:1", Kind::String));
+        assert!(!breaks(&policy, "page:a:b", Kind::Hash) && !breaks(&policy, "page:a:b", Kind::String));
+        assert!(breaks(&policy, "order:1", Kind::Hash));
+    }
+
+    #[test]
+    fn without_a_dictionary_nothing_is_asked_and_nothing_claims_to_be_checked() {
+        assert!(!breaks(RULES, "user:1", Kind::Hash));
+        let checks = checks(RULES);
+        assert!(checks.keys.is_empty() && checks.policy.settings.is_empty());
+    }
+}

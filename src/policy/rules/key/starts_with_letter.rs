@@ -1,0 +1,88 @@
+//! `key.starts-with-letter`: a name begins with an English letter.
+//!
+//! With `tags`, the brace of a hash tag may stand before the letter: `{user:1}:name` begins with `u`. A brace that begins no
+//! tag (`{}a`, `{a`) is a character like any other.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+
+/// The rule's description.
+static META: Meta = Meta {
+    id: "key.starts-with-letter",
+    severity: Severity::Must,
+    what: Text { en: "the name begins with a letter from a to z", zh: "键名以英文字母开头" },
+    why: Text {
+        en: "A name begins with the name of its business or module, and those are words. What begins with a digit or a \
+             sign is usually an id whose prefix was forgotten.",
+        zh: "键名以业务名或模块名开头，而它们都是单词。以数字或符号开头的，通常是忘了加前缀的标识。",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
+        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
+    ],
+    fix: Text {
+        en: "put the business or module in front: `12345` becomes `user:profile:12345`",
+        zh: "在前面加上业务名或模块名：`12345` 改为 `user:profile:12345`",
+    },
+    params: &[ParamSpec {
+        name: "tags",
+        what: Text {
+            en: "whether the brace of a hash tag may come first", zh: "是否允许以哈希标签的花括号开头"
+        },
+        usual: Usual::Flag(true),
+    }],
+    unit: None,
+    passes: Sample::of(&[SampleKey::named("user:profile:12345"), SampleKey::named("{user:1001}:profile")]),
+    fails: Sample::of(&[SampleKey::named("1001:user:profile")]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(StartsWithLetter { tags: params.flag("tags") })))
+}
+
+/// A letter of ASCII comes first.
+#[derive(Debug, Clone, Copy)]
+pub struct StartsWithLetter {
+    /// Whether the brace of a hash tag may stand before it.
+    pub tags: bool,
+}
+
+impl KeyRule for StartsWithLetter {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let first = if self.tags { key.untagged().first().copied() } else { key.name().first().copied() };
+        let begins = first.is_some_and(|byte| byte.is_ascii_alphabetic());
+        (!begins).then_some(Violation { measured: 0, allowed: 1 })
+    }
+
+    fn name_test(&self) -> Option<NameTest> {
+        Some(NameTest::StartsOtherwise(self.tags))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::check_name;
+
+    fn breaks(tags: bool, name: &str) -> bool {
+        check_name(&StartsWithLetter { tags }, name).is_some()
+    }
+
+    #[test]
+    fn digits_signs_and_other_scripts_are_no_english_letters() {
+        let names = ["", "1:a", "_a:b", ":a", " a", "\u{7528}:1", "\u{e4}:1"];
+        names.iter().for_each(|name| assert!(breaks(true, name) && breaks(false, name), "{name}"));
+        assert!(!breaks(false, "a") && !breaks(false, "Z:1"));
+    }
+
+    #[test]
+    fn a_tag_is_looked_into_only_where_tags_are_allowed() {
+        assert!(!breaks(true, "{user:1}:name") && breaks(false, "{user:1}:name"));
+        assert!(breaks(true, "{1001}:user") && breaks(true, "{}user:1") && breaks(true, "{user:1"));
+    }
+}

@@ -1,0 +1,183 @@
+//! `key.type-suffix`: the last segment of a name says of which type the value is.
+//!
+//! A segment fits when it is one of the type's words, in any case (`key.lowercase` is about case). Bitmaps and HyperLogLogs
+//! are strings to the server, geospatial indexes sorted sets, so their words are among those. Types that the parameter has
+//! no words for, and values of modules, are not asked.
+
+use std::borrow::Cow;
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+
+/// The rule's description.
+static META: Meta = Meta {
+    id: "key.type-suffix",
+    severity: Severity::Must,
+    what: Text { en: "the last segment names the type of the value", zh: "最后一段为 value 类型" },
+    why: Text {
+        en: "Who reads a name then knows which commands it takes, and no application meets a value of another type than \
+             it expects.",
+        zh: "看到键名就知道可用哪些命令，应用也不会遇到与预期不同类型的 value。",
+    },
+    chapters: &[Chapter { preset: "strict", heading: "二 2. 命名规范 / value类型" }],
+    fix: Text {
+        en: "end the name with the type: `user:basic.info:1001` becomes `user:basic.info:1001:string`",
+        zh: "键名以类型结尾：`user:basic.info:1001` 改为 `user:basic.info:1001:string`",
+    },
+    params: &[ParamSpec {
+        name: "words",
+        what: Text {
+            en: "for each type the words that name it, such as \"hash=hash,map\"",
+            zh: "各类型可用的后缀，例如 \"hash=hash,map\"",
+        },
+        usual: Usual::Words(&[
+            "string=string,str,bitmap,hyperloglog,hll",
+            "list=list",
+            "set=set",
+            "zset=zset,sortedset,sorted.set,geo,geospatial",
+            "hash=hash,map",
+            "stream=stream",
+            "array=array",
+        ]),
+    }],
+    unit: None,
+    passes: Sample::of(&[
+        SampleKey::named("user:basic.info:1001:string"),
+        SampleKey::of("user:followed.by:1001:set", Kind::Set, 10, 300),
+    ]),
+    fails: Sample::of(&[SampleKey::of("user:followed.by:1001:list", Kind::Set, 10, 300)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(TypeSuffix::read(params.words("words"))?)))
+}
+
+/// The last segment is one of the words for the type.
+#[derive(Debug, Clone, Default)]
+pub struct TypeSuffix {
+    /// By type, in the order of [`Kind::ALL`].
+    words: [Vec<Vec<u8>>; Kind::ALL.len()],
+}
+
+impl TypeSuffix {
+    /// Reads lines such as `hash=hash,map`. Fails with what is wrong with them.
+    pub fn read(lines: &[String]) -> Result<TypeSuffix, String> {
+        let mut rule = TypeSuffix::default();
+        for line in lines {
+            let types = || KINDS.map(Kind::name).join(", ");
+            let Some((name, words)) = line.split_once('=') else {
+                return Err(format!("{line:?} has to be a type and its words, such as \"hash=hash,map\""));
+            };
+            let kind = KINDS.into_iter().find(|kind| kind.name() == name.trim());
+            let kind = kind.ok_or_else(|| format!("{name:?} is no type; types are {}", types()))?;
+            let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
+            // Below the number of types.
+            rule.words[kind as usize].extend(words.map(|word| word.as_bytes().to_vec()));
+        }
+        Ok(rule)
+    }
+}
+
+/// The types that can have words.
+const KINDS: [Kind; 7] = [Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array];
+
+impl KeyRule for TypeSuffix {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let words = &self.words[key.record.kind as usize];
+        if words.is_empty() {
+            return None;
+        }
+        let last = last_segment(key);
+        let named = words.iter().any(|word| word.eq_ignore_ascii_case(&last));
+        (!named).then_some(Violation { measured: 0, allowed: 1 })
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &KINDS
+    }
+}
+
+/// The last segment, without the braces of a hash tag. Copies only where a brace may belong to it.
+fn last_segment<'a>(key: &KeyView<'a>) -> Cow<'a, [u8]> {
+    let (name, separators) = (key.name(), &key.context.separators);
+    let divider = |name: &[u8]| name.iter().rposition(|&byte| separators.contains(byte));
+    let after = |divider: Option<usize>| divider.map_or(0, |at| at + 1);
+    let last = divider(name);
+    if name[last.unwrap_or(0)..].iter().any(|byte| matches!(byte, b'{' | b'}')) {
+        let whole = key.untagged();
+        return Cow::Owned(whole[after(divider(&whole))..].to_vec());
+    }
+    Cow::Borrowed(&name[after(last)..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::{check_record, record};
+    use crate::policy::{Context, Separators, segments};
+    use crate::record::Record;
+
+    fn rule(lines: &[&str]) -> Result<TypeSuffix, String> {
+        TypeSuffix::read(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>())
+    }
+
+    fn usual() -> TypeSuffix {
+        let Usual::Words(words) = META.params[0].usual else { unreachable!() };
+        rule(words).unwrap()
+    }
+
+    fn breaks(kind: Kind, name: &str) -> bool {
+        let record = Record { kind, ..record(name.as_bytes()) };
+        check_record(&usual(), &record, &Context::default()).is_some()
+    }
+
+    #[test]
+    fn every_type_has_its_words() {
+        let good = [
+            (Kind::String, "a:string"),
+            (Kind::String, "a:Str"),
+            (Kind::String, "sign.in:bitmap"),
+            (Kind::List, "a:list"),
+            (Kind::Set, "a:set"),
+            (Kind::Zset, "a:sortedset"),
+            (Kind::Zset, "a:zset"),
+            (Kind::Hash, "a:map"),
+            (Kind::Stream, "a:stream"),
+            (Kind::Array, "a:array"),
+        ];
+        good.into_iter().for_each(|(kind, name)| assert!(!breaks(kind, name), "{name}"));
+        let bad = [(Kind::Hash, "a:string"), (Kind::String, "a:1001"), (Kind::Set, "a:set:"), (Kind::List, "a:mylist")];
+        bad.into_iter().for_each(|(kind, name)| assert!(breaks(kind, name), "{name}"));
+    }
+
+    #[test]
+    fn modules_and_types_without_words_are_not_asked() {
+        let record = Record { kind: Kind::Hash, ..record(b"a") };
+        assert_eq!(check_record(&rule(&["string=string"]).unwrap(), &record, &Context::default()), None);
+        assert!(!KINDS.contains(&Kind::Module));
+    }
+
+    #[test]
+    fn lines_that_say_nothing_are_refused() {
+        assert!(rule(&["hash"]).unwrap_err().contains("hash=hash,map"));
+        assert!(rule(&["table=table"]).unwrap_err().contains("types are string, list"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_last_segment_is_the_last_of_all(name in "[a:{}.]{0,8}", separators in "[:{}.]{1,2}") {
+            let context = Context { separators: Separators::new(separators.as_bytes()), ..Context::default() };
+            let record = record(name.as_bytes());
+            let view = KeyView { record: &record, context: &context, matched: Default::default() };
+            let whole = view.untagged();
+            let last = segments(&whole, &context.separators).last().unwrap_or_default();
+            proptest::prop_assert_eq!(&last_segment(&view)[..], last);
+        }
+    }
+}
