@@ -94,7 +94,8 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
         prop::option::of(prop_oneof![0u64..100_000_000, any::<u64>()]),
         prop::option::of(any::<u8>()),
     );
-    let stream = (numbers(), numbers()).prop_map(|(groups, pending)| StreamFacts { groups, pending });
+    let stream =
+        (numbers(), numbers()).prop_map(|(groups, pending)| StreamFacts { groups, pending, ..StreamFacts::default() });
     (place, size, time, stream).prop_map(|(place, size, time, stream)| {
         let (db, name, kind, encoding, module) = place;
         let (length, memory, disk) = size;

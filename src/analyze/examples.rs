@@ -52,7 +52,12 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64) {
         idle: key.idle,
         freq: None,
         fields_with_ttl: None,
-        stream: (key.kind == Kind::Stream).then_some(StreamFacts { groups: 1, pending: key.pending }),
+        stream: (key.kind == Kind::Stream).then_some(StreamFacts {
+            groups: 1,
+            pending: key.pending,
+            most_pending: key.pending,
+            ..StreamFacts::default()
+        }),
     });
 }
 

@@ -100,7 +100,7 @@ impl Aggregates {
             slots: Slots::new(top),
             streams: Streams::new(top),
             violations: Violations::new(&questions.checks),
-            patterns: Patterns::new(TreeLimits::default()),
+            patterns: patterns(questions),
         }
     }
 
@@ -133,6 +133,11 @@ impl Aggregates {
             streams: self.streams.finish(),
         }
     }
+}
+
+fn patterns(questions: &Questions) -> Patterns {
+    let patterns = Patterns::new(TreeLimits::default());
+    if questions.checks.wants_expiries() { patterns.keeping_expiries(questions.reference) } else { patterns }
 }
 
 fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> report::NoTtl {

@@ -281,6 +281,11 @@ impl Checks {
         entry.and_then(|entry| self.policy.entries.get(usize::from(entry)))
     }
 
+    /// Whether a rule looks at when keys expire.
+    pub fn wants_expiries(&self) -> bool {
+        self.patterns.iter().any(|check| check.rule.wants_expiries())
+    }
+
     /// Whether the policy has a data dictionary.
     pub fn has_dictionary(&self) -> bool {
         !self.policy.entries.is_empty()

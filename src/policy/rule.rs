@@ -119,7 +119,8 @@ impl Unit {
     }
 }
 
-/// By how much a rule is broken.
+/// By how much a rule is broken. Equal numbers say nothing and are not shown: what breaks the rule is none that its unit
+/// can measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
     /// What was found, in the rule's [`Unit`].
@@ -184,6 +185,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
 pub trait PatternRule: fmt::Debug + Send + Sync {
     /// What breaks the rule, in any order.
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
+
+    /// Whether it looks at when keys expire, which is kept only for rules that do.
+    fn wants_expiries(&self) -> bool {
+        false
+    }
 }
 
 /// A rule about the whole snapshot. Asked once, when all other sections of the report are there.

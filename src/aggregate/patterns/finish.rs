@@ -80,7 +80,7 @@ fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> 
 fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPattern> {
     let measures = plan.rules.get(bit).is_some_and(|rule| rule.measures);
     let pattern = |row: Row<'_>| {
-        let worst = Some(row.facts.worst(bit)).filter(|_| measures);
+        let worst = Some(row.facts.worst(bit)).filter(|worst| measures && worst.measured != worst.allowed);
         FindingPattern {
             pattern: Some(row.text),
             keys: row.weight.keys,
@@ -129,6 +129,7 @@ fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut Stri
             varies: child.varies(),
             parent: above,
             facts: child.payload().map(sums),
+            expiries: child.payload().and_then(PatternFacts::expiries),
         });
         plant(child, Some(at), path, forest);
         path.truncate(whole);
