@@ -137,7 +137,10 @@ impl Aggregates {
 
 fn patterns(questions: &Questions) -> Patterns {
     let patterns = Patterns::new(TreeLimits::default());
-    if questions.checks.wants_expiries() { patterns.keeping_expiries(questions.reference) } else { patterns }
+    match questions.reference.filter(|_| questions.checks.wants_expiries()) {
+        Some(reference) => patterns.keeping_expiries(reference),
+        None => patterns,
+    }
 }
 
 fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> report::NoTtl {

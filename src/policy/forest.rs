@@ -26,7 +26,7 @@ pub struct PatternNode<'a> {
     /// What the keys of the pattern add up to; `None` for what is only a prefix.
     pub facts: Option<PatternSums>,
     /// The keys of the pattern that will expire, if a rule in force [asks](super::rule::PatternRule::wants_expiries) for
-    /// them and there are any.
+    /// them and there are any. Without a reference time there are none.
     pub expiries: Option<&'a Expiries>,
 }
 

@@ -1,7 +1,7 @@
 //! The list of all rules, sorted by id.
 
 use super::rule::Rule;
-use super::rules::{big, key};
+use super::rules::{big, key, stream, ttl};
 
 /// Every rule there is.
 pub static RULES: &[Rule] = &[
@@ -11,6 +11,14 @@ pub static RULES: &[Rule] = &[
     key::length::RULE,
     key::prefix::RULE,
     key::special_chars::RULE,
+    stream::pending::RULE,
+    stream::unbounded::RULE,
+    ttl::expired_present::RULE,
+    ttl::idle_forever::RULE,
+    ttl::lock_missing::RULE,
+    ttl::missing::RULE,
+    ttl::storm::RULE,
+    ttl::too_long::RULE,
 ];
 
 /// The rule with this id.

@@ -173,9 +173,7 @@ impl PatternFacts {
     /// Takes the expiry of a key into account, if it is still to come. Returns by how many bytes that made this grow.
     #[inline]
     pub fn time(&mut self, record: &Record<'_>, timing: Timing) -> usize {
-        let Some(at) = record.expires_at.filter(|&at| timing.reference.is_none_or(|reference| at >= reference)) else {
-            return 0;
-        };
+        let Some(at) = record.expires_at.filter(|&at| at >= timing.reference) else { return 0 };
         let new = if self.expiries.is_none() { size_of::<Expiries>() } else { 0 };
         let expiries = self.expiries.get_or_insert_with(|| Box::new(Expiries::new(timing.most)));
         new + expiries.add(record.key, record.memory, at)

@@ -80,7 +80,7 @@ const FEWEST_EXPIRIES: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Timing {
     /// Expiries before this are past.
-    reference: Option<Millis>,
+    reference: Millis,
     /// Keys whose expiry one pattern keeps.
     most: usize,
 }
@@ -114,7 +114,7 @@ impl Patterns {
     }
 
     /// The same, which also keeps when keys expire after `reference`. Aggregates that are merged must agree on it.
-    pub fn keeping_expiries(self, reference: Option<Millis>) -> Self {
+    pub fn keeping_expiries(self, reference: Millis) -> Self {
         Patterns { timing: Some(Timing { reference, most: MOST_EXPIRIES }), ..self }
     }
 

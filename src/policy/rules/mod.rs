@@ -2,3 +2,5 @@
 
 pub mod big;
 pub mod key;
+pub mod stream;
+pub mod ttl;
