@@ -63,8 +63,8 @@ pub struct Checks {
     /// All budgets: of `[[budget]]`, then of classes, then of entries.
     pub budgets: Vec<BudgetLine>,
     names: NamePass,
-    /// By type: the bits of the rules that have to be asked.
-    asked: [Vec<u8>; Kind::ALL.len()],
+    /// By type, of keys that never expire and of those that do: the bits of the rules that have to be asked.
+    asked: [[Vec<u8>; 2]; Kind::ALL.len()],
     /// A bit, and those of the same rule's milder limits.
     graver: Vec<(u64, u64)>,
     /// Bits whose rules measure a number.
@@ -158,7 +158,9 @@ impl Checks {
         if !named {
             for kind in check.rule.kinds() {
                 // Below 64.
-                self.asked[*kind as usize].push(place as u8);
+                let lifetimes = self.asked[*kind as usize].iter_mut().zip([false, true]);
+                let asked = lifetimes.filter(|(_, expires)| check.rule.lifetime().includes(*expires));
+                asked.for_each(|(asked, _)| asked.push(place as u8));
             }
         }
         self.keys.push(check);
@@ -205,7 +207,7 @@ impl Checks {
         let excuse = if self.matcher.is_empty() { 0 } else { self.match_pattern(pattern, judged) };
         let view = KeyView { record, context: &self.context, matched: judged.matched };
         let mut broken = self.names.broken(record.key);
-        for &bit in &self.asked[record.kind as usize] {
+        for &bit in &self.asked[record.kind as usize][usize::from(record.expires_at.is_some())] {
             if let Some(violation) = self.keys[usize::from(bit)].rule.check(&view) {
                 broken |= 1 << bit;
                 judged.violations[usize::from(bit) % MOST_KEY_CHECKS] = violation;

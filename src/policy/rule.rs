@@ -165,6 +165,28 @@ impl fmt::Debug for NameTest {
     }
 }
 
+/// Which keys a rule is about, by their expiry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifetime {
+    /// All keys.
+    Any,
+    /// Those that expire.
+    Expires,
+    /// Those that never do.
+    Forever,
+}
+
+impl Lifetime {
+    /// Whether keys that expire, or never do, belong to it.
+    pub const fn includes(self, expires: bool) -> bool {
+        match self {
+            Lifetime::Any => true,
+            Lifetime::Expires => expires,
+            Lifetime::Forever => !expires,
+        }
+    }
+}
+
 /// A rule that one key keeps or breaks. Violations are counted exactly, per rule and per pattern.
 pub trait KeyRule: fmt::Debug + Send + Sync {
     /// By how much the key breaks the rule; `None` when it keeps it.
@@ -178,6 +200,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     /// The types of keys that can break it.
     fn kinds(&self) -> &'static [Kind] {
         &Kind::ALL
+    }
+
+    /// The keys that can break it, by their expiry.
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Any
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 
 static META: Meta = Meta {
@@ -44,6 +44,10 @@ impl KeyRule for ExpiredPresent {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let left = key.left().filter(|&left| left < 0)?;
         Some(Violation { measured: left.unsigned_abs(), allowed: 0 })
+    }
+
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Expires
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 
 static META: Meta = Meta {
@@ -79,6 +79,10 @@ impl KeyRule for IdleForever {
         }
         let unused = record.freq.is_some_and(|freq| u64::from(freq) <= self.freq);
         unused.then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Forever
     }
 }
 

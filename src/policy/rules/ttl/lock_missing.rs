@@ -3,7 +3,7 @@
 //! A lock is known by its first segment, in any case, without the brace of a hash tag.
 
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::policy::{KeyView, segments};
 
@@ -71,6 +71,10 @@ impl KeyRule for LockMissing {
         let first = segments.next().unwrap_or_default();
         let is_lock = self.prefixes.iter().any(|prefix| first.eq_ignore_ascii_case(prefix.as_bytes()));
         (is_lock && segments.next().is_some()).then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Forever
     }
 }
 

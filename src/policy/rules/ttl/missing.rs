@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Violation};
 use crate::policy::sample::{Sample, SampleKey};
 
 static META: Meta = Meta {
@@ -67,6 +67,10 @@ impl KeyRule for MissingTtl {
         }
         let required = key.class().map_or(self.unclassified, |class| class.required);
         required.then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Forever
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleFacts, SampleKey};
 
 static META: Meta = Meta {
@@ -53,6 +53,10 @@ impl KeyRule for TooLong {
         let allowed = key.class()?.max?;
         let measured = u64::try_from(key.left()?).ok()?;
         (measured > allowed).then_some(Violation { measured, allowed })
+    }
+
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Expires
     }
 }
 
