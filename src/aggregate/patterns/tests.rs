@@ -55,7 +55,7 @@ struct Seen {
 }
 
 fn collect(seen: &[Seen], limits: &TreeLimits) -> Patterns {
-    let mut patterns = Patterns::new(limits.clone());
+    let mut patterns = Patterns::new(limits.clone()).keeping_expiries(Millis(1));
     for Seen { db, key, memory, expires_at, broken } in seen {
         patterns.observe(
             &record(*db, key.as_bytes(), *memory, *expires_at),
@@ -76,7 +76,9 @@ fn plan() -> PatternsPlan {
 }
 
 fn show(patterns: Patterns, plan: &PatternsPlan) -> String {
-    format!("{:#?}", patterns.finish(plan))
+    let forest = patterns.forest();
+    let times = forest.nodes.iter().map(|node| (&node.text, node.expiries.map(|times| (times.all(), times.seconds()))));
+    format!("{:#?} {:?}", patterns.finish(plan), times.collect::<Vec<_>>())
 }
 
 fn snapshot() -> impl Strategy<Value = Vec<Seen>> {
@@ -139,6 +141,35 @@ fn nothing_seen_makes_empty_sections() {
         sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty()
     );
     assert_eq!((sections.prefixes.hidden, sections.broken.len()), (Hidden::default(), 3));
+}
+
+#[test]
+fn the_more_patterns_the_fewer_expiries_each_may_keep() {
+    for places in [0, 1, 8_192, 8_193, 20_000, 131_072, usize::MAX] {
+        let most = Timing::share(places);
+        assert!(most == FEWEST_EXPIRIES || most * places <= EXPIRIES, "{most} for {places}");
+        assert!((FEWEST_EXPIRIES..=MOST_EXPIRIES).contains(&most));
+    }
+    // 10 000 patterns, and the busy one gives back what it had.
+    let mut patterns = Patterns::new(TreeLimits::default()).keeping_expiries(Millis(0));
+    let mut see =
+        |key: &str| patterns.observe(&record(0, key.as_bytes(), 8, Some(9)), &pattern(key), &Judged::default());
+    (0..600).for_each(|number| see(&format!("busy:{number}")));
+    (0..10_000).for_each(|number| see(&format!("a{}:b{}:{number}", number / 100, number % 100)));
+    let share = Timing::share(patterns.tree.breadth());
+    assert!(share < MOST_EXPIRIES);
+    let forest = patterns.forest();
+    let busy = forest.nodes.iter().find(|node| node.text == "busy:{int}").and_then(|node| node.expiries).unwrap();
+    assert_eq!((busy.kept(), busy.all().keys), (share, 600));
+    assert!(patterns.heap_bytes() > patterns.tree.len() * PLACE_BYTES);
+}
+
+#[test]
+fn what_has_expired_is_not_kept() {
+    let seen = [0, 1, 2].map(|at| Seen { db: 0, key: format!("a:{at}"), memory: 8, expires_at: Some(at), broken: 0 });
+    let patterns = collect(&seen, &TreeLimits::default());
+    let forest = patterns.forest();
+    assert_eq!(forest.nodes.iter().find_map(|node| node.expiries).unwrap().all().keys, 2);
 }
 
 #[test]
