@@ -90,7 +90,7 @@ mod tests {
 
     fn stream(key: &str, entries: u64, groups: u64, pending: u64) -> OwnedRecord {
         let mut record = OwnedRecord::of(key, Kind::Stream, Encoding::Stream, entries, 100);
-        record.rest.stream = Some(StreamFacts { groups, pending });
+        record.rest.stream = Some(StreamFacts { groups, pending, ..StreamFacts::default() });
         record
     }
 

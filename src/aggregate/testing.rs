@@ -100,7 +100,8 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
         prop::option::of(prop_oneof![0u64..100_000_000, any::<u64>()]),
         prop::option::of(any::<u8>()),
     );
-    let stream = (numbers(), numbers()).prop_map(|(groups, pending)| StreamFacts { groups, pending });
+    let stream =
+        (numbers(), numbers()).prop_map(|(groups, pending)| StreamFacts { groups, pending, ..StreamFacts::default() });
     let alternatives = select(&PRICES[..]);
     (place, size, time, stream, alternatives).prop_map(|(place, size, time, stream, alternatives)| {
         let (db, name, kind, encoding, module) = place;

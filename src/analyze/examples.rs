@@ -124,7 +124,12 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         idle: key.idle,
         freq: None,
         fields_with_ttl: None,
-        stream: (key.kind == Kind::Stream).then_some(StreamFacts { groups: 1, pending: key.pending }),
+        stream: (key.kind == Kind::Stream).then_some(StreamFacts {
+            groups: 1,
+            pending: key.pending,
+            most_pending: key.pending,
+            ..StreamFacts::default()
+        }),
         value: value_facts(key),
     });
 }

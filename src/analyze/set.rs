@@ -115,7 +115,7 @@ impl Aggregates {
             instance: Instance::new(questions.slotted),
             streams: Streams::new(top),
             violations: Violations::new(&questions.checks),
-            patterns: Patterns::new(TreeLimits::default(), questions.alternatives),
+            patterns: patterns(questions),
             what_if: WhatIf::new(questions.alternatives),
         }
     }
@@ -160,6 +160,14 @@ impl Aggregates {
             what_if_patterns: what_if,
         };
         (sections, self.patterns)
+    }
+}
+
+fn patterns(questions: &Questions) -> Patterns {
+    let patterns = Patterns::new(TreeLimits::default(), questions.alternatives);
+    match questions.reference.filter(|_| questions.checks.wants_expiries()) {
+        Some(reference) => patterns.keeping_expiries(reference),
+        None => patterns,
     }
 }
 

@@ -302,8 +302,9 @@ impl Visit for Meter<'_> {
         self.stream.pending(self.model, id, delivered_at);
     }
 
-    fn consumer(&mut self, name: RawString<'_>, _seen_at: i64, _active_at: Option<i64>, _pending: u64) {
-        let result = self.stream.consumer(self.model, name, &mut self.scratch);
+    fn consumer(&mut self, name: RawString<'_>, seen_at: i64, _active_at: Option<i64>, pending: u64) {
+        let idle_since = (pending > 0).then_some(seen_at);
+        let result = self.stream.consumer(self.model, name, idle_since, &mut self.scratch);
         self.keep(result);
     }
 

@@ -64,8 +64,8 @@ pub struct Checks {
     /// All budgets: of `[[budget]]`, then of classes, then of entries.
     pub budgets: Vec<BudgetLine>,
     names: NamePass,
-    /// By type: the bits of the rules that have to be asked.
-    asked: [Vec<u8>; Kind::ALL.len()],
+    /// By type, of keys that never expire and of those that do: the bits of the rules that have to be asked.
+    asked: [[Vec<u8>; 2]; Kind::ALL.len()],
     /// By type: the rules that are asked about keys of some size only.
     sized: [BySize; Kind::ALL.len()],
     /// A bit, and those of the same rule's milder limits.
@@ -212,7 +212,11 @@ impl Checks {
             // The place is below 64.
             match check.rule.size_test(kind) {
                 Some(test) => self.sized[kind as usize].add(test, place as u8),
-                None => self.asked[kind as usize].push(place as u8),
+                None => {
+                    let lifetimes = self.asked[kind as usize].iter_mut().zip([false, true]);
+                    let asked = lifetimes.filter(|(_, expires)| check.rule.lifetime().includes(*expires));
+                    asked.for_each(|(asked, _)| asked.push(place as u8));
+                }
             }
         }
         self.keys.push(check);
@@ -259,7 +263,8 @@ impl Checks {
         let excuse = if self.matcher.is_empty() { 0 } else { self.match_pattern(pattern, judged) };
         let view = KeyView { record, context: &self.context, matched: judged.matched };
         let mut broken = self.names.broken(record.key, &mut judged.violations);
-        broken |= self.ask(&self.asked[record.kind as usize], &view, &mut judged.violations);
+        let asked = &self.asked[record.kind as usize][usize::from(record.expires_at.is_some())];
+        broken |= self.ask(asked, &view, &mut judged.violations);
         let sized = &self.sized[record.kind as usize];
         if sized.concerns(record) {
             broken |= self.ask(&sized.asked, &view, &mut judged.violations);
@@ -391,6 +396,11 @@ impl Checks {
             _ => None,
         });
         entry.and_then(|entry| self.policy.entries.get(usize::from(entry)))
+    }
+
+    /// Whether a rule looks at when keys expire.
+    pub fn wants_expiries(&self) -> bool {
+        self.patterns.iter().any(|check| check.rule.wants_expiries())
     }
 
     /// Whether the policy has a data dictionary.

@@ -56,7 +56,7 @@ fn extended(reader: &Reader<'_>, root: &Table<'_>, base: &str, below: &[&str]) -
         let known = presets::names().collect::<Vec<_>>().join(", ");
         return Err(Fault::at(line, format!("there is no preset {base:?}"), format!("the presets are {known}")));
     };
-    let mut policy = read(preset.text, reader.names, &[below, &[base]].concat())?;
+    let mut policy = read(preset.text, presets::names_of(reader.names), &[below, &[base]].concat())?;
     // Lines are those of another text.
     policy.classes.iter_mut().for_each(|class| class.line = 0);
     policy.extends = Some(base.to_owned());

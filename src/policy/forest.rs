@@ -1,5 +1,6 @@
 //! All patterns of a snapshot beside each other, for rules about patterns.
 
+use crate::aggregate::parts::Expiries;
 use crate::record::Kind;
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
@@ -24,6 +25,9 @@ pub struct PatternNode<'a> {
     pub parent: Option<usize>,
     /// What the keys of the pattern add up to; `None` for what is only a prefix.
     pub facts: Option<PatternSums>,
+    /// The keys of the pattern that will expire, if a rule in force [asks](super::rule::PatternRule::wants_expiries) for
+    /// them and there are any. Without a reference time there are none.
+    pub expiries: Option<&'a Expiries>,
 }
 
 /// What the keys of a pattern add up to.

@@ -124,6 +124,8 @@ pub struct Matcher<T> {
 #[derive(Debug, Clone)]
 struct Place<T> {
     names: HashMap<Box<str>, u32>,
+    /// A bit for each length and first letter among the names: most others are told without hashing them.
+    marks: u64,
     classes: Vec<(&'static str, u32)>,
     any_name: Option<u32>,
     any: Option<u32>,
@@ -137,6 +139,7 @@ impl<T> Default for Place<T> {
     fn default() -> Self {
         Place {
             names: HashMap::new(),
+            marks: 0,
             classes: Vec::new(),
             any_name: None,
             any: None,
@@ -184,7 +187,9 @@ impl<T: Copy> Matcher<T> {
         let name = pattern.name(part);
         let next = match part.kind {
             PartKind::Literal => {
-                if let Some(&next) = place.names.get(name) {
+                if place.marks & mark(name) != 0
+                    && let Some(&next) = place.names.get(name)
+                {
                     self.visit(next, pattern, level + 1, found);
                 }
                 place.any_name
@@ -200,7 +205,10 @@ impl<T: Copy> Matcher<T> {
         let new = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
         let place = &mut self.places[at];
         let next = match segment {
-            Segment::Name(name) => *place.names.entry(name.as_str().into()).or_insert(new),
+            Segment::Name(name) => {
+                place.marks |= mark(name);
+                *place.names.entry(name.as_str().into()).or_insert(new)
+            }
             Segment::Class(class) => match place.classes.iter().find(|(known, _)| known == class) {
                 Some((_, next)) => *next,
                 None => {
@@ -216,6 +224,13 @@ impl<T: Copy> Matcher<T> {
         }
         next as usize
     }
+}
+
+/// One bit for the length and first letter of a name.
+#[inline]
+fn mark(name: &str) -> u64 {
+    let first = name.as_bytes().first().copied().unwrap_or_default();
+    1 << ((usize::from(first) + name.len() * 7) % 64)
 }
 
 #[cfg(test)]

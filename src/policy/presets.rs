@@ -34,13 +34,21 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|preset| preset.name)
 }
 
+/// What divides the patterns in presets, whatever divides the keys: a pattern matches by its segments.
+const SEPARATOR: &[u8] = b":";
+
+/// What the patterns of presets are read with.
+pub(super) fn names_of<'a>(names: Names<'a>) -> Names<'a> {
+    Names { separators: SEPARATOR, ..names }
+}
+
 /// Reads a preset.
 pub fn load(name: &str, separators: Names<'_>) -> Result<Policy> {
     let preset = find(name).ok_or_else(|| {
         Error::usage(format!("there is no policy {name:?}"))
             .with_hint(format!("a preset ({}) or a file that ends in .toml", names().collect::<Vec<_>>().join(", ")))
     })?;
-    file::parse(preset.text, preset.name, separators)
+    file::parse(preset.text, preset.name, names_of(separators))
 }
 
 #[cfg(test)]
@@ -51,8 +59,10 @@ mod tests {
     #[test]
     fn every_preset_reads_and_calls_itself_by_its_name() {
         for preset in PRESETS {
-            let policy = load(preset.name, Names { separators: b":", classifier: &Classifier::default() }).unwrap();
-            assert_eq!(policy.name, preset.name);
+            for separators in [b":", b"|"] {
+                let policy = load(preset.name, Names { separators, classifier: &Classifier::default() }).unwrap();
+                assert_eq!(policy.name, preset.name);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The list of all rules, sorted by id.
 
 use super::rule::Rule;
-use super::rules::{backup, big, db, instance, key, memory, slot, type_, value};
+use super::rules::{backup, big, db, instance, key, memory, slot, stream, ttl, type_, value};
 
 /// Every rule there is.
 pub static RULES: &[Rule] = &[
@@ -33,6 +33,14 @@ pub static RULES: &[Rule] = &[
     memory::upgrade::RULE,
     memory::volatile_policy::RULE,
     slot::skew::RULE,
+    stream::pending::RULE,
+    stream::unbounded::RULE,
+    ttl::expired_present::RULE,
+    ttl::idle_forever::RULE,
+    ttl::lock_missing::RULE,
+    ttl::missing::RULE,
+    ttl::storm::RULE,
+    ttl::too_long::RULE,
     type_::json_string::RULE,
     type_::near_compact_limit::RULE,
     type_::set_as_counter::RULE,

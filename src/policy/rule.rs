@@ -119,7 +119,8 @@ impl Unit {
     }
 }
 
-/// By how much a rule is broken.
+/// By how much a rule is broken. Equal numbers say nothing and are not shown: what breaks the rule is none that its unit
+/// can measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
     /// What was found, in the rule's [`Unit`].
@@ -183,6 +184,28 @@ pub enum SizeTest {
     Memory(u64),
 }
 
+/// Which keys a rule is about, by their expiry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifetime {
+    /// All keys.
+    Any,
+    /// Those that expire.
+    Expires,
+    /// Those that never do.
+    Forever,
+}
+
+impl Lifetime {
+    /// Whether keys that expire, or never do, belong to it.
+    pub const fn includes(self, expires: bool) -> bool {
+        match self {
+            Lifetime::Any => true,
+            Lifetime::Expires => expires,
+            Lifetime::Forever => !expires,
+        }
+    }
+}
+
 /// A rule that one key keeps or breaks. Violations are counted exactly, per rule and per pattern.
 pub trait KeyRule: fmt::Debug + Send + Sync {
     /// By how much the key breaks the rule; `None` when it keeps it.
@@ -217,12 +240,22 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     fn kinds(&self) -> &'static [Kind] {
         &Kind::ALL
     }
+
+    /// The keys that can break it, by their expiry.
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Any
+    }
 }
 
 /// A rule about keys of one pattern together, or about patterns beside each other. Asked once, at the end.
 pub trait PatternRule: fmt::Debug + Send + Sync {
     /// What breaks the rule, in any order.
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
+
+    /// Whether it looks at when keys expire, which is kept only for rules that do.
+    fn wants_expiries(&self) -> bool {
+        false
+    }
 }
 
 /// A rule about the whole snapshot. Asked once, when all other sections of the report are there.

@@ -6,6 +6,7 @@ use super::dictionary::Matched;
 use super::file::{self, Names};
 use super::key_view::KeyView;
 use super::rule::{KeyRule, Violation};
+use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::record::{Encoding, Kind, Record};
 use crate::units::Bytes;
@@ -64,6 +65,21 @@ pub fn checks_in(text: &str, context: Context) -> Checks {
     let classifier = Classifier::default();
     let policy = file::parse(text, "test", Names { separators: b":", classifier: &classifier }).unwrap();
     Checks::new(policy, context).unwrap()
+}
+
+/// By how much a short string of this name, changed by `change`, breaks the only rule of a policy.
+pub fn broken_by<'n>(checks: &Checks, name: &'n str, change: impl FnOnce(&mut Record<'n>)) -> Option<Violation> {
+    let mut record = record(name.as_bytes());
+    change(&mut record);
+    let (mut judged, mut pattern) = (Judged::default(), PatternBuf::default());
+    Classifier::default().classify(record.key, &mut pattern);
+    checks.judge(&record, &pattern, &mut judged);
+    (judged.broken == 1).then(|| judged.violations[0])
+}
+
+/// Whether such a key breaks it.
+pub fn breaks<'n>(checks: &Checks, name: &'n str, change: impl FnOnce(&mut Record<'n>)) -> bool {
+    broken_by(checks, name, change).is_some()
 }
 
 /// What is said of a key that breaks the rules of these bits.

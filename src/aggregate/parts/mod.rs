@@ -1,9 +1,11 @@
 //! The small mergeable pieces that aggregates are made of.
 
+pub mod expiries;
 pub mod histogram;
 pub mod tally;
 pub mod top;
 
+pub use expiries::{Expiries, MOST_EXPIRIES};
 pub use histogram::Histogram;
 pub use tally::{Tally, share};
 pub use top::{Ranked, Top};

@@ -1,7 +1,8 @@
 //! What is kept for one pattern. There may be a hundred thousand of them in each worker, so lists come to be only when
 //! they have an entry, and no longer than they are.
 
-use crate::aggregate::parts::Ranked;
+use super::Timing;
+use crate::aggregate::parts::{Expiries, Ranked};
 use crate::pattern::tree::Payload;
 use crate::policy::{Judged, Violation};
 use crate::record::{Kind, Record};
@@ -28,6 +29,8 @@ pub(super) struct PatternFacts {
     broken: Vec<Broken>,
     /// Memory under each alternative; empty as long as none was asked.
     alternatives: Box<[Bytes]>,
+    /// The keys that will expire, where that is asked for. Few patterns have any.
+    expiries: Option<Box<Expiries>>,
 }
 
 /// Sums over keys; they saturate.
@@ -201,6 +204,27 @@ impl PatternFacts {
         }
     }
 
+    /// Takes the expiry of a key into account, if it is still to come. Returns by how many bytes that made this grow.
+    #[inline]
+    pub fn time(&mut self, record: &Record<'_>, timing: Timing) -> usize {
+        let Some(at) = record.expires_at.filter(|&at| at >= timing.reference) else { return 0 };
+        let new = if self.expiries.is_none() { size_of::<Expiries>() } else { 0 };
+        let expiries = self.expiries.get_or_insert_with(|| Box::new(Expiries::new(timing.most)));
+        new + expiries.add(record.key, record.memory, at)
+    }
+
+    /// Keeps at most so many expiries. Returns the bytes that they take.
+    pub fn keep_expiries(&mut self, most: usize) -> usize {
+        let Some(expiries) = &mut self.expiries else { return 0 };
+        expiries.keep(most);
+        size_of::<Expiries>() + expiries.heap_bytes()
+    }
+
+    /// The keys that will expire.
+    pub fn expiries(&self) -> Option<&Expiries> {
+        self.expiries.as_deref()
+    }
+
     fn offer_heaviest(&mut self, entry: Ranked<()>) {
         if self.heaviest.as_ref().is_none_or(|heaviest| entry > *heaviest) {
             self.heaviest = Some(entry);
@@ -313,6 +337,12 @@ impl Payload for PatternFacts {
         }
         self.without_ttl.merge(other.without_ttl);
         self.add_alternatives(&other.alternatives);
+        if let Some(expiries) = other.expiries {
+            match &mut self.expiries {
+                Some(own) => own.merge(*expiries),
+                None => self.expiries = Some(expiries),
+            }
+        }
         for broken in other.broken {
             let into = self.broken(broken.rule);
             add(&mut into.weight, broken.weight);
@@ -330,7 +360,7 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<PatternFacts>() <= 240, "{}", size_of::<PatternFacts>());
+        assert!(size_of::<PatternFacts>() <= 248, "{}", size_of::<PatternFacts>());
     }
 
     #[test]

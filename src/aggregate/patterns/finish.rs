@@ -124,7 +124,7 @@ fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPatte
     let measures = plan.rules.get(bit).is_some_and(|rule| rule.measures);
     let saves = plan.rules.get(bit).is_some_and(|rule| rule.saves);
     let pattern = |row: Row<'_>| {
-        let worst = Some(row.facts.worst(bit)).filter(|_| measures);
+        let worst = Some(row.facts.worst(bit)).filter(|worst| measures && worst.measured != worst.allowed);
         FindingPattern {
             pattern: Some(row.text),
             keys: row.weight.keys,
@@ -174,6 +174,7 @@ fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut Stri
             varies: child.varies(),
             parent: above,
             facts: child.payload().map(sums),
+            expiries: child.payload().and_then(PatternFacts::expiries),
         });
         plant(child, Some(at), path, forest);
         path.truncate(whole);

@@ -7,6 +7,7 @@
 mod facts;
 mod finish;
 
+use crate::aggregate::parts::MOST_EXPIRIES;
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::tree::{PatternTree, TreeLimits};
@@ -14,7 +15,7 @@ use crate::policy::forest::Forest;
 use crate::policy::{Judged, Severity};
 use crate::record::Record;
 use crate::report;
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 use facts::PatternFacts;
 
 /// What a place of the tree takes, roughly: itself, its name, its entry in the table, its facts and their examples.
@@ -74,30 +75,84 @@ pub struct BrokenPatterns {
     pub list: Vec<report::FindingPattern>,
 }
 
+/// Keys whose expiries are kept over all patterns, at most: 32 MiB of them.
+const EXPIRIES: usize = 4 << 20;
+
+/// Every pattern may keep some expiries: a tree counts no more places than 131 072, and ends soon after.
+const FEWEST_EXPIRIES: usize = 32;
+
+/// How expiries are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Timing {
+    /// Expiries before this are past.
+    reference: Millis,
+    /// Keys whose expiry one pattern keeps.
+    most: usize,
+}
+
+impl Timing {
+    /// The share of a pattern when there are so many places, in powers of two. It follows from the set of patterns
+    /// alone and only shrinks, so every worker keeps at least what the merged whole does.
+    fn share(places: usize) -> usize {
+        let mut most = MOST_EXPIRIES;
+        while most > FEWEST_EXPIRIES && most.saturating_mul(places) > EXPIRIES {
+            most /= 2;
+        }
+        most
+    }
+}
+
 /// The aggregate of all keys by pattern.
 #[derive(Debug, Clone)]
 pub struct Patterns {
     tree: PatternTree<PatternFacts>,
     place_bytes: usize,
+    /// Expiries are kept if some rule asks for them.
+    timing: Option<Timing>,
+    /// Bytes that kept expiries take.
+    timing_bytes: usize,
 }
 
 impl Patterns {
     /// No keys yet. Aggregates that are merged must have the same limits and as many alternatives.
     pub fn new(limits: TreeLimits, alternatives: usize) -> Self {
         let place_bytes = PLACE_BYTES + alternatives.saturating_mul(size_of::<Bytes>());
-        Patterns { tree: PatternTree::new(limits), place_bytes }
+        Patterns { tree: PatternTree::new(limits), place_bytes, timing: None, timing_bytes: 0 }
+    }
+
+    /// The same, which also keeps when keys expire after `reference`. Aggregates that are merged must agree on it.
+    pub fn keeping_expiries(self, reference: Millis) -> Self {
+        Patterns { timing: Some(Timing { reference, most: MOST_EXPIRIES }), ..self }
     }
 
     /// Takes one key into account. `pattern` is the key's, always made by the same classifier; `judged` says
     /// which rules the key breaks.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, judged: &Judged) {
-        self.tree.leaf(pattern).observe(record, judged);
+        let facts = self.tree.leaf(pattern);
+        facts.observe(record, judged);
+        if let Some(timing) = self.timing {
+            self.timing_bytes += facts.time(record, timing);
+            if timing.most > FEWEST_EXPIRIES && timing.most.saturating_mul(self.tree.breadth()) > EXPIRIES {
+                self.trim_expiries();
+            }
+        }
+    }
+
+    /// Keeps as many expiries as the number of patterns allows.
+    #[cold]
+    fn trim_expiries(&mut self) {
+        if let Some(timing) = &mut self.timing {
+            timing.most = Timing::share(self.tree.breadth());
+            let most = timing.most;
+            self.timing_bytes = self.tree.payloads_mut().map(|facts| facts.keep_expiries(most)).sum();
+        }
     }
 
     /// Takes everything into account that `other` has seen.
     pub fn merge(&mut self, other: Self) {
         self.tree.merge(other.tree);
+        self.trim_expiries();
     }
 
     /// Says that all keys so far were of database `db`.
@@ -108,11 +163,12 @@ impl Patterns {
     /// Learns from patterns that these will be merged into.
     pub fn follow(&mut self, other: &Self) {
         self.tree.follow(&other.tree);
+        self.trim_expiries();
     }
 
     /// About how many bytes of memory the tree has grown to.
     pub fn heap_bytes(&self) -> usize {
-        self.tree.len().saturating_mul(self.place_bytes)
+        self.tree.len().saturating_mul(self.place_bytes).saturating_add(self.timing_bytes)
     }
 
     /// All patterns beside each other, for rules about patterns.

@@ -64,7 +64,7 @@ fn alternatives(memory: u64) -> [Bytes; 2] {
 }
 
 fn collect(seen: &[Seen], limits: &TreeLimits) -> Patterns {
-    let mut patterns = Patterns::new(limits.clone(), 2);
+    let mut patterns = Patterns::new(limits.clone(), 2).keeping_expiries(Millis(1));
     for Seen { db, key, memory, expires_at, broken } in seen {
         let alternatives = alternatives(*memory);
         let record = Record { alternatives: &alternatives, ..record(*db, key.as_bytes(), *memory, *expires_at) };
@@ -83,7 +83,9 @@ fn plan() -> PatternsPlan {
 }
 
 fn show(patterns: Patterns, plan: &PatternsPlan) -> String {
-    format!("{:#?}", patterns.finish(plan))
+    let forest = patterns.forest();
+    let times = forest.nodes.iter().map(|node| (&node.text, node.expiries.map(|times| (times.all(), times.seconds()))));
+    format!("{:#?} {:?}", patterns.finish(plan), times.collect::<Vec<_>>())
 }
 
 fn snapshot() -> impl Strategy<Value = Vec<Seen>> {
@@ -159,6 +161,35 @@ fn the_pattern_that_changes_most_comes_first_and_then_the_heaviest() {
     let rows = patterns.finish(&PatternsPlan { top: 3, ..plan() }).what_if;
     assert_eq!(rows.iter().map(|row| row.pattern.as_str()).collect::<Vec<_>>(), ["b", "a", "d"]);
     assert_eq!((rows[0].memory, rows[0].alternatives.as_slice()), (Bytes(1), &[Bytes(40), Bytes(1)][..]));
+}
+
+#[test]
+fn the_more_patterns_the_fewer_expiries_each_may_keep() {
+    for places in [0, 1, 8_192, 8_193, 20_000, 131_072, usize::MAX] {
+        let most = Timing::share(places);
+        assert!(most == FEWEST_EXPIRIES || most * places <= EXPIRIES, "{most} for {places}");
+        assert!((FEWEST_EXPIRIES..=MOST_EXPIRIES).contains(&most));
+    }
+    // 10 000 patterns, and the busy one gives back what it had.
+    let mut patterns = Patterns::new(TreeLimits::default(), 0).keeping_expiries(Millis(0));
+    let mut see =
+        |key: &str| patterns.observe(&record(0, key.as_bytes(), 8, Some(9)), &pattern(key), &Judged::default());
+    (0..600).for_each(|number| see(&format!("busy:{number}")));
+    (0..10_000).for_each(|number| see(&format!("a{}:b{}:{number}", number / 100, number % 100)));
+    let share = Timing::share(patterns.tree.breadth());
+    assert!(share < MOST_EXPIRIES);
+    let forest = patterns.forest();
+    let busy = forest.nodes.iter().find(|node| node.text == "busy:{int}").and_then(|node| node.expiries).unwrap();
+    assert_eq!((busy.kept(), busy.all().keys), (share, 600));
+    assert!(patterns.heap_bytes() > patterns.tree.len() * PLACE_BYTES);
+}
+
+#[test]
+fn what_has_expired_is_not_kept() {
+    let seen = [0, 1, 2].map(|at| Seen { db: 0, key: format!("a:{at}"), memory: 8, expires_at: Some(at), broken: 0 });
+    let patterns = collect(&seen, &TreeLimits::default());
+    let forest = patterns.forest();
+    assert_eq!(forest.nodes.iter().find_map(|node| node.expiries).unwrap().all().keys, 2);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Streams: listpacks in a radix tree, groups with their pending entries and consumers (`t_stream.c` of the servers).
 
+use std::num::NonZeroU64;
+
 use super::Value;
 use crate::error::Result;
 use crate::memory::Model;
@@ -36,6 +38,8 @@ pub struct StreamMeter {
     pending: Tree,
     in_consumer: bool,
     in_group: bool,
+    /// Pending entries of the group so far.
+    group_pending: u64,
     /// Pending ids of all groups, where they are counted.
     all_pending: Vec<[u8; 16]>,
     /// Pending entries of a group by time, where they are counted.
@@ -57,6 +61,7 @@ impl StreamMeter {
             pending: Tree::new(allocator),
             in_consumer: false,
             in_group: false,
+            group_pending: 0,
             all_pending: Vec::new(),
             by_time: Vec::new(),
         }
@@ -85,6 +90,10 @@ impl StreamMeter {
     /// A listpack of entries.
     pub fn node(&mut self, model: &Model, master: &[u8; 16], blob: RawString<'_>) {
         self.entries.insert(master);
+        if self.facts.first_entry.is_none() {
+            let [a, b, c, d, e, f, g, h, ..] = *master;
+            self.facts.first_entry = NonZeroU64::new(u64::from_be_bytes([a, b, c, d, e, f, g, h]));
+        }
         self.listpacks = self.listpacks.saturating_add(model.counted(blob.len(), model.layout.stream.listpack));
         self.give(model.usable(blob.len()));
     }
@@ -96,6 +105,13 @@ impl StreamMeter {
     /// The counters.
     pub fn head(&mut self, head: StreamHead) {
         self.length = head.length;
+        if let Some((first, _)) = head.first_id {
+            self.facts.first_entry = NonZeroU64::new(first);
+        }
+        if head.length == 0 {
+            self.facts.first_entry = None;
+        }
+        self.facts.last_entry = NonZeroU64::new(head.last_id.0);
     }
 
     /// A group begins.
@@ -103,6 +119,7 @@ impl StreamMeter {
         self.end_group(model);
         self.in_group = true;
         self.facts.groups += 1;
+        self.group_pending = 0;
         self.pending.clear(true);
         self.consumer_names.clear(true);
         self.group_names.insert(first_bytes(name, scratch)?);
@@ -113,6 +130,9 @@ impl StreamMeter {
     /// A pending entry of the group.
     pub fn pending(&mut self, model: &Model, id: &[u8; 16], delivered_at: i64) {
         self.facts.pending += 1;
+        self.group_pending += 1;
+        self.facts.most_pending = self.facts.most_pending.max(self.group_pending);
+        self.facts.oldest_delivery = earlier(self.facts.oldest_delivery, delivered_at);
         self.pending.insert(id);
         let stream = &model.layout.stream;
         self.give(model.usable(stream.pending));
@@ -132,9 +152,18 @@ impl StreamMeter {
         }
     }
 
-    /// A consumer of the group begins.
-    pub fn consumer(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    /// A consumer of the group begins. `idle_since` is when it was seen, if it has pending entries.
+    pub fn consumer(
+        &mut self,
+        model: &Model,
+        name: RawString<'_>,
+        idle_since: Option<i64>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<()> {
         self.end_pending(model);
+        if let Some(seen_at) = idle_since {
+            self.facts.idle_since = earlier(self.facts.idle_since, seen_at);
+        }
         self.in_consumer = true;
         self.pending.clear(true);
         let stream = &model.layout.stream;
@@ -236,6 +265,12 @@ impl StreamMeter {
         }
         sum
     }
+}
+
+/// The earlier of two times; what is no time after 1970 does not count.
+fn earlier(one: Option<NonZeroU64>, other: i64) -> Option<NonZeroU64> {
+    let Some(other) = u64::try_from(other).ok().and_then(NonZeroU64::new) else { return one };
+    Some(one.map_or(other, |one| one.min(other)))
 }
 
 fn first_bytes<'a: 's, 's>(name: RawString<'a>, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {

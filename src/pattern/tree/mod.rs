@@ -175,6 +175,12 @@ impl<T: Payload> PatternTree<T> {
         self.places.payloads_mut()
     }
 
+    /// Places of the whole set, names counted by bucket: the same for every tree that has seen the same patterns, in
+    /// whatever order, and it only grows. In strict mode it is past all counting.
+    pub fn breadth(&self) -> usize {
+        self.seen.as_ref().map_or(usize::MAX, HashSet::len)
+    }
+
     /// Places in use, inner ones and leaves.
     pub fn len(&self) -> usize {
         self.places.len()

@@ -7,5 +7,7 @@ pub mod instance;
 pub mod key;
 pub mod memory;
 pub mod slot;
+pub mod stream;
+pub mod ttl;
 pub mod type_;
 pub mod value;

@@ -44,6 +44,8 @@ pub struct FieldExpiry(pub Option<i64>);
 pub struct StreamHead {
     /// Live entries.
     pub length: u64,
+    /// Id of the first live entry, from layout 2 on.
+    pub first_id: Option<(u64, u64)>,
     /// Id of the last entry ever.
     pub last_id: (u64, u64),
     /// Entries ever added, from layout 2 on.

@@ -70,10 +70,10 @@ fn walk_head(input: &mut Cursor<'_>, layout: u8) -> Result<StreamHead> {
     if layout < 2 {
         return Ok(StreamHead { length, last_id, ..StreamHead::default() });
     }
-    id(input, "stream's first id")?;
+    let first_id = Some(id(input, "stream's first id")?);
     let max_deleted_id = Some(id(input, "stream's greatest deleted id")?);
     let entries_added = Some(input.number().within("stream's entries added")?);
-    Ok(StreamHead { length, last_id, entries_added, max_deleted_id })
+    Ok(StreamHead { length, first_id, last_id, entries_added, max_deleted_id })
 }
 
 fn walk_group<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {

@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn node<'a>(text: &str, segment: &'a str, parent: Option<usize>, facts: Option<PatternSums>) -> PatternNode<'a> {
-        PatternNode { text: text.into(), segment, varies: segment.starts_with('{'), parent, facts }
+        PatternNode { text: text.into(), segment, varies: segment.starts_with('{'), parent, facts, expiries: None }
     }
 
     fn judge(sums: PatternSums) -> Vec<Breach> {

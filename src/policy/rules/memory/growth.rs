@@ -133,8 +133,14 @@ mod tests {
     /// What is allowed of a pattern that takes so much now, with one earlier pattern `a:{int}` of 100.
     fn allowed(pattern: &str, memory: u64, complete: bool) -> Option<u64> {
         let sums = PatternSums { keys: 2, memory: Bytes(memory), ..nothing() };
-        let node =
-            PatternNode { text: pattern.to_owned(), segment: "", varies: false, parent: None, facts: Some(sums) };
+        let node = PatternNode {
+            text: pattern.to_owned(),
+            segment: "",
+            varies: false,
+            parent: None,
+            facts: Some(sums),
+            expiries: None,
+        };
         let weight = Weight { keys: 1, memory: Bytes(100) };
         let patterns = [("a:{int}".to_owned(), weight)].into();
         let context =

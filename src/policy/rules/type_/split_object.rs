@@ -186,11 +186,26 @@ mod tests {
     fn judge(id: &str, leaves: &[(&str, Kind, u64)]) -> Vec<Breach> {
         let varies = id.starts_with('{');
         let mut nodes = vec![
-            PatternNode { text: "user:".into(), segment: "user", varies: false, parent: None, facts: None },
-            PatternNode { text: format!("user:{id}:"), segment: id, varies, parent: Some(0), facts: None },
+            PatternNode {
+                text: "user:".into(),
+                segment: "user",
+                varies: false,
+                parent: None,
+                facts: None,
+                expiries: None,
+            },
+            PatternNode {
+                text: format!("user:{id}:"),
+                segment: id,
+                varies,
+                parent: Some(0),
+                facts: None,
+                expiries: None,
+            },
         ];
         for (name, kind, keys) in leaves {
             nodes.push(PatternNode {
+                expiries: None,
                 text: format!("user:{id}:{name}"),
                 segment: name,
                 varies: name.starts_with('{'),

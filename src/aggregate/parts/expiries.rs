@@ -1,0 +1,218 @@
+//! When keys expire, as a sample of bounded size: enough to see whether many of them do so at once.
+//!
+//! A **bottom-k sample**: every key has a hash of its name, and the `k` keys with the lowest are kept, with the second in
+//! which each expires. Which keys these are depends on the set of keys alone, so the sample is a commutative monoid; up to
+//! `k` keys it is the whole, above it is drawn evenly, since the hash knows nothing of times. Next to it stands the exact
+//! weight of all keys. Counts per second or minute would be exact, but a pattern with a TTL of a week has 600,000 seconds,
+//! and a coarser grid no longer tells a storm of one second from a busy hour.
+//!
+//! Once a sample is full, a key whose hash is too high costs one comparison. No name costs more than a step down a heap of
+//! `k` entries: names made to collide, or to have low hashes, spoil what the sample says of their own pattern, no more.
+
+use std::collections::BinaryHeap;
+use std::mem::size_of;
+
+use crate::report::Weight;
+use crate::units::{Bytes, Millis};
+
+/// The most keys that are kept.
+pub const MOST_EXPIRIES: usize = 512;
+
+/// Stands for seconds that do not fit: the year 2106 and later.
+const FAR: u32 = u32::MAX;
+
+/// Keys that expire.
+#[derive(Debug, Clone)]
+pub struct Expiries {
+    all: Weight,
+    /// As many are kept.
+    most: usize,
+    /// Hash above, second below: the highest on top. INVARIANT: `most` at most, and all keys unless there are as many.
+    lowest: BinaryHeap<u64>,
+}
+
+impl Expiries {
+    /// No keys yet; at most so many will be kept.
+    pub fn new(most: usize) -> Self {
+        Expiries { all: Weight::default(), most, lowest: BinaryHeap::new() }
+    }
+
+    /// Takes a key into account. Returns by how many bytes that made this grow.
+    #[inline]
+    pub fn add(&mut self, key: &[u8], memory: Bytes, at: Millis) -> usize {
+        self.all.keys = self.all.keys.saturating_add(1);
+        self.all.memory += memory;
+        let entry = u64::from(hash(key)) << 32 | u64::from(second(at));
+        self.offer(entry)
+    }
+
+    #[inline]
+    fn offer(&mut self, entry: u64) -> usize {
+        if self.lowest.len() < self.most {
+            let before = self.lowest.capacity();
+            self.lowest.push(entry);
+            return (self.lowest.capacity() - before) * size_of::<u64>();
+        }
+        // The common case is that the entry is too high.
+        if let Some(mut highest) = self.lowest.peek_mut()
+            && entry < *highest
+        {
+            *highest = entry;
+        }
+        0
+    }
+
+    /// Takes the keys of another into account. Of both, as many are kept as the smaller has room for.
+    pub fn merge(&mut self, other: Expiries) {
+        self.all.keys = self.all.keys.saturating_add(other.all.keys);
+        self.all.memory += other.all.memory;
+        self.keep(other.most);
+        for entry in other.lowest {
+            self.offer(entry);
+        }
+    }
+
+    /// Keeps at most so many keys from now on.
+    pub fn keep(&mut self, most: usize) {
+        self.most = self.most.min(most);
+        if self.lowest.len() > self.most {
+            while self.lowest.len() > self.most {
+                self.lowest.pop();
+            }
+            self.lowest.shrink_to_fit();
+        }
+    }
+
+    /// All keys, exactly.
+    pub fn all(&self) -> Weight {
+        self.all
+    }
+
+    /// The keys that are kept.
+    pub fn kept(&self) -> usize {
+        self.lowest.len()
+    }
+
+    /// The seconds since 1970 in which the kept keys expire, ascending; `None` stands for those after the year 2106.
+    pub fn seconds(&self) -> Vec<Option<u32>> {
+        let mut seconds: Vec<u32> = self.lowest.iter().map(|entry| (entry & u64::from(u32::MAX)) as u32).collect();
+        seconds.sort_unstable();
+        seconds.into_iter().map(|second| (second < FAR).then_some(second)).collect()
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.lowest.capacity() * size_of::<u64>()
+    }
+}
+
+/// The second of a time; times before 1970 count as 1970.
+fn second(at: Millis) -> u32 {
+    u32::try_from(at.0.max(0) / 1000).unwrap_or(FAR)
+}
+
+/// A hash without a seed, so that every run on every machine draws the same sample: eight bytes a step, folded from a
+/// product of twice the width.
+#[inline]
+fn hash(key: &[u8]) -> u32 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let fold = |state: u64, word: u64| {
+        let product = u128::from(state ^ word) * u128::from(FACTOR);
+        // Both halves.
+        (product as u64) ^ (product >> 64) as u64
+    };
+    let mut state = 0x243f_6a88_85a3_08d3 ^ key.len() as u64;
+    let (words, rest) = key.as_chunks::<8>();
+    for word in words {
+        state = fold(state, u64::from_le_bytes(*word)).rotate_left(23);
+    }
+    let tail = rest.iter().fold(0, |tail, &byte| tail << 8 | u64::from(byte));
+    state = fold(state, tail);
+    (fold(state, FACTOR) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sample(keys: &[(u16, u32)], most: usize) -> Expiries {
+        let mut expiries = Expiries::new(most);
+        for (key, second) in keys {
+            expiries.add(&key.to_le_bytes(), Bytes(3), Millis(i64::from(*second) * 1000 + 7));
+        }
+        expiries
+    }
+
+    fn shown(expiries: &Expiries) -> (Weight, Vec<u64>) {
+        (expiries.all(), expiries.lowest.clone().into_sorted_vec())
+    }
+
+    #[test]
+    fn few_keys_are_all_kept() {
+        let expiries = sample(&[(1, 9), (2, 7), (3, 9)], 4);
+        assert_eq!(expiries.seconds(), [Some(7), Some(9), Some(9)]);
+        assert_eq!(expiries.all(), Weight { keys: 3, memory: Bytes(9) });
+    }
+
+    #[test]
+    fn of_many_an_even_sample_is_kept() {
+        let keys: Vec<_> = (0..40_000u16).map(|key| (key, u32::from(key % 4))).collect();
+        let expiries = sample(&keys, MOST_EXPIRIES);
+        assert_eq!((expiries.kept(), expiries.all().keys), (MOST_EXPIRIES, 40_000));
+        assert!(expiries.heap_bytes() <= MOST_EXPIRIES * 8);
+        for quarter in 0..4 {
+            let share = expiries.seconds().iter().filter(|second| **second == Some(quarter)).count();
+            assert!((90..=166).contains(&share), "{share} of 128");
+        }
+    }
+
+    #[test]
+    fn names_spread_evenly_over_hashes() {
+        let mut buckets = [0u32; 64];
+        for number in 0..64_000 {
+            buckets[(hash(format!("session:{number}").as_bytes()) >> 26) as usize] += 1;
+        }
+        assert!(buckets.iter().all(|&keys| (850..1150).contains(&keys)), "{buckets:?}");
+    }
+
+    #[test]
+    fn absurd_times_are_kept_apart() {
+        let mut expiries = Expiries::new(8);
+        for at in [i64::MIN, -1, i64::MAX, i64::from(u32::MAX) * 1000, 5_000] {
+            expiries.add(b"x", Bytes(u64::MAX), Millis(at));
+        }
+        assert_eq!(expiries.seconds(), [Some(0), Some(0), Some(5), None, None]);
+    }
+
+    #[test]
+    fn growth_is_told() {
+        let mut expiries = Expiries::new(MOST_EXPIRIES);
+        let grown: usize = (0..1000u16).map(|key| expiries.add(&key.to_le_bytes(), Bytes(1), Millis(0))).sum();
+        assert_eq!(grown, expiries.heap_bytes());
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_and_order_do_not_matter(
+            keys in prop::collection::vec((0u16..40, 0u32..20), 0..120), cut in 0usize..120, most in 1usize..50,
+        ) {
+            let whole = sample(&keys, most);
+            let (left, right) = keys.split_at(cut.min(keys.len()));
+            for (one, other) in [(left, right), (right, left)] {
+                let mut merged = sample(one, most);
+                merged.merge(sample(other, most));
+                prop_assert_eq!(shown(&merged), shown(&whole));
+            }
+            // A part that had more room says no less.
+            let mut merged = sample(left, MOST_EXPIRIES);
+            merged.merge(sample(right, most));
+            prop_assert_eq!(shown(&merged), shown(&whole));
+            let mut merged = sample(left, most * 2);
+            merged.merge(sample(right, MOST_EXPIRIES));
+            merged.keep(most);
+            prop_assert_eq!(shown(&merged), shown(&whole));
+        }
+    }
+}

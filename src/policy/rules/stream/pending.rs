@@ -1,0 +1,143 @@
+//! `stream.pending`: what a consumer group was given is acknowledged.
+//!
+//! Measured: pending entries of the group that has most. A stream also breaks the rule when a pending entry was delivered
+//! longer than `max_age` ago, or when a consumer that has pending entries was not seen for `idle`, both at the reference
+//! time; then there is no number.
+
+use super::ago;
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+
+static META: Meta = Meta {
+    id: "stream.pending",
+    severity: Severity::Must,
+    what: Text {
+        en: "no consumer group has many, or long, unacknowledged entries",
+        zh: "消费组没有大量或长期未确认的条目",
+    },
+    why: Text {
+        en: "An entry that was delivered and not acknowledged is work that nobody finished: its consumer has failed, is too \
+             slow, or forgets XACK. Pending entries take memory of their own and keep growing.",
+        zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。Pending List 本身占用内存并持续增长。",
+    },
+    fix: Text {
+        en: "see XPENDING, hand entries over with XAUTOCLAIM, acknowledge with XACK, remove dead consumers with XGROUP \
+             DELCONSUMER",
+        zh: "用 XPENDING 查看，用 XAUTOCLAIM 转移，处理后 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
+    },
+    chapters: &[Chapter {
+        preset: "platform", heading: "十七 1. 流数据结构的正确使用 / Pending List 监控"
+    }],
+    params: &[
+        ParamSpec {
+            name: "max",
+            what: Text {
+                en: "the most pending entries of one group", zh: "单个消费组允许的最多未确认条目数"
+            },
+            usual: Usual::Int(1_000),
+        },
+        ParamSpec {
+            name: "max_age",
+            what: Text {
+                en: "how long ago a pending entry may have been delivered",
+                zh: "未确认条目自投递起允许的最长时间",
+            },
+            usual: Usual::Span(86_400_000),
+        },
+        ParamSpec {
+            name: "idle",
+            what: Text {
+                en: "how long a consumer with pending entries may be out of sight",
+                zh: "有未确认条目的消费者允许的最长失联时间",
+            },
+            usual: Usual::Span(3_600_000),
+        },
+    ],
+    unit: Some(Unit::Elements),
+    passes: Sample::of(&[SampleKey { pending: 1_000, ..SampleKey::of("events:orders", Kind::Stream, 5_000, 400_000) }]),
+    fails: Sample::of(&[SampleKey { pending: 1_001, ..SampleKey::of("events:orders", Kind::Stream, 5_000, 400_000) }]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    let number = |name| params.number(name);
+    Ok(Question::Key(Box::new(Pending { max: number("max"), max_age: number("max_age"), idle: number("idle") })))
+}
+
+/// Acknowledged before long.
+#[derive(Debug, Clone, Copy)]
+pub struct Pending {
+    /// The most pending entries of one group.
+    pub max: u64,
+    /// The longest time since a delivery, in milliseconds.
+    pub max_age: u64,
+    /// The longest time that a consumer with pending entries is out of sight, in milliseconds.
+    pub idle: u64,
+}
+
+impl KeyRule for Pending {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let stream = key.record.stream?;
+        let measured = stream.most_pending;
+        if measured > self.max {
+            return Some(Violation { measured, allowed: self.max });
+        }
+        let now = u64::try_from(key.context.reference?.0).ok()?;
+        let late = ago(stream.oldest_delivery, now).is_some_and(|age| age > self.max_age);
+        let gone = ago(stream.idle_since, now).is_some_and(|idle| idle > self.idle);
+        (late || gone).then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::Stream]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU64;
+
+    use super::*;
+    use crate::policy::Context;
+    use crate::policy::testing::{check_record, record};
+    use crate::record::StreamFacts;
+    use crate::units::Millis;
+
+    const NOW: u64 = 1_700_000_000_000;
+
+    fn check(most_pending: u64, delivered: u64, seen: u64, reference: Option<Millis>) -> Option<(u64, u64)> {
+        let mut record = record(b"events:orders");
+        let (oldest_delivery, idle_since) = (NonZeroU64::new(delivered), NonZeroU64::new(seen));
+        record.stream = Some(StreamFacts { most_pending, oldest_delivery, idle_since, ..StreamFacts::default() });
+        record.kind = Kind::Stream;
+        let rule = Pending { max: 10, max_age: 1_000, idle: 500 };
+        let context = Context { reference, ..Context::default() };
+        check_record(&rule, &record, &context).map(|violation| (violation.measured, violation.allowed))
+    }
+
+    #[test]
+    fn many_pending_entries_of_one_group_are_measured() {
+        assert_eq!(check(10, NOW, NOW, Some(Millis(NOW as i64))), None);
+        assert_eq!(check(11, NOW, NOW, None), Some((11, 10)));
+    }
+
+    #[test]
+    fn few_that_wait_long_break_it_too() {
+        let now = Some(Millis(NOW as i64));
+        assert_eq!(check(1, NOW - 1_000, NOW - 500, now), None);
+        assert_eq!(check(1, NOW - 1_001, NOW, now), Some((0, 0)));
+        assert_eq!(check(1, NOW, NOW - 501, now), Some((0, 0)));
+        assert_eq!(check(1, NOW - 1_001, NOW - 501, None), None);
+    }
+
+    #[test]
+    fn what_was_never_delivered_waits_for_nobody() {
+        let now = Some(Millis(NOW as i64));
+        assert_eq!([check(0, 0, 0, now), check(1, 1, 1, now), check(1, u64::MAX, u64::MAX, now)], [None; 3]);
+    }
+}

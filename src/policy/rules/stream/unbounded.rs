@@ -1,0 +1,131 @@
+//! `stream.unbounded`: a stream is trimmed.
+//!
+//! Measured: live entries. A stream also breaks the rule when its first entry is older than `max_age`; then there is no
+//! number. Entries are dated by their ids, which hold milliseconds unless clients number them otherwise: ids of before
+//! 2015 are taken for such. Age is counted from the reference time, without one from the stream's last entry. In front of
+//! Redis 7 a dump does not tell the first entry but the first listpack, some of whose entries may be deleted: there a
+//! trimmed stream may look older by as much as one listpack (100 entries by default) took to fill.
+
+use std::num::NonZeroU64;
+
+use super::ago;
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::record::Kind;
+
+static META: Meta = Meta {
+    id: "stream.unbounded",
+    severity: Severity::Should,
+    what: Text {
+        en: "no stream of more than `max` entries, or with entries older than `max_age`",
+        zh: "流的条目数不超过 max，且没有早于 max_age 的条目",
+    },
+    why: Text {
+        en: "Reading and acknowledging removes nothing from a stream: without trimming it keeps every entry ever added and \
+             becomes a big key.",
+        zh: "读取和确认都不会删除条目：不修剪的流会保留全部历史条目，最终成为大 Key。",
+    },
+    fix: Text {
+        en: "add with XADD … MAXLEN ~ 1000 or MINID ~ …, and trim once with XTRIM",
+        zh: "写入时使用 XADD … MAXLEN ~ 1000 或 MINID ~ …，并用 XTRIM 修剪一次",
+    },
+    chapters: &[Chapter {
+        preset: "platform", heading: "十七 1. 流数据结构的正确使用 / 避免 Stream 无限增长"
+    }],
+    params: &[
+        ParamSpec {
+            name: "max",
+            what: Text { en: "the most entries that are allowed", zh: "允许的最多条目数" },
+            usual: Usual::Int(10_000),
+        },
+        ParamSpec {
+            name: "max_age",
+            what: Text { en: "the greatest age of the first entry", zh: "首个条目允许的最大年龄" },
+            usual: Usual::Span(30 * 86_400_000),
+        },
+    ],
+    unit: Some(Unit::Elements),
+    passes: Sample::of(&[SampleKey::of("events:orders", Kind::Stream, 10_000, 900_000)]),
+    fails: Sample::of(&[SampleKey::of("events:orders", Kind::Stream, 10_001, 900_000)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(Unbounded { max: params.number("max"), max_age: params.number("max_age") })))
+}
+
+/// Neither too long nor too old.
+#[derive(Debug, Clone, Copy)]
+pub struct Unbounded {
+    /// The most entries.
+    pub max: u64,
+    /// The greatest age of the first, in milliseconds.
+    pub max_age: u64,
+}
+
+impl KeyRule for Unbounded {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.record.length.unwrap_or_default();
+        if measured > self.max {
+            return Some(Violation { measured, allowed: self.max });
+        }
+        let stream = key.record.stream?;
+        let now = match key.context.reference {
+            Some(now) => u64::try_from(now.0).ok()?,
+            None => stream.last_entry.map(NonZeroU64::get)?,
+        };
+        let too_old = ago(stream.first_entry, now)? > self.max_age;
+        too_old.then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::Stream]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Context;
+    use crate::policy::testing::{check_record, record};
+    use crate::record::StreamFacts;
+    use crate::units::Millis;
+
+    const NOW: u64 = 1_700_000_000_000;
+
+    fn check(length: u64, first: u64, last: u64, reference: Option<Millis>) -> Option<Violation> {
+        let mut record = record(b"events:orders");
+        let (first_entry, last_entry) = (NonZeroU64::new(first), NonZeroU64::new(last));
+        record.stream = Some(StreamFacts { first_entry, last_entry, ..StreamFacts::default() });
+        (record.kind, record.length) = (Kind::Stream, Some(length));
+        let context = Context { reference, ..Context::default() };
+        check_record(&Unbounded { max: 100, max_age: 1_000 }, &record, &context)
+    }
+
+    #[test]
+    fn more_entries_than_allowed_are_measured() {
+        let now = Some(Millis(NOW as i64));
+        assert_eq!(check(100, NOW, NOW, now), None);
+        assert_eq!(check(101, 0, NOW, now), Some(Violation { measured: 101, allowed: 100 }));
+    }
+
+    #[test]
+    fn an_old_first_entry_is_a_sign_too() {
+        let now = Some(Millis(NOW as i64));
+        assert_eq!(check(5, NOW - 1_000, NOW, now), None);
+        assert_eq!(check(5, NOW - 1_001, NOW, now), Some(Violation { measured: 0, allowed: 0 }));
+        assert!(check(5, NOW - 1_001, NOW, None).is_some());
+    }
+
+    #[test]
+    fn ids_that_are_no_times_have_no_age() {
+        let now = Some(Millis(NOW as i64));
+        assert_eq!([check(5, 1, 90, now), check(5, 0, 0, now), check(5, u64::MAX, u64::MAX, now)], [None; 3]);
+        assert_eq!([check(5, NOW, 7, None), check(5, NOW - 9_999, 0, None)], [None; 2]);
+        assert_eq!(check(5, NOW, NOW, Some(Millis(i64::MIN))), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! `ttl.expired-present`: what has expired is gone.
+//!
+//! Measured: milliseconds since the expiry, at the reference time. Servers write expired keys that they have not yet
+//! reclaimed; a replica keeps them until its master says so.
+
+use crate::policy::KeyView;
+use crate::policy::params::Params;
+use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Unit, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+
+static META: Meta = Meta {
+    id: "ttl.expired-present",
+    severity: Severity::Hint,
+    what: Text { en: "no expired key is still there", zh: "没有已过期但仍未回收的键" },
+    why: Text {
+        en: "The server reclaims expired keys when somebody asks for them, and a few at a time in the background: many that \
+             are left mean that they expire faster than that, and their memory counts until then.",
+        zh: "服务器在访问时惰性删除过期键，并在后台定期少量清理：残留很多说明过期速度超过清理速度，在回收之前它们仍占用内存。",
+    },
+    fix: Text {
+        en: "spread expiries, raise active-expire-effort, and watch expired_keys and expired_stale_perc",
+        zh: "打散过期时间，调高 active-expire-effort，并关注 expired_keys 与 expired_stale_perc",
+    },
+    chapters: &[Chapter { preset: "platform", heading: "十一 2. 过期策略与内存回收" }],
+    params: &[],
+    unit: Some(Unit::Millis),
+    passes: Sample::of(&[SampleKey::named("otp:1001:code").expiring_in(0)]),
+    fails: Sample::of(&[SampleKey::named("otp:1001:code").expiring_in(-60)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(_: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(ExpiredPresent)))
+}
+
+/// Not past its expiry.
+#[derive(Debug, Clone, Copy)]
+pub struct ExpiredPresent;
+
+impl KeyRule for ExpiredPresent {
+    #[inline]
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let left = key.left().filter(|&left| left < 0)?;
+        Some(Violation { measured: left.unsigned_abs(), allowed: 0 })
+    }
+
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Expires
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Context;
+    use crate::policy::testing::{check_record, record};
+    use crate::units::Millis;
+
+    fn check(expires_at: Option<i64>, reference: Option<i64>) -> Option<u64> {
+        let mut record = record(b"a:b");
+        record.expires_at = expires_at.map(Millis);
+        let context = Context { reference: reference.map(Millis), ..Context::default() };
+        check_record(&ExpiredPresent, &record, &context).map(|violation| violation.measured)
+    }
+
+    #[test]
+    fn only_what_is_past_at_the_reference_time_has_expired() {
+        assert_eq!(check(Some(999), Some(1000)), Some(1));
+        assert_eq!([check(Some(1000), Some(1000)), check(None, Some(1000)), check(Some(999), None)], [None; 3]);
+        assert_eq!(check(Some(i64::MIN), Some(i64::MAX)), Some(1 << 63));
+    }
+}

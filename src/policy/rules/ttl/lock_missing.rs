@@ -1,0 +1,101 @@
+//! `ttl.lock-missing`: a lock expires.
+//!
+//! A lock is known by its first segment, in any case, without the brace of a hash tag.
+
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::{KeyView, segments};
+
+static META: Meta = Meta {
+    id: "ttl.lock-missing",
+    severity: Severity::Must,
+    what: Text { en: "every lock expires", zh: "分布式锁都设置过期时间" },
+    why: Text {
+        en: "A client that dies while it holds a lock without expiry never gives it back: everybody who waits for it waits \
+             forever.",
+        zh: "持有锁的客户端一旦崩溃，没有过期时间的锁就永远不会释放，所有等待者都会一直等下去。",
+    },
+    fix: Text {
+        en: "take the lock and its expiry in one command: SET lock:… token NX EX 30",
+        zh: "用一条命令同时加锁并设置过期时间：SET lock:… token NX EX 30",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "分布式锁；检查清单" },
+        Chapter { preset: "platform", heading: "七 2. 分布式锁规范" },
+    ],
+    params: &[ParamSpec {
+        name: "prefixes",
+        what: Text { en: "first segments of the names of locks", zh: "锁的键名首段" },
+        usual: Usual::Words(&["lock"]),
+    }],
+    unit: None,
+    passes: Sample::of(&[SampleKey::named("lock:task:processing:456").expiring_in(30)]),
+    fails: Sample::of(&[SampleKey::named("lock:task:processing:456").forever()]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    let prefixes = params.words("prefixes");
+    if prefixes.is_empty() || prefixes.iter().any(String::is_empty) {
+        return Err("\"prefixes\" names no lock".to_owned());
+    }
+    Ok(Question::Key(Box::new(LockMissing { prefixes: prefixes.to_vec() })))
+}
+
+/// Is no lock, or expires.
+#[derive(Debug, Clone)]
+pub struct LockMissing {
+    /// First segments of locks.
+    pub prefixes: Vec<String>,
+}
+
+impl KeyRule for LockMissing {
+    #[inline]
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        if key.record.expires_at.is_some() {
+            return None;
+        }
+        // Most names begin otherwise, and none of the others has to be taken apart.
+        let start = key.name().strip_prefix(b"{").unwrap_or(key.name());
+        let begins = |prefix: &String| {
+            start.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
+        };
+        if !self.prefixes.iter().any(begins) {
+            return None;
+        }
+        let name = key.untagged();
+        let mut segments = segments(&name, &key.context.separators);
+        let first = segments.next().unwrap_or_default();
+        let is_lock = self.prefixes.iter().any(|prefix| first.eq_ignore_ascii_case(prefix.as_bytes()));
+        (is_lock && segments.next().is_some()).then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Forever
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::testing::{breaks, checks};
+    use crate::units::Millis;
+
+    #[test]
+    fn locks_are_known_by_their_first_segment() {
+        let checks = checks("[rules]\n\"ttl.lock-missing\" = \"must\"\n");
+        let is_lock = |name: &str| breaks(&checks, name, |_| {});
+        assert!(["lock:order:1", "{lock:order}:1", "{lock}:1", "Lock:a"].iter().all(|name| is_lock(name)));
+        assert!(!["locks:1", "lock", "order:lock:1", "locker", "{lock", "{lo", ""].iter().any(|name| is_lock(name)));
+        assert!(!breaks(&checks, "lock:1", |record| record.expires_at = Some(Millis(1))));
+    }
+
+    #[test]
+    fn locks_may_be_called_otherwise() {
+        let checks = checks("[rules.\"ttl.lock-missing\"]\nprefixes = [\"mutex\", \"redlock\"]\n");
+        assert!(breaks(&checks, "mutex:1", |_| {}) && breaks(&checks, "redlock:1", |_| {}));
+        assert!(!breaks(&checks, "lock:1", |_| {}));
+    }
+}

@@ -1,0 +1,100 @@
+//! `ttl.missing`: a key expires, unless its class of lifetimes lets it live forever.
+//!
+//! A key's class is that of its entry in the data dictionary, or else the class whose patterns it matches. Keys of no
+//! class have to expire like all others; with `unclassified = false` only those of a class do.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Violation};
+use crate::policy::sample::{Sample, SampleKey};
+
+static META: Meta = Meta {
+    id: "ttl.missing",
+    severity: Severity::Should,
+    what: Text {
+        en: "every key expires, but those of classes that may live forever",
+        zh: "除允许永久保存的类别外，所有键都设置过期时间",
+    },
+    why: Text {
+        en: "What never expires stays in memory until somebody deletes it, and nobody does: memory grows until the server \
+             reaches its limit. Under volatile-* policies such keys are never evicted either.",
+        zh: "不过期的键会一直占用内存，直到有人删除，而通常没有人会去删：内存不断增长直至达到上限；在 volatile-* 策略下这些键也永远不会被淘汰。",
+    },
+    fix: Text {
+        en: "write with an expiry (SET … EX, SETEX, EXPIRE); list what may live forever in a [[ttl_class]] with required = \
+             false, under a budget",
+        zh: "写入时设置过期时间（SET … EX、SETEX、EXPIRE）；确需永久保存的键列入 required = false 的 [[ttl_class]]，并设定内存预算",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "过期策略 / 必须设置过期时间；禁止事项" },
+        Chapter { preset: "hzero", heading: "value设计 / 控制key的生命周期" },
+        Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL)" },
+        Chapter { preset: "strict", heading: "三 关于过期时间" },
+        Chapter { preset: "aliyun", heading: "一 2.(3) 控制key的生命周期" },
+    ],
+    params: &[ParamSpec {
+        name: "unclassified",
+        what: Text {
+            en: "whether keys of no ttl class have to expire, too",
+            zh: "不属于任何 ttl 类别的键是否也必须过期",
+        },
+        usual: Usual::Flag(true),
+    }],
+    unit: None,
+    passes: Sample::of(&[SampleKey::named("cache:user:123").expiring_in(3600)]),
+    fails: Sample::of(&[SampleKey::named("cache:user:123").forever()]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    Ok(Question::Key(Box::new(MissingTtl { unclassified: params.flag("unclassified") })))
+}
+
+/// Expires, or may live forever.
+#[derive(Debug, Clone, Copy)]
+pub struct MissingTtl {
+    /// Keys of no class have to expire, too.
+    pub unclassified: bool,
+}
+
+impl KeyRule for MissingTtl {
+    #[inline]
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        if key.record.expires_at.is_some() {
+            return None;
+        }
+        let required = key.class().map_or(self.unclassified, |class| class.required);
+        required.then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::Forever
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::testing::{breaks, checks};
+    use crate::units::Millis;
+
+    const CLASSES: &str = "[[ttl_class]]\nname = \"kept\"\npatterns = [\"config:**\"]\nrequired = false\n\
+         [[ttl_class]]\nname = \"cache\"\npatterns = [\"cache:**\"]\n\
+         [[dictionary]]\npattern = \"shop:*\"\nttl = \"kept\"\n";
+
+    #[test]
+    fn classes_that_may_live_forever_do() {
+        let checks = checks(&format!("[rules]\n\"ttl.missing\" = \"must\"\n{CLASSES}"));
+        assert!(breaks(&checks, "cache:1", |_| {}) && breaks(&checks, "user:1", |_| {}));
+        assert!(!breaks(&checks, "config:a:b", |_| {}) && !breaks(&checks, "shop:7", |_| {}));
+        assert!(!breaks(&checks, "cache:1", |record| record.expires_at = Some(Millis(1))));
+    }
+
+    #[test]
+    fn keys_of_no_class_can_be_let_off() {
+        let checks = checks(&format!("[rules.\"ttl.missing\"]\nunclassified = false\n{CLASSES}"));
+        assert!(breaks(&checks, "cache:1", |_| {}));
+        assert!(!breaks(&checks, "user:1", |_| {}) && !breaks(&checks, "config:a", |_| {}));
+    }
+}

@@ -1,0 +1,311 @@
+//! `ttl.storm`: keys of one pattern do not expire all at once.
+//!
+//! Asked of every pattern with enough keys that will expire after the reference time, and of three windows: what part of
+//! them expires within the fullest second, minute, ten minutes? Allowed is the window's parameter, or, where that is more,
+//! `factor` times what the window would hold if the keys were spread evenly over the time that nine of ten of them have
+//! left. So keys that live for a minute may all expire within a minute. The window that exceeds its limit most is named.
+//!
+//! Of patterns with very many keys a sample is known (see [`Expiries`]). Its share is held against the limit only after
+//! three standard deviations are taken off: chance makes no storm, and a small storm in a large pattern can pass. A storm
+//! that is due within seconds passes, too, since nothing else could be expected then.
+//!
+//! Measured: thousandths of the expiring keys. The keys of the finding are all that will expire, and their memory;
+//! `details` say how many of them in the window, exactly or, with `sampled`, as an estimate.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::aggregate::parts::Expiries;
+use crate::policy::Context;
+use crate::policy::forest::{Forest, PatternNode};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
+use crate::policy::sample::{Sample, SampleKey};
+
+static META: Meta = Meta {
+    id: "ttl.storm",
+    severity: Severity::Should,
+    what: Text {
+        en: "the keys of a pattern do not expire all at once", zh: "同一模式的键不集中在同一时刻过期"
+    },
+    why: Text {
+        en: "When many cached entries expire together, all requests for them fall through to the database at once, and \
+             deleting them holds up the server: an avalanche.",
+        zh: "大量缓存同时失效时，请求会一齐打到数据库，集中删除也会卡住服务器：即缓存雪崩。",
+    },
+    fix: Text {
+        en: "add a random offset to the expiry, such as 3600 s + random(0, 300): the larger the batch, the wider",
+        zh: "在基础过期时间上加随机偏移，例如 3600 秒 + random(0, 300)：批量越大，偏移范围应越宽",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "过期策略 / 过期时间随机化" },
+        Chapter { preset: "hzero", heading: "value设计 / 控制key的生命周期；5.总结 (9)" },
+        Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL)" },
+        Chapter { preset: "aliyun", heading: "一 2.(3) 控制key的生命周期" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "keys",
+            what: Text {
+                en: "patterns with fewer expiring keys are let off", zh: "过期键少于此数的模式不检查"
+            },
+            usual: Usual::Int(1_000),
+        },
+        ParamSpec {
+            name: "second",
+            what: Text { en: "the part that may expire within one second", zh: "一秒内允许过期的比例" },
+            usual: Usual::Share(50),
+        },
+        ParamSpec {
+            name: "minute",
+            what: Text { en: "the part that may expire within one minute", zh: "一分钟内允许过期的比例" },
+            usual: Usual::Share(200),
+        },
+        ParamSpec {
+            name: "ten_minutes",
+            what: Text { en: "the part that may expire within ten minutes", zh: "十分钟内允许过期的比例" },
+            usual: Usual::Share(500),
+        },
+        ParamSpec {
+            name: "factor",
+            what: Text {
+                en: "so many times what an even spread would give is allowed in any case",
+                zh: "不超过均匀分布期望值的此倍数则始终允许",
+            },
+            usual: Usual::Int(3),
+        },
+    ],
+    unit: Some(Unit::Permille),
+    passes: Sample::of(&[SampleKey::named("page:{i}:html").expiring_in(60).times(1_500, 7)]),
+    fails: Sample::of(&[SampleKey::named("page:{i}:html").expiring_in(21_600).times(1_500, 0)]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    if params.number("factor") == 0 {
+        return Err("\"factor\" has to be 1 at least".to_owned());
+    }
+    Ok(Question::Pattern(Box::new(Storm {
+        keys: params.number("keys"),
+        windows: [
+            Window { name: "1s", seconds: 1, share: params.number("second") },
+            Window { name: "1min", seconds: 60, share: params.number("minute") },
+            Window { name: "10min", seconds: 600, share: params.number("ten_minutes") },
+        ],
+        factor: params.number("factor"),
+    })))
+}
+
+/// A stretch of time.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// What findings call it.
+    pub name: &'static str,
+    /// How long it is.
+    pub seconds: u32,
+    /// Thousandths of the keys that may expire in it.
+    pub share: u64,
+}
+
+/// No window is too full.
+#[derive(Debug, Clone, Copy)]
+pub struct Storm {
+    /// The fewest keys of a pattern that is asked about.
+    pub keys: u64,
+    /// The windows, the shortest first.
+    pub windows: [Window; 3],
+    /// Times an even spread.
+    pub factor: u64,
+}
+
+/// The fullest stretch of a window's length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fullest {
+    /// Kept keys in it.
+    kept: u64,
+    /// Its first second.
+    start: u32,
+}
+
+impl PatternRule for Storm {
+    fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
+        // Without it nobody can say what is still to come, and nothing was kept.
+        let Some(now) = context.reference else { return Vec::new() };
+        let now = u64::try_from(now.0 / 1000).unwrap_or(0);
+        let breach = |node: &PatternNode<'_>| self.breach(&node.text, node.expiries?, now);
+        forest.nodes.iter().filter_map(breach).collect()
+    }
+
+    fn wants_expiries(&self) -> bool {
+        true
+    }
+}
+
+impl Storm {
+    fn breach(&self, pattern: &str, expiries: &Expiries, now: u64) -> Option<Breach> {
+        let all = expiries.all();
+        if all.keys < self.keys || expiries.kept() == 0 {
+            return None;
+        }
+        let seconds = expiries.seconds();
+        let span = span(&seconds, now);
+        let sampled = all.keys > seconds.len() as u64;
+        let kept = seconds.len() as u64;
+        let judged = |window: &Window| {
+            let fullest = fullest(&seconds, window.seconds)?;
+            let even = (u64::from(window.seconds) * 1000).checked_div(span).unwrap_or(1000);
+            let allowed = window.share.max(even.saturating_mul(self.factor));
+            let measured = fullest.kept * 1000 / kept;
+            let chance = if sampled { (9 * fullest.kept).isqrt() } else { 0 };
+            let certain = fullest.kept.saturating_sub(chance) * 1000 / kept;
+            (certain > allowed).then_some((*window, fullest, measured, allowed))
+        };
+        let found = self.windows.iter().filter_map(judged);
+        // The farthest above its limit; of equals the shortest.
+        let (window, fullest, measured, allowed) = found.reduce(|one, other| {
+            let worse = (other.2 * one.3.max(1)).cmp(&(one.2 * other.3.max(1))) == Ordering::Greater;
+            if worse { other } else { one }
+        })?;
+        let in_window = u128::from(all.keys) * u128::from(fullest.kept) / u128::from(kept);
+        let details = BTreeMap::from([
+            ("window", json!(window.name)),
+            ("start", json!(u64::from(fullest.start) * 1000)),
+            ("in_window", json!(u64::try_from(in_window).unwrap_or(u64::MAX))),
+            ("sampled", json!(sampled.then_some(kept))),
+        ]);
+        Some(Breach {
+            pattern: Some(pattern.to_owned()),
+            keys: all.keys,
+            memory: all.memory,
+            measured: Some(measured),
+            allowed: Some(allowed),
+            details,
+            ..Breach::default()
+        })
+    }
+}
+
+/// Seconds that nine of ten keys have left, one at least.
+fn span(seconds: &[Option<u32>], now: u64) -> u64 {
+    let far = |second: Option<u32>| second.map_or(u64::from(u32::MAX), u64::from);
+    let at = |place: usize| seconds.get(place).copied().map_or(0, far);
+    let last = at((seconds.len() * 9 / 10).min(seconds.len().saturating_sub(1)));
+    last.saturating_sub(now).saturating_add(1)
+}
+
+/// Of all stretches of so many seconds the one with most keys; the first of several. `seconds` ascend, those that do not
+/// fit stand last and are in none.
+fn fullest(seconds: &[Option<u32>], length: u32) -> Option<Fullest> {
+    let known: Vec<u32> = seconds.iter().map_while(|second| *second).collect();
+    let mut best: Option<Fullest> = None;
+    let mut end = 0;
+    for (first, &start) in known.iter().enumerate() {
+        while known.get(end).is_some_and(|&second| second - start < length) {
+            end += 1;
+        }
+        let kept = (end - first) as u64;
+        if best.is_none_or(|best| kept > best.kept) {
+            best = Some(Fullest { kept, start });
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::parts::MOST_EXPIRIES;
+    use crate::units::{Bytes, Millis};
+
+    const NOW: u64 = 1_700_000_000;
+
+    fn storm() -> Storm {
+        match build(&Params::defaults(META.params)).unwrap() {
+            Question::Pattern(_) => {}
+            question => panic!("{question:?}"),
+        }
+        Storm {
+            keys: 1_000,
+            windows: [
+                Window { name: "1s", seconds: 1, share: 50 },
+                Window { name: "1min", seconds: 60, share: 200 },
+                Window { name: "10min", seconds: 600, share: 500 },
+            ],
+            factor: 3,
+        }
+    }
+
+    fn expiries(left: impl Iterator<Item = u64>) -> Expiries {
+        let mut expiries = Expiries::new(MOST_EXPIRIES);
+        for (number, left) in left.enumerate() {
+            let at = i64::try_from((NOW + left) * 1000).unwrap();
+            expiries.add(format!("page:{number}").as_bytes(), Bytes(10), Millis(at));
+        }
+        expiries
+    }
+
+    fn judge(left: impl Iterator<Item = u64>) -> Option<(String, u64, u64, u64)> {
+        let breach = storm().breach("page:{int}", &expiries(left), NOW)?;
+        let window = breach.details["window"].as_str().unwrap().to_owned();
+        Some((window, breach.details["in_window"].as_u64().unwrap(), breach.measured?, breach.allowed?))
+    }
+
+    #[test]
+    fn keys_that_expire_in_one_second_are_a_storm() {
+        let found = judge((0..2_000).map(|_| 3_600));
+        assert_eq!(found, Some(("1s".to_owned(), 2_000, 1_000, 50)));
+    }
+
+    #[test]
+    fn a_storm_in_a_spread_out_pattern_is_found() {
+        let (window, keys, ..) = judge((0..10_000).map(|n| if n % 3 == 0 { 7_200 } else { n * 8 })).unwrap();
+        assert_eq!(window, "1s");
+        assert!((2_800..3_900).contains(&keys), "{keys}");
+        let (window, ..) = judge((0..10_000).map(|n| if n % 2 == 0 { 7_200 + n % 60 } else { n * 8 })).unwrap();
+        assert_eq!(window, "1min");
+    }
+
+    #[test]
+    fn an_even_spread_is_none_however_short() {
+        for span in [2, 10, 60, 300, 1_800, 3_600, 86_400, 7 * 86_400] {
+            assert_eq!(judge((0..20_000).map(|n| n * 7_919 % span)), None, "{span} s");
+        }
+        // Sliding expiries: most keys were used a moment ago.
+        assert_eq!(judge((1..20_000u64).map(|n| 604_800 - (n * 7_919 % 20_000).pow(2) / 700)), None);
+    }
+
+    #[test]
+    fn few_keys_are_no_storm() {
+        assert_eq!(judge((0..999).map(|_| 3_600)), None);
+        assert!(judge((0..1_000).map(|_| 3_600)).is_some());
+    }
+
+    #[test]
+    fn keys_of_the_far_future_share_no_second() {
+        assert_eq!(judge((0..2_000).map(|n| u64::from(u32::MAX) * (n + 1))), None);
+    }
+
+    #[test]
+    fn up_to_the_sample_counts_are_exact_and_above_they_say_so() {
+        let mut rule = storm();
+        rule.keys = 10;
+        let breach = rule.breach("a", &expiries((0..500).map(|n| if n < 100 { 900 } else { 1_000 * n })), NOW).unwrap();
+        assert_eq!((breach.measured, breach.keys), (Some(200), 500));
+        assert_eq!(breach.details["sampled"], json!(null));
+        assert_eq!((&breach.details["in_window"], &breach.details["start"]), (&json!(100), &json!((NOW + 900) * 1000)));
+        let breach = rule.breach("a", &expiries((0..5_000).map(|_| 900)), NOW).unwrap();
+        assert_eq!(breach.details["sampled"], json!(MOST_EXPIRIES));
+    }
+
+    #[test]
+    fn the_fullest_stretch_slides() {
+        let seconds: Vec<_> = [0, 59, 60, 61, 118, 200].map(Some).into_iter().chain([None]).collect();
+        assert_eq!(fullest(&seconds, 60), Some(Fullest { kept: 4, start: 59 }));
+        assert_eq!(fullest(&seconds, 1), Some(Fullest { kept: 1, start: 0 }));
+        assert_eq!(fullest(&[None], 1), None);
+    }
+}
