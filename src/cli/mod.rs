@@ -5,9 +5,11 @@ pub mod args;
 mod check;
 mod exit;
 mod keys;
+pub mod lang;
 mod output;
 mod plan;
 mod progress;
+mod rules;
 mod show;
 
 use std::io;
@@ -36,6 +38,7 @@ pub fn run() -> Exit {
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
         Command::Show(args) => show::run(args),
+        Command::Rules(args) => rules::run(args),
     };
     match done {
         Ok(exit) => exit,

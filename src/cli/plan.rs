@@ -78,7 +78,7 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
 }
 
 /// A preset, or what is in a file.
-fn policy_source(policy: &str) -> Result<PolicySource> {
+pub(super) fn policy_source(policy: &str) -> Result<PolicySource> {
     if !Path::new(policy).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Ok(PolicySource::Preset(policy.to_owned()));
     }

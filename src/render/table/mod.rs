@@ -4,11 +4,11 @@
 //! [`super::human`]. A section without an answer does not appear.
 
 mod distributions;
-mod grid;
+pub(super) mod grid;
 mod hints;
 mod keys;
 mod overview;
-mod page;
+pub(super) mod page;
 mod patterns;
 mod source;
 
@@ -39,6 +39,13 @@ impl Default for TableOptions {
     /// What a file or a pipe gets: 120 columns, no colour, ten rows a list.
     fn default() -> Self {
         TableOptions { width: None, ansi: false, rows: 10 }
+    }
+}
+
+impl TableOptions {
+    /// The columns that a page is laid out for.
+    pub(super) fn columns(&self) -> u16 {
+        self.width.unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH)
     }
 }
 
@@ -83,8 +90,7 @@ const SECTIONS: [Section; 19] = [
 
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let width = self.options.width.unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH);
-        let mut page = Page::new(out, width, self.options.ansi, self.options.rows);
+        let mut page = Page::new(out, self.options.columns(), self.options.ansi, self.options.rows);
         for section in SECTIONS {
             section(report, &mut page)?;
         }
