@@ -80,6 +80,7 @@ fn output(command: &str, root: &Path) -> Option<String> {
         .arg(format!("\"{PROGRAM}\" {command}"))
         .current_dir(root)
         .env_remove("RUST_BACKTRACE")
+        .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
         .unwrap();

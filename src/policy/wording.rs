@@ -5,8 +5,8 @@
 //! said twice.
 
 use super::params::{ParamSpec, Params, Usual, Value};
-use super::rule::{Meta, Severity, Text};
-use super::settings::Policy;
+use super::rule::Text;
+use super::settings::{Policy, Setting};
 
 /// A text in both languages, with the numbers in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,12 +31,20 @@ impl Wording {
     }
 }
 
-/// What a rule demands and how to mend a violation, with the numbers that `policy` has at this severity.
-pub fn in_force(policy: &Policy, meta: &Meta, severity: Severity) -> (Wording, Wording) {
-    let mut settings = policy.settings.iter().filter(|setting| setting.rule.meta.id == meta.id);
-    let setting = settings.find(|setting| setting.severity == severity);
-    let params = setting.map_or_else(|| Params::defaults(meta.params), |setting| setting.params.clone());
-    (Wording::of(meta.what, meta.params, &params), Wording::of(meta.fix, meta.params, &params))
+impl From<Text> for Wording {
+    /// As it is, without values.
+    fn from(text: Text) -> Wording {
+        Wording { en: text.en.to_owned(), zh: text.zh.to_owned() }
+    }
+}
+
+/// What a rule demands and how to mend a violation, with the numbers that `policy` has at this severity; `None` if the
+/// policy has no such limit.
+pub fn in_force(policy: &Policy, rule: &str, severity: &str) -> Option<(Wording, Wording)> {
+    let is_it = |setting: &&Setting| setting.rule.meta.id == rule && setting.severity.name() == severity;
+    let Setting { rule, params, .. } = policy.settings.iter().find(is_it)?;
+    let filled = |text| Wording::of(text, rule.meta.params, params);
+    Some((filled(rule.meta.what), filled(rule.meta.fix)))
 }
 
 /// Puts `value` where the text names the parameter. `unit` behind the name goes where the value has a unit of its own.

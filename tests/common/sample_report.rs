@@ -1,5 +1,8 @@
 //! Reports made by hand, with every section in use and names that mean harm.
 
+#[path = "sample_findings.rs"]
+mod sample_findings;
+
 use rdblens::record::{Encoding, Kind};
 use rdblens::report::*;
 use rdblens::units::{Bytes, Millis};
@@ -65,7 +68,7 @@ pub fn sound() -> Report {
         },
         expiry: expiry(),
         naming: naming(),
-        findings: Findings::default(),
+        findings: sample_findings::findings(),
         prefixes: prefixes(),
         patterns: patterns(),
         idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),

@@ -89,17 +89,15 @@ pub fn in_force(policy: &Policy, lang: Lang, table: TableOptions, out: &mut dyn 
     }
     grid.print(&mut page)?;
     let lists = [
-        (policy.classes.len(), "ttl class", "个 ttl 类别"),
-        (policy.entries.len(), "dictionary entry", "个数据字典条目"),
-        (policy.budgets.len(), "budget", "个内存预算"),
-        (policy.exemptions.len(), "exemption", "个豁免"),
+        (policy.classes.len(), ["ttl class", "ttl classes", "个 ttl 类别"]),
+        (policy.entries.len(), ["dictionary entry", "dictionary entries", "个数据字典条目"]),
+        (policy.budgets.len(), ["budget", "budgets", "个内存预算"]),
+        (policy.exemptions.len(), ["exemption", "exemptions", "个豁免"]),
     ];
-    let lists = lists.into_iter().filter(|(length, ..)| *length > 0);
     let words: Vec<String> = lists
-        .map(|(length, en, zh)| match lang {
-            Lang::En => human::counted(length as u64, en).replace("class", "classe").replace("classees", "classes"),
-            Lang::Zh => format!("{length} {zh}"),
-        })
+        .into_iter()
+        .filter(|(length, _)| *length > 0)
+        .map(|(length, [one, many, zh])| format!("{length} {}", lang.of(if length == 1 { one } else { many }, zh)))
         .collect();
     if words.is_empty() {
         return Ok(());

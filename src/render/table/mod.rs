@@ -4,6 +4,7 @@
 //! [`super::human`]. A section without an answer does not appear.
 
 mod distributions;
+mod findings;
 pub(super) mod grid;
 mod hints;
 mod keys;
@@ -66,9 +67,11 @@ impl TableRenderer {
 type Section = fn(&Report, &mut Page<'_>) -> io::Result<()>;
 
 /// The sections from top to bottom.
-const SECTIONS: [Section; 19] = [
+const SECTIONS: [Section; 21] = [
     overview::problems,
     overview::headline,
+    findings::findings,
+    findings::policy,
     source::files,
     source::server,
     source::databases,
