@@ -117,13 +117,29 @@ fn example(page: &mut Page<'_>, heading: &str, sample: &Sample, lang: Lang) -> i
         match line.split_once("   ") {
             // The name on a line of its own, so that it is whole.
             Some((name, facts)) if key_text::width(&whole) > page.width() => {
-                page.line(Tone::Plain, &format!("{INDENT}{name}"))?;
+                for piece in pieces(name, page.width() - INDENT.len()) {
+                    page.line(Tone::Plain, &format!("{INDENT}{piece}"))?;
+                }
                 page.hanging(Tone::Plain, &INDENT.repeat(2), facts.trim_start())?;
             }
             _ => page.line(Tone::Plain, &whole)?,
         }
     }
     Ok(())
+}
+
+/// A name that is longer than a line, whole.
+fn pieces(name: &str, room: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = name;
+    while key_text::width(rest) > room {
+        let end = rest.char_indices().map(|(at, _)| at).take_while(|&at| key_text::width(&rest[..at]) <= room).last();
+        let (piece, behind) = rest.split_at(end.filter(|end| *end > 0).unwrap_or(rest.len()));
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces.push(rest);
+    pieces
 }
 
 /// The unit for people.
@@ -135,5 +151,17 @@ fn unit_name(unit: Unit, lang: Lang) -> &'static str {
         Unit::Millis => lang.of("milliseconds", "毫秒"),
         Unit::Permille => lang.of("thousandths", "千分比"),
         Unit::Count => lang.of("a count", "个数"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_shown_whole() {
+        assert_eq!(pieces("abc", 5), ["abc"]);
+        assert_eq!(pieces("abcdefg", 3), ["abc", "def", "g"]);
+        assert_eq!(pieces("用户资料", 5), ["用户", "资料"]);
     }
 }

@@ -22,11 +22,15 @@ pub fn all(presets: &[Policy], lang: Lang, table: TableOptions, out: &mut dyn Wr
     };
     let rows: Vec<(&Meta, [String; 6])> =
         RULES.iter().map(|rule| (rule.meta, known.map(|name| severity(name, rule.meta.id)))).collect();
-    let widest = |heading: &str, cell: &dyn Fn(&(&Meta, [String; 6])) -> usize| {
-        rows.iter().map(cell).fold(heading.len(), usize::max) + 2
-    };
-    let used = (0..known.len()).map(|at| widest(known[at], &|row| key_text::width(&row.1[at]))).sum::<usize>()
-        + widest("", &|row| row.0.id.len());
+    let used = rows.iter().map(|(meta, _)| meta.id.len()).max().unwrap_or(0)
+        + known
+            .iter()
+            .enumerate()
+            .map(|(at, name)| {
+                rows.iter().map(|(_, severities)| key_text::width(&severities[at])).fold(name.len(), usize::max) + 2
+            })
+            .sum::<usize>()
+        + 2;
     // What a rule demands goes on in the rows below, if there is room for it at all.
     let room = page.width().saturating_sub(used);
     let mut columns = vec![Column::text(lang.of("rule", "规则"))];

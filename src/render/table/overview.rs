@@ -212,7 +212,7 @@ pub(super) fn breaking(findings: &Findings) -> Weight {
     let (mut keys, mut memory) = (0u64, Bytes(0));
     for row in &findings.severities {
         keys = keys.saturating_add(row.keys);
-        memory = memory + row.memory;
+        memory += row.memory;
     }
     Weight { keys, memory }
 }
