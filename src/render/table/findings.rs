@@ -1,26 +1,21 @@
-//! What breaks the policy: the rules by severity, then where each is broken and what to do; and what the policy itself
-//! says: owners, dictionary, budgets, exemptions.
+//! What breaks the policy: the rules by severity, then where each is broken and what to do.
 
 use std::io;
+
+use serde_json::Value;
 
 use super::grid::{Cell, Column, Grid};
 use super::overview::breaking;
 use super::page::{Page, Tone};
 use crate::render::{human, key_text};
-use crate::report::{Finding, FindingPattern, Report, RuleWeight};
+use crate::report::{Finding, FindingPattern, Report};
 use crate::units::Bytes;
 
 /// Patterns of each finding.
 const PATTERNS_OF_A_FINDING: usize = 4;
 
-/// Rules that are named of one owner or pattern.
-const RULES_OF_A_ROW: usize = 3;
-
 /// Items of one detail's list.
 const ITEMS_OF_A_DETAIL: usize = 6;
-
-/// Entries without keys that are named.
-const UNUSED_ENTRIES: usize = 20;
 
 /// All findings in a table, then each by itself.
 pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
@@ -170,7 +165,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
         usize::try_from(finding.distinct_patterns).unwrap_or(usize::MAX).max(finding.patterns.len()),
     )?;
     for row in shown {
-        details(row, page)?;
+        details(row, finding.unit, page)?;
     }
     page.hanging(Tone::Plain, "→ ", &key_text::text(&finding.fix.en))
 }
@@ -180,210 +175,109 @@ fn escaped(text: &str) -> Cell {
 }
 
 /// What else is known of a row, behind its pattern.
-fn details(row: &FindingPattern, page: &mut Page<'_>) -> io::Result<()> {
-    if row.details.is_empty() {
+fn details(row: &FindingPattern, unit: Option<&str>, page: &mut Page<'_>) -> io::Result<()> {
+    let facts: Vec<String> = row.details.iter().filter_map(|(name, value)| detail_text(name, value, unit)).collect();
+    if facts.is_empty() {
         return Ok(());
     }
-    let facts: Vec<String> =
-        row.details.iter().map(|(name, value)| format!("{} {}", name.replace('_', " "), plain(name, value))).collect();
     let pattern = row.pattern.as_deref().map_or_else(String::new, |pattern| format!("{pattern}: "));
     let text = format!("{pattern}{}", facts.join("; "));
     page.hanging(Tone::Faint, "  ", &key_text::text(&text))
 }
 
-/// A value of a detail without the marks of JSON, where it has a plain form. Names say what is counted in bytes.
-fn plain(name: &str, value: &serde_json::Value) -> String {
-    use serde_json::Value;
+/// A detail as `name value`; none if it says nothing. What is so is told by its name alone.
+fn detail_text(name: &str, value: &Value, unit: Option<&str>) -> Option<String> {
+    let says_nothing = match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    let words = name.replace('_', " ");
+    match value {
+        _ if says_nothing => None,
+        Value::Bool(true) => Some(words),
+        _ => Some(format!("{words} {}", plain(name, value, unit))),
+    }
+}
+
+/// A value of a detail without the marks of JSON, where it has a plain form. Names say what is a time or counted in bytes;
+/// a mean is of what the rule measures.
+fn plain(name: &str, value: &Value, unit: Option<&str>) -> String {
     let bytes = ["memory", "bytes", "saves"].iter().any(|part| name.contains(part));
     match value {
         Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_u64() {
-            Some(number) if bytes => human::bytes(number),
-            Some(number) => human::count(number),
-            None => number.to_string(),
+        Value::Number(number) => match (name, number.as_u64(), number.as_i64()) {
+            ("ctime", _, Some(seconds)) => human::time_of_seconds(seconds),
+            ("start", _, Some(millis)) => human::time(millis),
+            ("mean", Some(number), _) => in_unit(number, unit),
+            (_, Some(number), _) if bytes => human::bytes(number),
+            (_, Some(number), _) => human::count(number),
+            _ => number.to_string(),
         },
         Value::Array(items) => {
-            let shown = items.iter().take(ITEMS_OF_A_DETAIL).map(|item| plain(name, item));
+            let shown = items.iter().take(ITEMS_OF_A_DETAIL).map(|item| plain(name, item, unit));
             let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
             shown.chain(more.map(|more| format!("{more} more"))).collect::<Vec<_>>().join(", ")
         }
         Value::Object(members) => {
-            members.iter().map(|(name, value)| format!("{name} {}", plain(name, value))).collect::<Vec<_>>().join(" ")
+            members.iter().filter_map(|(name, value)| detail_text(name, value, unit)).collect::<Vec<_>>().join(" ")
         }
         Value::Null => human::ABSENT.to_owned(),
         Value::Bool(flag) => flag.to_string(),
     }
 }
 
-/// What the policy says besides rules, each in a section of its own.
-pub(super) fn policy(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    if report.findings.dictionary.is_some() {
-        owners(report, page)?;
-        patterns(report, page)?;
-    }
-    dictionary(report, page)?;
-    budgets(report, page)?;
-    exempted(report, page)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
 
-fn owners(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    let owners = &report.findings.by_owner;
-    if owners.is_empty() {
-        return Ok(());
+    #[test]
+    fn details_read_as_words_and_units() {
+        let text = |name: &str, value: Value| detail_text(name, &value, Some("bytes"));
+        assert_eq!(text("leaves", json!(["age", "name"])).as_deref(), Some("leaves age, name"));
+        assert_eq!(text("memory_before", json!(2048)).as_deref(), Some("memory before 2.0 KiB"));
+        assert_eq!(text("mean", json!(2048)).as_deref(), Some("mean 2.0 KiB"));
+        assert_eq!(text("keys_before", json!(2048)).as_deref(), Some("keys before 2,048"));
+        assert_eq!(text("ctime", json!(0)).as_deref(), Some("ctime 1970-01-01 00:00:00Z"));
+        assert_eq!(text("new", json!(true)).as_deref(), Some("new"));
+        let owners = json!([{ "name": "shop", "memory": 1024 }, { "name": "mail", "memory": 0 }]);
+        assert_eq!(text("owners", owners).as_deref(), Some("owners memory 1.0 KiB name shop, memory 0 B name mail"));
+        let many = json!((0..9).collect::<Vec<_>>());
+        assert_eq!(text("slots", many).as_deref(), Some("slots 0, 1, 2, 3, 4, 5, 3 more"));
     }
-    page.title("Owners")?;
-    let mut grid = Grid::new([
-        Column::text("owner").shrink(12),
-        Column::text("contact").shrink(12).spare(3),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("share").spare(2),
-        Column::number("without TTL").spare(4),
-        Column::number("breaking"),
-        Column::text("break").shrink(20).spare(1),
-    ]);
-    let shown = page.first(owners);
-    for row in shown {
-        grid.row([
-            row.owner.as_deref().map_or_else(|| "nobody".into(), escaped),
-            row.contact.as_deref().map_or(Cell::Absent, escaped),
-            row.keys.into(),
-            row.memory.into(),
-            Cell::ShareOf(row.memory.0, report.totals.memory.0),
-            row.without_ttl.map_or(Cell::Absent, |without| Cell::ShareOf(without.keys, row.keys)),
-            row.broken.keys.into(),
-            rules(&row.rules),
-        ]);
-    }
-    grid.print(page)?;
-    page.more(shown.len(), owners.len())
-}
 
-fn patterns(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    let patterns = &report.findings.by_pattern;
-    if patterns.is_empty() {
-        return Ok(());
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        for value in [json!(null), json!(false), json!([])] {
+            assert_eq!(detail_text("sampled", &value, None), None);
+        }
     }
-    page.title("Patterns that break most")?;
-    let mut grid = Grid::new([
-        Column::text("pattern").shrink(24),
-        Column::text("owner").shrink(8).spare(1),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::text("break").shrink(24),
-    ]);
-    let shown = page.first(patterns);
-    for row in shown {
-        let owner = row.owner.as_deref().map_or(Cell::Absent, escaped);
-        grid.row([escaped(&row.pattern), owner, row.keys.into(), row.memory.into(), rules(&row.rules)]);
-    }
-    grid.print(page)?;
-    page.more(shown.len(), patterns.len())
-}
 
-/// The gravest rules by name.
-fn rules(rules: &[RuleWeight]) -> Cell {
-    if rules.is_empty() {
-        return Cell::Absent;
+    #[test]
+    fn the_worst_is_the_farthest_from_what_is_allowed_and_of_equals_the_heaviest() {
+        let row = |name: &str, measured, allowed| FindingPattern {
+            pattern: Some(name.to_owned()),
+            measured: Some(measured),
+            allowed: Some(allowed),
+            ..FindingPattern::default()
+        };
+        let name = |patterns: Vec<FindingPattern>| {
+            let finding = Finding {
+                rule: "key.levels",
+                severity: "must",
+                demand: Default::default(),
+                fix: Default::default(),
+                unit: Some("segments"),
+                keys: 1,
+                memory: Bytes(1),
+                saves: None,
+                distinct_patterns: 2,
+                patterns,
+            };
+            worst(&finding).and_then(|row| row.pattern.clone())
+        };
+        assert_eq!(name(vec![row("a", 2, 3), row("b", 1, 3), row("c", 1, 3)]).as_deref(), Some("b"));
+        assert_eq!(name(vec![]), None);
     }
-    let mut names: Vec<String> =
-        rules.iter().take(RULES_OF_A_ROW).map(|rule| format!("{} {}", rule.severity, rule.rule)).collect();
-    if let Some(more) = rules.len().checked_sub(RULES_OF_A_ROW).filter(|more| *more > 0) {
-        names.push(format!("{more} more"));
-    }
-    names.join(", ").into()
-}
-
-/// How the dictionary fits.
-fn dictionary(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    let Some(fit) = &report.findings.dictionary else { return Ok(()) };
-    page.title("Data dictionary")?;
-    let used = fit.entries.len().saturating_sub(fit.unused.len());
-    let unregistered = match fit.unregistered.keys {
-        0 => "every key is registered".to_owned(),
-        keys => format!(
-            "{} ({}) with {} match no entry",
-            human::counted(keys, "key"),
-            human::share_of(keys, report.totals.keys),
-            human::bytes(fit.unregistered.memory.0),
-        ),
-    };
-    let entries = if fit.entries.len() == 1 { "entry" } else { "entries" };
-    page.text(&format!("{} {entries}, {used} of them with keys; {unregistered}.", fit.entries.len()))?;
-    let mut grid = Grid::new([
-        Column::text("entry").shrink(24),
-        Column::text("owner").shrink(8).spare(1),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("without TTL").spare(2),
-        Column::text("note").shrink(16).spare(3),
-    ]);
-    let entries: Vec<_> = fit.entries.iter().filter(|entry| entry.keys > 0).collect();
-    let shown = page.first(&entries);
-    for entry in shown {
-        grid.row([
-            escaped(&entry.pattern),
-            entry.owner.as_deref().map_or(Cell::Absent, escaped),
-            entry.keys.into(),
-            entry.memory.into(),
-            Cell::ShareOf(entry.without_ttl.keys, entry.keys),
-            entry.note.as_deref().map_or(Cell::Absent, escaped),
-        ]);
-    }
-    grid.print(page)?;
-    page.more(shown.len(), entries.len())?;
-    if fit.unused.is_empty() {
-        return Ok(());
-    }
-    let mut unused: Vec<String> =
-        fit.unused.iter().take(UNUSED_ENTRIES).map(|entry| key_text::text(entry).into_owned()).collect();
-    if let Some(more) = fit.unused.len().checked_sub(UNUSED_ENTRIES).filter(|more| *more > 0) {
-        unused.push(format!("{more} more"));
-    }
-    page.hanging(Tone::Plain, "unused: ", &unused.join(", "))
-}
-
-fn budgets(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    let budgets = &report.findings.budgets;
-    if budgets.is_empty() {
-        return Ok(());
-    }
-    page.title("Memory budgets")?;
-    let mut grid = Grid::new([
-        Column::text("budget of").shrink(24),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("allowed"),
-        Column::number("used"),
-    ]);
-    let shown = page.first(budgets);
-    for row in shown {
-        let tone = if row.memory > row.allowed { Tone::Warning } else { Tone::Plain };
-        let used = Cell::ShareOf(row.memory.0, row.allowed.0);
-        grid.toned(tone, [escaped(&row.pattern), row.keys.into(), row.memory.into(), row.allowed.into(), used]);
-    }
-    grid.print(page)?;
-    page.more(shown.len(), budgets.len())
-}
-
-fn exempted(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
-    let exempted = &report.findings.exempted;
-    if exempted.is_empty() {
-        return Ok(());
-    }
-    page.title("Exempted")?;
-    let mut grid = Grid::new([
-        Column::text("pattern").shrink(24),
-        Column::text("rule"),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::text("reason").shrink(20),
-    ]);
-    let shown = page.first(exempted);
-    for row in shown {
-        let reason = escaped(&row.reason);
-        grid.row([escaped(&row.pattern), row.rule.into(), row.keys.into(), row.memory.into(), reason]);
-    }
-    grid.print(page)?;
-    page.more(shown.len(), exempted.len())
 }

@@ -11,6 +11,7 @@ mod keys;
 mod overview;
 pub(super) mod page;
 mod patterns;
+mod policy;
 mod source;
 
 use std::io::{self, Write};
@@ -71,7 +72,7 @@ const SECTIONS: [Section; 21] = [
     overview::problems,
     overview::headline,
     findings::findings,
-    findings::policy,
+    policy::sections,
     source::files,
     source::server,
     source::databases,
