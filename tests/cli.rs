@@ -12,6 +12,42 @@ fn rdblens(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).stdin(Stdio::null()).output().unwrap()
 }
 
+/// The same in another locale.
+fn rdblens_in(locale: &str, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rdblens"));
+    command.args(args).env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", locale);
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+#[test]
+fn rules_are_listed_and_explained() {
+    let all = stdout(&rdblens_in("C", &["rules"]));
+    assert!(all.contains("key.prefix") && all.contains("aliyun"));
+    let strict = stdout(&rdblens_in("C", &["rules", "--policy", "strict"]));
+    assert!(strict.starts_with("Policy strict:") && strict.contains("max = 128"));
+    let one = stdout(&rdblens_in("C", &["rules", "key.prefix"]));
+    for part in ["Why", "Demanded by", "一 1.(1) 可读性和可管理性", "In force", "How to fix", "Passes", "Fails"]
+    {
+        assert!(one.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn rules_speak_the_language_of_the_locale_or_the_one_asked_for() {
+    assert!(stdout(&rdblens_in("zh_CN.UTF-8", &["rules", "key.prefix"])).contains("如何修复"));
+    assert!(stdout(&rdblens_in("zh_CN.UTF-8", &["rules", "key.prefix", "--lang", "en"])).contains("How to fix"));
+    assert!(stdout(&rdblens_in("C", &["rules", "key.prefix", "--lang", "zh"])).contains("如何修复"));
+    let json = |locale| stdout(&rdblens_in(locale, &["rules", "--format", "json"]));
+    assert_eq!(json("zh_CN.UTF-8"), json("C"));
+}
+
+#[test]
+fn an_unknown_rule_is_wrong_usage_with_what_may_have_been_meant() {
+    let output = rdblens(&["rules", "key.perfix"]);
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("did you mean key.prefix?"), "{}", stderr(&output));
+}
+
 fn status(output: &Output) -> i32 {
     output.status.code().expect("not ended by a signal")
 }

@@ -32,6 +32,21 @@ fn documents_show_what_the_program_prints() {
     assert!(wrong.is_empty(), "renew with UPDATE_GOLDEN=1:\n{}", wrong.join("\n"));
 }
 
+#[test]
+fn the_example_of_a_policy_is_the_file_that_is_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/policy.md")).unwrap();
+    let file = fs::read_to_string(root.join("testdata/policy/shop.toml")).unwrap();
+    let begin = "<!-- testdata/policy/shop.toml -->\n```toml\n";
+    let (before, rest) = page.split_once(begin).unwrap();
+    let (shown, after) = rest.split_once("```\n").unwrap();
+    if shown != file && std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(root.join("docs/policy.md"), format!("{before}{begin}{file}```\n{after}")).unwrap();
+        return;
+    }
+    assert_eq!(shown, file, "docs/policy.md shows another policy");
+}
+
 fn documents(root: &Path) -> Vec<PathBuf> {
     let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let mut all: Vec<_> = docs.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
@@ -80,6 +95,7 @@ fn output(command: &str, root: &Path) -> Option<String> {
         .arg(format!("\"{PROGRAM}\" {command}"))
         .current_dir(root)
         .env_remove("RUST_BACKTRACE")
+        .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
         .unwrap();

@@ -184,8 +184,8 @@ mod tests {
         Finding {
             rule: "key.length",
             severity,
-            demand: "",
-            fix: "",
+            demand: Default::default(),
+            fix: Default::default(),
             unit: None,
             keys: rows.iter().map(|row| row.1).sum(),
             memory: Bytes(rows.iter().map(|row| row.2).sum()),

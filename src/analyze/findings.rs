@@ -12,6 +12,7 @@ use crate::policy::checks::Check;
 use crate::policy::dictionary::Exemption;
 use crate::policy::forest::Forest;
 use crate::policy::rule::Breach;
+use crate::policy::wording::in_force;
 use crate::policy::{Checks, Meta, Severity};
 use crate::report::{
     BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, OwnerFindings,
@@ -70,7 +71,7 @@ pub fn found(
         budgets: budgets(checks, violations),
         baseline: None,
     };
-    finish(&mut findings);
+    finish(checks, &mut findings);
     Found { findings, naming }
 }
 
@@ -82,14 +83,19 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
         report.findings.list.extend(judging.finding(check, breaches));
     }
     report.findings.exempted.extend(judging.exempted());
-    finish(&mut report.findings);
+    finish(checks, &mut report.findings);
     if checks.has_dictionary() {
         name_owners(checks, classifier, &mut report.findings);
     }
 }
 
-/// Sorts the list and counts it.
-fn finish(findings: &mut Findings) {
+/// Sorts the list and counts it, and puts the numbers in force into its texts.
+fn finish(checks: &Checks, findings: &mut Findings) {
+    for finding in &mut findings.list {
+        if let Some((demand, fix)) = in_force(&checks.policy, finding.rule, finding.severity) {
+            (finding.demand, finding.fix) = (demand, fix);
+        }
+    }
     let severity = |name: &str| Severity::parse(name);
     findings.list.sort_by_key(|finding| {
         (Reverse(severity(finding.severity)), Reverse(finding.memory), Reverse(finding.keys), finding.rule)
@@ -109,8 +115,8 @@ fn finding(meta: &Meta, severity: Severity) -> Finding {
     Finding {
         rule: meta.id,
         severity: severity.name(),
-        demand: meta.what.en,
-        fix: meta.fix.en,
+        demand: meta.what.into(),
+        fix: meta.fix.into(),
         unit: meta.unit.map(|unit| unit.name()),
         keys: 0,
         memory: Bytes(0),
@@ -222,7 +228,7 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
         NamingRule {
             rule: check.meta.id,
             severity: check.severity.name(),
-            demand: check.meta.what.en.to_owned(),
+            demand: in_force(&checks.policy, check.meta.id, check.severity.name()).unwrap_or_default().0.en,
             keys: tally.keys,
             memory: tally.memory,
             patterns: broken.get(bit).map_or_else(Vec::new, |broken| broken.list.iter().map(weight).collect()),
@@ -320,7 +326,7 @@ fn exempted_row(rule: &'static str, exemption: &Exemption, tally: Tally) -> Exem
 
 fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
     let tallies = violations.entries.iter().zip(&violations.entries_without_ttl);
-    let entries: Vec<EntryRow> = checks
+    let mut entries: Vec<EntryRow> = checks
         .policy
         .entries
         .iter()
@@ -336,6 +342,7 @@ fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
         })
         .collect();
     let unused = entries.iter().filter(|entry| entry.keys == 0).map(|entry| entry.pattern.clone()).collect();
+    entries.sort_by_key(|entry| (Reverse(entry.memory), Reverse(entry.keys)));
     DictionaryFit { entries, unregistered: violations.unregistered.into(), unused }
 }
 

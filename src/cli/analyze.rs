@@ -33,7 +33,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
 }
 
 /// `rows` is what the user asked for, if anything.
-pub fn table_options(out: &Output, rows: Option<usize>) -> TableOptions {
+pub(super) fn table_options(out: &Output, rows: Option<usize>) -> TableOptions {
     let usual = TableOptions::default();
     if !out.is_terminal() {
         return TableOptions { rows: rows.unwrap_or(usual.rows), ..usual };

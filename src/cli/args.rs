@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::lang::LangArgs;
 use crate::report::Prefixes;
 
 /// The whole command line.
@@ -52,6 +53,9 @@ pub enum Command {
     /// Find one key and print its value
     #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb events:stock")]
     Show(ShowArgs),
+    /// List the rules, or explain one
+    #[command(after_long_help = "Examples:\n  rdblens rules --policy strict\n  rdblens rules key.prefix --lang zh")]
+    Rules(RulesArgs),
 }
 
 /// Where the bytes come from and how they are read.
@@ -345,6 +349,23 @@ pub struct ShowArgs {
     /// Where a record larger than 64 MiB of a stream goes while it is read [default: $TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
+}
+
+/// `rdblens rules`
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// The rule to explain, such as key.prefix; without it all are listed
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    /// The rules that this policy puts in force, with their parameters: a preset or a file that ends in .toml
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub policy: Option<String>,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
+    pub format: TextFormat,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
 }
 
 /// A type of keys.

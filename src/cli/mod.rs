@@ -7,9 +7,11 @@ mod compare;
 mod dictionary;
 mod exit;
 mod keys;
+pub mod lang;
 mod output;
 mod plan;
 mod progress;
+mod rules;
 mod show;
 
 use std::io;
@@ -40,6 +42,7 @@ pub fn run() -> Exit {
         Command::Compare(args) => compare::run(args),
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
+        Command::Rules(args) => rules::run(args),
     };
     match done {
         Ok(exit) => exit,

@@ -119,7 +119,7 @@ pub fn stored(path: &Path, name: &str) -> Result<Stored> {
 }
 
 /// A preset, or what is in a file.
-pub fn policy_source(policy: &str) -> Result<PolicySource> {
+pub(super) fn policy_source(policy: &str) -> Result<PolicySource> {
     if !Path::new(policy).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Ok(PolicySource::Preset(policy.to_owned()));
     }

@@ -250,8 +250,8 @@ fn findings(first: &Stored, last: &Stored) -> Option<Baseline> {
         Some(Finding {
             rule: meta.id,
             severity: Severity::parse(&finding.severity)?.name(),
-            demand: meta.what.en,
-            fix: meta.fix.en,
+            demand: meta.what.into(),
+            fix: meta.fix.into(),
             unit: None,
             keys: finding.keys,
             memory: finding.memory,

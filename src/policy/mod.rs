@@ -20,6 +20,7 @@ pub mod forest;
 mod key_view;
 pub mod matcher;
 mod name_pass;
+pub mod near;
 pub mod params;
 pub mod presets;
 pub mod registry;
@@ -29,6 +30,7 @@ pub mod sample;
 pub mod settings;
 #[cfg(test)]
 pub mod testing;
+pub mod wording;
 
 pub use checks::{Checks, Judged};
 pub use context::Context;

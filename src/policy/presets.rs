@@ -3,6 +3,7 @@
 use super::file::{self, Names};
 use super::settings::Policy;
 use crate::error::{Error, Result};
+use crate::pattern::classify::Classifier;
 
 /// A policy that comes with the program.
 #[derive(Debug, Clone, Copy)]
@@ -51,10 +52,16 @@ pub fn load(name: &str, separators: Names<'_>) -> Result<Policy> {
     file::parse(preset.text, preset.name, names_of(separators))
 }
 
+/// The standards' presets and `default`, read, in the order of [`PRESETS`]: all but `none`.
+pub fn standards() -> Result<Vec<Policy>> {
+    let classifier = Classifier::default();
+    let names = Names { separators: b":", classifier: &classifier };
+    PRESETS.iter().filter(|preset| preset.name != "none").map(|preset| load(preset.name, names)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::classify::Classifier;
 
     #[test]
     fn every_preset_reads_and_calls_itself_by_its_name() {

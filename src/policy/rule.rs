@@ -61,7 +61,7 @@ pub struct Meta {
     pub id: &'static str,
     /// How much a violation matters where no policy says otherwise.
     pub severity: Severity,
-    /// What it demands, in a line.
+    /// What it demands, in a line. `{max}` in it and in `fix` stands for the value of that parameter, with its unit.
     pub what: Text,
     /// Why, in a few sentences.
     pub why: Text,

@@ -5,15 +5,19 @@ pub mod draft;
 pub mod human;
 pub mod json;
 pub mod key_text;
+pub mod lang;
 pub mod rows;
+pub mod rules;
 pub mod table;
 pub mod value;
+mod wrap;
 
 use std::io::{self, Write};
 
 use crate::report::Report;
 
 pub use json::JsonRenderer;
+pub use lang::Lang;
 pub use table::{TableOptions, TableRenderer, write_comparison};
 
 /// One form of a report.

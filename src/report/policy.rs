@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Example, Weight};
+use crate::policy::wording::Wording;
 use crate::units::Bytes;
 
 /// What breaks the policy.
@@ -103,10 +104,12 @@ pub struct Finding {
     pub rule: &'static str,
     /// `must`, `should` or `hint`.
     pub severity: &'static str,
-    /// What the rule demands, in a line.
-    pub demand: &'static str,
-    /// What to do about it.
-    pub fix: &'static str,
+    /// What the rule demands, in a line, with the numbers in force. In JSON the English text alone.
+    #[serde(serialize_with = "in_english")]
+    pub demand: Wording,
+    /// What to do about it, likewise.
+    #[serde(serialize_with = "in_english")]
+    pub fix: Wording,
     /// What `measured` and `allowed` count: bytes, elements, segments, milliseconds, permille, count; null where they are.
     pub unit: Option<&'static str>,
     /// Keys, exactly.
@@ -119,6 +122,11 @@ pub struct Finding {
     pub distinct_patterns: u64,
     /// Where, heaviest first.
     pub patterns: Vec<FindingPattern>,
+}
+
+/// JSON fields are the same in every language.
+fn in_english<S: Serializer>(wording: &Wording, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&wording.en)
 }
 
 /// What one pattern, or another part of the snapshot, contributes to a finding.
@@ -213,7 +221,7 @@ pub struct Exempted {
 /// How the data dictionary fits the snapshot.
 #[derive(Debug, Clone, Serialize)]
 pub struct DictionaryFit {
-    /// Its entries.
+    /// Its entries, heaviest first; of equals in the policy's order.
     pub entries: Vec<EntryRow>,
     /// Keys that match none of them.
     pub unregistered: Weight,

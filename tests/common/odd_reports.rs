@@ -73,6 +73,25 @@ pub fn extreme() -> Report {
         row.pattern = "{int}:\u{9b}".repeat(300);
         (row.keys, row.mean) = (u64::MAX, Bytes(u64::MAX));
     }
+    report.findings.policy = "\u{1b}[2J策".repeat(90);
+    for finding in &mut report.findings.list {
+        (finding.keys, finding.memory, finding.saves) = (u64::MAX, Bytes(u64::MAX), Some(Bytes(u64::MAX)));
+        finding.distinct_patterns = u64::MAX;
+        for row in &mut finding.patterns {
+            row.pattern = Some("{int}:\u{9b}".repeat(300));
+            (row.measured, row.allowed) = (Some(u64::MAX), Some(0));
+            row.details.insert("why", "\u{202e}x".repeat(500).into());
+        }
+    }
+    for row in &mut report.findings.by_owner {
+        (row.owner, row.contact) = (Some("\u{9b}\n".repeat(300)), Some("\u{202e}".repeat(300)));
+    }
+    for row in &mut report.findings.exempted {
+        (row.pattern, row.reason) = ("\n".repeat(300), "\u{1b}".repeat(300));
+    }
+    for row in &mut report.findings.budgets {
+        (row.keys, row.memory, row.allowed) = (u64::MAX, Bytes(u64::MAX), Bytes(0));
+    }
     for row in report.streams.iter_mut().flat_map(|streams| &mut streams.list) {
         (row.entries, row.groups, row.pending) = (u64::MAX, u64::MAX, u64::MAX);
     }

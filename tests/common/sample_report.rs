@@ -1,5 +1,8 @@
 //! Reports made by hand, with every section in use and names that mean harm.
 
+#[path = "sample_findings.rs"]
+mod sample_findings;
+
 use rdblens::record::{Encoding, Kind};
 use rdblens::report::*;
 use rdblens::units::{Bytes, Millis};
@@ -85,7 +88,7 @@ pub fn sound() -> Report {
         },
         expiry: expiry(),
         naming: naming(),
-        findings: Findings { baseline: Some(crate::sample_baseline::baseline()), ..Findings::default() },
+        findings: Findings { baseline: Some(crate::sample_baseline::baseline()), ..sample_findings::findings() },
         prefixes: prefixes(),
         patterns: patterns(),
         idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),

@@ -5,6 +5,7 @@
 use toml::de::DeValue;
 
 use super::reader::{self, Fault, Reader, Table, Value};
+use crate::policy::near;
 use crate::policy::params::{ParamSpec, Params, Usual, Value as Param};
 use crate::policy::registry;
 use crate::policy::rule::{Rule, Severity};
@@ -32,16 +33,8 @@ pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> R
 }
 
 fn unknown(id: &str, line: usize) -> Fault {
-    let nearest = registry::RULES.iter().map(|rule| rule.meta.id).max_by_key(|known| likeness(known, id));
-    let hint = nearest.map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
+    let hint = near::ids(id).first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
     Fault::at(line, format!("there is no rule {id:?}"), format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
-}
-
-/// How much two ids have in common: letters at the start and at the end.
-fn likeness(one: &str, other: &str) -> usize {
-    let start = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let end = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
-    start + end
 }
 
 fn settings(

@@ -21,7 +21,7 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 
 /// One cell, raw.
 #[derive(Debug, Clone)]
-pub(super) enum Cell {
+pub(in crate::render) enum Cell {
     /// Escaped text.
     Text(String),
     Count(u64),
@@ -72,7 +72,7 @@ impl Cell {
 
 /// How one column is laid out.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Column {
+pub(in crate::render) struct Column {
     heading: &'static str,
     numeric: bool,
     /// Shortened down to this width before anything is dropped; `None` is never shortened.
@@ -112,7 +112,7 @@ impl Column {
 
 /// A table in the making.
 #[derive(Debug, Clone)]
-pub(super) struct Grid {
+pub(in crate::render) struct Grid {
     columns: Vec<Column>,
     rows: Vec<(Tone, Vec<Cell>)>,
 }

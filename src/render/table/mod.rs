@@ -5,13 +5,15 @@
 
 mod compare;
 mod distributions;
-mod grid;
+mod findings;
+pub(super) mod grid;
 mod hints;
 mod instance;
 mod keys;
 mod overview;
-mod page;
+pub(super) mod page;
 mod patterns;
+mod policy;
 mod source;
 mod what_if;
 
@@ -46,6 +48,13 @@ impl Default for TableOptions {
     }
 }
 
+impl TableOptions {
+    /// The columns that a page is laid out for.
+    pub(super) fn columns(&self) -> u16 {
+        self.width.unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH)
+    }
+}
+
 /// Writes [`Format::Table`](super::Format::Table).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TableRenderer {
@@ -63,9 +72,11 @@ impl TableRenderer {
 type Section = fn(&Report, &mut Page<'_>) -> io::Result<()>;
 
 /// The sections from top to bottom.
-const SECTIONS: [Section; 21] = [
+const SECTIONS: [Section; 23] = [
     overview::problems,
     overview::headline,
+    findings::findings,
+    policy::sections,
     source::files,
     source::server,
     instance::instance,
@@ -89,8 +100,7 @@ const SECTIONS: [Section; 21] = [
 
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let width = self.options.width.unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH);
-        let mut page = Page::new(out, width, self.options.ansi, self.options.rows);
+        let mut page = Page::new(out, self.options.columns(), self.options.ansi, self.options.rows);
         for section in SECTIONS {
             section(report, &mut page)?;
         }

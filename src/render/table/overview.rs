@@ -5,8 +5,11 @@ use std::io;
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
 use crate::render::{human, key_text};
-use crate::report::{Checksum, PrefixNode, Report, SourceFile};
+use crate::report::{Checksum, Findings, PrefixNode, Report, SourceFile, Weight};
 use crate::units::Bytes;
+
+/// Columns of the policy's name in the first table; a team may give it any.
+const POLICY_COLUMNS: usize = 24;
 
 /// What makes the figures doubtful: before everything else.
 pub(super) fn problems(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
@@ -168,6 +171,15 @@ impl Answers {
     }
 
     fn findings(&mut self, report: &Report) {
+        let findings = &report.findings;
+        let broken = findings.severities.iter().filter(|row| row.findings > 0);
+        let counts: Vec<String> =
+            broken.map(|row| format!("{} {}", human::count(row.findings), row.severity)).collect();
+        if !counts.is_empty() {
+            let Weight { keys, memory } = breaking(findings);
+            let what = format!("! policy {}", key_text::text(&findings.policy));
+            self.add(Tone::Warning, &key_text::fit(&what, POLICY_COLUMNS), counts.join(", "), keys, memory);
+        }
         let big = &report.big_keys;
         let expiring = match big.expiring {
             0 => "none expires".to_owned(),
@@ -193,6 +205,16 @@ impl Answers {
             self.add(Tone::Warning, what, which, keys, memory);
         }
     }
+}
+
+/// Keys that break a rule about keys.
+pub(super) fn breaking(findings: &Findings) -> Weight {
+    let (mut keys, mut memory) = (0u64, Bytes(0));
+    for row in &findings.severities {
+        keys = keys.saturating_add(row.keys);
+        memory += row.memory;
+    }
+    Weight { keys, memory }
 }
 
 /// The deepest prefix that keys go on below and that holds half of all memory; the top level's first if none does.

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use crate::render::human;
 use crate::render::key_text::{fit, width};
+use crate::render::wrap::wrap;
 
 /// The emphasis of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(in crate::render) enum Tone {
     #[default]
     Plain,
     Bold,
@@ -31,7 +32,7 @@ impl Tone {
 }
 
 /// Where sections write to. Text given to it is escaped already.
-pub(super) struct Page<'a> {
+pub(in crate::render) struct Page<'a> {
     out: &'a mut dyn Write,
     width: usize,
     ansi: bool,
@@ -86,38 +87,29 @@ impl<'a> Page<'a> {
 
     /// A paragraph behind a mark; its lines after the first are indented by the mark's width.
     pub fn hanging(&mut self, tone: Tone, mark: &str, text: &str) -> io::Result<()> {
-        self.flow(tone, mark, text.split(' ').filter(|word| !word.is_empty()), " ")
+        let indent = " ".repeat(width(mark));
+        let mut mark = mark;
+        for line in wrap(text, self.width.saturating_sub(indent.len())) {
+            self.line(tone, &format!("{mark}{line}"))?;
+            mark = &indent;
+        }
+        Ok(())
     }
 
     /// Facts side by side, broken between them only.
     pub fn facts(&mut self, tone: Tone, facts: &[String]) -> io::Result<()> {
-        self.flow(tone, "", facts.iter().map(String::as_str), " · ")
-    }
-
-    fn flow<'b>(
-        &mut self,
-        tone: Tone,
-        mark: &str,
-        parts: impl Iterator<Item = &'b str>,
-        joint: &str,
-    ) -> io::Result<()> {
-        let indent = " ".repeat(width(mark));
-        let room = self.width.saturating_sub(indent.len());
-        let mut line = mark.to_owned();
-        let mut used = 0;
-        for part in parts {
-            let part = fit(part, room);
-            if used > 0 && used + width(joint) + width(&part) > room {
+        const JOINT: &str = " · ";
+        let mut line = String::new();
+        for fact in facts {
+            let fact = fit(fact, self.width);
+            if !line.is_empty() && width(&line) + width(JOINT) + width(&fact) > self.width {
                 self.line(tone, &line)?;
-                line.clone_from(&indent);
-                used = 0;
+                line.clear();
             }
-            if used > 0 {
-                line.push_str(joint);
-                used += width(joint);
+            if !line.is_empty() {
+                line.push_str(JOINT);
             }
-            line.push_str(&part);
-            used += width(&part);
+            line.push_str(&fact);
         }
         self.line(tone, &line)
     }

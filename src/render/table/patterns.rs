@@ -44,10 +44,12 @@ pub(super) fn without_ttl(report: &Report, page: &mut Page<'_>) -> io::Result<()
     page.more(shown.len(), no_ttl.patterns.len())
 }
 
-/// The naming rules that are broken, then where.
+/// The naming rules that are broken, then where: those that the findings do not show with the same figures already.
 pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let naming = &report.naming;
-    if naming.keys == 0 {
+    let shown_above = |rule: &NamingRule| report.findings.list.iter().any(|finding| finding.rule == rule.rule);
+    let broken: Vec<&NamingRule> = naming.rules.iter().filter(|rule| rule.keys > 0 && !shown_above(rule)).collect();
+    if broken.is_empty() {
         return Ok(());
     }
     page.title("Names against the rules")?;
@@ -67,7 +69,7 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         Column::text("heaviest example").shrink(20).spare(1),
     ]);
     let mut hidden = 0;
-    for rule in naming.rules.iter().filter(|rule| rule.keys > 0) {
+    for rule in broken {
         rules.row(rule_row(report, rule));
         let shown = &page.first(&rule.patterns)[..page.first(&rule.patterns).len().min(PATTERNS_OF_A_RULE)];
         hidden += rule.patterns.len() - shown.len();

@@ -11,7 +11,7 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "big.elements",
     severity: Severity::Must,
-    what: Text { en: "no collection of more than `max` elements", zh: "集合类元素个数不超过 max" },
+    what: Text { en: "no collection of more than {max} elements", zh: "集合类元素个数不超过 {max}" },
     why: Text {
         en: "Commands that read or delete a whole collection take time with its size, and all other clients wait: a \
              list of two million elements blocks the server for seconds.",

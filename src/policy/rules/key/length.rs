@@ -12,7 +12,7 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.length",
     severity: Severity::Should,
-    what: Text { en: "the name has at most `max` bytes", zh: "键名不超过 max 字节" },
+    what: Text { en: "the name has at most {max} bytes", zh: "键名不超过 {max} 字节" },
     why: Text {
         en: "Every name is kept in memory beside its value and is sent with every command; over millions of keys the \
           names alone can outweigh the values.",

@@ -25,7 +25,7 @@ static META: Meta = Meta {
         en: "delete what is no longer needed, give it an expiry, or raise the budget on purpose",
         zh: "清理不再需要的数据，设置过期时间，或经评估后提高预算",
     },
-    chapters: &[Chapter { preset: "platform", heading: "一 3. 过期策略 / 持久类数据" }],
+    chapters: &[Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL) / 持久类数据" }],
     params: &[],
     unit: Some(Unit::Bytes),
     passes: Sample::of(&[SampleKey::of("config:{i}", crate::record::Kind::Hash, 10, 512).times(2, 0)]).with(BUDGET),

@@ -34,7 +34,7 @@ static META: Meta = Meta {
         zh: "查明是哪个版本或任务在写这些 key；为其设置 TTL 或内存预算",
     },
     chapters: &[
-        Chapter { preset: "platform", heading: "一 3. 过期策略 / 持久类数据" },
+        Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL) / 持久类数据" },
         Chapter { preset: "platform", heading: "十四 1. 监控 Key 空间" },
     ],
     params: &[

@@ -1,0 +1,62 @@
+//! `rdblens rules`: what the rules demand, and why.
+
+use std::io::Write;
+
+use super::analyze::table_options;
+use super::args::{RulesArgs, TextFormat};
+use super::output::Output;
+use super::{Exit, plan, written};
+use crate::error::{Error, Result};
+use crate::pattern::classify::Classifier;
+use crate::policy::file::Names;
+use crate::policy::registry::{self, RULES};
+use crate::policy::rule::Rule;
+use crate::policy::{Policy, near, presets};
+use crate::render::rules;
+
+/// Lists or explains.
+pub fn run(args: &RulesArgs) -> Result<Exit> {
+    let rule = args.id.as_deref().map(find).transpose()?;
+    let policy = args.policy.as_deref().map(policy).transpose()?;
+    let presets = presets::standards()?;
+    let mut out = Output::open(None)?;
+    let (lang, table) = (args.lang.lang(), table_options(&out, None));
+    let printed = match (args.format, rule, &policy) {
+        (TextFormat::Json, ..) => {
+            let rules: Vec<&Rule> = match (rule, &policy) {
+                (Some(rule), _) => vec![rule],
+                (None, None) => RULES.iter().collect(),
+                (None, Some(policy)) => {
+                    RULES.iter().filter(|rule| rules::severities(policy, rule.meta.id).is_some()).collect()
+                }
+            };
+            let policies = policy.map_or(presets, |policy| vec![policy]);
+            serde_json::to_writer_pretty(&mut out, &rules::json(&rules, &policies))
+                .map_err(Into::into)
+                .and_then(|()| out.write_all(b"\n"))
+        }
+        (TextFormat::Text, Some(rule), policy) => {
+            rules::explain(rule, &presets, policy.as_ref(), lang, table, &mut out)
+        }
+        (TextFormat::Text, None, Some(policy)) => rules::in_force(policy, lang, table, &mut out),
+        (TextFormat::Text, None, None) => rules::all(&presets, lang, table, &mut out),
+    };
+    written(printed.and_then(|()| out.finish()))?;
+    Ok(Exit::Done)
+}
+
+fn find(id: &str) -> Result<&'static Rule> {
+    registry::find(id).ok_or_else(|| {
+        let near = near::ids(id);
+        let hint = match near.as_slice() {
+            [] => "`rdblens rules` lists all".to_owned(),
+            near => format!("did you mean {}? `rdblens rules` lists all", near.join(" or ")),
+        };
+        Error::usage(format!("there is no rule {id:?}")).with_hint(hint)
+    })
+}
+
+fn policy(name: &str) -> Result<Policy> {
+    let classifier = Classifier::default();
+    plan::policy_source(name)?.load(Names { separators: b":", classifier: &classifier })
+}

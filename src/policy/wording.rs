@@ -1,0 +1,221 @@
+//! Texts of rules with the numbers in force in them, and values as a policy file writes them.
+//!
+//! A text names a parameter in braces or in backticks, `{max}`, and its value stands there with its unit: `10 KiB`,
+//! `24 hours`, `30 %`. In Chinese texts the bare name does, too. A unit that the text has behind the name already is not
+//! said twice.
+
+use super::params::{ParamSpec, Params, Usual, Value};
+use super::rule::Text;
+use super::settings::{Policy, Setting};
+
+/// A text in both languages, with the numbers in force.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wording {
+    /// English.
+    pub en: String,
+    /// Chinese.
+    pub zh: String,
+}
+
+impl Wording {
+    /// The text with these values in it.
+    pub fn of(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
+        let (mut en, mut zh) = (text.en.to_owned(), text.zh.to_owned());
+        for spec in specs {
+            let Some((_, value)) = params.iter().find(|(name, _)| *name == spec.name) else { continue };
+            let [in_en, in_zh] = words(spec.usual, value);
+            en = fill(&en, spec.name, &in_en, " bytes", false);
+            zh = fill(&zh, spec.name, &in_zh, " 字节", true);
+        }
+        Wording { en, zh }
+    }
+}
+
+impl From<Text> for Wording {
+    /// As it is, without values.
+    fn from(text: Text) -> Wording {
+        Wording { en: text.en.to_owned(), zh: text.zh.to_owned() }
+    }
+}
+
+/// What a rule demands and how to mend a violation, with the numbers that `policy` has at this severity; `None` if the
+/// policy has no such limit.
+pub fn in_force(policy: &Policy, rule: &str, severity: &str) -> Option<(Wording, Wording)> {
+    let is_it = |setting: &&Setting| setting.rule.meta.id == rule && setting.severity.name() == severity;
+    let Setting { rule, params, .. } = policy.settings.iter().find(is_it)?;
+    let filled = |text| Wording::of(text, rule.meta.params, params);
+    Some((filled(rule.meta.what), filled(rule.meta.fix)))
+}
+
+/// Puts `value` where the text names the parameter. `unit` behind the name goes where the value has a unit of its own.
+fn fill(text: &str, name: &str, value: &str, unit: &str, bare: bool) -> String {
+    let mut filled = text.to_owned();
+    for mark in [format!("`{name}`"), format!("{{{name}}}")] {
+        filled = filled.replace(&format!("{mark}{unit}"), &with_unit(value, unit)).replace(&mark, value);
+    }
+    if !bare {
+        return filled;
+    }
+    let (mut done, mut rest) = (String::new(), filled.as_str());
+    while let Some(place) = rest.find(name) {
+        let (before, from) = rest.split_at(place);
+        let behind = &from[name.len()..];
+        let joins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '`' | '{' | '}' | '/');
+        let alone = !before.ends_with(joins) && !behind.starts_with(joins);
+        done.push_str(before);
+        match behind.strip_prefix(unit) {
+            Some(behind) if alone => {
+                done.push_str(&with_unit(value, unit));
+                rest = behind;
+            }
+            _ => {
+                done.push_str(if alone { value } else { name });
+                rest = behind;
+            }
+        }
+    }
+    done + rest
+}
+
+fn with_unit(value: &str, unit: &str) -> String {
+    if value.bytes().all(|byte| byte.is_ascii_digit() || byte == b',') {
+        format!("{value}{unit}")
+    } else {
+        value.to_owned()
+    }
+}
+
+/// The value for people, in English and in Chinese.
+pub fn words(usual: Usual, value: &Value) -> [String; 2] {
+    let both = |text: String| [text.clone(), text];
+    match (usual, value) {
+        (Usual::Bytes(_), Value::Number(number)) => match in_units(*number, BYTES) {
+            (number, "") => [format!("{} bytes", grouped(number)), format!("{} 字节", grouped(number))],
+            (number, unit) => both(format!("{} {unit}", grouped(number))),
+        },
+        (Usual::Span(_), Value::Number(number)) => {
+            let (number, unit) = in_units(*number, SPANS);
+            let (en, zh) = match unit {
+                "d" => ("day", "天"),
+                "h" => ("hour", "小时"),
+                "min" => ("minute", "分钟"),
+                "s" => ("second", "秒"),
+                _ => ("millisecond", "毫秒"),
+            };
+            let plural = if number == 1 { "" } else { "s" };
+            [format!("{} {en}{plural}", grouped(number)), format!("{} {zh}", grouped(number))]
+        }
+        (Usual::Share(_), Value::Number(number)) => both(percent(*number, " %")),
+        (_, Value::Number(number)) => both(grouped(*number)),
+        (_, Value::Words(words)) => [words.join(", "), words.join("、")],
+        (_, Value::Flag(flag)) => both(flag.to_string()),
+    }
+}
+
+/// The value as a policy file writes it.
+pub fn toml(usual: Usual, value: &Value) -> String {
+    match (usual, value) {
+        (Usual::Bytes(_), Value::Number(number)) => match in_units(*number, BYTES) {
+            (number, "") => number.to_string(),
+            (number, unit) => format!("\"{number}{}\"", unit.replace('i', "")),
+        },
+        (Usual::Span(_), Value::Number(number)) => {
+            let (number, unit) = in_units(*number, SPANS);
+            format!("\"{number}{unit}\"")
+        }
+        (Usual::Share(_), Value::Number(number)) => format!("\"{}\"", percent(*number, "%")),
+        (_, Value::Number(number)) => number.to_string(),
+        (_, Value::Words(words)) => {
+            let words: Vec<_> = words.iter().map(|word| ::toml::Value::from(word.as_str()).to_string()).collect();
+            format!("[{}]", words.join(", "))
+        }
+        (_, Value::Flag(flag)) => flag.to_string(),
+    }
+}
+
+/// All parameters as a policy file writes them: `max = 128, share = "30%"`.
+pub fn settings(specs: &[ParamSpec], params: &Params) -> String {
+    let set =
+        specs.iter().zip(params.iter()).map(|(spec, (name, value))| format!("{name} = {}", toml(spec.usual, value)));
+    set.collect::<Vec<_>>().join(", ")
+}
+
+/// Sizes of units, the largest first, down to one without a name.
+type Units = &'static [(u64, &'static str)];
+
+const BYTES: Units = &[(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "")];
+const SPANS: Units = &[(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms")];
+
+/// The number in the largest unit that divides it. A day and a minute are 24 hours and 60 seconds, as policies say.
+fn in_units(number: u64, units: Units) -> (u64, &'static str) {
+    let mut fitting = units.iter().filter(|(size, _)| number > 0 && number.is_multiple_of(*size));
+    let single = |unit: &(u64, &str)| number == unit.0 && matches!(unit.1, "d" | "min");
+    let found = fitting.find(|unit| !single(unit)).or(units.last());
+    found.map_or((number, ""), |(size, unit)| (number / size, *unit))
+}
+
+fn percent(permille: u64, sign: &str) -> String {
+    match permille % 10 {
+        0 => format!("{}{sign}", permille / 10),
+        tenth => format!("{}.{tenth}{sign}", permille / 10),
+    }
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
+    groups.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(usual: Usual) -> ParamSpec {
+        ParamSpec { name: "max", what: Text { en: "the most", zh: "最多" }, usual }
+    }
+
+    fn wording(en: &'static str, zh: &'static str, usual: Usual) -> [String; 2] {
+        let specs = [spec(usual)];
+        let Wording { en, zh } = Wording::of(Text { en, zh }, &specs, &Params::defaults(&specs));
+        [en, zh]
+    }
+
+    #[test]
+    fn names_of_parameters_become_their_values_with_units() {
+        let bytes = Usual::Bytes(10_240);
+        assert_eq!(wording("at most `max` bytes", "不超过 max 字节", bytes), ["at most 10 KiB", "不超过 10 KiB"]);
+        assert_eq!(wording("at most {max}", "不超过 {max}", bytes), ["at most 10 KiB", "不超过 10 KiB"]);
+        assert_eq!(
+            wording("at most {max} bytes", "不超过 max 字节", Usual::Bytes(10_241)),
+            ["at most 10,241 bytes", "不超过 10,241 字节"]
+        );
+        assert_eq!(wording("{max} bytes", "max 字节", Usual::Int(128)), ["128 bytes", "128 字节"]);
+        assert_eq!(wording("{max}", "{max}", Usual::Span(86_400_000)), ["24 hours", "24 小时"]);
+        assert_eq!(wording("{max}", "`max`", Usual::Span(604_800_000)), ["7 days", "7 天"]);
+        assert_eq!(wording("{max}", "{max}", Usual::Share(305)), ["30.5 %", "30.5 %"]);
+        assert_eq!(wording("{max}", "{max}", Usual::Words(&["a", "b"])), ["a, b", "a、b"]);
+    }
+
+    #[test]
+    fn other_words_stay() {
+        let text = "set maxmemory, `maxmemory`, {uid} and max";
+        assert_eq!(
+            wording(text, "maxmemory、`max:{uid}` 与 max-len", Usual::Int(1)),
+            [text, "maxmemory、`max:{uid}` 与 max-len"]
+        );
+    }
+
+    #[test]
+    fn values_are_written_as_a_policy_reads_them() {
+        let write = |usual: Usual| toml(usual, &usual.value());
+        assert_eq!(write(Usual::Bytes(10_240)), "\"10KB\"");
+        assert_eq!(write(Usual::Bytes(10_241)), "10241");
+        assert_eq!(write(Usual::Span(1_800_000)), "\"30min\"");
+        assert_eq!(write(Usual::Span(60_000)), "\"60s\"");
+        assert_eq!(write(Usual::Share(800)), "\"80%\"");
+        assert_eq!(write(Usual::Words(&["uv", "d\"u"])), "[\"uv\", 'd\"u']");
+        assert_eq!(write(Usual::Flag(true)), "true");
+        assert_eq!(settings(&[spec(Usual::Int(0))], &Params::defaults(&[spec(Usual::Int(0))])), "max = 0");
+    }
+}

@@ -1,0 +1,50 @@
+//! The languages that people read. Ids, JSON fields and numbers are the same in both.
+
+use crate::policy::rule::Text;
+
+/// A language of texts for people.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lang {
+    /// English.
+    #[default]
+    En,
+    /// Chinese.
+    Zh,
+}
+
+impl Lang {
+    /// All of them, the default first.
+    pub const ALL: [Lang; 2] = [Lang::En, Lang::Zh];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Lang::En => "en",
+            Lang::Zh => "zh",
+        }
+    }
+
+    /// The text in this language.
+    pub const fn pick(self, text: Text) -> &'static str {
+        self.of(text.en, text.zh)
+    }
+
+    /// The one of two texts that is in this language.
+    pub const fn of<'t>(self, en: &'t str, zh: &'t str) -> &'t str {
+        match self {
+            Lang::En => en,
+            Lang::Zh => zh,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_language_picks_its_own_text() {
+        let text = Text { en: "key", zh: "键" };
+        assert_eq!(Lang::ALL.map(|lang| lang.pick(text)), ["key", "键"]);
+    }
+}

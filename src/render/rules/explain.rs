@@ -1,0 +1,167 @@
+//! One rule in full, for people.
+
+use std::io::{self, Write};
+
+use super::{sample, settings_of};
+use crate::policy::Policy;
+use crate::policy::params::{ParamSpec, Params};
+use crate::policy::rule::{Meta, Rule, Unit};
+use crate::policy::sample::Sample;
+use crate::policy::wording::{self, Wording};
+use crate::render::table::page::{Page, Tone};
+use crate::render::{Lang, TableOptions, key_text};
+
+/// What a paragraph is indented by.
+const INDENT: &str = "  ";
+
+/// Explains a rule. `presets` are listed with their parameters, and so is the `policy` that was asked for.
+pub fn explain(
+    rule: &Rule,
+    presets: &[Policy],
+    policy: Option<&Policy>,
+    lang: Lang,
+    table: TableOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut page = Page::new(out, table.columns().min(READABLE), table.ansi, usize::MAX);
+    let meta = rule.meta;
+    // What stands in the texts: the policy's numbers, if one was asked for that has the rule.
+    let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());
+    let params = setting.map_or_else(|| Params::defaults(meta.params), |setting| setting.params.clone());
+    let words = |text| {
+        let Wording { en, zh } = Wording::of(text, meta.params, &params);
+        lang.of(&en, &zh).to_owned()
+    };
+    page.hanging(Tone::Bold, &format!("{}: ", meta.id), &words(meta.what))?;
+    paragraph(&mut page, lang.of("Why", "原因"), lang.pick(meta.why))?;
+    chapters(meta, lang, &mut page)?;
+    parameters(meta, lang, &mut page)?;
+    let mut known: Vec<&Policy> = presets.iter().collect();
+    known.extend(policy.filter(|policy| presets.iter().all(|preset| preset.name != policy.name)));
+    in_force(meta, &known, lang, &mut page)?;
+    paragraph(&mut page, lang.of("How to fix", "如何修复"), &words(meta.fix))?;
+    example(&mut page, lang.of("Passes", "通过的例子"), &meta.passes, lang)?;
+    example(&mut page, lang.of("Fails", "不通过的例子"), &meta.fails, lang)
+}
+
+/// Longer lines are hard to read.
+const READABLE: u16 = 100;
+
+fn title(page: &mut Page<'_>, title: &str) -> io::Result<()> {
+    page.gap()?;
+    page.line(Tone::Bold, title)
+}
+
+fn paragraph(page: &mut Page<'_>, heading: &str, text: &str) -> io::Result<()> {
+    title(page, heading)?;
+    page.hanging(Tone::Plain, INDENT, text)
+}
+
+fn chapters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+    title(page, lang.of("Demanded by", "依据"))?;
+    let widest = meta.chapters.iter().map(|chapter| chapter.preset.len()).max().unwrap_or(0);
+    for chapter in meta.chapters {
+        let mark = format!("{INDENT}{:widest$}  ", chapter.preset);
+        page.hanging(Tone::Plain, &mark, chapter.heading)?;
+    }
+    Ok(())
+}
+
+fn parameters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+    if let Some(unit) = meta.unit {
+        paragraph(page, lang.of("Measured in", "度量单位"), unit_name(unit, lang))?;
+    }
+    if meta.params.is_empty() {
+        return Ok(());
+    }
+    title(page, lang.of("Parameters", "参数"))?;
+    let widest = meta.params.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
+    for spec in meta.params {
+        let mark = format!("{INDENT}{:widest$}  ", spec.name);
+        page.hanging(Tone::Plain, &mark, &parameter(spec, lang))?;
+    }
+    Ok(())
+}
+
+fn parameter(spec: &ParamSpec, lang: Lang) -> String {
+    let usual = wording::toml(spec.usual, &spec.usual.value());
+    lang.of("{what}: {expects} [default: {usual}]", "{what}（默认 {usual}）")
+        .replace("{what}", lang.pick(spec.what))
+        .replace("{expects}", spec.usual.expects())
+        .replace("{usual}", &usual)
+}
+
+fn in_force(meta: &Meta, policies: &[&Policy], lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+    title(page, lang.of("In force", "各策略中的级别"))?;
+    let names: Vec<String> = policies.iter().map(|policy| key_text::text(&policy.name).into_owned()).collect();
+    let widest = names.iter().map(|name| key_text::width(name)).max().unwrap_or(0);
+    for (policy, name) in policies.iter().zip(&names) {
+        let pad = " ".repeat(widest.saturating_sub(key_text::width(name)));
+        let mut settings = settings_of(policy, meta.id).peekable();
+        if settings.peek().is_none() {
+            page.line(Tone::Faint, &format!("{INDENT}{name}{pad}  {}", lang.of("off", "未启用")))?;
+        }
+        for setting in settings {
+            let params = wording::settings(meta.params, &setting.params);
+            let mark = format!("{INDENT}{name}{pad}  {:6}  ", setting.severity.name());
+            page.hanging(Tone::Plain, &mark, &key_text::text(&params))?;
+        }
+    }
+    Ok(())
+}
+
+fn example(page: &mut Page<'_>, heading: &str, sample: &Sample, lang: Lang) -> io::Result<()> {
+    title(page, heading)?;
+    for line in sample::lines(sample, lang) {
+        let whole = format!("{INDENT}{line}");
+        match line.split_once("   ") {
+            // The name on a line of its own, so that it is whole.
+            Some((name, facts)) if key_text::width(&whole) > page.width() => {
+                for piece in pieces(name, page.width() - INDENT.len()) {
+                    page.line(Tone::Plain, &format!("{INDENT}{piece}"))?;
+                }
+                page.hanging(Tone::Plain, &INDENT.repeat(2), facts.trim_start())?;
+            }
+            _ => page.line(Tone::Plain, &whole)?,
+        }
+    }
+    Ok(())
+}
+
+/// A name that is longer than a line, whole.
+fn pieces(name: &str, room: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = name;
+    while key_text::width(rest) > room {
+        let end = rest.char_indices().map(|(at, _)| at).take_while(|&at| key_text::width(&rest[..at]) <= room).last();
+        let (piece, behind) = rest.split_at(end.filter(|end| *end > 0).unwrap_or(rest.len()));
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// The unit for people.
+fn unit_name(unit: Unit, lang: Lang) -> &'static str {
+    match unit {
+        Unit::Bytes => lang.of("bytes", "字节"),
+        Unit::Elements => lang.of("elements, fields, members, entries", "元素、字段、成员、消息的个数"),
+        Unit::Segments => lang.of("segments of the name", "键名的段数"),
+        Unit::Millis => lang.of("milliseconds", "毫秒"),
+        Unit::Permille => lang.of("thousandths", "千分比"),
+        Unit::Count => lang.of("a count", "个数"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_shown_whole() {
+        assert_eq!(pieces("abc", 5), ["abc"]);
+        assert_eq!(pieces("abcdefg", 3), ["abc", "def", "g"]);
+        assert_eq!(pieces("用户资料", 5), ["用户", "资料"]);
+    }
+}

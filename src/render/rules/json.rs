@@ -1,0 +1,86 @@
+//! Rules for programs: everything, in both languages.
+
+use serde_json::{Map, Value, json};
+
+use super::{sample, settings_of};
+use crate::policy::Policy;
+use crate::policy::params::{self, Params, Usual};
+use crate::policy::rule::{Meta, Rule, Text};
+use crate::policy::sample::Sample;
+use crate::policy::settings::Setting;
+use crate::policy::wording::Wording;
+use crate::render::Lang;
+
+/// Name and version of the form.
+pub const SCHEMA: &str = "rdblens.rules/1";
+
+/// The rules with what each of the policies says of them.
+pub fn json(rules: &[&Rule], policies: &[Policy]) -> Value {
+    let rules: Vec<Value> = rules.iter().map(|rule| rule_json(rule.meta, policies)).collect();
+    json!({ "schema": SCHEMA, "rules": rules })
+}
+
+fn rule_json(meta: &Meta, policies: &[Policy]) -> Value {
+    let usual = Params::defaults(meta.params);
+    let filled = |text| wording(Wording::of(text, meta.params, &usual));
+    let chapters = meta.chapters.iter().map(|chapter| json!({ "preset": chapter.preset, "heading": chapter.heading }));
+    let params = meta.params.iter().map(|spec| {
+        json!({
+            "name": spec.name,
+            "type": type_name(spec.usual),
+            "default": value(&spec.usual.value()),
+            "what": text(spec.what),
+        })
+    });
+    let of = |policy: &Policy| settings_of(policy, meta.id).map(setting).collect::<Vec<_>>();
+    let policies: Map<String, Value> = policies.iter().map(|policy| (policy.name.clone(), of(policy).into())).collect();
+    json!({
+        "rule": meta.id,
+        "severity": meta.severity.name(),
+        "what": filled(meta.what),
+        "why": text(meta.why),
+        "fix": filled(meta.fix),
+        "chapters": chapters.collect::<Vec<_>>(),
+        "unit": meta.unit.map(|unit| unit.name()),
+        "params": params.collect::<Vec<_>>(),
+        "policies": policies,
+        "passes": example(&meta.passes),
+        "fails": example(&meta.fails),
+    })
+}
+
+fn setting(setting: &Setting) -> Value {
+    let params: Map<String, Value> = setting.params.iter().map(|(name, set)| (name.to_owned(), value(set))).collect();
+    json!({ "severity": setting.severity.name(), "params": params })
+}
+
+fn value(value: &params::Value) -> Value {
+    match value {
+        params::Value::Number(number) => (*number).into(),
+        params::Value::Words(words) => words.clone().into(),
+        params::Value::Flag(flag) => (*flag).into(),
+    }
+}
+
+fn type_name(usual: Usual) -> &'static str {
+    match usual {
+        Usual::Int(_) => "count",
+        Usual::Bytes(_) => "bytes",
+        Usual::Span(_) => "milliseconds",
+        Usual::Share(_) => "permille",
+        Usual::Words(_) => "words",
+        Usual::Flag(_) => "flag",
+    }
+}
+
+fn text(text: Text) -> Value {
+    json!({ "en": text.en, "zh": text.zh })
+}
+
+fn wording(Wording { en, zh }: Wording) -> Value {
+    json!({ "en": en, "zh": zh })
+}
+
+fn example(shown: &Sample) -> Value {
+    json!({ "en": sample::lines(shown, Lang::En), "zh": sample::lines(shown, Lang::Zh) })
+}

@@ -1,0 +1,283 @@
+//! What breaks the policy: the rules by severity, then where each is broken and what to do.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::grid::{Cell, Column, Grid};
+use super::overview::breaking;
+use super::page::{Page, Tone};
+use crate::render::{human, key_text};
+use crate::report::{Finding, FindingPattern, Report};
+use crate::units::Bytes;
+
+/// Patterns of each finding.
+const PATTERNS_OF_A_FINDING: usize = 4;
+
+/// Items of one detail's list.
+const ITEMS_OF_A_DETAIL: usize = 6;
+
+/// All findings in a table, then each by itself.
+pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let findings = &report.findings;
+    if findings.list.is_empty() {
+        return Ok(());
+    }
+    page.title("Findings")?;
+    page.text(&headline(report))?;
+    let mut grid = Grid::new([
+        Column::text("rule"),
+        Column::text("severity"),
+        Column::number("patterns").spare(2),
+        Column::number("keys"),
+        Column::number("of keys").spare(3),
+        Column::number("memory"),
+        Column::number("of memory").spare(4),
+        Column::number("saves").spare(1),
+        Column::number("worst"),
+        Column::number("allowed"),
+    ]);
+    for finding in &findings.list {
+        grid.toned(tone(finding.severity), summary(report, finding));
+    }
+    grid.print(page)?;
+    for finding in &findings.list {
+        detail(finding, page)?;
+    }
+    Ok(())
+}
+
+fn headline(report: &Report) -> String {
+    let findings = &report.findings;
+    let policy = key_text::text(&findings.policy);
+    let extends = findings.extends.as_deref().map(|base| format!(", which extends {}", key_text::text(base)));
+    let counts: Vec<String> = findings
+        .severities
+        .iter()
+        .filter(|row| row.findings > 0)
+        .map(|row| format!("{} {}", human::count(row.findings), row.severity))
+        .collect();
+    let broken = breaking(findings);
+    let keys = match broken.keys {
+        0 => "no single key breaks a rule".to_owned(),
+        keys => format!(
+            "{} ({}) with {}, {} of all memory, break a rule about keys",
+            human::counted(keys, "key"),
+            human::share_of(keys, report.totals.keys),
+            human::bytes(broken.memory.0),
+            human::share_of(broken.memory.0, report.totals.memory.0),
+        ),
+    };
+    format!(
+        "Policy {policy}{}, {}: {}; {keys}. `rdblens rules ID` explains a rule.",
+        extends.unwrap_or_default(),
+        human::counted(findings.checked.len() as u64, "rule"),
+        counts.join(", "),
+    )
+}
+
+fn tone(severity: &str) -> Tone {
+    match severity {
+        "must" => Tone::Warning,
+        "hint" => Tone::Faint,
+        _ => Tone::Plain,
+    }
+}
+
+fn summary(report: &Report, finding: &Finding) -> [Cell; 10] {
+    let about_keys = finding.keys > 0;
+    let of = |part: u64, whole: u64| if about_keys { Cell::ShareOf(part, whole) } else { Cell::Absent };
+    let (worst, allowed) = worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit));
+    [
+        finding.rule.into(),
+        finding.severity.into(),
+        if finding.distinct_patterns > 0 { finding.distinct_patterns.into() } else { Cell::Absent },
+        if about_keys { finding.keys.into() } else { Cell::Absent },
+        of(finding.keys, report.totals.keys),
+        if about_keys || finding.memory > Bytes(0) { finding.memory.into() } else { Cell::Absent },
+        of(finding.memory.0, report.totals.memory.0),
+        finding.saves.map_or(Cell::Absent, Cell::from),
+        worst,
+        allowed,
+    ]
+}
+
+/// The row that is farthest over what is allowed there, or below it where less is worse.
+fn worst(finding: &Finding) -> Option<&FindingPattern> {
+    let distance = |row: &&FindingPattern| row.measured.zip(row.allowed).map(|(one, other)| one.abs_diff(other));
+    let rows = finding.patterns.iter().filter(|row| row.measured.is_some());
+    // Of equals the first, which is the heaviest.
+    rows.rev().max_by_key(distance)
+}
+
+/// What was measured and what is allowed, each with its unit.
+fn measured(row: &FindingPattern, unit: Option<&str>) -> (Cell, Cell) {
+    let cell = |number: Option<u64>| number.map_or(Cell::Absent, |number| in_unit(number, unit).into());
+    (cell(row.measured), cell(row.allowed))
+}
+
+/// A number of a rule's unit for people.
+fn in_unit(number: u64, unit: Option<&str>) -> String {
+    match unit {
+        Some("bytes") => human::bytes(number),
+        Some("milliseconds") => human::duration(number),
+        Some("permille") => human::share_of(number, 1000),
+        _ => human::count(number),
+    }
+}
+
+/// One finding: what is demanded, where it is broken, what to do.
+fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
+    page.gap()?;
+    let head = format!("{} {}: {}", finding.severity, finding.rule, key_text::text(&finding.demand.en));
+    page.hanging(Tone::Bold, "", &head)?;
+    let mut grid = Grid::new([
+        Column::text("pattern").shrink(24),
+        Column::text("owner").shrink(8).spare(3),
+        Column::number("keys"),
+        Column::number("memory"),
+        Column::number("saves").spare(4),
+        Column::number("worst").spare(5),
+        Column::number("allowed").spare(6),
+        Column::text("heaviest example").shrink(16).spare(1),
+    ]);
+    let limit = finding.patterns.first().and_then(|row| row.allowed);
+    let alike = finding.patterns.iter().all(|row| row.allowed == limit);
+    let shown = page.first(&finding.patterns);
+    let shown = &shown[..shown.len().min(PATTERNS_OF_A_FINDING)];
+    for row in shown {
+        let (worst, allowed) = measured(row, finding.unit);
+        grid.row([
+            row.pattern.as_deref().map_or_else(|| "the whole snapshot".into(), escaped),
+            row.owner.as_deref().map_or(Cell::Absent, escaped),
+            if row.keys > 0 { row.keys.into() } else { Cell::Absent },
+            if row.keys > 0 || row.memory > Bytes(0) { row.memory.into() } else { Cell::Absent },
+            row.saves.map_or(Cell::Absent, Cell::from),
+            worst,
+            // One limit for all is in the summary.
+            if alike { Cell::Absent } else { allowed },
+            row.examples.first().map_or(Cell::Absent, |example| key_text::key(&example.key.0).into()),
+        ]);
+    }
+    grid.print(page)?;
+    page.more(
+        shown.len(),
+        usize::try_from(finding.distinct_patterns).unwrap_or(usize::MAX).max(finding.patterns.len()),
+    )?;
+    for row in shown {
+        details(row, finding.unit, page)?;
+    }
+    page.hanging(Tone::Plain, "→ ", &key_text::text(&finding.fix.en))
+}
+
+fn escaped(text: &str) -> Cell {
+    key_text::text(text).into_owned().into()
+}
+
+/// What else is known of a row, behind its pattern.
+fn details(row: &FindingPattern, unit: Option<&str>, page: &mut Page<'_>) -> io::Result<()> {
+    let facts: Vec<String> = row.details.iter().filter_map(|(name, value)| detail_text(name, value, unit)).collect();
+    if facts.is_empty() {
+        return Ok(());
+    }
+    let pattern = row.pattern.as_deref().map_or_else(String::new, |pattern| format!("{pattern}: "));
+    let text = format!("{pattern}{}", facts.join("; "));
+    page.hanging(Tone::Faint, "  ", &key_text::text(&text))
+}
+
+/// A detail as `name value`; none if it says nothing. What is so is told by its name alone.
+fn detail_text(name: &str, value: &Value, unit: Option<&str>) -> Option<String> {
+    let says_nothing = match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    let words = name.replace('_', " ");
+    match value {
+        _ if says_nothing => None,
+        Value::Bool(true) => Some(words),
+        _ => Some(format!("{words} {}", plain(name, value, unit))),
+    }
+}
+
+/// A value of a detail without the marks of JSON, where it has a plain form. Names say what is a time or counted in bytes;
+/// a mean is of what the rule measures.
+fn plain(name: &str, value: &Value, unit: Option<&str>) -> String {
+    let bytes = ["memory", "bytes", "saves"].iter().any(|part| name.contains(part));
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match (name, number.as_u64(), number.as_i64()) {
+            ("ctime", _, Some(seconds)) => human::time_of_seconds(seconds),
+            ("start", _, Some(millis)) => human::time(millis),
+            ("mean", Some(number), _) => in_unit(number, unit),
+            (_, Some(number), _) if bytes => human::bytes(number),
+            (_, Some(number), _) => human::count(number),
+            _ => number.to_string(),
+        },
+        Value::Array(items) => {
+            let shown = items.iter().take(ITEMS_OF_A_DETAIL).map(|item| plain(name, item, unit));
+            let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
+            shown.chain(more.map(|more| format!("{more} more"))).collect::<Vec<_>>().join(", ")
+        }
+        Value::Object(members) => {
+            members.iter().filter_map(|(name, value)| detail_text(name, value, unit)).collect::<Vec<_>>().join(" ")
+        }
+        Value::Null => human::ABSENT.to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn details_read_as_words_and_units() {
+        let text = |name: &str, value: Value| detail_text(name, &value, Some("bytes"));
+        assert_eq!(text("leaves", json!(["age", "name"])).as_deref(), Some("leaves age, name"));
+        assert_eq!(text("memory_before", json!(2048)).as_deref(), Some("memory before 2.0 KiB"));
+        assert_eq!(text("mean", json!(2048)).as_deref(), Some("mean 2.0 KiB"));
+        assert_eq!(text("keys_before", json!(2048)).as_deref(), Some("keys before 2,048"));
+        assert_eq!(text("ctime", json!(0)).as_deref(), Some("ctime 1970-01-01 00:00:00Z"));
+        assert_eq!(text("new", json!(true)).as_deref(), Some("new"));
+        let owners = json!([{ "name": "shop", "memory": 1024 }, { "name": "mail", "memory": 0 }]);
+        assert_eq!(text("owners", owners).as_deref(), Some("owners memory 1.0 KiB name shop, memory 0 B name mail"));
+        let many = json!((0..9).collect::<Vec<_>>());
+        assert_eq!(text("slots", many).as_deref(), Some("slots 0, 1, 2, 3, 4, 5, 3 more"));
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        for value in [json!(null), json!(false), json!([])] {
+            assert_eq!(detail_text("sampled", &value, None), None);
+        }
+    }
+
+    #[test]
+    fn the_worst_is_the_farthest_from_what_is_allowed_and_of_equals_the_heaviest() {
+        let row = |name: &str, measured, allowed| FindingPattern {
+            pattern: Some(name.to_owned()),
+            measured: Some(measured),
+            allowed: Some(allowed),
+            ..FindingPattern::default()
+        };
+        let name = |patterns: Vec<FindingPattern>| {
+            let finding = Finding {
+                rule: "key.levels",
+                severity: "must",
+                demand: Default::default(),
+                fix: Default::default(),
+                unit: Some("segments"),
+                keys: 1,
+                memory: Bytes(1),
+                saves: None,
+                distinct_patterns: 2,
+                patterns,
+            };
+            worst(&finding).and_then(|row| row.pattern.clone())
+        };
+        assert_eq!(name(vec![row("a", 2, 3), row("b", 1, 3), row("c", 1, 3)]).as_deref(), Some("b"));
+        assert_eq!(name(vec![]), None);
+    }
+}

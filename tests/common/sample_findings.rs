@@ -1,0 +1,251 @@
+//! What the shop of the sample report breaks: every kind of rule, every list of the section in use.
+
+use std::collections::BTreeMap;
+
+use rdblens::policy::wording::Wording;
+use rdblens::report::*;
+use rdblens::units::Bytes;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// The section.
+pub fn findings() -> Findings {
+    let row = |severity, findings, keys, memory: u64| SeverityRow { severity, findings, keys, memory: Bytes(memory) };
+    Findings {
+        baseline: None,
+        policy: "shop\u{202e}".into(),
+        extends: Some("platform".into()),
+        checked: vec![
+            "big.elements",
+            "key.empty-segment",
+            "key.length",
+            "key.prefix",
+            "key.special-chars",
+            "memory.headroom",
+            "ttl.missing",
+            "type.split-object",
+        ],
+        severities: vec![row("must", 4, 5_025, 452 * MIB), row("should", 2, 500_012, 704 * MIB), row("hint", 0, 0, 0)],
+        list: list(),
+        by_pattern: by_pattern(),
+        by_owner: by_owner(),
+        exempted: vec![Exempted {
+            rule: "key.prefix",
+            pattern: "legacy_{int}".into(),
+            reason: "read by the old app until March".into(),
+            keys: 120_000,
+            memory: Bytes(9 * MIB),
+        }],
+        dictionary: Some(dictionary()),
+        budgets: vec![
+            BudgetRow { pattern: "forever".into(), allowed: Bytes(512 * MIB), keys: 500_000, memory: Bytes(700 * MIB) },
+            BudgetRow { pattern: "rank:**".into(), allowed: Bytes(512 * MIB), keys: 12, memory: Bytes(380 * MIB) },
+        ],
+    }
+}
+
+fn list() -> Vec<Finding> {
+    let memory = FindingPattern {
+        measured: Some(914),
+        allowed: Some(800),
+        details: BTreeMap::from([("maxmemory", (1_640 * MIB).into())]),
+        ..FindingPattern::default()
+    };
+    let ranks = FindingPattern {
+        owner: Some("growth".into()),
+        ..row("rank:{date}:{*}", 12, 380 * MIB, b"rank:2026-11-20:all")
+    };
+    let feeds = row("user:{int}:feed", 1_000, 40 * MIB, b"user:1000:feed");
+    let split = FindingPattern {
+        saves: Some(Bytes(11 * MIB)),
+        details: BTreeMap::from([("leaves", serde_json::json!(["age", "favor", "name"])), ("objects", 4_000.into())]),
+        ..row("member:{int}", 12_000, 20 * MIB, b"member:1:name")
+    };
+    let numbers = Finding {
+        distinct_patterns: 2,
+        ..finding(
+            "key.prefix",
+            "must",
+            "at least two segments, the first names a business",
+            "put the service or module and a colon in front",
+        )
+    };
+    vec![
+        Finding {
+            unit: Some("elements"),
+            keys: 1_012,
+            memory: Bytes(420 * MIB),
+            distinct_patterns: 23,
+            patterns: vec![
+                FindingPattern { measured: Some(2_000_000), allowed: Some(5_000), ..ranks },
+                FindingPattern { measured: Some(9_000), allowed: Some(5_000), ..feeds },
+            ],
+            ..finding(
+                "big.elements",
+                "must",
+                "no collection of more than 5,000 elements",
+                "split it over several keys, by id or by time",
+            )
+        },
+        Finding {
+            unit: Some("count"),
+            keys: 13,
+            memory: Bytes(31 * MIB),
+            distinct_patterns: 1,
+            patterns: vec![FindingPattern {
+                measured: Some(3),
+                allowed: Some(0),
+                ..row("session\\xff\\xfe:{*}", 13, 31 * MIB, b"session\xff\xfe:\x1b[2J")
+            }],
+            ..finding(
+                "key.special-chars",
+                "must",
+                "no space, control, quote or backslash; valid UTF-8",
+                "use a plain string serialiser for names",
+            )
+        },
+        Finding {
+            keys: 4_000,
+            memory: Bytes(MIB),
+            patterns: vec![row("{int}", 3_999, MIB - 100, b"12345"), row("counter", 1, 100, b"counter")],
+            ..numbers
+        },
+        Finding {
+            unit: Some("permille"),
+            patterns: vec![memory],
+            ..finding(
+                "memory.headroom",
+                "must",
+                "a fifth of maxmemory stays free",
+                "raise maxmemory, or remove what nobody needs",
+            )
+        },
+        Finding {
+            keys: 500_000,
+            memory: Bytes(700 * MIB),
+            distinct_patterns: 1,
+            patterns: vec![row("user:{int}:profile", 500_000, 700 * MIB, b"user:7:profile")],
+            ..finding(
+                "ttl.missing",
+                "should",
+                "every key expires",
+                "give it an expiry, or enter it among those that live for ever",
+            )
+        },
+        Finding {
+            keys: 12_212,
+            memory: Bytes(24 * MIB),
+            saves: Some(Bytes(11 * MIB)),
+            distinct_patterns: 2,
+            patterns: vec![
+                split,
+                FindingPattern {
+                    measured: Some(130),
+                    allowed: Some(128),
+                    ..row("export:{*}", 212, 4 * MIB, &[b'e'; 130])
+                },
+            ],
+            ..finding("type.split-object", "should", "an object is one hash", "keep the fields in one hash")
+        },
+    ]
+}
+
+fn finding(rule: &'static str, severity: &'static str, demand: &str, fix: &str) -> Finding {
+    let wording = |text: &str| Wording { en: text.to_owned(), zh: String::new() };
+    Finding {
+        rule,
+        severity,
+        demand: wording(demand),
+        fix: wording(fix),
+        unit: None,
+        keys: 0,
+        memory: Bytes(0),
+        saves: None,
+        distinct_patterns: 0,
+        patterns: vec![],
+    }
+}
+
+fn row(pattern: &str, keys: u64, memory: u64, key: &[u8]) -> FindingPattern {
+    let example = Example { db: 0, key: key.into(), memory: Bytes(memory / keys) };
+    FindingPattern {
+        pattern: Some(pattern.into()),
+        keys,
+        memory: Bytes(memory),
+        examples: vec![example],
+        ..FindingPattern::default()
+    }
+}
+
+fn rule(rule: &'static str, severity: &'static str, keys: u64, memory: u64) -> RuleWeight {
+    RuleWeight { rule, severity, keys, memory: Bytes(memory) }
+}
+
+fn by_pattern() -> Vec<PatternFindings> {
+    vec![
+        PatternFindings {
+            pattern: "rank:{date}:{*}".into(),
+            owner: Some("growth".into()),
+            keys: 12,
+            memory: Bytes(380 * MIB),
+            rules: vec![rule("big.elements", "must", 12, 380 * MIB), rule("ttl.missing", "should", 11, 200 * MIB)],
+        },
+        PatternFindings {
+            pattern: "session\\xff\\xfe:{*}".into(),
+            owner: None,
+            keys: 13,
+            memory: Bytes(31 * MIB),
+            rules: vec![rule("key.special-chars", "must", 13, 31 * MIB)],
+        },
+    ]
+}
+
+fn by_owner() -> Vec<OwnerFindings> {
+    vec![
+        OwnerFindings {
+            owner: Some("growth".into()),
+            contact: Some("#growth".into()),
+            keys: 500_012,
+            memory: Bytes(1_080 * MIB),
+            without_ttl: Some(Weight { keys: 500_000, memory: Bytes(700 * MIB) }),
+            broken: Weight { keys: 500_012, memory: Bytes(1_080 * MIB) },
+            rules: vec![
+                rule("big.elements", "must", 12, 380 * MIB),
+                rule("key.length", "should", 1, KIB),
+                rule("key.special-chars", "should", 1, KIB),
+                rule("ttl.missing", "should", 500_000, 700 * MIB),
+            ],
+        },
+        OwnerFindings {
+            owner: None,
+            contact: None,
+            keys: 734_555,
+            memory: Bytes(420 * MIB),
+            without_ttl: None,
+            broken: Weight::default(),
+            rules: vec![],
+        },
+    ]
+}
+
+fn dictionary() -> DictionaryFit {
+    let entry = |pattern: &str, note: Option<&str>, keys, memory| EntryRow {
+        pattern: pattern.into(),
+        owner: Some("growth".into()),
+        contact: Some("#growth".into()),
+        note: note.map(str::to_owned),
+        keys,
+        memory: Bytes(memory),
+        without_ttl: Weight { keys, memory: Bytes(memory) },
+    };
+    DictionaryFit {
+        entries: vec![
+            entry("user:{int}:profile", Some("name, address, preferences of a customer"), 500_000, 700 * MIB),
+            entry("rank:{date}:{*}", None, 12, 380 * MIB),
+            entry("voucher:{token}", None, 0, 0),
+        ],
+        unregistered: Weight { keys: 734_555, memory: Bytes(420 * MIB) },
+        unused: vec!["voucher:{token}".into()],
+    }
+}

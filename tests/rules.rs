@@ -1,0 +1,111 @@
+//! `docs/rules.md` is what the registry says of every rule. `UPDATE_GOLDEN=1 cargo test --test rules` writes it anew.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use rdblens::policy::params::{ParamSpec, Params};
+use rdblens::policy::rule::{Meta, Text};
+use rdblens::policy::wording::{self, Wording};
+use rdblens::policy::{Policy, presets, registry};
+use rdblens::render::Lang;
+use rdblens::render::rules::{sample_lines, severities};
+
+const HEAD: &str = "# Rules
+
+What the program can hold a snapshot against: every rule with what it demands, why, what a policy can set, and examples. `rdblens
+rules` lists them, `rdblens rules ID` shows one of these chapters in the terminal, in English or (`--lang zh`) in Chinese.
+[policy.md](policy.md) says how to set them, [standards.md](standards.md) goes through the standards they come from. This page is
+generated from the program.
+
+";
+
+#[test]
+fn the_page_is_what_the_registry_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
+    let page = page();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, page).unwrap();
+        return;
+    }
+    let differs = std::fs::read_to_string(&path).unwrap() != page;
+    assert!(!differs, "docs/rules.md: UPDATE_GOLDEN=1 renews it");
+}
+
+fn page() -> String {
+    let policies = presets::standards().unwrap();
+    let mut page = HEAD.to_owned();
+    page += "| rule | demands |";
+    policies.iter().for_each(|policy| write!(page, " {} |", policy.name).unwrap());
+    page += "\n|---|---|";
+    policies.iter().for_each(|_| page += "---|");
+    for rule in registry::RULES {
+        let demand = filled(rule.meta.what, rule.meta, &Params::defaults(rule.meta.params)).en;
+        write!(
+            page,
+            "\n| [`{id}`](#{anchor}) | {} |",
+            cell(&demand),
+            id = rule.meta.id,
+            anchor = rule.meta.id.replace('.', "")
+        )
+        .unwrap();
+        let severity = |policy: &Policy| severities(policy, rule.meta.id).unwrap_or_else(|| "–".to_owned());
+        policies.iter().for_each(|policy| write!(page, " {} |", severity(policy)).unwrap());
+    }
+    page += "\n";
+    registry::RULES.iter().for_each(|rule| chapter(rule.meta, &policies, &mut page));
+    page
+}
+
+fn chapter(meta: &Meta, policies: &[Policy], page: &mut String) {
+    let usual = Params::defaults(meta.params);
+    let (what, fix) = (filled(meta.what, meta, &usual), filled(meta.fix, meta, &usual));
+    write!(page, "\n## {}\n\n**{}.** {}。\n\n{}\n\n", meta.id, capital(&what.en), what.zh, meta.why.en).unwrap();
+    write!(page, "*How to fix:* {}.\n\n", fix.en).unwrap();
+    *page += "| standard | chapter |\n|---|---|\n";
+    meta.chapters
+        .iter()
+        .for_each(|chapter| writeln!(page, "| {} | {} |", chapter.preset, cell(chapter.heading)).unwrap());
+    parameters(meta.params, page);
+    let mut rows = String::new();
+    for policy in policies {
+        for setting in policy.settings.iter().filter(|setting| setting.rule.meta.id == meta.id) {
+            let params = wording::settings(meta.params, &setting.params);
+            let params = if params.is_empty() { "–".to_owned() } else { format!("`{}`", cell(&params)) };
+            writeln!(rows, "| {} | {} | {params} |", policy.name, setting.severity.name()).unwrap();
+        }
+    }
+    if rows.is_empty() {
+        *page += "\nIn no preset: a policy file turns it on.\n";
+    } else {
+        write!(page, "\n| preset | severity | parameters |\n|---|---|---|\n{rows}").unwrap();
+    }
+    for (title, sample) in [("Passes", &meta.passes), ("Fails", &meta.fails)] {
+        write!(page, "\n{title}:\n\n```text\n{}\n```\n", sample_lines(sample, Lang::En).join("\n")).unwrap();
+    }
+}
+
+fn parameters(specs: &[ParamSpec], page: &mut String) {
+    if specs.is_empty() {
+        return;
+    }
+    *page += "\n| parameter | what | default |\n|---|---|---|\n";
+    for spec in specs {
+        let usual = wording::toml(spec.usual, &spec.usual.value());
+        writeln!(page, "| `{}` | {}: {} | `{}` |", spec.name, spec.what.en, spec.usual.expects(), cell(&usual))
+            .unwrap();
+    }
+}
+
+fn filled(text: Text, meta: &Meta, params: &Params) -> Wording {
+    Wording::of(text, meta.params, params)
+}
+
+fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + rest.as_str())
+}
+
+/// A `|` would end the cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}

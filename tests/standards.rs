@@ -1,0 +1,303 @@
+//! `docs/standards.md` against the rules: every rule is named there and every rule named there exists, every chapter that
+//! a rule refers to is a chapter of the page, every chapter of the originals is on it, and what it says is in force is.
+
+use std::collections::BTreeSet;
+
+use rdblens::policy::{presets, registry};
+use rdblens::render::rules::severities;
+
+const PAGE: &str = include_str!("../docs/standards.md");
+
+/// Rules that the page names and that are not built yet. Nothing else is tolerated: this list has to be empty once they
+/// are in the registry.
+const TO_COME: &[&str] = &["value.sensitive"];
+
+/// Rules and presets whose severity the page states as the original has it, before the preset does. This list has to be
+/// empty, too, once the presets are.
+const PRESETS_TO_COME: &[(&str, &str)] = &[];
+
+/// The headings of the originals, as they write them but for marks of form.
+const HEADINGS: [(&str, &[&str]); 5] = [
+    (
+        "service",
+        &[
+            "Redis 使用规范",
+            "适用范围",
+            "Key 命名规范",
+            "命名格式",
+            "Key 长度限制",
+            "常用前缀约定",
+            "数据类型选择",
+            "类型对照表",
+            "String",
+            "Hash",
+            "List",
+            "Sorted Set",
+            "过期策略",
+            "必须设置过期时间",
+            "过期时间建议",
+            "过期时间随机化",
+            "缓存模式",
+            "Cache-Aside (旁路缓存)",
+            "缓存穿透防护",
+            "分布式锁",
+            "标准实现",
+            "使用 redis-py 内置锁",
+            "连接池配置",
+            "禁止事项",
+            "检查清单",
+        ],
+    ),
+    (
+        "hzero",
+        &[
+            "Redis开发规范",
+            "总体要求",
+            "key名设计",
+            "可读性和可管理性",
+            "简洁性",
+            "不要包含特殊字符",
+            "value设计",
+            "拒绝bigkey",
+            "选择适合的数据类",
+            "控制key的生命周期",
+            "Redis操作",
+            "先操作缓存，还是先操作数据库",
+            "1.先操作数据库，再操作缓存",
+            "2.先操作缓存，再操作数据库；",
+            "3.淘汰缓存和修改缓存中的数据，有什么差别",
+            "4.缓存中的value数据一般是怎么修改的",
+            "5.总结",
+        ],
+    ),
+    (
+        "platform",
+        &[
+            "一、核心设计规范",
+            "1. Key 设计规范",
+            "可读性与结构化",
+            "简洁性",
+            "唯一性",
+            "避免特殊字符",
+            "固定格式",
+            "2. Value 设计规范",
+            "拒绝大 Key",
+            "选择合适的数据类型",
+            "3. 生命周期管理(TTL)",
+            "设置原则",
+            "区分数据类别",
+            "二、命令使用与操作规范",
+            "1. 命令禁忌",
+            "2. 高效使用命令",
+            "三、数据持久化与安全",
+            "理解持久化策略",
+            "备份与恢复",
+            "四、高可用与集群规范",
+            "架构选择",
+            "集群模式下的特殊规范",
+            "五、运维与监控规范",
+            "内存规划",
+            "监控指标",
+            "慢查询监控",
+            "告警",
+            "六、通用最佳实践总结",
+            "七、高级设计与模式规范",
+            "1. 缓存模式规范",
+            "2. 分布式锁规范",
+            "3. 延迟与管道优化",
+            "八、稳定性与风险控制规范",
+            "1. 容量与性能规划",
+            "2. 慢查询与阻塞规避",
+            "3. 客户端规范",
+            "九、业务逻辑与数据一致性规范",
+            "十、流程与协作规范",
+            "十一、 数据清理与生命周期管理规范",
+            "1. 渐进式清理",
+            "2. 过期策略与内存回收",
+            "十二、 客户端架构与配置规范",
+            "1. 连接池精细化配置",
+            "2. 读写分离与路由",
+            "十三、 安全与权限管控规范",
+            "1. 最小权限原则",
+            "2. 敏感信息处理",
+            "十四、 监控、告警与可观测性规范",
+            "1. 超越基础指标",
+            "2. 建立完整的可观测性",
+            "十五、 成本优化规范",
+            "1. 内存优化",
+            "2. 实例规划",
+            "十六、 混沌工程与韧性规范",
+            "十七、 数据结构深度使用规范",
+            "1. 流数据结构的正确使用",
+            "2. 概率性数据结构的适用场景",
+            "十八、 集群与扩展性深度规范",
+            "1. 集群运维规范",
+            "2. 跨数据中心规范",
+            "十九、 客户端高级行为规范",
+            "1. 防止缓存污染",
+            "2. 热点发现与自动治理",
+            "二十、 数据备份与恢复规范",
+            "1. 备份策略",
+            "2. 恢复演练",
+            "二十一、 文档与文化规范",
+        ],
+    ),
+    (
+        "strict",
+        &[
+            "一. 实现目标",
+            "二. 键值设计规约",
+            "1. Redis key命名风格",
+            "2. 命名规范",
+            "业务模块名",
+            "逻辑含义段",
+            "value类型",
+            "3. value 设计",
+            "三、业务规范",
+            "关于过期时间",
+            "禁止大key",
+            "选择合适的数据类型",
+            "关于集合类操作",
+        ],
+    ),
+    (
+        "aliyun",
+        &[
+            "零、Redis不是什么",
+            "一、键值设计",
+            "1.(1) 可读性和可管理性",
+            "1.(2) 简洁性",
+            "1.(3) 不要包含特殊字符",
+            "2.(1) 拒绝bigkey",
+            "2.(2) 选择适合的数据类型",
+            "3.控制key的生命周期，redis不是垃圾桶",
+            "二、命令使用",
+            "1. O(N)命令关注N的数量",
+            "2. 禁用命令",
+            "3. 合理使用select",
+            "4. 使用批量操作提高效率",
+            "5. Redis事务功能较弱，不建议过多使用",
+            "6. Redis集群版本在使用Lua上有特殊要求",
+            "7. 必要情况下使用monitor命令时，要注意不要长时间使用",
+            "三、客户端使用",
+            "1. 不混用实例",
+            "2. 使用连接池",
+            "3. 高并发熔断",
+            "4. 淘汰策略选择",
+            "其他策略如下",
+        ],
+    ),
+];
+
+/// The part of the page on one standard.
+fn part(preset: &str) -> &'static str {
+    let from = PAGE.find(&format!("\n## {preset}: ")).unwrap_or_else(|| panic!("no part on {preset}"));
+    let rest = &PAGE[from + 1..];
+    rest.find("\n## ").map_or(rest, |end| &rest[..end])
+}
+
+/// The cells of all rows of tables with four columns or more, headings left out.
+fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let rows = rows.map(|row| row.split(" | ").collect::<Vec<_>>());
+    rows.filter(|cells| cells.len() >= 4 && !["chapter", "rule"].contains(&cells[0]))
+}
+
+/// Ids of rules in backticks.
+fn ids(text: &'static str) -> BTreeSet<&'static str> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter(|word| word.split_once('.').is_some_and(|(group, _)| GROUPS.contains(&group))).collect()
+}
+
+const GROUPS: [&str; 11] =
+    ["backup", "big", "db", "instance", "key", "memory", "slot", "stream", "ttl", "type", "value"];
+
+fn named() -> BTreeSet<&'static str> {
+    HEADINGS.iter().flat_map(|(preset, _)| rows(part(preset))).flat_map(|cells| ids(cells[3])).collect()
+}
+
+#[test]
+fn every_rule_is_named_and_every_rule_named_exists() {
+    let known: BTreeSet<&str> = registry::RULES.iter().map(|rule| rule.meta.id).collect();
+    let named = named();
+    let unnamed: Vec<_> = known.difference(&named).collect();
+    assert!(unnamed.is_empty(), "docs/standards.md covers nothing by {unnamed:?}");
+    let missing: Vec<_> = named.difference(&known).filter(|id| !TO_COME.contains(id)).collect();
+    assert!(missing.is_empty(), "docs/standards.md names rules that do not exist: {missing:?}");
+}
+
+#[test]
+fn every_demand_has_a_rule_or_a_reason() {
+    let reasons = ["command", "client", "server", "runtime", "process", "meaning", "advice"];
+    for (preset, _) in HEADINGS {
+        for cells in rows(part(preset)) {
+            let covered = cells[3];
+            let reason =
+                covered.split("– ").nth(1).is_some_and(|text| reasons.iter().any(|word| text.starts_with(word)));
+            assert!(covered.contains('`') || reason, "{preset}: {cells:?}");
+        }
+    }
+}
+
+/// The text without spaces and marks of form.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+#[test]
+fn every_heading_of_the_originals_is_on_the_page() {
+    for (preset, headings) in HEADINGS {
+        let page = bare(part(preset));
+        for heading in headings {
+            assert!(page.contains(&bare(heading)), "{preset}: {heading} is not covered");
+        }
+    }
+}
+
+#[test]
+fn every_chapter_that_a_rule_refers_to_is_on_the_page() {
+    let mut lost = Vec::new();
+    for rule in registry::RULES {
+        for chapter in rule.meta.chapters {
+            // A heading may name several chapters; each of its words has to be in the chapter, numbers of items aside.
+            let found = chapter.heading.split('；').all(|heading| {
+                let words = heading.split(|c: char| c.is_whitespace() || "/、.()（）".contains(c)).map(bare);
+                let wanted: Vec<String> =
+                    words.filter(|word| !word.is_empty() && !word.bytes().all(|byte| byte.is_ascii_digit())).collect();
+                let sections = part(chapter.preset).lines().filter_map(|line| line.strip_prefix("### "));
+                let chapters = rows(part(chapter.preset)).map(|cells| cells[0]).chain(sections);
+                chapters.map(bare).any(|cell| wanted.iter().all(|word| cell.contains(word)))
+            });
+            if !found {
+                lost.push(format!("{}: {}: {}", rule.meta.id, chapter.preset, chapter.heading));
+            }
+        }
+    }
+    assert!(lost.is_empty(), "chapters that docs/standards.md does not know:\n{}", lost.join("\n"));
+}
+
+#[test]
+fn what_is_said_to_be_in_force_is() {
+    let policies = presets::standards().unwrap();
+    let from = PAGE.find("\n## Where the table of rules").unwrap();
+    let mut wrong = Vec::new();
+    for cells in rows(&PAGE[from..]) {
+        let (id, preset, said) = (cells[0].trim_matches('`'), cells[1], cells[4]);
+        if registry::find(id).is_none() {
+            assert!(TO_COME.contains(&id), "{id} does not exist");
+            continue;
+        }
+        let policy = policies.iter().find(|policy| policy.name == preset).unwrap();
+        let held = severities(policy, id).unwrap_or_else(|| "–".to_owned());
+        if held != said && !PRESETS_TO_COME.contains(&(id, preset)) {
+            wrong.push(format!("{id} in {preset}: the page says {said}, the preset {held}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_is_said_to_come_that_is_there() {
+    let there: Vec<_> = TO_COME.iter().filter(|id| registry::find(id).is_some()).collect();
+    assert!(there.is_empty(), "take from TO_COME: {there:?}");
+}
