@@ -9,7 +9,7 @@ use serde_json::Value;
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
 
 fn rdblens(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).stdin(Stdio::null()).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
 }
 
 fn stdout(args: &[&str]) -> String {

@@ -228,7 +228,7 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
         NamingRule {
             rule: check.meta.id,
             severity: check.severity.name(),
-            demand: in_force(&checks.policy, check.meta.id, check.severity.name()).unwrap_or_default().0.en,
+            demand: in_force(&checks.policy, check.meta.id, check.severity.name()).unwrap_or_default().0,
             keys: tally.keys,
             memory: tally.memory,
             patterns: broken.get(bit).map_or_else(Vec::new, |broken| broken.list.iter().map(weight).collect()),

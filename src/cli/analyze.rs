@@ -1,6 +1,7 @@
 //! `rdblens analyze`: the report.
 
 use super::args::{AnalyzeArgs, ReportFormat, SeverityArg};
+use super::lang::LangArgs;
 use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, plan, written};
@@ -24,7 +25,8 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
         ReportFormat::Table => Format::Table,
         ReportFormat::Json => Format::Json,
     };
-    let rendered = format.renderer(table_options(&out, args.report.top.map(|_| plan.top))).render(&report, &mut out);
+    let table = table_options(&out, args.report.top.map(|_| plan.top), &args.lang);
+    let rendered = format.renderer(table).render(&report, &mut out);
     written(rendered.and_then(|()| out.finish()))?;
     if !args.read.input.quiet {
         tell_errors(&report);
@@ -33,13 +35,14 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
 }
 
 /// `rows` is what the user asked for, if anything.
-pub(super) fn table_options(out: &Output, rows: Option<usize>) -> TableOptions {
+pub(super) fn table_options(out: &Output, rows: Option<usize>, lang: &LangArgs) -> TableOptions {
     let usual = TableOptions::default();
+    let plain = TableOptions { rows: rows.unwrap_or(usual.rows), lang: lang.lang(), ..usual };
     if !out.is_terminal() {
-        return TableOptions { rows: rows.unwrap_or(usual.rows), ..usual };
+        return plain;
     }
     let width = comfy_table::Table::new().width();
-    TableOptions { width, ansi: std::env::var_os("NO_COLOR").is_none(), rows: rows.unwrap_or(usual.rows) }
+    TableOptions { width, ansi: std::env::var_os("NO_COLOR").is_none(), ..plain }
 }
 
 /// What the report says about damage stands on standard error, too: it must not be missed in a log.

@@ -178,6 +178,9 @@ pub struct AnalyzeArgs {
     /// The form of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
     pub format: ReportFormat,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
 }
 
 /// What the snapshot is held against.
@@ -286,6 +289,9 @@ pub struct CheckArgs {
     /// The form of the verdicts
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
 }
 
 /// `rdblens compare`
@@ -309,6 +315,9 @@ pub struct CompareArgs {
     /// The memory that there is, such as 4GB: tells when it will be used up
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
 }
 
 /// `rdblens dictionary`
@@ -326,6 +335,9 @@ pub struct DictionaryArgs {
     /// Entries at most, those of the heaviest patterns
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: u32,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
 }
 
 /// `rdblens show`
@@ -349,6 +361,9 @@ pub struct ShowArgs {
     /// Where a record larger than 64 MiB of a stream goes while it is read [default: $TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
 }
 
 /// `rdblens rules`

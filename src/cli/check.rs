@@ -8,7 +8,8 @@ use super::progress::Bar;
 use super::{Exit, plan, written};
 use crate::analyze::check::{FileCheck, Word, check};
 use crate::error::Result;
-use crate::render::{human, key_text};
+use crate::render::words::{known, nouns, say};
+use crate::render::{Lang, human, key_text};
 
 /// Checks and prints.
 pub fn run(args: &CheckArgs) -> Result<Exit> {
@@ -19,7 +20,10 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
     };
     let mut out = Output::open(None)?;
     let printed = match args.format {
-        TextFormat::Text => checks.iter().try_for_each(|check| print_text(check, args.input.quiet, &mut out)),
+        TextFormat::Text => {
+            let lang = args.lang.lang();
+            checks.iter().try_for_each(|check| print_text(check, args.input.quiet, lang, &mut out))
+        }
         TextFormat::Json => checks.iter().try_for_each(|check| {
             serde_json::to_writer(&mut out, check).map_err(io::Error::from)?;
             out.write_all(b"\n")
@@ -35,27 +39,35 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
     })
 }
 
-fn print_text(check: &FileCheck, quiet: bool, out: &mut impl Write) -> io::Result<()> {
+fn print_text(check: &FileCheck, quiet: bool, lang: Lang, out: &mut impl Write) -> io::Result<()> {
     let name = key_text::text(&check.name);
-    let word = check.verdict.text();
+    let word = known::verdict(check.verdict, lang);
     if check.is_hopeless() {
-        return writeln!(out, "{name}: {word}: {}", key_text::text(&check.errors.join("; ")));
+        let errors = check.errors.join("; ");
+        let errors = key_text::text(&errors);
+        return writeln!(out, "{}", say!(lang, "{name}: {word}: {errors}", "{name}：{word}：{errors}"));
     }
-    let keys = human::counted(check.keys, "key");
+    let keys = human::counted(check.keys, nouns::KEY, lang);
     let size = human::bytes(check.bytes);
-    let checksum = check.checksum.name();
-    let version = check.rdb_version;
-    writeln!(out, "{name}: {word}: {keys}, {size}, RDB {version}, {}, checksum {checksum}", check.server)?;
+    let checksum = known::checksum(check.checksum, lang);
+    let (version, server) = (check.rdb_version, &check.server);
+    let line = say!(
+        lang,
+        "{name}: {word}: {keys}, {size}, RDB {version}, {server}, checksum {checksum}",
+        "{name}：{word}：{keys}，{size}，RDB {version}，{server}，校验和{checksum}"
+    );
+    writeln!(out, "{line}")?;
     for error in &check.errors {
         writeln!(out, "  {}", key_text::text(error))?;
     }
     let unnamed = check.damaged_keys.saturating_sub(check.errors.len() as u64);
     if unnamed > 0 {
-        writeln!(out, "  and {unnamed} more")?;
+        writeln!(out, "{}", say!(lang, "  and {unnamed} more", "  另有 {unnamed} 个"))?;
     }
     if !quiet {
         for warning in &check.warnings {
-            writeln!(out, "  note: {}", key_text::text(warning))?;
+            let warning = key_text::text(warning);
+            writeln!(out, "{}", say!(lang, "  note: {warning}", "  说明：{warning}"))?;
         }
     }
     Ok(())

@@ -33,7 +33,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     })?;
     let rendered = match args.format {
         ReportFormat::Json => json::write_pretty(&comparison, &mut out),
-        ReportFormat::Table => write_comparison(&comparison, table_options(&out, rows), &mut out),
+        ReportFormat::Table => write_comparison(&comparison, table_options(&out, rows, &args.lang), &mut out),
     };
     written(rendered.and_then(|()| out.finish()))?;
     Ok(if stored.iter().all(|stored| stored.complete) { Exit::Done } else { Exit::Incomplete })

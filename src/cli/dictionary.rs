@@ -28,7 +28,7 @@ pub fn run(args: &DictionaryArgs) -> Result<Exit> {
         let bar = Bar::new(args.read.input.quiet);
         analyze::analyze(&args.read.input.inputs, &plan, &bar)?
     };
-    let draft = Draft { names, existing: existing.as_ref() };
+    let draft = Draft { names, existing: existing.as_ref(), lang: args.lang.lang() };
     written(draft.write(&report, &mut out).and_then(|()| out.finish()))?;
     Ok(if report.complete { Exit::Done } else { Exit::Incomplete })
 }

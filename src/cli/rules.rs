@@ -20,7 +20,7 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
     let policy = args.policy.as_deref().map(policy).transpose()?;
     let presets = presets::standards()?;
     let mut out = Output::open(None)?;
-    let (lang, table) = (args.lang.lang(), table_options(&out, None));
+    let table = table_options(&out, None, &args.lang);
     let printed = match (args.format, rule, &policy) {
         (TextFormat::Json, ..) => {
             let rules: Vec<&Rule> = match (rule, &policy) {
@@ -35,11 +35,9 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
                 .map_err(Into::into)
                 .and_then(|()| out.write_all(b"\n"))
         }
-        (TextFormat::Text, Some(rule), policy) => {
-            rules::explain(rule, &presets, policy.as_ref(), lang, table, &mut out)
-        }
-        (TextFormat::Text, None, Some(policy)) => rules::in_force(policy, lang, table, &mut out),
-        (TextFormat::Text, None, None) => rules::all(&presets, lang, table, &mut out),
+        (TextFormat::Text, Some(rule), policy) => rules::explain(rule, &presets, policy.as_ref(), table, &mut out),
+        (TextFormat::Text, None, Some(policy)) => rules::in_force(policy, table, &mut out),
+        (TextFormat::Text, None, None) => rules::all(&presets, table, &mut out),
     };
     written(printed.and_then(|()| out.finish()))?;
     Ok(Exit::Done)

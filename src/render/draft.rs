@@ -5,7 +5,8 @@
 
 use std::io::{self, Write};
 
-use super::human;
+use super::words::{nouns, say};
+use super::{Lang, human};
 use crate::policy::Policy;
 use crate::policy::file::Names;
 use crate::policy::matcher::Pattern;
@@ -29,11 +30,14 @@ pub struct Draft<'a> {
     pub names: Names<'a>,
     /// The policy that the draft is to be added to: what its dictionary has is left out, and what it has in vain is said.
     pub existing: Option<&'a Policy>,
+    /// The language of the comments.
+    pub lang: Lang,
 }
 
 impl Draft<'_> {
     /// Writes the policy file.
     pub fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let lang = self.lang;
         self.head(report, out)?;
         let mut written: Vec<Pattern> = self.known().cloned().collect();
         let mut left_out = 0;
@@ -41,14 +45,20 @@ impl Draft<'_> {
             match Pattern::parse(&row.pattern, self.names.separators, self.names.classifier) {
                 Err(why) => {
                     left_out += 1;
-                    writeln!(out, "# {} has no entry: {}\n", quoted(&row.pattern), one_line(&why))?;
+                    let (pattern, why) = (quoted(&row.pattern), one_line(&why));
+                    writeln!(out, "# {}\n", say!(lang, "{pattern} has no entry: {why}", "{pattern} 没有条目：{why}"))?;
                 }
                 Ok(pattern) => match written.iter().position(|other| other.overlaps(&pattern)) {
                     Some(place) if place < self.known().count() => {}
                     Some(place) => {
                         left_out += 1;
-                        let other = quoted(&written[place].text);
-                        writeln!(out, "# {} has no entry: {other} can match the same keys\n", quoted(&row.pattern))?;
+                        let (pattern, other) = (quoted(&row.pattern), quoted(&written[place].text));
+                        let line = say!(
+                            lang,
+                            "{pattern} has no entry: {other} can match the same keys",
+                            "{pattern} 没有条目：{other} 可能匹配相同的 key"
+                        );
+                        writeln!(out, "# {line}\n")?;
                     }
                     None => {
                         self.entry(report, row, out)?;
@@ -59,14 +69,22 @@ impl Draft<'_> {
         }
         let more = report.patterns.distinct.saturating_sub(report.patterns.list.len() as u64);
         if more > 0 {
-            writeln!(out, "# {} lighter patterns are left out: --top takes more.", human::count(more))?;
+            let more = human::count(more);
+            let line = say!(
+                lang,
+                "{more} lighter patterns are left out: --top takes more.",
+                "另有 {more} 个较小的模式未列出：用 --top 增加。"
+            );
+            writeln!(out, "# {line}")?;
         }
         if left_out > 0 {
-            writeln!(
-                out,
-                "# {} found that no entry could be written for, see above.",
-                human::counted(left_out, "pattern")
-            )?;
+            let patterns = human::counted(left_out, nouns::PATTERN, lang);
+            let line = say!(
+                lang,
+                "{patterns} found that no entry could be written for, see above.",
+                "{patterns}无法写成条目，见上文。"
+            );
+            writeln!(out, "# {line}")?;
         }
         Ok(())
     }
@@ -77,12 +95,19 @@ impl Draft<'_> {
 
     fn head(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let files: Vec<_> = report.source.files.iter().map(|file| one_line(&file.name)).collect();
-        writeln!(out, "# A data dictionary, drafted from {}.", files.join(", "))?;
-        writeln!(out, "# Fill in the blanks, and join or remove entries; docs/policy.md explains every line.")?;
+        let (lang, files) = (self.lang, files.join(", "));
+        writeln!(out, "# {}", say!(lang, "A data dictionary, drafted from {files}.", "数据字典草稿，来自 {files}。"))?;
+        let todo = "Fill in the blanks, and join or remove entries; docs/policy.md explains every line.";
+        let todo = lang.of(todo, "请填写空白处，合并或删除条目；每一行的含义见 docs/policy.md。");
+        writeln!(out, "# {todo}")?;
         if let Some(fit) = report.findings.dictionary.as_ref().filter(|_| self.existing.is_some()) {
-            writeln!(out, "#\n# These entries are not in {} yet.", one_line(&report.findings.policy))?;
+            let policy = one_line(&report.findings.policy);
+            let line = say!(lang, "These entries are not in {policy} yet.", "以下条目尚不在 {policy} 中。");
+            writeln!(out, "#\n# {line}")?;
             for unused in &fit.unused {
-                writeln!(out, "# No key matches its entry {}.", quoted(unused))?;
+                let unused = quoted(unused);
+                let line = say!(lang, "No key matches its entry {unused}.", "没有 key 匹配它的条目 {unused}。");
+                writeln!(out, "# {line}")?;
             }
             return writeln!(out);
         }
@@ -96,24 +121,27 @@ impl Draft<'_> {
     fn entry(&self, report: &Report, row: &PatternRow, out: &mut dyn Write) -> io::Result<()> {
         let expiring = row.keys.saturating_sub(row.without_ttl.keys);
         let left = time_left(row, report.expiry.reference_time);
-        let habit = match (row.without_ttl.keys, left) {
-            (_, _) if expiring == 0 => "never expire".to_owned(),
-            (0, None) => "all expire".to_owned(),
-            (0, Some(left)) => format!("all expire, within {}", human::duration(left)),
-            (_, left) => {
-                let within = left.map_or(String::new(), |left| format!(", within {}", human::duration(left)));
-                format!("{} expire{within}", human::share_of(expiring, row.keys))
-            }
+        let lang = self.lang;
+        let within =
+            left.map_or(String::new(), |left| say!(lang, ", within {}", "，最晚 {}后", human::duration(left, lang)));
+        let habit = match row.without_ttl.keys {
+            _ if expiring == 0 => lang.of("never expire", "永不过期").to_owned(),
+            0 => say!(lang, "all expire{within}", "全部会过期{within}"),
+            _ => say!(lang, "{} expire{within}", "{} 会过期{within}", human::share_of(expiring, row.keys)),
         };
         let types: Vec<_> = row.types.iter().map(|of| of.kind.name()).collect();
-        let mixed = if types.len() > 1 { format!("; types {}", types.join(", ")) } else { String::new() };
-        writeln!(
-            out,
-            "# {}, {}, mean {}; {habit}{mixed}",
-            human::counted(row.keys, "key"),
-            human::bytes(row.memory.0),
-            human::bytes(row.mean.0),
-        )?;
+        let mixed = match types.len() {
+            0 | 1 => String::new(),
+            _ => say!(lang, "; types {}", "；类型 {}", types.join(", ")),
+        };
+        let keys = human::counted(row.keys, nouns::KEY, lang);
+        let (memory, mean) = (human::bytes(row.memory.0), human::bytes(row.mean.0));
+        let line = say!(
+            lang,
+            "{keys}, {memory}, mean {mean}; {habit}{mixed}",
+            "{keys}，{memory}，平均 {mean}；{habit}{mixed}"
+        );
+        writeln!(out, "# {line}")?;
         writeln!(out, "[[dictionary]]\npattern = {}", quoted(&row.pattern))?;
         if let [only] = types.as_slice() {
             writeln!(out, "type = \"{only}\"")?;

@@ -3,6 +3,10 @@
 
 use std::cmp::Ordering;
 
+use super::Lang;
+use super::words::nouns::{self, Noun};
+use super::words::say;
+
 /// A table's text for "there is no such figure".
 pub const ABSENT: &str = "–";
 
@@ -28,10 +32,9 @@ pub fn count(n: u64) -> String {
     grouped
 }
 
-/// An integer with its noun: `1 key`, `1,234 keys`.
-pub fn counted(n: u64, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(n))
+/// An integer with its noun: `1 key`, `1,234 keys`, `1,234 个 key`.
+pub fn counted(n: u64, noun: Noun, lang: Lang) -> String {
+    format!("{} {}", count(n), lang.of(if n == 1 { noun.one } else { noun.many }, noun.zh))
 }
 
 /// Bytes in the largest unit of which there is one: `512 B`, `1.4 GiB`.
@@ -132,21 +135,22 @@ pub fn time_of_seconds(seconds: i64) -> String {
     }
 }
 
-/// A length of time in milliseconds, in the largest unit of which there are two: `36 hours`, `12 days`. Rounded down.
-pub fn duration(millis: u64) -> String {
-    const STEPS: [(u64, &str); 4] = [(YEAR, "year"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")];
+/// A length of time in milliseconds, in the largest unit of which there are two: `36 hours`, `12 天`. Rounded down.
+pub fn duration(millis: u64, lang: Lang) -> String {
+    const STEPS: [(u64, Noun); 4] =
+        [(YEAR, nouns::YEAR), (DAY, nouns::DAY), (HOUR, nouns::HOUR), (MINUTE, nouns::MINUTE)];
     let step = STEPS.into_iter().find(|(size, _)| millis / size >= 2);
     match step {
-        Some((size, noun)) => counted(millis / size, noun),
-        None if millis >= SECOND || millis == 0 => counted(millis / SECOND, "second"),
+        Some((size, noun)) => counted(millis / size, noun, lang),
+        None if millis >= SECOND || millis == 0 => counted(millis / SECOND, nouns::SECOND, lang),
         None => format!("{millis} ms"),
     }
 }
 
 /// How far `time` is from `now`, both in milliseconds since the epoch: `in 12 days`, `3 minutes ago`.
-pub fn distance(time: i64, now: i64) -> String {
-    let apart = duration(time.abs_diff(now));
-    if time > now { format!("in {apart}") } else { format!("{apart} ago") }
+pub fn distance(time: i64, now: i64, lang: Lang) -> String {
+    let apart = duration(time.abs_diff(now), lang);
+    if time > now { say!(lang, "in {apart}", "{apart}后") } else { say!(lang, "{apart} ago", "{apart}前") }
 }
 
 #[cfg(test)]
@@ -160,8 +164,8 @@ mod tests {
         assert_eq!(count(1_000), "1,000");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
-        assert_eq!(counted(1, "key"), "1 key");
-        assert_eq!(counted(0, "key"), "0 keys");
+        assert_eq!(counted(1, nouns::KEY, Lang::En), "1 key");
+        assert_eq!(counted(0, nouns::KEY, Lang::En), "0 keys");
     }
 
     #[test]
@@ -220,15 +224,26 @@ mod tests {
 
     #[test]
     fn durations_are_in_the_unit_of_which_there_are_two() {
-        assert_eq!(duration(0), "0 seconds");
-        assert_eq!(duration(999), "999 ms");
-        assert_eq!(duration(1_000), "1 second");
-        assert_eq!(duration(119_999), "119 seconds");
-        assert_eq!(duration(36 * HOUR), "36 hours");
-        assert_eq!(duration(12 * DAY + 5), "12 days");
-        assert_eq!(duration(3 * YEAR), "3 years");
-        assert_eq!(duration(u64::MAX), "584,942,417 years");
-        assert_eq!(distance(5_000, 0), "in 5 seconds");
-        assert_eq!(distance(i64::MIN, i64::MAX), "584,942,417 years ago");
+        assert_eq!(duration(0, Lang::En), "0 seconds");
+        assert_eq!(duration(999, Lang::En), "999 ms");
+        assert_eq!(duration(1_000, Lang::En), "1 second");
+        assert_eq!(duration(119_999, Lang::En), "119 seconds");
+        assert_eq!(duration(36 * HOUR, Lang::En), "36 hours");
+        assert_eq!(duration(12 * DAY + 5, Lang::En), "12 days");
+        assert_eq!(duration(3 * YEAR, Lang::En), "3 years");
+        assert_eq!(duration(u64::MAX, Lang::En), "584,942,417 years");
+        assert_eq!(distance(5_000, 0, Lang::En), "in 5 seconds");
+        assert_eq!(distance(i64::MIN, i64::MAX, Lang::En), "584,942,417 years ago");
+    }
+
+    #[test]
+    fn chinese_has_measure_words_and_no_plural() {
+        let zh = Lang::Zh;
+        assert_eq!(
+            (counted(1, nouns::KEY, zh), counted(1_234, nouns::KEY, zh)),
+            ("1 个 key".into(), "1,234 个 key".into())
+        );
+        assert_eq!((duration(36 * HOUR, zh), duration(1, zh)), ("36 小时".into(), "1 ms".into()));
+        assert_eq!((distance(5_000, 0, zh), distance(0, 12 * DAY as i64, zh)), ("5 秒后".into(), "12 天前".into()));
     }
 }

@@ -10,6 +10,7 @@ pub mod rows;
 pub mod rules;
 pub mod table;
 pub mod value;
+pub mod words;
 mod wrap;
 
 use std::io::{self, Write};

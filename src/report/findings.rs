@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
+use super::policy::in_english;
 use super::{Key, Weight};
+use crate::policy::wording::Wording;
 use crate::record::{Encoding, Kind};
 use crate::units::{Bytes, Millis};
 
@@ -169,8 +171,9 @@ pub struct NamingRule {
     pub rule: &'static str,
     /// `must`, `should` or `hint`.
     pub severity: &'static str,
-    /// What it demands, in a line.
-    pub demand: String,
+    /// What it demands, in a line. In JSON the English text alone.
+    #[serde(serialize_with = "in_english")]
+    pub demand: Wording,
     /// Keys that break it, exactly.
     pub keys: u64,
     /// Their memory.

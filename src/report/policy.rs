@@ -125,7 +125,7 @@ pub struct Finding {
 }
 
 /// JSON fields are the same in every language.
-fn in_english<S: Serializer>(wording: &Wording, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn in_english<S: Serializer>(wording: &Wording, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&wording.en)
 }
 

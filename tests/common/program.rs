@@ -13,7 +13,8 @@ pub fn testdata() -> PathBuf {
 /// The binary, with nothing on its standard input.
 pub fn rdblens() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rdblens"));
-    command.stdin(Stdio::null());
+    // Whatever the locale of who runs the tests.
+    command.env("LC_ALL", "C").stdin(Stdio::null());
     command
 }
 

@@ -67,8 +67,8 @@ fn list() -> Vec<Finding> {
         ..finding(
             "key.prefix",
             "must",
-            "at least two segments, the first names a business",
-            "put the service or module and a colon in front",
+            ["at least two segments, the first names a business", "至少两段，首段为业务名"],
+            ["put the service or module and a colon in front", "在前面加上服务名或模块名和冒号"],
         )
     };
     vec![
@@ -84,8 +84,8 @@ fn list() -> Vec<Finding> {
             ..finding(
                 "big.elements",
                 "must",
-                "no collection of more than 5,000 elements",
-                "split it over several keys, by id or by time",
+                ["no collection of more than 5,000 elements", "集合元素不超过 5,000 个"],
+                ["split it over several keys, by id or by time", "按 id 或时间拆分成多个 key"],
             )
         },
         Finding {
@@ -101,8 +101,8 @@ fn list() -> Vec<Finding> {
             ..finding(
                 "key.special-chars",
                 "must",
-                "no space, control, quote or backslash; valid UTF-8",
-                "use a plain string serialiser for names",
+                ["no space, control, quote or backslash; valid UTF-8", "不含空格、控制字符、引号和反斜杠；为合法的 UTF-8"],
+                ["use a plain string serialiser for names", "键名使用普通的字符串序列化器"],
             )
         },
         Finding {
@@ -117,8 +117,8 @@ fn list() -> Vec<Finding> {
             ..finding(
                 "memory.headroom",
                 "must",
-                "a fifth of maxmemory stays free",
-                "raise maxmemory, or remove what nobody needs",
+                ["a fifth of maxmemory stays free", "maxmemory 保留五分之一空闲"],
+                ["raise maxmemory, or remove what nobody needs", "调大 maxmemory，或删除无人使用的数据"],
             )
         },
         Finding {
@@ -129,8 +129,8 @@ fn list() -> Vec<Finding> {
             ..finding(
                 "ttl.missing",
                 "should",
-                "every key expires",
-                "give it an expiry, or enter it among those that live for ever",
+                ["every key expires", "每个 key 都有过期时间"],
+                ["give it an expiry, or enter it among those that live for ever", "设置过期时间，或登记为永久保留"],
             )
         },
         Finding {
@@ -146,13 +146,13 @@ fn list() -> Vec<Finding> {
                     ..row("export:{*}", 212, 4 * MIB, &[b'e'; 130])
                 },
             ],
-            ..finding("type.split-object", "should", "an object is one hash", "keep the fields in one hash")
+            ..finding("type.split-object", "should", ["an object is one hash", "一个对象用一个 hash"], ["keep the fields in one hash", "把字段放进同一个 hash"])
         },
     ]
 }
 
-fn finding(rule: &'static str, severity: &'static str, demand: &str, fix: &str) -> Finding {
-    let wording = |text: &str| Wording { en: text.to_owned(), zh: String::new() };
+fn finding(rule: &'static str, severity: &'static str, demand: [&str; 2], fix: [&str; 2]) -> Finding {
+    let wording = |[en, zh]: [&str; 2]| Wording { en: en.to_owned(), zh: zh.to_owned() };
     Finding {
         rule,
         severity,

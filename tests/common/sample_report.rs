@@ -3,6 +3,7 @@
 #[path = "sample_findings.rs"]
 mod sample_findings;
 
+use rdblens::policy::wording::Wording;
 use rdblens::record::{Encoding, Kind};
 use rdblens::report::*;
 use rdblens::units::{Bytes, Millis};
@@ -263,10 +264,10 @@ fn expiry() -> Expiry {
 }
 
 fn naming() -> Naming {
-    let rule = |rule, severity, demand: &str, keys, memory: u64, patterns| NamingRule {
+    let rule = |rule, severity, [en, zh]: [&str; 2], keys, memory: u64, patterns| NamingRule {
         rule,
         severity,
-        demand: demand.into(),
+        demand: Wording { en: en.into(), zh: zh.into() },
         keys,
         memory: Bytes(memory),
         patterns,
@@ -275,11 +276,11 @@ fn naming() -> Naming {
         keys: 4_213,
         memory: Bytes(36 * MIB),
         rules: vec![
-            rule("key.empty-segment", "must", "no empty segment", 0, 0, vec![]),
+            rule("key.empty-segment", "must", ["no empty segment", "没有空段"], 0, 0, vec![]),
             rule(
                 "key.length",
                 "should",
-                "at most 128 bytes",
+                ["at most 128 bytes", "不超过 128 字节"],
                 212,
                 4 * MIB,
                 vec![weight("export:{*}", 212, 4 * MIB, &[b'e'; 130])],
@@ -287,7 +288,7 @@ fn naming() -> Naming {
             rule(
                 "key.prefix",
                 "must",
-                "the key starts with a business segment",
+                ["the key starts with a business segment", "键名以业务段开头"],
                 4_000,
                 MIB,
                 vec![weight("{int}", 3_999, MIB - 100, b"12345"), weight("counter", 1, 100, b"counter")],
@@ -295,7 +296,7 @@ fn naming() -> Naming {
             rule(
                 "key.special-chars",
                 "must",
-                "no white space, control character, quote or backslash; valid UTF-8",
+                ["no white space, control character, quote or backslash; valid UTF-8", "不含空白、控制字符、引号和反斜杠；为合法的 UTF-8"],
                 1,
                 31 * MIB,
                 vec![weight("session\\xff\\xfe:{*}", 1, 31 * MIB, b"session\xff\xfe:\x1b[2J")],

@@ -19,11 +19,11 @@ pub fn explain(
     rule: &Rule,
     presets: &[Policy],
     policy: Option<&Policy>,
-    lang: Lang,
     table: TableOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut page = Page::new(out, table.columns().min(READABLE), table.ansi, usize::MAX);
+    let lang = table.lang;
+    let mut page = Page::new(out, table.columns().min(READABLE), TableOptions { rows: usize::MAX, ..table });
     let meta = rule.meta;
     // What stands in the texts: the policy's numbers, if one was asked for that has the rule.
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());

@@ -9,12 +9,14 @@ use crate::policy::wording::{Wording, settings};
 use crate::policy::{Meta, Policy};
 use crate::render::table::grid::{Cell, Column, Grid};
 use crate::render::table::page::{Page, Tone};
+use crate::render::words::{heads, say};
 use crate::render::wrap::wrap;
 use crate::render::{Lang, TableOptions, human, key_text};
 
 /// All rules, with their severities in each of the presets.
-pub fn all(presets: &[Policy], lang: Lang, table: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(out, table.columns(), table.ansi, usize::MAX);
+pub fn all(presets: &[Policy], table: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+    let lang = table.lang;
+    let mut page = Page::new(out, table.columns(), TableOptions { rows: usize::MAX, ..table });
     let known = ["default", "service", "hzero", "platform", "strict", "aliyun"];
     let severity = |name: &str, id: &str| {
         let preset = presets.iter().find(|preset| preset.name == name);
@@ -33,9 +35,9 @@ pub fn all(presets: &[Policy], lang: Lang, table: TableOptions, out: &mut dyn Wr
         + 2;
     // What a rule demands goes on in the rows below, if there is room for it at all.
     let room = page.width().saturating_sub(used);
-    let mut columns = vec![Column::text(lang.of("rule", "规则"))];
-    columns.extend(known.map(Column::text));
-    columns.push(Column::text(lang.of("demands", "要求")).shrink(LEAST).spare(1));
+    let mut columns = vec![Column::text(heads::RULE)];
+    columns.extend(known.map(|name| Column::text(heads::same(name))));
+    columns.push(Column::text(heads::DEMANDS).shrink(LEAST).spare(1));
     let mut grid = Grid::new(columns);
     for (meta, severities) in &rows {
         let demand = demand(meta, &Params::defaults(meta.params), lang);
@@ -65,21 +67,21 @@ fn demand(meta: &Meta, params: &Params, lang: Lang) -> String {
 }
 
 /// The rules that a policy puts in force, with their parameters.
-pub fn in_force(policy: &Policy, lang: Lang, table: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(out, table.columns(), table.ansi, usize::MAX);
+pub fn in_force(policy: &Policy, table: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+    let lang = table.lang;
+    let mut page = Page::new(out, table.columns(), TableOptions { rows: usize::MAX, ..table });
     let name = key_text::text(&policy.name).into_owned();
-    let base = policy.extends.as_deref().map_or_else(String::new, |base| {
-        lang.of(", which extends {}", "（扩展自 {}）").replace("{}", &key_text::text(base))
-    });
+    let base = policy.extends.as_deref().map(key_text::text);
+    let base = base.map_or_else(String::new, |base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));
     let limits = human::count(policy.settings.len() as u64);
-    let head = lang.of("Policy {name}{base}: {n} limits", "策略 {name}{base}：{n} 项限制");
-    page.line(Tone::Bold, &head.replace("{name}", &name).replace("{base}", &base).replace("{n}", &limits))?;
+    let head = say!(lang, "Policy {name}{base}: {limits} limits", "策略 {name}{base}：{limits} 项限制");
+    page.line(Tone::Bold, &head)?;
     page.gap()?;
     let mut grid = Grid::new([
-        Column::text(lang.of("rule", "规则")),
-        Column::text(lang.of("severity", "级别")),
-        Column::text(lang.of("parameters", "参数")).shrink(24),
-        Column::text(lang.of("demands", "要求")).shrink(28).spare(1),
+        Column::text(heads::RULE),
+        Column::text(heads::SEVERITY),
+        Column::text(heads::PARAMETERS).shrink(24),
+        Column::text(heads::DEMANDS).shrink(28).spare(1),
     ]);
     for setting in &policy.settings {
         let meta = setting.rule.meta;

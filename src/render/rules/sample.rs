@@ -4,6 +4,7 @@ use crate::policy::params::{Usual, Value};
 use crate::policy::sample::{Sample, SampleFacts, SampleKey};
 use crate::policy::wording::words;
 use crate::record::Kind;
+use crate::render::words::nouns;
 use crate::render::{Lang, human, key_text};
 
 /// The lines, without indentation.
@@ -68,18 +69,14 @@ fn facts_of(key: &SampleKey, lang: Lang) -> String {
 }
 
 fn length(key: &SampleKey, lang: Lang) -> String {
-    let (en, zh) = match key.kind {
+    let noun = match key.kind {
         Kind::String => return bytes(key.length, lang),
-        Kind::Hash => ("field", "个字段"),
-        Kind::Set | Kind::Zset => ("member", "个成员"),
-        Kind::Stream if key.length == 1 => ("entry", "条消息"),
-        Kind::Stream => ("entrie", "条消息"),
-        Kind::List | Kind::Module | Kind::Array => ("element", "个元素"),
+        Kind::Hash => nouns::FIELD,
+        Kind::Set | Kind::Zset => nouns::MEMBER,
+        Kind::Stream => nouns::MESSAGE,
+        Kind::List | Kind::Module | Kind::Array => nouns::ELEMENT,
     };
-    match lang {
-        Lang::En => human::counted(key.length, en),
-        Lang::Zh => format!("{} {zh}", human::count(key.length)),
-    }
+    human::counted(key.length, noun, lang)
 }
 
 fn ttl(key: &SampleKey, lang: Lang) -> String {

@@ -2,33 +2,35 @@
 
 use std::io::{self, Write};
 
+use super::TableOptions;
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
-use super::{DEFAULT_WIDTH, LEAST_WIDTH, TableOptions};
 use crate::compare::{Comparison, PatternChange, Reached, SnapshotRow, Trend};
-use crate::render::{human, key_text};
+use crate::render::words::{heads, say};
+use crate::render::{Lang, human, key_text};
 use crate::report::{Baseline, BaselineRow, Weight};
 use crate::units::Millis;
 
 /// Writes a comparison as tables.
 pub fn write_comparison(comparison: &Comparison, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    let width = options.width.unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH);
-    let page = &mut Page::new(out, width, options.ansi, options.rows);
+    let lang = options.lang;
+    let page = &mut Page::new(out, options.columns(), options);
     snapshots(comparison, page)?;
     growth(comparison, page)?;
     trend(comparison, page)?;
     let patterns = &comparison.patterns;
     let counts = patterns.counts;
-    changes("Patterns that grew", &patterns.grown, counts.grown, page)?;
-    changes("New patterns", &patterns.new, counts.new, page)?;
-    changes("Patterns that shrank", &patterns.shrunk, counts.shrunk, page)?;
-    changes("Patterns that vanished", &patterns.vanished, counts.vanished, page)?;
-    changes("Patterns that only one of the reports lists", &patterns.uncertain, counts.uncertain, page)?;
+    changes(lang.of("Patterns that grew", "增长的模式"), &patterns.grown, counts.grown, page)?;
+    changes(lang.of("New patterns", "新增的模式"), &patterns.new, counts.new, page)?;
+    changes(lang.of("Patterns that shrank", "缩小的模式"), &patterns.shrunk, counts.shrunk, page)?;
+    changes(lang.of("Patterns that vanished", "消失的模式"), &patterns.vanished, counts.vanished, page)?;
+    let uncertain = lang.of("Patterns that only one of the reports lists", "仅一份报告列出的模式");
+    changes(uncertain, &patterns.uncertain, counts.uncertain, page)?;
     if let Some(baseline) = &comparison.findings {
         findings(baseline, page)?;
     }
     if !comparison.warnings.is_empty() {
-        page.title("Notes")?;
+        page.title(lang.of("Notes", "说明"))?;
         for warning in &comparison.warnings {
             page.hanging(Tone::Plain, "- ", &key_text::text(warning))?;
         }
@@ -38,12 +40,12 @@ pub fn write_comparison(comparison: &Comparison, options: TableOptions, out: &mu
 
 fn snapshots(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
     let mut grid = Grid::new([
-        Column::text("snapshot").shrink(16),
-        Column::text("taken"),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("in total"),
-        Column::text(""),
+        Column::text(heads::SNAPSHOT).shrink(16),
+        Column::text(heads::TAKEN),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::number(heads::IN_TOTAL),
+        Column::text(heads::NONE),
     ]);
     for row in &comparison.snapshots {
         let tone = if row.complete { Tone::Plain } else { Tone::Alarm };
@@ -55,7 +57,7 @@ fn snapshots(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
                 row.keys.into(),
                 row.memory.into(),
                 row.total.map_or(Cell::Absent, Cell::from),
-                if row.complete { "".into() } else { "incomplete".into() },
+                if row.complete { "".into() } else { page.lang().of("incomplete", "不完整").into() },
             ],
         );
     }
@@ -65,14 +67,14 @@ fn snapshots(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
 /// What the whole and each type grew by.
 fn growth(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
     let [Some(first), Some(last)] = [comparison.snapshots.first(), comparison.snapshots.last()] else { return Ok(()) };
-    page.title("Growth")?;
+    page.title(page.lang().of("Growth", "增长"))?;
     let mut grid = Grid::new([
-        Column::text("what"),
-        Column::number("keys before"),
-        Column::number("keys"),
-        Column::number("memory before"),
-        Column::number("memory"),
-        Column::number("change"),
+        Column::text(heads::WHAT),
+        Column::number(heads::KEYS_BEFORE),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY_BEFORE),
+        Column::number(heads::MEMORY),
+        Column::number(heads::CHANGE),
     ]);
     let row = |what: &str, before: Weight, after: Weight| -> [Cell; 6] {
         [
@@ -85,7 +87,7 @@ fn growth(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
         ]
     };
     let whole = |row: &SnapshotRow| Weight { keys: row.keys, memory: row.memory };
-    grid.toned(Tone::Bold, row("all keys", whole(first), whole(last)));
+    grid.toned(Tone::Bold, row(page.lang().of("all keys", "所有 key"), whole(first), whole(last)));
     for change in &comparison.types {
         grid.row(row(&key_text::text(&change.kind), change.before, change.after));
     }
@@ -94,19 +96,26 @@ fn growth(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
 
 fn trend(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
     let Some(trend) = &comparison.trend else { return Ok(()) };
-    page.title("Trend")?;
-    page.text(&format!(
+    let lang = page.lang();
+    page.title(lang.of("Trend", "趋势"))?;
+    page.text(&say!(
+        lang,
         "{} over {}: {} a day{}. ({} snapshots, {}.)",
-        if trend.of == "total" { "Keys and tables" } else { "Memory of the keys" },
-        human::duration(trend.span),
+        "{}，跨度 {}：每天 {}{}。（{} 个快照，{}。）",
+        if trend.of == "total" {
+            lang.of("Keys and tables", "key 与哈希表")
+        } else {
+            lang.of("Memory of the keys", "key 的内存")
+        },
+        human::duration(trend.span, lang),
         signed(trend.per_day),
-        range(trend),
+        range(trend, lang),
         trend.snapshots,
-        trend.method,
+        method(trend, lang),
     ))?;
     match &trend.reached {
         None => Ok(()),
-        Some(reached) => page.hanging(tone(reached), "", &outlook(reached)),
+        Some(reached) => page.hanging(tone(reached), "", &outlook(reached, lang)),
     }
 }
 
@@ -114,30 +123,52 @@ fn tone(reached: &Reached) -> Tone {
     if reached.already || reached.at.is_some() { Tone::Warning } else { Tone::Plain }
 }
 
-fn range(trend: &Trend) -> String {
-    trend
-        .per_day_range
-        .map_or_else(String::new, |[least, most]| format!(" (between {} and {})", signed(least), signed(most)))
+fn range(trend: &Trend, lang: Lang) -> String {
+    trend.per_day_range.map_or_else(String::new, |[least, most]| {
+        say!(lang, " (between {} and {})", "（{} 至 {} 之间）", signed(least), signed(most))
+    })
 }
 
-fn outlook(reached: &Reached) -> String {
+/// How the line was drawn.
+fn method(trend: &Trend, lang: Lang) -> &'static str {
+    match trend.per_day_range {
+        Some(_) => lang.of(trend.method, "最小二乘法；斜率范围为学生 t 分布的 95 % 置信区间"),
+        None => lang.of(trend.method, "过两个快照的直线：误差未知"),
+    }
+}
+
+fn outlook(reached: &Reached, lang: Lang) -> String {
     let limit = human::bytes(reached.maxmemory.0);
     let day = |at: Millis| human::time(at.0).split(' ').next().unwrap_or_default().to_owned();
     match (reached.at, reached.earliest, reached.latest) {
-        _ if reached.already => format!("The limit of {limit} is exceeded already."),
-        (None, None, _) => format!("By this line the limit of {limit} is not reached."),
-        (None, Some(earliest), _) => {
-            format!("By this line the limit of {limit} is not reached, though it may be from {} on.", day(earliest))
+        _ if reached.already => say!(lang, "The limit of {limit} is exceeded already.", "已超过上限 {limit}。"),
+        (None, None, _) => {
+            say!(lang, "By this line the limit of {limit} is not reached.", "按此趋势不会达到上限 {limit}。")
         }
-        (Some(at), None, None) => format!("By this line the limit of {limit} is reached on {}.", day(at)),
-        (Some(at), earliest, Some(latest)) => format!(
+        (None, Some(earliest), _) => say!(
+            lang,
+            "By this line the limit of {limit} is not reached, though it may be from {} on.",
+            "按此趋势不会达到上限 {limit}，但自 {} 起仍有可能。",
+            day(earliest)
+        ),
+        (Some(at), None, None) => say!(
+            lang,
+            "By this line the limit of {limit} is reached on {}.",
+            "按此趋势将达到上限 {limit}，时间为 {}。",
+            day(at)
+        ),
+        (Some(at), earliest, Some(latest)) => say!(
+            lang,
             "By this line the limit of {limit} is reached on {}, with 95 % between {} and {}.",
+            "按此趋势将达到上限 {limit}，时间为 {}，95 % 置信区间为 {} 至 {}。",
             day(at),
             earliest.map_or_else(String::new, day),
             day(latest),
         ),
-        (Some(at), Some(earliest), None) => format!(
+        (Some(at), Some(earliest), None) => say!(
+            lang,
             "By this line the limit of {limit} is reached on {}, at the earliest on {}; it may also never be.",
+            "按此趋势将达到上限 {limit}，时间为 {}，最早 {}；也可能永远不会达到。",
             day(at),
             day(earliest),
         ),
@@ -159,12 +190,12 @@ fn changes(title: &str, list: &[PatternChange], count: u64, page: &mut Page<'_>)
     }
     page.title(title)?;
     let mut grid = Grid::new([
-        Column::text("pattern").shrink(20),
-        Column::number("keys before").spare(2),
-        Column::number("keys").spare(1),
-        Column::number("memory before"),
-        Column::number("memory"),
-        Column::text("change"),
+        Column::text(heads::PATTERN).shrink(20),
+        Column::number(heads::KEYS_BEFORE).spare(2),
+        Column::number(heads::KEYS).spare(1),
+        Column::number(heads::MEMORY_BEFORE),
+        Column::number(heads::MEMORY),
+        Column::text(heads::CHANGE),
     ]);
     let shown = page.first(list);
     for change in shown {
@@ -188,39 +219,45 @@ fn changes(title: &str, list: &[PatternChange], count: u64, page: &mut Page<'_>)
 }
 
 fn findings(findings: &Baseline, page: &mut Page<'_>) -> io::Result<()> {
-    let lists = [("new", &findings.new), ("worse", &findings.worse), ("fixed", &findings.fixed)];
-    page.title("Findings")?;
-    if lists.iter().all(|(_, list)| list.is_empty()) {
-        return page.text("Nothing is new, worse or fixed.");
+    let lang = page.lang();
+    let lists = [
+        (lang.of("new", "新增"), Tone::Warning, &findings.new),
+        (lang.of("worse", "加重"), Tone::Warning, &findings.worse),
+        (lang.of("fixed", "已修复"), Tone::Plain, &findings.fixed),
+    ];
+    page.title(lang.of("Findings", "违规"))?;
+    if lists.iter().all(|(_, _, list)| list.is_empty()) {
+        return page.text(lang.of("Nothing is new, worse or fixed.", "没有新增、加重或已修复的违规。"));
     }
     let mut grid = Grid::new([
-        Column::text(""),
-        Column::text("severity"),
-        Column::text("rule"),
-        Column::text("pattern").shrink(16),
-        Column::number("keys before").spare(1),
-        Column::number("keys"),
-        Column::number("memory").spare(2),
+        Column::text(heads::NONE),
+        Column::text(heads::SEVERITY),
+        Column::text(heads::RULE),
+        Column::text(heads::PATTERN).shrink(16),
+        Column::number(heads::KEYS_BEFORE).spare(1),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY).spare(2),
     ]);
     let mut hidden = 0;
-    for (what, list) in lists {
+    for (what, tone, list) in lists {
         let shown = page.first(list);
         hidden += list.len() - shown.len();
         for row in shown {
-            let tone = if what == "fixed" { Tone::Plain } else { Tone::Warning };
-            grid.toned(tone, finding(what, row));
+            grid.toned(tone, finding(what, row, lang));
         }
     }
     grid.print(page)?;
     page.more(0, hidden)
 }
 
-fn finding(what: &str, row: &BaselineRow) -> [Cell; 7] {
+fn finding(what: &str, row: &BaselineRow, lang: Lang) -> [Cell; 7] {
     [
         what.into(),
         row.severity.as_str().into(),
         row.rule.as_str().into(),
-        row.pattern.as_deref().map_or("all".into(), |pattern| key_text::text(pattern).into_owned().into()),
+        row.pattern
+            .as_deref()
+            .map_or(lang.of("all", "全部").into(), |pattern| key_text::text(pattern).into_owned().into()),
         row.before.as_ref().map_or(Cell::Absent, |before| before.keys.into()),
         row.keys.into(),
         row.memory.into(),

@@ -4,6 +4,8 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
+use crate::policy::rule::Text;
+use crate::render::words::{heads, known, nouns, say};
 use crate::render::{human, key_text};
 use crate::report::Report;
 use crate::units::Bytes;
@@ -17,52 +19,54 @@ pub(super) fn expiry(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if expiry.next.is_none() && expiry.last.is_none() && report.totals.expired.keys == 0 {
         return Ok(());
     }
-    page.title("Time left")?;
+    let lang = page.lang();
+    page.title(lang.of("Time left", "剩余时间"))?;
     if let Some(now) = expiry.reference_time {
-        let mut text = format!("At {}:", human::time(now.0));
+        let mut text = say!(lang, "At {}:", "以 {} 为准：", human::time(now.0));
         if let Some(next) = expiry.next {
-            let distance = human::distance(next.0, now.0);
-            text.push_str(&format!(" next expiry {distance} ({}),", human::time(next.0)));
+            let (distance, time) = (human::distance(next.0, now.0, lang), human::time(next.0));
+            text.push_str(&say!(lang, " next expiry {distance} ({time}),", "最近一次过期在 {distance}（{time}），"));
         }
         if let Some(last) = expiry.last {
-            text.push_str(&format!(" last {} ({}).", human::distance(last.0, now.0), human::time(last.0)));
+            let (distance, time) = (human::distance(last.0, now.0, lang), human::time(last.0));
+            text.push_str(&say!(lang, " last {distance} ({time}).", "最后一次在 {distance}（{time}）。"));
         }
-        page.text(text.trim_end_matches([',', ':']))?;
+        page.text(text.trim_end_matches([',', ':', '，', '：']))?;
     }
-    let classes = expiry.classes.iter().map(|class| (class.left.to_owned(), class.keys, class.memory));
-    spread(report, page, "left", classes.collect())
+    let classes =
+        expiry.classes.iter().map(|class| (known::class(class.left, lang).into_owned(), class.keys, class.memory));
+    spread(report, page, heads::LEFT, classes.collect())
 }
 
 /// How long keys have been idle and how often they are used, where the dump tells.
 pub(super) fn access(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let lang = page.lang();
     if let Some(idle) = report.idle.as_ref().filter(|idle| idle.keys > 0) {
-        page.title("Time since the last access")?;
-        let classes = idle.classes.iter().map(|class| (class.idle.to_owned(), class.keys, class.memory));
-        spread(report, page, "idle", classes.collect())?;
+        page.title(lang.of("Time since the last access", "距上次访问的时间"))?;
+        let classes =
+            idle.classes.iter().map(|class| (known::class(class.idle, lang).into_owned(), class.keys, class.memory));
+        spread(report, page, heads::IDLE, classes.collect())?;
     }
     if let Some(freq) = report.freq.as_ref().filter(|freq| freq.keys > 0) {
-        page.title("Access counter (logarithmic, decays with time)")?;
-        let name = |from, to| if from == to { format!("{from}") } else { format!("{from} to {to}") };
+        let title = lang.of("Access counter (logarithmic, decays with time)", "访问计数器（对数增长，随时间衰减）");
+        page.title(title)?;
+        let name =
+            |from, to| if from == to { format!("{from}") } else { say!(lang, "{from} to {to}", "{from} 至 {to}") };
         let classes = freq.classes.iter().map(|class| (name(class.from, class.to), class.keys, class.memory));
-        spread(report, page, "counter", classes.collect())?;
+        spread(report, page, heads::COUNTER, classes.collect())?;
     }
     Ok(())
 }
 
-fn spread(
-    report: &Report,
-    page: &mut Page<'_>,
-    heading: &'static str,
-    classes: Vec<(String, u64, Bytes)>,
-) -> io::Result<()> {
+fn spread(report: &Report, page: &mut Page<'_>, heading: Text, classes: Vec<(String, u64, Bytes)>) -> io::Result<()> {
     let most = classes.iter().map(|(_, keys, _)| *keys).max().unwrap_or(0);
     let mut grid = Grid::new([
         Column::text(heading),
-        Column::number("memory"),
-        Column::number("of memory"),
-        Column::number("keys"),
-        Column::number("of keys"),
-        Column::text("").spare(1),
+        Column::number(heads::MEMORY),
+        Column::number(heads::OF_MEMORY),
+        Column::number(heads::KEYS),
+        Column::number(heads::OF_KEYS),
+        Column::text(heads::NONE).spare(1),
     ]);
     for (class, keys, memory) in classes {
         let tone = if keys == 0 { Tone::Faint } else { Tone::Plain };
@@ -90,22 +94,25 @@ pub(super) fn slots(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let Some(slots) = report.slots.as_ref().filter(|slots| slots.used > 0) else {
         return Ok(());
     };
-    page.title("Cluster slots")?;
-    page.text(&format!(
+    let lang = page.lang();
+    page.title(lang.of("Cluster slots", "集群槽位"))?;
+    page.text(&say!(
+        lang,
         "{} with keys; mean {}, median {}, p99 {}, heaviest {}. {} with a hash tag.",
-        human::counted(slots.used, "slot"),
+        "{}有 key；平均 {}，中位数 {}，p99 {}，最大 {}。{}带 hash tag。",
+        human::counted(slots.used, nouns::SLOT, lang),
         human::bytes(slots.mean.0),
         human::bytes(slots.p50.0),
         human::bytes(slots.p99.0),
         human::bytes(slots.max.0),
-        human::counted(slots.tagged_keys, "key"),
+        human::counted(slots.tagged_keys, nouns::KEY, lang),
     ))?;
     let mut grid = Grid::new([
-        Column::text("slot"),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("share"),
-        Column::text("heaviest key").shrink(20),
+        Column::text(heads::SLOT),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::number(heads::SHARE),
+        Column::text(heads::HEAVIEST_KEY).shrink(20),
     ]);
     let shown = page.first(&slots.list);
     for row in shown {

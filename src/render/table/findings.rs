@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::grid::{Cell, Column, Grid};
 use super::overview::breaking;
 use super::page::{Page, Tone};
-use crate::render::{human, key_text};
+use crate::render::words::{heads, known, nouns, say};
+use crate::render::{Lang, human, key_text};
 use crate::report::{Finding, FindingPattern, Report};
 use crate::units::Bytes;
 
@@ -23,22 +24,23 @@ pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if findings.list.is_empty() {
         return Ok(());
     }
-    page.title("Findings")?;
-    page.text(&headline(report))?;
+    let lang = page.lang();
+    page.title(lang.of("Findings", "违规"))?;
+    page.text(&headline(report, lang))?;
     let mut grid = Grid::new([
-        Column::text("rule"),
-        Column::text("severity"),
-        Column::number("patterns").spare(2),
-        Column::number("keys"),
-        Column::number("of keys").spare(3),
-        Column::number("memory"),
-        Column::number("of memory").spare(4),
-        Column::number("saves").spare(1),
-        Column::number("worst"),
-        Column::number("allowed"),
+        Column::text(heads::RULE),
+        Column::text(heads::SEVERITY),
+        Column::number(heads::PATTERNS).spare(2),
+        Column::number(heads::KEYS),
+        Column::number(heads::OF_KEYS).spare(3),
+        Column::number(heads::MEMORY),
+        Column::number(heads::OF_MEMORY).spare(4),
+        Column::number(heads::SAVES).spare(1),
+        Column::number(heads::WORST),
+        Column::number(heads::ALLOWED),
     ]);
     for finding in &findings.list {
-        grid.toned(tone(finding.severity), summary(report, finding));
+        grid.toned(tone(finding.severity), summary(report, finding, lang));
     }
     grid.print(page)?;
     for finding in &findings.list {
@@ -47,10 +49,11 @@ pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn headline(report: &Report) -> String {
+fn headline(report: &Report, lang: Lang) -> String {
     let findings = &report.findings;
     let policy = key_text::text(&findings.policy);
-    let extends = findings.extends.as_deref().map(|base| format!(", which extends {}", key_text::text(base)));
+    let extends = findings.extends.as_deref().map(key_text::text);
+    let extends = extends.map(|base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));
     let counts: Vec<String> = findings
         .severities
         .iter()
@@ -59,20 +62,24 @@ fn headline(report: &Report) -> String {
         .collect();
     let broken = breaking(findings);
     let keys = match broken.keys {
-        0 => "no single key breaks a rule".to_owned(),
-        keys => format!(
+        0 => lang.of("no single key breaks a rule", "没有单个 key 违反规则").to_owned(),
+        keys => say!(
+            lang,
             "{} ({}) with {}, {} of all memory, break a rule about keys",
-            human::counted(keys, "key"),
+            "{}（{}）违反针对 key 的规则，占 {}，为总内存的 {}",
+            human::counted(keys, nouns::KEY, lang),
             human::share_of(keys, report.totals.keys),
             human::bytes(broken.memory.0),
             human::share_of(broken.memory.0, report.totals.memory.0),
         ),
     };
-    format!(
+    say!(
+        lang,
         "Policy {policy}{}, {}: {}; {keys}. `rdblens rules ID` explains a rule.",
+        "策略 {policy}{}，{}：{}；{keys}。`rdblens rules ID` 解释一条规则。",
         extends.unwrap_or_default(),
-        human::counted(findings.checked.len() as u64, "rule"),
-        counts.join(", "),
+        human::counted(findings.checked.len() as u64, nouns::RULE, lang),
+        counts.join(lang.of(", ", "，")),
     )
 }
 
@@ -84,10 +91,10 @@ fn tone(severity: &str) -> Tone {
     }
 }
 
-fn summary(report: &Report, finding: &Finding) -> [Cell; 10] {
+fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
     let about_keys = finding.keys > 0;
     let of = |part: u64, whole: u64| if about_keys { Cell::ShareOf(part, whole) } else { Cell::Absent };
-    let (worst, allowed) = worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit));
+    let (worst, allowed) = worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit, lang));
     [
         finding.rule.into(),
         finding.severity.into(),
@@ -111,16 +118,16 @@ fn worst(finding: &Finding) -> Option<&FindingPattern> {
 }
 
 /// What was measured and what is allowed, each with its unit.
-fn measured(row: &FindingPattern, unit: Option<&str>) -> (Cell, Cell) {
-    let cell = |number: Option<u64>| number.map_or(Cell::Absent, |number| in_unit(number, unit).into());
+fn measured(row: &FindingPattern, unit: Option<&str>, lang: Lang) -> (Cell, Cell) {
+    let cell = |number: Option<u64>| number.map_or(Cell::Absent, |number| in_unit(number, unit, lang).into());
     (cell(row.measured), cell(row.allowed))
 }
 
 /// A number of a rule's unit for people.
-fn in_unit(number: u64, unit: Option<&str>) -> String {
+fn in_unit(number: u64, unit: Option<&str>, lang: Lang) -> String {
     match unit {
         Some("bytes") => human::bytes(number),
-        Some("milliseconds") => human::duration(number),
+        Some("milliseconds") => human::duration(number, lang),
         Some("permille") => human::share_of(number, 1000),
         _ => human::count(number),
     }
@@ -128,27 +135,29 @@ fn in_unit(number: u64, unit: Option<&str>) -> String {
 
 /// One finding: what is demanded, where it is broken, what to do.
 fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
+    let lang = page.lang();
     page.gap()?;
-    let head = format!("{} {}: {}", finding.severity, finding.rule, key_text::text(&finding.demand.en));
+    let demand = key_text::text(lang.of(&finding.demand.en, &finding.demand.zh));
+    let head = say!(lang, "{} {}: {demand}", "{} {}：{demand}", finding.severity, finding.rule);
     page.hanging(Tone::Bold, "", &head)?;
     let mut grid = Grid::new([
-        Column::text("pattern").shrink(24),
-        Column::text("owner").shrink(8).spare(3),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("saves").spare(4),
-        Column::number("worst").spare(5),
-        Column::number("allowed").spare(6),
-        Column::text("heaviest example").shrink(16).spare(1),
+        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::OWNER).shrink(8).spare(3),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::number(heads::SAVES).spare(4),
+        Column::number(heads::WORST).spare(5),
+        Column::number(heads::ALLOWED).spare(6),
+        Column::text(heads::EXAMPLE).shrink(16).spare(1),
     ]);
     let limit = finding.patterns.first().and_then(|row| row.allowed);
     let alike = finding.patterns.iter().all(|row| row.allowed == limit);
     let shown = page.first(&finding.patterns);
     let shown = &shown[..shown.len().min(PATTERNS_OF_A_FINDING)];
     for row in shown {
-        let (worst, allowed) = measured(row, finding.unit);
+        let (worst, allowed) = measured(row, finding.unit, lang);
         grid.row([
-            row.pattern.as_deref().map_or_else(|| "the whole snapshot".into(), escaped),
+            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), escaped),
             row.owner.as_deref().map_or(Cell::Absent, escaped),
             if row.keys > 0 { row.keys.into() } else { Cell::Absent },
             if row.keys > 0 || row.memory > Bytes(0) { row.memory.into() } else { Cell::Absent },
@@ -167,7 +176,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     for row in shown {
         details(row, finding.unit, page)?;
     }
-    page.hanging(Tone::Plain, "→ ", &key_text::text(&finding.fix.en))
+    page.hanging(Tone::Plain, "→ ", &key_text::text(lang.of(&finding.fix.en, &finding.fix.zh)))
 }
 
 fn escaped(text: &str) -> Cell {
@@ -176,52 +185,56 @@ fn escaped(text: &str) -> Cell {
 
 /// What else is known of a row, behind its pattern.
 fn details(row: &FindingPattern, unit: Option<&str>, page: &mut Page<'_>) -> io::Result<()> {
-    let facts: Vec<String> = row.details.iter().filter_map(|(name, value)| detail_text(name, value, unit)).collect();
+    let lang = page.lang();
+    let facts: Vec<String> =
+        row.details.iter().filter_map(|(name, value)| detail_text(name, value, unit, lang)).collect();
     if facts.is_empty() {
         return Ok(());
     }
     let pattern = row.pattern.as_deref().map_or_else(String::new, |pattern| format!("{pattern}: "));
-    let text = format!("{pattern}{}", facts.join("; "));
+    let text = format!("{pattern}{}", facts.join(lang.of("; ", "；")));
     page.hanging(Tone::Faint, "  ", &key_text::text(&text))
 }
 
 /// A detail as `name value`; none if it says nothing. What is so is told by its name alone.
-fn detail_text(name: &str, value: &Value, unit: Option<&str>) -> Option<String> {
+fn detail_text(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> Option<String> {
     let says_nothing = match value {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
-    let words = name.replace('_', " ");
+    let words = known::detail(name, lang);
     match value {
         _ if says_nothing => None,
-        Value::Bool(true) => Some(words),
-        _ => Some(format!("{words} {}", plain(name, value, unit))),
+        Value::Bool(true) => Some(words.into_owned()),
+        _ => Some(format!("{words} {}", plain(name, value, unit, lang))),
     }
 }
 
 /// A value of a detail without the marks of JSON, where it has a plain form. Names say what is a time or counted in bytes;
 /// a mean is of what the rule measures.
-fn plain(name: &str, value: &Value, unit: Option<&str>) -> String {
+fn plain(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> String {
     let bytes = ["memory", "bytes", "saves"].iter().any(|part| name.contains(part));
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => known::detail_value(name, text, lang).to_owned(),
         Value::Number(number) => match (name, number.as_u64(), number.as_i64()) {
             ("ctime", _, Some(seconds)) => human::time_of_seconds(seconds),
             ("start", _, Some(millis)) => human::time(millis),
-            ("mean", Some(number), _) => in_unit(number, unit),
+            ("mean", Some(number), _) => in_unit(number, unit, lang),
             (_, Some(number), _) if bytes => human::bytes(number),
             (_, Some(number), _) => human::count(number),
             _ => number.to_string(),
         },
         Value::Array(items) => {
-            let shown = items.iter().take(ITEMS_OF_A_DETAIL).map(|item| plain(name, item, unit));
+            let shown = items.iter().take(ITEMS_OF_A_DETAIL).map(|item| plain(name, item, unit, lang));
             let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
-            shown.chain(more.map(|more| format!("{more} more"))).collect::<Vec<_>>().join(", ")
+            shown.chain(more.map(|more| say!(lang, "{more} more", "另有 {more} 个"))).collect::<Vec<_>>().join(", ")
         }
-        Value::Object(members) => {
-            members.iter().filter_map(|(name, value)| detail_text(name, value, unit)).collect::<Vec<_>>().join(" ")
-        }
+        Value::Object(members) => members
+            .iter()
+            .filter_map(|(name, value)| detail_text(name, value, unit, lang))
+            .collect::<Vec<_>>()
+            .join(" "),
         Value::Null => human::ABSENT.to_owned(),
         Value::Bool(flag) => flag.to_string(),
     }
@@ -234,7 +247,7 @@ mod tests {
 
     #[test]
     fn details_read_as_words_and_units() {
-        let text = |name: &str, value: Value| detail_text(name, &value, Some("bytes"));
+        let text = |name: &str, value: Value| detail_text(name, &value, Some("bytes"), Lang::En);
         assert_eq!(text("leaves", json!(["age", "name"])).as_deref(), Some("leaves age, name"));
         assert_eq!(text("memory_before", json!(2048)).as_deref(), Some("memory before 2.0 KiB"));
         assert_eq!(text("mean", json!(2048)).as_deref(), Some("mean 2.0 KiB"));
@@ -250,7 +263,7 @@ mod tests {
     #[test]
     fn what_says_nothing_is_left_out() {
         for value in [json!(null), json!(false), json!([])] {
-            assert_eq!(detail_text("sampled", &value, None), None);
+            assert_eq!(detail_text("sampled", &value, None, Lang::En), None);
         }
     }
 

@@ -6,6 +6,8 @@ use std::io;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
 use super::page::{Page, Tone};
+use crate::policy::rule::Text;
+use crate::render::Lang;
 use crate::render::human::{self, ByteUnit};
 use crate::render::key_text::{fit, width};
 use crate::units::Bytes;
@@ -73,7 +75,7 @@ impl Cell {
 /// How one column is laid out.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::render) struct Column {
-    heading: &'static str,
+    heading: Text,
     numeric: bool,
     /// Shortened down to this width before anything is dropped; `None` is never shortened.
     least: Option<usize>,
@@ -85,12 +87,12 @@ pub(in crate::render) struct Column {
 
 impl Column {
     /// A left-aligned column.
-    pub const fn text(heading: &'static str) -> Self {
+    pub const fn text(heading: Text) -> Self {
         Column { heading, numeric: false, least: None, spare: 0, units: 10 }
     }
 
     /// A right-aligned column. Of bytes the heading is completed with the unit.
-    pub const fn number(heading: &'static str) -> Self {
+    pub const fn number(heading: Text) -> Self {
         Column { numeric: true, ..Column::text(heading) }
     }
 
@@ -140,7 +142,8 @@ impl Grid {
             return Ok(());
         }
         let units: Vec<ByteUnit> = (0..self.columns.len()).map(|at| self.unit(at)).collect();
-        let headings: Vec<String> = (0..self.columns.len()).map(|at| self.heading(at, units[at])).collect();
+        let headings: Vec<String> =
+            (0..self.columns.len()).map(|at| self.heading(at, units[at], page.lang())).collect();
         let rows: Vec<Vec<String>> = self.rows.iter().map(|(_, cells)| format_row(cells, &units)).collect();
         let natural: Vec<usize> = (0..self.columns.len())
             .map(|at| rows.iter().map(|row| width(&row[at])).fold(width(&headings[at]), usize::max))
@@ -166,9 +169,9 @@ impl Grid {
         ByteUnit::largest_with(bytes.max().unwrap_or(0), self.columns[at].units)
     }
 
-    fn heading(&self, at: usize, unit: ByteUnit) -> String {
+    fn heading(&self, at: usize, unit: ByteUnit, lang: Lang) -> String {
         let holds_bytes = self.rows.iter().any(|(_, cells)| matches!(cells[at], Cell::Bytes(_)));
-        let heading = self.columns[at].heading;
+        let heading = lang.pick(self.columns[at].heading);
         if holds_bytes { format!("{heading} {}", unit.name()) } else { heading.to_owned() }
     }
 
@@ -231,19 +234,21 @@ fn total(widths: &[Option<usize>]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::TableOptions;
+    use crate::render::words::heads::same;
 
     fn print(grid: &Grid, width: u16) -> String {
         let mut out = Vec::new();
-        grid.print(&mut Page::new(&mut out, width, false, 10)).unwrap();
+        grid.print(&mut Page::new(&mut out, width, TableOptions::default())).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     fn sample() -> Grid {
         let mut grid = Grid::new([
-            Column::text("key").shrink(10),
-            Column::number("keys"),
-            Column::number("memory"),
-            Column::text("note").spare(1),
+            Column::text(same("key")).shrink(10),
+            Column::number(same("keys")),
+            Column::number(same("memory")),
+            Column::text(same("note")).spare(1),
         ]);
         grid.row([Cell::from("  user:用户:0123456789"), 1_234_u64.into(), Bytes(20 << 20).into(), "yes".into()]);
         grid.row([Cell::from("b"), 5_u64.into(), Bytes(1).into(), Cell::Absent]);
@@ -282,13 +287,13 @@ b                      5        <0.1  –
 
     #[test]
     fn a_column_without_figures_is_not_written() {
-        let mut grid = Grid::new([Column::text("a"), Column::number("b")]);
+        let mut grid = Grid::new([Column::text(same("a")), Column::number(same("b"))]);
         grid.row([Cell::from("x"), Cell::Absent]);
         assert_eq!(print(&grid, 80), "a\n─\nx\n");
     }
 
     #[test]
     fn a_table_without_rows_is_not_written() {
-        assert_eq!(print(&Grid::new([Column::text("a")]), 80), "");
+        assert_eq!(print(&Grid::new([Column::text(same("a"))]), 80), "");
     }
 }

@@ -3,25 +3,28 @@
 use std::io;
 
 use super::page::{Page, Tone};
+use crate::policy::rule::Text;
 use crate::render::key_text;
 use crate::report::{Checksum, Report};
 
 /// The report's warnings, then commands.
 pub(super) fn notes_and_next_steps(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    let lang = page.lang();
     if !report.warnings.is_empty() {
-        page.title("Notes")?;
+        page.title(lang.of("Notes", "说明"))?;
         let shown = page.first(&report.warnings);
         for warning in shown {
             page.hanging(Tone::Plain, "- ", &key_text::text(warning))?;
         }
         page.more(shown.len(), report.warnings.len())?;
     }
-    page.title("What next")?;
+    page.title(lang.of("What next", "下一步"))?;
     let steps = steps(report, page);
     let widest = steps.iter().map(|(command, _)| key_text::width(command)).max().unwrap_or(0);
     for (command, answer) in steps {
+        let answer = lang.pick(answer);
         let pad = " ".repeat(widest - key_text::width(&command));
-        if widest + answer.len() + 4 <= page.width() {
+        if widest + key_text::width(answer) + 4 <= page.width() {
             page.line(Tone::Plain, &format!("{command}{pad}  # {answer}"))?;
         } else {
             page.line(Tone::Faint, &format!("# {answer}"))?;
@@ -32,18 +35,18 @@ pub(super) fn notes_and_next_steps(report: &Report, page: &mut Page<'_>) -> io::
 }
 
 /// Commands with what they answer, the most urgent first.
-fn steps(report: &Report, page: &Page<'_>) -> Vec<(String, &'static str)> {
+fn steps(report: &Report, page: &Page<'_>) -> Vec<(String, Text)> {
     let mut steps = Vec::new();
-    let mut step = |command: &dyn Fn(&str) -> String, answer| {
+    let mut step = |command: &dyn Fn(&str) -> String, en, zh| {
         let with_names = files(report).map(|names| command(&names));
         let fits = |command: &String| key_text::width(command) <= page.width();
         let placeholder = if report.source.files.len() > 1 { "FILES" } else { "FILE" };
         // A command that was shortened could not be pasted: none is better.
         let command = with_names.filter(fits).or_else(|| Some(command(placeholder)).filter(fits));
-        steps.extend(command.map(|command| (command, answer)));
+        steps.extend(command.map(|command| (command, Text { en, zh })));
     };
     if is_damaged(report) {
-        step(&|files| format!("rdblens check {files}"), "where and how the file is damaged");
+        step(&|files| format!("rdblens check {files}"), "where and how the file is damaged", "文件在何处、如何损坏");
     }
     if let Some(row) = report.top.by_memory.first() {
         let key = std::str::from_utf8(&row.key.0).ok().and_then(quoted).unwrap_or_else(|| "KEY".to_owned());
@@ -52,18 +55,21 @@ fn steps(report: &Report, page: &Page<'_>) -> Vec<(String, &'static str)> {
             let file = row.source.as_deref().map(|source| quoted(source).unwrap_or_else(|| "FILE".to_owned()));
             format!("rdblens show {} {key}{db}", file.as_deref().unwrap_or(files))
         };
-        step(&show, "what is in the heaviest key");
+        step(&show, "what is in the heaviest key", "最大的 key 里有什么");
     }
     if let Some(glob) = report.patterns.list.first().and_then(|row| glob(&row.pattern)) {
         let keys = |files: &str| format!("rdblens keys {files} --match {glob} --format csv");
-        step(&keys, "the keys of the heaviest pattern, a row each");
+        step(&keys, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行");
     }
     if let Some(row) = report.types.first() {
         let keys = |files: &str| format!("rdblens keys {files} --type {}", row.kind);
-        step(&keys, "the keys of the heaviest type, a row each");
+        step(&keys, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行");
     }
-    let all = if page.columns_left_out { "all rows, and the columns left out here" } else { "all rows, for programs" };
-    step(&|files| format!("rdblens analyze {files} --format json"), all);
+    let all = |files: &str| format!("rdblens analyze {files} --format json");
+    match page.columns_left_out {
+        true => step(&all, "all rows, and the columns left out here", "所有行，以及此处省略的列"),
+        false => step(&all, "all rows, for programs", "所有行，供程序读取"),
+    }
     steps
 }
 

@@ -3,21 +3,37 @@
 use std::io;
 
 use super::page::Page;
-use crate::render::human;
+use crate::render::words::say;
+use crate::render::{Lang, human};
 use crate::report::{Instance, Report, Tables};
 use crate::units::Bytes;
 
 /// Keys, tables, and what is between them and `used-mem`.
 pub(super) fn instance(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let Some(instance) = &report.instance else { return Ok(()) };
-    page.title("Instance")?;
-    page.text(&format!("{} in all{}: {}.", bytes(instance.total), servers(report), parts(instance)))?;
+    let lang = page.lang();
+    page.title(lang.of("Instance", "实例"))?;
+    let (total, servers, parts) = (bytes(instance.total), servers(report, lang), parts(instance, lang));
+    page.text(&say!(lang, "{total} in all{servers}: {parts}.", "{servers}共 {total}：{parts}。"))?;
     if let Some(after_load) = instance.after_load {
-        page.text(&format!("{} right after loading, until tables that grew are moved.", bytes(after_load)))?;
+        page.text(&say!(
+            lang,
+            "{} right after loading, until tables that grew are moved.",
+            "刚加载完时为 {}，直到扩容的哈希表完成迁移。",
+            bytes(after_load)
+        ))?;
     }
-    page.text(&format!("MEMORY STATS counts {}; dataset {}.", overhead(&instance.overhead), signed(instance.dataset)))?;
+    page.text(&say!(
+        lang,
+        "MEMORY STATS counts as overhead {}; dataset {}.",
+        "MEMORY STATS 将 {} 计为 overhead；dataset 为 {}。",
+        tables(&instance.overhead, "slot-to-keys", lang).join(lang.of(", ", "、")),
+        signed(instance.dataset)
+    ))?;
     match (instance.used_mem, instance.difference) {
-        (Some(used), Some(difference)) => page.text(&format!("used-mem was {}{}.", bytes(used), besides(difference))),
+        (Some(used), Some(difference)) => {
+            page.text(&say!(lang, "used-mem was {}{}.", "used-mem 为 {}{}。", bytes(used), besides(difference, lang)))
+        }
         _ => Ok(()),
     }
 }
@@ -31,43 +47,50 @@ fn signed(bytes: i64) -> String {
     if bytes < 0 { format!("-{text}") } else { text }
 }
 
-fn servers(report: &Report) -> String {
+fn servers(report: &Report, lang: Lang) -> String {
     match report.source.files.len() {
         0 | 1 => String::new(),
-        files => format!(" on {files} servers"),
+        files => say!(lang, " on {files} servers", "{files} 台服务器"),
     }
 }
 
-fn parts(instance: &Instance) -> String {
+fn parts(instance: &Instance, lang: Lang) -> String {
     let size = human::bytes(instance.correction.unsigned_abs());
-    let mut parts = vec![format!("keys {} by MEMORY USAGE", bytes(instance.keys))];
+    let mut parts = vec![say!(lang, "keys {} by MEMORY USAGE", "key {}（按 MEMORY USAGE）", bytes(instance.keys))];
     match instance.correction {
         0 => {}
-        1.. => parts.push(format!("{size} that the allocator gives beyond that")),
-        _ => parts.push(format!("less {size} of it that is over-counting or entries of tables")),
+        1.. => parts.push(say!(lang, "{size} that the allocator gives beyond that", "分配器另外给出 {size}")),
+        _ => parts.push(say!(
+            lang,
+            "less {size} of it that is over-counting or entries of tables",
+            "减去其中重复计算或属于哈希表条目的 {size}"
+        )),
     }
-    parts.extend(tables(&instance.tables, "cluster slots"));
-    parts.join(", ")
+    parts.extend(tables(&instance.tables, lang.of("cluster slots", "集群槽位"), lang));
+    parts.join(lang.of(", ", "，"))
 }
 
-fn overhead(overhead: &Tables) -> String {
-    format!("as overhead {}", tables(overhead, "slot-to-keys").join(", "))
-}
-
-fn tables(tables: &Tables, slots: &str) -> Vec<String> {
-    let named = [("main tables", tables.main), ("expires tables", tables.expires), (slots, tables.slots)];
-    let there = named.into_iter().filter(|&(name, size)| name == "main tables" || size > Bytes(0));
-    there.map(|(name, size)| format!("{name} {}", bytes(size))).collect()
+fn tables(tables: &Tables, slots: &str, lang: Lang) -> Vec<String> {
+    let main = (lang.of("main tables", "主哈希表"), tables.main);
+    let others = [(lang.of("expires tables", "过期表"), tables.expires), (slots, tables.slots)];
+    let there = others.into_iter().filter(|&(_, size)| size > Bytes(0));
+    [main].into_iter().chain(there).map(|(name, size)| format!("{name} {}", bytes(size))).collect()
 }
 
 /// What used-mem holds beside what a dump tells of.
-fn besides(difference: i64) -> String {
+fn besides(difference: i64, lang: Lang) -> String {
     let size = human::bytes(difference.unsigned_abs());
     if difference < 0 {
-        return format!(", {size} less: the producer was another server, had other settings or another allocator");
+        return say!(
+            lang,
+            ", {size} less: the producer was another server, had other settings or another allocator",
+            "，少 {size}：写入快照的是另一种服务器，或者设置、分配器不同"
+        );
     }
-    format!(
+    say!(
+        lang,
         ", {size} more: what a server takes to start, clients, replication backlog, scripts, and room that values and \
-         tables had grown into and a restart gives back"
+         tables had grown into and a restart gives back",
+        "，多 {size}：服务器启动占用、客户端、复制积压缓冲区、脚本，以及 value 和哈希表增长后留下、重启才会归还的空间"
     )
 }

@@ -5,14 +5,17 @@ use std::io;
 use super::grid::{Cell, Column, Grid};
 use super::page::Page;
 use super::source::common_folder;
-use crate::render::{human, key_text};
+use crate::policy::rule::Text;
+use crate::render::words::{heads, nouns, say};
+use crate::render::{Lang, human, key_text};
 use crate::report::{KeyRow, Report};
 
 /// Rows of each type where all types share one table.
 const ROWS_OF_A_TYPE: usize = 3;
 
 /// What the column of that name means.
-const LENGTH: &str = "Length is elements, of strings bytes.";
+const LENGTH: Text =
+    Text { en: "Length is elements, of strings bytes.", zh: "长度为元素数，string 为字节数。" };
 
 /// Keys over the limits.
 pub(super) fn big(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
@@ -20,24 +23,39 @@ pub(super) fn big(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if big.keys == 0 {
         return Ok(());
     }
-    page.title(if are_the_heaviest(report, page) { "Big keys, which are the heaviest" } else { "Big keys" })?;
-    let mut limits = format!(
+    let lang = page.lang();
+    page.title(if are_the_heaviest(report, page) {
+        lang.of("Big keys, which are the heaviest", "大 key（也是最大的 key）")
+    } else {
+        lang.of("Big keys", "大 key")
+    })?;
+    let mut limits = say!(
+        lang,
         "strings over {}, collections over {} elements",
+        "string 超过 {}，集合类型超过 {} 个元素",
         human::bytes(big.rules.string_bytes),
         human::count(big.rules.elements)
     );
     if let Some(memory) = big.rules.memory {
-        limits.push_str(&format!(", any key over {}", human::bytes(memory.0)));
+        limits.push_str(&say!(lang, ", any key over {}", "，任意 key 超过 {}", human::bytes(memory.0)));
     }
     let expiring = match big.expiring {
-        0 => "none of them expires".to_owned(),
-        n => format!("{} of them will expire, which can block the server", human::count(n)),
+        0 => lang.of("none of them expires", "均不会过期").to_owned(),
+        n => say!(
+            lang,
+            "{} of them will expire, which can block the server",
+            "其中 {} 个将过期，过期删除可能阻塞服务器",
+            human::count(n)
+        ),
     };
-    page.text(&format!(
-        "{} ({limits}) with {}, {} of all memory; {expiring}. {LENGTH}",
-        human::counted(big.keys, "key"),
+    page.text(&say!(
+        lang,
+        "{} ({limits}) with {}, {} of all memory; {expiring}. {length}",
+        "{}（{limits}），占 {}，为总内存的 {}；{expiring}。{length}",
+        human::counted(big.keys, nouns::KEY, lang),
         human::bytes(big.memory.0),
         human::share_of(big.memory.0, report.totals.memory.0),
+        length = lang.pick(LENGTH),
     ))?;
     list(report, page, &big.list)
 }
@@ -47,8 +65,9 @@ pub(super) fn heaviest(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if report.top.by_memory.is_empty() || are_the_heaviest(report, page) {
         return Ok(());
     }
-    page.title("Heaviest keys")?;
-    page.text(LENGTH)?;
+    let lang = page.lang();
+    page.title(lang.of("Heaviest keys", "最大的 key"))?;
+    page.text(lang.pick(LENGTH))?;
     list(report, page, &report.top.by_memory)
 }
 
@@ -62,7 +81,7 @@ pub(super) fn longest(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if report.top.by_length.is_empty() {
         return Ok(());
     }
-    page.title("Longest collections")?;
+    page.title(page.lang().of("Longest collections", "元素最多的集合"))?;
     list(report, page, &report.top.by_length)
 }
 
@@ -72,12 +91,12 @@ pub(super) fn by_type(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if types.len() < 2 {
         return Ok(());
     }
-    page.title("Heaviest keys of each type")?;
+    page.title(page.lang().of("Heaviest keys of each type", "各类型中最大的 key"))?;
     let mut grid = key_grid(report);
     let mut shown = 0;
     for of_type in types {
         for row in page.first(&of_type.list).iter().take(ROWS_OF_A_TYPE) {
-            grid.row(key_row(report, row));
+            grid.row(key_row(report, row, page.lang()));
             shown += 1;
         }
     }
@@ -89,28 +108,28 @@ fn list(report: &Report, page: &mut Page<'_>, rows: &[KeyRow]) -> io::Result<()>
     let shown = page.first(rows);
     let mut grid = key_grid(report);
     for row in shown {
-        grid.row(key_row(report, row));
+        grid.row(key_row(report, row, page.lang()));
     }
     grid.print(page)?;
     page.more(shown.len(), rows.len())
 }
 
 fn key_grid(report: &Report) -> Grid {
-    let expires = if report.expiry.reference_time.is_some() { "expires in" } else { "expires" };
+    let expires = if report.expiry.reference_time.is_some() { heads::EXPIRES_IN } else { heads::EXPIRES };
     Grid::new([
-        Column::text("key").shrink(24),
-        Column::number("db").spare(if report.databases.len() > 1 { 0 } else { 5 }),
-        Column::text("type"),
-        Column::text("encoding").spare(4),
-        Column::number("length").spare(3),
-        Column::number("memory"),
-        Column::number("share").spare(2),
+        Column::text(heads::KEY).shrink(24),
+        Column::number(heads::DB).spare(if report.databases.len() > 1 { 0 } else { 5 }),
+        Column::text(heads::TYPE),
+        Column::text(heads::ENCODING).spare(4),
+        Column::number(heads::LENGTH).spare(3),
+        Column::number(heads::MEMORY),
+        Column::number(heads::SHARE).spare(2),
         Column::number(expires).spare(1),
-        Column::text("file").shrink(12).spare(2),
+        Column::text(heads::FILE).shrink(12).spare(2),
     ])
 }
 
-fn key_row(report: &Report, row: &KeyRow) -> [Cell; 9] {
+fn key_row(report: &Report, row: &KeyRow, lang: Lang) -> [Cell; 9] {
     [
         key_text::key(&row.key.0).into(),
         row.db.into(),
@@ -119,7 +138,7 @@ fn key_row(report: &Report, row: &KeyRow) -> [Cell; 9] {
         row.length.map_or(Cell::Absent, Cell::from),
         row.memory.into(),
         Cell::ShareOf(row.memory.0, report.totals.memory.0),
-        expiry(report, row).into(),
+        expiry(report, row, lang).into(),
         row.source.as_deref().map_or(Cell::Absent, |source| file(report, source).into()),
     ]
 }
@@ -131,12 +150,12 @@ fn file(report: &Report, source: &str) -> String {
 }
 
 /// Time left, where there is a time to hold it against.
-fn expiry(report: &Report, row: &KeyRow) -> String {
+fn expiry(report: &Report, row: &KeyRow, lang: Lang) -> String {
     match (row.expires_at, report.expiry.reference_time) {
-        (None, _) => "never".to_owned(),
+        (None, _) => lang.of("never", "永不过期").to_owned(),
         (Some(at), None) => human::time(at.0),
-        (Some(at), Some(now)) if at <= now => "expired".to_owned(),
-        (Some(at), Some(now)) => human::duration(at.0.abs_diff(now.0)),
+        (Some(at), Some(now)) if at <= now => lang.of("expired", "已过期").to_owned(),
+        (Some(at), Some(now)) => human::duration(at.0.abs_diff(now.0), lang),
     }
 }
 
@@ -145,22 +164,25 @@ pub(super) fn streams(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let Some(streams) = report.streams.as_ref().filter(|streams| streams.keys > 0) else {
         return Ok(());
     };
-    page.title("Streams")?;
-    page.text(&format!(
+    let lang = page.lang();
+    page.title(lang.of("Streams", "Stream"))?;
+    page.text(&say!(
+        lang,
         "{} with {} in {}; {}, {} not acknowledged.",
-        human::counted(streams.keys, "stream"),
-        entries(streams.entries),
+        "{}，共 {}，占 {}；{}，{}未确认。",
+        human::counted(streams.keys, nouns::STREAM, lang),
+        human::counted(streams.entries, nouns::MESSAGE, lang),
         human::bytes(streams.memory.0),
-        human::counted(streams.groups, "consumer group"),
-        entries(streams.pending),
+        human::counted(streams.groups, nouns::CONSUMER_GROUP, lang),
+        human::counted(streams.pending, nouns::MESSAGE, lang),
     ))?;
     let mut grid = Grid::new([
-        Column::text("stream").shrink(24),
-        Column::number("db").spare(2),
-        Column::number("entries"),
-        Column::number("groups").spare(1),
-        Column::number("pending"),
-        Column::number("memory"),
+        Column::text(heads::STREAM).shrink(24),
+        Column::number(heads::DB).spare(2),
+        Column::number(heads::ENTRIES),
+        Column::number(heads::GROUPS).spare(1),
+        Column::number(heads::PENDING),
+        Column::number(heads::MEMORY),
     ]);
     let shown = page.first(&streams.list);
     for row in shown {
@@ -176,8 +198,4 @@ pub(super) fn streams(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     grid.print(page)?;
     page.more(shown.len(), streams.list.len())
-}
-
-fn entries(n: u64) -> String {
-    if n == 1 { "1 entry".to_owned() } else { format!("{} entries", human::count(n)) }
 }

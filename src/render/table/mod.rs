@@ -1,7 +1,7 @@
 //! The report for people: the answer first, then a table a section, then what to run next.
 //!
 //! Every line fits the width, so nothing wraps. Text from the snapshot goes through [`super::key_text`], figures through
-//! [`super::human`]. A section without an answer does not appear.
+//! [`super::human`], and what is in no snapshot is in the language of the options. A section without an answer does not appear.
 
 mod compare;
 mod distributions;
@@ -19,7 +19,7 @@ mod what_if;
 
 use std::io::{self, Write};
 
-use super::Renderer;
+use super::{Lang, Renderer};
 use crate::report::Report;
 pub use compare::write_comparison;
 use page::Page;
@@ -39,12 +39,14 @@ pub struct TableOptions {
     pub ansi: bool,
     /// The most rows of one list. The JSON form has them all.
     pub rows: usize,
+    /// The language of all that does not come from the snapshot.
+    pub lang: Lang,
 }
 
 impl Default for TableOptions {
-    /// What a file or a pipe gets: 120 columns, no colour, ten rows a list.
+    /// What a file or a pipe gets: 120 columns, no colour, ten rows a list, English.
     fn default() -> Self {
-        TableOptions { width: None, ansi: false, rows: 10 }
+        TableOptions { width: None, ansi: false, rows: 10, lang: Lang::En }
     }
 }
 
@@ -100,7 +102,7 @@ const SECTIONS: [Section; 23] = [
 
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut page = Page::new(out, self.options.columns(), self.options.ansi, self.options.rows);
+        let mut page = Page::new(out, self.options.columns(), self.options);
         for section in SECTIONS {
             section(report, &mut page)?;
         }

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::render::human;
 use crate::render::key_text::{fit, width};
+use crate::render::words::say;
 use crate::render::wrap::wrap;
+use crate::render::{Lang, TableOptions, human};
 
 /// The emphasis of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,14 +38,22 @@ pub(in crate::render) struct Page<'a> {
     width: usize,
     ansi: bool,
     rows: usize,
+    lang: Lang,
     begun: bool,
     /// Set when a table had to leave out columns.
     pub columns_left_out: bool,
 }
 
 impl<'a> Page<'a> {
-    pub fn new(out: &'a mut dyn Write, width: u16, ansi: bool, rows: usize) -> Self {
-        Page { out, width: usize::from(width), ansi, rows, begun: false, columns_left_out: false }
+    /// A page of so many columns, which looks as the options say.
+    pub fn new(out: &'a mut dyn Write, width: u16, options: TableOptions) -> Self {
+        let TableOptions { ansi, rows, lang, .. } = options;
+        Page { out, width: usize::from(width), ansi, rows, lang, begun: false, columns_left_out: false }
+    }
+
+    /// The language of what is written.
+    pub fn lang(&self) -> Lang {
+        self.lang
     }
 
     pub fn width(&self) -> usize {
@@ -118,7 +127,11 @@ impl<'a> Page<'a> {
     pub fn more(&mut self, shown: usize, all: usize) -> io::Result<()> {
         match u64::try_from(all.saturating_sub(shown)).unwrap_or(u64::MAX) {
             0 => Ok(()),
-            hidden => self.line(Tone::Faint, &format!("… {} more with --format json", human::count(hidden))),
+            hidden => {
+                let hidden = human::count(hidden);
+                let text = say!(self.lang, "… {hidden} more with --format json", "… 其余 {hidden} 项见 --format json");
+                self.line(Tone::Faint, &text)
+            }
         }
     }
 }
@@ -129,7 +142,7 @@ mod tests {
 
     fn page(width: u16, ansi: bool, write: impl FnOnce(&mut Page<'_>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        write(&mut Page::new(&mut out, width, ansi, 10)).unwrap();
+        write(&mut Page::new(&mut out, width, TableOptions { ansi, ..TableOptions::default() })).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -4,7 +4,8 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
-use crate::render::{human, key_text};
+use crate::render::words::{heads, nouns, say};
+use crate::render::{Lang, human, key_text};
 use crate::report::{Example, Hidden, NamingRule, PatternRow, PatternWeight, PrefixNode, Prefixes, Report};
 use crate::units::Bytes;
 
@@ -20,20 +21,23 @@ pub(super) fn without_ttl(report: &Report, page: &mut Page<'_>) -> io::Result<()
     if no_ttl.keys == 0 {
         return Ok(());
     }
-    page.title("Keys without TTL")?;
-    page.text(&format!(
+    let lang = page.lang();
+    page.title(lang.of("Keys without TTL", "无 TTL 的 key"))?;
+    page.text(&say!(
+        lang,
         "{} ({}) with {} never expire; {} of all memory.",
-        human::counted(no_ttl.keys, "key"),
+        "{}（{}）永不过期，占 {}，为总内存的 {}。",
+        human::counted(no_ttl.keys, nouns::KEY, lang),
         human::share(no_ttl.share),
         human::bytes(no_ttl.memory.0),
         human::share_of(no_ttl.memory.0, report.totals.memory.0),
     ))?;
     let mut grid = Grid::new([
-        Column::text("pattern").shrink(24),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("of memory"),
-        Column::text("heaviest example").shrink(20).spare(1),
+        Column::text(heads::PATTERN).shrink(24),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::number(heads::OF_MEMORY),
+        Column::text(heads::EXAMPLE).shrink(20).spare(1),
     ]);
     let shown = page.first(&no_ttl.patterns);
     for row in shown {
@@ -52,25 +56,26 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if broken.is_empty() {
         return Ok(());
     }
-    page.title("Names against the rules")?;
+    let lang = page.lang();
+    page.title(lang.of("Names against the rules", "违反命名规则的键名"))?;
     let mut rules = Grid::new([
-        Column::text("rule"),
-        Column::text("severity").spare(2),
-        Column::number("keys"),
-        Column::number("of keys").spare(1),
-        Column::number("memory"),
-        Column::text("demands").shrink(38),
+        Column::text(heads::RULE),
+        Column::text(heads::SEVERITY).spare(2),
+        Column::number(heads::KEYS),
+        Column::number(heads::OF_KEYS).spare(1),
+        Column::number(heads::MEMORY),
+        Column::text(heads::DEMANDS).shrink(38),
     ]);
     let mut places = Grid::new([
-        Column::text("pattern").shrink(24),
-        Column::text("breaks"),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::text("heaviest example").shrink(20).spare(1),
+        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::BREAKS),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::text(heads::EXAMPLE).shrink(20).spare(1),
     ]);
     let mut hidden = 0;
     for rule in broken {
-        rules.row(rule_row(report, rule));
+        rules.row(rule_row(report, rule, lang));
         let shown = &page.first(&rule.patterns)[..page.first(&rule.patterns).len().min(PATTERNS_OF_A_RULE)];
         hidden += rule.patterns.len() - shown.len();
         for row in shown {
@@ -84,14 +89,14 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.more(0, hidden)
 }
 
-fn rule_row(report: &Report, rule: &NamingRule) -> [Cell; 6] {
+fn rule_row(report: &Report, rule: &NamingRule, lang: Lang) -> [Cell; 6] {
     [
         rule.rule.into(),
         rule.severity.into(),
         rule.keys.into(),
         Cell::ShareOf(rule.keys, report.totals.keys),
         rule.memory.into(),
-        key_text::text(&rule.demand).into_owned().into(),
+        key_text::text(lang.of(&rule.demand.en, &rule.demand.zh)).into_owned().into(),
     ]
 }
 
@@ -101,17 +106,18 @@ pub(super) fn prefixes(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if prefixes.tree.is_empty() {
         return Ok(());
     }
-    page.title("Prefixes")?;
+    page.title(page.lang().of("Prefixes", "前缀"))?;
     let mut tree = Tree {
         grid: Grid::new([
-            Column::text("prefix").shrink(24),
-            Column::number("keys"),
-            Column::number("memory"),
-            Column::number("share"),
-            Column::number("without TTL").spare(1),
-            Column::number("disk").spare(2),
-            Column::number("elements").spare(3),
+            Column::text(heads::PREFIX).shrink(24),
+            Column::number(heads::KEYS),
+            Column::number(heads::MEMORY),
+            Column::number(heads::SHARE),
+            Column::number(heads::WITHOUT_TTL).spare(1),
+            Column::number(heads::DISK).spare(2),
+            Column::number(heads::ELEMENTS).spare(3),
         ]),
+        lang: page.lang(),
         memory: report.totals.memory,
         least: if is_usual_cut(prefixes) { lightest_shown(&prefixes.tree) } else { Bytes(0) },
         room: TREE_ROWS,
@@ -123,6 +129,7 @@ pub(super) fn prefixes(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 /// The tree as it is written.
 struct Tree {
     grid: Grid,
+    lang: Lang,
     memory: Bytes,
     /// Nodes below this weight are summed up in the level's last row.
     least: Bytes,
@@ -167,7 +174,8 @@ impl Tree {
     }
 
     fn rest(&mut self, depth: usize, rest: Hidden) {
-        let label = format!("{}… {} lighter", indent(depth), human::count(rest.nodes));
+        let (indent, nodes) = (indent(depth), human::count(rest.nodes));
+        let label = say!(self.lang, "{indent}… {nodes} lighter", "{indent}… 其余 {nodes} 个");
         let share = Cell::ShareOf(rest.memory.0, self.memory.0);
         let blank = || Cell::from("");
         let cells = [label.into(), rest.keys.into(), rest.memory.into(), share, blank(), blank(), blank()];
@@ -203,17 +211,19 @@ pub(super) fn heaviest(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if patterns.list.is_empty() {
         return Ok(());
     }
-    page.title("Patterns")?;
-    page.text(&format!("{}; the heaviest:", human::counted(patterns.distinct, "different pattern")))?;
+    let lang = page.lang();
+    page.title(lang.of("Patterns", "模式"))?;
+    let distinct = human::counted(patterns.distinct, nouns::DIFFERENT_PATTERN, lang);
+    page.text(&say!(lang, "{distinct}; the heaviest:", "{distinct}，其中最大的："))?;
     let mut grid = Grid::new([
-        Column::text("pattern").shrink(24),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("share"),
-        Column::number("mean").wide_range().spare(2),
-        Column::number("without TTL").spare(1),
-        Column::text("types").shrink(8).spare(3),
-        Column::text("heaviest example").shrink(16).spare(4),
+        Column::text(heads::PATTERN).shrink(24),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::number(heads::SHARE),
+        Column::number(heads::MEAN).wide_range().spare(2),
+        Column::number(heads::WITHOUT_TTL).spare(1),
+        Column::text(heads::TYPES).shrink(8).spare(3),
+        Column::text(heads::EXAMPLE).shrink(16).spare(4),
     ]);
     let shown = page.first(&patterns.list);
     for row in shown {

@@ -4,7 +4,8 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
-use crate::render::{human, key_text};
+use crate::render::words::{heads, nouns, say};
+use crate::render::{Lang, human, key_text};
 use crate::report::{Report, RuleWeight};
 
 /// Rules that are named of one owner or pattern.
@@ -29,28 +30,28 @@ fn owners(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if owners.is_empty() {
         return Ok(());
     }
-    page.title("Owners")?;
+    page.title(page.lang().of("Owners", "负责人"))?;
     let mut grid = Grid::new([
-        Column::text("owner").shrink(12),
-        Column::text("contact").shrink(12).spare(3),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("share").spare(2),
-        Column::number("without TTL").spare(4),
-        Column::number("breaking"),
-        Column::text("break").shrink(20).spare(1),
+        Column::text(heads::OWNER).shrink(12),
+        Column::text(heads::CONTACT).shrink(12).spare(3),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::number(heads::SHARE).spare(2),
+        Column::number(heads::WITHOUT_TTL).spare(4),
+        Column::number(heads::BREAKING),
+        Column::text(heads::BREAK).shrink(20).spare(1),
     ]);
     let shown = page.first(owners);
     for row in shown {
         grid.row([
-            row.owner.as_deref().map_or_else(|| "nobody".into(), escaped),
+            row.owner.as_deref().map_or_else(|| page.lang().of("nobody", "无人负责").into(), escaped),
             row.contact.as_deref().map_or(Cell::Absent, escaped),
             row.keys.into(),
             row.memory.into(),
             Cell::ShareOf(row.memory.0, report.totals.memory.0),
             row.without_ttl.map_or(Cell::Absent, |without| Cell::ShareOf(without.keys, row.keys)),
             row.broken.keys.into(),
-            rules(&row.rules),
+            rules(&row.rules, page.lang()),
         ]);
     }
     grid.print(page)?;
@@ -62,59 +63,71 @@ fn patterns(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if patterns.is_empty() {
         return Ok(());
     }
-    page.title("Patterns that break most")?;
+    page.title(page.lang().of("Patterns that break most", "违规最多的模式"))?;
     let mut grid = Grid::new([
-        Column::text("pattern").shrink(24),
-        Column::text("owner").shrink(8).spare(1),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::text("break").shrink(24),
+        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::OWNER).shrink(8).spare(1),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::text(heads::BREAK).shrink(24),
     ]);
     let shown = page.first(patterns);
     for row in shown {
         let owner = row.owner.as_deref().map_or(Cell::Absent, escaped);
-        grid.row([escaped(&row.pattern), owner, row.keys.into(), row.memory.into(), rules(&row.rules)]);
+        grid.row([escaped(&row.pattern), owner, row.keys.into(), row.memory.into(), rules(&row.rules, page.lang())]);
     }
     grid.print(page)?;
     page.more(shown.len(), patterns.len())
 }
 
 /// The gravest rules by name.
-fn rules(rules: &[RuleWeight]) -> Cell {
+fn rules(rules: &[RuleWeight], lang: Lang) -> Cell {
     if rules.is_empty() {
         return Cell::Absent;
     }
     let mut names: Vec<String> =
         rules.iter().take(RULES_OF_A_ROW).map(|rule| format!("{} {}", rule.severity, rule.rule)).collect();
     if let Some(more) = rules.len().checked_sub(RULES_OF_A_ROW).filter(|more| *more > 0) {
-        names.push(format!("{more} more"));
+        names.push(others(more, lang));
     }
-    names.join(", ").into()
+    names.join(lang.of(", ", "，")).into()
+}
+
+/// What is not named.
+fn others(more: usize, lang: Lang) -> String {
+    say!(lang, "{more} more", "另有 {more} 个")
 }
 
 /// How the dictionary fits.
 fn dictionary(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let Some(fit) = &report.findings.dictionary else { return Ok(()) };
-    page.title("Data dictionary")?;
+    let lang = page.lang();
+    page.title(lang.of("Data dictionary", "数据字典"))?;
     let used = fit.entries.len().saturating_sub(fit.unused.len());
     let unregistered = match fit.unregistered.keys {
-        0 => "every key is registered".to_owned(),
-        keys => format!(
+        0 => lang.of("every key is registered", "所有 key 均已登记").to_owned(),
+        keys => say!(
+            lang,
             "{} ({}) with {} match no entry",
-            human::counted(keys, "key"),
+            "{}（{}，占 {}）不匹配任何条目",
+            human::counted(keys, nouns::KEY, lang),
             human::share_of(keys, report.totals.keys),
             human::bytes(fit.unregistered.memory.0),
         ),
     };
-    let entries = if fit.entries.len() == 1 { "entry" } else { "entries" };
-    page.text(&format!("{} {entries}, {used} of them with keys; {unregistered}.", fit.entries.len()))?;
+    let entries = human::counted(fit.entries.len() as u64, nouns::DICTIONARY_ENTRY, lang);
+    page.text(&say!(
+        lang,
+        "{entries}, {used} of them with keys; {unregistered}.",
+        "{entries}，其中 {used} 个有 key；{unregistered}。"
+    ))?;
     let mut grid = Grid::new([
-        Column::text("entry").shrink(24),
-        Column::text("owner").shrink(8).spare(1),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("without TTL").spare(2),
-        Column::text("note").shrink(16).spare(3),
+        Column::text(heads::ENTRY).shrink(24),
+        Column::text(heads::OWNER).shrink(8).spare(1),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::number(heads::WITHOUT_TTL).spare(2),
+        Column::text(heads::NOTE).shrink(16).spare(3),
     ]);
     let entries: Vec<_> = fit.entries.iter().filter(|entry| entry.keys > 0).collect();
     let shown = page.first(&entries);
@@ -136,9 +149,9 @@ fn dictionary(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let mut unused: Vec<String> =
         fit.unused.iter().take(UNUSED_ENTRIES).map(|entry| key_text::text(entry).into_owned()).collect();
     if let Some(more) = fit.unused.len().checked_sub(UNUSED_ENTRIES).filter(|more| *more > 0) {
-        unused.push(format!("{more} more"));
+        unused.push(others(more, lang));
     }
-    page.hanging(Tone::Plain, "unused: ", &unused.join(", "))
+    page.hanging(Tone::Plain, lang.of("unused: ", "未使用："), &unused.join(", "))
 }
 
 fn budgets(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
@@ -146,13 +159,13 @@ fn budgets(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if budgets.is_empty() {
         return Ok(());
     }
-    page.title("Memory budgets")?;
+    page.title(page.lang().of("Memory budgets", "内存预算"))?;
     let mut grid = Grid::new([
-        Column::text("budget of").shrink(24),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::number("allowed"),
-        Column::number("used"),
+        Column::text(heads::BUDGET_OF).shrink(24),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::number(heads::ALLOWED),
+        Column::number(heads::USED),
     ]);
     let shown = page.first(budgets);
     for row in shown {
@@ -169,13 +182,13 @@ fn exempted(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if exempted.is_empty() {
         return Ok(());
     }
-    page.title("Exempted")?;
+    page.title(page.lang().of("Exempted", "豁免"))?;
     let mut grid = Grid::new([
-        Column::text("pattern").shrink(24),
-        Column::text("rule"),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::text("reason").shrink(20),
+        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::RULE),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::text(heads::REASON).shrink(20),
     ]);
     let shown = page.first(exempted);
     for row in shown {

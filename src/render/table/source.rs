@@ -5,7 +5,8 @@ use std::io;
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
 use crate::record::Kind;
-use crate::render::{human, key_text};
+use crate::render::words::{heads, known, nouns, say};
+use crate::render::{Lang, human, key_text};
 use crate::report::{Checksum, Report, SourceFile};
 
 /// The files, one a row.
@@ -14,29 +15,36 @@ pub(super) fn files(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if files.is_empty() {
         return Ok(());
     }
-    page.title("Files")?;
+    let lang = page.lang();
+    page.title(lang.of("Files", "文件"))?;
     if files.len() > 1 {
         let bytes = human::bytes(report.source.bytes.0);
-        page.text(&format!("{} files of together {bytes}, read as one snapshot.", files.len()))?;
+        let files = human::counted(files.len() as u64, nouns::FILE, lang);
+        page.text(&say!(
+            lang,
+            "{files} of together {bytes}, read as one snapshot.",
+            "{files}，共 {bytes}，作为一个快照读取。"
+        ))?;
     }
     let mut grid = Grid::new([
-        Column::text("file").shrink(16),
-        Column::text("form").shrink(8).spare(3),
-        Column::number("RDB"),
-        Column::number("size"),
-        Column::number("commands behind").spare(4),
-        Column::number("keys"),
-        Column::number("memory"),
-        Column::text("checksum"),
-        Column::text("server").shrink(8).spare(1),
-        Column::text("written").spare(2),
+        Column::text(heads::FILE).shrink(16),
+        Column::text(heads::FORM).shrink(8).spare(3),
+        Column::number(heads::RDB),
+        Column::number(heads::SIZE),
+        Column::number(heads::COMMANDS_BEHIND).spare(4),
+        Column::number(heads::KEYS),
+        Column::number(heads::MEMORY),
+        Column::text(heads::CHECKSUM),
+        Column::text(heads::SERVER).shrink(8).spare(1),
+        Column::text(heads::WRITTEN).spare(2),
     ]);
     let common = common_folder(files);
     if common > 0 {
-        page.text(&format!("All in {}.", key_text::text(&files[0].name[..common])))?;
+        let folder = key_text::text(&files[0].name[..common]);
+        page.text(&say!(lang, "All in {folder}.", "均在 {folder} 下。"))?;
     }
     for file in files {
-        grid.toned(tone(file), file_row(file, &file.name[common..]));
+        grid.toned(tone(file), file_row(file, &file.name[common..], lang));
     }
     grid.print(page)
 }
@@ -58,7 +66,7 @@ pub(super) fn common_folder(files: &[SourceFile]) -> usize {
     first.name.as_bytes()[..shared].iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1)
 }
 
-fn file_row(file: &SourceFile, name: &str) -> [Cell; 10] {
+fn file_row(file: &SourceFile, name: &str, lang: Lang) -> [Cell; 10] {
     [
         key_text::text(name).into_owned().into(),
         key_text::text(&file.container).into_owned().into(),
@@ -67,7 +75,7 @@ fn file_row(file: &SourceFile, name: &str) -> [Cell; 10] {
         file.trailing_bytes.map_or(Cell::Absent, Cell::from),
         file.keys.into(),
         file.memory.into(),
-        file.checksum.name().into(),
+        known::checksum(file.checksum, lang).into(),
         key_text::text(&file.server).into_owned().into(),
         file.ctime.map_or(Cell::Absent, |ctime| human::time_of_seconds(ctime).into()),
     ]
@@ -79,30 +87,31 @@ pub(super) fn server(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if server.family.is_empty() {
         return Ok(());
     }
-    page.title("Server")?;
-    let mut facts = vec![format!("{} {}, sized as {}", server.family, server.version, server.model)];
+    let lang = page.lang();
+    page.title(lang.of("Server", "服务器"))?;
+    let (family, version, model) = (&server.family, &server.version, &server.model);
+    let mut facts = vec![say!(lang, "{family} {version}, sized as {model}", "{family} {version}，内存按 {model} 估算")];
     if server.cluster {
-        facts.push("a cluster node".to_owned());
+        facts.push(lang.of("a cluster node", "集群节点").to_owned());
     }
     if server.functions > 0 {
-        facts.push(format!("{} of functions", counted_libraries(server.functions)));
+        let libraries = human::counted(server.functions, nouns::LIBRARY, lang);
+        facts.push(say!(lang, "{libraries} of functions", "{libraries}的函数"));
     }
     if !server.module_aux.is_empty() {
-        facts.push(format!("module data outside keys: {}", server.module_aux.join(", ")));
+        let modules = server.module_aux.join(", ");
+        facts.push(say!(lang, "module data outside keys: {modules}", "key 之外的模块数据：{modules}"));
     }
     if !report.options.server_config.is_empty() {
-        facts.push(format!("with {}", report.options.server_config.join(", ")));
+        facts.push(say!(lang, "with {}", "设置 {}", report.options.server_config.join(", ")));
     }
-    page.text(&format!("{}.", key_text::text(&facts.join("; "))))?;
+    let facts = facts.join(lang.of("; ", "；"));
+    page.text(&say!(lang, "{}.", "{}。", key_text::text(&facts)))?;
     let aux: Vec<String> = server.aux.iter().map(|field| format!("{}={}", field.name, field.value)).collect();
     if aux.is_empty() {
         return Ok(());
     }
     page.hanging(Tone::Plain, "aux: ", &key_text::text(&aux.join("  ")))
-}
-
-fn counted_libraries(n: u64) -> String {
-    if n == 1 { "1 library".to_owned() } else { format!("{} libraries", human::count(n)) }
 }
 
 /// The databases; left out when 0 is the only one, whose figures are the totals.
@@ -111,16 +120,16 @@ pub(super) fn databases(report: &Report, page: &mut Page<'_>) -> io::Result<()> 
     if databases.iter().all(|database| database.db == 0) {
         return Ok(());
     }
-    page.title("Databases")?;
+    page.title(page.lang().of("Databases", "数据库"))?;
     let mut grid = Grid::new([
-        Column::text("db"),
-        Column::number("keys"),
-        Column::number("of keys").spare(1),
-        Column::number("memory"),
-        Column::number("of memory"),
-        Column::number("disk").spare(2),
-        Column::number("with TTL"),
-        Column::number("expired").spare(3),
+        Column::text(heads::DB),
+        Column::number(heads::KEYS),
+        Column::number(heads::OF_KEYS).spare(1),
+        Column::number(heads::MEMORY),
+        Column::number(heads::OF_MEMORY),
+        Column::number(heads::DISK).spare(2),
+        Column::number(heads::WITH_TTL),
+        Column::number(heads::EXPIRED).spare(3),
     ]);
     let shown = page.first(databases);
     for database in shown {
@@ -144,18 +153,18 @@ pub(super) fn types(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if report.types.is_empty() {
         return Ok(());
     }
-    page.title("Types")?;
+    page.title(page.lang().of("Types", "类型"))?;
     let mut grid = Grid::new([
-        Column::text("type"),
-        Column::text("encoding"),
-        Column::number("keys"),
-        Column::number("elements").spare(4),
-        Column::number("memory"),
-        Column::number("share"),
-        Column::number("mean").wide_range().spare(3),
-        Column::number("p50").wide_range().spare(1),
-        Column::number("p99").wide_range().spare(2),
-        Column::number("max").wide_range(),
+        Column::text(heads::TYPE),
+        Column::text(heads::ENCODING),
+        Column::number(heads::KEYS),
+        Column::number(heads::ELEMENTS).spare(4),
+        Column::number(heads::MEMORY),
+        Column::number(heads::SHARE),
+        Column::number(heads::MEAN).wide_range().spare(3),
+        Column::number(heads::P50).wide_range().spare(1),
+        Column::number(heads::P99).wide_range().spare(2),
+        Column::number(heads::MAX).wide_range(),
     ]);
     for row in &report.types {
         let bytes_not_elements = row.kind == Kind::String;

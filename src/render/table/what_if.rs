@@ -5,6 +5,7 @@ use std::io;
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
 use crate::limits::MAX_ALTERNATIVES;
+use crate::render::words::heads;
 use crate::render::{human, key_text};
 use crate::report::{Alternative, Report, WhatIf};
 use crate::units::Bytes;
@@ -15,7 +16,7 @@ const NUMBERS: [&str; MAX_ALTERNATIVES] = ["1", "2", "3", "4", "5", "6", "7", "8
 /// The alternatives in full, then where the difference is; nothing if none was asked about.
 pub(super) fn what_if(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let Some(what_if) = &report.what_if else { return Ok(()) };
-    page.title("What if")?;
+    page.title(page.lang().of("What if", "假设对比"))?;
     alternatives(what_if, page)?;
     page.gap()?;
     differences(what_if, page)?;
@@ -35,20 +36,20 @@ pub(super) fn what_if(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 /// A row for each model, with everything that is known of the whole.
 fn alternatives(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
     let mut grid = Grid::new([
-        Column::text(""),
-        Column::text("what if").shrink(16),
-        Column::text("model").shrink(16).spare(3),
-        Column::number("keys"),
-        Column::number("change"),
-        Column::number("tables").spare(2),
-        Column::number("in total").spare(1),
+        Column::text(heads::NONE),
+        Column::text(heads::WHAT_IF).shrink(16),
+        Column::text(heads::MODEL).shrink(16).spare(3),
+        Column::number(heads::KEYS),
+        Column::number(heads::CHANGE),
+        Column::number(heads::TABLES).spare(2),
+        Column::number(heads::IN_TOTAL).spare(1),
     ]);
     let known = |bytes: Option<Bytes>| bytes.map_or(Cell::Absent, Cell::from);
     let base = &what_if.base;
     let model = key_text::text(&base.model).into_owned();
     grid.row([
         "".into(),
-        "now".into(),
+        page.lang().pick(heads::NOW).into(),
         model.into(),
         base.memory.into(),
         "".into(),
@@ -72,10 +73,11 @@ fn alternatives(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
 
 /// All keys, each type, and the patterns that differ most: memory now, and the difference under each alternative.
 fn differences(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
-    let mut columns = vec![Column::text("what"), Column::text("which").shrink(16), Column::number("now")];
+    let mut columns =
+        vec![Column::text(heads::WHAT), Column::text(heads::WHICH).shrink(16), Column::number(heads::NOW)];
     // The last ones are the first to go.
     columns.extend((1u8..).zip(NUMBERS).take(what_if.alternatives.len()).map(|(at, number)| {
-        let column = Column::number(number);
+        let column = Column::number(heads::same(number));
         if at == 1 { column } else { column.spare(at) }
     }));
     let width = columns.len();
@@ -86,14 +88,21 @@ fn differences(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
         cells.resize(width, Cell::Absent);
         grid.toned(tone, cells);
     };
+    let lang = page.lang();
     let all = &mut what_if.alternatives.iter().map(|alternative| alternative.memory);
-    add(Tone::Bold, "all keys", String::new(), what_if.base.memory, all);
+    add(Tone::Bold, lang.of("all keys", "所有 key"), String::new(), what_if.base.memory, all);
     for row in &what_if.types {
-        add(Tone::Plain, "type", row.kind.to_string(), row.memory, &mut row.alternatives.iter().copied());
+        add(
+            Tone::Plain,
+            lang.of("type", "类型"),
+            row.kind.to_string(),
+            row.memory,
+            &mut row.alternatives.iter().copied(),
+        );
     }
     for row in page.first(&what_if.patterns) {
         let pattern = key_text::text(&row.pattern).into_owned();
-        add(Tone::Plain, "pattern", pattern, row.memory, &mut row.alternatives.iter().copied());
+        add(Tone::Plain, lang.of("pattern", "模式"), pattern, row.memory, &mut row.alternatives.iter().copied());
     }
     grid.print(page)
 }

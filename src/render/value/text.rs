@@ -9,32 +9,41 @@ use std::io::{self, Write};
 use serde::de::IgnoredAny;
 
 use super::id;
-use crate::render::{human, key_text};
+use crate::render::words::{nouns, say};
+use crate::render::{Lang, human, key_text};
 use crate::show::{Found, Group, Item, Stream, Value};
 
 /// Columns that short fields and scores are filled up to, at most: one long name must not push all values aside.
 const WIDEST: usize = 32;
 
 /// Writes the key and its value for people.
-pub fn write_text(found: &Found, value: &Value, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "key      {}", key_text::key(&found.key))?;
-    writeln!(out, "file     {}", key_text::text(&found.file))?;
-    writeln!(out, "db       {}", found.db)?;
-    writeln!(out, "type     {}", found.value_type.kind())?;
-    writeln!(out, "length   {}", length(value))?;
-    writeln!(out, "expires  {}", found.expires_at.map_or("never".to_owned(), |at| human::time(at.0)))?;
-    if let Some(idle) = found.idle {
-        writeln!(out, "idle     {}", human::duration(idle.saturating_mul(1000)))?;
+pub fn write_text(found: &Found, value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let mut facts = vec![
+        (lang.of("key", "键名"), key_text::key(&found.key)),
+        (lang.of("file", "文件"), key_text::text(&found.file).into_owned()),
+        (lang.of("db", "库"), found.db.to_string()),
+        (lang.of("type", "类型"), found.value_type.kind().to_string()),
+        (lang.of("length", "长度"), length(value, lang)),
+        (
+            lang.of("expires", "过期时间"),
+            found.expires_at.map_or_else(|| lang.of("never", "永不过期").to_owned(), |at| human::time(at.0)),
+        ),
+    ];
+    facts
+        .extend(found.idle.map(|idle| (lang.of("idle", "空闲时间"), human::duration(idle.saturating_mul(1000), lang))));
+    facts.extend(found.freq.map(|freq| (lang.of("freq", "访问频率"), freq.to_string())));
+    let (disk, offset) = (human::counted(found.disk.0, nouns::BYTE, lang), found.offset);
+    facts.push((lang.of("on disk", "磁盘"), say!(lang, "{disk} at byte {offset:#x}", "{disk}，自偏移 {offset:#x} 起")));
+    // The longest label, whether or not it is there.
+    let widest = key_text::width(lang.of("expires", "过期时间"));
+    for (label, fact) in facts {
+        writeln!(out, "{label}{:fill$}  {fact}", "", fill = widest.saturating_sub(key_text::width(label)))?;
     }
-    if let Some(freq) = found.freq {
-        writeln!(out, "freq     {freq}")?;
-    }
-    writeln!(out, "on disk  {} at byte {:#x}", human::counted(found.disk.0, "byte"), found.offset)?;
     writeln!(out)?;
-    write_value(value, out)
+    write_value(value, lang, out)
 }
 
-fn write_value(value: &Value, out: &mut dyn Write) -> io::Result<()> {
+fn write_value(value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     match value {
         Value::Text(text) => writeln!(out, "{}", document(text)),
         Value::List(elements) | Value::Set(elements) => {
@@ -56,12 +65,15 @@ fn write_value(value: &Value, out: &mut dyn Write) -> io::Result<()> {
                 let fill = width.saturating_sub(key_text::width(&name));
                 write!(out, "{}{name}{:fill$}  {}", number.next(), "", shown(&field.value))?;
                 match field.expires_at {
-                    Some(at) => writeln!(out, "  (expires {})", human::time(at.0)),
+                    Some(at) => {
+                        let time = human::time(at.0);
+                        writeln!(out, "{}", say!(lang, "  (expires {time})", "  （{time} 过期）"))
+                    }
                     None => writeln!(out),
                 }
             })
         }
-        Value::Stream(stream) => write_stream(stream, out),
+        Value::Stream(stream) => write_stream(stream, lang, out),
         Value::Module(_, items) => {
             let mut number = Numbers::up_to(items.len());
             items.iter().try_for_each(|item| writeln!(out, "{}{}", number.next(), shown_item(item)))
@@ -130,32 +142,31 @@ fn shown_item(item: &Item) -> Cow<'_, str> {
     }
 }
 
-fn length(value: &Value) -> String {
+fn length(value: &Value, lang: Lang) -> String {
     let (count, noun) = match value {
-        Value::Text(text) => (text.len(), "byte"),
-        Value::List(elements) => (elements.len(), "element"),
-        Value::Set(elements) => (elements.len(), "member"),
-        Value::Zset(members) => (members.len(), "member"),
-        Value::Hash(fields) => (fields.len(), "field"),
-        Value::Stream(stream) => return stream_length(stream),
+        Value::Text(text) => (text.len(), nouns::BYTE),
+        Value::List(elements) => (elements.len(), nouns::ELEMENT),
+        Value::Set(elements) => (elements.len(), nouns::MEMBER),
+        Value::Zset(members) => (members.len(), nouns::MEMBER),
+        Value::Hash(fields) => (fields.len(), nouns::FIELD),
+        Value::Stream(stream) => return stream_length(stream, lang),
         Value::Module(name, items) => {
-            let name = name.map(|name| format!(" of module type {name}"));
-            return format!("{}{}", human::counted(items.len() as u64, "part"), name.unwrap_or_default());
+            let name = name.map(|name| say!(lang, " of module type {name}", "，模块类型 {name}"));
+            let parts = human::counted(items.len() as u64, nouns::PART, lang);
+            return format!("{parts}{}", name.unwrap_or_default());
         }
-        Value::Array(slots) => (slots.len(), "slot"),
+        Value::Array(slots) => (slots.len(), nouns::SLOT),
     };
-    human::counted(count as u64, noun)
+    human::counted(count as u64, noun, lang)
 }
 
-fn stream_length(stream: &Stream) -> String {
-    let entries = match stream.entries.len() as u64 {
-        1 => "1 entry".to_owned(),
-        entries => format!("{} entries", human::count(entries)),
-    };
-    format!("{entries}, {}", human::counted(stream.groups.len() as u64, "group"))
+fn stream_length(stream: &Stream, lang: Lang) -> String {
+    let entries = human::counted(stream.entries.len() as u64, nouns::MESSAGE, lang);
+    let groups = human::counted(stream.groups.len() as u64, nouns::GROUP, lang);
+    say!(lang, "{entries}, {groups}", "{entries}，{groups}")
 }
 
-fn write_stream(stream: &Stream, out: &mut dyn Write) -> io::Result<()> {
+fn write_stream(stream: &Stream, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     for entry in &stream.entries {
         write!(out, "{}", id(entry.id))?;
         for (field, value) in &entry.fields {
@@ -163,29 +174,50 @@ fn write_stream(stream: &Stream, out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    writeln!(out, "last id {}", id(stream.last_id))?;
-    stream.groups.iter().try_for_each(|group| write_group(group, out))?;
+    writeln!(out, "{}", say!(lang, "last id {}", "最后的 id {}", id(stream.last_id)))?;
+    stream.groups.iter().try_for_each(|group| write_group(group, lang, out))?;
     for producer in &stream.producers {
-        writeln!(out, "producer {}: {}", shown(&producer.name), human::counted(producer.ids.len() as u64, "id"))?;
+        let (name, ids) = (shown(&producer.name), human::counted(producer.ids.len() as u64, nouns::ID, lang));
+        writeln!(out, "{}", say!(lang, "producer {name}: {ids}", "生产者 {name}：{ids}"))?;
         for (own, entry) in &producer.ids {
-            writeln!(out, "  id {}: entry {}", shown(own), id(*entry))?;
+            let (own, entry) = (shown(own), id(*entry));
+            writeln!(out, "{}", say!(lang, "  id {own}: entry {entry}", "  id {own}：消息 {entry}"))?;
         }
     }
     Ok(())
 }
 
-fn write_group(group: &Group, out: &mut dyn Write) -> io::Result<()> {
+fn write_group(group: &Group, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let (name, last) = (shown(&group.name), id(group.last_id));
     let pending = human::count(group.pending.len() as u64);
-    writeln!(out, "group {}: delivered up to {}, {pending} pending", shown(&group.name), id(group.last_id))?;
+    let line = say!(
+        lang,
+        "group {name}: delivered up to {last}, {pending} pending",
+        "消费组 {name}：已投递至 {last}，{pending} 条未确认"
+    );
+    writeln!(out, "{line}")?;
     for consumer in &group.consumers {
-        let (seen, pending) = (human::time(consumer.seen_at.0), human::count(consumer.pending.len() as u64));
-        writeln!(out, "  consumer {}: seen {seen}, {pending} pending", shown(&consumer.name))?;
+        let (name, seen) = (shown(&consumer.name), human::time(consumer.seen_at.0));
+        let pending = human::count(consumer.pending.len() as u64);
+        let line = say!(
+            lang,
+            "  consumer {name}: seen {seen}, {pending} pending",
+            "  消费者 {name}：最近出现于 {seen}，{pending} 条未确认"
+        );
+        writeln!(out, "{line}")?;
     }
     for pending in &group.pending {
-        let times = human::counted(pending.deliveries, "time");
-        writeln!(out, "  pending {}: delivered {times}, last {}", id(pending.id), human::time(pending.delivered_at.0))?;
+        let (entry, last) = (id(pending.id), human::time(pending.delivered_at.0));
+        let times = human::counted(pending.deliveries, nouns::TIME, lang);
+        let line = say!(
+            lang,
+            "  pending {entry}: delivered {times}, last {last}",
+            "  未确认 {entry}：投递 {times}，最近一次 {last}"
+        );
+        writeln!(out, "{line}")?;
     }
-    group.returned.iter().try_for_each(|entry| writeln!(out, "  returned {}", id(*entry)))
+    let returned = |entry| say!(lang, "  returned {}", "  已退回 {}", id(entry));
+    group.returned.iter().try_for_each(|entry| writeln!(out, "{}", returned(*entry)))
 }
 
 #[cfg(test)]
@@ -196,7 +228,7 @@ mod tests {
 
     fn page(value_type: ValueType, value: &Value) -> String {
         let mut out = Vec::new();
-        write_text(&samples::found(value_type), value, &mut out).unwrap();
+        write_text(&samples::found(value_type), value, Lang::En, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

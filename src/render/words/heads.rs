@@ -1,0 +1,110 @@
+//! The headings of columns, each once: what is the same in two tables is called the same.
+
+use crate::policy::rule::Text;
+
+/// A heading that is the same in every language, such as a number or a preset's name.
+pub(in crate::render) const fn same(text: &'static str) -> Text {
+    Text { en: text, zh: text }
+}
+
+/// No heading.
+pub(in crate::render) const NONE: Text = same("");
+
+/// Declares headings.
+macro_rules! heads {
+    ($($name:ident = $en:literal, $zh:literal;)*) => {
+        $(pub(in crate::render) const $name: Text = Text { en: $en, zh: $zh };)*
+        #[cfg(test)]
+        const ALL: &[Text] = &[$($name),*];
+    };
+}
+
+heads! {
+    ALLOWED = "allowed", "上限";
+    BREAK = "break", "违反的规则";
+    BREAKING = "breaking", "违规 key 数";
+    BREAKS = "breaks", "违反的规则";
+    BUDGET_OF = "budget of", "预算对象";
+    CHANGE = "change", "变化";
+    CHECKSUM = "checksum", "校验和";
+    COMMANDS_BEHIND = "commands behind", "其后的命令";
+    CONTACT = "contact", "联系人";
+    COUNTER = "counter", "计数器";
+    DB = "db", "库";
+    DEMANDS = "demands", "要求";
+    DISK = "disk", "磁盘";
+    ELEMENTS = "elements", "元素数";
+    ENCODING = "encoding", "编码";
+    ENTRIES = "entries", "消息数";
+    ENTRY = "entry", "条目";
+    EXAMPLE = "heaviest example", "最大的示例";
+    EXPIRED = "expired", "已过期";
+    EXPIRES = "expires", "过期时间";
+    EXPIRES_IN = "expires in", "剩余时间";
+    FILE = "file", "文件";
+    FORM = "form", "格式";
+    GROUPS = "groups", "消费组";
+    HEAVIEST_KEY = "heaviest key", "最大的 key";
+    IDLE = "idle", "空闲时间";
+    IN_TOTAL = "in total", "总计";
+    KEY = "key", "键名";
+    KEYS = "keys", "key 数";
+    KEYS_BEFORE = "keys before", "此前 key 数";
+    LEFT = "left", "剩余时间";
+    LENGTH = "length", "长度";
+    MAX = "max", "最大";
+    MEAN = "mean", "平均";
+    MEMORY = "memory", "内存";
+    MEMORY_BEFORE = "memory before", "此前内存";
+    MODEL = "model", "内存模型";
+    NOTE = "note", "备注";
+    NOW = "now", "当前";
+    OF_KEYS = "of keys", "key 占比";
+    OF_MEMORY = "of memory", "内存占比";
+    OWNER = "owner", "负责人";
+    PARAMETERS = "parameters", "参数";
+    PATTERN = "pattern", "模式";
+    PATTERNS = "patterns", "模式数";
+    PENDING = "pending", "未确认";
+    PREFIX = "prefix", "前缀";
+    RDB = "RDB", "RDB 版本";
+    REASON = "reason", "原因";
+    RULE = "rule", "规则";
+    SAVES = "saves", "可节省";
+    SERVER = "server", "服务器";
+    SEVERITY = "severity", "级别";
+    SHARE = "share", "占比";
+    SIZE = "size", "大小";
+    SLOT = "slot", "槽";
+    SNAPSHOT = "snapshot", "快照";
+    STREAM = "stream", "stream 键名";
+    TABLES = "tables", "哈希表";
+    TAKEN = "taken", "快照时间";
+    TYPE = "type", "类型";
+    TYPES = "types", "类型";
+    USED = "used", "已用";
+    WHAT = "what", "项目";
+    WHAT_IF = "what if", "假设";
+    WHICH = "which", "内容";
+    WITHOUT_TTL = "without TTL", "无 TTL";
+    WITH_TTL = "with TTL", "有 TTL";
+    WORST = "worst", "最差值";
+    WRITTEN = "written", "写入时间";
+}
+
+/// The half of all values is below this.
+pub(in crate::render) const P50: Text = same("p50");
+/// All values but one in a hundred are below this.
+pub(in crate::render) const P99: Text = same("p99");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_heading_is_in_both_languages() {
+        for head in ALL {
+            assert!(head.en.is_ascii() && !head.zh.is_ascii(), "{head:?}");
+        }
+    }
+}

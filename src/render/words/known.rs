@@ -1,0 +1,162 @@
+//! Words that a report holds in English, because they are part of its JSON form, as people of either language read them.
+//! What is not known here is shown as it is.
+
+use std::borrow::Cow;
+
+use crate::analyze::check::Word;
+use crate::render::Lang;
+use crate::report::Checksum;
+
+/// The state of a checksum.
+pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
+    let zh = match checksum {
+        Checksum::Ok => "正确",
+        Checksum::Mismatch => "不符",
+        Checksum::NotComputed => "未计算",
+        Checksum::Absent => "无",
+        Checksum::Skipped => "未校验",
+        Checksum::NotReached => "未读到",
+    };
+    lang.of(checksum.name(), zh)
+}
+
+/// The verdict of `rdblens check`.
+pub fn verdict(word: Word, lang: Lang) -> &'static str {
+    let zh = match word {
+        Word::Ok => "完好",
+        Word::Truncated => "被截断",
+        Word::ChecksumMismatch => "校验和不符",
+        Word::Unsupported => "不支持",
+        Word::Corrupt => "已损坏",
+        Word::NotASnapshot => "不是快照",
+        Word::Unreadable => "无法读取",
+    };
+    lang.of(word.text(), zh)
+}
+
+/// A class of times: `< 7 days`, `> 1 year`, `expired`, `none`.
+pub fn class(name: &str, lang: Lang) -> Cow<'_, str> {
+    if lang == Lang::En {
+        return name.into();
+    }
+    match name {
+        "expired" => "已过期".into(),
+        "none" => "永不过期".into(),
+        "unknown" => "未知".into(),
+        _ => span(name).map_or(name.into(), Cow::Owned),
+    }
+}
+
+/// `< 7 days` in Chinese.
+fn span(name: &str) -> Option<String> {
+    let (rest, unit) = name.rsplit_once(' ')?;
+    let unit = match unit {
+        "min" => "分钟",
+        "hour" | "hours" => "小时",
+        "day" | "days" => "天",
+        "year" => "年",
+        _ => return None,
+    };
+    Some(format!("{rest} {unit}"))
+}
+
+/// The names of a finding's details, which are the rules' own, in Chinese.
+const DETAILS: &[(&str, &str)] = &[
+    ("alternatives", "可选方案"),
+    ("best", "最佳"),
+    ("cause", "起因"),
+    ("checksum", "校验和"),
+    ("ctime", "快照时间"),
+    ("damaged_keys", "受损 key 数"),
+    ("db", "库"),
+    ("earlier", "此前的报告"),
+    ("errors", "错误"),
+    ("ids", "id 数"),
+    ("in_window", "该窗口内过期数"),
+    ("keys", "key 数"),
+    ("keys_before", "此前 key 数"),
+    ("leaves", "末段"),
+    ("maxmemory", "maxmemory"),
+    ("mean", "平均"),
+    ("memory", "内存"),
+    ("memory_before", "此前内存"),
+    ("memory_before_below", "此前内存低于"),
+    ("model", "模型"),
+    ("name", "名称"),
+    ("name_bytes", "键名占用"),
+    ("new", "新出现"),
+    ("owners", "负责人"),
+    ("pattern", "模式"),
+    ("patterns", "模式"),
+    ("policy", "策略"),
+    ("sampled", "采样数"),
+    ("segments", "首段"),
+    ("share", "占比"),
+    ("share_of_keys", "key 占比"),
+    ("shortened", "缩短后"),
+    ("slot", "槽"),
+    ("start", "起始时间"),
+    ("state", "状态"),
+    ("tagged_keys", "带 hash tag 的 key 数"),
+    ("value_bytes", "value 占用"),
+    ("window", "窗口"),
+];
+
+/// The name of a detail: `memory_before` as `memory before`, `此前内存`.
+pub fn detail(name: &str, lang: Lang) -> Cow<'_, str> {
+    let known = DETAILS.iter().find(|(known, _)| *known == name);
+    match (lang, known) {
+        (Lang::Zh, Some((_, zh))) => (*zh).into(),
+        _ => name.replace('_', " ").into(),
+    }
+}
+
+/// The texts of the details `cause`, `state` and `checksum` in Chinese.
+const STATES: &[(&str, &str)] = &[
+    ("absent", "无"),
+    ("big key", "大 key"),
+    ("checksum mismatch", "校验和不符"),
+    ("damaged", "有损坏"),
+    ("hash tag", "hash tag"),
+    ("many keys", "key 过多"),
+    ("mismatch", "不符"),
+    ("no checksum", "没有校验和"),
+    ("not computed", "未计算"),
+    ("not readable to the end", "无法读到末尾"),
+    ("not reached", "未读到"),
+    ("ok", "正确"),
+    ("skipped", "未校验"),
+];
+
+/// The text of a detail of that name; what comes from a snapshot stays as it is.
+pub fn detail_value<'t>(name: &str, text: &'t str, lang: Lang) -> &'t str {
+    match STATES.iter().find(|(known, _)| *known == text) {
+        Some((_, zh)) if lang == Lang::Zh && matches!(name, "cause" | "state" | "checksum") => zh,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_times_are_known() {
+        let zh = |name| class(name, Lang::Zh).into_owned();
+        assert_eq!(
+            (zh("< 10 min"), zh("< 6 hours"), zh("> 1 year")),
+            ("< 10 分钟".into(), "< 6 小时".into(), "> 1 年".into())
+        );
+        assert_eq!((zh("none"), zh("other"), zh("a b")), ("永不过期".into(), "other".into(), "a b".into()));
+        assert_eq!(class("< 10 min", Lang::En), "< 10 min");
+    }
+
+    #[test]
+    fn details_that_are_not_known_stay_as_they_are() {
+        assert_eq!(detail("memory_before", Lang::En), "memory before");
+        assert_eq!(detail("memory_before", Lang::Zh), "此前内存");
+        assert_eq!(detail("a_b", Lang::Zh), "a b");
+        assert_eq!(detail_value("cause", "big key", Lang::Zh), "大 key");
+        assert_eq!(detail_value("name", "ok", Lang::Zh), "ok", "this is a name");
+    }
+}

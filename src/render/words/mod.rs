@@ -1,0 +1,36 @@
+//! The words of the pages, in every language: what several pages use has its place here, and what only one sentence uses
+//! stands in it, both languages side by side (`say!`, [`Lang::of`](super::Lang::of)). A text without its translation
+//! does not compile.
+//!
+//! - `heads`: the headings of columns;
+//! - `nouns`: what is counted;
+//! - `known`: words that reports are made with in English, such as the state of a checksum.
+
+pub(in crate::render) mod heads;
+pub mod known;
+pub mod nouns;
+
+/// A sentence in the language asked for: `say!(lang, "{n} left", "剩余 {n}")`, with arguments as of `format!`. Both texts
+/// have to use every argument that is passed.
+macro_rules! say {
+    ($lang:expr, $en:literal, $zh:literal $(, $($argument:tt)*)?) => {
+        match $lang {
+            $crate::render::Lang::En => format!($en $(, $($argument)*)?),
+            $crate::render::Lang::Zh => format!($zh $(, $($argument)*)?),
+        }
+    };
+}
+
+pub(crate) use say;
+
+#[cfg(test)]
+mod tests {
+    use crate::render::Lang;
+
+    #[test]
+    fn a_sentence_takes_its_arguments_in_any_order() {
+        let (part, whole) = (1, 2);
+        let said = Lang::ALL.map(|lang| say!(lang, "{part} of {whole}{end}", "{whole} 中的 {part}{end}", end = '!'));
+        assert_eq!(said, ["1 of 2!", "2 中的 1!"]);
+    }
+}
