@@ -9,7 +9,12 @@ use serde_json::Value;
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
 
 fn rdblens(args: &[&str]) -> Vec<u8> {
-    let output = Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rdblens"))
+        .args(args)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }

@@ -13,7 +13,7 @@ mod what_if;
 
 use std::collections::BTreeSet;
 
-use rdblens::render::{Format, TableOptions, key_text};
+use rdblens::render::{Format, Lang, TableOptions, key_text};
 use rdblens::report::Report;
 use serde_json::Value;
 
@@ -25,6 +25,10 @@ fn render(report: &Report, format: Format, table: TableOptions) -> String {
 
 fn table(report: &Report, width: Option<u16>) -> String {
     render(report, Format::Table, TableOptions { width, ..TableOptions::default() })
+}
+
+fn chinese(report: &Report, width: Option<u16>) -> String {
+    render(report, Format::Table, TableOptions { width, lang: Lang::Zh, ..TableOptions::default() })
 }
 
 fn all() -> [Report; 6] {
@@ -64,6 +68,59 @@ fn what_if_is_legible_at_any_width() {
 }
 
 #[test]
+fn chinese_tables_are_as_promised() {
+    golden::check("report-full.zh.txt", &chinese(&sample::full(), None));
+    golden::check("report-full-80.zh.txt", &chinese(&sample::full(), Some(80)));
+    golden::check("report-sound.zh.txt", &chinese(&sample::sound(), None));
+    golden::check("report-empty.zh.txt", &chinese(&odd::empty(), None));
+    golden::check("report-what-if.zh.txt", &chinese(&what_if::asked(), None));
+    golden::check("report-what-if-80.zh.txt", &chinese(&what_if::asked(), Some(80)));
+}
+
+#[test]
+fn json_is_the_same_in_every_language() {
+    for report in all() {
+        let in_lang = |lang| render(&report, Format::Json, TableOptions { lang, ..TableOptions::default() });
+        assert_eq!(in_lang(Lang::En), in_lang(Lang::Zh));
+    }
+}
+
+#[test]
+fn no_english_is_left_in_a_chinese_report() {
+    // Warnings and errors are in English, as in JSON.
+    for mut report in [sample::full(), sample::sound(), odd::empty(), odd::extreme(), what_if::asked()] {
+        report.warnings.clear();
+        report.source.files.iter_mut().for_each(|file| file.errors.clear());
+        for width in [60, 80, 120, 300] {
+            for line in chinese(&report, Some(width)).lines() {
+                // Commands, and what the dump or the policy says.
+                let foreign = ["rdblens ", "aux: ", "read by the old app", "name, address", "objects"];
+                if foreign.iter().any(|start| line.contains(start)) {
+                    continue;
+                }
+                let words = line.split(|c: char| c.is_whitespace() || "，。；：（）、".contains(c));
+                let words = words.map(|word| word.trim_matches([',', '.', ';', ':', '(', ')']));
+                // MEMORY USAGE is a command.
+                let english = words.filter(|word| {
+                    let lower = word.to_ascii_lowercase();
+                    ENGLISH.contains(&lower.as_str()) && *word != word.to_ascii_uppercase()
+                });
+                assert_eq!(english.collect::<Vec<_>>(), [""; 0], "{line}");
+            }
+        }
+    }
+}
+
+/// Words that stand in English reports and have no place in Chinese ones. Names of commands, types and encodings do.
+const ENGLISH: [&str; 63] = [
+    "above", "all", "allowed", "and", "are", "as", "at", "be", "bytes", "by", "checksum", "contact", "days", "demands",
+    "disk", "elements", "entries", "entry", "every", "example", "expires", "expired", "file", "files", "findings",
+    "from", "heaviest", "hours", "in", "is", "keys", "left", "length", "lighter", "mean", "memory", "minutes", "more",
+    "never", "no", "none", "of", "on", "or", "over", "owners", "pattern", "patterns", "rule", "rules", "saves",
+    "seconds", "severity", "share", "snapshot", "that", "the", "types", "what", "which", "will", "with", "worst",
+];
+
+#[test]
 fn without_a_width_there_are_120_columns() {
     assert_eq!(table(&sample::full(), None), table(&sample::full(), Some(120)));
 }
@@ -74,8 +131,10 @@ fn no_line_is_wider_than_the_page() {
         for (asked, width) in
             [(Some(80), 80), (Some(120), 120), (None, 120), (Some(0), 60), (Some(61), 61), (Some(300), 300)]
         {
-            for line in table(&report, asked).lines() {
-                assert!(key_text::width(line) <= width, "{width}: {line}");
+            for text in [table(&report, asked), chinese(&report, asked)] {
+                for line in text.lines() {
+                    assert!(key_text::width(line) <= width, "{width}: {line}");
+                }
             }
         }
     }
@@ -84,16 +143,17 @@ fn no_line_is_wider_than_the_page() {
 #[test]
 fn no_line_ends_in_spaces_and_no_two_empty_lines_follow() {
     for report in all() {
-        let text = table(&report, None);
-        assert!(text.lines().all(|line| line.trim_end() == line));
-        assert!(!text.contains("\n\n\n") && !text.starts_with('\n'));
+        for text in [table(&report, None), chinese(&report, None)] {
+            assert!(text.lines().all(|line| line.trim_end() == line));
+            assert!(!text.contains("\n\n\n") && !text.starts_with('\n'));
+        }
     }
 }
 
 #[test]
 fn nothing_from_the_snapshot_reaches_the_terminal_raw() {
     for report in [sample::full(), odd::extreme(), what_if::asked(), what_if::extreme()] {
-        for text in [table(&report, None), json(&report)] {
+        for text in [table(&report, None), chinese(&report, None), json(&report)] {
             let hidden = text.chars().find(|&c| c != '\n' && key_text::is_hidden(c));
             assert_eq!(hidden, None);
         }

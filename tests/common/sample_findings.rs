@@ -101,7 +101,10 @@ fn list() -> Vec<Finding> {
             ..finding(
                 "key.special-chars",
                 "must",
-                ["no space, control, quote or backslash; valid UTF-8", "不含空格、控制字符、引号和反斜杠；为合法的 UTF-8"],
+                [
+                    "no space, control, quote or backslash; valid UTF-8",
+                    "不含空格、控制字符、引号和反斜杠；为合法的 UTF-8",
+                ],
                 ["use a plain string serialiser for names", "键名使用普通的字符串序列化器"],
             )
         },
@@ -146,7 +149,12 @@ fn list() -> Vec<Finding> {
                     ..row("export:{*}", 212, 4 * MIB, &[b'e'; 130])
                 },
             ],
-            ..finding("type.split-object", "should", ["an object is one hash", "一个对象用一个 hash"], ["keep the fields in one hash", "把字段放进同一个 hash"])
+            ..finding(
+                "type.split-object",
+                "should",
+                ["an object is one hash", "一个对象用一个 hash"],
+                ["keep the fields in one hash", "把字段放进同一个 hash"],
+            )
         },
     ]
 }

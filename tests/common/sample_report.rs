@@ -296,7 +296,10 @@ fn naming() -> Naming {
             rule(
                 "key.special-chars",
                 "must",
-                ["no white space, control character, quote or backslash; valid UTF-8", "不含空白、控制字符、引号和反斜杠；为合法的 UTF-8"],
+                [
+                    "no white space, control character, quote or backslash; valid UTF-8",
+                    "不含空白、控制字符、引号和反斜杠；为合法的 UTF-8",
+                ],
                 1,
                 31 * MIB,
                 vec![weight("session\\xff\\xfe:{*}", 1, 31 * MIB, b"session\xff\xfe:\x1b[2J")],

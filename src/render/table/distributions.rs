@@ -99,7 +99,7 @@ pub(super) fn slots(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.text(&say!(
         lang,
         "{} with keys; mean {}, median {}, p99 {}, heaviest {}. {} with a hash tag.",
-        "{}有 key；平均 {}，中位数 {}，p99 {}，最大 {}。{}带 hash tag。",
+        "{}有 key；平均 {}，中位数 {}，p99 {}，最大 {}。{} 带 hash tag。",
         human::counted(slots.used, nouns::SLOT, lang),
         human::bytes(slots.mean.0),
         human::bytes(slots.p50.0),

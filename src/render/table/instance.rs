@@ -26,7 +26,7 @@ pub(super) fn instance(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.text(&say!(
         lang,
         "MEMORY STATS counts as overhead {}; dataset {}.",
-        "MEMORY STATS 将 {} 计为 overhead；dataset 为 {}。",
+        "MEMORY STATS 计入 overhead 的有{}；dataset 为 {}。",
         tables(&instance.overhead, "slot-to-keys", lang).join(lang.of(", ", "、")),
         signed(instance.dataset)
     ))?;

@@ -87,10 +87,10 @@ fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
     }
     if file.damaged_keys > 0 {
         let keys = human::counted(file.damaged_keys, nouns::KEY, lang);
-        problems.push(say!(lang, "{keys} with a damaged value", "{keys}的 value 受损"));
+        problems.push(say!(lang, "{keys} with a damaged value", "{keys} 的 value 受损"));
     }
     let name = key_text::text(&file.name);
-    problems.into_iter().map(|problem| format!("{name}: {problem}")).collect()
+    problems.into_iter().map(|problem| say!(lang, "{name}: {problem}", "{name}：{problem}")).collect()
 }
 
 /// How much, what dominates and what is wrong.

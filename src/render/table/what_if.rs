@@ -39,7 +39,7 @@ fn alternatives(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
         Column::text(heads::NONE),
         Column::text(heads::WHAT_IF).shrink(16),
         Column::text(heads::MODEL).shrink(16).spare(3),
-        Column::number(heads::KEYS),
+        Column::number(heads::KEYS_MEMORY),
         Column::number(heads::CHANGE),
         Column::number(heads::TABLES).spare(2),
         Column::number(heads::IN_TOTAL).spare(1),

@@ -20,14 +20,14 @@ macro_rules! heads {
 }
 
 heads! {
-    ALLOWED = "allowed", "上限";
+    ALLOWED = "allowed", "允许值";
     BREAK = "break", "违反的规则";
     BREAKING = "breaking", "违规 key 数";
     BREAKS = "breaks", "违反的规则";
     BUDGET_OF = "budget of", "预算对象";
     CHANGE = "change", "变化";
     CHECKSUM = "checksum", "校验和";
-    COMMANDS_BEHIND = "commands behind", "其后的命令";
+    COMMANDS_BEHIND = "commands behind", "尾随命令";
     CONTACT = "contact", "联系人";
     COUNTER = "counter", "计数器";
     DB = "db", "库";
@@ -50,6 +50,7 @@ heads! {
     KEY = "key", "键名";
     KEYS = "keys", "key 数";
     KEYS_BEFORE = "keys before", "此前 key 数";
+    KEYS_MEMORY = "keys", "key 内存";
     LEFT = "left", "剩余时间";
     LENGTH = "length", "长度";
     MAX = "max", "最大";
@@ -67,7 +68,6 @@ heads! {
     PATTERNS = "patterns", "模式数";
     PENDING = "pending", "未确认";
     PREFIX = "prefix", "前缀";
-    RDB = "RDB", "RDB 版本";
     REASON = "reason", "原因";
     RULE = "rule", "规则";
     SAVES = "saves", "可节省";
@@ -96,6 +96,9 @@ heads! {
 pub(in crate::render) const P50: Text = same("p50");
 /// All values but one in a hundred are below this.
 pub(in crate::render) const P99: Text = same("p99");
+
+/// The version of the format.
+pub(in crate::render) const RDB: Text = same("RDB");
 
 #[cfg(test)]
 mod tests {
