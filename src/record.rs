@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::rdb::peek::RawValue;
 use crate::units::{Bytes, Millis};
 
 /// One key of a snapshot: borrowed from the batch it was read from, seen once by every aggregate.
@@ -39,6 +40,8 @@ pub struct Record<'a> {
     pub fields_with_ttl: Option<u64>,
     /// For streams: consumer groups and pending entries.
     pub stream: Option<StreamFacts>,
+    /// The value as it stands in the file, for those who look into it; `None` for records that are from no file.
+    pub value: Option<RawValue<'a>>,
 }
 
 /// What a stream holds besides its entries.

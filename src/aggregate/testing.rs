@@ -39,6 +39,7 @@ impl OwnedRecord {
             freq: None,
             fields_with_ttl: None,
             stream: None,
+            value: None,
         };
         OwnedRecord { key: key.into(), rest }
     }
@@ -119,6 +120,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             freq,
             fields_with_ttl: None,
             stream: (kind == Kind::Stream).then_some(stream),
+            value: None,
         };
         OwnedRecord { key: name.into(), rest }
     })

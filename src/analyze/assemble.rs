@@ -38,7 +38,9 @@ pub(super) fn report(
     let (mut sections, patterns): (Sections, Patterns) = aggregates.finish(cluster);
     name_sources(&mut sections, &verdicts);
     let complete = verdicts.iter().all(Verdict::is_sound);
-    let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
+    let mut warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
+    let unread = |rule: &str| format!("{rule} was not checked: it reads values, --inspect-values turns it on");
+    warnings.extend(questions.unread.map(unread));
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();
     let what_if = what_if::section(base, alternatives, sections.what_if.take(), sections.what_if_patterns);

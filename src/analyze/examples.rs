@@ -9,6 +9,8 @@ use crate::aggregate::Aggregate;
 use crate::policy::registry;
 use crate::policy::rule::{Rule, Text};
 use crate::policy::sample::{Sample, SampleKey};
+use crate::rdb::peek::RawValue;
+use crate::rdb::value_type::ValueType;
 use crate::record::{Encoding, Kind, Record, StreamFacts};
 use crate::report::Report;
 use crate::units::{Bytes, Millis};
@@ -21,6 +23,7 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     let text = format!("[rules]\n\"{}\" = \"must\"\n{}", rule.meta.id, sample.facts.policy);
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     plan.policy = PolicySource::File { name: rule.meta.id.to_owned(), text };
+    plan.inspect_values = sample.keys.iter().any(|key| !key.text.is_empty());
     if let Some(limit) = sample.facts.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string()).unwrap();
     }
@@ -37,6 +40,7 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
 
 fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64) {
     let name = key.name.replace("{i}", &number.to_string());
+    let value = stored(key.text);
     let left = key.ttl.map(|ttl| ttl + key.ttl_step * i64::try_from(number - 1).unwrap());
     aggregates.observe(&Record {
         file: 0,
@@ -54,7 +58,14 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64) {
         freq: None,
         fields_with_ttl: None,
         stream: (key.kind == Kind::Stream).then_some(StreamFacts { groups: 1, pending: key.pending }),
+        value: (key.kind == Kind::String).then_some(RawValue { value_type: ValueType::String, bytes: &value }),
     });
+}
+
+/// A string as it stands in a file.
+fn stored(text: &str) -> Vec<u8> {
+    let len = u32::try_from(text.len()).unwrap();
+    [&[0x80], &len.to_be_bytes()[..], text.as_bytes()].concat()
 }
 
 /// The encoding of so many short elements.

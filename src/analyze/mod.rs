@@ -148,7 +148,8 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     let separators = Separators::new(&plan.read.separators)?;
     let bytes: Vec<u8> = plan.read.separators.iter().flat_map(|separator| separator.bytes()).collect();
     let classifier = Classifier::new(separators.clone());
-    let policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
+    let mut policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
+    let unread = policy.look_into_values(plan.inspect_values);
     let config = plan.read.config.clone();
     let context = Context {
         separators: policy::Separators::new(&bytes),
@@ -167,6 +168,16 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
-    let alternatives = plan.read.what_if.len();
-    Ok(Questions { separators, classifier, checks, big: plan.big, reference, top: plan.top, patterns, alternatives })
+    Ok(Questions {
+        inspection: checks.inspection().map(Arc::new),
+        separators,
+        classifier,
+        checks,
+        big: plan.big,
+        reference,
+        top: plan.top,
+        patterns,
+        unread,
+        alternatives: plan.read.what_if.len(),
+    })
 }

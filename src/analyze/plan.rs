@@ -76,6 +76,8 @@ pub struct Plan {
     pub policy: PolicySource,
     /// Whether names are masked, and with what key.
     pub mask: Option<MaskKey>,
+    /// Whether rules may look into values: `value.sensitive` is checked only then, and always then.
+    pub inspect_values: bool,
     /// The time of the run, for rules about the age of a snapshot.
     pub now: Option<Millis>,
 }
@@ -134,6 +136,7 @@ impl Plan {
             min_share: Prefixes::USUAL_MIN_SHARE,
             policy: PolicySource::Preset("default".to_owned()),
             mask: None,
+            inspect_values: false,
             now: None,
         }
     }

@@ -7,6 +7,7 @@ use crate::limits;
 use crate::memory::{Meters, Model};
 use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
+use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{Entry, Item};
 use crate::record::Record;
 use crate::units::{Bytes, Millis};
@@ -152,6 +153,7 @@ pub fn read_batch(
             }
             continue;
         }
+        let value_at = scanner.cursor().consumed();
         meters.begin_key(key.len() as u64, entry.expires_at.is_some());
         let walked = match meters.alone() {
             Some(meter) => scanner.value(&entry, meter),
@@ -161,8 +163,9 @@ pub fn read_batch(
             tally.damage(error);
             break;
         }
+        let value = RawValue { value_type: entry.value_type, bytes: scanner.cursor().since(value_at) };
         let end = scanner.cursor().consumed();
-        match record(&mut meters, &entry, key, db, file.index, end) {
+        match record(&mut meters, &entry, key, value, db, file.index, end) {
             Ok(record) => {
                 tally.selected += 1;
                 tally.memory += record.memory;
@@ -209,6 +212,7 @@ fn record<'k>(
     meters: &'k mut Meters<'_>,
     entry: &Entry<'_>,
     key: &'k [u8],
+    value: RawValue<'k>,
     db: u64,
     file: usize,
     end: usize,
@@ -230,5 +234,6 @@ fn record<'k>(
         freq: entry.freq,
         fields_with_ttl: measured.fields_with_ttl,
         stream: measured.stream,
+        value: Some(value),
     })
 }

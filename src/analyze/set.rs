@@ -21,6 +21,7 @@ use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::pattern::tree::TreeLimits;
+use crate::policy::sensitive::Inspection;
 use crate::policy::{Checks, Judged};
 use crate::record::Record;
 use crate::report::{self, BigRules};
@@ -43,6 +44,10 @@ pub struct Questions {
     pub top: usize,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
+    /// What is looked for in values; `None` looks into none.
+    pub inspection: Option<Arc<Inspection>>,
+    /// A rule of the policy that was not checked, because it looks into values.
+    pub unread: Option<&'static str>,
     /// How many alternatives every record is priced for.
     pub alternatives: usize,
 }
@@ -109,7 +114,8 @@ impl Aggregates {
             slots: Slots::new(top),
             streams: Streams::new(top),
             violations: Violations::new(&questions.checks),
-            patterns: Patterns::new(TreeLimits::default(), questions.alternatives),
+            patterns: Patterns::new(TreeLimits::default(), questions.alternatives)
+                .inspecting(questions.inspection.clone()),
             what_if: WhatIf::new(questions.alternatives),
         }
     }

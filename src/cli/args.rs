@@ -189,6 +189,12 @@ pub struct PolicyArgs {
     /// The time of this run, for the age of the snapshot; written as for --at
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
+    /// Look into the values of some keys of each pattern for secrets and personal data (rule value.sensitive)
+    ///
+    /// Reads key names, and the beginning of strings and hashes, of at most 64 keys of each pattern. The report shows masked
+    /// evidence only, such as 138****5678.
+    #[arg(long)]
+    pub inspect_values: bool,
 }
 
 /// What a report shows.

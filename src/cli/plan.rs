@@ -78,6 +78,7 @@ fn what_if(asked: &[String]) -> Result<Vec<WhatIf>> {
 /// Adds what the snapshot is held against.
 pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
+    plan.inspect_values = args.inspect_values;
     plan.now = args.now.as_deref().map(time).transpose()?;
     if let Some(limit) = args.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string())?;

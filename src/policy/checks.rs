@@ -10,6 +10,7 @@ use super::key_view::KeyView;
 use super::matcher::Matcher;
 use super::name_pass::NamePass;
 use super::rule::{KeyRule, Meta, PatternRule, Question, Severity, SnapshotRule, Violation};
+use super::sensitive::Inspection;
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
 use crate::record::{Kind, Record};
@@ -279,6 +280,14 @@ impl Checks {
             _ => None,
         });
         entry.and_then(|entry| self.policy.entries.get(usize::from(entry)))
+    }
+
+    /// What all rules together look for in values; `None` if none does.
+    pub fn inspection(&self) -> Option<Inspection> {
+        self.patterns.iter().filter_map(|check| check.rule.inspection()).reduce(|mut all, more| {
+            all.extend(more);
+            all
+        })
     }
 
     /// Whether the policy has a data dictionary.

@@ -1,5 +1,6 @@
 //! All patterns of a snapshot beside each other, for rules about patterns.
 
+use crate::aggregate::parts::Secrets;
 use crate::record::Kind;
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
@@ -24,6 +25,9 @@ pub struct PatternNode<'a> {
     pub parent: Option<usize>,
     /// What the keys of the pattern add up to; `None` for what is only a prefix.
     pub facts: Option<PatternSums>,
+    /// What was found in the values of some of its keys, if a rule in force
+    /// [asks](super::rule::PatternRule::inspection) for it and the run looks into values.
+    pub secrets: Option<&'a Secrets>,
 }
 
 /// What the keys of a pattern add up to.

@@ -1,7 +1,7 @@
 //! The list of all rules, sorted by id.
 
 use super::rule::Rule;
-use super::rules::{big, key};
+use super::rules::{big, key, value};
 
 /// Every rule there is.
 pub static RULES: &[Rule] = &[
@@ -11,6 +11,7 @@ pub static RULES: &[Rule] = &[
     key::length::RULE,
     key::prefix::RULE,
     key::special_chars::RULE,
+    value::sensitive::RULE,
 ];
 
 /// The rule with this id.

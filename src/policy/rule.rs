@@ -11,6 +11,7 @@ use super::forest::Forest;
 use super::key_view::KeyView;
 use super::params::{ParamSpec, Params};
 use super::sample::Sample;
+use super::sensitive::Inspection;
 use crate::record::Kind;
 use crate::report::{Example, Report};
 use crate::units::Bytes;
@@ -184,6 +185,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
 pub trait PatternRule: fmt::Debug + Send + Sync {
     /// What breaks the rule, in any order.
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
+
+    /// What has to be looked for in the values of some keys of each pattern.
+    fn inspection(&self) -> Option<Inspection> {
+        None
+    }
 }
 
 /// A rule about the whole snapshot. Asked once, when all other sections of the report are there.

@@ -28,6 +28,7 @@ pub fn record(name: &[u8]) -> Record<'_> {
         freq: None,
         fields_with_ttl: None,
         stream: None,
+        value: None,
     }
 }
 

@@ -201,6 +201,7 @@ mod tests {
             freq: Some(7),
             fields_with_ttl: None,
             stream: None,
+            value: None,
         }
     }
 

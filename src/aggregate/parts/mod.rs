@@ -1,9 +1,11 @@
 //! The small mergeable pieces that aggregates are made of.
 
 pub mod histogram;
+pub mod secrets;
 pub mod tally;
 pub mod top;
 
 pub use histogram::Histogram;
+pub use secrets::{SECRETS_BYTES, Secrets};
 pub use tally::{Tally, share};
 pub use top::{Ranked, Top};

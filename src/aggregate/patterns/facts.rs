@@ -1,9 +1,11 @@
 //! What is kept for one pattern. There may be a hundred thousand of them in each worker, so lists come to be only when
 //! they have an entry, and no longer than they are.
 
-use crate::aggregate::parts::Ranked;
+use crate::aggregate::parts::{Ranked, Secrets};
 use crate::pattern::tree::Payload;
+use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Violation};
+use crate::rdb::peek::Room;
 use crate::record::{Kind, Record};
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
@@ -28,6 +30,8 @@ pub(super) struct PatternFacts {
     broken: Vec<Broken>,
     /// Memory under each alternative; empty as long as none was asked.
     alternatives: Box<[Bytes]>,
+    /// What was found in the values of some keys, where that is asked for.
+    secrets: Option<Box<Secrets>>,
 }
 
 /// Sums over keys; they saturate.
@@ -193,6 +197,16 @@ impl PatternFacts {
         }
     }
 
+    /// Looks into the value of a key, if it belongs to the pattern's sample.
+    pub fn inspect(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut Room) {
+        self.secrets.get_or_insert_default().observe(record, inspection, room);
+    }
+
+    /// What was found in the values of some keys.
+    pub fn secrets(&self) -> Option<&Secrets> {
+        self.secrets.as_deref()
+    }
+
     fn offer_heaviest(&mut self, entry: Ranked<()>) {
         if self.heaviest.as_ref().is_none_or(|heaviest| entry > *heaviest) {
             self.heaviest = Some(entry);
@@ -241,6 +255,7 @@ impl PatternFacts {
     pub fn settle_database(&mut self, db: u64) {
         self.heaviest.iter_mut().for_each(|entry| entry.db = db);
         self.without_ttl.settle_database(db);
+        self.secrets.iter_mut().for_each(|secrets| secrets.settle_database(db));
         self.broken.iter_mut().for_each(|broken| broken.examples.settle_database(db));
     }
 
@@ -297,6 +312,9 @@ impl Payload for PatternFacts {
         }
         self.without_ttl.merge(other.without_ttl);
         self.add_alternatives(&other.alternatives);
+        if let Some(secrets) = other.secrets {
+            self.secrets.get_or_insert_default().merge(*secrets);
+        }
         for broken in other.broken {
             let into = self.broken(broken.rule);
             add(&mut into.weight, broken.weight);
@@ -313,7 +331,7 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<PatternFacts>() <= 240, "{}", size_of::<PatternFacts>());
+        assert!(size_of::<PatternFacts>() <= 248, "{}", size_of::<PatternFacts>());
     }
 
     #[test]

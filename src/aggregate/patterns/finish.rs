@@ -137,6 +137,7 @@ fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut Stri
             varies: child.varies(),
             parent: above,
             facts: child.payload().map(sums),
+            secrets: child.payload().and_then(PatternFacts::secrets),
         });
         plant(child, Some(at), path, forest);
         path.truncate(whole);

@@ -7,11 +7,16 @@
 mod facts;
 mod finish;
 
+use std::sync::Arc;
+
+use crate::aggregate::parts::SECRETS_BYTES;
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::tree::{PatternTree, TreeLimits};
 use crate::policy::forest::Forest;
+use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Severity};
+use crate::rdb::peek::Room;
 use crate::record::Record;
 use crate::report;
 use crate::units::Bytes;
@@ -77,20 +82,34 @@ pub struct BrokenPatterns {
 pub struct Patterns {
     tree: PatternTree<PatternFacts>,
     place_bytes: usize,
+    /// What values are looked into for; `None` looks into none.
+    inspection: Option<Arc<Inspection>>,
+    room: Room,
 }
 
 impl Patterns {
     /// No keys yet. Aggregates that are merged must have the same limits and as many alternatives.
     pub fn new(limits: TreeLimits, alternatives: usize) -> Self {
         let place_bytes = PLACE_BYTES + alternatives.saturating_mul(size_of::<Bytes>());
-        Patterns { tree: PatternTree::new(limits), place_bytes }
+        Patterns { tree: PatternTree::new(limits), place_bytes, inspection: None, room: Room::default() }
+    }
+
+    /// The same, which also looks into the values of some keys of each pattern. Aggregates that are merged must look for
+    /// the same.
+    pub fn inspecting(self, inspection: Option<Arc<Inspection>>) -> Self {
+        let more = if inspection.is_some() { SECRETS_BYTES } else { 0 };
+        Patterns { inspection, place_bytes: self.place_bytes + more, ..self }
     }
 
     /// Takes one key into account. `pattern` is the key's, always made by the same classifier; `judged` says
     /// which rules the key breaks.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, judged: &Judged) {
-        self.tree.leaf(pattern).observe(record, judged);
+        let facts = self.tree.leaf(pattern);
+        facts.observe(record, judged);
+        if let Some(inspection) = &self.inspection {
+            facts.inspect(record, inspection, &mut self.room);
+        }
     }
 
     /// Takes everything into account that `other` has seen.

@@ -27,6 +27,7 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
         freq: None,
         fields_with_ttl: None,
         stream: None,
+        value: None,
     }
 }
 

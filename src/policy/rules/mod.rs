@@ -2,3 +2,4 @@
 
 pub mod big;
 pub mod key;
+pub mod value;

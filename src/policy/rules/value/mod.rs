@@ -1,0 +1,3 @@
+//! Rules about what values hold.
+
+pub mod sensitive;
