@@ -1,5 +1,6 @@
 //! What several test programs share. Each uses its own part, so the rest is unused there.
 #![allow(dead_code)]
 
+pub mod dump;
 pub mod program;
 pub mod truth;
