@@ -102,6 +102,17 @@ fn the_finding_shows_no_secret() {
 }
 
 #[test]
+fn a_pattern_that_is_a_name_as_it_is_shows_no_secret_either() {
+    for secret in [ID_CARD, "138-1234-5678", "6222-0202-0011-2230", EMAIL, JWT] {
+        let mut dump = Dump::new();
+        dump.string(&format!("login:{secret}"), "1");
+        let report = json_of(&dump, &["--inspect-values"]);
+        let shown = finding(&report).unwrap_or_else(|| panic!("{secret}")).to_string();
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
 fn values_are_looked_into_only_when_told() {
     let unread = "value.sensitive was not checked: it reads values, --inspect-values turns it on";
     for policy in ["service", "platform"] {

@@ -192,7 +192,7 @@ impl Inspection {
         verdict
     }
 
-    /// A name in which everything that is looked for is masked, cut at so many bytes. Returned only if there is any.
+    /// A name in which everything that is looked for is masked, cut at so many bytes; `None` if there is nothing to mask.
     pub fn masked_name(&self, name: &[u8], most: usize) -> Option<Vec<u8>> {
         let name = beginning(name);
         let mut found: Vec<(Range<usize>, SensitiveKind)> = Vec::new();

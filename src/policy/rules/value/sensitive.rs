@@ -133,7 +133,7 @@ impl Sensitive {
         let evidence: Vec<&str> = shown().map(|evidence| evidence.text.as_ref()).collect();
         let counts: BTreeMap<&str, u64> = counts.into_iter().map(|(kind, count)| (kind.name(), count)).collect();
         Some(Breach {
-            pattern: Some(node.text.clone()),
+            pattern: Some(self.shown(&node.text)),
             keys: sums.keys,
             memory: sums.memory,
             measured: Some(hits * 1000 / secrets.sampled().max(1)),
@@ -146,6 +146,12 @@ impl Sensitive {
             examples,
             ..Breach::default()
         })
+    }
+
+    /// The pattern, without what it gives away itself: few names of a kind stand in patterns as they are.
+    fn shown(&self, pattern: &str) -> String {
+        let masked = self.inspection.masked_name(pattern.as_bytes(), usize::MAX);
+        masked.map_or_else(|| pattern.to_owned(), |masked| String::from_utf8_lossy(&masked).into_owned())
     }
 
     /// Keys of the sample that hold the kind, if that is more than chance.
