@@ -153,7 +153,7 @@ fn hash(key: &[u8]) -> u64 {
         // Both halves.
         (product as u64) ^ (product >> 64) as u64
     };
-    let mut state = 0x452_821e6_38d0_1377 ^ key.len() as u64;
+    let mut state = 0x0452_821e_638d_0137 ^ key.len() as u64;
     let (words, rest) = key.as_chunks::<8>();
     for word in words {
         state = fold(state, u64::from_le_bytes(*word)).rotate_left(23);

@@ -10,6 +10,7 @@
 
 mod digits;
 mod email;
+mod kinds;
 mod mask;
 mod password;
 mod token;
@@ -18,96 +19,8 @@ use std::ops::Range;
 
 use crate::rdb::peek::{Part, Room, TEXT};
 use crate::record::{Kind, Record};
+pub use kinds::{Kinds, SensitiveKind};
 pub use password::FIELDS;
-
-/// A kind of sensitive data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SensitiveKind {
-    /// A mobile number of mainland China.
-    Phone,
-    /// The number of a Chinese identity card.
-    IdCard,
-    /// An address of mail.
-    Email,
-    /// The number of a bank card.
-    BankCard,
-    /// A JSON web token.
-    Jwt,
-    /// A block with a private key.
-    PrivateKey,
-    /// A field called like a password, with something in it.
-    Password,
-}
-
-impl SensitiveKind {
-    /// All of them.
-    pub const ALL: [SensitiveKind; 7] = [
-        SensitiveKind::Phone,
-        SensitiveKind::IdCard,
-        SensitiveKind::Email,
-        SensitiveKind::BankCard,
-        SensitiveKind::Jwt,
-        SensitiveKind::PrivateKey,
-        SensitiveKind::Password,
-    ];
-
-    /// The names, in the same order.
-    pub const NAMES: [&str; 7] = ["phone", "id-card", "email", "bank-card", "jwt", "private-key", "password"];
-
-    /// The word in reports and policies.
-    pub const fn name(self) -> &'static str {
-        SensitiveKind::NAMES[self as usize]
-    }
-
-    /// The kind of this name.
-    pub fn parse(name: &str) -> Option<SensitiveKind> {
-        SensitiveKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-/// A set of kinds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Kinds(u8);
-
-impl Kinds {
-    /// The set of these bits, in the order of [`SensitiveKind::ALL`].
-    pub const fn from_bits(bits: u8) -> Kinds {
-        Kinds(bits)
-    }
-
-    /// Its bits.
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// Whether the kind is in it.
-    pub const fn has(self, kind: SensitiveKind) -> bool {
-        self.0 >> kind as u8 & 1 == 1
-    }
-
-    /// Adds a kind.
-    pub const fn add(&mut self, kind: SensitiveKind) {
-        self.0 |= 1 << kind as u8;
-    }
-
-    /// The kinds in both.
-    pub const fn both(self, other: Kinds) -> Kinds {
-        Kinds(self.0 & other.0)
-    }
-
-    /// True if there is none.
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-}
-
-impl FromIterator<SensitiveKind> for Kinds {
-    fn from_iter<I: IntoIterator<Item = SensitiveKind>>(kinds: I) -> Kinds {
-        let mut set = Kinds::default();
-        kinds.into_iter().for_each(|kind| set.add(kind));
-        set
-    }
-}
 
 /// How sure a detector is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +77,7 @@ impl Inspection {
 
     /// Looks for more.
     pub fn extend(&mut self, other: Inspection) {
-        self.kinds = Kinds(self.kinds.0 | other.kinds.0);
+        self.kinds = self.kinds.or(other.kinds);
         let new: Vec<String> = other.fields.into_iter().filter(|word| !self.fields.contains(word)).collect();
         self.fields.extend(new);
     }
@@ -188,7 +101,7 @@ impl Inspection {
                 }
             });
         }
-        verdict.near = Kinds(verdict.near.0 & !verdict.found.0);
+        verdict.near = verdict.near.without(verdict.found);
         verdict
     }
 
@@ -234,7 +147,7 @@ impl Inspection {
 
     /// All that bytes alone give away.
     fn scan(&self, text: &[u8], see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>)) {
-        const NUMBERS: Kinds = Kinds(
+        const NUMBERS: Kinds = Kinds::from_bits(
             1 << SensitiveKind::Phone as u8 | 1 << SensitiveKind::IdCard as u8 | 1 << SensitiveKind::BankCard as u8,
         );
         if !self.kinds.both(NUMBERS).is_empty() {

@@ -30,7 +30,8 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
     let name = &name[..len];
     let word = words.iter().find(|word| name.ends_with(word.as_bytes()))?;
     let hashable = matches!(word.as_str(), "password" | "passwd" | "pwd" | "passphrase");
-    (!is_nothing(value) && !(hashable && is_hashed(value))).then_some(word)
+    let harmless = is_nothing(value) || hashable && is_hashed(value);
+    (!harmless).then_some(word)
 }
 
 /// Tells of all members of JSON objects in a text that give a password away: the range of the value.
@@ -78,7 +79,7 @@ fn string_end(text: &[u8], start: usize) -> usize {
 
 fn is_nothing(value: &[u8]) -> bool {
     const WORDS: [&[u8]; 9] = [b"null", b"nil", b"none", b"undefined", b"true", b"false", b"0", b"1", b"n/a"];
-    let value = value.trim_ascii().trim_ascii_start();
+    let value = value.trim_ascii();
     let masked = value.iter().filter(|byte| **byte == b'*').count() >= 3;
     value.is_empty() || masked || WORDS.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
