@@ -6,6 +6,6 @@ pub mod tally;
 pub mod top;
 
 pub use histogram::Histogram;
-pub use secrets::{SECRETS_BYTES, Secrets};
+pub use secrets::Secrets;
 pub use tally::{Tally, share};
 pub use top::{Ranked, Top};

@@ -23,9 +23,6 @@ const LONGEST_NAME: usize = 256;
 /// Bits of an entry below the hash.
 const KIND_BITS: u32 = 16;
 
-/// About how many bytes a full sample takes with its evidence.
-pub const SECRETS_BYTES: usize = SAMPLED * 8 + 256;
-
 /// The verdicts on some keys.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
@@ -57,33 +54,40 @@ impl Evidence {
 }
 
 impl Secrets {
-    /// Looks into a key if it belongs to the sample.
+    /// Looks into a key if it belongs to the sample. Returns by how many bytes that made this grow.
     #[inline]
-    pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut Room) {
+    pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut Room) -> usize {
         let hash = hash(record.key) >> KIND_BITS;
         let enters = self.lowest.len() < SAMPLED || self.lowest.peek().is_some_and(|top| hash <= top >> KIND_BITS);
-        if enters {
-            self.inspect(hash, record, inspection, room);
-        }
+        if enters { self.inspect(hash, record, inspection, room) } else { 0 }
     }
 
-    fn inspect(&mut self, hash: u64, record: &Record<'_>, inspection: &Inspection, room: &mut Room) {
-        let Verdict { found, near, evidence } = inspection.inspect(record, room);
+    fn inspect(&mut self, hash: u64, record: &Record<'_>, inspection: &Inspection, room: &mut Room) -> usize {
+        let before = self.heap_bytes();
+        // Where evidence of a lower hash is there, none of this key would stay.
+        let kept = self.evidence.iter().filter(|evidence| evidence.entry >> KIND_BITS < hash);
+        let shown = Kinds::ALL.without(kept.map(|evidence| evidence.kind).collect());
+        let Verdict { found, near, evidence, .. } = inspection.inspect(record, shown, room);
         let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
         self.offer(entry);
+        if evidence.is_empty() {
+            self.drop_evidence();
+            return self.heap_bytes().saturating_sub(before); // the common case
+        }
+        let masked = inspection.masked_name(record.key, LONGEST_NAME);
+        let name = masked.as_deref().unwrap_or_else(|| record.key.get(..LONGEST_NAME).unwrap_or(record.key));
         for (kind, text) in evidence {
-            let masked = inspection.masked_name(record.key, LONGEST_NAME);
-            let name = || record.key.get(..LONGEST_NAME).unwrap_or(record.key).into();
             self.offer_evidence(Evidence {
                 kind,
                 entry,
                 db: record.db,
                 memory: record.memory.0,
-                key: masked.map_or_else(name, Vec::into_boxed_slice),
+                key: name.into(),
                 text: text.into(),
             });
         }
         self.drop_evidence();
+        self.heap_bytes().saturating_sub(before)
     }
 
     fn offer(&mut self, entry: u64) {
@@ -112,6 +116,12 @@ impl Secrets {
         if let Some(&highest) = self.lowest.peek().filter(|_| self.lowest.len() >= SAMPLED) {
             self.evidence.retain(|evidence| evidence.entry <= highest);
         }
+    }
+
+    /// Bytes on the heap.
+    fn heap_bytes(&self) -> usize {
+        let bytes = |evidence: &Evidence| size_of::<Evidence>() + evidence.key.len() + evidence.text.len();
+        self.lowest.capacity() * size_of::<u64>() + self.evidence.iter().map(bytes).sum::<usize>()
     }
 
     /// Takes the keys of another into account.

@@ -9,7 +9,6 @@ mod finish;
 
 use std::sync::Arc;
 
-use crate::aggregate::parts::SECRETS_BYTES;
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::tree::{PatternTree, TreeLimits};
@@ -85,20 +84,27 @@ pub struct Patterns {
     /// What values are looked into for; `None` looks into none.
     inspection: Option<Arc<Inspection>>,
     room: Room,
+    /// Bytes that what was found takes, at most.
+    inspection_bytes: usize,
 }
 
 impl Patterns {
     /// No keys yet. Aggregates that are merged must have the same limits and as many alternatives.
     pub fn new(limits: TreeLimits, alternatives: usize) -> Self {
         let place_bytes = PLACE_BYTES + alternatives.saturating_mul(size_of::<Bytes>());
-        Patterns { tree: PatternTree::new(limits), place_bytes, inspection: None, room: Room::default() }
+        Patterns {
+            tree: PatternTree::new(limits),
+            place_bytes,
+            inspection: None,
+            room: Room::default(),
+            inspection_bytes: 0,
+        }
     }
 
     /// The same, which also looks into the values of some keys of each pattern. Aggregates that are merged must look for
     /// the same.
     pub fn inspecting(self, inspection: Option<Arc<Inspection>>) -> Self {
-        let more = if inspection.is_some() { SECRETS_BYTES } else { 0 };
-        Patterns { inspection, place_bytes: self.place_bytes + more, ..self }
+        Patterns { inspection, ..self }
     }
 
     /// Takes one key into account. `pattern` is the key's, always made by the same classifier; `judged` says
@@ -108,13 +114,14 @@ impl Patterns {
         let facts = self.tree.leaf(pattern);
         facts.observe(record, judged);
         if let Some(inspection) = &self.inspection {
-            facts.inspect(record, inspection, &mut self.room);
+            self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
         }
     }
 
     /// Takes everything into account that `other` has seen.
     pub fn merge(&mut self, other: Self) {
         self.tree.merge(other.tree);
+        self.inspection_bytes = self.inspection_bytes.saturating_add(other.inspection_bytes);
     }
 
     /// Says that all keys so far were of database `db`.
@@ -129,7 +136,7 @@ impl Patterns {
 
     /// About how many bytes of memory the tree has grown to.
     pub fn heap_bytes(&self) -> usize {
-        self.tree.len().saturating_mul(self.place_bytes)
+        self.tree.len().saturating_mul(self.place_bytes).saturating_add(self.inspection_bytes)
     }
 
     /// All patterns beside each other, for rules about patterns.

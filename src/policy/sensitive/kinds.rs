@@ -50,6 +50,9 @@ impl SensitiveKind {
 pub struct Kinds(u8);
 
 impl Kinds {
+    /// Every kind.
+    pub const ALL: Kinds = Kinds((1 << SensitiveKind::ALL.len()) - 1);
+
     /// The set of these bits, in the order of [`SensitiveKind::ALL`].
     pub const fn from_bits(bits: u8) -> Kinds {
         Kinds(bits)

@@ -47,8 +47,10 @@ pub struct Verdict {
     pub found: Kinds,
     /// Kinds that are not there, but something as long.
     pub near: Kinds,
-    /// For each kind found: the first of it, masked, and where it stands.
+    /// For each kind found that evidence was asked for: the first of it, masked, and where it stands.
     pub evidence: Vec<(SensitiveKind, String)>,
+    /// Kinds that evidence was asked for.
+    shown: Kinds,
 }
 
 /// Where something stands, as evidence says it.
@@ -82,9 +84,9 @@ impl Inspection {
         self.fields.extend(new);
     }
 
-    /// Looks into a key: at its name, and at the beginning of its string or hash.
-    pub fn inspect(&self, record: &Record<'_>, room: &mut Room) -> Verdict {
-        let mut verdict = Verdict::default();
+    /// Looks into a key: at its name, and at the beginning of its string or hash. Evidence is made for the kinds `shown`.
+    pub fn inspect(&self, record: &Record<'_>, shown: Kinds, room: &mut Room) -> Verdict {
+        let mut verdict = Verdict { shown, ..Verdict::default() };
         self.scan(beginning(record.key), &mut |seen, kind, range| {
             verdict.add(seen, kind, Place::Name, record.key, range)
         });
@@ -176,6 +178,9 @@ impl Verdict {
     fn found(&mut self, kind: SensitiveKind, place: Place, secret: &[u8], word: &str) {
         if !self.found.has(kind) {
             self.found.add(kind);
+            if !self.shown.has(kind) {
+                return;
+            }
             let text = format!("{} {} {}", kind.name(), mask::masked(kind, secret, word), place.words());
             self.evidence.push((kind, text));
         }
@@ -257,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_verdict_tells_kinds_and_masked_evidence_only() {
-        let verdict = everything().inspect(&record(b"sms:13812345678"), &mut Room::default());
+        let verdict = everything().inspect(&record(b"sms:13812345678"), Kinds::ALL, &mut Room::default());
         assert_eq!(verdict.evidence, [(SensitiveKind::Phone, "phone 138****5678 in the name".to_owned())]);
         assert!(verdict.found.has(SensitiveKind::Phone) && verdict.near.is_empty());
     }
@@ -290,7 +295,7 @@ mod tests {
         #[test]
         fn evidence_never_holds_the_secret(before in "[ :,]{0,3}", secret in secrets(), behind in "[ :,]{0,3}") {
             let text = format!("{before}{secret}{behind}");
-            let mut verdict = Verdict::default();
+            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
             everything().text(text.as_bytes(), Place::Value, &mut verdict);
             let bare = secret.trim_start_matches("\"password\":").trim_matches('"');
             for (_, evidence) in &verdict.evidence {
@@ -307,14 +312,14 @@ mod tests {
 
         #[test]
         fn any_bytes_can_be_inspected(text in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let mut verdict = Verdict::default();
+            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
             everything().text(&text, Place::Value, &mut verdict);
             everything().masked_name(&text, 20);
         }
 
         #[test]
         fn texts_of_marks_can_be_inspected(text in "[0-9@.:\"\\\\xX -]{0,120}") {
-            let mut verdict = Verdict::default();
+            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
             everything().text(text.as_bytes(), Place::Value, &mut verdict);
             everything().masked_name(text.as_bytes(), 256);
         }

@@ -1,8 +1,9 @@
 //! Credentials that carry their own mark: JSON web tokens and blocks with private keys.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 
 /// Both JSON objects of a token start with this: `{"` in base64.
 const OBJECT: &[u8] = b"eyJ";
@@ -14,9 +15,12 @@ const DASHES: &[u8] = b"-----";
 /// Characters of the longest label.
 const LONGEST_LABEL: usize = 48;
 
+static OBJECTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OBJECT));
+static BEGINS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN));
+
 /// Tells of all signed tokens: two objects and a signature, all base64 without padding, with dots between.
 pub(super) fn scan_jwt(text: &[u8], mut see: impl FnMut(Range<usize>)) {
-    for start in memmem::find_iter(text, OBJECT) {
+    for start in OBJECTS.find_iter(text) {
         let before = text.get(..start).unwrap_or_default();
         if before.last().is_some_and(|byte| in_base64(*byte)) {
             continue;
@@ -55,7 +59,7 @@ fn in_base64(byte: u8) -> bool {
 
 /// Tells of all lines that open a block with a private key: PKCS, OpenSSH, PGP.
 pub(super) fn scan_private_key(text: &[u8], mut see: impl FnMut(Range<usize>)) {
-    for start in memmem::find_iter(text, BEGIN) {
+    for start in BEGINS.find_iter(text) {
         let label_start = start + BEGIN.len();
         let rest = text.get(label_start..).unwrap_or_default();
         let near = rest.get(..LONGEST_LABEL).unwrap_or(rest);

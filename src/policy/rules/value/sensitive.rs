@@ -180,7 +180,9 @@ mod tests {
     /// What is said of a pattern with keys of these names.
     fn judged(rule: &Sensitive, names: &[String]) -> Option<Breach> {
         let (mut secrets, mut room) = (Secrets::default(), Room::default());
-        names.iter().for_each(|name| secrets.observe(&record(name.as_bytes()), &rule.inspection, &mut room));
+        for name in names {
+            secrets.observe(&record(name.as_bytes()), &rule.inspection, &mut room);
+        }
         let facts = PatternSums {
             keys: names.len() as u64,
             memory: Bytes(names.len() as u64 * 80),
