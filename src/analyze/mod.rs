@@ -184,7 +184,8 @@ fn policy(plan: &Plan) -> Result<(Policy, Separators, Classifier)> {
 
 /// All questions of a plan; expiries are held against `reference`.
 fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
-    let (policy, separators, classifier) = policy(plan)?;
+    let (mut policy, separators, classifier) = policy(plan)?;
+    let unread = policy.look_into_values(plan.inspect_values);
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
     let context = Context {
@@ -206,8 +207,8 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
-    let alternatives = plan.read.what_if.len();
     Ok(Questions {
+        inspection: checks.inspection().map(Arc::new),
         separators,
         classifier,
         checks,
@@ -216,6 +217,7 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
         slotted: false,
         top: plan.top,
         patterns,
-        alternatives,
+        unread,
+        alternatives: plan.read.what_if.len(),
     })
 }
