@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use serde::Serialize;
 
+use crate::rdb::peek::RawValue;
 use crate::units::{Bytes, Millis};
 
 /// One key of a snapshot: borrowed from the batch it was read from, seen once by every aggregate.
@@ -46,6 +47,8 @@ pub struct Record<'a> {
     pub stream: Option<StreamFacts>,
     /// What rules about values look at.
     pub value: ValueFacts,
+    /// The value as it stands in the file, for those who look into it; `None` for records that are from no file.
+    pub raw: Option<RawValue<'a>>,
 }
 
 /// What is seen of a value besides its size.

@@ -2,11 +2,15 @@
 """Makes dumps/shop.rdb: the snapshot of an invented online shop, written by a real redis-server.
 
     python3 testdata/make_shop.py [--seed 7] [-o testdata/dumps/shop.rdb]
+    python3 testdata/make_shop.py --later -o testdata/dumps/shop-later.rdb
 
 The same seed gives the same keys and values; times and dates in names are relative to the moment of the run, so that time
 left and idle times make sense beside the snapshot's own ctime. The shop is well meant and has sinned in the usual ways: big
 keys, caches and locks without an expiry, a night's cache warm-up that expires in one second, names of every bad kind, keys
 that expired and were not yet reclaimed. Everybody in it is made up.
+
+With --later it starts from dumps/shop.rdb instead and lets the shop live on: what expired meanwhile is gone, a campaign has
+brought coupons, the mail queue has grown, a team has given its sets an expiry. For what compares two snapshots.
 """
 
 import argparse
@@ -350,11 +354,32 @@ PARTS = [users, sessions, carts, orders, catalogue, locks_and_limits, rankings, 
 LIBRARY = "#!lua name=shop\nredis.register_function('take', function(keys) return redis.call('DECR', keys[1]) end)\n"
 
 
+def live_on(client, seed):
+    """What happens in the shop after dumps/shop.rdb was saved."""
+    rng = random.Random(seed)
+    commands = [("SET", f"coupon:autumn:{number}", rng.randrange(10**12), "EX", 7 * DAY) for number in range(6000)]
+    commands += [("RPUSH", "queue:mail", *(f"mail-{number}-{step}" for step in range(50))) for number in range(120)]
+    commands += [("EXPIRE", key, 30 * DAY) for key in sorted(client.call("KEYS", "product:*:tags"))]
+    client.pipeline(commands)
+
+
+def save_later(arguments):
+    before = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dumps", "shop.rdb")
+    with Server("--maxmemory-policy", "allkeys-lru", dump=before) as server:
+        live_on(server.client, arguments.seed)
+        time.sleep(1)
+        server.client.call("SAVE")
+        shutil.copyfile(server.dump, arguments.output)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("-o", "--output", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "dumps", "shop.rdb"))
+    parser.add_argument("--later", action="store_true", help="go on from dumps/shop.rdb")
     arguments = parser.parse_args()
+    if arguments.later:
+        return save_later(arguments)
     with Server("--maxmemory-policy", "allkeys-lru") as server:
         client = server.client
         client.call("DEBUG", "SET-ACTIVE-EXPIRE", 0)

@@ -80,6 +80,7 @@ fn key(name: &[u8]) -> Record<'_> {
         allocated_elsewhere: &[],
         allocated: Bytes(80),
         value: Default::default(),
+        raw: None,
         disk: Bytes(40),
         expires_at: None,
         idle: None,

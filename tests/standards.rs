@@ -8,14 +8,6 @@ use rdblens::render::rules::severities;
 
 const PAGE: &str = include_str!("../docs/standards.md");
 
-/// Rules that the page names and that are not built yet. Nothing else is tolerated: this list has to be empty once they
-/// are in the registry.
-const TO_COME: &[&str] = &["value.sensitive"];
-
-/// Rules and presets whose severity the page states as the original has it, before the preset does. This list has to be
-/// empty, too, once the presets are.
-const PRESETS_TO_COME: &[(&str, &str)] = &[];
-
 /// The headings of the originals, as they write them but for marks of form.
 const HEADINGS: [(&str, &[&str]); 5] = [
     (
@@ -222,7 +214,7 @@ fn every_rule_is_named_and_every_rule_named_exists() {
     let named = named();
     let unnamed: Vec<_> = known.difference(&named).collect();
     assert!(unnamed.is_empty(), "docs/standards.md covers nothing by {unnamed:?}");
-    let missing: Vec<_> = named.difference(&known).filter(|id| !TO_COME.contains(id)).collect();
+    let missing: Vec<_> = named.difference(&known).collect();
     assert!(missing.is_empty(), "docs/standards.md names rules that do not exist: {missing:?}");
 }
 
@@ -283,21 +275,12 @@ fn what_is_said_to_be_in_force_is() {
     let mut wrong = Vec::new();
     for cells in rows(&PAGE[from..]) {
         let (id, preset, said) = (cells[0].trim_matches('`'), cells[1], cells[4]);
-        if registry::find(id).is_none() {
-            assert!(TO_COME.contains(&id), "{id} does not exist");
-            continue;
-        }
+        assert!(registry::find(id).is_some(), "{id} does not exist");
         let policy = policies.iter().find(|policy| policy.name == preset).unwrap();
         let held = severities(policy, id).unwrap_or_else(|| "–".to_owned());
-        if held != said && !PRESETS_TO_COME.contains(&(id, preset)) {
+        if held != said {
             wrong.push(format!("{id} in {preset}: the page says {said}, the preset {held}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn nothing_is_said_to_come_that_is_there() {
-    let there: Vec<_> = TO_COME.iter().filter(|id| registry::find(id).is_some()).collect();
-    assert!(there.is_empty(), "take from TO_COME: {there:?}");
 }

@@ -42,6 +42,7 @@ impl OwnedRecord {
             fields_with_ttl: None,
             stream: None,
             value: ValueFacts::default(),
+            raw: None,
         };
         OwnedRecord { key: key.into(), rest }
     }
@@ -126,6 +127,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             fields_with_ttl: None,
             stream: (kind == Kind::Stream).then_some(stream),
             value: ValueFacts::default(),
+            raw: None,
         };
         OwnedRecord { key: name.into(), rest }
     })

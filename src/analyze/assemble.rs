@@ -42,7 +42,9 @@ pub(super) fn report(
     name_sources(&mut sections, &verdicts);
     let instance = instance::section(plan, files, &sections.instances, used_mem(&verdicts));
     let complete = verdicts.iter().all(Verdict::is_sound);
-    let warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
+    let mut warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
+    let unread = |rule: &str| format!("{rule} was not checked: it reads values, --inspect-values turns it on");
+    warnings.extend(questions.unread.map(unread));
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();
     let whole_server =

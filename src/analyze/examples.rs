@@ -12,6 +12,8 @@ use crate::policy::capacity::Upgrade;
 use crate::policy::registry;
 use crate::policy::rule::{Rule, Text};
 use crate::policy::sample::{Sample, SampleKey};
+use crate::rdb::peek::RawValue;
+use crate::rdb::value_type::ValueType;
 use crate::record::{Compact, Encoding, Kind, Record, StreamFacts, ValueFacts};
 use crate::report::{Checksum, Report, SourceFile, Stored};
 use crate::units::{Bytes, Millis};
@@ -24,6 +26,7 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     let text = format!("[rules]\n\"{}\" = \"must\"\n{}", rule.meta.id, sample.facts.policy);
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     plan.policy = PolicySource::File { name: rule.meta.id.to_owned(), text };
+    plan.inspect_values = sample.keys.iter().any(|key| !key.text.is_empty());
     if let Some(limit) = sample.facts.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string()).unwrap();
     }
@@ -106,6 +109,7 @@ fn damage(file: &mut Verdict) {
 
 fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usize) {
     let name = key.name.replace("{i}", &number.to_string());
+    let value = stored(key.text);
     let left = key.ttl.map(|ttl| ttl + key.ttl_step * i64::try_from(number - 1).unwrap());
     aggregates.observe(&Record {
         file,
@@ -131,6 +135,7 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
             ..StreamFacts::default()
         }),
         value: value_facts(key),
+        raw: (key.kind == Kind::String).then_some(RawValue { value_type: ValueType::String, bytes: &value }),
     });
 }
 
@@ -149,6 +154,12 @@ fn value_facts(key: &SampleKey) -> ValueFacts {
         compressed: (key.kind == Kind::String && key.disk < key.length).then_some(Bytes(key.disk)),
         compact: (table && key.length <= most).then_some(compact),
     }
+}
+
+/// A string as it stands in a file.
+fn stored(text: &str) -> Vec<u8> {
+    let len = u32::try_from(text.len()).unwrap();
+    [&[0x80], &len.to_be_bytes()[..], text.as_bytes()].concat()
 }
 
 /// The encoding of so many short elements.

@@ -28,6 +28,7 @@ pub mod snapshot;
 pub mod verdict;
 mod what_if;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,11 +39,13 @@ pub use snapshot::Snapshot;
 
 use crate::aggregate::patterns::{PatternsPlan, RuleBit};
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::WhatIf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::policy::file::Names;
+use crate::policy::rules::memory::upgrade;
 use crate::policy::rules::type_::near_compact_limit;
-use crate::policy::{self, Checks, Context};
+use crate::policy::{self, Checks, Context, Policy};
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::record::Record;
 use crate::report::Report;
@@ -65,6 +68,7 @@ use set::{Aggregates, Questions};
 /// # Ok::<(), rdblens::error::Error>(())
 /// ```
 pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
+    let plan = &with_upgrade(plan)?;
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
     let questions = Arc::new(questions(plan, &snapshot)?);
     let files = snapshot.files();
@@ -157,17 +161,35 @@ fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
     Ok(questions)
 }
 
+/// The plan, and where its policy wants to know what a newer server would take and nobody asks about any other, that too.
+fn with_upgrade(plan: &Plan) -> Result<Cow<'_, Plan>> {
+    let wanted = plan.read.what_if.is_empty() && upgrade::is_in_force(&policy(plan)?.0);
+    Ok(if wanted {
+        let mut plan = plan.clone();
+        plan.read.what_if.push(WhatIf::newest());
+        Cow::Owned(plan)
+    } else {
+        Cow::Borrowed(plan)
+    })
+}
+
+/// The policy of a plan, and what divides names.
+fn policy(plan: &Plan) -> Result<(Policy, Separators, Classifier)> {
+    let separators = Separators::new(&plan.read.separators)?;
+    let classifier = Classifier::new(separators.clone());
+    let mut policy = plan.policy.load(Names { separators: separators.as_bytes(), classifier: &classifier })?;
+    plan.big.lay_over(&mut policy);
+    Ok((policy, separators, classifier))
+}
+
 /// All questions of a plan; expiries are held against `reference`.
 fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
-    let separators = Separators::new(&plan.read.separators)?;
-    let bytes: Vec<u8> = plan.read.separators.iter().flat_map(|separator| separator.bytes()).collect();
-    let classifier = Classifier::new(separators.clone());
-    let mut policy = plan.policy.load(Names { separators: &bytes, classifier: &classifier })?;
-    plan.big.lay_over(&mut policy);
+    let (mut policy, separators, classifier) = policy(plan)?;
+    let unread = policy.look_into_values(plan.inspect_values);
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
     let context = Context {
-        separators: policy::Separators::new(&bytes),
+        separators: policy::Separators::new(separators.as_bytes()),
         reference,
         now: plan.now,
         maxmemory: plan.read.config.maxmemory(),
@@ -185,8 +207,8 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
-    let alternatives = plan.read.what_if.len();
     Ok(Questions {
+        inspection: checks.inspection().map(Arc::new),
         separators,
         classifier,
         checks,
@@ -195,6 +217,7 @@ fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
         slotted: false,
         top: plan.top,
         patterns,
-        alternatives,
+        unread,
+        alternatives: plan.read.what_if.len(),
     })
 }

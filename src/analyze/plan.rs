@@ -77,6 +77,8 @@ pub struct Plan {
     pub policy: PolicySource,
     /// Whether names are masked, and with what key.
     pub mask: Option<MaskKey>,
+    /// Whether rules may look into values: `value.sensitive` is checked only then, and always then.
+    pub inspect_values: bool,
     /// The time of the run, for rules about the age of a snapshot.
     pub now: Option<Millis>,
     /// An earlier report to compare with.
@@ -180,6 +182,7 @@ impl Plan {
             min_share: Prefixes::USUAL_MIN_SHARE,
             policy: PolicySource::Preset("default".to_owned()),
             mask: None,
+            inspect_values: false,
             now: None,
             baseline: None,
         }

@@ -8,6 +8,7 @@ use crate::limits;
 use crate::memory::{Meters, Model};
 use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
+use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{Entry, Item};
 use crate::record::Record;
 use crate::units::{Bytes, Millis};
@@ -166,12 +167,12 @@ pub fn read_batch(
             tally.damage(error);
             break;
         }
+        let value = RawValue { value_type: entry.value_type, bytes: scanner.cursor().since(start) };
         let end = scanner.cursor().consumed();
-        match record(&mut meters, &entry, key, db, file.index, end) {
+        match record(&mut meters, &entry, key, value, db, file.index, end) {
             Ok(mut record) => {
                 if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
-                    let value = batch.bytes.get(batch.skip + start..batch.skip + end).unwrap_or_default();
-                    record.value.compact = raised.compact(&record, entry.value_type, value);
+                    record.value.compact = raised.compact(&record, entry.value_type, value.bytes);
                 }
                 tally.selected += 1;
                 tally.memory += record.memory;
@@ -218,6 +219,7 @@ fn record<'k>(
     meters: &'k mut Meters<'_>,
     entry: &Entry<'_>,
     key: &'k [u8],
+    value: RawValue<'k>,
     db: u64,
     file: usize,
     end: usize,
@@ -242,5 +244,6 @@ fn record<'k>(
         fields_with_ttl: measured.fields_with_ttl,
         stream: measured.stream,
         value: measured.value,
+        raw: Some(value),
     })
 }

@@ -22,6 +22,7 @@ use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::pattern::tree::TreeLimits;
+use crate::policy::sensitive::Inspection;
 use crate::policy::{Checks, Judged};
 use crate::record::Record;
 use crate::report::{self, BigRules};
@@ -46,6 +47,10 @@ pub struct Questions {
     pub slotted: bool,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
+    /// What is looked for in values; `None` looks into none.
+    pub inspection: Option<Arc<Inspection>>,
+    /// A rule of the policy that was not checked, because it looks into values.
+    pub unread: Option<&'static str>,
     /// How many alternatives every record is priced for.
     pub alternatives: usize,
 }
@@ -165,6 +170,7 @@ impl Aggregates {
 
 fn patterns(questions: &Questions) -> Patterns {
     let patterns = Patterns::new(TreeLimits::default(), questions.alternatives);
+    let patterns = patterns.inspecting(questions.inspection.clone());
     match questions.reference.filter(|_| questions.checks.wants_expiries()) {
         Some(reference) => patterns.keeping_expiries(reference),
         None => patterns,

@@ -207,6 +207,12 @@ pub struct PolicyArgs {
     /// Write it with --format json --top 10000, so that it knows as many patterns as there may be.
     #[arg(long, value_name = "REPORT.json")]
     pub baseline: Option<PathBuf>,
+    /// Look into the values of some keys of each pattern for secrets and personal data (rule value.sensitive)
+    ///
+    /// Reads key names, and the beginning of strings and hashes, of at most 64 keys of each pattern. The report shows masked
+    /// evidence only, such as 138****5678.
+    #[arg(long)]
+    pub inspect_values: bool,
 }
 
 /// What a report shows.

@@ -79,6 +79,7 @@ fn what_if(asked: &[String]) -> Result<Vec<WhatIf>> {
 /// Adds what the snapshot is held against.
 pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
+    plan.inspect_values = args.inspect_values;
     plan.now = args.now.as_deref().map(time).transpose()?;
     let baseline = args.baseline.as_deref().map(|path| {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();

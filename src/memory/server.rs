@@ -128,6 +128,17 @@ impl Server {
         }
     }
 
+    /// The newest server of the same family whose figures are held against real ones; itself if it is newer.
+    #[must_use]
+    pub fn newest(self) -> Server {
+        let line = match self.family {
+            ServerFamily::Redis => (8, 6),
+            ServerFamily::Valkey => (9, 1),
+            ServerFamily::Keydb => self.line(),
+        };
+        if self.line() >= line { self } else { Server::new(self.family, (line.0, line.1, Server::ANY_PATCH)) }
+    }
+
     /// Major and minor version.
     pub const fn line(&self) -> (u16, u16) {
         (self.version.0, self.version.1)
@@ -197,6 +208,13 @@ mod tests {
         assert!(loads("valkey-9.0", valkey, 80) && !loads("valkey-9.1", valkey, 81) && loads("valkey-9.2", valkey, 81));
         assert!(!loads("valkey-8.1", valkey, 80) && !loads("redis-8.8", valkey, 80) && loads("redis-9.0", redis, 15));
         assert!(loads("keydb-6.3", redis, 9) && !loads("keydb-6.3", redis, 10));
+    }
+
+    #[test]
+    fn the_newest_is_of_the_same_family() {
+        let newest = |text: &str| Server::parse(text).unwrap().newest().to_string();
+        assert_eq!((newest("redis-6.2.14"), newest("redis-8.6.1")), ("redis 8.6".to_owned(), "redis 8.6.1".to_owned()));
+        assert_eq!((newest("valkey-7.2"), newest("keydb-6.3")), ("valkey 9.1".to_owned(), "keydb 6.3".to_owned()));
     }
 
     #[test]

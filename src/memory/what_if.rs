@@ -5,12 +5,17 @@ use std::fmt;
 use super::{Allocator, Model, Server, ServerConfig};
 use crate::error::{Error, Result};
 
+/// How the newest server of the same family is asked about.
+const NEWEST: &str = "newest";
+
 /// What is to be different. Everything else stays as it is in the base, so that with several files each is held
 /// against its own writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WhatIf {
     text: String,
     server: Option<Server>,
+    /// The newest server of the family instead of a named one.
+    newest: bool,
     allocator: Option<Allocator>,
     /// Names and values in the order given.
     ///
@@ -19,9 +24,10 @@ pub struct WhatIf {
 }
 
 impl WhatIf {
-    /// Reads `valkey-8.1`, `jemalloc-q16`, `hash-max-listpack-entries=512`, or several of them with commas between.
+    /// Reads `valkey-8.1`, `newest`, `jemalloc-q16`, `hash-max-listpack-entries=512`, or several of them with commas between.
     pub fn parse(text: &str) -> Result<WhatIf> {
-        let mut what_if = WhatIf { text: text.trim().to_owned(), server: None, allocator: None, settings: Vec::new() };
+        let mut what_if =
+            WhatIf { text: text.trim().to_owned(), server: None, newest: false, allocator: None, settings: Vec::new() };
         for part in text.split(',').map(str::trim) {
             what_if.add(part).map_err(|error| asked(text, &error))?;
         }
@@ -44,11 +50,23 @@ impl WhatIf {
                 Some(other) => Err(two_of("allocators", &other, &allocator)),
             };
         }
+        if part == NEWEST {
+            self.newest = true;
+            return self.server.map_or(Ok(()), |other| Err(two_of("servers", &other, &part)));
+        }
         let server = Server::parse(part).map_err(|_| nothing_known(part))?;
+        if self.newest {
+            return Err(two_of("servers", &NEWEST, &server));
+        }
         match self.server.replace(server) {
             None => Ok(()),
             Some(other) => Err(two_of("servers", &other, &server)),
         }
+    }
+
+    /// Asks about the newest server of the same family.
+    pub fn newest() -> WhatIf {
+        WhatIf { text: NEWEST.to_owned(), server: None, newest: true, allocator: None, settings: Vec::new() }
     }
 
     /// As it was given.
@@ -62,7 +80,8 @@ impl WhatIf {
         for (name, value) in &self.settings {
             config.set(name, value).expect("`add` has tried every setting on a configuration");
         }
-        Model::for_server(self.server.unwrap_or(base.server), self.allocator.unwrap_or(base.allocator), &config)
+        let own = if self.newest { base.server.newest() } else { base.server };
+        Model::for_server(self.server.unwrap_or(own), self.allocator.unwrap_or(base.allocator), &config)
     }
 }
 
@@ -73,7 +92,7 @@ fn asked(text: &str, error: &Error) -> Error {
 
 fn nothing_known(part: &str) -> Error {
     Error::usage(format!("{part:?} is no server, no allocator and no setting")).with_hint(
-        "expected a server such as valkey-8.1, an allocator such as jemalloc-q16, a setting such as \
+        "expected a server such as valkey-8.1 or newest, an allocator such as jemalloc-q16, a setting such as \
          hash-max-listpack-entries=512, or several of them with commas between",
     )
 }
@@ -99,6 +118,8 @@ mod tests {
     #[test]
     fn what_is_not_named_stays_as_it_is() {
         assert_eq!(applied("valkey-8.1"), "valkey 8.1, jemalloc-q16, zset-max-listpack-entries 64");
+        assert_eq!(applied("newest"), "redis 8.6, jemalloc-q16, zset-max-listpack-entries 64");
+        assert!(WhatIf::parse("newest,redis-7.2").is_err() && WhatIf::parse("redis-7.2,newest").is_err());
         assert_eq!(applied("glibc"), "redis 7.0, glibc, zset-max-listpack-entries 64");
         assert_eq!(applied("zset-max-ziplist-entries=128"), "redis 7.0, jemalloc-q16");
         assert_eq!(applied("cluster-enabled=yes, zset-max-listpack-entries = 128"), {

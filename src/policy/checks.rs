@@ -10,6 +10,7 @@ use super::key_view::KeyView;
 use super::matcher::Matcher;
 use super::name_pass::{NamePass, Violations};
 use super::rule::{KeyRule, Meta, NameTest, PatternRule, Question, Severity, SizeTest, SnapshotRule, Violation};
+use super::sensitive::Inspection;
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
@@ -401,6 +402,14 @@ impl Checks {
     /// Whether a rule looks at when keys expire.
     pub fn wants_expiries(&self) -> bool {
         self.patterns.iter().any(|check| check.rule.wants_expiries())
+    }
+
+    /// What all rules together look for in values; `None` if none does.
+    pub fn inspection(&self) -> Option<Inspection> {
+        self.patterns.iter().filter_map(|check| check.rule.inspection()).reduce(|mut all, more| {
+            all.extend(more);
+            all
+        })
     }
 
     /// Whether the policy has a data dictionary.

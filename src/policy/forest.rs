@@ -1,6 +1,6 @@
 //! All patterns of a snapshot beside each other, for rules about patterns.
 
-use crate::aggregate::parts::Expiries;
+use crate::aggregate::parts::{Expiries, Secrets};
 use crate::record::Kind;
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
@@ -28,6 +28,9 @@ pub struct PatternNode<'a> {
     /// The keys of the pattern that will expire, if a rule in force [asks](super::rule::PatternRule::wants_expiries) for
     /// them and there are any. Without a reference time there are none.
     pub expiries: Option<&'a Expiries>,
+    /// What was found in the values of some of its keys, if a rule in force
+    /// [asks](super::rule::PatternRule::inspection) for it and the run looks into values.
+    pub secrets: Option<&'a Secrets>,
 }
 
 /// What the keys of a pattern add up to.

@@ -27,6 +27,7 @@ pub mod registry;
 pub mod rule;
 pub mod rules;
 pub mod sample;
+pub mod sensitive;
 pub mod settings;
 #[cfg(test)]
 pub mod testing;

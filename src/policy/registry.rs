@@ -46,6 +46,7 @@ pub static RULES: &[Rule] = &[
     type_::set_as_counter::RULE,
     type_::split_object::RULE,
     value::compressible::RULE,
+    value::sensitive::RULE,
 ];
 
 /// The rule with this id.

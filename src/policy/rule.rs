@@ -11,6 +11,7 @@ use super::forest::Forest;
 use super::key_view::KeyView;
 use super::params::{ParamSpec, Params};
 use super::sample::Sample;
+use super::sensitive::Inspection;
 use crate::record::Kind;
 use crate::report::{Example, Report};
 use crate::units::Bytes;
@@ -255,6 +256,11 @@ pub trait PatternRule: fmt::Debug + Send + Sync {
     /// Whether it looks at when keys expire, which is kept only for rules that do.
     fn wants_expiries(&self) -> bool {
         false
+    }
+
+    /// What has to be looked for in the values of some keys of each pattern.
+    fn inspection(&self) -> Option<Inspection> {
+        None
     }
 }
 

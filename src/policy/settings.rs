@@ -4,6 +4,7 @@ use super::dictionary::{Budget, Entry, Exemption, TtlClass};
 use super::params::{Params, Value};
 use super::registry;
 use super::rule::{Rule, Severity};
+use super::rules::value::sensitive;
 
 /// A policy, whole: what a preset says and what a file lays over it.
 #[derive(Debug, Clone)]
@@ -70,6 +71,23 @@ impl Policy {
             setting.params.set(param, Value::Number(limit));
             !std::mem::replace(&mut found, true)
         });
+    }
+
+    /// Puts the rule that looks into values in force, or takes it out. Looking into values is the user's own decision: who
+    /// takes it wants to know, whatever the policy, and a policy alone does not. Returns the rule's id if the policy
+    /// demands it and it was taken out.
+    pub fn look_into_values(&mut self, look: bool) -> Option<&'static str> {
+        let rule = &sensitive::RULE;
+        let demanded = self.settings.iter().any(|setting| setting.rule.meta.id == rule.meta.id);
+        if look && !demanded {
+            let params = Params::defaults(rule.meta.params);
+            self.settings.push(Setting { rule, severity: rule.meta.severity, params });
+            self.sort();
+        }
+        if !look {
+            self.settings.retain(|setting| setting.rule.meta.id != rule.meta.id);
+        }
+        (demanded && !look).then_some(rule.meta.id)
     }
 
     /// Rules in the registry's order, the gravest limit of a rule first.

@@ -32,6 +32,7 @@ pub fn record(name: &[u8]) -> Record<'_> {
         fields_with_ttl: None,
         stream: None,
         value: Default::default(),
+        raw: None,
     }
 }
 

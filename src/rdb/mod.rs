@@ -16,6 +16,7 @@ pub mod header;
 pub mod lzf;
 pub mod opcode;
 pub mod packed;
+pub mod peek;
 pub mod scan;
 pub mod string;
 pub mod value_type;

@@ -204,6 +204,7 @@ mod tests {
             fields_with_ttl: None,
             stream: None,
             value: Default::default(),
+            raw: None,
         }
     }
 

@@ -2,9 +2,11 @@
 //! they have an entry, and no longer than they are.
 
 use super::Timing;
-use crate::aggregate::parts::{Expiries, Ranked};
+use crate::aggregate::parts::{Expiries, Ranked, Secrets};
 use crate::pattern::tree::Payload;
+use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Violation};
+use crate::rdb::peek::Room;
 use crate::record::{Kind, Record};
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
@@ -31,6 +33,8 @@ pub(super) struct PatternFacts {
     alternatives: Box<[Bytes]>,
     /// The keys that will expire, where that is asked for. Few patterns have any.
     expiries: Option<Box<Expiries>>,
+    /// What was found in the values of some keys, where that is asked for.
+    secrets: Option<Box<Secrets>>,
 }
 
 /// Sums over keys; they saturate.
@@ -225,6 +229,17 @@ impl PatternFacts {
         self.expiries.as_deref()
     }
 
+    /// Looks into the value of a key, if it belongs to the pattern's sample. Returns by how many bytes that made this grow.
+    pub fn inspect(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut Room) -> usize {
+        let new = if self.secrets.is_none() { size_of::<Secrets>() } else { 0 };
+        new + self.secrets.get_or_insert_default().observe(record, inspection, room)
+    }
+
+    /// What was found in the values of some keys.
+    pub fn secrets(&self) -> Option<&Secrets> {
+        self.secrets.as_deref()
+    }
+
     fn offer_heaviest(&mut self, entry: Ranked<()>) {
         if self.heaviest.as_ref().is_none_or(|heaviest| entry > *heaviest) {
             self.heaviest = Some(entry);
@@ -274,6 +289,7 @@ impl PatternFacts {
     pub fn settle_database(&mut self, db: u64) {
         self.heaviest.iter_mut().for_each(|entry| entry.db = db);
         self.without_ttl.settle_database(db);
+        self.secrets.iter_mut().for_each(|secrets| secrets.settle_database(db));
         self.broken.iter_mut().for_each(|broken| broken.examples.settle_database(db));
     }
 
@@ -342,6 +358,9 @@ impl Payload for PatternFacts {
                 Some(own) => own.merge(*expiries),
                 None => self.expiries = Some(expiries),
             }
+        }
+        if let Some(secrets) = other.secrets {
+            self.secrets.get_or_insert_default().merge(*secrets);
         }
         for broken in other.broken {
             let into = self.broken(broken.rule);

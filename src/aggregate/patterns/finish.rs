@@ -175,6 +175,7 @@ fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut Stri
             parent: above,
             facts: child.payload().map(sums),
             expiries: child.payload().and_then(PatternFacts::expiries),
+            secrets: child.payload().and_then(PatternFacts::secrets),
         });
         plant(child, Some(at), path, forest);
         path.truncate(whole);

@@ -7,12 +7,16 @@
 mod facts;
 mod finish;
 
+use std::sync::Arc;
+
 use crate::aggregate::parts::MOST_EXPIRIES;
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::tree::{PatternTree, TreeLimits};
 use crate::policy::forest::Forest;
+use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Severity};
+use crate::rdb::peek::Room;
 use crate::record::Record;
 use crate::report;
 use crate::units::{Bytes, Millis};
@@ -111,18 +115,37 @@ pub struct Patterns {
     timing: Option<Timing>,
     /// Bytes that kept expiries take.
     timing_bytes: usize,
+    /// What values are looked into for; `None` looks into none.
+    inspection: Option<Arc<Inspection>>,
+    room: Room,
+    /// Bytes that what was found takes, at most.
+    inspection_bytes: usize,
 }
 
 impl Patterns {
     /// No keys yet. Aggregates that are merged must have the same limits and as many alternatives.
     pub fn new(limits: TreeLimits, alternatives: usize) -> Self {
         let place_bytes = PLACE_BYTES + alternatives.saturating_mul(size_of::<Bytes>());
-        Patterns { tree: PatternTree::new(limits), place_bytes, timing: None, timing_bytes: 0 }
+        Patterns {
+            tree: PatternTree::new(limits),
+            place_bytes,
+            timing: None,
+            timing_bytes: 0,
+            inspection: None,
+            room: Room::default(),
+            inspection_bytes: 0,
+        }
     }
 
     /// The same, which also keeps when keys expire after `reference`. Aggregates that are merged must agree on it.
     pub fn keeping_expiries(self, reference: Millis) -> Self {
         Patterns { timing: Some(Timing { reference, most: MOST_EXPIRIES }), ..self }
+    }
+
+    /// The same, which also looks into the values of some keys of each pattern. Aggregates that are merged must look for
+    /// the same.
+    pub fn inspecting(self, inspection: Option<Arc<Inspection>>) -> Self {
+        Patterns { inspection, ..self }
     }
 
     /// Takes one key into account. `pattern` is the key's, always made by the same classifier; `judged` says
@@ -131,6 +154,9 @@ impl Patterns {
     pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, judged: &Judged) {
         let facts = self.tree.leaf(pattern);
         facts.observe(record, judged);
+        if let Some(inspection) = &self.inspection {
+            self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
+        }
         if let Some(timing) = self.timing {
             self.timing_bytes += facts.time(record, timing);
             if timing.most > FEWEST_EXPIRIES && timing.most.saturating_mul(self.tree.breadth()) > EXPIRIES {
@@ -153,6 +179,7 @@ impl Patterns {
     pub fn merge(&mut self, other: Self) {
         self.tree.merge(other.tree);
         self.trim_expiries();
+        self.inspection_bytes = self.inspection_bytes.saturating_add(other.inspection_bytes);
     }
 
     /// Says that all keys so far were of database `db`.
@@ -168,7 +195,8 @@ impl Patterns {
 
     /// About how many bytes of memory the tree has grown to.
     pub fn heap_bytes(&self) -> usize {
-        self.tree.len().saturating_mul(self.place_bytes).saturating_add(self.timing_bytes)
+        let samples = self.timing_bytes.saturating_add(self.inspection_bytes);
+        self.tree.len().saturating_mul(self.place_bytes).saturating_add(samples)
     }
 
     /// All patterns beside each other, for rules about patterns.

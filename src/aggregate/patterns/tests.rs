@@ -30,6 +30,7 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
         fields_with_ttl: None,
         stream: None,
         value: Default::default(),
+        raw: None,
     }
 }
 

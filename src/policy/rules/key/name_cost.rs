@@ -164,7 +164,15 @@ mod tests {
     }
 
     fn node<'a>(text: &str, segment: &'a str, parent: Option<usize>, facts: Option<PatternSums>) -> PatternNode<'a> {
-        PatternNode { text: text.into(), segment, varies: segment.starts_with('{'), parent, facts, expiries: None }
+        PatternNode {
+            text: text.into(),
+            segment,
+            varies: segment.starts_with('{'),
+            parent,
+            facts,
+            expiries: None,
+            secrets: None,
+        }
     }
 
     fn judge(sums: PatternSums) -> Vec<Breach> {

@@ -140,6 +140,7 @@ mod tests {
             parent: None,
             facts: Some(sums),
             expiries: None,
+            secrets: None,
         };
         let weight = Weight { keys: 1, memory: Bytes(100) };
         let patterns = [("a:{int}".to_owned(), weight)].into();

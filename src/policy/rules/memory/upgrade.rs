@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 
 use serde_json::{Value as Json, json};
 
-use crate::policy::Context;
 use crate::policy::capacity::{estimated_memory, exceeds, permille, upgrades};
 use crate::policy::params::{ParamSpec, Params, Usual};
 use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
 use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::{Context, Policy};
 use crate::record::Kind;
 use crate::report::Report;
 use crate::units::Bytes;
@@ -50,6 +50,11 @@ pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<Question, String> {
     Ok(Question::Snapshot(Box::new(Upgrade { saves: params.number("saves") })))
+}
+
+/// Whether a policy wants it: then a newer server has to be priced along.
+pub fn is_in_force(policy: &Policy) -> bool {
+    policy.settings.iter().any(|setting| setting.rule.meta.id == META.id)
 }
 
 /// No other server would save more than this.

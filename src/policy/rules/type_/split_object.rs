@@ -193,6 +193,7 @@ mod tests {
                 parent: None,
                 facts: None,
                 expiries: None,
+                secrets: None,
             },
             PatternNode {
                 text: format!("user:{id}:"),
@@ -201,11 +202,13 @@ mod tests {
                 parent: Some(0),
                 facts: None,
                 expiries: None,
+                secrets: None,
             },
         ];
         for (name, kind, keys) in leaves {
             nodes.push(PatternNode {
                 expiries: None,
+                secrets: None,
                 text: format!("user:{id}:{name}"),
                 segment: name,
                 varies: name.starts_with('{'),

@@ -1,3 +1,4 @@
 //! Rules about what values hold.
 
 pub mod compressible;
+pub mod sensitive;

@@ -1,0 +1,248 @@
+//! What was found in the values of some keys: a sample of bounded size that holds verdicts, never values.
+//!
+//! A **bottom-k sample**: every key has a hash of its name, and the `k` keys with the lowest are looked into. Which these
+//! are depends on the set of keys alone, so the sample is a commutative monoid; up to `k` keys it is the whole, above it
+//! is drawn evenly. A key whose hash is too high costs the hash and one comparison.
+//!
+//! An entry is the hash above and the kinds below: two bytes, found and nearly found. Evidence is kept for one key of each
+//! kind, the one with the lowest entry. It is dropped when that key leaves the sample; a key with a lower entry that has
+//! the kind would have been seen before, because everything that is in the sample at the end was in every part of it.
+
+use std::collections::BinaryHeap;
+
+use crate::policy::sensitive::{Inspection, Kinds, SensitiveKind, Verdict};
+use crate::rdb::peek::Room;
+use crate::record::Record;
+use crate::report::Example;
+use crate::units::Bytes;
+
+/// Keys that are looked into, of one pattern.
+pub const SAMPLED: usize = 64;
+/// Names of keys that evidence is from are kept up to here.
+const LONGEST_NAME: usize = 256;
+/// Bits of an entry below the hash.
+const KIND_BITS: u32 = 16;
+
+/// The verdicts on some keys.
+#[derive(Debug, Clone, Default)]
+pub struct Secrets {
+    /// The highest on top. INVARIANT: [`SAMPLED`] at most.
+    lowest: BinaryHeap<u64>,
+    /// One for a kind at most, in the order of kinds.
+    evidence: Vec<Evidence>,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Evidence {
+    /// What.
+    pub kind: SensitiveKind,
+    entry: u64,
+    db: u64,
+    memory: u64,
+    /// The name, with everything in it masked that is looked for.
+    key: Box<[u8]>,
+    /// What is shown of it, masked.
+    pub text: Box<str>,
+}
+
+impl Evidence {
+    /// The key that it was found in.
+    pub fn example(&self) -> Example {
+        Example { db: self.db, key: self.key.as_ref().into(), memory: Bytes(self.memory) }
+    }
+}
+
+impl Secrets {
+    /// Looks into a key if it belongs to the sample. Returns by how many bytes that made this grow.
+    #[inline]
+    pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut Room) -> usize {
+        let hash = hash(record.key) >> KIND_BITS;
+        let enters = self.lowest.len() < SAMPLED || self.lowest.peek().is_some_and(|top| hash <= top >> KIND_BITS);
+        if enters { self.inspect(hash, record, inspection, room) } else { 0 }
+    }
+
+    fn inspect(&mut self, hash: u64, record: &Record<'_>, inspection: &Inspection, room: &mut Room) -> usize {
+        let before = self.heap_bytes();
+        // Where evidence of a lower hash is there, none of this key would stay.
+        let kept = self.evidence.iter().filter(|evidence| evidence.entry >> KIND_BITS < hash);
+        let shown = Kinds::ALL.without(kept.map(|evidence| evidence.kind).collect());
+        let Verdict { found, near, evidence, .. } = inspection.inspect(record, shown, room);
+        let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
+        self.offer(entry);
+        if evidence.is_empty() {
+            self.drop_evidence();
+            return self.heap_bytes().saturating_sub(before); // the common case
+        }
+        let masked = inspection.masked_name(record.key, LONGEST_NAME);
+        let name = masked.as_deref().unwrap_or_else(|| record.key.get(..LONGEST_NAME).unwrap_or(record.key));
+        for (kind, text) in evidence {
+            self.offer_evidence(Evidence {
+                kind,
+                entry,
+                db: record.db,
+                memory: record.memory.0,
+                key: name.into(),
+                text: text.into(),
+            });
+        }
+        self.drop_evidence();
+        self.heap_bytes().saturating_sub(before)
+    }
+
+    fn offer(&mut self, entry: u64) {
+        if self.lowest.len() < SAMPLED {
+            self.lowest.push(entry);
+        } else if let Some(mut highest) = self.lowest.peek_mut()
+            && entry < *highest
+        {
+            *highest = entry;
+        }
+    }
+
+    fn offer_evidence(&mut self, evidence: Evidence) {
+        match self.evidence.binary_search_by_key(&evidence.kind, |kept| kept.kind) {
+            Ok(at) if evidence < self.evidence[at] => self.evidence[at] = evidence,
+            Ok(_) => {}
+            Err(at) => {
+                self.evidence.reserve_exact(1);
+                self.evidence.insert(at, evidence);
+            }
+        }
+    }
+
+    /// Drops what was found in keys that are in the sample no more.
+    fn drop_evidence(&mut self) {
+        if let Some(&highest) = self.lowest.peek().filter(|_| self.lowest.len() >= SAMPLED) {
+            self.evidence.retain(|evidence| evidence.entry <= highest);
+        }
+    }
+
+    /// Bytes on the heap.
+    fn heap_bytes(&self) -> usize {
+        let bytes = |evidence: &Evidence| size_of::<Evidence>() + evidence.key.len() + evidence.text.len();
+        self.lowest.capacity() * size_of::<u64>() + self.evidence.iter().map(bytes).sum::<usize>()
+    }
+
+    /// Takes the keys of another into account.
+    pub fn merge(&mut self, other: Secrets) {
+        other.lowest.into_iter().for_each(|entry| self.offer(entry));
+        other.evidence.into_iter().for_each(|evidence| self.offer_evidence(evidence));
+        self.drop_evidence();
+    }
+
+    /// Says that all keys so far were of database `db`.
+    pub fn settle_database(&mut self, db: u64) {
+        self.evidence.iter_mut().for_each(|evidence| evidence.db = db);
+    }
+
+    /// Keys that were looked into.
+    pub fn sampled(&self) -> u64 {
+        self.lowest.len() as u64
+    }
+
+    /// For each key that was looked into: the kinds found in it, and those that it nearly holds.
+    pub fn verdicts(&self) -> impl Iterator<Item = (Kinds, Kinds)> {
+        // One byte each.
+        self.lowest.iter().map(|entry| (Kinds::from_bits((entry >> 8) as u8), Kinds::from_bits(*entry as u8)))
+    }
+
+    /// What was found, one of each kind.
+    pub fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+}
+
+/// A hash without a seed, so that every run on every machine draws the same sample: eight bytes a step, folded from a
+/// product of twice the width. Names that are made to collide spoil the sample of their own pattern, no more.
+#[inline]
+fn hash(key: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let fold = |state: u64, word: u64| {
+        let product = u128::from(state ^ word) * u128::from(FACTOR);
+        // Both halves.
+        (product as u64) ^ (product >> 64) as u64
+    };
+    let mut state = 0x0452_821e_638d_0137 ^ key.len() as u64;
+    let (words, rest) = key.as_chunks::<8>();
+    for word in words {
+        state = fold(state, u64::from_le_bytes(*word)).rotate_left(23);
+    }
+    let tail = rest.iter().fold(0, |tail, &byte| tail << 8 | u64::from(byte));
+    state = fold(state, tail);
+    fold(state.rotate_left(32), FACTOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::policy::sensitive::testing::everything;
+    use crate::policy::testing::record;
+
+    fn sample(names: &[String]) -> Secrets {
+        let (mut secrets, inspection, mut room) = (Secrets::default(), everything(), Room::default());
+        for name in names {
+            secrets.observe(&record(name.as_bytes()), &inspection, &mut room);
+        }
+        secrets
+    }
+
+    /// All of it, in an order of its own.
+    fn shown(secrets: &Secrets) -> String {
+        format!("{:?} {:?}", secrets.lowest.clone().into_sorted_vec(), secrets.evidence)
+    }
+
+    #[test]
+    fn a_sample_is_the_whole_up_to_its_size_and_an_even_part_above() {
+        let names: Vec<String> = (0..50).map(|i| format!("sms:138123{i:05}")).collect();
+        let few = sample(&names);
+        assert_eq!((few.sampled(), few.verdicts().filter(|(found, _)| !found.is_empty()).count()), (50, 50));
+        // Half of ten thousand keys; of 64, between a quarter and three quarters.
+        let names: Vec<String> =
+            (0..10_000).map(|i| if i % 2 == 0 { format!("sms:138123{i:05}") } else { format!("job:{i}") }).collect();
+        let many = sample(&names);
+        let found = many.verdicts().filter(|(found, _)| !found.is_empty()).count();
+        assert!(many.sampled() == 64 && (16..48).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn evidence_is_masked_and_so_is_the_name_that_it_is_in() {
+        let one = sample(&["sms:13812345678".to_owned()]);
+        let [evidence] = one.evidence() else { panic!() };
+        assert_eq!(evidence.text.as_ref(), "phone 138****5678 in the name");
+        assert_eq!(evidence.example().key.as_text(), Some("sms:138****5678"));
+    }
+
+    #[test]
+    fn a_full_sample_stays_small() {
+        let names: Vec<String> = (0..5000).map(|i| format!("sms:138123{i:05}:{}", "x".repeat(2000))).collect();
+        let full = sample(&names);
+        assert!(full.lowest.capacity() <= 2 * SAMPLED && full.evidence.capacity() <= SensitiveKind::ALL.len());
+        assert!(full.evidence.iter().all(|evidence| evidence.key.len() <= LONGEST_NAME));
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_and_order_do_not_matter(
+            picks in proptest::collection::vec((0u8..4, 0u32..400), 0..300), cut in 0usize..300,
+        ) {
+            let name = |&(form, number): &(u8, u32)| match form {
+                0 => format!("sms:138123{number:05}"),
+                1 => format!("mail:u{number}@corp.cn"),
+                2 => format!("order:100000{number:05}"),
+                _ => format!("job:{number}"),
+            };
+            let names: Vec<String> = picks.iter().map(name).collect();
+            let (left, right) = names.split_at(cut.min(names.len()));
+            let whole = shown(&sample(&names));
+            let mut forward = sample(left);
+            forward.merge(sample(right));
+            prop_assert_eq!(shown(&forward), whole.clone());
+            let mut backward = sample(right);
+            backward.merge(sample(left));
+            prop_assert_eq!(shown(&backward), whole);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! `value.sensitive`: no secrets and no personal data in plain text.
+//!
+//! Asked only when a run looks into values (`--inspect-values`). Up to 64 keys of each pattern are looked into, drawn by a
+//! hash of their names. Measured: how many of them hold something, in thousandths; nothing is allowed. Keys and memory
+//! are those of the whole pattern, since a sample cannot tell which of the others are like it.
+//!
+//! Numbers that are as long as a mobile number, an identity card or a bank card and are none speak against those that look
+//! like one: a kind counts for a pattern only if more keys hold it than nearly hold it. So a sequence of order numbers that
+//! comes through `138…`, or ids of which every tenth has the checksum of a card, are let pass.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::aggregate::parts::Secrets;
+use crate::policy::context::Context;
+use crate::policy::forest::{Forest, PatternNode, PatternSums};
+use crate::policy::params::{ParamSpec, Params, Usual};
+use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
+use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::sensitive::{FIELDS, Inspection, Kinds, SensitiveKind};
+
+/// Keys shown.
+const EXAMPLES: usize = 3;
+
+/// The rule's description.
+static META: Meta = Meta {
+    id: "value.sensitive",
+    severity: Severity::Must,
+    what: Text {
+        en: "no secrets or personal data in plain text", zh: "不得明文存储密码、身份证号、手机号等敏感信息"
+    },
+    why: Text {
+        en: "Whoever can read the server, a replica, a backup or a dump can read them, and key names appear in logs and \
+          monitoring besides. Redis encrypts nothing at rest.",
+        zh: "能访问服务器、副本、备份或 RDB 文件的人都能读到这些内容，键名还会出现在日志和监控里。Redis 不对落盘数据加密。",
+    },
+    fix: Text {
+        en: "store a salted hash where it is only compared, encrypt in the application where it must be read back, use a \
+          surrogate id in key names; then rotate what was exposed",
+        zh: "只需比对的改存加盐哈希；需要还原的在应用侧强加密后再写入；键名改用替代 id；已暴露的密钥和密码应更换",
+    },
+    chapters: &[
+        Chapter { preset: "service", heading: "禁止事项" },
+        Chapter { preset: "platform", heading: "十三 2. 敏感信息处理" },
+    ],
+    params: &[
+        ParamSpec {
+            name: "kinds",
+            what: Text { en: "what is looked for", zh: "检查哪些种类" },
+            usual: Usual::Words(&SensitiveKind::NAMES),
+        },
+        ParamSpec {
+            name: "fields",
+            what: Text {
+                en: "ends of field names that hold a password, without _ - . and in lower case",
+                zh: "视为密码的字段名结尾（小写，不含 _ - .）",
+            },
+            usual: Usual::Words(FIELDS),
+        },
+        ParamSpec {
+            name: "min",
+            what: Text {
+                en: "keys of a pattern's sample that must hold one kind",
+                zh: "样本中至少有多少个键含有同一种类才报告",
+            },
+            usual: Usual::Int(1),
+        },
+    ],
+    unit: Some(Unit::Permille),
+    passes: Sample::of(&[SampleKey {
+        text: "{\"id\":1001,\"mobile\":\"138****5678\",\"password\":\"$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68\"}",
+        ..SampleKey::named("user:profile:1001")
+    }]),
+    fails: Sample::of(&[SampleKey {
+        text: "{\"id\":1001,\"mobile\":\"13812345678\",\"password\":\"hunter2\"}",
+        ..SampleKey::named("user:profile:1001")
+    }]),
+};
+
+/// The rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<Question, String> {
+    let kind = |name: &String| {
+        let known = || format!("there is no kind {name:?} of sensitive data: {}", SensitiveKind::NAMES.join(", "));
+        SensitiveKind::parse(name).ok_or_else(known)
+    };
+    let kinds = params.words("kinds").iter().map(kind).collect::<Result<Kinds, String>>()?;
+    let fields = params.words("fields").iter();
+    let strip = |word: &String| word.to_ascii_lowercase().replace(['_', '-', '.', ' '], "");
+    let fields: Vec<String> = fields.map(strip).filter(|word| !word.is_empty()).collect();
+    let min = params.number("min").max(1);
+    Ok(Question::Pattern(Box::new(Sensitive { inspection: Inspection { kinds, fields }, min })))
+}
+
+/// Nothing of these kinds in the keys of a pattern's sample.
+#[derive(Debug, Clone)]
+pub struct Sensitive {
+    /// What is looked for.
+    pub inspection: Inspection,
+    /// Keys that must hold one kind.
+    pub min: u64,
+}
+
+impl PatternRule for Sensitive {
+    fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
+        let judge = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.breach(node, sums, node.secrets?);
+        forest.patterns().filter_map(judge).collect()
+    }
+
+    fn inspection(&self) -> Option<Inspection> {
+        Some(self.inspection.clone())
+    }
+}
+
+impl Sensitive {
+    fn breach(&self, node: &PatternNode<'_>, sums: &PatternSums, secrets: &Secrets) -> Option<Breach> {
+        let counts: BTreeMap<SensitiveKind, u64> =
+            SensitiveKind::ALL.into_iter().filter_map(|kind| Some((kind, self.count(kind, secrets)?))).collect();
+        let kinds: Kinds = counts.keys().copied().collect();
+        if kinds.is_empty() {
+            return None;
+        }
+        let hits = secrets.verdicts().filter(|(found, _)| !found.both(kinds).is_empty()).count() as u64;
+        let shown = || secrets.evidence().iter().filter(|evidence| kinds.has(evidence.kind));
+        let mut examples = Vec::new();
+        for example in shown().map(|evidence| evidence.example()) {
+            if !examples.contains(&example) && examples.len() < EXAMPLES {
+                examples.push(example);
+            }
+        }
+        let evidence: Vec<&str> = shown().map(|evidence| evidence.text.as_ref()).collect();
+        let counts: BTreeMap<&str, u64> = counts.into_iter().map(|(kind, count)| (kind.name(), count)).collect();
+        Some(Breach {
+            pattern: Some(self.shown(&node.text)),
+            keys: sums.keys,
+            memory: sums.memory,
+            measured: Some(hits * 1000 / secrets.sampled().max(1)),
+            allowed: Some(0),
+            details: BTreeMap::from([
+                ("kinds", json!(counts)),
+                ("sampled", json!(secrets.sampled())),
+                ("evidence", json!(evidence)),
+            ]),
+            examples,
+            ..Breach::default()
+        })
+    }
+
+    /// The pattern, without what it gives away itself: few names of a kind stand in patterns as they are.
+    fn shown(&self, pattern: &str) -> String {
+        let masked = self.inspection.masked_name(pattern.as_bytes(), usize::MAX);
+        masked.map_or_else(|| pattern.to_owned(), |masked| String::from_utf8_lossy(&masked).into_owned())
+    }
+
+    /// Keys of the sample that hold the kind, if that is more than chance.
+    fn count(&self, kind: SensitiveKind, secrets: &Secrets) -> Option<u64> {
+        let wanted = self.inspection.kinds.has(kind);
+        let found = secrets.verdicts().filter(|(found, _)| found.has(kind)).count() as u64;
+        let near = secrets.verdicts().filter(|(_, near)| near.has(kind)).count() as u64;
+        (wanted && found >= self.min && found > near).then_some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::record;
+    use crate::rdb::peek::Room;
+    use crate::report::Weight;
+    use crate::units::Bytes;
+
+    fn rule(policy: &str) -> Sensitive {
+        let checks =
+            crate::policy::testing::checks(&format!("[rules.\"value.sensitive\"]\nseverity = \"must\"\n{policy}"));
+        Sensitive { inspection: checks.inspection().unwrap(), min: 1 }
+    }
+
+    /// What is said of a pattern with keys of these names.
+    fn judged(rule: &Sensitive, names: &[String]) -> Option<Breach> {
+        let (mut secrets, mut room) = (Secrets::default(), Room::default());
+        for name in names {
+            secrets.observe(&record(name.as_bytes()), &rule.inspection, &mut room);
+        }
+        let facts = PatternSums {
+            keys: names.len() as u64,
+            memory: Bytes(names.len() as u64 * 80),
+            disk: Bytes(0),
+            elements: 0,
+            string_bytes: Bytes(0),
+            name_bytes: Bytes(0),
+            without_ttl: Weight::default(),
+            kinds: Default::default(),
+            example: None,
+        };
+        let node = PatternNode {
+            expiries: None,
+            text: "a:{int}".to_owned(),
+            segment: "{int}",
+            varies: true,
+            parent: None,
+            facts: Some(facts),
+            secrets: Some(&secrets),
+        };
+        rule.judge(&Forest { nodes: vec![node] }, &Context::default()).pop()
+    }
+
+    #[test]
+    fn a_pattern_with_mobile_numbers_is_told_with_masked_evidence() {
+        let names: Vec<String> = (0..200).map(|i| format!("sms:1381234{i:04}")).collect();
+        let breach = judged(&rule(""), &names).unwrap();
+        assert_eq!(
+            (breach.keys, breach.memory, breach.measured, breach.allowed),
+            (200, Bytes(16_000), Some(1000), Some(0))
+        );
+        assert_eq!(breach.details["kinds"], json!({ "phone": 64 }));
+        assert_eq!(breach.details["sampled"], json!(64));
+        let evidence = breach.details["evidence"][0].as_str().unwrap();
+        assert!(evidence.starts_with("phone 138****") && evidence.ends_with(" in the name"), "{evidence}");
+        assert!(breach.examples[0].key.as_text().unwrap().starts_with("sms:138****"));
+    }
+
+    #[test]
+    fn sequences_that_pass_through_mobile_numbers_are_let_pass() {
+        let names: Vec<String> = (0..200u64).map(|i| format!("order:{}", 10_000_000_000 + i * 397_000_007)).collect();
+        assert_eq!(judged(&rule(""), &names), None);
+        let cards: Vec<String> = (0..200u64).map(|i| format!("order:{}", 6_212_345_678_900_000 + i)).collect();
+        assert_eq!(judged(&rule(""), &cards), None);
+    }
+
+    #[test]
+    fn policies_choose_kinds() {
+        let names = ["a:13812345678".to_owned(), "a:bob@corp.cn".to_owned()];
+        let breach = judged(&rule("kinds = [\"email\"]"), &names).unwrap();
+        assert_eq!((breach.measured, &breach.details["kinds"]), (Some(500), &json!({ "email": 1 })));
+        let params = &mut Params::defaults(META.params);
+        params.set("kinds", crate::policy::params::Value::Words(vec!["fax".to_owned()]));
+        assert!(build(params).unwrap_err().contains("no kind \"fax\""));
+    }
+}

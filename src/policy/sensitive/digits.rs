@@ -1,0 +1,315 @@
+//! Numbers that stand for people and their money: mobile numbers, identity cards, bank cards.
+//!
+//! A number is a run of digits that nothing alphanumeric touches, and no decimal point with a digit behind it; so ids inside
+//! tokens, hashes and decimals are none. Mobile numbers may be grouped 3-4-4 and cards in fours, by blanks or hyphens.
+//!
+//! A number that has the length of one of them and is none speaks against it ([`Seen::Near`]): among the ids of a
+//! sequence, one in three looks like a mobile number, and one in ten passes the checksum of cards.
+
+use std::ops::Range;
+
+use super::{Kinds, Seen, SensitiveKind};
+
+/// Digits of a mainland mobile number.
+const PHONE: usize = 11;
+/// Characters of an identity card's number.
+const ID_CARD: usize = 18;
+/// Digits of the longest card's number.
+const LONGEST_CARD: usize = 19;
+
+/// Tells of all numbers in a text.
+pub(super) fn scan(text: &[u8], wanted: Kinds, see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>)) {
+    let mut at = 0;
+    while let Some(start) = digit_from(text, at) {
+        let end = run_end(text, start);
+        at = end;
+        if touched_before(text, start) {
+            continue;
+        }
+        if let Some(grouped) = grouped(text, start, end, wanted, see) {
+            at = grouped;
+        } else {
+            plain(text, start, end, wanted, see);
+        }
+    }
+}
+
+fn digit_from(text: &[u8], at: usize) -> Option<usize> {
+    text.get(at..)?.iter().position(u8::is_ascii_digit).map(|found| at + found)
+}
+
+fn run_end(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    rest.iter().position(|byte| !byte.is_ascii_digit()).map_or(text.len(), |len| start + len)
+}
+
+fn touched_before(text: &[u8], start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    match before {
+        [.., digit, b'.'] => digit.is_ascii_digit(),
+        [.., byte] => byte.is_ascii_alphanumeric(),
+        [] => false,
+    }
+}
+
+fn touched_behind(text: &[u8], end: usize) -> bool {
+    match text.get(end..).unwrap_or_default() {
+        [b'.', digit, ..] => digit.is_ascii_digit(),
+        [byte, ..] => byte.is_ascii_alphanumeric(),
+        [] => false,
+    }
+}
+
+/// A run of digits on its own.
+fn plain(text: &[u8], start: usize, end: usize, wanted: Kinds, see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>)) {
+    let digits = text.get(start..end).unwrap_or_default();
+    // The last character of an identity card may be an X, which stands for ten.
+    let crossed = digits.len() == ID_CARD - 1 && matches!(text.get(end), Some(b'x' | b'X'));
+    let end = if crossed { end + 1 } else { end };
+    if touched_behind(text, end) {
+        return;
+    }
+    let before = text.get(..start).unwrap_or_default();
+    let abroad = match digits {
+        [b'8', b'6', number @ ..] if before.ends_with(b"+") => Some(number),
+        [b'0', b'0', b'8', b'6', number @ ..] => Some(number),
+        _ => None,
+    };
+    let phone = abroad.unwrap_or(digits);
+    if wanted.has(SensitiveKind::Phone) && phone.len() == PHONE {
+        let seen = if is_mobile(phone) { Seen::Found } else { Seen::Near };
+        see(seen, SensitiveKind::Phone, end - PHONE..end);
+        return;
+    }
+    let whole = text.get(start..end).unwrap_or_default();
+    if wanted.has(SensitiveKind::IdCard) && whole.len() == ID_CARD {
+        let found = is_id_card(whole);
+        see(if found { Seen::Found } else { Seen::Near }, SensitiveKind::IdCard, start..end);
+        if found {
+            return;
+        }
+    }
+    if wanted.has(SensitiveKind::BankCard) && !crossed && is_of_an_issuer(whole) {
+        let seen = if passes_luhn(whole) { Seen::Found } else { Seen::Near };
+        see(seen, SensitiveKind::BankCard, start..end);
+    }
+}
+
+/// A number in groups that starts here; returns its end.
+fn grouped(
+    text: &[u8],
+    start: usize,
+    end: usize,
+    wanted: Kinds,
+    see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>),
+) -> Option<usize> {
+    let separator = *text.get(end).filter(|byte| matches!(byte, b' ' | b'-'))?;
+    if end - start > 4 || follows_group(text, start, separator) {
+        return None;
+    }
+    let mut digits = text.get(start..end)?.to_vec();
+    let mut groups = vec![digits.len()];
+    let mut last = end;
+    while text.get(last) == Some(&separator) && text.get(last + 1).is_some_and(u8::is_ascii_digit) {
+        let (from, to) = (last + 1, run_end(text, last + 1));
+        if to - from > 4 || groups.len() >= 5 {
+            return None;
+        }
+        digits.extend_from_slice(text.get(from..to)?);
+        groups.push(to - from);
+        last = to;
+    }
+    if touched_behind(text, last) {
+        return None;
+    }
+    let kind = match *groups {
+        [3, 4, 4] if is_mobile(&digits) => SensitiveKind::Phone,
+        [4, 4, 4, 4] | [4, 4, 4, 4, _] if is_of_an_issuer(&digits) && passes_luhn(&digits) => SensitiveKind::BankCard,
+        _ => return None,
+    };
+    wanted.has(kind).then(|| {
+        see(Seen::Found, kind, start..last);
+        last
+    })
+}
+
+/// Whether a group of digits stands before, so that this is the end of a longer number.
+fn follows_group(text: &[u8], start: usize, separator: u8) -> bool {
+    matches!(text.get(..start).unwrap_or_default(), [.., digit, byte] if *byte == separator && digit.is_ascii_digit())
+}
+
+/// Whether these 11 digits are in a segment that is given to mobile phones. What repeats one digit to the end is a
+/// placeholder.
+fn is_mobile(digits: &[u8]) -> bool {
+    let [b'1', second, third, rest @ ..] = digits else { return false };
+    let given = match second {
+        b'3' | b'8' => true,
+        b'4' => !matches!(third, b'2' | b'3'),
+        b'5' => *third != b'4',
+        b'6' => matches!(third, b'2' | b'5'..=b'7'),
+        b'7' => *third != b'9',
+        b'9' => *third != b'4',
+        _ => false,
+    };
+    given && rest.windows(2).any(|pair| pair[0] != pair[1])
+}
+
+/// GB 11643: region, date of birth, sequence, checksum modulo 11.
+fn is_id_card(number: &[u8]) -> bool {
+    const WEIGHTS: [u32; 17] = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
+    const CHECKS: &[u8; 11] = b"10X98765432";
+    let Some((&last, digits)) = number.split_last() else { return false };
+    if digits.len() != WEIGHTS.len() || !digits.iter().all(u8::is_ascii_digit) {
+        return false;
+    }
+    let part = |range: Range<usize>| digits[range].iter().fold(0u32, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+    let region = matches!(part(0..2), 11..=15 | 21..=23 | 31..=37 | 41..=46 | 50..=54 | 61..=65 | 71 | 81..=83 | 91);
+    let (year, month, day) = (part(6..10), part(10..12), part(12..14));
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
+    let check = CHECKS[(sum % 11) as usize];
+    region && (1900..=2099).contains(&year) && (1..=days).contains(&day) && last.to_ascii_uppercase() == check
+}
+
+/// Whether the number begins as the cards of an issuer do, and is as long: UnionPay, Visa, Mastercard, American Express,
+/// JCB, Discover, and the old cards of one large Chinese bank.
+fn is_of_an_issuer(digits: &[u8]) -> bool {
+    let Some(head) = digits.get(..4) else { return false };
+    if digits.len() > LONGEST_CARD || head.iter().any(|digit| !digit.is_ascii_digit()) {
+        return false;
+    }
+    let head = head.iter().fold(0u32, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+    match head {
+        6200..=6299 => (16..=LONGEST_CARD).contains(&digits.len()),
+        4000..=4999 | 5100..=5599 | 2221..=2720 | 3528..=3589 | 6011 | 6440..=6599 => digits.len() == 16,
+        3400..=3499 | 3700..=3799 => digits.len() == 15,
+        9558 => digits.len() == LONGEST_CARD,
+        _ => false,
+    }
+}
+
+/// The checksum of cards; digits only. Zeros alone pass it and are no card.
+fn passes_luhn(digits: &[u8]) -> bool {
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(place, digit)| {
+            let value = u32::from(digit.wrapping_sub(b'0'));
+            let doubled = if place % 2 == 1 { value * 2 } else { value };
+            if doubled > 9 { doubled - 9 } else { doubled }
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{found, near};
+    use super::*;
+
+    #[test]
+    fn mobile_numbers() {
+        for text in [
+            "13812345678",
+            "+8613812345678",
+            "008613812345678",
+            "138 1234 5678",
+            "138-1234-5678",
+            "tel:19912345678",
+            "手机13812345678。",
+            "{\"mobile\":\"15912345678\"}",
+            "a_17712345678_b",
+            "sms-16612345678",
+        ] {
+            assert_eq!(found(text), [SensitiveKind::Phone], "{text}");
+        }
+    }
+
+    #[test]
+    fn no_mobile_numbers() {
+        for text in [
+            "1381234567",
+            "138123456789",
+            "8613812345678",
+            "1700000000",
+            "1700000000000",
+            "20241104123045",
+            "1789012345678901234",
+            "a13812345678",
+            "13812345678f",
+            "0.13812345678",
+            "1.13812345678",
+            "13812345678.5",
+            "12812345678",
+            "15412345678",
+            "13800000000",
+            "12-138-1234-5678",
+            "138-1234-5678-9",
+            "550e8400-e29b-41d4-a716-446655440000",
+            "138 1234-5678",
+            "192.168.100.200",
+            "",
+        ] {
+            assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
+        }
+        assert_eq!(near("10000000001"), [SensitiveKind::Phone]);
+    }
+
+    #[test]
+    fn identity_cards() {
+        for text in ["11010519491231002X", "11010519491231002x", "id:440308199901010012.", "身份证11010519491231002X号"]
+        {
+            assert_eq!(found(text), [SensitiveKind::IdCard], "{text}");
+        }
+        for text in [
+            "110105194912310021",
+            "110105194913310020",
+            "110105190002290020",
+            "11010519491231002XY",
+            "1101051949123100",
+            "1789012345678901234",
+            "000000000000000000",
+            "202411041230450001",
+        ] {
+            assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
+        }
+        assert_eq!(near("110105194912310021"), [SensitiveKind::IdCard]);
+    }
+
+    #[test]
+    fn bank_cards() {
+        for text in [
+            "4111111111111111",
+            "5555555555554444",
+            "378282246310005",
+            "6222020200112230",
+            "4111 1111 1111 1111",
+            "6222-0202-0011-2230",
+            "3530111333300000",
+            "card=6011111111111117;",
+            "2223003122003222",
+        ] {
+            assert_eq!(found(text), [SensitiveKind::BankCard], "{text}");
+        }
+        for text in [
+            "4111111111111112",
+            "0000000000000000",
+            "1234567812345670",
+            "41111111111111111",
+            "4111 1111 1111 1111 1111 1111",
+            "9999999999999995",
+            "x4111111111111111",
+            "30569309025904",
+        ] {
+            assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
+        }
+        assert_eq!(near("4111111111111112"), [SensitiveKind::BankCard]);
+    }
+}

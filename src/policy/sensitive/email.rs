@@ -1,0 +1,138 @@
+//! Addresses of mail.
+//!
+//! A name, `@`, and a domain of at least two labels, the last of them letters. What reads like that and is a file
+//! (`logo@2x.png`, `vue@next.js`) is told apart by its last label.
+
+use std::ops::Range;
+
+/// The longest name and domain.
+const LONGEST_NAME: usize = 64;
+const LONGEST_DOMAIN: usize = 253;
+/// Last labels that are those of files.
+const FILES: &[&[u8]] = &[
+    b"png",
+    b"jpg",
+    b"jpeg",
+    b"gif",
+    b"webp",
+    b"svg",
+    b"ico",
+    b"bmp",
+    b"css",
+    b"js",
+    b"mjs",
+    b"ts",
+    b"vue",
+    b"json",
+    b"html",
+    b"htm",
+    b"xml",
+    b"map",
+    b"mp3",
+    b"mp4",
+    b"txt",
+    b"pdf",
+    b"zip",
+    b"gz",
+    b"jar",
+    b"git",
+    b"local",
+    b"internal",
+    b"localhost",
+    b"invalid",
+    b"test",
+];
+
+/// Tells of all addresses in a text.
+pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
+    for at in memchr::memchr_iter(b'@', text) {
+        if let Some(range) = address(text, at) {
+            see(range);
+        }
+    }
+}
+
+/// The address around an `@`.
+fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let before = text.get(..at)?;
+    let name = before.iter().rev().take(LONGEST_NAME + 1).take_while(|byte| in_name(**byte)).count();
+    let behind = text.get(at + 1..)?;
+    let domain = behind.iter().take(LONGEST_DOMAIN + 1).take_while(|byte| in_domain(**byte)).count();
+    if name == 0 || name > LONGEST_NAME || domain > LONGEST_DOMAIN {
+        return None;
+    }
+    let name = before.get(at - name..)?;
+    // Dots at the end close a sentence.
+    let domain = behind.get(..domain)?;
+    let dots = domain.iter().rev().take_while(|byte| matches!(byte, b'.' | b'-')).count();
+    let domain = domain.get(..domain.len() - dots)?;
+    let last = domain.iter().rposition(|byte| *byte == b'.')?;
+    let (host, top) = (domain.get(..last)?, domain.get(last + 1..)?);
+    let good_top = (2..=24).contains(&top.len()) && top.iter().all(u8::is_ascii_alphabetic);
+    let good_host = host
+        .split(|byte| *byte == b'.')
+        .all(|label| !label.is_empty() && !label.starts_with(b"-") && !label.ends_with(b"-"));
+    let is_file = FILES.iter().any(|file| file.eq_ignore_ascii_case(top));
+    let start = name.iter().position(u8::is_ascii_alphanumeric)?;
+    // Another @ behind: an address within something else, such as the user of a URL.
+    let followed = behind.get(domain.len()) == Some(&b'@');
+    (good_top && good_host && !is_file && !followed).then(|| at - name.len() + start..at + 1 + domain.len())
+}
+
+fn in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'-')
+}
+
+fn in_domain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SensitiveKind;
+    use super::super::testing::found;
+
+    #[test]
+    fn addresses() {
+        for text in [
+            "alice@example.com",
+            "a.b+c_d%e@mail.example.co.uk",
+            "<bob@corp.cn>",
+            "mail me: x@y.io.",
+            "user:zhang@qq.com:cart",
+            "{\"email\":\"li@163.com\"}",
+            "邮箱wang@sina.cn，谢谢",
+            "-x@a-b.org",
+        ] {
+            assert_eq!(found(text), [SensitiveKind::Email], "{text}");
+        }
+    }
+
+    #[test]
+    fn no_addresses() {
+        for text in [
+            "@",
+            "a@",
+            "@b.com",
+            "a@b",
+            "a@b.c",
+            "a@.com",
+            "a@b..com",
+            "logo@2x.png",
+            "react@17.0.2",
+            "vue@next.js",
+            "root@localhost",
+            "git@repo.git",
+            "a@-b.com",
+            "a@b-.com",
+            "a@b.c0m",
+            "a@b.com@c",
+            "...@b.com",
+            "@scope/name.js",
+        ] {
+            assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
+        }
+        assert!(found(&format!("{}@b.com", "x".repeat(65))).is_empty());
+        assert!(found(&format!("a@{}.com", "x".repeat(300))).is_empty());
+    }
+}

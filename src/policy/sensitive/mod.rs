@@ -1,0 +1,327 @@
+//! Secrets and personal data in names and values: what is looked for, what was found, and what may be shown of it.
+//!
+//! ```text
+//! digits    mobile numbers, identity cards, bank cards      email      addresses
+//! token     JSON web tokens, private keys                   password   fields called like one
+//! ```
+//!
+//! The detectors are functions of bytes. They take time linear in them, whatever they are, and never fail. What they find
+//! leaves this folder masked: no report, no aggregate holds a secret.
+
+mod digits;
+mod email;
+mod kinds;
+mod mask;
+mod password;
+mod token;
+
+use std::ops::Range;
+
+use crate::rdb::peek::{Part, Room, TEXT};
+use crate::record::{Kind, Record};
+pub use kinds::{Kinds, SensitiveKind};
+pub use password::FIELDS;
+
+/// How sure a detector is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// This is one.
+    Found,
+    /// This has the length of one, and is none. Many of these say that what is found among them is chance.
+    Near,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspection {
+    /// Kinds.
+    pub kinds: Kinds,
+    /// Words that a password's field ends with: lower case, without `_`, `-`, `.` and blanks.
+    pub fields: Vec<String>,
+}
+
+/// What was found in one key. Holds no secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Kinds that are there.
+    pub found: Kinds,
+    /// Kinds that are not there, but something as long.
+    pub near: Kinds,
+    /// For each kind found that evidence was asked for: the first of it, masked, and where it stands.
+    pub evidence: Vec<(SensitiveKind, String)>,
+    /// Kinds that evidence was asked for.
+    shown: Kinds,
+}
+
+/// Where something stands, as evidence says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Name,
+    Value,
+    Field,
+}
+
+impl Place {
+    const fn words(self) -> &'static str {
+        match self {
+            Place::Name => "in the name",
+            Place::Value => "in the value",
+            Place::Field => "in a field",
+        }
+    }
+}
+
+impl Inspection {
+    /// Nothing is looked for.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Looks for more.
+    pub fn extend(&mut self, other: Inspection) {
+        self.kinds = self.kinds.or(other.kinds);
+        let new: Vec<String> = other.fields.into_iter().filter(|word| !self.fields.contains(word)).collect();
+        self.fields.extend(new);
+    }
+
+    /// Looks into a key: at its name, and at the beginning of its string or hash. Evidence is made for the kinds `shown`.
+    pub fn inspect(&self, record: &Record<'_>, shown: Kinds, room: &mut Room) -> Verdict {
+        let mut verdict = Verdict { shown, ..Verdict::default() };
+        self.scan(beginning(record.key), &mut |seen, kind, range| {
+            verdict.add(seen, kind, Place::Name, record.key, range)
+        });
+        if let Some(value) = record.raw.filter(|_| matches!(record.kind, Kind::String | Kind::Hash)) {
+            value.look(room, |part| match part {
+                Part::Whole(text) => self.text(text, Place::Value, &mut verdict),
+                Part::Pair(field, value) => {
+                    let word = password::word(field, value, &self.fields);
+                    if let Some(word) = word.filter(|_| self.kinds.has(SensitiveKind::Password)) {
+                        verdict.found(SensitiveKind::Password, Place::Field, value, word);
+                    }
+                    self.text(field, Place::Field, &mut verdict);
+                    self.text(value, Place::Field, &mut verdict);
+                }
+            });
+        }
+        verdict.near = verdict.near.without(verdict.found);
+        verdict
+    }
+
+    /// A name in which everything that is looked for is masked, cut at so many bytes; `None` if there is nothing to mask.
+    pub fn masked_name(&self, name: &[u8], most: usize) -> Option<Vec<u8>> {
+        let name = beginning(name);
+        let mut found: Vec<(Range<usize>, SensitiveKind)> = Vec::new();
+        self.scan(name, &mut |seen, kind, range| {
+            if seen == Seen::Found {
+                found.push((range, kind));
+            }
+        });
+        if found.is_empty() {
+            return None;
+        }
+        found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+        let (mut masked, mut at) = (Vec::with_capacity(name.len()), 0);
+        for (range, kind) in found {
+            if range.start < at {
+                // Within what is masked already, or beginning there.
+                at = at.max(range.end);
+                continue;
+            }
+            masked.extend_from_slice(name.get(at..range.start).unwrap_or_default());
+            let secret = name.get(range.clone()).unwrap_or_default();
+            masked.extend_from_slice(mask::masked(kind, secret, "").as_bytes());
+            at = range.end;
+        }
+        masked.extend_from_slice(name.get(at..).unwrap_or_default());
+        masked.truncate(most);
+        Some(masked)
+    }
+
+    /// A text of a value: also the members of JSON in it.
+    fn text(&self, text: &[u8], place: Place, verdict: &mut Verdict) {
+        self.scan(text, &mut |seen, kind, range| verdict.add(seen, kind, place, text, range));
+        if self.kinds.has(SensitiveKind::Password) {
+            password::scan(text, &self.fields, |word, range| {
+                verdict.found(SensitiveKind::Password, place, text.get(range).unwrap_or_default(), word);
+            });
+        }
+    }
+
+    /// All that bytes alone give away.
+    fn scan(&self, text: &[u8], see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>)) {
+        const NUMBERS: Kinds = Kinds::from_bits(
+            1 << SensitiveKind::Phone as u8 | 1 << SensitiveKind::IdCard as u8 | 1 << SensitiveKind::BankCard as u8,
+        );
+        if !self.kinds.both(NUMBERS).is_empty() {
+            digits::scan(text, self.kinds, see);
+        }
+        if self.kinds.has(SensitiveKind::Email) {
+            email::scan(text, |range| see(Seen::Found, SensitiveKind::Email, range));
+        }
+        if self.kinds.has(SensitiveKind::Jwt) {
+            token::scan_jwt(text, |range| see(Seen::Found, SensitiveKind::Jwt, range));
+        }
+        if self.kinds.has(SensitiveKind::PrivateKey) {
+            token::scan_private_key(text, |range| see(Seen::Found, SensitiveKind::PrivateKey, range));
+        }
+    }
+}
+
+impl Verdict {
+    fn add(&mut self, seen: Seen, kind: SensitiveKind, place: Place, text: &[u8], range: Range<usize>) {
+        match seen {
+            Seen::Found => self.found(kind, place, text.get(range).unwrap_or_default(), ""),
+            Seen::Near => self.near.add(kind),
+        }
+    }
+
+    fn found(&mut self, kind: SensitiveKind, place: Place, secret: &[u8], word: &str) {
+        if !self.found.has(kind) {
+            self.found.add(kind);
+            if !self.shown.has(kind) {
+                return;
+            }
+            let text = format!("{} {} {}", kind.name(), mask::masked(kind, secret, word), place.words());
+            self.evidence.push((kind, text));
+        }
+    }
+}
+
+/// Names may be as long as values.
+fn beginning(name: &[u8]) -> &[u8] {
+    name.get(..TEXT).unwrap_or(name)
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// Looks for everything.
+    pub fn everything() -> Inspection {
+        Inspection {
+            kinds: SensitiveKind::ALL.into_iter().collect(),
+            fields: FIELDS.iter().map(|word| (*word).to_owned()).collect(),
+        }
+    }
+
+    fn kinds(text: &str, which: impl Fn(&Verdict) -> Kinds) -> Vec<SensitiveKind> {
+        let mut verdict = Verdict::default();
+        everything().text(text.as_bytes(), Place::Value, &mut verdict);
+        SensitiveKind::ALL.into_iter().filter(|kind| which(&verdict).has(*kind)).collect()
+    }
+
+    /// The kinds that are in a text.
+    pub fn found(text: &str) -> Vec<SensitiveKind> {
+        kinds(text, |verdict| verdict.found)
+    }
+
+    /// The kinds that something in a text is as long as.
+    pub fn near(text: &str) -> Vec<SensitiveKind> {
+        kinds(text, |verdict| verdict.near)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::testing::{everything, found};
+    use super::*;
+    use crate::policy::testing::record;
+
+    #[test]
+    fn everyday_values_hold_nothing() {
+        for text in [
+            "1",
+            "1700000000",
+            "1700000000123",
+            "1789012345678901234",
+            "20241104123045000123",
+            "550e8400-e29b-41d4-a716-446655440000",
+            "0123456789abcdef0123456789abcdef",
+            "https://user@host/path?x=12345",
+            "{\"id\":1001,\"token\":\"abc\",\"ok\":true}",
+            "192.168.0.1:6379",
+            "2026-11-21T03:00:00Z",
+            "SF1234567890123",
+            "3.14159265358979",
+            "-13812345678.25",
+        ] {
+            assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_masked_where_it_gives_something_away() {
+        let masked =
+            |name: &str| everything().masked_name(name.as_bytes(), 256).map(|name| String::from_utf8(name).unwrap());
+        assert_eq!(masked("sms:13812345678:code").as_deref(), Some("sms:138****5678:code"));
+        assert_eq!(masked("u:13812345678@qq.com:a@corp.cn").as_deref(), Some("u:1***@q***.com:***@c***.cn"));
+        assert_eq!(masked("user:1001"), None);
+    }
+
+    #[test]
+    fn a_verdict_tells_kinds_and_masked_evidence_only() {
+        let verdict = everything().inspect(&record(b"sms:13812345678"), Kinds::ALL, &mut Room::default());
+        assert_eq!(verdict.evidence, [(SensitiveKind::Phone, "phone 138****5678 in the name".to_owned())]);
+        assert!(verdict.found.has(SensitiveKind::Phone) && verdict.near.is_empty());
+    }
+
+    #[test]
+    fn hostile_texts_take_linear_time() {
+        let start = std::time::Instant::now();
+        for piece in
+            ["1", "1 ", "1111-", "a@", "@", "eyJ.", "eyJ", "-----BEGIN ", "\"", "\"a\":\"", "\\\"", "1.", "138 1234 "]
+        {
+            found(&piece.repeat((1 << 20) / piece.len()));
+        }
+        // Quadratic time would be hours.
+        assert!(start.elapsed().as_secs() < 60);
+    }
+
+    fn secrets() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "1[38][0-9]{9}",
+            "[a-z]{1,8}@[a-z]{1,8}\\.(com|cn)",
+            "4[0-9]{15}",
+            "62[0-9]{14,17}",
+            "[1-6][0-9]{5}19[0-9]{2}0[1-9]1[0-9][0-9]{3}[0-9X]",
+            "eyJ[a-zA-Z0-9]{10,20}\\.eyJ[a-zA-Z0-9]{10,20}\\.[a-zA-Z0-9_-]{16,40}",
+            "\"password\":\"[b-z]{6,12}9\"",
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn evidence_never_holds_the_secret(before in "[ :,]{0,3}", secret in secrets(), behind in "[ :,]{0,3}") {
+            let text = format!("{before}{secret}{behind}");
+            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
+            everything().text(text.as_bytes(), Place::Value, &mut verdict);
+            let bare = secret.trim_start_matches("\"password\":").trim_matches('"');
+            for (_, evidence) in &verdict.evidence {
+                prop_assert!(!evidence.contains(bare), "{evidence}");
+                // No more than the ends of it.
+                prop_assert!(!bare.as_bytes().windows(6).any(|part| {
+                    memchr::memmem::find(evidence.as_bytes(), part).is_some()
+                }), "{evidence}");
+            }
+            if let Some(name) = everything().masked_name(text.as_bytes(), 256) {
+                prop_assert!(memchr::memmem::find(&name, bare.as_bytes()).is_none());
+            }
+        }
+
+        #[test]
+        fn any_bytes_can_be_inspected(text in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
+            everything().text(&text, Place::Value, &mut verdict);
+            everything().masked_name(&text, 20);
+        }
+
+        #[test]
+        fn texts_of_marks_can_be_inspected(text in "[0-9@.:\"\\\\xX -]{0,120}") {
+            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
+            everything().text(text.as_bytes(), Place::Value, &mut verdict);
+            everything().masked_name(text.as_bytes(), 256);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Fields that are called like a password, with something in them: of hashes, and of JSON in any text.
+//!
+//! A field matches a word when its name, in lower case and without `_`, `-`, `.` and blanks, ends with it. Values that say
+//! that there is nothing (`null`, `****`) are none; neither are passwords that are stored as the standards want them, as a
+//! hash: hexadecimal digests, and what starts like `$2a$…`.
+
+use std::ops::Range;
+
+/// Field names that are looked for where no policy says otherwise. A bare `token` is not among them: sessions are kept by
+/// it on purpose.
+pub const FIELDS: &[&str] =
+    &["password", "passwd", "pwd", "passphrase", "secret", "secretkey", "apikey", "accesstoken", "refreshtoken"];
+
+/// Longer names are no field's.
+const LONGEST_FIELD: usize = 64;
+/// Lengths of hexadecimal digests, in characters.
+const DIGESTS: [usize; 7] = [32, 40, 48, 56, 64, 96, 128];
+
+/// The word that a pair gives away, if it does.
+pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Option<&'w str> {
+    if field.is_empty() || field.len() > LONGEST_FIELD {
+        return None;
+    }
+    let mut name = [0; LONGEST_FIELD];
+    let mut len = 0;
+    for byte in field.iter().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b' ')) {
+        name[len] = byte.to_ascii_lowercase();
+        len += 1;
+    }
+    let name = &name[..len];
+    let word = words.iter().find(|word| name.ends_with(word.as_bytes()))?;
+    let hashable = matches!(word.as_str(), "password" | "passwd" | "pwd" | "passphrase");
+    let harmless = is_nothing(value) || hashable && is_hashed(value);
+    (!harmless).then_some(word)
+}
+
+/// Tells of all members of JSON objects in a text that give a password away: the range of the value.
+pub(super) fn scan<'w>(text: &[u8], words: &'w [String], mut see: impl FnMut(&'w str, Range<usize>)) {
+    let mut from = 0;
+    while let Some(open) = quote_from(text, from) {
+        let Some(close) = quote_from(text, open + 1) else { return };
+        from = close;
+        let Some(value_open) = value_quote(text, close + 1) else { continue };
+        let field = text.get(open + 1..close).unwrap_or_default();
+        let value_end = string_end(text, value_open + 1);
+        let range = value_open + 1..value_end;
+        if let Some(word) = word(field, text.get(range.clone()).unwrap_or_default(), words) {
+            see(word, range);
+        }
+        from = value_end + 1;
+    }
+}
+
+fn quote_from(text: &[u8], at: usize) -> Option<usize> {
+    memchr::memchr(b'"', text.get(at..)?).map(|found| at + found)
+}
+
+/// The quote of a member's value, if the name that ends here is a member's.
+fn value_quote(text: &[u8], behind: usize) -> Option<usize> {
+    let colon = behind + text.get(behind..)?.iter().take(4).position(|byte| !byte.is_ascii_whitespace())?;
+    if text.get(colon) != Some(&b':') {
+        return None;
+    }
+    let quote = colon + 1 + text.get(colon + 1..)?.iter().take(4).position(|byte| !byte.is_ascii_whitespace())?;
+    (text.get(quote) == Some(&b'"')).then_some(quote)
+}
+
+/// Where a JSON string ends: at its quote, or with the text.
+fn string_end(text: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        if text.get(at + found) == Some(&b'"') {
+            return at + found;
+        }
+        at += found + 2;
+    }
+    text.len()
+}
+
+fn is_nothing(value: &[u8]) -> bool {
+    const WORDS: [&[u8]; 9] = [b"null", b"nil", b"none", b"undefined", b"true", b"false", b"0", b"1", b"n/a"];
+    let value = value.trim_ascii();
+    let masked = value.iter().filter(|byte| **byte == b'*').count() >= 3;
+    value.is_empty() || masked || WORDS.iter().any(|word| word.eq_ignore_ascii_case(value))
+}
+
+fn is_hashed(value: &[u8]) -> bool {
+    let digest = DIGESTS.contains(&value.len()) && value.iter().all(u8::is_ascii_hexdigit);
+    let crypt = value.first() == Some(&b'$') && value.iter().filter(|byte| **byte == b'$').count() >= 3;
+    let tagged = value.first() == Some(&b'{') && memchr::memchr(b'}', value).is_some_and(|end| (4..=16).contains(&end));
+    let named = [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha256", b"sha512"];
+    digest || crypt || tagged || named.iter().any(|name| value.starts_with(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(field: &str, value: &str) -> Option<String> {
+        let words: Vec<String> = FIELDS.iter().map(|word| (*word).to_owned()).collect();
+        word(field.as_bytes(), value.as_bytes(), &words).map(str::to_owned)
+    }
+
+    #[test]
+    fn fields_that_give_something_away() {
+        for field in
+            ["password", "Password", "user_password", "PWD", "client-secret", "api_key", "apiKey", "access.token"]
+        {
+            assert!(given(field, "hunter2").is_some(), "{field}");
+        }
+        assert_eq!(given("old_Passwd", "x").as_deref(), Some("passwd"));
+        assert!(given("api_key", "0123456789abcdef0123456789abcdef").is_some());
+    }
+
+    #[test]
+    fn fields_that_give_nothing_away() {
+        for field in ["", "token", "password_set", "pwd_changed_at", "secretary", "name", &"x".repeat(100)] {
+            assert_eq!(given(field, "hunter2"), None, "{field}");
+        }
+        for value in [
+            "",
+            " ",
+            "null",
+            "NULL",
+            "******",
+            "true",
+            "0",
+            "0123456789abcdef0123456789abcdef",
+            "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy",
+            "{SSHA}abcd",
+            "pbkdf2_sha256$1000$x$y",
+        ] {
+            assert_eq!(given("password", value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn json_is_read_as_far_as_its_quotes() {
+        let words: Vec<String> = FIELDS.iter().map(|word| (*word).to_owned()).collect();
+        let ranges = |text: &str| {
+            let mut found = Vec::new();
+            scan(text.as_bytes(), &words, |_, range| found.push(text[range].to_owned()));
+            found
+        };
+        assert_eq!(ranges(r#"{"id":1,"password":"a\"b","pwd" : "c"}"#), [r#"a\"b"#, "c"]);
+        assert_eq!(ranges(r#"{"name":"password","x":"y"}"#), [""; 0]);
+        assert_eq!(ranges(r#"{"password":null,"pwd":"","secret":7}"#), [""; 0]);
+        assert_eq!(ranges(r#"{"password":"cut of"#), ["cut of"]);
+        assert_eq!(ranges(r#""""""""""password":""#), [""; 0]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Credentials that carry their own mark: JSON web tokens and blocks with private keys.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
+
+/// Both JSON objects of a token start with this: `{"` in base64.
+const OBJECT: &[u8] = b"eyJ";
+/// Shorter objects and signatures are none.
+const SHORTEST_OBJECT: usize = 10;
+const SHORTEST_SIGNATURE: usize = 16;
+const BEGIN: &[u8] = b"-----BEGIN ";
+const DASHES: &[u8] = b"-----";
+/// Characters of the longest label.
+const LONGEST_LABEL: usize = 48;
+
+static OBJECTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OBJECT));
+static BEGINS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN));
+
+/// Tells of all signed tokens: two objects and a signature, all base64 without padding, with dots between.
+pub(super) fn scan_jwt(text: &[u8], mut see: impl FnMut(Range<usize>)) {
+    for start in OBJECTS.find_iter(text) {
+        let before = text.get(..start).unwrap_or_default();
+        if before.last().is_some_and(|byte| in_base64(*byte)) {
+            continue;
+        }
+        if let Some(end) = jwt_end(text, start) {
+            see(start..end);
+        }
+    }
+}
+
+fn jwt_end(text: &[u8], start: usize) -> Option<usize> {
+    let header = base64_end(text, start);
+    let payload_start = after_dot(text, header)?;
+    let payload = base64_end(text, payload_start);
+    let signature_start = after_dot(text, payload)?;
+    let end = base64_end(text, signature_start);
+    let is_object = text.get(payload_start..payload)?.starts_with(OBJECT);
+    let long_enough = header - start >= SHORTEST_OBJECT
+        && payload - payload_start >= SHORTEST_OBJECT
+        && end - signature_start >= SHORTEST_SIGNATURE;
+    (is_object && long_enough).then_some(end)
+}
+
+fn base64_end(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    rest.iter().position(|byte| !in_base64(*byte)).map_or(text.len(), |len| start + len)
+}
+
+fn after_dot(text: &[u8], at: usize) -> Option<usize> {
+    (text.get(at) == Some(&b'.')).then_some(at + 1)
+}
+
+fn in_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// Tells of all lines that open a block with a private key: PKCS, OpenSSH, PGP.
+pub(super) fn scan_private_key(text: &[u8], mut see: impl FnMut(Range<usize>)) {
+    for start in BEGINS.find_iter(text) {
+        let label_start = start + BEGIN.len();
+        let rest = text.get(label_start..).unwrap_or_default();
+        let near = rest.get(..LONGEST_LABEL).unwrap_or(rest);
+        let Some(len) = memmem::find(near, DASHES) else { continue };
+        let label = near.get(..len).unwrap_or_default();
+        if label.ends_with(b"PRIVATE KEY") || label == b"PGP PRIVATE KEY BLOCK" {
+            see(start..label_start + len + DASHES.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SensitiveKind;
+    use super::super::testing::found;
+
+    const JWT: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+
+    #[test]
+    fn tokens_and_keys() {
+        assert_eq!(found(JWT), [SensitiveKind::Jwt]);
+        assert_eq!(found(&format!("Bearer {JWT}\"")), [SensitiveKind::Jwt]);
+        for label in
+            ["PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "EC PRIVATE KEY", "PGP PRIVATE KEY BLOCK"]
+        {
+            assert_eq!(found(&format!("-----BEGIN {label}-----\nMIIE")), [SensitiveKind::PrivateKey], "{label}");
+        }
+    }
+
+    #[test]
+    fn no_tokens_and_no_keys() {
+        for text in [
+            &JWT[1..],
+            &format!("x{JWT}"),
+            "eyJhbGciOiJIUzI1NiJ9",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.",
+            "eyJ.eyJ.abc",
+            "eyJhbGciOiJIUzI1NiJ9.abcdefghijklm.abcdefghijklmnopqrs",
+            "-----BEGIN CERTIFICATE-----",
+            "-----BEGIN PUBLIC KEY-----",
+            "-----BEGIN RSA PRIVATE KEY",
+            "BEGIN PRIVATE KEY",
+        ] {
+            assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! A value that was walked already, looked into once more: the beginnings of its texts, and no more of them than a few.
+//!
+//! The walk that sizes a value looks at lengths. Whoever wants to see what a string or a hash says looks here, for those
+//! keys only that he picks. However large a value is, no more than [`PAIRS`] pairs, [`TEXT`] bytes of each text and
+//! [`WHOLE`] bytes in all are shown, and no packed hash is expanded beyond [`BLOB`]. Nothing fails: the walk has told what
+//! is damaged, and the look ends there.
+
+use super::cursor::Cursor;
+use super::packed::{Packed, listpack, ziplist, zipmap};
+use super::string::{Form, RawString};
+use super::value_type::ValueType;
+use crate::error::Result;
+
+/// Bytes that are shown of one text.
+pub const TEXT: usize = 4 << 10;
+/// Pairs that are shown of a hash.
+pub const PAIRS: usize = 64;
+/// Bytes that are shown of one value.
+pub const WHOLE: usize = 64 << 10;
+/// Packed hashes are expanded only up to this size.
+pub const BLOB: u64 = 1 << 20;
+
+/// A value as it stands in the file.
+#[derive(Debug, Clone, Copy)]
+pub struct RawValue<'a> {
+    /// Its layout.
+    pub value_type: ValueType,
+    /// Its bytes, from the first behind the key to its last.
+    pub bytes: &'a [u8],
+}
+
+/// A part of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part<'t> {
+    /// A string.
+    Whole(&'t [u8]),
+    /// A field of a hash and its value.
+    Pair(&'t [u8], &'t [u8]),
+}
+
+/// Room for what is expanded, used again from value to value.
+#[derive(Debug, Clone, Default)]
+pub struct Room {
+    blob: Vec<u8>,
+    field: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl RawValue<'_> {
+    /// Shows the beginnings of a string or of the pairs of a hash; nothing of other types.
+    pub fn look(&self, room: &mut Room, mut see: impl FnMut(Part<'_>)) {
+        let mut shown = Shown { left: WHOLE, pairs: 0, see: &mut see };
+        // Damage was told by the walk before.
+        let _ = self.show(room, &mut shown);
+        if room.blob.capacity() > TEXT * 4 {
+            *room = Room::default();
+        }
+    }
+
+    fn show(&self, room: &mut Room, shown: &mut Shown<'_>) -> Result<()> {
+        let mut input = Cursor::new(self.bytes, 0);
+        match self.value_type {
+            ValueType::String => {
+                let text = input.string()?;
+                shown.whole(text.prefix(TEXT, &mut room.value)?);
+            }
+            ValueType::Hash => {
+                for _ in 0..input.count(2)?.min(PAIRS as u64) {
+                    let field = input.string()?;
+                    shown.raw_pair(field, input.string()?, room)?;
+                }
+            }
+            ValueType::HashMetadata | ValueType::HashMetadataPreGa => {
+                if self.value_type == ValueType::HashMetadata {
+                    input.i64_le()?;
+                }
+                for _ in 0..input.count(3)?.min(PAIRS as u64) {
+                    input.number()?;
+                    let field = input.string()?;
+                    shown.raw_pair(field, input.string()?, room)?;
+                }
+            }
+            ValueType::Hash2 => {
+                for _ in 0..input.count(10)?.min(PAIRS as u64) {
+                    let field = input.string()?;
+                    shown.raw_pair(field, input.string()?, room)?;
+                    input.i64_le()?;
+                }
+            }
+            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => {
+                if self.value_type == ValueType::HashListpackEx {
+                    input.i64_le()?;
+                }
+                let blob = expanded(input.string()?, &mut room.blob)?;
+                shown.packed(listpack::Elements::new(blob, 0)?, Stride::FieldValueTime)?;
+            }
+            ValueType::HashListpack => {
+                let blob = expanded(input.string()?, &mut room.blob)?;
+                shown.packed(listpack::Elements::new(blob, 0)?, Stride::FieldValue)?;
+            }
+            ValueType::HashZiplist => {
+                let blob = expanded(input.string()?, &mut room.blob)?;
+                shown.packed(ziplist::Entries::new(blob, 0)?, Stride::FieldValue)?;
+            }
+            ValueType::HashZipmap => {
+                let blob = expanded(input.string()?, &mut room.blob)?;
+                for pair in zipmap::Pairs::new(blob, 0)?.take(PAIRS) {
+                    let (field, value) = pair?;
+                    shown.pair(field, value);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The whole of a packed blob; nothing of one that would have to be expanded beyond [`BLOB`].
+fn expanded<'s>(blob: RawString<'s>, room: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+    match blob.form {
+        Form::Lzf { len, .. } if len > BLOB => Ok(&[]),
+        _ => blob.decode(room),
+    }
+}
+
+/// What stands in a row for each pair of a packed hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stride {
+    FieldValue,
+    FieldValueTime,
+}
+
+/// Hands parts on until enough is shown.
+struct Shown<'s> {
+    left: usize,
+    pairs: usize,
+    see: &'s mut dyn FnMut(Part<'_>),
+}
+
+impl Shown<'_> {
+    fn whole(&mut self, text: &[u8]) {
+        (self.see)(Part::Whole(beginning(text, TEXT)));
+    }
+
+    fn pair(&mut self, field: &[u8], value: &[u8]) {
+        if self.pairs >= PAIRS || self.left == 0 {
+            return;
+        }
+        let field = beginning(field, TEXT.min(self.left));
+        self.left -= field.len();
+        let value = beginning(value, TEXT.min(self.left));
+        self.left -= value.len();
+        self.pairs += 1;
+        (self.see)(Part::Pair(field, value));
+    }
+
+    fn raw_pair(&mut self, field: RawString<'_>, value: RawString<'_>, room: &mut Room) -> Result<()> {
+        let field = field.prefix(TEXT, &mut room.field)?;
+        self.pair(field, value.prefix(TEXT, &mut room.value)?);
+        Ok(())
+    }
+
+    fn packed<'b>(&mut self, mut elements: impl Iterator<Item = Result<Packed<'b>>>, stride: Stride) -> Result<()> {
+        let (mut one, mut other) = (itoa::Buffer::new(), itoa::Buffer::new());
+        for _ in 0..PAIRS {
+            let Some(field) = elements.next().transpose()? else { break };
+            let Some(value) = elements.next().transpose()? else { break };
+            if stride == Stride::FieldValueTime {
+                elements.next().transpose()?;
+            }
+            self.pair(text(&field, &mut one), text(&value, &mut other));
+        }
+        Ok(())
+    }
+}
+
+fn text<'t>(element: &Packed<'t>, digits: &'t mut itoa::Buffer) -> &'t [u8] {
+    match *element {
+        Packed::Text(text) => text,
+        Packed::Int(number) => digits.format(number).as_bytes(),
+    }
+}
+
+/// The first `most` bytes. Where that cuts a text, digits at the cut are left out: part of a number is another number.
+fn beginning(text: &[u8], most: usize) -> &[u8] {
+    match text.get(..most) {
+        Some(cut) if cut.len() < text.len() => {
+            let end = cut.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
+            &cut[..end]
+        }
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(value_type: ValueType, bytes: &[u8]) -> Vec<String> {
+        let mut parts = Vec::new();
+        RawValue { value_type, bytes }.look(&mut Room::default(), |part| {
+            parts.push(match part {
+                Part::Whole(text) => text.escape_ascii().to_string(),
+                Part::Pair(field, value) => format!("{}={}", field.escape_ascii(), value.escape_ascii()),
+            });
+        });
+        parts
+    }
+
+    /// A string of the format, plain.
+    fn string(text: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0x80];
+        bytes.extend((text.len() as u32).to_be_bytes());
+        bytes.extend(text);
+        bytes
+    }
+
+    #[test]
+    fn strings_of_every_form_are_shown() {
+        assert_eq!(parts(ValueType::String, b"\x03abc"), ["abc"]);
+        assert_eq!(parts(ValueType::String, b"\xc0\x07"), ["7"]);
+        // Two literal bytes, then eight more from one byte back.
+        assert_eq!(parts(ValueType::String, b"\xc3\x06\x0b\x01ab\xe0\x00\x00"), ["abbbbbbbbbb"]);
+        assert!(parts(ValueType::String, b"\x09abc").is_empty());
+    }
+
+    #[test]
+    fn hashes_of_every_form_are_shown() {
+        assert_eq!(parts(ValueType::Hash, b"\x02\x01a\x01b\x01c\xc0\x07"), ["a=b", "c=7"]);
+        assert_eq!(parts(ValueType::HashMetadata, b"\x09\0\0\0\0\0\0\0\x01\x01\x01a\x01b"), ["a=b"]);
+        assert_eq!(parts(ValueType::HashMetadataPreGa, b"\x01\x01\x01a\x01b"), ["a=b"]);
+        assert_eq!(parts(ValueType::Hash2, b"\x01\x01a\x01b\xff\xff\xff\xff\xff\xff\xff\xff"), ["a=b"]);
+        let listpack = b"\x0c\0\0\0\x02\0\x81a\x02\x07\x01\xff";
+        assert_eq!(parts(ValueType::HashListpack, &string(listpack)), ["a=7"]);
+        let expiring = b"\x0e\0\0\0\x03\0\x81a\x02\x07\x01\x00\x01\xff";
+        assert_eq!(parts(ValueType::HashListpackExPreGa, &string(expiring)), ["a=7"]);
+        assert_eq!(parts(ValueType::HashListpackEx, &[&[0; 8], &string(expiring)[..]].concat()), ["a=7"]);
+        assert_eq!(parts(ValueType::HashZipmap, &string(b"\x01\x01a\x01\0b\xff")), ["a=b"]);
+        assert!(parts(ValueType::Set, b"\x01\x01a").is_empty());
+    }
+
+    #[test]
+    fn large_values_are_shown_in_part() {
+        let long = parts(ValueType::String, &string(&b"x".repeat(1 << 20)));
+        assert_eq!(long[0].len(), TEXT);
+        let mut hash = vec![0x80, 0, 0, 1, 0];
+        (0..256).for_each(|_| hash.extend([string(b"field"), string(&b"v".repeat(3000))].concat()));
+        let shown = parts(ValueType::Hash, &hash);
+        assert!(
+            shown.len() <= PAIRS && shown.iter().map(String::len).sum::<usize>() <= WHOLE + PAIRS,
+            "{}",
+            shown.len()
+        );
+        assert_eq!(parts(ValueType::Hash, &[b"\x40\xff".to_vec(), b"\x01a\x01b".repeat(255)].concat()).len(), PAIRS);
+    }
+
+    #[test]
+    fn a_number_that_is_cut_is_not_shown() {
+        let text = [b"x ".to_vec(), b"1".repeat(TEXT)].concat();
+        assert_eq!(parts(ValueType::String, &string(&text)), ["x "]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_can_be_looked_at(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80), byte in 0u8..40) {
+            if let Some(value_type) = ValueType::from_byte(crate::rdb::header::Family::Redis, byte) {
+                parts(value_type, &bytes);
+            }
+        }
+    }
+}

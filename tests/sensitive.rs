@@ -1,0 +1,226 @@
+//! `--inspect-values`: secrets and personal data are found in every form that they are stored in, and shown by nobody.
+
+mod common;
+
+use std::time::Duration;
+
+use common::dump::Dump;
+use common::program::{rdblens, run, run_within, text};
+use serde_json::{Value, json};
+
+const PHONE: &str = "13812345678";
+const ID_CARD: &str = "11010519491231002X";
+const EMAIL: &str = "alice.liddell@corp-mail.cn";
+const CARD: &str = "6222020200112230";
+const JWT: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAxyz\n-----END RSA PRIVATE KEY-----";
+const PASSWORD: &str = "correct-horse-battery";
+
+/// The report on a dump, as text, by this policy.
+fn report(dump: &Dump, args: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    std::fs::write(&path, dump.bytes()).unwrap();
+    let output =
+        run(rdblens().arg("analyze").arg("dump.rdb").current_dir(&folder).args(["--format", "json"]).args(args));
+    assert!(output.status.success(), "{}", text(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json_of(dump: &Dump, args: &[&str]) -> Value {
+    serde_json::from_str(&report(dump, args)).unwrap()
+}
+
+/// The finding of the rule, if there is one.
+fn finding(report: &Value) -> Option<&Value> {
+    report["findings"]["list"].as_array().unwrap().iter().find(|finding| finding["rule"] == "value.sensitive")
+}
+
+/// What was found under a pattern: its details.
+fn details<'r>(report: &'r Value, pattern: &str) -> Option<&'r Value> {
+    let patterns = finding(report)?["patterns"].as_array()?;
+    patterns.iter().find(|row| row["pattern"] == pattern).map(|row| &row["details"])
+}
+
+fn everything() -> Dump {
+    let mut dump = Dump::new();
+    let json =
+        format!("{{\"id\":1,\"mobile\":\"{PHONE}\",\"password\":\"{PASSWORD}\",\"orderNo\":\"20241104123045000123\"}}");
+    let page = format!("{}{EMAIL} {}", "<p>hello hello hello</p>".repeat(20), "bye ".repeat(2000));
+    let pairs = [("name", "li"), ("user_password", PASSWORD), ("card", CARD), ("mobile", PHONE)];
+    dump.string("user:json:1", json)
+        .compressed("page:1", page)
+        .hash("user:table:1", &pairs)
+        .hash_listpack("user:packed:1", &pairs)
+        .hash_compressed("user:pressed:1", &[("a", &"x".repeat(500)), ("id", ID_CARD), ("api_key", PASSWORD)])
+        .string(&format!("sms:code:{PHONE}"), "4711")
+        .string("session:1", format!("Bearer {JWT}"))
+        .string("conf:tls:1", PEM);
+    dump
+}
+
+#[test]
+fn every_form_of_storing_is_looked_into() {
+    let report = json_of(&everything(), &["--policy", "service", "--inspect-values"]);
+    let kinds = |pattern: &str| {
+        let details = details(&report, pattern).unwrap_or_else(|| panic!("{pattern}: {:#}", finding(&report).unwrap()));
+        assert_eq!(details["sampled"], 1, "{pattern}");
+        details["kinds"].clone()
+    };
+    assert_eq!(kinds("user:json:{int}"), json!({ "phone": 1, "password": 1 }));
+    assert_eq!(kinds("page:{int}"), json!({ "email": 1 }));
+    assert_eq!(kinds("user:table:{int}"), json!({ "phone": 1, "bank-card": 1, "password": 1 }));
+    assert_eq!(kinds("user:packed:{int}"), json!({ "phone": 1, "bank-card": 1, "password": 1 }));
+    assert_eq!(kinds("user:pressed:{int}"), json!({ "id-card": 1, "password": 1 }));
+    assert_eq!(kinds("sms:code:{int}"), json!({ "phone": 1 }));
+    assert_eq!(kinds("session:{int}"), json!({ "jwt": 1 }));
+    assert_eq!(kinds("conf:tls:{int}"), json!({ "private-key": 1 }));
+    let finding = finding(&report).unwrap();
+    assert_eq!(
+        (&finding["severity"], &finding["keys"], &finding["unit"]),
+        (&json!("must"), &json!(8), &json!("permille"))
+    );
+    let evidence = details(&report, "user:packed:{int}").unwrap()["evidence"].clone();
+    assert_eq!(
+        evidence,
+        json!(["phone 138****5678 in a field", "bank-card 62****30 in a field", "password password=**** in a field"])
+    );
+}
+
+#[test]
+fn the_finding_shows_no_secret() {
+    for policy in ["service", "default"] {
+        let report = json_of(&everything(), &["--policy", policy, "--inspect-values"]);
+        let shown = finding(&report).unwrap().to_string();
+        for secret in [PHONE, ID_CARD, EMAIL, CARD, JWT, PASSWORD, "MIIEowIBAAKCAQEAxyz"] {
+            let parts = secret.as_bytes().windows(6).map(|part| std::str::from_utf8(part).unwrap());
+            let shown = |part: &&str| shown.contains(*part) && !"PRIVATE KEY-----".contains(*part);
+            assert_eq!(parts.clone().find(shown), None, "{secret}");
+        }
+        assert!(shown.contains("sms:code:138****5678"), "{shown}");
+    }
+}
+
+#[test]
+fn a_pattern_that_is_a_name_as_it_is_shows_no_secret_either() {
+    for secret in [ID_CARD, "138-1234-5678", "6222-0202-0011-2230", EMAIL, JWT] {
+        let mut dump = Dump::new();
+        dump.string(&format!("login:{secret}"), "1");
+        let report = json_of(&dump, &["--inspect-values"]);
+        let shown = finding(&report).unwrap_or_else(|| panic!("{secret}")).to_string();
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
+fn values_are_looked_into_only_when_told() {
+    let unread = "value.sensitive was not checked: it reads values, --inspect-values turns it on";
+    for policy in ["service", "platform"] {
+        let report = json_of(&everything(), &["--policy", policy]);
+        assert!(finding(&report).is_none());
+        assert!(report["warnings"].as_array().unwrap().contains(&json!(unread)), "{policy}");
+        assert!(!report["findings"]["checked"].as_array().unwrap().contains(&json!("value.sensitive")));
+    }
+    for policy in ["default", "strict", "none"] {
+        let report = report(&everything(), &["--policy", policy]);
+        assert!(!report.contains("value.sensitive"), "{policy}");
+    }
+    // Who asks is answered, whatever the policy.
+    let report = json_of(&everything(), &["--policy", "none", "--inspect-values"]);
+    assert_eq!(finding(&report).unwrap()["severity"], "must");
+    assert!(!report["warnings"].to_string().contains("value.sensitive"));
+}
+
+#[test]
+fn ids_times_and_hashes_are_let_pass() {
+    let mut dump = Dump::new();
+    for i in 0..300u64 {
+        let snowflake = 1_789_012_345_678_901_234 + i * 4_194_304;
+        let hash = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
+        dump.string(&format!("order:{snowflake}"), format!("2024110412304500{i:04}"))
+            .string(&format!("seq:{i}"), (10_000_000_000 + i * 397_000_007).to_string())
+            .string(&format!("at:{i}"), (1_700_000_000_123 + i).to_string())
+            .string(&format!("card_like:{i}"), (6_212_345_678_900_000 + i).to_string())
+            .string(&format!("img:{i}"), "https://cdn/logo@2x.png")
+            .hash(&format!("user:{i}"), &[("password", hash), ("mobile", "138****5678"), ("pwd", "")]);
+    }
+    let report = json_of(&dump, &["--policy", "service", "--inspect-values"]);
+    assert!(finding(&report).is_none(), "{:#}", finding(&report).unwrap());
+}
+
+#[test]
+fn the_report_is_the_same_on_any_number_of_threads() {
+    let mut dump = Dump::new();
+    for i in 0..120_000u64 {
+        match i % 4 {
+            0 => dump.string(&format!("sms:1381{i:07}"), "1"),
+            1 => dump.string(&format!("user:{i}"), format!("u{i}@corp{}.cn", i % 7)),
+            2 => dump.hash_listpack(&format!("cart:{i}"), &[("n", "1"), ("tel", if i % 8 == 2 { PHONE } else { "" })]),
+            _ => dump.string(&format!("job:{}:{i}", i % 500), "x"),
+        };
+    }
+    let args = ["--policy", "service", "--inspect-values", "--threads"];
+    let alone = report(&dump, &[&args[..], &["1"]].concat());
+    let parsed: Value = serde_json::from_str(&alone).unwrap();
+    let cart = details(&parsed, "cart:{int}").unwrap();
+    let hits = cart["kinds"]["phone"].as_u64().unwrap();
+    assert!(cart["sampled"] == 64 && (16..=48).contains(&hits), "{cart}");
+    for threads in ["2", "5"] {
+        assert!(report(&dump, &[&args[..], &[threads]].concat()) == alone, "{threads} threads");
+    }
+    assert!(report(&dump, &[&args[..], &["2", "--no-mmap"]].concat()) == alone);
+}
+
+#[test]
+fn hostile_values_cost_no_more_than_their_beginning() {
+    let mut dump = Dump::new();
+    let pieces =
+        ["1", "1 ", "1111-", "a@", "@", "eyJ.", "eyJ", "-----BEGIN ", "\"", "\"a\":\"", "\\\"", "1.", "138 1234 "];
+    for (i, piece) in pieces.iter().enumerate() {
+        let value = piece.repeat((64 << 10) / piece.len());
+        (0..20).for_each(|n| {
+            dump.string(&format!("plain{i}:{n}"), &value);
+            dump.compressed(&format!("pressed{i}:{n}"), &value);
+            dump.hash(&format!("hash{i}:{n}"), &[(&value, &value), ("password", &value)]);
+            dump.string(&format!("name{i}:{n}:{value}"), "");
+        });
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    std::fs::write(&path, dump.bytes()).unwrap();
+    let mut command = rdblens();
+    command.arg("analyze").arg(&path).args(["--inspect-values", "--format", "json", "--output"]);
+    command.arg(folder.path().join("report.json"));
+    let output = run_within(&mut command, Duration::from_secs(60)).expect("it ends in time");
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
+fn masked_names_and_evidence_go_together() {
+    let report = report(&everything(), &["--policy", "service", "--inspect-values", "--mask"]);
+    for secret in [PHONE, ID_CARD, EMAIL, CARD, JWT, PASSWORD] {
+        assert!(!report.contains(secret), "{secret}");
+    }
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(details(&report, "sms:code:{int}").unwrap()["kinds"], json!({ "phone": 1 }));
+}
+
+#[test]
+fn a_policy_chooses_what_is_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = folder.path().join("team.toml");
+    let write = |rule: &str| {
+        std::fs::write(&policy, format!("[rules.\"value.sensitive\"]\nseverity = \"hint\"\n{rule}\n")).unwrap()
+    };
+    write("kinds = [\"password\"]\nfields = [\"api_key\"]");
+    let args = ["--policy", policy.to_str().unwrap(), "--inspect-values"];
+    let report = json_of(&everything(), &args);
+    assert_eq!(finding(&report).unwrap()["severity"], "hint");
+    assert_eq!(finding(&report).unwrap()["distinct_patterns"], 1);
+    assert_eq!(details(&report, "user:pressed:{int}").unwrap()["kinds"], json!({ "password": 1 }));
+    write("kinds = [\"fax\"]");
+    let path = folder.path().join("dump.rdb");
+    std::fs::write(&path, everything().bytes()).unwrap();
+    let output = run(rdblens().arg("analyze").arg(&path).args(args));
+    assert!(!output.status.success() && text(&output).contains("there is no kind \"fax\""), "{}", text(&output));
+}
