@@ -69,7 +69,7 @@ pub(super) fn common_folder(files: &[SourceFile]) -> usize {
 fn file_row(file: &SourceFile, name: &str, lang: Lang) -> [Cell; 10] {
     [
         key_text::text(name).into_owned().into(),
-        key_text::text(&file.container).into_owned().into(),
+        key_text::text(&known::form(&file.container, lang)).into_owned().into(),
         u64::from(file.rdb_version).into(),
         file.bytes.into(),
         file.trailing_bytes.map_or(Cell::Absent, Cell::from),

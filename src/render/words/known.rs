@@ -20,6 +20,14 @@ pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
     lang.of(checksum.name(), zh)
 }
 
+/// The form of a file: `rdb in gzip`.
+pub fn form(container: &str, lang: Lang) -> Cow<'_, str> {
+    match (lang, container.split_once(" in ")) {
+        (Lang::Zh, Some((plain, compression))) => format!("{plain}（{compression}）").into(),
+        _ => container.into(),
+    }
+}
+
 /// The verdict of `rdblens check`.
 pub fn verdict(word: Word, lang: Lang) -> &'static str {
     let zh = match word {
@@ -63,6 +71,7 @@ fn span(name: &str) -> Option<String> {
 /// The names of a finding's details, which are the rules' own, in Chinese.
 const DETAILS: &[(&str, &str)] = &[
     ("alternatives", "可选方案"),
+    ("bank-card", "银行卡号"),
     ("best", "最佳"),
     ("cause", "起因"),
     ("checksum", "校验和"),
@@ -70,11 +79,16 @@ const DETAILS: &[(&str, &str)] = &[
     ("damaged_keys", "受损 key 数"),
     ("db", "库"),
     ("earlier", "此前的报告"),
+    ("email", "邮箱"),
     ("errors", "错误"),
+    ("evidence", "证据"),
+    ("id-card", "身份证号"),
     ("ids", "id 数"),
     ("in_window", "该窗口内过期数"),
+    ("jwt", "JWT"),
     ("keys", "key 数"),
     ("keys_before", "此前 key 数"),
+    ("kinds", "种类"),
     ("leaves", "末段"),
     ("maxmemory", "maxmemory"),
     ("mean", "平均"),
@@ -86,9 +100,12 @@ const DETAILS: &[(&str, &str)] = &[
     ("name_bytes", "键名占用"),
     ("new", "新出现"),
     ("owners", "负责人"),
+    ("password", "密码"),
     ("pattern", "模式"),
     ("patterns", "模式"),
+    ("phone", "手机号"),
     ("policy", "策略"),
+    ("private-key", "私钥"),
     ("sampled", "采样数"),
     ("segments", "首段"),
     ("share", "占比"),
