@@ -113,6 +113,25 @@ fn no_english_is_left_in_a_chinese_report() {
     }
 }
 
+#[test]
+fn figures_are_the_same_in_every_language() {
+    for report in [sample::full(), sample::sound(), odd::empty(), what_if::asked()] {
+        // So wide that no column is left out.
+        let (english, chinese) = (table(&report, Some(400)), chinese(&report, Some(400)));
+        assert_eq!(figures(&english), figures(&chinese));
+        assert_eq!(english.matches("\n── ").count(), chinese.matches("\n── ").count());
+    }
+}
+
+/// All that looks like a number, sorted: sentences may turn them round.
+fn figures(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !c.is_ascii_graphic());
+    let words = words.map(|word| word.trim_matches([',', '.', ';', ':', '(', ')']));
+    let mut figures: Vec<&str> = words.filter(|word| word.contains(|c: char| c.is_ascii_digit())).collect();
+    figures.sort_unstable();
+    figures
+}
+
 /// Words that stand in English reports and have no place in Chinese ones. Names of commands, types and encodings do.
 const ENGLISH: [&str; 63] = [
     "above", "all", "allowed", "and", "are", "as", "at", "be", "bytes", "by", "checksum", "contact", "days", "demands",

@@ -45,16 +45,16 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, out: &mut impl Write) 
     if check.is_hopeless() {
         let errors = check.errors.join("; ");
         let errors = key_text::text(&errors);
-        return writeln!(out, "{}", say!(lang, "{name}: {word}: {errors}", "{name}：{word}：{errors}"));
+        return writeln!(out, "{}", say!(lang, "{name}: {word}: {errors}", "{name}: {word}：{errors}"));
     }
     let keys = human::counted(check.keys, nouns::KEY, lang);
     let size = human::bytes(check.bytes);
     let checksum = known::checksum(check.checksum, lang);
-    let (version, server) = (check.rdb_version, &check.server);
+    let (version, server) = (check.rdb_version, known::server(&check.server, lang));
     let line = say!(
         lang,
         "{name}: {word}: {keys}, {size}, RDB {version}, {server}, checksum {checksum}",
-        "{name}：{word}：{keys}，{size}，RDB {version}，{server}，校验和{checksum}"
+        "{name}: {word}：{keys}，{size}，RDB {version}，{server}，校验和{checksum}"
     );
     writeln!(out, "{line}")?;
     for error in &check.errors {

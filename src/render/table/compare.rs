@@ -101,7 +101,7 @@ fn trend(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
     page.text(&say!(
         lang,
         "{} over {}: {} a day{}. ({} snapshots, {}.)",
-        "{}，跨度 {}：每天 {}{}。（{} 个快照，{}。）",
+        "{}，跨度 {}：每天 {}{}。（{} 个快照；{}。）",
         if trend.of == "total" {
             lang.of("Keys and tables", "key 与哈希表")
         } else {
@@ -132,8 +132,8 @@ fn range(trend: &Trend, lang: Lang) -> String {
 /// How the line was drawn.
 fn method(trend: &Trend, lang: Lang) -> &'static str {
     match trend.per_day_range {
-        Some(_) => lang.of(trend.method, "最小二乘法；斜率范围为学生 t 分布的 95 % 置信区间"),
-        None => lang.of(trend.method, "过两个快照的直线：误差未知"),
+        Some(_) => lang.of(trend.method, "最小二乘法，斜率范围为 t 分布的 95 % 置信区间"),
+        None => lang.of(trend.method, "过两点的直线，误差未知"),
     }
 }
 
@@ -143,24 +143,24 @@ fn outlook(reached: &Reached, lang: Lang) -> String {
     match (reached.at, reached.earliest, reached.latest) {
         _ if reached.already => say!(lang, "The limit of {limit} is exceeded already.", "已超过上限 {limit}。"),
         (None, None, _) => {
-            say!(lang, "By this line the limit of {limit} is not reached.", "按此趋势不会达到上限 {limit}。")
+            say!(lang, "By this line the limit of {limit} is not reached.", "按此趋势，不会达到上限 {limit}。")
         }
         (None, Some(earliest), _) => say!(
             lang,
             "By this line the limit of {limit} is not reached, though it may be from {} on.",
-            "按此趋势不会达到上限 {limit}，但自 {} 起仍有可能。",
+            "按此趋势，不会达到上限 {limit}，但自 {} 起仍有可能。",
             day(earliest)
         ),
         (Some(at), None, None) => say!(
             lang,
             "By this line the limit of {limit} is reached on {}.",
-            "按此趋势将达到上限 {limit}，时间为 {}。",
+            "按此趋势，将于 {} 达到上限 {limit}。",
             day(at)
         ),
         (Some(at), earliest, Some(latest)) => say!(
             lang,
             "By this line the limit of {limit} is reached on {}, with 95 % between {} and {}.",
-            "按此趋势将达到上限 {limit}，时间为 {}，95 % 置信区间为 {} 至 {}。",
+            "按此趋势，将于 {} 达到上限 {limit}，95 % 置信区间为 {} 至 {}。",
             day(at),
             earliest.map_or_else(String::new, day),
             day(latest),
@@ -168,7 +168,7 @@ fn outlook(reached: &Reached, lang: Lang) -> String {
         (Some(at), Some(earliest), None) => say!(
             lang,
             "By this line the limit of {limit} is reached on {}, at the earliest on {}; it may also never be.",
-            "按此趋势将达到上限 {limit}，时间为 {}，最早 {}；也可能永远不会达到。",
+            "按此趋势，将于 {} 达到上限 {limit}，最早 {}；也可能永远不会达到。",
             day(at),
             day(earliest),
         ),

@@ -90,7 +90,7 @@ fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
         problems.push(say!(lang, "{keys} with a damaged value", "{keys} 的 value 受损"));
     }
     let name = key_text::text(&file.name);
-    problems.into_iter().map(|problem| say!(lang, "{name}: {problem}", "{name}：{problem}")).collect()
+    problems.into_iter().map(|problem| format!("{name}: {problem}")).collect()
 }
 
 /// How much, what dominates and what is wrong.

@@ -76,7 +76,7 @@ fn file_row(file: &SourceFile, name: &str, lang: Lang) -> [Cell; 10] {
         file.keys.into(),
         file.memory.into(),
         known::checksum(file.checksum, lang).into(),
-        key_text::text(&file.server).into_owned().into(),
+        key_text::text(&known::server(&file.server, lang)).into_owned().into(),
         file.ctime.map_or(Cell::Absent, |ctime| human::time_of_seconds(ctime).into()),
     ]
 }

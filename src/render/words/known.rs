@@ -28,6 +28,15 @@ pub fn form(container: &str, lang: Lang) -> Cow<'_, str> {
     }
 }
 
+/// Who wrote a file: `redis 7.2.6`, `redis 7.0 (guessed from RDB version 10)`.
+pub fn server(server: &str, lang: Lang) -> Cow<'_, str> {
+    let guess = server.strip_suffix(')').and_then(|rest| rest.split_once(" (guessed from RDB version "));
+    match (lang, guess) {
+        (Lang::Zh, Some((server, version))) => format!("{server}（由 RDB 版本 {version} 推测）").into(),
+        _ => server.into(),
+    }
+}
+
 /// The verdict of `rdblens check`.
 pub fn verdict(word: Word, lang: Lang) -> &'static str {
     let zh = match word {
@@ -166,6 +175,15 @@ mod tests {
         );
         assert_eq!((zh("none"), zh("other"), zh("a b")), ("永不过期".into(), "other".into(), "a b".into()));
         assert_eq!(class("< 10 min", Lang::En), "< 10 min");
+    }
+
+    #[test]
+    fn what_surrounds_a_name_is_said_in_the_language() {
+        assert_eq!(form("rdb in gzip", Lang::Zh), "rdb（gzip）");
+        assert_eq!(form("multi-part-aof", Lang::Zh), "multi-part-aof");
+        let guessed = "redis 7.0 (guessed from RDB version 10)";
+        assert_eq!(server(guessed, Lang::Zh), "redis 7.0（由 RDB 版本 10 推测）");
+        assert_eq!((server(guessed, Lang::En), server("valkey 8", Lang::Zh)), (guessed.into(), "valkey 8".into()));
     }
 
     #[test]
