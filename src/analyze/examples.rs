@@ -15,6 +15,8 @@ use crate::policy::sample::{Sample, SampleKey};
 use crate::rdb::peek::RawValue;
 use crate::rdb::value_type::ValueType;
 use crate::record::{Compact, Encoding, Kind, Record, StreamFacts, ValueFacts};
+use crate::render::Lang;
+use crate::render::words::known;
 use crate::report::{Checksum, Report, SourceFile, Stored};
 use crate::units::{Bytes, Millis};
 
@@ -193,4 +195,20 @@ fn the_examples_of_every_rule_hold() {
         let Text { en, zh } = rule.meta.what;
         assert!(!en.ends_with('.') && !zh.ends_with('。'), "{}", rule.meta.id);
     }
+}
+
+#[test]
+fn the_details_of_every_rule_have_names_in_chinese() {
+    for rule in registry::RULES {
+        let report = report(rule, &rule.meta.fails);
+        let rows = report.findings.list.iter().flat_map(|finding| &finding.patterns);
+        for name in rows.flat_map(|row| row.details.keys()) {
+            assert!(is_named(name), "{}: {name} is not in render::words::known", rule.meta.id);
+        }
+    }
+}
+
+fn is_named(detail: &str) -> bool {
+    // Settings of servers keep their names.
+    detail == "maxmemory" || !known::detail(detail, Lang::Zh).is_ascii()
 }
