@@ -30,13 +30,13 @@ pub(super) struct Whole {
 pub(super) fn report(
     plan: &Plan,
     mask: Option<Secret>,
-    reference: Option<Millis>,
     mut whole: Option<Whole>,
     aggregates: Aggregates,
     files: &[Arc<File>],
     verdicts: Vec<Verdict>,
     questions: &Questions,
 ) -> Report {
+    let reference = questions.reference;
     let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
     let (mut sections, patterns): (Sections, Patterns) = aggregates.finish(cluster);
     name_sources(&mut sections, &verdicts);

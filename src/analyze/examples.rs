@@ -62,14 +62,14 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     if sample.facts.damaged {
         damage(&mut files[0]);
     }
-    assemble::report(&plan, None, Some(NOW), None, aggregates, &[], files, &questions)
+    assemble::report(&plan, None, None, aggregates, &[], files, &questions)
 }
 
 /// A report without a key, for the tests of rules that fill in what they look at.
 pub fn empty_report() -> Report {
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     let questions = Arc::new(questions_with(&plan, Some(NOW)).unwrap());
-    assemble::report(&plan, None, Some(NOW), None, Aggregates::new(&questions), &[], Vec::new(), &questions)
+    assemble::report(&plan, None, None, Aggregates::new(&questions), &[], Vec::new(), &questions)
 }
 
 /// How many keys there are so far.

@@ -105,7 +105,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
     let verify = plan.read.checksum && plan.read.limit.is_none();
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
-    Ok(assemble::report(plan, mask, reading.reference, whole, aggregates, &files, verdicts, &questions))
+    Ok(assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions))
 }
 
 /// Shows every selected record to `see`, one after the other in file order, with the name of its file.

@@ -4,9 +4,9 @@
 //! limits: 5 000 elements as a demand (`big.elements`) and, beside the talk of O(N) commands, 10 000 as the size that
 //! collections should not reach by any means; who set the first one higher still learns of the second.
 
-use crate::policy::KeyView;
+use super::{COLLECTIONS, NotLonger};
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, Meta, Question, Rule, Severity, Text, Unit};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::Kind;
 
@@ -39,38 +39,5 @@ static META: Meta = Meta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(CollectionHard { max: params.number("max") })))
-}
-
-/// At most so many elements.
-#[derive(Debug, Clone, Copy)]
-pub struct CollectionHard {
-    /// The most elements that are allowed.
-    pub max: u64,
-}
-
-impl KeyRule for CollectionHard {
-    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let measured = key.record.length.unwrap_or_default();
-        (measured > self.max).then_some(Violation { measured, allowed: self.max })
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
-    }
-
-    fn size_test(&self, _: Kind) -> Option<SizeTest> {
-        Some(SizeTest::Length(self.max))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn strings_and_modules_are_not_asked() {
-        let kinds = CollectionHard { max: 10_000 }.kinds();
-        assert!(!kinds.contains(&Kind::String) && !kinds.contains(&Kind::Module));
-    }
+    Ok(NotLonger::question(params, COLLECTIONS))
 }

@@ -2,9 +2,9 @@
 //!
 //! Measured: fields, as `HLEN` answers.
 
-use crate::policy::KeyView;
+use super::NotLonger;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, Meta, Question, Rule, Severity, Text, Unit};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::Kind;
 
@@ -37,37 +37,5 @@ static META: Meta = Meta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(HashFields { max: params.number("max") })))
-}
-
-/// At most so many fields.
-#[derive(Debug, Clone, Copy)]
-pub struct HashFields {
-    /// The most fields that are allowed.
-    pub max: u64,
-}
-
-impl KeyRule for HashFields {
-    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let measured = key.record.length.unwrap_or_default();
-        (measured > self.max).then_some(Violation { measured, allowed: self.max })
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        &[Kind::Hash]
-    }
-
-    fn size_test(&self, _: Kind) -> Option<SizeTest> {
-        Some(SizeTest::Length(self.max))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_hashes_are_asked() {
-        assert_eq!(HashFields { max: 100 }.kinds(), [Kind::Hash]);
-    }
+    Ok(NotLonger::question(params, &[Kind::Hash]))
 }

@@ -6,3 +6,50 @@ pub mod expiring;
 pub mod hash_fields;
 pub mod string;
 pub mod total;
+
+use crate::policy::KeyView;
+use crate::policy::params::Params;
+use crate::policy::rule::{KeyRule, Question, SizeTest, Violation};
+use crate::record::Kind;
+
+/// The types that have elements.
+const COLLECTIONS: &[Kind] = &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array];
+
+/// Keys of some types are at most `max` long: bytes of a string, elements of a collection.
+#[derive(Debug, Clone, Copy)]
+struct NotLonger {
+    max: u64,
+    kinds: &'static [Kind],
+}
+
+impl NotLonger {
+    /// The question, with the limit that a policy sets.
+    fn question(params: &Params, kinds: &'static [Kind]) -> Question {
+        Question::Key(Box::new(NotLonger { max: params.number("max"), kinds }))
+    }
+}
+
+impl KeyRule for NotLonger {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = key.record.length.unwrap_or_default();
+        (measured > self.max).then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        self.kinds
+    }
+
+    fn size_test(&self, _: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Length(self.max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_and_modules_have_no_elements() {
+        assert!(!COLLECTIONS.contains(&Kind::String) && !COLLECTIONS.contains(&Kind::Module));
+    }
+}

@@ -2,9 +2,9 @@
 //!
 //! Measured: bytes of content, as `STRLEN` answers.
 
-use crate::policy::KeyView;
+use super::NotLonger;
 use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::rule::{Chapter, Meta, Question, Rule, Severity, Text, Unit};
 use crate::policy::sample::{Sample, SampleKey};
 use crate::record::Kind;
 
@@ -42,27 +42,5 @@ static META: Meta = Meta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(BigString { max: params.number("max") })))
-}
-
-/// At most so many bytes.
-#[derive(Debug, Clone, Copy)]
-pub struct BigString {
-    /// The longest string that is allowed.
-    pub max: u64,
-}
-
-impl KeyRule for BigString {
-    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let measured = key.record.length.unwrap_or_default();
-        (measured > self.max).then_some(Violation { measured, allowed: self.max })
-    }
-
-    fn kinds(&self) -> &'static [Kind] {
-        &[Kind::String]
-    }
-
-    fn size_test(&self, _: Kind) -> Option<SizeTest> {
-        Some(SizeTest::Length(self.max))
-    }
+    Ok(NotLonger::question(params, &[Kind::String]))
 }

@@ -2,7 +2,7 @@
 //!
 //! Measured: segments between separators; the braces of a hash tag belong to none. Empty segments count, `key.empty-segment`
 //! is about those. The formats: `service` {business}:{module}:{id}, `hzero` service:module:name (two where a name belongs to
-//! the whole service), `platform` business:module:table:id[:attribute], `strict` module:meaning:…:type, `aliyun`
+//! the whole service), `platform` `business:module:table:id[:attribute]`, `strict` `module:meaning:…:type`, `aliyun`
 //! business:table:id as an example and a business in front as the demand.
 
 use crate::policy::KeyView;
