@@ -76,7 +76,7 @@ pub fn trend(snapshots: &[Stored], maxmemory: Option<Bytes>) -> Option<Trend> {
         method: if range.is_some() {
             "least squares; range of the slope with 95 % by Student's distribution"
         } else {
-            "a line through two snapshots: nothing is known of its error"
+            "two give a line and nothing about its error"
         },
         of: if has_totals { "total" } else { "memory" },
         snapshots: points.len(),

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::TableOptions;
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
+use super::{TableOptions, baseline};
 use crate::compare::{Comparison, PatternChange, Reached, SnapshotRow, Trend};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::{Baseline, BaselineRow, Weight};
+use crate::report::Weight;
 use crate::units::Millis;
 
 /// Writes a comparison as tables.
@@ -26,8 +26,8 @@ pub fn write_comparison(comparison: &Comparison, options: TableOptions, out: &mu
     changes(lang.of("Patterns that vanished", "消失的模式"), &patterns.vanished, counts.vanished, page)?;
     let uncertain = lang.of("Patterns that only one of the reports lists", "仅一份报告列出的模式");
     changes(uncertain, &patterns.uncertain, counts.uncertain, page)?;
-    if let Some(baseline) = &comparison.findings {
-        findings(baseline, page)?;
+    if let Some(findings) = &comparison.findings {
+        baseline::changes(page.lang().of("Findings", "违规"), findings, page)?;
     }
     if !comparison.warnings.is_empty() {
         page.title(lang.of("Notes", "说明"))?;
@@ -100,7 +100,7 @@ fn trend(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
     page.title(lang.of("Trend", "趋势"))?;
     page.text(&say!(
         lang,
-        "{} over {}: {} a day{}. ({} snapshots, {}.)",
+        "{} over {}: {} a day{}. ({} snapshots; {}.)",
         "{}，跨度 {}：每天 {}{}。（{} 个快照；{}。）",
         if trend.of == "total" {
             lang.of("Keys and tables", "key 与哈希表")
@@ -216,50 +216,4 @@ fn changes(title: &str, list: &[PatternChange], count: u64, page: &mut Page<'_>)
     }
     grid.print(page)?;
     page.more(shown.len(), usize::try_from(count).unwrap_or(usize::MAX))
-}
-
-fn findings(findings: &Baseline, page: &mut Page<'_>) -> io::Result<()> {
-    let lang = page.lang();
-    let lists = [
-        (lang.of("new", "新增"), Tone::Warning, &findings.new),
-        (lang.of("worse", "加重"), Tone::Warning, &findings.worse),
-        (lang.of("fixed", "已修复"), Tone::Plain, &findings.fixed),
-    ];
-    page.title(lang.of("Findings", "违规"))?;
-    if lists.iter().all(|(_, _, list)| list.is_empty()) {
-        return page.text(lang.of("Nothing is new, worse or fixed.", "没有新增、加重或已修复的违规。"));
-    }
-    let mut grid = Grid::new([
-        Column::text(heads::NONE),
-        Column::text(heads::SEVERITY),
-        Column::text(heads::RULE),
-        Column::text(heads::PATTERN).shrink(16),
-        Column::number(heads::KEYS_BEFORE).spare(1),
-        Column::number(heads::KEYS),
-        Column::number(heads::MEMORY).spare(2),
-    ]);
-    let mut hidden = 0;
-    for (what, tone, list) in lists {
-        let shown = page.first(list);
-        hidden += list.len() - shown.len();
-        for row in shown {
-            grid.toned(tone, finding(what, row, lang));
-        }
-    }
-    grid.print(page)?;
-    page.more(0, hidden)
-}
-
-fn finding(what: &str, row: &BaselineRow, lang: Lang) -> [Cell; 7] {
-    [
-        what.into(),
-        row.severity.as_str().into(),
-        row.rule.as_str().into(),
-        row.pattern
-            .as_deref()
-            .map_or(lang.of("all", "全部").into(), |pattern| key_text::text(pattern).into_owned().into()),
-        row.before.as_ref().map_or(Cell::Absent, |before| before.keys.into()),
-        row.keys.into(),
-        row.memory.into(),
-    ]
 }

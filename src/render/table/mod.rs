@@ -3,6 +3,7 @@
 //! Every line fits the width, so nothing wraps. Text from the snapshot goes through [`super::key_text`], figures through
 //! [`super::human`], and what is in no snapshot is in the language of the options. A section without an answer does not appear.
 
+mod baseline;
 mod compare;
 mod distributions;
 mod findings;
@@ -74,10 +75,11 @@ impl TableRenderer {
 type Section = fn(&Report, &mut Page<'_>) -> io::Result<()>;
 
 /// The sections from top to bottom.
-const SECTIONS: [Section; 23] = [
+const SECTIONS: [Section; 24] = [
     overview::problems,
     overview::headline,
     findings::findings,
+    baseline::section,
     policy::sections,
     source::files,
     source::server,
