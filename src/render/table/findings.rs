@@ -2,7 +2,7 @@
 
 use std::io;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::grid::{Cell, Column, Grid};
 use super::overview::breaking;
@@ -230,14 +230,28 @@ fn plain(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> String {
             let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
             shown.chain(more.map(|more| say!(lang, "{more} more", "另有 {more} 个"))).collect::<Vec<_>>().join(", ")
         }
-        Value::Object(members) => members
-            .iter()
-            .filter_map(|(name, value)| detail_text(name, value, unit, lang))
-            .collect::<Vec<_>>()
-            .join(" "),
+        Value::Object(members) => match NAMES.iter().find_map(|name| members.get(*name)?.as_str()) {
+            Some(name) => named(name, members),
+            None => members
+                .iter()
+                .filter_map(|(name, value)| detail_text(name, value, unit, lang))
+                .collect::<Vec<_>>()
+                .join(" "),
+        },
         Value::Null => human::ABSENT.to_owned(),
         Value::Bool(flag) => flag.to_string(),
     }
+}
+
+/// What tells one of a list from the others.
+const NAMES: [&str; 3] = ["name", "pattern", "model"];
+
+/// One of a list with its weight: `cache (949.9 KiB, 22.7 %)`. The JSON report has the rest.
+fn named(name: &str, members: &Map<String, Value>) -> String {
+    let memory = members.get("memory").and_then(Value::as_u64).map(human::bytes);
+    let share = members.get("share").and_then(Value::as_f64).map(human::share);
+    let weight: Vec<String> = [memory, share].into_iter().flatten().collect();
+    if weight.is_empty() { name.to_owned() } else { format!("{name} ({})", weight.join(", ")) }
 }
 
 #[cfg(test)]
@@ -255,7 +269,7 @@ mod tests {
         assert_eq!(text("ctime", json!(0)).as_deref(), Some("ctime 1970-01-01 00:00:00Z"));
         assert_eq!(text("new", json!(true)).as_deref(), Some("new"));
         let owners = json!([{ "name": "shop", "memory": 1024 }, { "name": "mail", "memory": 0 }]);
-        assert_eq!(text("owners", owners).as_deref(), Some("owners memory 1.0 KiB name shop, memory 0 B name mail"));
+        assert_eq!(text("owners", owners).as_deref(), Some("owners shop (1.0 KiB), mail (0 B)"));
         let many = json!((0..9).collect::<Vec<_>>());
         assert_eq!(text("slots", many).as_deref(), Some("slots 0, 1, 2, 3, 4, 5, 3 more"));
     }
