@@ -1,0 +1,93 @@
+//! What flags take: names out of a list, sizes, shares.
+
+use clap::ValueEnum;
+
+use crate::policy::params::bytes;
+
+/// A type of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum KindArg {
+    String,
+    List,
+    Set,
+    Zset,
+    Hash,
+    Stream,
+    Module,
+    Array,
+}
+
+/// An allocator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum AllocatorArg {
+    /// The servers' own: 8-byte quantum
+    #[default]
+    Jemalloc,
+    /// Distribution packages: 16-byte quantum
+    JemallocQ16,
+    /// The C library's; approximate
+    Glibc,
+}
+
+/// A severity of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum SeverityArg {
+    /// Hints and everything above
+    Hint,
+    /// Recommendations and everything above
+    Should,
+    /// Only what the standards forbid
+    Must,
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For people
+    Table,
+    /// For programs: see docs/report-schema.md
+    Json,
+}
+
+/// The form of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RowFormat {
+    /// One JSON object a line
+    Ndjson,
+    /// Comma-separated values with a header
+    Csv,
+}
+
+/// For people or for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TextFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// A number of bytes: `10240`, `10KB` (1024 each), `1MiB`.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    bytes(text).ok_or_else(|| "expected a number of bytes such as 10240, 10KB or 1MB".to_owned())
+}
+
+/// A part of the whole, 0 to 1.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a part of the whole between 0 and 1, such as 0.01".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!((size("10240"), size("10KB"), size("1MiB")), (Ok(10_240), Ok(10_240), Ok(1 << 20)));
+        assert!(size("ten").is_err() && size("99999999999999999999").is_err() && size("99999999999GB").is_err());
+    }
+}
