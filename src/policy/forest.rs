@@ -1,6 +1,6 @@
 //! All patterns of a snapshot beside each other, for rules about patterns.
 
-use crate::aggregate::parts::{Expiries, Secrets};
+use super::evidence::{Expiries, Secrets};
 use crate::record::Kind;
 use crate::report::{Example, Weight};
 use crate::units::Bytes;

@@ -15,6 +15,7 @@ pub mod checks;
 pub mod context;
 pub mod dictionary;
 pub mod earlier;
+pub mod evidence;
 pub mod file;
 pub mod forest;
 mod key_view;

@@ -2,8 +2,9 @@
 //! they have an entry, and no longer than they are.
 
 use super::Timing;
-use crate::aggregate::parts::{Expiries, Ranked, Secrets};
+use crate::aggregate::parts::Ranked;
 use crate::pattern::tree::Payload;
+use crate::policy::evidence::{Expiries, Secrets};
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Violation};
 use crate::rdb::peek::Room;

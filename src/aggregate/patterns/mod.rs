@@ -9,10 +9,10 @@ mod finish;
 
 use std::sync::Arc;
 
-use crate::aggregate::parts::MOST_EXPIRIES;
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::tree::{PatternTree, TreeLimits};
+use crate::policy::evidence::MOST_EXPIRIES;
 use crate::policy::forest::Forest;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Severity};

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::aggregate::parts::Expiries;
 use crate::policy::Context;
+use crate::policy::evidence::Expiries;
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamSpec, Params, Usual};
 use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
@@ -218,7 +218,7 @@ fn fullest(seconds: &[Option<u32>], length: u32) -> Option<Fullest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::parts::MOST_EXPIRIES;
+    use crate::policy::evidence::MOST_EXPIRIES;
     use crate::units::{Bytes, Millis};
 
     const NOW: u64 = 1_700_000_000;

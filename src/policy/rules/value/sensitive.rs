@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::aggregate::parts::Secrets;
 use crate::policy::context::Context;
+use crate::policy::evidence::Secrets;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamSpec, Params, Usual};
 use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
