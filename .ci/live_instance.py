@@ -39,28 +39,7 @@ class Node(Server):
     """A server of a given binary in a given directory."""
 
     def __init__(self, binary, directory, *options):
-        self.binary = binary
-        self.options = ("--dir", directory, *options)
-
-    def info(self, section):
-        lines = self.client.call("INFO", section).decode().splitlines()
-        return dict(line.split(":", 1) for line in lines if ":" in line)
-
-    def wait_until_loaded(self):
-        while self.info("persistence")["loading"] != "0":
-            time.sleep(0.05)
-
-    def wait_until_idle(self):
-        """Tables that grew while the file was loaded are moved by the server's cron, a part at a time."""
-        before, same = 0, 0
-        for _ in range(300):
-            now = int(self.info("memory")["used_memory"])
-            same = same + 1 if abs(now - before) < now / 5000 else 0
-            if same >= 5:
-                return
-            before = now
-            time.sleep(0.2)
-        raise SystemExit("the server does not come to rest")
+        super().__init__("--dir", directory, *options, binary=binary)
 
     def tables(self):
         """What the server counts as overhead of its databases: main tables, expires tables, links of slots."""

@@ -143,6 +143,27 @@ class Server:
         self.log.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
+    def info(self, section):
+        """A section of INFO, by name; values are texts."""
+        lines = self.client.call("INFO", section).decode().splitlines()
+        return dict(line.split(":", 1) for line in lines if ":" in line)
+
+    def wait_until_loaded(self):
+        while self.info("persistence")["loading"] != "0":
+            time.sleep(0.05)
+
+    def wait_until_idle(self):
+        """Tables that grew while the file was loaded are moved by the server's cron, a part at a time."""
+        before, same = 0, 0
+        for _ in range(300):
+            now = int(self.info("memory")["used_memory"])
+            same = same + 1 if abs(now - before) < now / 5000 else 0
+            if same >= 5:
+                return
+            before = now
+            time.sleep(0.2)
+        raise SystemExit("the server does not come to rest")
+
     @property
     def dump(self):
         """Where SAVE writes."""

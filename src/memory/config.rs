@@ -93,7 +93,7 @@ impl ServerConfig {
             "list-max-ziplist-entries" => self.list_entries = amount(name, value)?,
             "list-max-ziplist-value" => self.list_value = amount(name, value)?,
             "maxmemory" => self.maxmemory = amount(name, value)?,
-            "maxmemory-policy" => self.maxmemory_policy = value.to_ascii_lowercase(),
+            "maxmemory-policy" => self.maxmemory_policy = policy(name, value)?,
             "set-max-intset-entries" => self.set_intset_entries = amount(name, value)?,
             "set-max-listpack-entries" => self.set_entries = amount(name, value)?,
             "set-max-listpack-value" => self.set_value = amount(name, value)?,
@@ -218,6 +218,21 @@ fn yes_or_no(name: &str, value: &str) -> Result<bool> {
     }
 }
 
+/// Which keys go first when the limit is reached.
+fn policy(name: &str, value: &str) -> Result<String> {
+    let policy = value.to_ascii_lowercase();
+    let known = match policy.split_once('-') {
+        Some(("volatile", way)) => ["lru", "lfu", "lrm", "random", "ttl"].contains(&way),
+        Some(("allkeys", way)) => ["lru", "lfu", "lrm", "random"].contains(&way),
+        _ => policy == "noeviction",
+    };
+    if known {
+        return Ok(policy);
+    }
+    Err(Error::usage(format!("{name} is no policy of any server: {value:?}"))
+        .with_hint("noeviction, or allkeys- or volatile- with lru, lfu, lrm or random, or volatile-ttl"))
+}
+
 /// A number, with the units that a server's configuration takes.
 fn amount(name: &str, value: &str) -> Result<u64> {
     let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
@@ -309,6 +324,8 @@ mod tests {
             ("hash-max-listpack-entries", "99999999999gb"),
             ("list-max-listpack-size", "-6"),
             ("cluster-enabled", "1"),
+            ("maxmemory-policy", "lru"),
+            ("maxmemory-policy", "allkeys-ttl"),
         ] {
             assert!(config.set(name, value).is_err(), "{name} {value}");
         }

@@ -12,6 +12,7 @@
 //! `docs/memory-model.md` has the arithmetic, the measured error and what no dump can tell.
 
 mod alloc;
+mod compress;
 mod config;
 mod growth;
 mod instance;

@@ -139,7 +139,11 @@ mod tests {
     #[test]
     fn every_setting_may_be_asked_for() {
         for name in ServerConfig::names() {
-            let value = if name == "cluster-enabled" { "yes" } else { "3" };
+            let value = match name {
+                "cluster-enabled" => "yes",
+                "maxmemory-policy" => "allkeys-lru",
+                _ => "3",
+            };
             assert!(WhatIf::parse(&format!("{name}={value}")).is_ok(), "{name}");
         }
     }

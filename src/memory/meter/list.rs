@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use super::Value;
 use crate::error::{Error, Result};
 use crate::memory::Model;
+use crate::memory::compress::{Compressor, Listpack};
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
 use crate::memory::layout::{AverageOver, ListForm, PackedForm, PlainNodes};
 use crate::memory::price::{Framed, Key};
 use crate::memory::slack::gap;
-use crate::rdb::packed::{listpack, ziplist};
+use crate::rdb::packed::{Packed, listpack, ziplist};
 use crate::rdb::string::{Form, RawString};
 use crate::rdb::walk::Node;
 use crate::record::Encoding;
@@ -96,6 +97,15 @@ pub struct ListMeter {
     ziplist: u64,
     /// The layout on disk was one ziplist: it stays a quicklist.
     was_ziplist: bool,
+    work: Work,
+}
+
+/// What compressing nodes takes, kept from list to list. Empty unless the server compresses them.
+#[derive(Debug, Default)]
+struct Work {
+    compressor: Compressor,
+    /// The open node, or the one that a ziplist becomes.
+    listpack: Listpack,
 }
 
 impl ListMeter {
@@ -103,18 +113,22 @@ impl ListMeter {
     pub fn begin(&mut self) {
         let mut tail = std::mem::take(&mut self.tail);
         tail.clear();
-        *self = ListMeter { tail, ..ListMeter::default() };
+        let mut work = std::mem::take(&mut self.work);
+        work.listpack.clear();
+        *self = ListMeter { tail, work, ..ListMeter::default() };
     }
 
     /// An element that is pushed.
     #[inline]
     pub fn element(&mut self, model: &Model, element: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let item = Item::of(element, scratch)?;
-        self.push(model, item);
+        let text = if compresses(model) { element.decode(scratch)? } else { &[] };
+        self.push(model, item, text);
         Ok(())
     }
 
-    fn push(&mut self, model: &Model, item: Item) {
+    /// The text is needed only where nodes are compressed.
+    fn push(&mut self, model: &Model, item: Item, text: &[u8]) {
         self.elements += 1;
         let len = item.len();
         if model.layout.list.form == ListForm::Linked {
@@ -133,7 +147,8 @@ impl ListMeter {
         if plain {
             self.close(model);
             self.plain_nodes += 1;
-            self.node_of(model, len, None);
+            let compressed = self.compressed(model, text);
+            self.node_of(model, len, compressed);
             return;
         }
         let full = self.open.is_some_and(|open| !fits(model, open, limit, len));
@@ -144,39 +159,65 @@ impl ListMeter {
         open.elements += 1;
         match model.layout.packed {
             PackedForm::Ziplist => open.blob.push_ziplist(item),
-            PackedForm::Listpack => open.blob.push_listpack(item),
+            PackedForm::Listpack => {
+                open.blob.push_listpack(item);
+                if compresses(model) {
+                    self.work.listpack.push(item, text);
+                }
+            }
         }
     }
 
     fn close(&mut self, model: &Model) {
         if let Some(open) = self.open.take() {
-            self.node_of(model, open_size(model, open), None);
+            let compressed = match model.layout.packed {
+                PackedForm::Listpack => self.listpack_compressed(model),
+                PackedForm::Ziplist => None,
+            };
+            self.node_of(model, open_size(model, open), compressed);
         }
+    }
+
+    /// What the next node is compressed to; none for those that stay as they are.
+    fn compressed(&mut self, model: &Model, bytes: &[u8]) -> Option<u64> {
+        let inner = compresses(model) && self.nodes >= model.config.list_depth;
+        if inner { self.work.compressor.compressed(bytes) } else { None }
+    }
+
+    /// The same of the listpack that was written, which ends with it.
+    fn listpack_compressed(&mut self, model: &Model) -> Option<u64> {
+        let mut listpack = std::mem::take(&mut self.work.listpack);
+        let compressed = self.compressed(model, listpack.finish());
+        listpack.clear();
+        self.work.listpack = listpack;
+        compressed
     }
 
     /// A node that is taken as it is, but for a ziplist that becomes a listpack.
     pub fn node(&mut self, model: &Model, node: Node, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
-        let compressed = match blob.form {
+        let stored = match blob.form {
             Form::Lzf { block, .. } => Some(block.len() as u64),
-            Form::Plain(_) | Form::Int(_) => None,
+            Form::Plain(bytes) => self.compressed(model, bytes),
+            Form::Int(_) => None,
         };
         if node == Node::Plain {
             self.elements += 1;
             self.plain_nodes += 1;
-            self.node_of(model, blob.len(), compressed);
+            self.node_of(model, blob.len(), stored);
             return Ok(());
         }
-        let converted = node == Node::Ziplist && model.layout.packed == PackedForm::Listpack;
-        let (elements, size) = match node {
-            Node::Ziplist if converted => ziplist_as_listpack(blob, scratch)?,
-            Node::Ziplist => (super::ziplist_count(blob, scratch)?, blob.len()),
-            Node::Listpack | Node::Plain => (super::listpack_count(blob, scratch)?, blob.len()),
+        let (elements, size, compressed) = match node {
+            Node::Ziplist if model.layout.packed == PackedForm::Listpack => {
+                self.work.listpack.clear();
+                let written = compresses(model).then_some(&mut self.work.listpack);
+                let (elements, size) = ziplist_as_listpack(blob, scratch, written)?;
+                (elements, size, self.listpack_compressed(model))
+            }
+            Node::Ziplist => (super::ziplist_count(blob, scratch)?, blob.len(), stored),
+            Node::Listpack | Node::Plain => (super::listpack_count(blob, scratch)?, blob.len(), stored),
         };
         if elements > 0 {
             self.elements += elements;
-            // How well the converted node compresses is not known; much like the one it was made of.
-            let compressed =
-                if converted { compressed.map(|c| c.saturating_mul(size) / blob.len().max(1)) } else { compressed };
             self.node_of(model, size, compressed);
         }
         Ok(())
@@ -217,7 +258,18 @@ impl ListMeter {
         let offset = blob.offset;
         let bytes = blob.decode(scratch)?;
         for entry in ziplist::Entries::new(bytes, offset)? {
-            self.push(model, Item::of_packed(entry?));
+            let entry = entry?;
+            let (item, mut digits) = (Item::of_packed(entry), Vec::new());
+            let text = match entry {
+                Packed::Text(text) => text,
+                Packed::Int(_) => {
+                    if compresses(model) {
+                        digits = entry.to_bytes();
+                    }
+                    &digits
+                }
+            };
+            self.push(model, item, text);
         }
         Ok(())
     }
@@ -302,14 +354,28 @@ fn linked_element(model: &Model, len: u64) -> u64 {
     24 + 16 + model.sds(len)
 }
 
-/// Number of elements and size of the listpack that a ziplist becomes.
-pub fn ziplist_as_listpack(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<(u64, u64)> {
+/// The server compresses nodes that are not near an end.
+fn compresses(model: &Model) -> bool {
+    model.config.list_depth > 0
+}
+
+/// Number of elements and size of the listpack that a ziplist becomes, which is written out where that is asked for.
+fn ziplist_as_listpack(
+    blob: RawString<'_>,
+    scratch: &mut Vec<u8>,
+    mut written: Option<&mut Listpack>,
+) -> Result<(u64, u64)> {
     let offset = blob.offset;
     let bytes = blob.decode(scratch)?;
     let mut listpack = Blob::default();
     let mut elements = 0;
     for entry in ziplist::Entries::new(bytes, offset)? {
-        listpack.push_listpack(Item::of_packed(entry?));
+        let entry = entry?;
+        let item = Item::of_packed(entry);
+        listpack.push_listpack(item);
+        if let Some(written) = &mut written {
+            written.push(item, if let Packed::Text(text) = entry { text } else { &[] });
+        }
         elements += 1;
     }
     Ok((elements, LISTPACK_FRAME.saturating_add(listpack.body())))

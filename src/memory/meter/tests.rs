@@ -109,6 +109,21 @@ fn lengths_and_encodings_follow_the_limits() {
 }
 
 #[test]
+fn inner_nodes_of_a_pushed_list_are_compressed() {
+    let texts: Vec<String> = (0..20).map(|n| format!("item:{n}:{}", "na".repeat(20))).collect();
+    let value = elements(20, texts.iter().map(String::as_str));
+    let servers = [("redis-7.0", Allocator::JemallocQ16), ("redis-8.2", Allocator::Jemalloc)];
+    let of = |depth| {
+        servers.map(|(server, allocator)| {
+            let model = model(server, allocator, &[("list-max-listpack-size", "5"), ("list-compress-depth", depth)]);
+            measure(&model, "l", false, &value, ValueType::List).memory.0
+        })
+    };
+    // Read off running servers.
+    assert_eq!((of("0"), of("1")), ([1400, 1376], [952, 912]));
+}
+
+#[test]
 fn a_damaged_blob_costs_its_key_only() {
     let model = model("redis-7.2", Allocator::Jemalloc, &[]);
     let mut meter = Meter::new(&model);

@@ -25,6 +25,8 @@ pub fn layout(server: &Server) -> (Layout, Option<&'static str>) {
 const OLD: &str = "MEMORY USAGE came with Redis 4.0: memory is priced as Redis 4.0 would";
 const NEW: &str = "the server is newer than those that are known: memory is priced as the newest known would";
 
+const THIN: &str = "the model of this server was held against single values of a real one, not against whole dumps";
+
 fn redis(version: (u16, u16, u16)) -> (Layout, Option<&'static str>) {
     match version {
         (0..=2, ..) => (redis_2::LAYOUT, Some(OLD)),
@@ -40,9 +42,9 @@ fn redis(version: (u16, u16, u16)) -> (Layout, Option<&'static str>) {
         (7, ..) => (redis_7::REDIS_7_4, None),
         (8, 0..=1, _) => (redis_8::LAYOUT, None),
         (8, 2..=3, _) => (redis_8::REDIS_8_2, None),
-        (8, 4..=5, _) => (redis_8::REDIS_8_4, None),
+        (8, 4..=5, _) => (redis_8::REDIS_8_4, Some(THIN)),
         (8, 6..=7, _) => (redis_8::REDIS_8_6, None),
-        (8, 8..=9, _) => (redis_8::REDIS_8_8, None),
+        (8, 8..=9, _) => (redis_8::REDIS_8_8, Some(THIN)),
         _ => (redis_8::REDIS_8_8, Some(NEW)),
     }
 }
@@ -53,8 +55,24 @@ fn valkey(version: (u16, u16, u16)) -> (Layout, Option<&'static str>) {
         (8, 0, _) => (valkey_8::LAYOUT, None),
         (8, 1, 0..=2) => (valkey_8::VALKEY_8_1_0, None),
         (8, ..) => (valkey_8::VALKEY_8_1, None),
-        (9, 0, _) => (valkey_9::LAYOUT, None),
+        (9, 0, _) => (valkey_9::LAYOUT, Some(THIN)),
         (9, 1, _) => (valkey_9::VALKEY_9_1, None),
         _ => (valkey_9::VALKEY_9_1, Some(NEW)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_on_dumps_is_said() {
+        let said = |name: &str| layout(&Server::parse(name).unwrap()).1;
+        for name in ["redis-4.0", "redis-6.2.4", "redis-7.2", "redis-8.2", "redis-8.6", "valkey-8.1", "keydb-6.3"] {
+            assert_eq!(said(name), None, "{name}");
+        }
+        assert_eq!(["redis-8.4", "redis-8.8", "valkey-9.0"].map(said), [Some(THIN); 3]);
+        assert_eq!(["redis-2.8", "redis-3.2"].map(said), [Some(OLD); 2]);
+        assert_eq!(["redis-9.0", "valkey-9.2"].map(said), [Some(NEW); 2]);
     }
 }
