@@ -33,6 +33,7 @@ pub(super) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> Vec<Alternat
             share: 0.0,
             tables: None,
             total: None,
+            total_difference: None,
         }
     };
     plan.what_if.iter().enumerate().map(one).collect()
@@ -66,7 +67,9 @@ pub(super) fn section(
     if let Some((instance, tables)) = whole {
         (base.tables, base.total) = (Some(instance.tables.sum()), Some(instance.total));
         for ((alternative, tables), allocated) in alternatives.iter_mut().zip(tables).zip(allocated) {
-            (alternative.tables, alternative.total) = (Some(tables), Some(allocated + tables));
+            let total = allocated + tables;
+            (alternative.tables, alternative.total) = (Some(tables), Some(total));
+            alternative.total_difference = Some(difference(total, instance.total));
         }
     }
     Some(WhatIf { base, alternatives, types, patterns })
@@ -103,6 +106,7 @@ mod tests {
             share: 9.0,
             tables: None,
             total: None,
+            total_difference: None,
         };
         let sums =
             WhatIfSums { memory: Bytes(0), alternatives: vec![Bytes(0)], types: vec![], allocated: vec![Bytes(0)] };

@@ -50,6 +50,8 @@ pub struct Alternative {
     pub tables: Option<Bytes>,
     /// Keys and tables together.
     pub total: Option<Bytes>,
+    /// How much more that is than now; negative if less.
+    pub total_difference: Option<i64>,
 }
 
 /// Keys of one type.

@@ -15,6 +15,7 @@ pub fn asked() -> Report {
         Alternative {
             tables: Some(Bytes(96 * MIB)),
             total: Some(Bytes(1_396 * MIB)),
+            total_difference: Some(-224_395_264),
             ..alternative("valkey-8.1", base, 1_300 * MIB)
         },
         alternative("redis-8.2,hash-max-listpack-entries=64", base, 1_912 * MIB),
@@ -71,6 +72,7 @@ pub fn extreme() -> Report {
         share: f64::NAN,
         tables: Some(Bytes(u64::MAX)),
         total: Some(Bytes(u64::MAX)),
+        total_difference: Some(i64::MAX),
     };
     what_if.alternatives = vec![worst; 8];
     for row in &mut what_if.types {
@@ -94,5 +96,6 @@ fn alternative(ask: &str, base: u64, memory: u64) -> Alternative {
         share: difference as f64 / base as f64,
         tables: None,
         total: None,
+        total_difference: None,
     }
 }

@@ -43,6 +43,7 @@ fn alternatives(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
         Column::number(heads::CHANGE),
         Column::number(heads::TABLES).spare(2),
         Column::number(heads::IN_TOTAL).spare(1),
+        Column::number(heads::CHANGE).spare(1),
     ]);
     let known = |bytes: Option<Bytes>| bytes.map_or(Cell::Absent, Cell::from);
     let base = &what_if.base;
@@ -55,6 +56,7 @@ fn alternatives(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
         "".into(),
         known(base.tables),
         known(base.total),
+        "".into(),
     ]);
     for (number, alternative) in NUMBERS.iter().zip(&what_if.alternatives) {
         let Alternative { ask, model, memory, tables, total, .. } = alternative;
@@ -66,9 +68,15 @@ fn alternatives(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
             human::change(base.memory.0, memory.0).into(),
             known(*tables),
             known(*total),
+            total_change(base.total, *total),
         ]);
     }
     grid.print(page)
+}
+
+/// The change of the whole, where both are known.
+fn total_change(base: Option<Bytes>, total: Option<Bytes>) -> Cell {
+    base.zip(total).map_or(Cell::Absent, |(base, total)| human::change(base.0, total.0).into())
 }
 
 /// All keys, each type, and the patterns that differ most: memory now, and the difference under each alternative.
