@@ -120,12 +120,9 @@ struct Examples(Vec<Ranked<()>>);
 
 impl Examples {
     #[inline]
-    fn offer(&mut self, record: &Record<'_>) {
-        if self.0.len() >= EXAMPLES && self.0.last().is_some_and(|last| record.memory.0 < last.weight) {
-            return; // the common case: no allocation
-        }
-        if !self.0.last().is_some_and(|last| self.0.len() >= EXAMPLES && !is_before(record, last)) {
-            self.insert(ranked(record));
+    fn offer(&mut self, candidate: &mut Candidate<'_>) {
+        if self.0.len() < EXAMPLES || self.0.last().is_none_or(|last| candidate.is_before(last)) {
+            self.insert(candidate.ranked());
         }
     }
 
@@ -152,6 +149,43 @@ impl Examples {
 
     fn show(&self) -> Vec<Example> {
         self.0.iter().map(example).collect()
+    }
+}
+
+/// A key that several lists are offered: its name is copied once for all of them, and mostly never. Lists of rules that the
+/// same keys break end with the same example, and it is compared with that once.
+struct Candidate<'a> {
+    record: &'a Record<'a>,
+    ranked: Option<Ranked<()>>,
+    /// The name that it was last compared with, by its place in memory, and whether it stands before.
+    compared: Option<(*const u8, bool)>,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(record: &'a Record<'a>) -> Self {
+        Candidate { record, ranked: None, compared: None }
+    }
+
+    /// Whether it stands before an example.
+    #[inline]
+    fn is_before(&mut self, entry: &Ranked<()>) -> bool {
+        if self.record.memory.0 < entry.weight {
+            return false; // the common case
+        }
+        let place = entry.key.as_ptr();
+        match self.compared {
+            Some((compared, before)) if compared == place => before,
+            _ => {
+                let before = is_before(self.record, entry);
+                self.compared = Some((place, before));
+                before
+            }
+        }
+    }
+
+    /// Itself as an example.
+    fn ranked(&mut self) -> Ranked<()> {
+        self.ranked.get_or_insert_with(|| ranked(self.record)).clone()
     }
 }
 
@@ -189,11 +223,12 @@ impl PatternFacts {
         if let Some(count) = self.kinds.get_mut(record.kind as usize) {
             *count = count.saturating_add(1);
         }
-        if self.heaviest.as_ref().is_none_or(|heaviest| is_before(record, heaviest)) {
-            self.offer_heaviest(ranked(record));
+        let mut candidate = Candidate::new(record);
+        if self.heaviest.as_ref().is_none_or(|heaviest| candidate.is_before(heaviest)) {
+            self.offer_heaviest(candidate.ranked());
         }
         if record.expires_at.is_none() {
-            self.without_ttl.offer(record);
+            self.without_ttl.offer(&mut candidate);
         }
         if !record.alternatives.is_empty() {
             self.add_alternatives(record.alternatives);
@@ -203,7 +238,7 @@ impl PatternFacts {
             // At most 63.
             let rule = rules.trailing_zeros() as u8;
             let bit = usize::from(rule);
-            self.broken(rule).observe(record, judged.violations[bit], judged.savings[bit]);
+            self.broken(rule).observe(&mut candidate, judged.violations[bit], judged.savings[bit]);
             rules &= rules - 1;
         }
     }
@@ -328,11 +363,12 @@ impl PatternFacts {
 }
 
 impl Broken {
-    fn observe(&mut self, record: &Record<'_>, violation: Violation, saves: Bytes) {
+    #[inline]
+    fn observe(&mut self, candidate: &mut Candidate<'_>, violation: Violation, saves: Bytes) {
         self.worst = worse(self.worst, violation);
         self.saves += saves;
-        add(&mut self.weight, Weight { keys: 1, memory: record.memory });
-        self.examples.offer(record);
+        add(&mut self.weight, Weight { keys: 1, memory: candidate.record.memory });
+        self.examples.offer(candidate);
     }
 }
 

@@ -105,10 +105,15 @@ fn exemption(reader: &Reader<'_>, table: &Table<'_>, line: usize) -> Result<Exem
         let line = reader.line_of(table, "rules");
         return Err(Fault::at(line, format!("there is no rule {unknown:?}"), "`rdblens rules` lists all"));
     }
+    let reason = reader.needed(table, "reason", line)?;
+    if reason.trim().is_empty() {
+        let line = reader.line_of(table, "reason");
+        return Err(Fault::at(line, "\"reason\" is empty", "say why these keys may break rules: reports show it"));
+    }
     Ok(Exemption {
         pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
         rules,
-        reason: reader.needed(table, "reason", line)?.to_owned(),
+        reason: reason.to_owned(),
         line,
     })
 }

@@ -33,8 +33,14 @@ pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> R
 }
 
 fn unknown(id: &str, line: usize) -> Fault {
+    let what = format!("there is no rule {id:?}");
+    if registry::RULES.iter().any(|rule| rule.meta.id.split_once('.').is_some_and(|(group, _)| group == id)) {
+        // The dot of an id that does not stand in quotes divides tables.
+        let remedy = format!("the ids of rules stand in quotes, as in [rules.\"{id}.…\"]; `rdblens rules` lists all");
+        return Fault::at(line, what, remedy);
+    }
     let hint = near::ids(id).first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
-    Fault::at(line, format!("there is no rule {id:?}"), format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
+    Fault::at(line, what, format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
 }
 
 fn settings(

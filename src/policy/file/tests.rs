@@ -57,6 +57,12 @@ reason = "until the migration is over"
 }
 
 #[test]
+fn a_policy_without_a_name_is_not_the_preset_that_it_extends() {
+    let policy = read_text("extends = \"default\"\n").unwrap();
+    assert_eq!((policy.name.as_str(), policy.extends.as_deref()), ("policy", Some("default")));
+}
+
+#[test]
 fn mistakes_name_their_line_and_the_remedy() {
     let unknown = mistake("extends = \"default\"\n[rules]\n\"key.lenght\" = \"must\"\n");
     assert!(unknown.contains("team.toml:3") && unknown.contains("did you mean \"key.length\""), "{unknown}");
@@ -71,6 +77,8 @@ fn mistakes_name_their_line_and_the_remedy() {
         ("[rules.\"key.length\"]\nmax = \"long\"", "whole number"),
         ("[rules.\"key.length\"]\nseverity = \"grave\"", "no severity"),
         ("[[exempt]]\npattern = \"a:**\"", "\"reason\" is missing"),
+        ("[[exempt]]\npattern = \"a:**\"\nreason = \" \"", "say why"),
+        ("[rules.key.length]\nmax = 9", "stand in quotes, as in [rules.\"key."),
         ("[[dictionary]]\npattern = \"a:b\"\nttl = \"x\"", "there is no ttl class"),
         ("[[dictionary]]\npattern = \"a:b\"\ntype = \"text\"", "is no type"),
         ("[[budget]]\npattern = \"a:b\"", "\"memory\" is missing"),
