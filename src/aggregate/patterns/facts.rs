@@ -233,12 +233,13 @@ impl PatternFacts {
         if !record.alternatives.is_empty() {
             self.add_alternatives(record.alternatives);
         }
-        let mut rules = judged.broken;
+        let (mut rules, mut at) = (judged.broken, 0);
         while rules != 0 {
             // At most 63.
             let rule = rules.trailing_zeros() as u8;
             let bit = usize::from(rule);
-            self.broken(rule).observe(&mut candidate, judged.violations[bit], judged.savings[bit]);
+            at = self.place_of(rule, at);
+            self.broken[at].observe(&mut candidate, judged.violations[bit], judged.savings[bit]);
             rules &= rules - 1;
         }
     }
@@ -301,23 +302,31 @@ impl PatternFacts {
         self.alternatives.iter().map(|memory| memory.0.abs_diff(base)).max().unwrap_or(0)
     }
 
-    /// The entry of a rule, made if there is none.
-    fn broken(&mut self, rule: u8) -> &mut Broken {
-        let at = self.broken.partition_point(|broken| broken.rule < rule);
-        if self.broken.get(at).is_none_or(|broken| broken.rule != rule) {
-            self.broken.reserve_exact(1);
-            self.broken.insert(
-                at,
-                Broken {
-                    rule,
-                    weight: Weight::default(),
-                    worst: Violation { measured: 0, allowed: 0 },
-                    saves: Bytes(0),
-                    examples: Examples::default(),
-                },
-            );
+    /// The place of a rule's entry, which is made if there is none; it is not before `at`.
+    #[inline]
+    fn place_of(&mut self, rule: u8, mut at: usize) -> usize {
+        while self.broken.get(at).is_some_and(|broken| broken.rule < rule) {
+            at += 1;
         }
-        &mut self.broken[at]
+        if self.broken.get(at).is_none_or(|broken| broken.rule != rule) {
+            self.make(rule, at);
+        }
+        at
+    }
+
+    #[cold]
+    fn make(&mut self, rule: u8, at: usize) {
+        self.broken.reserve_exact(1);
+        self.broken.insert(
+            at,
+            Broken {
+                rule,
+                weight: Weight::default(),
+                worst: Violation { measured: 0, allowed: 0 },
+                saves: Bytes(0),
+                examples: Examples::default(),
+            },
+        );
     }
 
     /// Says that all keys so far were of database `db`.
@@ -398,8 +407,10 @@ impl Payload for PatternFacts {
         if let Some(secrets) = other.secrets {
             self.secrets.get_or_insert_default().merge(*secrets);
         }
+        let mut at = 0;
         for broken in other.broken {
-            let into = self.broken(broken.rule);
+            at = self.place_of(broken.rule, at);
+            let into = &mut self.broken[at];
             add(&mut into.weight, broken.weight);
             into.worst = worse(into.worst, broken.worst);
             into.saves += broken.saves;
