@@ -2,7 +2,7 @@
 
 use super::parts::{Ranked, Top};
 use crate::record::{Encoding, Kind, Record};
-use crate::report::{Key, KeyRow};
+use crate::report::KeyRow;
 use crate::units::{Bytes, Millis};
 
 /// The facts that a key's row shows.
@@ -37,5 +37,5 @@ pub(super) fn rows(top: Top<KeyFacts>) -> Vec<KeyRow> {
 fn row(ranked: Ranked<KeyFacts>) -> KeyRow {
     let Ranked { weight: _, db, key, facts } = ranked;
     let KeyFacts { kind, encoding, length, memory, expires_at, file } = facts;
-    KeyRow { db, key: Key(key), kind, encoding, length, memory, expires_at, source: None, file }
+    KeyRow { db, key: key.as_ref().into(), kind, encoding, length, memory, expires_at, source: None, file }
 }

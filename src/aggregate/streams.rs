@@ -3,7 +3,7 @@
 use super::Aggregate;
 use super::parts::{Ranked, Tally, Top};
 use crate::record::{Kind, Record};
-use crate::report::{self, Key, StreamRow};
+use crate::report::{self, StreamRow};
 use crate::units::Bytes;
 
 /// Streams are ranked by pending entries, then by entries.
@@ -58,7 +58,7 @@ impl Streams {
 
 fn row(ranked: Ranked<Facts, Rank>) -> StreamRow {
     let Ranked { weight: (pending, entries), db, key, facts: Facts { groups, memory } } = ranked;
-    StreamRow { db, key: Key(key), entries, groups, pending, memory }
+    StreamRow { db, key: key.as_ref().into(), entries, groups, pending, memory }
 }
 
 impl Aggregate for Streams {

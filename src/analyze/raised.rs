@@ -1,7 +1,7 @@
 //! What collections just above a limit of their compact form would take below it: a model with higher limits walks their
 //! values a second time. It is asked about few keys, and only when a rule wants to know.
 
-use crate::memory::{Meter, Model};
+use crate::memory::{Meter, Model, ServerConfig};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::walk;
@@ -11,29 +11,29 @@ use crate::record::{Compact, Encoding, Kind, Record};
 #[derive(Debug)]
 pub struct Raised {
     model: Model,
+    /// The limits as they are: what is within them has elements too long for any number of them.
+    own: ServerConfig,
 }
 
 impl Raised {
     /// The same model with limits that are `factor` times as high.
     pub fn new(model: &Model, factor: u64) -> Self {
-        Raised { model: model.raised(factor) }
+        Raised { model: model.raised(factor), own: model.config().clone() }
     }
 
     /// Whether the collection is beyond its compact form and might be within the higher limits.
     #[inline]
     pub fn concerns(&self, record: &Record<'_>) -> bool {
         matches!(record.encoding, Encoding::Hashtable | Encoding::Skiplist)
-            && record.length.is_some_and(|length| length <= self.most(record.kind))
+            && record.length.is_some_and(|length| self.fewest(record.kind) < length && length <= self.most(record.kind))
+    }
+
+    fn fewest(&self, kind: Kind) -> u64 {
+        limits(&self.own, kind).into_iter().min().unwrap_or(0)
     }
 
     fn most(&self, kind: Kind) -> u64 {
-        let config = self.model.config();
-        match kind {
-            Kind::Hash => config.hash_max_entries(),
-            Kind::Zset => config.zset_max_entries(),
-            Kind::Set => config.set_max_entries().max(config.intset_max_entries()),
-            Kind::String | Kind::List | Kind::Stream | Kind::Module | Kind::Array => 0,
-        }
+        limits(self.model.config(), kind).into_iter().max().unwrap_or(0)
     }
 
     /// What the collection would be within the higher limits; `None` if they do not help. `value` are its bytes in the
@@ -45,5 +45,39 @@ impl Raised {
         let measured = meter.finish().ok()?;
         let compact = !matches!(measured.encoding, Encoding::Hashtable | Encoding::Skiplist);
         compact.then_some(Compact { encoding: measured.encoding, memory: measured.memory })
+    }
+}
+
+/// The limits on the elements of a type's compact forms.
+fn limits(config: &ServerConfig, kind: Kind) -> [u64; 2] {
+    match kind {
+        Kind::Hash => [config.hash_max_entries(); 2],
+        Kind::Zset => [config.zset_max_entries(); 2],
+        Kind::Set => [config.set_max_entries(), config.intset_max_entries()],
+        Kind::String | Kind::List | Kind::Stream | Kind::Module | Kind::Array => [0; 2],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Allocator, Server};
+    use crate::policy::testing::record;
+
+    #[test]
+    fn only_what_is_above_the_limits_and_within_the_higher_ones_is_walked_again() {
+        let server = Server::parse("redis-7.2").unwrap();
+        let raised = Raised::new(&Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default()), 2);
+        let concerns = |kind, encoding, length| {
+            raised.concerns(&Record { kind, encoding, length: Some(length), ..record(b"a:b") })
+        };
+        let hash = |length| concerns(Kind::Hash, Encoding::Hashtable, length);
+        assert_eq!([512, 513, 1024, 1025].map(hash), [false, true, true, false]);
+        let zset = |length| concerns(Kind::Zset, Encoding::Skiplist, length);
+        assert_eq!([128, 129, 256, 257].map(zset), [false, true, true, false]);
+        // Of words 128 are compact, of numbers 512.
+        let set = |length| concerns(Kind::Set, Encoding::Hashtable, length);
+        assert_eq!([128, 129, 1024, 1025].map(set), [false, true, true, false]);
+        assert!(!concerns(Kind::Hash, Encoding::Listpack, 600));
     }
 }

@@ -1,5 +1,6 @@
 //! From the command line to a plan.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -124,11 +125,25 @@ pub(super) fn policy_source(policy: &str) -> Result<PolicySource> {
     if !Path::new(policy).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Ok(PolicySource::Preset(policy.to_owned()));
     }
-    let text = std::fs::read_to_string(policy).map_err(|error| {
+    let text = policy_text(policy).map_err(|error| {
         Error::usage(format!("policy file {policy:?} cannot be read: {error}"))
             .with_hint("name a readable TOML file in UTF-8, or a preset such as default")
     })?;
     Ok(PolicySource::File { name: policy.to_owned(), text })
+}
+
+/// No policy is larger; something else may be without end.
+const LARGEST_POLICY: u64 = 16 << 20;
+
+fn policy_text(path: &str) -> std::io::Result<String> {
+    let mut text = String::new();
+    let read = std::fs::File::open(path)?.take(LARGEST_POLICY + 1).read_to_string(&mut text)?;
+    // As many bytes as a small number allows.
+    if read as u64 > LARGEST_POLICY {
+        let what = format!("it has more than {} MiB", LARGEST_POLICY >> 20);
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, what));
+    }
+    Ok(text)
 }
 
 fn kind_of(arg: KindArg) -> Kind {

@@ -74,6 +74,13 @@ impl<'m> Meters<'m> {
         Ok((measured, Elsewhere { memory: &self.memory, allocated: &self.allocated }))
     }
 
+    /// Shows all meters texts that nobody has to expand: no buffer is handed around, which would cost more than the pricing.
+    #[inline]
+    fn each_plain(&mut self, mut see: impl FnMut(&mut Meter<'m>)) {
+        see(&mut self.base);
+        self.others.iter_mut().for_each(see);
+    }
+
     /// Shows all meters the same, in turns over one buffer: a blob that each of them expands is in memory once.
     #[inline]
     fn each(&mut self, mut see: impl FnMut(&mut Meter<'m>)) {
@@ -100,16 +107,28 @@ impl Visit for Meters<'_> {
         self.each(|meter| meter.count(count));
     }
 
+    #[inline]
     fn element(&mut self, element: RawString<'_>) {
-        self.each(|meter| meter.element(element));
+        match element.is_compressed() {
+            false => self.each_plain(|meter| meter.element(element)),
+            true => self.each(|meter| meter.element(element)),
+        }
     }
 
+    #[inline]
     fn scored(&mut self, member: RawString<'_>, score: Score<'_>) {
-        self.each(|meter| meter.scored(member, score));
+        match member.is_compressed() {
+            false => self.each_plain(|meter| meter.scored(member, score)),
+            true => self.each(|meter| meter.scored(member, score)),
+        }
     }
 
+    #[inline]
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
-        self.each(|meter| meter.pair(field, value));
+        match field.is_compressed() || value.is_compressed() {
+            false => self.each_plain(|meter| meter.pair(field, value)),
+            true => self.each(|meter| meter.pair(field, value)),
+        }
     }
 
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {

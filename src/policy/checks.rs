@@ -263,7 +263,8 @@ impl Checks {
         judged.matched = Matched::default();
         let excuse = if self.matcher.is_empty() { 0 } else { self.match_pattern(pattern, judged) };
         let view = KeyView { record, context: &self.context, matched: judged.matched };
-        let mut broken = self.names.broken(record.key, &mut judged.violations);
+        let names = self.names.broken(record.key, &mut judged.violations);
+        let mut broken = names.bits;
         let asked = &self.asked[record.kind as usize][usize::from(record.expires_at.is_some())];
         broken |= self.ask(asked, &view, &mut judged.violations);
         let sized = &self.sized[record.kind as usize];
@@ -272,7 +273,7 @@ impl Checks {
         }
         if broken != 0 {
             broken = self.gravest(broken);
-            self.measure(broken, &view, judged);
+            self.measure(broken & !names.counted, &view, judged);
         }
         if (broken & self.saving) | judged.saving != 0 {
             self.save(broken & self.saving, &view, judged);

@@ -59,6 +59,7 @@ fn extended(reader: &Reader<'_>, root: &Table<'_>, base: &str, below: &[&str]) -
     let mut policy = read(preset.text, presets::names_of(reader.names), &[below, &[base]].concat())?;
     // Lines are those of another text.
     policy.classes.iter_mut().for_each(|class| class.line = 0);
+    policy.name = "policy".to_owned();
     policy.extends = Some(base.to_owned());
     Ok(policy)
 }

@@ -45,6 +45,14 @@ impl Pattern {
         Ok(Pattern { text: text.to_owned(), segments: segments.collect::<Result<_, _>>()? })
     }
 
+    /// The name that all keys begin with that match, if there is one: patterns with two such names match no key in common.
+    pub fn first_name(&self) -> Option<&str> {
+        match self.segments.first() {
+            Some(Segment::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether some key could match both.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         let (mut mine, mut theirs) = (self.segments.iter(), other.segments.iter());

@@ -82,6 +82,33 @@ impl Limits {
 /// By bit: by how much a rule is broken.
 pub type Violations = [Violation; MOST_KEY_CHECKS];
 
+/// What a pass over a name says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Broken {
+    /// The bits of the tests that the name fails.
+    pub bits: u64,
+    /// Those among all tests that count and whose count, if they fail, the violations tell already.
+    pub counted: u64,
+}
+
+/// Longer names are counted by the rules themselves: sixteen bits hold each of the four counts that are made at once.
+const LONGEST_COUNTED: usize = u16::MAX as usize;
+
+/// By the classes of a byte: what it adds to the four counts, sixteen bits each, from the lowest: special characters,
+/// upper-case letters, characters outside of the set; the highest are for empty segments.
+static COUNTS: [u64; 256] = {
+    let mut counts = [0; 256];
+    let mut classes = 0;
+    while classes < counts.len() {
+        let special = (classes as u64) >> SPECIAL.trailing_zeros() & 1;
+        let upper = (classes as u64) >> UPPER.trailing_zeros() & 1;
+        let outside = (classes as u64) >> OUTSIDE.trailing_zeros() & 1;
+        counts[classes] = special | upper << 16 | outside << 32;
+        classes += 1;
+    }
+    counts
+};
+
 /// What a pass over some bytes of a name has seen.
 #[derive(Clone, Copy)]
 struct Seen {
@@ -166,12 +193,12 @@ impl NamePass {
         true
     }
 
-    /// The bits of the tests that the name fails; for those on lengths and segments `violations` says by how much. Takes one
-    /// pass over plain names and a second over others; allocates nothing.
+    /// The tests that the name fails; for those on lengths and segments, and for what is counted, `violations` says by how
+    /// much. Takes one pass over plain names that break nothing and a second over others; allocates nothing.
     #[inline]
-    pub fn broken(&self, name: &[u8], violations: &mut Violations) -> u64 {
+    pub fn broken(&self, name: &[u8], violations: &mut Violations) -> Broken {
         if !self.any {
-            return 0;
+            return Broken::default();
         }
         let seen = Seen::NOTHING.pass(name, &self.classes);
         let (segments, first) = match seen.has(BRACE) {
@@ -199,7 +226,35 @@ impl NamePass {
         if seen.has(BRACE | CLOSE) {
             broken |= fails(self.bad_tag, !hash_tag::is_sound(name));
         }
-        broken
+        let counts = self.special | self.upper | self.outside | self.empty;
+        let counted = match broken & counts != 0 && !seen.has(HIGH | BRACE) && name.len() <= LONGEST_COUNTED {
+            true => self.count(name, violations),
+            false => 0,
+        };
+        Broken { bits: broken, counted }
+    }
+
+    /// Counts what breaks rules that count, in a plain name of ASCII. The bits of these rules.
+    fn count(&self, name: &[u8], violations: &mut Violations) -> u64 {
+        let (mut counts, mut open) = (0, SEPARATOR);
+        for &byte in name {
+            let class = self.classes[usize::from(byte)];
+            counts += COUNTS[usize::from(class)] + (u64::from(class & open & SEPARATOR) << 48);
+            open = class & SEPARATOR;
+        }
+        let count = |shift: u32| counts >> shift & 0xFFFF;
+        // The last segment ends without a separator.
+        let empty = count(48) + u64::from(open & SEPARATOR);
+        let all = [(self.special, count(0)), (self.upper, count(16)), (self.outside, count(32)), (self.empty, empty)];
+        for (bits, measured) in all {
+            let mut left = bits;
+            while left != 0 {
+                let place = left.trailing_zeros() as usize;
+                violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed: 0 };
+                left &= left - 1;
+            }
+        }
+        all.iter().fold(0, |mask, (bits, _)| mask | bits)
     }
 
     /// What a pass over the name without the braces of its hash tag sees, and the first byte of that.

@@ -11,6 +11,7 @@ const LONGEST: usize = 64;
 /// Ids that `id` could stand for: those of the group that it names, or those that differ in a few letters, the nearest
 /// first.
 pub fn ids(id: &str) -> Vec<&'static str> {
+    let id = &id.to_ascii_lowercase();
     let group = id.trim_end_matches('.');
     let known = || RULES.iter().map(|rule| rule.meta.id);
     let of_group: Vec<_> = known().filter(|known| known.split_once('.').is_some_and(|(own, _)| own == group)).collect();

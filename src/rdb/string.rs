@@ -122,6 +122,12 @@ impl<'a> RawString<'a> {
         self.len() == 0
     }
 
+    /// Whether it has to be expanded to be read.
+    #[inline]
+    pub fn is_compressed(&self) -> bool {
+        matches!(self.form, Form::Lzf { .. })
+    }
+
     /// The decoded bytes: borrowed where they stand in the file, else made in `scratch` (which is cleared first).
     pub fn decode<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
     where

@@ -3,6 +3,7 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use crate::limits;
 
@@ -15,8 +16,8 @@ pub struct Ranked<T, W = u64> {
     pub weight: W,
     /// Its database; lower is first.
     pub db: u64,
-    /// Its name; smaller is first.
-    pub key: Box<[u8]>,
+    /// Its name; smaller is first. Shared by all lists that the key stands in.
+    pub key: Arc<[u8]>,
     /// What else a row shows. Decides only between two keys of one name.
     pub facts: T,
 }

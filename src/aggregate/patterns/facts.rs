@@ -2,6 +2,7 @@
 //! they have an entry, and no longer than they are.
 
 use super::Timing;
+use super::examples::{Candidate, Examples, example};
 use crate::aggregate::parts::Ranked;
 use crate::pattern::tree::Payload;
 use crate::policy::evidence::{Expiries, Secrets};
@@ -11,12 +12,6 @@ use crate::rdb::peek::Room;
 use crate::record::{Kind, Record};
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
-
-/// Examples shown for keys without expiry and for each rule.
-const EXAMPLES: usize = 3;
-
-/// Longer names are kept as examples only up to here, with `…` behind: the examples are copies, there are many.
-const LONGEST_EXAMPLE: usize = 1024;
 
 /// What the keys of one pattern add up to.
 #[derive(Debug, Clone, Default)]
@@ -115,73 +110,6 @@ struct Broken {
     examples: Examples,
 }
 
-/// The few heaviest of all keys offered, heaviest first: [`Top`](crate::aggregate::parts::Top) in less memory.
-#[derive(Debug, Clone, Default)]
-struct Examples(Vec<Ranked<()>>);
-
-impl Examples {
-    #[inline]
-    fn offer(&mut self, record: &Record<'_>) {
-        if self.0.len() >= EXAMPLES && self.0.last().is_some_and(|last| record.memory.0 < last.weight) {
-            return; // the common case: no allocation
-        }
-        if !self.0.last().is_some_and(|last| self.0.len() >= EXAMPLES && !is_before(record, last)) {
-            self.insert(ranked(record));
-        }
-    }
-
-    fn insert(&mut self, entry: Ranked<()>) {
-        let at = self.0.partition_point(|kept| *kept > entry);
-        if at >= EXAMPLES {
-            return;
-        }
-        self.0.truncate(EXAMPLES - 1);
-        self.0.reserve_exact(1);
-        self.0.insert(at, entry);
-    }
-
-    fn merge(&mut self, other: Examples) {
-        for entry in other.0 {
-            self.insert(entry);
-        }
-    }
-
-    /// All entries had the same database before, so their order stays.
-    fn settle_database(&mut self, db: u64) {
-        self.0.iter_mut().for_each(|entry| entry.db = db);
-    }
-
-    fn show(&self) -> Vec<Example> {
-        self.0.iter().map(example).collect()
-    }
-}
-
-/// The part of a name that is kept: all but of the longest. Cut at the end of a character if it is text.
-fn kept_name(key: &[u8]) -> &[u8] {
-    if key.len() <= LONGEST_EXAMPLE {
-        return key;
-    }
-    let is_boundary = |&end: &usize| key.get(end).is_none_or(|byte| byte & 0xC0 != 0x80);
-    let end = (LONGEST_EXAMPLE - 3..=LONGEST_EXAMPLE).rev().find(is_boundary).unwrap_or(LONGEST_EXAMPLE);
-    key.get(..end).unwrap_or(key)
-}
-
-fn ranked(record: &Record<'_>) -> Ranked<()> {
-    let name = kept_name(record.key);
-    let key = if name.len() == record.key.len() { name.into() } else { [name, "…".as_bytes()].concat().into() };
-    Ranked { weight: record.memory.0, db: record.db, key, facts: () }
-}
-
-/// Whether a key stands before an example, without copying its name. In doubt about names that are cut it says yes.
-fn is_before(record: &Record<'_>, entry: &Ranked<()>) -> bool {
-    let order = record.memory.0.cmp(&entry.weight).then(entry.db.cmp(&record.db));
-    order.then_with(|| entry.key.as_ref().cmp(kept_name(record.key))).is_gt() || record.key.len() > LONGEST_EXAMPLE
-}
-
-fn example(entry: &Ranked<()>) -> Example {
-    Example { db: entry.db, key: entry.key.as_ref().into(), memory: Bytes(entry.weight) }
-}
-
 impl PatternFacts {
     /// Takes a key of this pattern into account; `judged` says which rules it breaks.
     #[inline]
@@ -190,21 +118,23 @@ impl PatternFacts {
         if let Some(count) = self.kinds.get_mut(record.kind as usize) {
             *count = count.saturating_add(1);
         }
-        if self.heaviest.as_ref().is_none_or(|heaviest| is_before(record, heaviest)) {
-            self.offer_heaviest(ranked(record));
+        let mut candidate = Candidate::new(record);
+        if self.heaviest.as_ref().is_none_or(|heaviest| candidate.is_before(heaviest)) {
+            self.offer_heaviest(candidate.ranked());
         }
         if record.expires_at.is_none() {
-            self.without_ttl.offer(record);
+            self.without_ttl.offer(&mut candidate);
         }
         if !record.alternatives.is_empty() {
             self.add_alternatives(record.alternatives);
         }
-        let mut rules = judged.broken;
+        let (mut rules, mut at) = (judged.broken, 0);
         while rules != 0 {
             // At most 63.
             let rule = rules.trailing_zeros() as u8;
             let bit = usize::from(rule);
-            self.broken(rule).observe(record, judged.violations[bit], judged.savings[bit]);
+            at = self.place_of(rule, at);
+            self.broken[at].observe(&mut candidate, judged.violations[bit], judged.savings[bit]);
             rules &= rules - 1;
         }
     }
@@ -267,23 +197,31 @@ impl PatternFacts {
         self.alternatives.iter().map(|memory| memory.0.abs_diff(base)).max().unwrap_or(0)
     }
 
-    /// The entry of a rule, made if there is none.
-    fn broken(&mut self, rule: u8) -> &mut Broken {
-        let at = self.broken.partition_point(|broken| broken.rule < rule);
-        if self.broken.get(at).is_none_or(|broken| broken.rule != rule) {
-            self.broken.reserve_exact(1);
-            self.broken.insert(
-                at,
-                Broken {
-                    rule,
-                    weight: Weight::default(),
-                    worst: Violation { measured: 0, allowed: 0 },
-                    saves: Bytes(0),
-                    examples: Examples::default(),
-                },
-            );
+    /// The place of a rule's entry, which is made if there is none; it is not before `at`.
+    #[inline]
+    fn place_of(&mut self, rule: u8, mut at: usize) -> usize {
+        while self.broken.get(at).is_some_and(|broken| broken.rule < rule) {
+            at += 1;
         }
-        &mut self.broken[at]
+        if self.broken.get(at).is_none_or(|broken| broken.rule != rule) {
+            self.make(rule, at);
+        }
+        at
+    }
+
+    #[cold]
+    fn make(&mut self, rule: u8, at: usize) {
+        self.broken.reserve_exact(1);
+        self.broken.insert(
+            at,
+            Broken {
+                rule,
+                weight: Weight::default(),
+                worst: Violation { measured: 0, allowed: 0 },
+                saves: Bytes(0),
+                examples: Examples::default(),
+            },
+        );
     }
 
     /// Says that all keys so far were of database `db`.
@@ -329,11 +267,12 @@ impl PatternFacts {
 }
 
 impl Broken {
-    fn observe(&mut self, record: &Record<'_>, violation: Violation, saves: Bytes) {
+    #[inline]
+    fn observe(&mut self, candidate: &mut Candidate<'_>, violation: Violation, saves: Bytes) {
         self.worst = worse(self.worst, violation);
         self.saves += saves;
-        add(&mut self.weight, Weight { keys: 1, memory: record.memory });
-        self.examples.offer(record);
+        add(&mut self.weight, Weight { keys: 1, memory: candidate.record.memory });
+        self.examples.offer(candidate);
     }
 }
 
@@ -363,8 +302,10 @@ impl Payload for PatternFacts {
         if let Some(secrets) = other.secrets {
             self.secrets.get_or_insert_default().merge(*secrets);
         }
+        let mut at = 0;
         for broken in other.broken {
-            let into = self.broken(broken.rule);
+            at = self.place_of(broken.rule, at);
+            let into = &mut self.broken[at];
             add(&mut into.weight, broken.weight);
             into.worst = worse(into.worst, broken.worst);
             into.saves += broken.saves;
@@ -375,6 +316,7 @@ impl Payload for PatternFacts {
 
 #[cfg(test)]
 mod tests {
+    use super::super::examples::LONGEST_EXAMPLE;
     use super::*;
     use crate::aggregate::patterns::tests::record;
 

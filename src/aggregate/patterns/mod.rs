@@ -4,6 +4,7 @@
 //! The number of patterns is bounded by the tree. Each holds its sums, one key as its example, and for keys without
 //! expiry and for each rule broken the three heaviest keys, no name longer than a kibibyte.
 
+mod examples;
 mod facts;
 mod finish;
 

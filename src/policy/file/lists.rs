@@ -1,5 +1,7 @@
 //! `[[ttl_class]]`, `[[dictionary]]`, `[[budget]]`, `[[exempt]]`: what a team says about its patterns.
 
+use std::collections::HashMap;
+
 use super::reader::{Fault, Reader, Table};
 use crate::policy::dictionary::{Budget, Entry, Exemption, TtlClass};
 use crate::policy::matcher::Pattern;
@@ -105,22 +107,21 @@ fn exemption(reader: &Reader<'_>, table: &Table<'_>, line: usize) -> Result<Exem
         let line = reader.line_of(table, "rules");
         return Err(Fault::at(line, format!("there is no rule {unknown:?}"), "`rdblens rules` lists all"));
     }
+    let reason = reader.needed(table, "reason", line)?;
+    if reason.trim().is_empty() {
+        let line = reader.line_of(table, "reason");
+        return Err(Fault::at(line, "\"reason\" is empty", "say why these keys may break rules: reports show it"));
+    }
     Ok(Exemption {
         pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
         rules,
-        reason: reader.needed(table, "reason", line)?.to_owned(),
+        reason: reason.to_owned(),
         line,
     })
 }
 
 /// What no single entry shows: a key must not match two of a kind.
 fn check(policy: &Policy) -> Result<(), Fault> {
-    let entries = policy.entries.iter().map(|entry| (&entry.pattern, entry.line));
-    let classes = policy.classes.iter().flat_map(|class| class.patterns.iter().map(|pattern| (pattern, class.line)));
-    let budgets = policy.budgets.iter().map(|budget| (&budget.pattern, budget.line));
-    apart(&entries.collect::<Vec<_>>(), "entries of the dictionary")?;
-    apart(&classes.collect::<Vec<_>>(), "patterns of ttl classes")?;
-    apart(&budgets.collect::<Vec<_>>(), "budgets")?;
     let lists = [policy.entries.len(), policy.classes.len(), policy.budgets.len(), policy.exemptions.len()];
     if lists.into_iter().any(|length| length > MOST) {
         return Err(Fault {
@@ -129,19 +130,40 @@ fn check(policy: &Policy) -> Result<(), Fault> {
             remedy: "join patterns".to_owned(),
         });
     }
+    let entries = policy.entries.iter().map(|entry| (&entry.pattern, entry.line));
+    let classes = policy.classes.iter().flat_map(|class| class.patterns.iter().map(|pattern| (pattern, class.line)));
+    let budgets = policy.budgets.iter().map(|budget| (&budget.pattern, budget.line));
+    apart(&entries.collect::<Vec<_>>(), "entries of the dictionary")?;
+    apart(&classes.collect::<Vec<_>>(), "patterns of ttl classes")?;
+    apart(&budgets.collect::<Vec<_>>(), "budgets")?;
     Ok(())
 }
 
 fn apart(patterns: &[(&Pattern, usize)], what: &str) -> Result<(), Fault> {
-    for (place, (pattern, line)) in patterns.iter().enumerate() {
-        if let Some((other, before)) = patterns[..place].iter().find(|(other, _)| other.overlaps(pattern)) {
+    // Most dictionaries are of many businesses: only patterns that can begin alike are compared.
+    let (mut named, mut unnamed): (HashMap<&str, Vec<usize>>, Vec<usize>) = Default::default();
+    for (place, &(pattern, line)) in patterns.iter().enumerate() {
+        let meets = |&other: &usize| patterns[other].0.overlaps(pattern);
+        let name = pattern.first_name();
+        let met = match name {
+            Some(name) => {
+                let alike = named.get(name).into_iter().flatten().copied().find(meets);
+                [alike, unnamed.iter().copied().find(meets)].into_iter().flatten().min()
+            }
+            None => (0..place).find(meets),
+        };
+        if let Some((other, before)) = met.map(|met| patterns[met]) {
             let (pattern, other) = (&pattern.text, &other.text);
-            let before = if *before > 0 { format!("line {before}") } else { "the preset".to_owned() };
+            let before = if before > 0 { format!("line {before}") } else { "the preset".to_owned() };
             return Err(Fault::at(
-                *line,
+                line,
                 format!("{what} overlap: {pattern:?} and {other:?} of {before} can match the same key"),
                 "make one of them narrower, or join them",
             ));
+        }
+        match name {
+            Some(name) => named.entry(name).or_default().push(place),
+            None => unnamed.push(place),
         }
     }
     Ok(())

@@ -5,10 +5,11 @@
 use toml::de::DeValue;
 
 use super::reader::{self, Fault, Reader, Table, Value};
+use crate::policy::checks::MOST_KEY_CHECKS;
 use crate::policy::near;
 use crate::policy::params::{ParamSpec, Params, Usual, Value as Param};
 use crate::policy::registry;
-use crate::policy::rule::{Rule, Severity};
+use crate::policy::rule::{Question, Rule, Severity};
 use crate::policy::settings::{Policy, Setting};
 
 /// Lays the rules of a document over those of the preset.
@@ -28,13 +29,28 @@ pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> R
         let before: Vec<Setting> =
             policy.settings.extract_if(.., |setting| setting.rule.meta.id == rule.meta.id).collect();
         policy.settings.extend(settings(reader, rule, value, line, before)?);
+        if policy.settings.iter().filter(|setting| asks_about_keys(setting)).count() > MOST_KEY_CHECKS {
+            let what = format!("a policy has at most {MOST_KEY_CHECKS} limits about keys");
+            return Err(Fault::at(line, what, "leave out limits, from here on back"));
+        }
     }
     Ok(())
 }
 
+/// Parameters that no rule can be made with have been refused.
+fn asks_about_keys(setting: &Setting) -> bool {
+    matches!((setting.rule.build)(&setting.params), Ok(Question::Key(_)))
+}
+
 fn unknown(id: &str, line: usize) -> Fault {
+    let what = format!("there is no rule {id:?}");
+    if registry::RULES.iter().any(|rule| rule.meta.id.split_once('.').is_some_and(|(group, _)| group == id)) {
+        // The dot of an id that does not stand in quotes divides tables.
+        let remedy = format!("the ids of rules stand in quotes, as in [rules.\"{id}.…\"]; `rdblens rules` lists all");
+        return Fault::at(line, what, remedy);
+    }
     let hint = near::ids(id).first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
-    Fault::at(line, format!("there is no rule {id:?}"), format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
+    Fault::at(line, what, format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
 }
 
 fn settings(

@@ -57,6 +57,37 @@ reason = "until the migration is over"
 }
 
 #[test]
+fn a_policy_without_a_name_is_not_the_preset_that_it_extends() {
+    let policy = read_text("extends = \"default\"\n").unwrap();
+    assert_eq!((policy.name.as_str(), policy.extends.as_deref()), ("policy", Some("default")));
+}
+
+#[test]
+fn entries_that_overlap_are_found_whatever_they_begin_with() {
+    let overlap = |patterns: &[&str]| {
+        let entry = |pattern: &&str| format!("[[dictionary]]\npattern = \"{pattern}\"\n");
+        read_text(&patterns.iter().map(entry).collect::<String>()).err().map(|error| error.to_string())
+    };
+    assert_eq!(overlap(&["a:b", "b:*", "a:c", "{int}:b", "a:d:**"]), None);
+    for (patterns, named) in [
+        (&["x:y", "a:b", "a:*"][..], "\"a:*\" and \"a:b\" of line 3"),
+        (&["x:y", "a:b", "*:b"], "\"*:b\" and \"a:b\" of line 3"),
+        (&["*:b", "a:c", "a:b"], "\"a:b\" and \"*:b\" of line 1"),
+        (&["{*}:b", "a:*"], "\"a:*\" and \"{*}:b\" of line 1"),
+    ] {
+        let message = overlap(patterns).unwrap();
+        assert!(message.contains(named), "{message}");
+    }
+}
+
+#[test]
+fn more_limits_than_a_mask_holds_are_refused_with_their_line() {
+    let limit = |max: usize| format!("[[rules.\"big.string\"]]\nseverity = \"must\"\nmax = {max}\n");
+    let message = mistake(&(1..=65).map(limit).collect::<String>());
+    assert!(message.contains("team.toml:1: a policy has at most 64 limits about keys"), "{message}");
+}
+
+#[test]
 fn mistakes_name_their_line_and_the_remedy() {
     let unknown = mistake("extends = \"default\"\n[rules]\n\"key.lenght\" = \"must\"\n");
     assert!(unknown.contains("team.toml:3") && unknown.contains("did you mean \"key.length\""), "{unknown}");
@@ -71,6 +102,8 @@ fn mistakes_name_their_line_and_the_remedy() {
         ("[rules.\"key.length\"]\nmax = \"long\"", "whole number"),
         ("[rules.\"key.length\"]\nseverity = \"grave\"", "no severity"),
         ("[[exempt]]\npattern = \"a:**\"", "\"reason\" is missing"),
+        ("[[exempt]]\npattern = \"a:**\"\nreason = \" \"", "say why"),
+        ("[rules.key.length]\nmax = 9", "stand in quotes, as in [rules.\"key."),
         ("[[dictionary]]\npattern = \"a:b\"\nttl = \"x\"", "there is no ttl class"),
         ("[[dictionary]]\npattern = \"a:b\"\ntype = \"text\"", "is no type"),
         ("[[budget]]\npattern = \"a:b\"", "\"memory\" is missing"),
