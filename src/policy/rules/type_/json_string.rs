@@ -13,8 +13,7 @@ static META: Meta = Meta {
     id: "type.json-string",
     severity: Severity::Should,
     what: Text {
-        en: "no object as a JSON string of more than `max` bytes",
-        zh: "不用超过 max 字节的 JSON 字符串存储对象",
+        en: "no object of more than {max} as a JSON string", zh: "不用 JSON 字符串存储超过 {max} 的对象"
     },
     why: Text {
         en: "To change one field the client reads the whole text, parses it, writes it and sends it back, and two clients \
