@@ -214,7 +214,8 @@ pub enum KnownDatabase {
     No,
 }
 
-#[inline]
+// A record is large: as a function of its own it would be copied twice.
+#[inline(always)]
 fn record<'k>(
     meters: &'k mut Meters<'_>,
     entry: &Entry<'_>,
