@@ -137,7 +137,7 @@ fn file(batches: &Batches) -> Arc<File> {
     Arc::new(File {
         index: 0,
         name: String::new(),
-        model,
+        model: Arc::new(model),
         alternatives: Vec::new(),
         raised: std::sync::OnceLock::new(),
     })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::plan::{Plan, PolicySource, ReadPlan};
 use super::set::{Aggregates, Questions};
 use super::verdict::Verdict;
-use super::{assemble, questions_with};
+use super::{Standard, assemble, questions_with};
 use crate::aggregate::Aggregate;
 use crate::error::{Error, ErrorKind};
 use crate::policy::capacity::Upgrade;
@@ -40,7 +40,7 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
         let earlier = serde_json::to_vec(&report(rule, &Sample::of(sample.facts.before))).unwrap();
         plan.baseline = Some(Arc::new(Stored::read(&earlier, "before.json").unwrap()));
     }
-    let mut questions = questions_with(&plan, Some(NOW)).unwrap();
+    let mut questions = questions_with(&plan, Standard::load(&plan).unwrap(), Some(NOW)).unwrap();
     if let Some(permille) = sample.facts.upgraded_permille {
         let memory: u64 = sample.keys.iter().map(|key| key.memory * key.times).sum();
         let upgrade = Upgrade { model: "a newer server".to_owned(), memory: Bytes(memory * permille / 1000) };
@@ -68,7 +68,7 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
 /// A report without a key, for the tests of rules that fill in what they look at.
 pub fn empty_report() -> Report {
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
-    let questions = Arc::new(questions_with(&plan, Some(NOW)).unwrap());
+    let questions = Arc::new(questions_with(&plan, Standard::load(&plan).unwrap(), Some(NOW)).unwrap());
     assemble::report(&plan, None, None, Aggregates::new(&questions), &[], Vec::new(), &questions)
 }
 

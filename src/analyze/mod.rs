@@ -68,14 +68,16 @@ use set::{Aggregates, Questions};
 /// # Ok::<(), rdblens::error::Error>(())
 /// ```
 pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
-    let plan = &with_upgrade(plan)?;
+    let standard = Standard::load(plan)?;
+    let plan = &standard.with_upgrade(plan);
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
-    let questions = Arc::new(questions(plan, &snapshot)?);
+    let questions = Arc::new(questions(plan, standard, &snapshot)?);
     let files = snapshot.files();
     if let Some(factor) = near_compact_limit::factor(&questions.checks.policy) {
         snapshot.raise_limits(factor);
     }
     let mut reading = snapshot.reading(&plan.read);
+    let verify = reading.checksum;
     // A key for masking is made of checksums.
     reading.checksum |= plan.mask.is_some();
     let threads = pool(plan.read.threads)?;
@@ -103,7 +105,6 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         what_if: what_if::alternatives(&plan.read, &snapshot.facts),
     });
     let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
-    let verify = plan.read.checksum && plan.read.limit.is_none();
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
     Ok(assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions))
 }
@@ -151,9 +152,9 @@ pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
         .map_err(|error| Error::new(ErrorKind::Io(std::io::Error::other(error))))
 }
 
-fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
-    let mut questions = questions_with(plan, snapshot.reference)?;
-    questions.checks.context.model = snapshot.model(&plan.read).map(Arc::new);
+fn questions(plan: &Plan, standard: Standard, snapshot: &Snapshot) -> Result<Questions> {
+    let mut questions = questions_with(plan, standard, snapshot.reference)?;
+    questions.checks.context.model = snapshot.model();
     let models = |file: &Arc<read::File>| {
         file.model.in_cluster() || file.alternatives.iter().any(crate::memory::Model::in_cluster)
     };
@@ -161,30 +162,38 @@ fn questions(plan: &Plan, snapshot: &Snapshot) -> Result<Questions> {
     Ok(questions)
 }
 
-/// The plan, and where its policy wants to know what a newer server would take and nobody asks about any other, that too.
-fn with_upgrade(plan: &Plan) -> Result<Cow<'_, Plan>> {
-    let wanted = plan.read.what_if.is_empty() && upgrade::is_in_force(&policy(plan)?.0);
-    Ok(if wanted {
+/// The policy of a plan, and what divides the names that it speaks of.
+struct Standard {
+    policy: Policy,
+    separators: Separators,
+    classifier: Classifier,
+}
+
+impl Standard {
+    /// Reads the policy, with the limits that go before its own.
+    fn load(plan: &Plan) -> Result<Standard> {
+        let separators = Separators::new(&plan.read.separators)?;
+        let classifier = Classifier::new(separators.clone());
+        let mut policy = plan.policy.load(Names { separators: separators.as_bytes(), classifier: &classifier })?;
+        plan.big.lay_over(&mut policy);
+        Ok(Standard { policy, separators, classifier })
+    }
+
+    /// The plan, and where the policy wants to know what a newer server would take and nobody asks about any other, that
+    /// too.
+    fn with_upgrade<'p>(&self, plan: &'p Plan) -> Cow<'p, Plan> {
+        if !plan.read.what_if.is_empty() || !upgrade::is_in_force(&self.policy) {
+            return Cow::Borrowed(plan);
+        }
         let mut plan = plan.clone();
         plan.read.what_if.push(WhatIf::newest());
         Cow::Owned(plan)
-    } else {
-        Cow::Borrowed(plan)
-    })
-}
-
-/// The policy of a plan, and what divides names.
-fn policy(plan: &Plan) -> Result<(Policy, Separators, Classifier)> {
-    let separators = Separators::new(&plan.read.separators)?;
-    let classifier = Classifier::new(separators.clone());
-    let mut policy = plan.policy.load(Names { separators: separators.as_bytes(), classifier: &classifier })?;
-    plan.big.lay_over(&mut policy);
-    Ok((policy, separators, classifier))
+    }
 }
 
 /// All questions of a plan; expiries are held against `reference`.
-fn questions_with(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
-    let (mut policy, separators, classifier) = policy(plan)?;
+fn questions_with(plan: &Plan, standard: Standard, reference: Option<Millis>) -> Result<Questions> {
+    let Standard { mut policy, separators, classifier } = standard;
     let unread = policy.look_into_values(plan.inspect_values);
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();

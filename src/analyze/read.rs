@@ -1,7 +1,7 @@
 //! A worker's share: one batch to records.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result, Within};
 use crate::limits;
@@ -24,7 +24,7 @@ pub struct File {
     /// As reports name it.
     pub name: String,
     /// Prices its values.
-    pub model: Model,
+    pub model: Arc<Model>,
     /// Price them as well: what was asked about, made of the file's own model.
     pub alternatives: Vec<Model>,
     /// Prices collections just above a limit as if they were below it, where somebody asks.

@@ -79,7 +79,7 @@ impl Snapshot {
                 // Keys grouped by slot say that the dump is of a cluster's node.
                 let config =
                     if prepared.preamble.by_slot { plan.config.of_cluster_node() } else { plan.config.clone() };
-                let model = Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config);
+                let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
                 let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
                 let (described, caveats) = (model.name(), model.caveats());
                 let file = Arc::new(File { index, name: name.clone(), model, alternatives, raised: OnceLock::new() });
@@ -115,9 +115,8 @@ impl Snapshot {
     }
 
     /// The server that the first file is priced for.
-    pub fn model(&self, plan: &ReadPlan) -> Option<Model> {
-        let opened = self.facts.iter().find_map(|facts| facts.opened.as_ref().ok())?;
-        Some(Model::for_server(plan.server.unwrap_or(opened.writer), plan.allocator, &plan.config))
+    pub fn model(&self) -> Option<Arc<Model>> {
+        self.files.first().map(|(file, _)| Arc::clone(&file.model))
     }
 
     /// True when the snapshot is in several files.

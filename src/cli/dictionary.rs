@@ -14,9 +14,9 @@ use crate::render::draft::Draft;
 /// Reads the snapshot and writes the draft.
 pub fn run(args: &DictionaryArgs) -> Result<Exit> {
     let read = plan::read(&args.read)?;
-    let separators: Vec<u8> = read.separators.iter().flat_map(|separator| separator.bytes()).collect();
-    let classifier = Classifier::new(Separators::new(&read.separators)?);
-    let names = Names { separators: &separators, classifier: &classifier };
+    let separators = Separators::new(&read.separators)?;
+    let classifier = Classifier::new(separators.clone());
+    let names = Names { separators: separators.as_bytes(), classifier: &classifier };
     let source = match &args.policy {
         None => PolicySource::Preset("none".to_owned()),
         Some(policy) => plan::policy_source(policy)?,
