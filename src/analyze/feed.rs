@@ -2,13 +2,14 @@
 //! of their own keep several workers busy.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::progress::Progress;
 use super::read::File;
 use crate::error::{Error, Result};
-use crate::input::{Body, Container, Input, OpenOptions, Opened};
+use crate::input::{Body, Container, Input, Mapped, OpenOptions, Opened};
 use crate::rdb::about::About;
 use crate::rdb::batch::{Batch, Batches, Ending};
 
@@ -45,6 +46,11 @@ impl Open {
             Body::Stream(_) => Some(opened.consumed),
         };
         Ok(Open { batches: Batches::open(opened.body)?, read, reported: 0 })
+    }
+
+    fn into_mapped(self) -> std::result::Result<Mapped, Open> {
+        let Open { batches, read, reported } = self;
+        batches.into_mapped().map_err(|batches| Open { batches, read, reported })
     }
 
     /// Bytes of the file that were read since the last call.
@@ -131,6 +137,30 @@ impl<'p> Feed<'p> {
     pub fn into_endings(mut self) -> Vec<(usize, Result<Ending>)> {
         self.endings.sort_by_key(|(index, _)| *index);
         self.endings
+    }
+
+    /// Takes the mapped files out that have not been begun: any thread can read them from any place.
+    pub fn take_mapped(&mut self) -> Vec<(Arc<File>, Mapped)> {
+        let mut mapped = Vec::new();
+        let mut others = VecDeque::new();
+        for (file, mut prepared) in mem::take(&mut self.waiting) {
+            match prepared.open.take().map(Open::into_mapped) {
+                Some(Ok(whole)) => {
+                    mapped.push((file, whole));
+                    continue;
+                }
+                Some(Err(open)) => prepared.open = Some(open),
+                None => {}
+            }
+            others.push_back((file, prepared));
+        }
+        self.waiting = others;
+        mapped
+    }
+
+    /// Tells how files ended that were taken out.
+    pub fn ended(&mut self, endings: Vec<(usize, Result<Ending>)>) {
+        self.endings.extend(endings);
     }
 
     fn top_up(&mut self) {

@@ -8,11 +8,13 @@
 mod assemble;
 pub mod baseline;
 pub mod check;
+mod crew;
 #[cfg(test)]
 pub(crate) mod examples;
 pub mod feed;
 mod findings;
 mod instance;
+pub mod line;
 pub mod masks;
 pub mod parallel;
 pub mod part;
@@ -25,6 +27,7 @@ pub mod rows;
 pub mod select;
 pub mod set;
 pub mod snapshot;
+pub mod stretch;
 pub mod verdict;
 mod what_if;
 
@@ -85,7 +88,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let (mut found, endings) = match plan.read.limit {
         None => {
             let mut feed = snapshot.feed(threads.current_num_threads(), progress);
-            (threads.install(|| read_all(&mut feed, reading, progress, empty)), feed.into_endings())
+            (threads.install(|| read_all(&mut feed, plan.read.division, reading, progress, empty)), feed.into_endings())
         }
         Some(limit) => {
             let mut feed = snapshot.feed(1, progress);
