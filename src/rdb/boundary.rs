@@ -92,7 +92,7 @@ fn is_within_record(bytes: &[u8], at: usize) -> bool {
 /// Whether what begins here reads as records, one after the other; and where one of the first begins.
 fn reads(bytes: &[u8], family: Family, steps: &mut u64) -> Option<usize> {
     let mut scanner = Scanner::new(Cursor::new(bytes, 0), State { family, db: None });
-    let mut records = 0;
+    let (mut records, mut telling) = (0, 0);
     let mut last: Option<RawString<'_>> = None;
     let mut place = 0;
     while records < RECORDS {
@@ -106,6 +106,7 @@ fn reads(bytes: &[u8], family: Family, steps: &mut u64) -> Option<usize> {
                     return None;
                 }
                 last = Some(entry.key);
+                telling += u32::from(is_text(&entry.key) || matches!(entry.key.form, Form::Int(_)));
                 match value(&mut scanner, &entry, steps) {
                     Some(Value::Whole) => records += 1,
                     Some(Value::Large) => return Some(place),
@@ -119,7 +120,8 @@ fn reads(bytes: &[u8], family: Family, steps: &mut u64) -> Option<usize> {
             Ok(_) | Err(_) => return None,
         }
     }
-    Some(place)
+    // Numbers in a row may read as records, too, but with names that are not written in characters.
+    (telling > RECORDS / 2).then_some(place)
 }
 
 /// Names are short, and two neighbours differ: zeros would read as records without name and value.
@@ -149,7 +151,55 @@ fn value<'a>(scanner: &mut Scanner<'a>, entry: &Entry<'a>, steps: &mut u64) -> O
         Some(table) if is_text(&entry.key) => table.pass(scanner.cursor_mut(), steps),
         // A table may be large: it is not read on the word of a name that is none.
         Some(_) => None,
-        None => scanner.skip_value(entry).ok().map(|()| Value::Whole),
+        None => match Packed::of(entry.value_type) {
+            Some(packed) => {
+                scanner.cursor_mut().string().ok().filter(|blob| packed.is_believable(blob)).map(|_| Value::Whole)
+            }
+            None => scanner.skip_value(entry).ok().map(|()| Value::Whole),
+        },
+    }
+}
+
+/// What begins a value that is one blob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packed {
+    /// Its own length, in four bytes: ziplists and listpacks.
+    Length,
+    /// The width of its numbers and how many there are.
+    Numbers,
+    /// Nothing telling, but a last byte.
+    Zipmap,
+}
+
+impl Packed {
+    fn of(value_type: ValueType) -> Option<Packed> {
+        Some(match value_type {
+            ValueType::ListZiplist
+            | ValueType::ZsetZiplist
+            | ValueType::HashZiplist
+            | ValueType::HashListpack
+            | ValueType::ZsetListpack
+            | ValueType::SetListpack => Packed::Length,
+            ValueType::SetIntset => Packed::Numbers,
+            ValueType::HashZipmap => Packed::Zipmap,
+            _ => return None,
+        })
+    }
+
+    /// Numbers in a ziplist would read as zipmaps that are numbers.
+    fn is_believable(self, blob: &RawString<'_>) -> bool {
+        let Form::Plain(bytes) = blob.form else { return blob.is_compressed() };
+        let number =
+            |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk::<4>()).map(|four| u32::from_le_bytes(*four));
+        let length = bytes.len() as u64;
+        match self {
+            Packed::Length => number(0).map(u64::from) == Some(length),
+            Packed::Numbers => {
+                let (width, count) = (u64::from(number(0).unwrap_or(0)), u64::from(number(4).unwrap_or(0)));
+                matches!(width, 2 | 4 | 8) && 8 + width * count == length
+            }
+            Packed::Zipmap => bytes.last() == Some(&0xFF),
+        }
     }
 }
 

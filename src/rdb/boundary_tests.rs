@@ -57,7 +57,11 @@ fn guesses_are_right_on_real_dumps() {
                 (start, _) if start == at => found += 1,
                 // Looks like strings: only arriving there tells.
                 (_, true) => {}
-                (start, false) => panic!("{at} is no boundary: one is at {start}"),
+                (start, false) => panic!(
+                    "{at} is no boundary: one is at {start} {:?} {:?}",
+                    &bytes[start..start + 40],
+                    &bytes[at - 40..at + 80]
+                ),
             }
         }
     }
