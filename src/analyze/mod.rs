@@ -14,6 +14,7 @@ pub mod feed;
 mod findings;
 mod instance;
 pub mod masks;
+mod names;
 pub mod parallel;
 pub mod part;
 pub mod plan;

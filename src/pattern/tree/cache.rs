@@ -48,9 +48,21 @@ impl Cache {
         Cache { slots: Vec::new(), hasher: DefaultHashBuilder::default(), age: 1 }
     }
 
+    /// How often everything was forgotten. Where a leaf is to be found holds for one age.
+    #[inline]
+    pub fn age(&self) -> u64 {
+        self.age
+    }
+
     /// Forgets everything, at no cost.
     pub fn clear(&mut self) {
         self.age += 1;
+    }
+
+    /// Forgets everything, and what either of two trees has said of its leaves no longer holds for this one.
+    pub fn clear_after(&mut self, other: &Cache) {
+        self.age = self.age.max(other.age);
+        self.clear();
     }
 
     /// The address of a pattern; none if the pattern is too long to be kept.
