@@ -20,7 +20,7 @@ use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIf, WhatIfSums};
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
-use crate::pattern::slot::slot_of;
+use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::TreeLimits;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Checks, Judged};
@@ -195,7 +195,7 @@ impl Aggregate for Aggregates {
         self.top_keys.observe(record);
         self.expiry.observe(record);
         self.usage.observe(record);
-        let slot = slot_of(record.key);
+        let slot = if name.tagged { slot_of(record.key) } else { slot_of_untagged(record.key) };
         self.slots.observe_at(record, slot, name.tagged);
         self.instance.observe_at(record, slot);
         self.streams.observe(record);

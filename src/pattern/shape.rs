@@ -192,11 +192,10 @@ fn octets(name: &[u8], numbers: u64) -> u64 {
         let length = (left >> start).trailing_ones() as usize;
         let run = ones(length) << start;
         left &= !run;
-        let fits = match name.get(start..start + length).unwrap_or_default() {
-            [_] | [b'1'..=b'9', _] | [b'1', _, _] => true,
-            [b'2', b'0'..=b'4', _] | [b'2', b'5', b'0'..=b'5'] => true,
-            _ => false,
-        };
+        let fits = matches!(
+            name.get(start..start + length).unwrap_or_default(),
+            [_] | [b'1'..=b'9', _] | [b'1', _, _] | [b'2', b'0'..=b'4', _] | [b'2', b'5', b'0'..=b'5']
+        );
         octets |= if fits { run } else { 0 };
     }
     octets
