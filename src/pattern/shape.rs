@@ -32,6 +32,9 @@ const NUMBER: u64 = ONES * 0x80;
 const DATE: u64 = ONES * 0x81;
 const OCTET: u64 = ONES * 0x82;
 
+/// An odd number whose bits are in no order: multiplying by it spreads what is hashed.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// Dots between numbers from which on they may be an IP address.
 const DOTS: u32 = 3;
 
@@ -41,7 +44,7 @@ pub struct Shape {
     /// The name with its marks, eight bytes a word, and zeros behind it.
     words: [u64; WORDS],
     length: usize,
-    /// A hash of the rest, with all its bits mixed.
+    /// A hash of the rest.
     hash: u64,
 }
 
@@ -72,23 +75,39 @@ impl Shape {
     /// Whether two shapes are one.
     #[inline]
     pub fn is(&self, other: &Shape) -> bool {
+        // The last word has zeros behind the name, so words that are used tell all.
         let used = used(self.length);
-        self.length == other.length && self.words.iter().zip(&other.words).take(used).all(|(one, two)| one == two)
-    }
-
-    /// Makes this one the same as another.
-    pub fn copy(&mut self, other: &Shape) {
-        *self = other.clone();
+        self.length == other.length && (0..used).all(|at| self.words[at % WORDS] == other.words[at % WORDS])
     }
 
     /// Puts `mark` over the bytes of these bits.
     #[inline]
     fn put(&mut self, mut bits: u64, mark: u64) {
-        for word in self.words.iter_mut().take(used(self.length)) {
+        for at in 0..used(self.length) {
             let over = bytes_of(bits & 0xFF);
+            let word = &mut self.words[at % WORDS];
             *word = (*word & !over) | (mark & over);
             bits >>= WORD;
         }
+    }
+
+    /// Puts [`NUMBER`] over the bytes of these bits, and hashes what comes of it.
+    #[inline]
+    fn put_numbers(&mut self, mut bits: u64) {
+        self.hash = self.length as u64;
+        for at in 0..used(self.length) {
+            let over = bytes_of(bits & 0xFF);
+            let word = &mut self.words[at % WORDS];
+            *word = (*word & !over) | (NUMBER & over);
+            self.hash = (self.hash.rotate_left(23) ^ *word).wrapping_mul(FACTOR);
+            bits >>= WORD;
+        }
+    }
+
+    /// Mixes the hash.
+    #[inline]
+    fn mix(&mut self, more: u64) {
+        self.hash = (self.hash ^ more ^ self.hash >> 32).wrapping_mul(FACTOR);
     }
 }
 
@@ -111,24 +130,31 @@ impl Shaper {
             return false;
         }
         shape.length = name.len();
-        let (mut all, mut digits) = (0, 0);
         let (words, rest) = name.as_chunks::<WORD>();
-        let words = words.iter().map(|word| u64::from_le_bytes(*word));
-        for (i, (into, word)) in shape.words.iter_mut().zip(words.chain([last_word(name, rest)])).enumerate() {
-            *into = word;
+        let (mut all, mut digits, mut place) = (0, 0, 0);
+        for word in words {
+            let word = u64::from_le_bytes(*word);
+            shape.words[place / WORD % WORDS] = word;
             all |= word;
-            digits |= digits_of(word) << (WORD * i);
+            digits |= digits_of(word) << (place % LONGEST);
+            place += WORD;
+        }
+        if !rest.is_empty() {
+            let word = last_word(name, rest);
+            shape.words[place / WORD % WORDS] = word;
+            all |= word;
+            digits |= digits_of(word) << (place % LONGEST);
         }
         if all & HIGH != 0 {
             return false;
         }
         let numbers = self.numbers(name, digits);
-        shape.put(numbers.all, NUMBER);
+        shape.put_numbers(numbers.all);
         if numbers.dates | numbers.octets != 0 {
             shape.put(numbers.dates, DATE);
             shape.put(numbers.octets, OCTET);
         }
-        shape.hash = hash(shape);
+        shape.mix(numbers.dates.wrapping_add(numbers.octets.rotate_left(1)));
         true
     }
 
@@ -207,12 +233,12 @@ fn ones(count: usize) -> u64 {
     u64::MAX >> (LONGEST - count.clamp(1, LONGEST))
 }
 
-/// The bytes of a name behind its whole words, and zeros.
+/// The bytes of a name behind its whole words, of which there are some, and zeros.
 #[inline]
 fn last_word(name: &[u8], rest: &[u8]) -> u64 {
     match name.last_chunk::<WORD>() {
-        // The last eight bytes, without those that are not of the rest. Nothing is left of them if there is none.
-        Some(last) => (u64::from_le_bytes(*last) >> 1) >> (8 * (WORD - rest.len()) - 1),
+        // The last eight bytes, without those that are not of the rest.
+        Some(last) => u64::from_le_bytes(*last) >> (8 * (WORD - rest.len()) % LONGEST),
         None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
     }
 }
@@ -235,14 +261,6 @@ fn bytes_of(bits: u64) -> u64 {
     let one_each = (bits * ONES) & 0x8040_2010_0804_0201;
     let set = (((one_each & !HIGH) + !HIGH) | one_each) & HIGH; // the high bit of each byte that is not zero
     (set >> 7) * 0xFF
-}
-
-#[inline]
-fn hash(shape: &Shape) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let words = shape.words.iter().take(used(shape.length));
-    let hash = words.fold(shape.length as u64, |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR));
-    (hash ^ hash >> 32).wrapping_mul(FACTOR)
 }
 
 #[cfg(test)]

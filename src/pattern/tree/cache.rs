@@ -25,6 +25,8 @@ struct Slot {
     /// Part of the text's hash: most other texts are told without looking at them.
     mark: u32,
     leaf: u32,
+    /// The mark of the last pattern that was offered and not kept: one that comes once more is, most of a wide set never do.
+    offered: u32,
 }
 
 /// Where a pattern is to be found.
@@ -84,13 +86,17 @@ impl Cache {
         (found.age == self.age && same).then_some(found.leaf)
     }
 
-    /// Remembers the leaf of a pattern.
+    /// Remembers the leaf of a pattern that is offered for the second time.
     pub fn put(&mut self, address: Address, pattern: &PatternBuf, leaf: u32) {
         if self.slots.is_empty() {
             self.slots.resize_with(SLOTS, Slot::default);
         }
         let age = self.age;
         if let Some(kept) = self.slots.get_mut(address.slot) {
+            let is_first = std::mem::replace(&mut kept.offered, address.mark) != address.mark;
+            if is_first && kept.age != 0 {
+                return;
+            }
             kept.text.clear();
             kept.text.push_str(&pattern.text);
             kept.parts.clear();

@@ -84,7 +84,9 @@ impl<T: Payload> PatternTree<T> {
     /// The number of a pattern's payload, found from the root.
     #[inline(never)]
     fn find(&mut self, pattern: &PatternBuf, address: Option<Address>) -> u32 {
-        let leaf = self.seek(pattern).unwrap_or_else(|| self.find_or_make(pattern));
+        // In strict mode nothing is counted, and most names of wide sets are in a `{*}`, which is found on the way down.
+        let known = if self.is_strict() { None } else { self.seek(pattern) };
+        let leaf = known.unwrap_or_else(|| self.find_or_make(pattern));
         let payload = self.places.payload_of(leaf);
         if let Some(address) = address {
             self.cache.put(address, pattern, payload);
