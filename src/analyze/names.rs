@@ -112,7 +112,7 @@ impl Names {
                     let plain = self.other.is_plain();
                     *slot = Slot { shape: self.shape.clone(), leaf: Some(leaf), missed: 0, tagged, plain };
                     if !plain {
-                        judged.clone_from(&self.other);
+                        *judged = self.other.kept();
                     }
                 }
                 slot.missed = mark;
