@@ -310,7 +310,9 @@ impl Checks {
     #[inline]
     pub fn judge_named(&self, record: &Record<'_>, named: &NameJudged, judged: &mut Judged) {
         judged.matched = named.matched;
-        if named.exemptions != judged.exemptions {
+        // Mostly both are empty. They are not compared, and nothing is copied: there is nothing behind the pointer of an empty
+        // list, and a vector load from there, though masked out, costs 100 ns.
+        if !named.exemptions.is_empty() || !judged.exemptions.is_empty() {
             judged.exemptions.clone_from(&named.exemptions);
         }
         let view = KeyView { record, context: &self.context, matched: named.matched };
