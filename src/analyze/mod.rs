@@ -16,6 +16,7 @@ mod findings;
 mod instance;
 pub mod line;
 pub mod masks;
+mod names;
 pub mod parallel;
 pub mod part;
 pub mod plan;

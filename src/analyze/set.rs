@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::findings::{self, Found};
+use super::names::Names;
 use crate::aggregate::Aggregate;
 use crate::aggregate::breakdown::Breakdown;
 use crate::aggregate::databases::Databases;
@@ -17,10 +18,9 @@ use crate::aggregate::top_keys::TopKeys;
 use crate::aggregate::totals::Totals;
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIf, WhatIfSums};
-use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
-use crate::pattern::slot::{has_tag, slot_of};
+use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::TreeLimits;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Checks, Judged};
@@ -59,7 +59,7 @@ pub struct Questions {
 #[derive(Debug)]
 pub struct Aggregates {
     questions: Arc<Questions>,
-    pattern: PatternBuf,
+    names: Names,
     judged: Judged,
     totals: Totals,
     databases: Databases,
@@ -107,7 +107,7 @@ impl Aggregates {
         let top = questions.top;
         Aggregates {
             questions: Arc::clone(questions),
-            pattern: PatternBuf::default(),
+            names: Names::new(questions),
             judged: Judged::default(),
             totals: Totals::new(questions.reference),
             databases: Databases::new(questions.reference),
@@ -185,8 +185,9 @@ fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> repo
 
 impl Aggregate for Aggregates {
     fn observe(&mut self, record: &Record<'_>) {
-        self.questions.classifier.classify(record.key, &mut self.pattern);
-        self.questions.checks.judge(record, &self.pattern, &mut self.judged);
+        let questions = &*self.questions;
+        let name = self.names.know(record.key, questions, &mut self.patterns);
+        questions.checks.judge_named(record, name.judged, &mut self.judged);
         self.totals.observe(record);
         self.databases.observe(record);
         self.breakdown.observe(record);
@@ -194,12 +195,12 @@ impl Aggregate for Aggregates {
         self.top_keys.observe(record);
         self.expiry.observe(record);
         self.usage.observe(record);
-        let slot = slot_of(record.key);
-        self.slots.observe_at(record, slot, has_tag(record.key));
+        let slot = if name.tagged { slot_of(record.key) } else { slot_of_untagged(record.key) };
+        self.slots.observe_at(record, slot, name.tagged);
         self.instance.observe_at(record, slot);
         self.streams.observe(record);
-        self.violations.observe(record, &self.judged, &self.questions.checks);
-        self.patterns.observe(record, &self.pattern, &self.judged);
+        self.violations.observe(record, &self.judged, &questions.checks);
+        self.patterns.observe_at(record, name.leaf, &self.judged);
         self.what_if.observe(record);
     }
 

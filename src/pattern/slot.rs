@@ -25,6 +25,12 @@ pub fn slot_of(key: &[u8]) -> u16 {
     crc16(hashed) % SLOTS
 }
 
+/// The slot of a key that is known to have no hash tag.
+#[inline]
+pub fn slot_of_untagged(key: &[u8]) -> u16 {
+    crc16(key) % SLOTS
+}
+
 /// Whether the slot of `key` is that of a hash tag inside it.
 pub fn has_tag(key: &[u8]) -> bool {
     tag(key).is_some()
@@ -127,6 +133,7 @@ mod tests {
         }
         for key in ["", "{", "}", "{}", "{}x", "foo{}{bar}", "foo{bar", "foo}bar{", "plain"] {
             assert!(!has_tag(key.as_bytes()), "{key}");
+            assert_eq!(slot_of_untagged(key.as_bytes()), slot_of(key.as_bytes()), "{key}");
             assert_eq!(slot_of(key.as_bytes()), bitwise(key.as_bytes()) % SLOTS, "{key}");
         }
     }
