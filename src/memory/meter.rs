@@ -236,6 +236,31 @@ impl Visit for Meter<'_> {
     }
 
     #[inline]
+    fn lengths_suffice(&self) -> bool {
+        match self.value_type {
+            ValueType::Set => self.set.is_table(),
+            ValueType::Zset | ValueType::Zset2 => self.zset.is_table(self.model),
+            ValueType::Hash => self.hash.is_table(),
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn element_len(&mut self, len: u64) {
+        self.set.add(self.model, len);
+    }
+
+    #[inline]
+    fn pair_len(&mut self, field: u64, value: u64) {
+        self.hash.add(self.model, field, value);
+    }
+
+    #[inline]
+    fn scored_len(&mut self, member: u64) {
+        self.zset.add(self.model, member);
+    }
+
+    #[inline]
     fn element(&mut self, element: RawString<'_>) {
         let result = match self.value_type {
             ValueType::Set => self.set.member(self.model, element, &mut self.scratch),

@@ -108,6 +108,26 @@ impl Visit for Meters<'_> {
     }
 
     #[inline]
+    fn lengths_suffice(&self) -> bool {
+        self.base.lengths_suffice() && self.others.iter().all(Visit::lengths_suffice)
+    }
+
+    #[inline]
+    fn element_len(&mut self, len: u64) {
+        self.each_plain(|meter| meter.element_len(len));
+    }
+
+    #[inline]
+    fn pair_len(&mut self, field: u64, value: u64) {
+        self.each_plain(|meter| meter.pair_len(field, value));
+    }
+
+    #[inline]
+    fn scored_len(&mut self, member: u64) {
+        self.each_plain(|meter| meter.scored_len(member));
+    }
+
+    #[inline]
     fn element(&mut self, element: RawString<'_>) {
         match element.is_compressed() {
             false => self.each_plain(|meter| meter.element(element)),

@@ -57,6 +57,35 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Passes over a string and tells its decoded length: what [`Cursor::string`] does, for those who want no more.
+    #[inline(always)]
+    pub fn string_len(&mut self) -> Result<u64> {
+        match self.short_string_len() {
+            Some(len) => Ok(len),
+            None => self.string().map(|string| string.len()),
+        }
+    }
+
+    /// The same for texts below 64 bytes and for numbers, which is most; none when the bytes do not suffice.
+    #[inline(always)]
+    fn short_string_len(&mut self) -> Option<u64> {
+        let rest = self.rest();
+        let first = *rest.first()?;
+        if first < 0x40 {
+            self.take(1 + u64::from(first)).ok()?;
+            return Some(u64::from(first));
+        }
+        if !(0xC0..=0xC2).contains(&first) {
+            return None;
+        }
+        // One, two or four bytes; four are read of any, and what is too much is shifted out.
+        let width = 1u32 << (first & 3);
+        let beyond = 32 - 8 * width;
+        let raw = i32::from_le_bytes(*rest.get(1..)?.first_chunk::<4>()?);
+        self.take(1 + u64::from(width)).ok()?;
+        Some(decimal_len((raw << beyond) >> beyond))
+    }
+
     /// Returns to the beginning of a string that goes on for `len` bytes from here, beyond the bytes at hand.
     #[cold]
     fn back_to(&mut self, start: Cursor<'a>, len: u64) -> Error {
@@ -244,6 +273,22 @@ mod tests {
             decoded(&[0xC3, 0x09, 0x40, 0x64, 0x01, 0x61, 0x61, 0xE0, 0x57, 0x00, 0x01, 0x61, 0x61]),
             vec![b'a'; 100]
         );
+    }
+
+    #[test]
+    fn the_length_alone_is_that_of_the_string() {
+        let tails = [&b""[..], b"\x05\x61\x20\x03", &[0xFF; 6], &[b'a'; 80]];
+        for (first, tail) in (0..=255u8).flat_map(|first| tails.map(|tail| (first, tail))) {
+            let bytes = [&[first][..], tail].concat();
+            let (mut whole, mut short) = (Cursor::new(&bytes, 9), Cursor::new(&bytes, 9));
+            let (string, len) = (whole.string(), short.string_len());
+            assert_eq!(whole.offset(), short.offset(), "{first:#04x}");
+            match (string, len) {
+                (Ok(string), Ok(len)) => assert_eq!(string.len(), len, "{first:#04x}"),
+                (Err(one), Err(other)) => assert_eq!(one.to_string(), other.to_string()),
+                _ => panic!("{first:#04x}"),
+            }
+        }
     }
 
     #[test]
