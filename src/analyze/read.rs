@@ -243,7 +243,7 @@ fn record<'k>(
         idle: entry.idle,
         freq: entry.freq,
         fields_with_ttl: measured.fields_with_ttl,
-        stream: measured.stream,
+        stream: measured.stream.as_ref(),
         value: measured.value,
         raw: Some(value),
     })

@@ -62,7 +62,7 @@ impl Value {
     }
 
     #[inline]
-    fn measured(self) -> Measured {
+    fn measured(self, value: ValueFacts) -> Measured {
         Measured {
             encoding: self.encoding,
             length: Some(self.length),
@@ -71,7 +71,7 @@ impl Value {
             module: None,
             fields_with_ttl: None,
             stream: None,
-            value: ValueFacts::default(),
+            value,
         }
     }
 }
@@ -101,7 +101,9 @@ pub struct Meter<'m> {
     /// What is being expanded; [`super::Meters`] hands one buffer around.
     pub(super) scratch: Vec<u8>,
     error: Option<Error>,
-    string: Option<(Value, ValueFacts)>,
+    /// Of the last value, once it is priced. It stays where it was made: it is large.
+    measured: Measured,
+    priced: bool,
     list: list::ListMeter,
     set: set::SetMeter,
     zset: zset::ZsetMeter,
@@ -119,7 +121,8 @@ impl<'m> Meter<'m> {
             value_type: ValueType::String,
             scratch: Vec::new(),
             error: None,
-            string: None,
+            measured: Value::new(Encoding::Unknown, 0, 0, 0).measured(ValueFacts::default()),
+            priced: false,
             list: list::ListMeter::default(),
             set: set::SetMeter::default(),
             zset: zset::ZsetMeter::default(),
@@ -134,18 +137,19 @@ impl<'m> Meter<'m> {
     pub fn begin_key(&mut self, key_len: u64, has_ttl: bool) {
         self.key = Key { len: key_len.min(limits::MAX_KEY_BYTES), expires: has_ttl };
         self.error = None;
-        self.string = None;
+        self.priced = false;
     }
 
     /// What the server makes of the value that was walked. Afterwards the meter is ready for the next key.
-    #[inline]
-    pub fn finish(&mut self) -> Result<Measured> {
-        if let Some((value, facts)) = self.string.take() {
-            return Ok(Measured { value: facts, ..value.measured() });
+    #[inline(always)]
+    pub fn finish(&mut self) -> Result<&Measured> {
+        if !self.priced {
+            self.measured = self.finish_other()?;
         }
-        self.finish_other()
+        Ok(&self.measured)
     }
 
+    #[inline(never)]
     fn finish_other(&mut self) -> Result<Measured> {
         if self.scratch.capacity() > KEPT_SCRATCH {
             self.scratch = Vec::new();
@@ -153,19 +157,19 @@ impl<'m> Meter<'m> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let (model, key) = (self.model, self.key);
+        let (model, key, none) = (self.model, self.key, ValueFacts::default());
         Ok(match self.value_type.kind() {
             Kind::String => return Err(Error::usage("finish was called before a value was walked")),
-            Kind::List => self.list.finish(model, key).measured(),
-            Kind::Set => self.set.finish(model, key).measured(),
-            Kind::Zset => self.zset.finish(model, key).measured(),
+            Kind::List => self.list.finish(model, key).measured(none),
+            Kind::Set => self.set.finish(model, key).measured(none),
+            Kind::Zset => self.zset.finish(model, key).measured(none),
             Kind::Hash => {
-                let measured = self.hash.finish(model, key, self.stream.tree()).measured();
+                let measured = self.hash.finish(model, key, self.stream.tree()).measured(none);
                 Measured { fields_with_ttl: self.hash.with_ttl(), ..measured }
             }
             Kind::Stream => {
                 let (value, facts) = self.stream.finish(model, key);
-                Measured { stream: Some(facts), ..value.measured() }
+                Measured { stream: Some(facts), ..value.measured(none) }
             }
             Kind::Module => self.module_value(),
             Kind::Array => self.array_value(),
@@ -181,14 +185,18 @@ impl<'m> Meter<'m> {
         let length = if vectors { self.module.second } else { None };
         let nodes = length.unwrap_or(0).min(self.module.integers).saturating_mul(VECTOR_NODE);
         let memory = [outside, object, self.module.bytes, nodes].into_iter().fold(0, u64::saturating_add);
-        Measured { length, module: self.module.name, ..Value::new(Encoding::Raw, 0, memory, slack).measured() }
+        Measured {
+            length,
+            module: self.module.name,
+            ..Value::new(Encoding::Raw, 0, memory, slack).measured(ValueFacts::default())
+        }
     }
 
     fn array_value(&self) -> Measured {
         let Framed { outside, object, slack } = self.model.frame(self.key);
         let slots = self.module.integers.saturating_mul(ARRAY_SLOT);
         let memory = [outside, object, self.module.bytes, slots].into_iter().fold(0, u64::saturating_add);
-        Value::new(Encoding::Sliced, self.module.integers, memory, slack).measured()
+        Value::new(Encoding::Sliced, self.module.integers, memory, slack).measured(ValueFacts::default())
     }
 
     #[inline]
@@ -203,6 +211,9 @@ impl Visit for Meter<'_> {
     #[inline]
     fn begin(&mut self, value_type: ValueType) {
         self.value_type = value_type;
+        if value_type == ValueType::String {
+            return; // most are, and need nothing
+        }
         match value_type.kind() {
             Kind::String => {}
             Kind::List => self.list.begin(),
@@ -220,7 +231,10 @@ impl Visit for Meter<'_> {
     #[inline]
     fn string(&mut self, value: RawString<'_>) {
         match string::measure(self.model, self.key, value, &mut self.scratch) {
-            Ok(measured) => self.string = Some((measured, string::look(value, &mut self.scratch))),
+            Ok(measured) => {
+                self.measured = measured.measured(string::look(value, &mut self.scratch));
+                self.priced = true;
+            }
             Err(error) => self.keep(Err(error)),
         }
     }

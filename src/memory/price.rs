@@ -167,6 +167,20 @@ impl Model {
         }
     }
 
+    /// The same, and what the allocator gives beyond that.
+    #[inline]
+    pub(super) fn sds_with_slack(&self, len: u64) -> (u64, i64) {
+        match usize::try_from(len).ok().and_then(|len| self.short.values.get(len)) {
+            Some(part) => (u64::from(part.memory), part.slack.into()),
+            None => self.computed_sds_with_slack(len),
+        }
+    }
+
+    #[inline(never)]
+    fn computed_sds_with_slack(&self, len: u64) -> (u64, i64) {
+        (self.computed_sds(len), self.sds_slack(len))
+    }
+
     pub(super) fn computed_sds(&self, len: u64) -> u64 {
         let size = self.sds_size(len);
         match self.layout.sds_count {
@@ -190,7 +204,8 @@ impl Model {
             Frame::Entry { cluster } => {
                 let links = if self.config.in_cluster() { cluster } else { 0 };
                 let entry = MAIN_ENTRY + links;
-                framed(self.sds(key.len) + entry, self.sds_slack(key.len) + gap(0, entry))
+                let (name, slack) = self.sds_with_slack(key.len);
+                framed(name + entry, slack + gap(0, entry))
             }
             Frame::SharedKey => {
                 let key = if key.len < 1 << 16 { self.usable(key.len + SHARED_HEADER + 1) } else { self.sds(key.len) };

@@ -74,7 +74,8 @@ fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Opti
 fn text(model: &Model, key: Key, len: u64) -> Value {
     let raw = || {
         let Framed { outside, object, slack } = model.frame(key);
-        Value::new(Encoding::Raw, len, outside + object + model.sds(len), slack + model.sds_slack(len))
+        let (text, more) = model.sds_with_slack(len);
+        Value::new(Encoding::Raw, len, outside + object + text, slack + more)
     };
     match &model.layout.short {
         ShortStrings::Raw => raw(),
