@@ -144,36 +144,42 @@ impl<'m> Meter<'m> {
     #[inline(always)]
     pub fn finish(&mut self) -> Result<&Measured> {
         if !self.priced {
-            self.measured = self.finish_other()?;
+            self.finish_other()?;
         }
         Ok(&self.measured)
     }
 
     #[inline(never)]
-    fn finish_other(&mut self) -> Result<Measured> {
+    fn finish_other(&mut self) -> Result<()> {
         if self.scratch.capacity() > KEPT_SCRATCH {
             self.scratch = Vec::new();
         }
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let (model, key, none) = (self.model, self.key, ValueFacts::default());
-        Ok(match self.value_type.kind() {
+        let (model, key) = (self.model, self.key);
+        let value = match self.value_type.kind() {
             Kind::String => return Err(Error::usage("finish was called before a value was walked")),
-            Kind::List => self.list.finish(model, key).measured(none),
-            Kind::Set => self.set.finish(model, key).measured(none),
-            Kind::Zset => self.zset.finish(model, key).measured(none),
-            Kind::Hash => {
-                let measured = self.hash.finish(model, key, self.stream.tree()).measured(none);
-                Measured { fields_with_ttl: self.hash.with_ttl(), ..measured }
-            }
+            Kind::List => self.list.finish(model, key),
+            Kind::Set => self.set.finish(model, key),
+            Kind::Zset => self.zset.finish(model, key),
+            Kind::Hash => self.hash.finish(model, key, self.stream.tree()),
             Kind::Stream => {
                 let (value, facts) = self.stream.finish(model, key);
-                Measured { stream: Some(facts), ..value.measured(none) }
+                self.measured = Measured { stream: Some(facts), ..value.measured(ValueFacts::default()) };
+                return Ok(());
             }
-            Kind::Module => self.module_value(),
+            Kind::Module => {
+                self.measured = self.module_value();
+                return Ok(());
+            }
             Kind::Array => self.array_value(),
-        })
+        };
+        self.measured = value.measured(ValueFacts::default());
+        if let Kind::Hash = self.value_type.kind() {
+            self.measured.fields_with_ttl = self.hash.with_ttl();
+        }
+        Ok(())
     }
 
     /// What a module takes only the module knows: its parts on disk are the guess. Servers that do not keep the key in
@@ -192,11 +198,11 @@ impl<'m> Meter<'m> {
         }
     }
 
-    fn array_value(&self) -> Measured {
+    fn array_value(&self) -> Value {
         let Framed { outside, object, slack } = self.model.frame(self.key);
         let slots = self.module.integers.saturating_mul(ARRAY_SLOT);
         let memory = [outside, object, self.module.bytes, slots].into_iter().fold(0, u64::saturating_add);
-        Value::new(Encoding::Sliced, self.module.integers, memory, slack).measured(ValueFacts::default())
+        Value::new(Encoding::Sliced, self.module.integers, memory, slack)
     }
 
     #[inline]

@@ -55,6 +55,8 @@ pub struct Model {
     about_layout: Option<&'static str>,
     nodes: NodePrices,
     short: ShortPrices,
+    /// Key and object, by whether the key expires and its length.
+    frames: [[ShortFrame; ShortPrices::STRINGS]; 2],
     shares_numbers: bool,
 }
 
@@ -71,6 +73,14 @@ struct ShortPrices {
     values: [Part; ShortPrices::STRINGS],
     /// A field and its value are priced apart from each other.
     apart: bool,
+}
+
+/// What a key of so many bytes and its object take: see [`price::Framed`].
+#[derive(Debug, Clone, Copy, Default)]
+struct ShortFrame {
+    outside: u32,
+    object: u32,
+    slack: i32,
 }
 
 /// A part of an element of a table.
@@ -119,11 +129,13 @@ impl Model {
             about_layout,
             nodes,
             short: ShortPrices::NONE,
+            frames: [[ShortFrame::default(); ShortPrices::STRINGS]; 2],
             shares_numbers,
         };
         // Those of elements are made of those of strings.
         model.short = model.short_prices();
         model.short_elements();
+        model.frames = model.short_frames();
         model
     }
 
@@ -203,6 +215,10 @@ mod tests {
                     (0..300).all(|len| model.element(table_use, len) == model.computed_element(table_use, len)),
                     "{name} {table_use:?}"
                 );
+            }
+            for (len, expires) in (0..300).flat_map(|len| [(len, false), (len, true)]) {
+                let key = price::Key { len, expires };
+                assert_eq!(model.frame(key), model.computed_frame(key), "{name} {len}");
             }
             for (field, value) in
                 (0..150).flat_map(|field| [0, 1, 31, 32, 99, 127, 128, 999].map(|value| (field, value)))

@@ -4,7 +4,7 @@ use super::growth::{Growth, Kind, occupied};
 use super::layout::*;
 use super::rax::Shape;
 use super::slack::gap;
-use super::{Model, Part, ShortPrices};
+use super::{Model, Part, ShortFrame, ShortPrices};
 
 /// What is known of a key before its value.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,7 +16,7 @@ pub struct Key {
 }
 
 /// What key and object take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Framed {
     /// Added after the value's own figure.
     pub outside: u64,
@@ -133,7 +133,7 @@ impl Model {
     }
 
     /// A field without an expiry and its value in a table, entry included, and what the allocator gives beyond that.
-    #[inline]
+    #[inline(always)]
     pub(super) fn plain_pair(&self, field: u64, value: u64) -> (u64, i64) {
         let short = |parts: &[Part; ShortPrices::STRINGS], len| {
             usize::try_from(len).ok().and_then(|len| parts.get(len).copied())
@@ -143,8 +143,13 @@ impl Model {
             (Some(field), Some(value)) if self.short.apart => {
                 (u64::from(field.memory) + u64::from(value.memory), i64::from(field.slack) + i64::from(value.slack))
             }
-            _ => (self.pair(field, value, false), self.pair_slack(field, value, false)),
+            _ => self.computed_plain_pair(field, value),
         }
+    }
+
+    #[inline(never)]
+    fn computed_plain_pair(&self, field: u64, value: u64) -> (u64, i64) {
+        (self.pair(field, value, false), self.pair_slack(field, value, false))
     }
 
     /// A field with a header of its own.
@@ -193,6 +198,32 @@ impl Model {
     /// Key and object of a value that is not inside the object.
     #[inline]
     pub(super) fn frame(&self, key: Key) -> Framed {
+        let short = usize::try_from(key.len).ok().and_then(|len| self.frames[usize::from(key.expires)].get(len));
+        match short {
+            Some(&ShortFrame { outside, object, slack }) => {
+                Framed { outside: outside.into(), object: object.into(), slack: slack.into() }
+            }
+            None => self.computed_frame(key),
+        }
+    }
+
+    /// Frames of keys that are looked up from then on.
+    pub(super) fn short_frames(&self) -> [[ShortFrame; ShortPrices::STRINGS]; 2] {
+        // What a key of so few bytes takes fits many times.
+        let short = |Framed { outside, object, slack }| {
+            Some(ShortFrame {
+                outside: u32::try_from(outside).ok()?,
+                object: u32::try_from(object).ok()?,
+                slack: i32::try_from(slack).ok()?,
+            })
+        };
+        [false, true].map(|expires| {
+            std::array::from_fn(|len| short(self.computed_frame(Key { len: len as u64, expires })).unwrap_or_default())
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn computed_frame(&self, key: Key) -> Framed {
         let object = self.layout.object;
         let framed = |outside, slack| Framed { outside, object, slack };
         match self.layout.frame {

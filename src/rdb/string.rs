@@ -44,6 +44,32 @@ impl<'a> Cursor<'a> {
     /// Inlined always: the result is large, and copying it out of a call takes as long as reading it.
     #[inline(always)]
     pub fn string(&mut self) -> Result<RawString<'a>> {
+        match self.short_text() {
+            Some((head, text)) => {
+                let offset = self.offset() + head as u64;
+                self.advance(head + text.len());
+                Ok(RawString { offset, form: Form::Plain(text) })
+            }
+            None => self.other_string(),
+        }
+    }
+
+    /// What is most: a text below 16 KiB, and the bytes in front of it. None when the bytes do not suffice.
+    #[inline(always)]
+    fn short_text(&self) -> Option<(usize, &'a [u8])> {
+        let rest = self.rest();
+        let &first = rest.first()?;
+        let (head, len) = match first >> 6 {
+            0 => (1, usize::from(first)),
+            1 => (2, usize::from(first & 0x3F) << 8 | usize::from(*rest.get(1)?)),
+            _ => return None,
+        };
+        Some((head, rest.get(head..head + len)?))
+    }
+
+    /// Any string.
+    #[inline(never)]
+    fn other_string(&mut self) -> Result<RawString<'a>> {
         let start = self.clone();
         match self.length_or_special()? {
             Length::Plain(len) => {
@@ -62,27 +88,24 @@ impl<'a> Cursor<'a> {
     pub fn string_len(&mut self) -> Result<u64> {
         match self.short_string_len() {
             Some(len) => Ok(len),
-            None => self.string().map(|string| string.len()),
+            None => self.other_string().map(|string| string.len()),
         }
     }
 
-    /// The same for texts below 64 bytes and for numbers, which is most; none when the bytes do not suffice.
+    /// The same for short texts and for numbers, which is most; none when the bytes do not suffice.
     #[inline(always)]
     fn short_string_len(&mut self) -> Option<u64> {
+        if let Some((head, text)) = self.short_text() {
+            self.advance(head + text.len());
+            return Some(text.len() as u64);
+        }
         let rest = self.rest();
-        let first = *rest.first()?;
-        if first < 0x40 {
-            self.take(1 + u64::from(first)).ok()?;
-            return Some(u64::from(first));
-        }
-        if !(0xC0..=0xC2).contains(&first) {
-            return None;
-        }
+        let &first = rest.first().filter(|first| (0xC0..=0xC2).contains(*first))?;
         // One, two or four bytes; four are read of any, and what is too much is shifted out.
         let width = 1u32 << (first & 3);
         let beyond = 32 - 8 * width;
         let raw = i32::from_le_bytes(*rest.get(1..)?.first_chunk::<4>()?);
-        self.take(1 + u64::from(width)).ok()?;
+        self.advance(1 + width as usize);
         Some(decimal_len((raw << beyond) >> beyond))
     }
 
@@ -178,15 +201,19 @@ impl<'a> RawString<'a> {
         }
     }
 
-    /// The first `want` decoded bytes, or all if there are fewer, or some more; `scratch` as in [`RawString::decode`].
+    /// The first `want` decoded bytes, or all if there are fewer, or some more: borrowed where they stand in the file, else made
+    /// in `scratch`.
     pub fn prefix<'s>(&self, want: usize, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
     where
         'a: 's,
     {
         match self.form {
             Form::Lzf { block, len } => {
-                scratch.clear();
                 let len = self.expandable(len)?;
+                if let Some(literals) = lzf::first_literals(block, len, want) {
+                    return Ok(literals);
+                }
+                scratch.clear();
                 lzf::expand_prefix(block, len, want, scratch)
                     .map_err(|error| Error::corrupt(self.offset, error.message()))?;
                 Ok(scratch)
