@@ -12,6 +12,8 @@ mod string;
 mod tests;
 mod zset;
 
+use std::num::NonZeroU64;
+
 use super::Model;
 use super::price::{Framed, Key};
 use super::slack::gap;
@@ -21,7 +23,7 @@ use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
-use crate::record::{Encoding, Kind, ModuleName, StreamFacts, ValueFacts};
+use crate::record::{Encoding, Kind, ModuleName, StreamFacts};
 use crate::units::Bytes;
 
 /// What a server makes of a value.
@@ -42,7 +44,16 @@ pub struct Measured {
     /// For streams.
     pub stream: Option<StreamFacts>,
     /// What is seen of a string's text.
-    pub value: ValueFacts,
+    pub text: TextFacts,
+}
+
+/// What is seen of a string's text: see [`crate::record::ValueFacts`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TextFacts {
+    /// It begins as a JSON object does.
+    pub json_object: bool,
+    /// Bytes that are left of one that is stored compressed.
+    pub compressed: Option<NonZeroU64>,
 }
 
 /// What most values have.
@@ -62,7 +73,7 @@ impl Value {
     }
 
     #[inline]
-    fn measured(self, value: ValueFacts) -> Measured {
+    fn measured(self, text: TextFacts) -> Measured {
         Measured {
             encoding: self.encoding,
             length: Some(self.length),
@@ -71,7 +82,7 @@ impl Value {
             module: None,
             fields_with_ttl: None,
             stream: None,
-            value,
+            text,
         }
     }
 }
@@ -121,7 +132,7 @@ impl<'m> Meter<'m> {
             value_type: ValueType::String,
             scratch: Vec::new(),
             error: None,
-            measured: Value::new(Encoding::Unknown, 0, 0, 0).measured(ValueFacts::default()),
+            measured: Value::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default()),
             priced: false,
             list: list::ListMeter::default(),
             set: set::SetMeter::default(),
@@ -166,7 +177,7 @@ impl<'m> Meter<'m> {
             Kind::Hash => self.hash.finish(model, key, self.stream.tree()),
             Kind::Stream => {
                 let (value, facts) = self.stream.finish(model, key);
-                self.measured = Measured { stream: Some(facts), ..value.measured(ValueFacts::default()) };
+                self.measured = Measured { stream: Some(facts), ..value.measured(TextFacts::default()) };
                 return Ok(());
             }
             Kind::Module => {
@@ -175,7 +186,7 @@ impl<'m> Meter<'m> {
             }
             Kind::Array => self.array_value(),
         };
-        self.measured = value.measured(ValueFacts::default());
+        self.measured = value.measured(TextFacts::default());
         if let Kind::Hash = self.value_type.kind() {
             self.measured.fields_with_ttl = self.hash.with_ttl();
         }
@@ -194,7 +205,7 @@ impl<'m> Meter<'m> {
         Measured {
             length,
             module: self.module.name,
-            ..Value::new(Encoding::Raw, 0, memory, slack).measured(ValueFacts::default())
+            ..Value::new(Encoding::Raw, 0, memory, slack).measured(TextFacts::default())
         }
     }
 

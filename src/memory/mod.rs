@@ -33,7 +33,7 @@ mod what_if;
 pub use alloc::Allocator;
 pub use config::ServerConfig;
 pub use instance::{DatabaseMemory, DatabaseShape, InstanceMemory, InstanceShape, SlotShape, TableBytes};
-pub use meter::{Measured, Meter};
+pub use meter::{Measured, Meter, TextFacts};
 pub use meters::{Elsewhere, Meters};
 pub use server::{Server, ServerFamily};
 pub use what_if::WhatIf;
