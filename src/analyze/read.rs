@@ -10,7 +10,7 @@ use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{Entry, Item, Scanner};
-use crate::record::Record;
+use crate::record::{Record, ValueFacts};
 use crate::units::{Bytes, Millis};
 
 use super::raised::Raised;
@@ -324,8 +324,13 @@ fn record<'k>(
         idle: entry.idle,
         freq: entry.freq,
         fields_with_ttl: measured.fields_with_ttl,
-        stream: measured.stream,
-        value: measured.value,
+        stream: measured.stream.as_ref(),
+        // One by one: as a whole they would be read before they have been written.
+        value: ValueFacts {
+            json_object: measured.text.json_object,
+            compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
+            compact: None,
+        },
         raw: Some(value),
     })
 }
