@@ -57,7 +57,12 @@ fn main() -> ExitCode {
     match File::create(&args.out).and_then(|file| dump::write(args.profile, &options, file)) {
         Ok(tally) => {
             let seconds = start.elapsed().as_secs_f64();
-            println!("{} keys, {} with an expiry, {} bytes, in {seconds:.1} s", tally.keys, tally.expiring, tally.bytes + 9);
+            println!(
+                "{} keys, {} with an expiry, {} bytes, in {seconds:.1} s",
+                tally.keys,
+                tally.expiring,
+                tally.bytes + 9
+            );
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -6,9 +6,30 @@ use super::random::Random;
 const NOISE: usize = 4 << 20;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const WORDS: [&str; 24] = [
-    "order", "customer", "status", "pending", "invoice", "address", "shipping", "created", "updated", "price", "amount",
-    "currency", "product", "category", "quantity", "discount", "warehouse", "payment", "session", "language", "country",
-    "device", "browser", "referrer",
+    "order",
+    "customer",
+    "status",
+    "pending",
+    "invoice",
+    "address",
+    "shipping",
+    "created",
+    "updated",
+    "price",
+    "amount",
+    "currency",
+    "product",
+    "category",
+    "quantity",
+    "discount",
+    "warehouse",
+    "payment",
+    "session",
+    "language",
+    "country",
+    "device",
+    "browser",
+    "referrer",
 ];
 const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
 const VOWELS: &[u8; 4] = b"aeio";

@@ -2,12 +2,11 @@
 
 use std::io::{self, Seek, Write};
 
-use super::Keys;
+use super::{Keys, code};
 use crate::dump::random::Random;
 use crate::dump::text::{Noise, name};
 use crate::dump::writer::{self, Writer};
 
-const STRING: u8 = 0;
 /// Multiplies the count of keys, so that ids come in no order, as from a server's table, and each once.
 const SCATTER: u64 = 2_654_435_761;
 
@@ -36,13 +35,13 @@ impl<W: Write + Seek> Keys<W> for Small {
             _ => name(&mut self.name, "user:session:", id, ""),
         }
         let expires_at = out.expiry(random, 60);
-        out.key(expires_at, STRING, &self.name)?;
+        out.key(expires_at, code::STRING, &self.name)?;
         if random.percent(10) {
             self.number.clear();
             writer::number(&mut self.number, (random.next() as i32) >> (random.below(4) * 8));
             return out.put(&self.number);
         }
-        let len = random.between(60, 140) as usize;
+        let len = random.between(70, 150) as usize;
         out.text(self.noise.piece(random, len))
     }
 }
