@@ -15,7 +15,8 @@ use super::random::Random;
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 1 << 20;
-/// Milliseconds of the longest time to live.
+/// Milliseconds of the shortest and the longest time to live. The shortest leaves a server time to load a new dump.
+const SHORTEST_TTL: u64 = 5 * 60 * 1000;
 const LONGEST_TTL: u64 = 30 * 24 * 3600 * 1000;
 
 /// What was written.
@@ -99,7 +100,7 @@ impl<W: Write + Seek> Writer<W> {
     /// A time after the dump was made, for `percent` of all keys.
     #[inline]
     pub fn expiry(&self, random: &mut Random, percent: u64) -> Option<u64> {
-        random.percent(percent).then(|| self.made_at * 1000 + random.between(1000, LONGEST_TTL))
+        random.percent(percent).then(|| self.made_at * 1000 + random.between(SHORTEST_TTL, LONGEST_TTL))
     }
 
     /// Bytes as they are.

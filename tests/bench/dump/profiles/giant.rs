@@ -12,7 +12,7 @@ use crate::dump::writer::Writer;
 const BETWEEN: u64 = 5;
 const PIECE: usize = 1 << 16;
 /// Bytes of a field and its value, about.
-const FIELD: u64 = 64;
+const FIELD: u64 = 60;
 
 pub struct Giant {
     noise: Noise,
