@@ -2,6 +2,9 @@
 //!
 //! A profile writes one key when it is asked for one; this module asks until the dump is large enough. What is costly to make,
 //! as compressed values are, comes from a pool that is made once, so that a dump of a gigabyte takes some seconds.
+//!
+//! Several programs share this, each its own part, so the rest is unused there.
+#![allow(dead_code)]
 
 mod packed;
 mod profiles;
