@@ -34,8 +34,8 @@ struct Args {
     /// Another one gives other names and values.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Version of the format: 11 is that of Redis 7.2, 10 that of Redis 7.0.
-    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u8).range(10..=11))]
+    /// Version of the format: 11 is that of Redis 7.2, 10 that of Redis 7.0, 9 that of Redis 6.2, which has no listpacks.
+    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u8).range(9..=11))]
     rdb_version: u8,
     /// When it says that it was made, in seconds since 1970; keys expire in the thirty days after that.
     #[arg(long, value_name = "SECONDS", default_value_t = 1_767_225_600)]
@@ -52,6 +52,10 @@ fn main() -> ExitCode {
         (None, Some(bytes)) => Scale::Bytes(bytes),
         (None, None) => args.profile.default_scale(),
     };
+    if args.rdb_version < args.profile.first_version() {
+        eprintln!("version {} of the format has no listpacks, as this profile does", args.rdb_version);
+        return ExitCode::from(2);
+    }
     let options = Options { scale, seed: args.seed, version: args.rdb_version, made_at: args.made_at };
     let start = Instant::now();
     match File::create(&args.out).and_then(|file| dump::write(args.profile, &options, file)) {

@@ -35,7 +35,7 @@ pub struct Options {
     pub scale: Scale,
     /// Another one gives other names and values.
     pub seed: u64,
-    /// Version of the format: 11 as Redis 7.2 writes it, or 10 as Redis 7.0.
+    /// Version of the format, from [`Profile::first_version`] on: 9 as Redis 6.2 writes it, 10 as Redis 7.0, 11 as Redis 7.2.
     pub version: u8,
     /// When it says that it was made, in seconds since 1970. Keys expire in the thirty days after that.
     pub made_at: u64,

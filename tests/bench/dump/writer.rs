@@ -67,7 +67,11 @@ impl<W: Write + Seek> Writer<W> {
 
     fn header(&self) -> Vec<u8> {
         let mut header = format!("REDIS{:04}", self.version).into_bytes();
-        let server = if self.version >= 11 { "7.2.5" } else { "7.0.15" };
+        let server = match self.version {
+            ..10 => "6.2.14",
+            10 => "7.0.15",
+            11.. => "7.2.5",
+        };
         for (name, value) in [("redis-ver", server), ("redis-bits", "64")] {
             header.push(0xFA);
             string(&mut header, name.as_bytes());

@@ -44,7 +44,7 @@ def all_peers(args):
                 "biggest keys": ["PROGRAM", "-c", "bigkey", "-n", "20", "-o", null, "DUMP"],
                 "prefixes": ["PROGRAM", "-c", "prefix", "-n", "20", "-o", null, "DUMP"],
             },
-            sign="bigkey",
+            sign="max-depth",
         ),
         Peer("librdb", args.librdb, {"print every key": ["PROGRAM", "DUMP", "-l", null, "print", "-o", null]}),
         Peer(

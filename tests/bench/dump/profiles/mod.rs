@@ -63,6 +63,14 @@ impl Profile {
         }
     }
 
+    /// The first version of the format that has the values of this profile: listpacks came with 10.
+    pub fn first_version(self) -> u8 {
+        match self {
+            Profile::Packed | Profile::Tables | Profile::Mix | Profile::Nested => 10,
+            Profile::Small | Profile::Large | Profile::Wide | Profile::Zeros | Profile::Giant => 9,
+        }
+    }
+
     pub(super) fn keys<W: Write + Seek>(self, scale: Scale, random: &mut Random) -> Box<dyn Keys<W>> {
         match self {
             Profile::Small => Box::new(small::Small::new(random)),
