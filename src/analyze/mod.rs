@@ -166,6 +166,12 @@ fn questions(plan: &Plan, standard: Standard, snapshot: &Snapshot) -> Result<Que
     Ok(questions)
 }
 
+/// All questions of a plan, without a snapshot: what benchmarks and tests of single stages start from. Expiries are held
+/// against `reference`.
+pub fn questions_of(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
+    questions_with(plan, Standard::load(plan)?, reference)
+}
+
 /// The policy of a plan, and what divides the names that it speaks of.
 struct Standard {
     policy: Policy,
