@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn many_misses_make_looks_rare_and_one_hit_ends_that() {
         let mut luck = Luck::default();
-        let mut looks = |luck: &mut Luck, chances: u32, found: bool| {
+        let looks = |luck: &mut Luck, chances: u32, found: bool| {
             let look = |_: &u32| {
                 let tries = luck.tries();
                 match (tries, found) {

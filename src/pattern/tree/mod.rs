@@ -29,7 +29,7 @@ use super::PatternBuf;
 use super::luck::Luck;
 use cache::{Address, Cache};
 use places::{Places, ROOT};
-use step::{Shape, Step, buckets, steps};
+use step::{Shape, Step, buckets, outline, step, step_count, steps};
 
 /// What a tree keeps for each pattern: a commutative monoid.
 pub trait Payload: Default {
@@ -120,9 +120,14 @@ impl<T: Payload> PatternTree<T> {
             self.become_strict();
         }
         let collapses = self.places.collapses();
-        let mut at = ROOT;
-        for step in steps(pattern, self.limits.last_level(self.is_strict())) {
-            at = self.places.child(at, step);
+        let last_level = self.limits.last_level(self.is_strict());
+        let (mut at, count) = (ROOT, step_count(pattern, last_level));
+        for level in 0..count {
+            let place = outline(pattern, level, count);
+            at = match self.places.star(at, place) {
+                Some(star) => star,
+                None => self.places.child(at, step(pattern, level, count)),
+            };
         }
         if self.places.collapses() != collapses {
             self.cache.clear();

@@ -6,7 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Payload;
 use super::limits::TreeLimits;
-use super::step::{Shape, Step};
+use super::step::{Outline, Shape, Step};
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
@@ -167,6 +167,25 @@ impl<T: Payload> Places<T> {
                 return made;
             }
         }
+    }
+
+    /// Where such a step leads if its level has collapsed and the child that was met last is the one for it: then its name
+    /// does not matter.
+    #[inline]
+    pub fn star(&self, parent: u32, step: Outline) -> Option<u32> {
+        let side = usize::from(step.ends);
+        let above = self.at(parent);
+        if !above.shut[side] || !self.counts(parent, step.shape) {
+            return None;
+        }
+        let last = above.last[side];
+        let star = self.arena.get(last as usize)?;
+        let same = match (star.text.as_bytes(), step.separator) {
+            ([], None) => true,
+            ([one], Some(separator)) => *one == separator,
+            _ => false,
+        };
+        (same && star.parent == parent && star.shape == Shape::Star && star.ends == step.ends).then_some(last)
     }
 
     /// Whether such a child counts against the limit of its level, and goes into `{*}` with it.
