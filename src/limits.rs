@@ -41,7 +41,7 @@ pub const EXPAND_AT_ONCE: usize = 1 << 20;
 pub const MAX_BLOB_BYTES: u64 = 4 << 30;
 
 /// Bytes of a mapped file that a reader goes on by: they stay in the processor's second cache until they are summed up.
-pub const QUANTUM_BYTES: usize = 512 << 10;
+pub const QUANTUM_BYTES: usize = 256 << 10;
 
 /// A stretch of a mapped file is divided among two readers only where each gets as much.
 pub const LEAST_STRETCH: usize = 4 << 20;

@@ -2,7 +2,8 @@
 //!
 //! Memory: 16 384 slots of 72 bytes, made when the first key comes, and the name of each slot's heaviest key, cut
 //! at [`NAME_KEPT`] bytes so that a hostile file cannot make us keep 16 384 names of any size. Keys come to slots in no
-//! order, so what every key changes stands together in 16 bytes a slot: 256 KiB, which caches hold.
+//! order, so what every key changes stands together in 16 bytes a slot: 256 KiB, which caches hold. Many keys weigh the
+//! same; of these a number made of the name decides, so that names are hardly ever compared.
 
 use std::cmp::Reverse;
 
@@ -36,10 +37,43 @@ pub struct Slots {
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     memory: Bytes,
+    /// Keys below this are not the heaviest.
+    least: Weight,
     /// Keys beyond those that the slot has counted.
     keys: u32,
-    /// Keys of less memory are not the heaviest; cut at what fits.
-    least: u32,
+}
+
+/// A key's memory, with the precision that 20 bits have, and behind it the upper bits of a number made of its name. It never
+/// falls as either rises.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Weight(u32);
+
+impl Weight {
+    #[inline]
+    fn of(memory: Bytes, name: &[u8]) -> Weight {
+        let memory = u32::try_from(memory.0).unwrap_or(u32::MAX);
+        // Exact to 2^15; above, the 15 bits behind the highest, and how many there are besides.
+        let more = (u32::BITS - memory.leading_zeros()).saturating_sub(15);
+        let rounded = if more == 0 { memory } else { (more << 14) + (memory >> more) };
+        Weight(rounded << 12 | lot(name) >> 20)
+    }
+}
+
+/// A number that tells most names apart: of all that are kept of a name, the ends and the length.
+#[inline]
+fn lot(name: &[u8]) -> u32 {
+    let name = kept(name);
+    let ends = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+        _ => name.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+    };
+    // The golden ratio spreads what differs in a few bits over the upper half.
+    ((ends ^ (name.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+}
+
+#[inline]
+fn kept(name: &[u8]) -> &[u8] {
+    &name[..name.len().min(NAME_KEPT)]
 }
 
 #[derive(Debug, Clone, Default)]
@@ -53,24 +87,17 @@ struct Slot {
     name: Option<Vec<u8>>,
 }
 
-/// A weight as [`Sums`] hold it.
-#[inline]
-fn cut(memory: Bytes) -> u32 {
-    u32::try_from(memory.0).unwrap_or(u32::MAX)
-}
-
 impl Slot {
     /// Takes a key into account that may be the heaviest.
-    #[inline]
     fn offer(&mut self, memory: Bytes, db: u64, name: &[u8]) {
-        let name = &name[..name.len().min(NAME_KEPT)];
+        let name = kept(name);
         if memory < self.heaviest {
             return;
         }
-        let is_first = self
-            .name
-            .as_ref()
-            .is_none_or(|kept| (memory, Reverse(db), Reverse(name)) > (self.heaviest, Reverse(self.db), Reverse(kept)));
+        let is_first = self.name.as_ref().is_none_or(|kept| {
+            (memory, lot(name), Reverse(db), Reverse(name))
+                > (self.heaviest, lot(kept), Reverse(self.db), Reverse(kept))
+        });
         if is_first {
             self.heaviest = memory;
             self.db = db;
@@ -78,6 +105,10 @@ impl Slot {
             kept.clear();
             kept.extend_from_slice(name);
         }
+    }
+
+    fn weight(&self) -> Weight {
+        self.name.as_ref().map_or(Weight::default(), |name| Weight::of(self.heaviest, name))
     }
 }
 
@@ -98,11 +129,11 @@ impl Slots {
         let sums = &mut self.sums[place];
         sums.memory += record.memory;
         sums.keys += 1;
-        let may_be_heaviest = cut(record.memory) >= sums.least;
+        let may_be_heaviest = Weight::of(record.memory, record.key) >= sums.least;
         if may_be_heaviest | tagged | (sums.keys == u32::MAX) {
             let slot = &mut self.slots[place];
             slot.offer(record.memory, record.db, record.key);
-            sums.least = cut(slot.heaviest);
+            sums.least = slot.weight();
             slot.tagged += u64::from(tagged);
             self.tagged_keys += u64::from(tagged);
             if sums.keys == u32::MAX {
@@ -133,7 +164,7 @@ impl Slots {
         }
         for ((sums, slot), more) in self.sums.iter_mut().zip(&mut self.slots).zip(other.sums) {
             sums.memory += more.memory;
-            sums.least = cut(slot.heaviest);
+            sums.least = slot.weight();
             slot.keys += u64::from(more.keys);
         }
     }
@@ -211,7 +242,7 @@ mod tests {
 
     #[test]
     fn slots_come_heaviest_first_with_their_heaviest_key() {
-        let slots = observed(&[("a", 10, 16_383), ("c", 30, 5), ("b", 30, 5), ("d", 5, 5)]).finish(true).unwrap();
+        let slots = observed(&[("a", 10, 16_383), ("c", 29, 5), ("b", 31, 5), ("d", 5, 5)]).finish(true).unwrap();
         let rows: Vec<_> = slots.list.iter().map(|r| (r.slot, r.keys, r.memory.0, r.example.key.as_text())).collect();
         assert_eq!(slots.list[1].tagged_keys, 0);
         assert_eq!(rows, [(5, 3, 65, Some("b")), (16_383, 1, 10, Some("a"))]);
@@ -222,6 +253,26 @@ mod tests {
     fn a_huge_name_is_kept_in_part() {
         let slots = observed(&[(&"x".repeat(5_000), 10, 0)]).finish(true).unwrap();
         assert_eq!(slots.list[0].example.key.0.len(), NAME_KEPT);
+    }
+
+    #[test]
+    fn of_keys_of_the_same_weight_one_is_shown_in_whatever_order_they_come() {
+        let names: Vec<String> = (0..50).map(|i| format!("user:session:{i}")).collect();
+        let shown = |names: &mut dyn Iterator<Item = &String>| {
+            let keys: Vec<_> = names.map(|name| (name.as_str(), 30, 5)).collect();
+            observed(&keys).finish(true).unwrap().list[0].example.key.clone()
+        };
+        assert_eq!(shown(&mut names.iter()), shown(&mut names.iter().rev()));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn weights_never_fall(one in 0u64..1 << 34, other in 0u64..1 << 34, shift in 0u32..34) {
+            let (one, other) = (one >> shift, other >> shift);
+            let (least, most) = (one.min(other), one.max(other));
+            proptest::prop_assert!(Weight::of(Bytes(least), b"a") <= Weight::of(Bytes(most), b"a"));
+            proptest::prop_assert!(Weight::of(Bytes(most), b"a").0 >> 12 < 1 << 20);
+        }
     }
 
     #[test]

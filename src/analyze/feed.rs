@@ -48,11 +48,6 @@ impl Open {
         Ok(Open { batches: Batches::open(opened.body)?, read, reported: 0 })
     }
 
-    fn into_mapped(self) -> std::result::Result<Mapped, Open> {
-        let Open { batches, read, reported } = self;
-        batches.into_mapped().map_err(|batches| Open { batches, read, reported })
-    }
-
     /// Bytes of the file that were read since the last call.
     fn advance(&mut self, batch: Option<&Batch>) -> u64 {
         let now = match (&self.read, batch) {
@@ -141,18 +136,13 @@ impl<'p> Feed<'p> {
 
     /// Takes the mapped files out that have not been begun: any thread can read them from any place.
     pub fn take_mapped(&mut self) -> Vec<(Arc<File>, Mapped)> {
-        let mut mapped = Vec::new();
-        let mut others = VecDeque::new();
-        for (file, mut prepared) in mem::take(&mut self.waiting) {
-            match prepared.open.take().map(Open::into_mapped) {
-                Some(Ok(whole)) => {
-                    mapped.push((file, whole));
-                    continue;
-                }
-                Some(Err(open)) => prepared.open = Some(open),
-                None => {}
+        let whole = |prepared: &Prepared| prepared.open.as_ref().and_then(|open| open.batches.mapped());
+        let (mut mapped, mut others) = (Vec::new(), VecDeque::new());
+        for (file, prepared) in mem::take(&mut self.waiting) {
+            match whole(&prepared) {
+                Some(bytes) => mapped.push((file, bytes)),
+                None => others.push_back((file, prepared)),
             }
-            others.push_back((file, prepared));
         }
         self.waiting = others;
         mapped

@@ -69,7 +69,7 @@ impl Run {
     fn guess(&mut self, line: &mut Line<Vec<usize>>, skip: usize) {
         let Some(search) = line.divide() else { return };
         let at = search.range().start + skip;
-        if skip % 11 == 0 || !search.range().contains(&at) {
+        if skip.is_multiple_of(11) || !search.range().contains(&at) {
             return line.found_none(&search);
         }
         if let Some(claim) = line.begin(&search, at) {
@@ -79,7 +79,7 @@ impl Run {
 
     /// One that has stopped hands in its result, or two results are joined.
     fn join(&mut self, line: &mut Line<Vec<usize>>, pair: usize) {
-        if !self.stopped.is_empty() && (pair % 2 == 0 || self.pairs.is_empty()) {
+        if !self.stopped.is_empty() && (pair.is_multiple_of(2) || self.pairs.is_empty()) {
             let (Reader { claim, at, records }, halt) = self.stopped.remove(pair % self.stopped.len());
             let joint = line.finish(claim.id, at, halt, records);
             return self.take(claim.id, joint);

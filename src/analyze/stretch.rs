@@ -153,6 +153,11 @@ pub fn read<A: Aggregate>(
     };
     let mut summed = 0;
     while let Some(until) = go_on(facts.end, part.heap_bytes()) {
+        // Summed up in front of reading: the bytes come into the processor's cache in order, and reading finds them there.
+        let before = sum.clone();
+        if let Some(sum) = &mut sum {
+            sum.update(bytes.get(summed..until - start).unwrap_or_default());
+        }
         let keys = facts.tally.settled.keys;
         let about = &mut facts.about;
         let see = |record: &Record<'_>, known: KnownDatabase| {
@@ -175,18 +180,19 @@ pub fn read<A: Aggregate>(
                 reader.boundary()
             }
         };
-        if let Some(sum) = &mut sum {
-            sum.update(bytes.get(summed..end).unwrap_or_default());
-        }
-        progress.bytes((end - summed) as u64);
-        summed = end;
+        progress.bytes((start + end - facts.end) as u64);
         facts.end = start + end;
         if facts.are_last() {
+            // Not as far as was thought.
+            sum = before;
             break;
         }
+        summed = summed.max(until - start);
     }
-    if let Some(sum) = sum {
-        facts.tally.settled.checksums.push((start as u64, sum.value(), summed as u64));
+    if let Some(mut sum) = sum {
+        let end = facts.end - start;
+        sum.update(bytes.get(summed..end).unwrap_or_default());
+        facts.tally.settled.checksums.push((start as u64, sum.value(), end as u64));
     }
     facts.strays = scanner.strays();
     part.ends_in(scanner.state().db);

@@ -19,7 +19,11 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     let mut out = Output::open(args.output.output.as_deref())?;
     let report = {
         let bar = Bar::new(args.read.input.quiet);
-        analyze::analyze(&args.read.input.inputs, &plan, &bar)?
+        let report = analyze::analyze(&args.read.input.inputs, &plan, &bar)?;
+        if args.stats {
+            eprintln!("rdblens: {}", bar.stats());
+        }
+        report
     };
     let format = match args.format {
         ReportFormat::Table => Format::Table,

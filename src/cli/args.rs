@@ -84,6 +84,9 @@ pub struct AnalyzeArgs {
     /// The form of the report
     #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
     pub format: ReportFormat,
+    /// Tell on standard error how the inputs were read: time, rate, and what dividing large files among threads came to
+    #[arg(long, help_heading = "Input")]
+    pub stats: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,

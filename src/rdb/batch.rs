@@ -99,11 +99,11 @@ impl Batches {
         self
     }
 
-    /// The whole file, if it is mapped and no batch was cut yet; else itself.
-    pub fn into_mapped(self) -> std::result::Result<Mapped, Self> {
-        match self.body {
-            Body::Mapped(mapped) if self.next_index == 0 => Ok(mapped),
-            body => Err(Batches { body, ..self }),
+    /// The whole file, if it is mapped and no batch was cut yet.
+    pub fn mapped(&self) -> Option<Mapped> {
+        match &self.body {
+            Body::Mapped(mapped) if self.next_index == 0 => Some(mapped.clone()),
+            Body::Mapped(_) | Body::Stream(_) => None,
         }
     }
 

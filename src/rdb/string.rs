@@ -181,7 +181,18 @@ impl<'a> RawString<'a> {
     }
 
     /// The decoded bytes: borrowed where they stand in the file, else made in `scratch` (which is cleared first).
+    #[inline]
     pub fn decode<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
+    where
+        'a: 's,
+    {
+        match self.form {
+            Form::Plain(bytes) => Ok(bytes),
+            Form::Int(_) | Form::Lzf { .. } => self.decode_into(scratch),
+        }
+    }
+
+    fn decode_into<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
     where
         'a: 's,
     {
