@@ -6,6 +6,7 @@
 use super::set::Questions;
 use crate::aggregate::patterns::Patterns;
 use crate::pattern::PatternBuf;
+use crate::pattern::luck::Luck;
 use crate::pattern::shape::{Shape, Shaper};
 use crate::pattern::slot::has_tag;
 use crate::pattern::tree::Leaf;
@@ -34,6 +35,8 @@ pub struct Names {
     shaper: Option<Shaper>,
     /// The shape of the name that is being looked at.
     shape: Shape,
+    /// How often shapes are known.
+    luck: Luck,
     /// Empty until the first name.
     slots: Vec<Slot>,
     /// By slot; read only where there is something to say.
@@ -64,6 +67,7 @@ impl Names {
         Names {
             shaper: alike.then(|| Shaper::new(questions.separators.clone())),
             shape: Shape::default(),
+            luck: Luck::default(),
             slots: Vec::new(),
             judged: Vec::new(),
             other: NameJudged::default(),
@@ -75,15 +79,20 @@ impl Names {
     /// What is to be known of a name; `patterns` are always the same ones.
     #[inline]
     pub fn know(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
-        let shaped = self.shaper.as_ref().is_some_and(|shaper| shaper.shape(name, &mut self.shape));
+        let shaper = self.shaper.as_ref().filter(|_| self.luck.tries());
+        let shaped = shaper.is_some_and(|shaper| shaper.shape(name, &mut self.shape));
         let number = shaped.then(|| self.shape.hash() as usize % SLOTS); // cut on purpose: any bits of the hash will do
         let slot = number.and_then(|number| self.slots.get(number));
         if let Some((slot, leaf)) = slot.and_then(|slot| Some((slot, slot.leaf?)))
             && slot.shape.is(&self.shape)
             && patterns.holds(leaf)
         {
+            self.luck.found();
             let judged = number.filter(|_| !slot.plain).and_then(|number| self.judged.get(number));
             return KnownName { leaf, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) };
+        }
+        if shaper.is_some() {
+            self.luck.missed();
         }
         self.learn(name, number, questions, patterns)
     }

@@ -101,6 +101,9 @@ mod kind {
     pub const RARE: u8 = 64;
     pub const SEPARATOR: u8 = 128;
 
+    /// A segment without any of these is a name as it stands.
+    pub const TELLING: u8 = DIGIT | AT | RARE;
+
     /// What stands between the pieces of a segment.
     pub const BETWEEN: u8 = JOIN | AT | MARK;
 
@@ -159,9 +162,26 @@ impl Classifier {
         let text = std::str::from_utf8(key).ok();
         let mut tag = None;
         let mut start = 0;
+        // What stands in the pattern as it stands in the key is copied together.
+        let mut copied = 0;
         loop {
             let (end, seen) = self.segment_end(key, start);
             let separator = key.get(end).filter(|_| out.parts.len() + 1 < MAX_SEGMENTS);
+            let is_last = separator.is_none();
+            if seen & kind::TELLING == 0 && end - start <= MAX_NAME && (!is_last || end == key.len()) {
+                let from = out.text.len() + (start - copied);
+                out.parts.push(Part {
+                    start: offset(from),
+                    end: offset(from + (end - start)),
+                    kind: PartKind::Literal,
+                });
+                if is_last {
+                    return copy(key, text, copied..end, &mut out.text);
+                }
+                start = end + 1;
+                continue;
+            }
+            copy(key, text, copied..start, &mut out.text);
             let segment = match text {
                 Some(text) => text.get(start..end), // separators are ASCII: both ends are between characters
                 None => std::str::from_utf8(&key[start..end]).ok(),
@@ -169,7 +189,7 @@ impl Classifier {
             let from = out.text.len();
             let mut name = Name::new(&mut out.text);
             match segment {
-                _ if separator.is_none() && end < key.len() => name.class(Class::Deeper),
+                _ if is_last && end < key.len() => name.class(Class::Deeper),
                 Some(segment) if seen & kind::RARE == 0 => plain(segment, seen, &mut name),
                 Some(segment) => {
                     let tag = tag.get_or_insert_with(|| slot::tag(key)).as_ref();
@@ -179,9 +199,10 @@ impl Classifier {
             }
             let kind = name.finish();
             out.parts.push(Part { start: offset(from), end: offset(out.text.len()), kind });
-            let Some(&separator) = separator else { return };
-            out.text.push(char::from(separator));
-            start = end + 1;
+            if is_last {
+                return;
+            }
+            (start, copied) = (end + 1, end); // the separator is copied with what follows
         }
     }
 
@@ -233,6 +254,16 @@ fn kind_is_separator(kinds: &[u8; 256], byte: u8) -> bool {
     kinds[usize::from(byte)] == kind::SEPARATOR
 }
 
+/// Appends bytes of ASCII in a key, of which `text` is all if it is text.
+#[inline]
+fn copy(key: &[u8], text: Option<&str>, ascii: Range<usize>, out: &mut String) {
+    let more = match text {
+        Some(text) => text.get(ascii),
+        None => key.get(ascii).and_then(|bytes| std::str::from_utf8(bytes).ok()),
+    };
+    out.push_str(more.unwrap_or_default());
+}
+
 /// Offsets fit: [`MAX_SEGMENTS`] names of at most [`MAX_NAME`] bytes stand before any.
 fn offset(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
@@ -241,7 +272,7 @@ fn offset(length: usize) -> u32 {
 /// Names a segment without braces and control characters, given the kinds of its bytes.
 #[inline]
 fn plain(segment: &str, seen: u8, name: &mut Name<'_>) {
-    if seen & (kind::DIGIT | kind::AT) == 0 {
+    if seen & kind::TELLING == 0 {
         return name.literal(segment);
     }
     if seen == kind::DIGIT {

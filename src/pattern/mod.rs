@@ -4,6 +4,7 @@
 //! classifier fills and what the tree of patterns reads.
 
 pub mod classify;
+pub mod luck;
 pub mod segment;
 pub mod shape;
 pub mod slot;

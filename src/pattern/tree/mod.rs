@@ -26,9 +26,10 @@ use hashbrown::HashSet;
 pub use limits::TreeLimits;
 
 use super::PatternBuf;
+use super::luck::Luck;
 use cache::{Address, Cache};
 use places::{Places, ROOT};
-use step::{Shape, Step, buckets, steps};
+use step::{Shape, Step, buckets, outline, step, step_count, steps};
 
 /// What a tree keeps for each pattern: a commutative monoid.
 pub trait Payload: Default {
@@ -52,20 +53,33 @@ pub struct PatternTree<T> {
     /// Hashes of the places of the whole set, names by bucket; `None` in strict mode.
     seen: Option<HashSet<u64>>,
     cache: Cache,
+    /// How often the cache knows a pattern.
+    luck: Luck,
 }
 
 impl<T: Payload> PatternTree<T> {
     /// An empty tree.
     pub fn new(limits: TreeLimits) -> Self {
-        PatternTree { places: Places::new(&limits, false), limits, seen: Some(HashSet::new()), cache: Cache::new() }
+        let (places, cache) = (Places::new(&limits, false), Cache::new());
+        PatternTree { places, limits, seen: Some(HashSet::new()), cache, luck: Luck::default() }
     }
 
     /// Where the payload of a pattern is.
     #[inline]
     pub fn leaf(&mut self, pattern: &PatternBuf) -> Leaf {
-        let address = self.cache.address(pattern);
-        let known = address.and_then(|address| self.cache.get(address, pattern));
-        let payload = known.unwrap_or_else(|| self.find(pattern, address));
+        let address = if self.luck.tries() { self.cache.address(pattern) } else { None };
+        let payload = match address.and_then(|address| self.cache.get(address, pattern)) {
+            Some(payload) => {
+                self.luck.found();
+                payload
+            }
+            None => {
+                if address.is_some() {
+                    self.luck.missed();
+                }
+                self.find(pattern, address)
+            }
+        };
         Leaf { payload, age: self.cache.age() }
     }
 
@@ -95,9 +109,9 @@ impl<T: Payload> PatternTree<T> {
     }
 
     /// The leaf of a pattern that has passed before, name by name. One that goes through `{*}` may be new.
-    fn seek(&self, pattern: &PatternBuf) -> Option<u32> {
+    fn seek(&mut self, pattern: &PatternBuf) -> Option<u32> {
         let mut steps = steps(pattern, self.limits.last_level(self.is_strict()));
-        steps.try_fold(ROOT, |at, step| if step.shape == Shape::Star { None } else { self.places.find(at, &step) })
+        steps.try_fold(ROOT, |at, step| if step.shape == Shape::Star { None } else { self.places.meet(at, &step) })
     }
 
     fn find_or_make(&mut self, pattern: &PatternBuf) -> u32 {
@@ -106,9 +120,14 @@ impl<T: Payload> PatternTree<T> {
             self.become_strict();
         }
         let collapses = self.places.collapses();
-        let mut at = ROOT;
-        for step in steps(pattern, self.limits.last_level(self.is_strict())) {
-            at = self.places.child(at, step);
+        let last_level = self.limits.last_level(self.is_strict());
+        let (mut at, count) = (ROOT, step_count(pattern, last_level));
+        for level in 0..count {
+            let place = outline(pattern, level, count);
+            at = match self.places.star(at, place) {
+                Some(star) => star,
+                None => self.places.child(at, step(pattern, level, count)),
+            };
         }
         if self.places.collapses() != collapses {
             self.cache.clear();

@@ -6,7 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Payload;
 use super::limits::TreeLimits;
-use super::step::{Shape, Step};
+use super::step::{Outline, Shape, Step};
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
@@ -30,6 +30,8 @@ pub(super) struct Place {
     names: [u32; 2],
     /// Which sides had too many names.
     pub shut: [bool; 2],
+    /// The child that was met last, by side; it may have gone away since.
+    last: [u32; 2],
     name: u8,
     /// Segments above its children.
     pub level: u8,
@@ -81,6 +83,7 @@ impl<T: Payload> Places<T> {
             inside: NONE,
             names: [0; 2],
             shut: [false; 2],
+            last: [NONE; 2],
             name: 0,
             level: 0,
             shape: Shape::Literal,
@@ -155,7 +158,7 @@ impl<T: Payload> Places<T> {
         loop {
             let was_shut = self.at(parent).shut[side];
             let step = if was_shut && self.counts(parent, step.shape) { step.starred() } else { step };
-            if let Some(found) = self.find(parent, &step) {
+            if let Some(found) = self.meet(parent, &step) {
                 return found;
             }
             let made = self.make(&step, self.at(parent).level);
@@ -164,6 +167,25 @@ impl<T: Payload> Places<T> {
                 return made;
             }
         }
+    }
+
+    /// Where such a step leads if its level has collapsed and the child that was met last is the one for it: then its name
+    /// does not matter.
+    #[inline]
+    pub fn star(&self, parent: u32, step: Outline) -> Option<u32> {
+        let side = usize::from(step.ends);
+        let above = self.at(parent);
+        if !above.shut[side] || !self.counts(parent, step.shape) {
+            return None;
+        }
+        let last = above.last[side];
+        let star = self.arena.get(last as usize)?;
+        let same = match (star.text.as_bytes(), step.separator) {
+            ([], None) => true,
+            ([one], Some(separator)) => *one == separator,
+            _ => false,
+        };
+        (same && star.parent == parent && star.shape == Shape::Star && star.ends == step.ends).then_some(last)
     }
 
     /// Whether such a child counts against the limit of its level, and goes into `{*}` with it.
@@ -180,6 +202,21 @@ impl<T: Payload> Places<T> {
         self.table.find(hash(&self.hasher, parent, step), same).copied()
     }
 
+    /// The same. Mostly it is the child that was met last: where names have collapsed, or where a class stands.
+    #[inline]
+    pub fn meet(&mut self, parent: u32, step: &Step<'_>) -> Option<u32> {
+        let last = self.at(parent).last[usize::from(step.ends)];
+        if let Some(place) = self.arena.get(last as usize)
+            && place.parent == parent
+            && place.step().is(step)
+        {
+            return Some(last);
+        }
+        let found = self.find(parent, step)?;
+        self.at_mut(parent).last[usize::from(step.ends)] = found;
+        Some(found)
+    }
+
     /// A place that is in no list yet.
     fn make(&mut self, step: &Step<'_>, above: u8) -> u32 {
         let inside = if step.ends { self.make_payload() } else { NONE };
@@ -191,6 +228,7 @@ impl<T: Payload> Places<T> {
             inside,
             names: [0; 2],
             shut: [false; 2],
+            last: [NONE; 2],
             name,
             level: above.saturating_add(1),
             shape: step.shape,
@@ -228,7 +266,8 @@ impl<T: Payload> Places<T> {
 
     /// Gives a place to be used again. Its payload or its children must have been taken before.
     fn release(&mut self, place: u32) {
-        self.at_mut(place).text = Box::default();
+        let gone = self.at_mut(place);
+        (gone.text, gone.parent) = (Box::default(), NONE);
         self.free.push(place);
     }
 

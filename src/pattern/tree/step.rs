@@ -40,7 +40,11 @@ impl<'a> Step<'a> {
     /// behind the pointer of an empty box, and a vector load from there, though masked out, costs 100 ns.
     pub fn is(&self, other: &Step<'_>) -> bool {
         let same = self.name == other.name && self.shape == other.shape && self.ends == other.ends;
-        same && self.text.len() == other.text.len() && (self.text.is_empty() || self.text == other.text)
+        match (self.text.as_bytes(), other.text.as_bytes()) {
+            ([], []) => same,
+            ([one], [other]) => same && one == other, // a separator
+            (one, other) => same && one.len() == other.len() && one == other,
+        }
     }
 
     /// The same place once its name no longer counts.
@@ -61,26 +65,58 @@ impl<'a> Step<'a> {
     }
 }
 
+/// What a step is but for its name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outline {
+    pub shape: Shape,
+    pub ends: bool,
+    /// What follows; none at the end of a pattern.
+    pub separator: Option<u8>,
+}
+
+/// The number of steps of a pattern.
+#[inline]
+pub(super) fn step_count(pattern: &PatternBuf, last_level: usize) -> usize {
+    pattern.parts.len().clamp(1, last_level + 1)
+}
+
 /// The steps of a pattern. Together their texts are the pattern's text; all behind `last_level` is one step.
 pub(super) fn steps(pattern: &PatternBuf, last_level: usize) -> impl Iterator<Item = Step<'_>> {
-    let count = pattern.parts.len().clamp(1, last_level + 1);
-    (0..count).map(move |level| {
-        let part = pattern.parts.get(level);
-        let start = if level == 0 { 0 } else { part.map_or(0, |part| part.start as usize) };
-        let shape = match part.map(|part| part.kind) {
-            Some(PartKind::Class) => Shape::Class,
-            Some(PartKind::Literal) | None => Shape::Literal,
-        };
-        if level + 1 == count {
-            let only_the_last = count >= pattern.parts.len();
-            let shape = if only_the_last { shape } else { Shape::Literal };
-            return Step::ending(pattern.text.get(start..).unwrap_or_default(), shape);
-        }
-        let end = pattern.parts.get(level + 1).map_or(start, |next| next.start as usize);
-        let text = pattern.text.get(start..end).unwrap_or_default();
-        let name = part.map_or(0, |part| part.end as usize).saturating_sub(start).min(text.len());
-        Step::new(text, name, shape, false)
-    })
+    let count = step_count(pattern, last_level);
+    (0..count).map(move |level| step(pattern, level, count))
+}
+
+/// What a name in a pattern stands for; several names as one are a name.
+#[inline]
+fn shape(pattern: &PatternBuf, level: usize, count: usize) -> Shape {
+    let together = level + 1 == count && count < pattern.parts.len();
+    match pattern.parts.get(level).map(|part| part.kind) {
+        Some(PartKind::Class) if !together => Shape::Class,
+        _ => Shape::Literal,
+    }
+}
+
+/// What is to be known of one of `count` steps before its name. A name too long to be kept counts as a name here.
+#[inline]
+pub(super) fn outline(pattern: &PatternBuf, level: usize, count: usize) -> Outline {
+    let ends = level + 1 == count;
+    let at = pattern.parts.get(level).filter(|_| !ends).map(|part| part.end as usize);
+    let separator = at.and_then(|at| pattern.text.as_bytes().get(at)).copied();
+    Outline { shape: shape(pattern, level, count), ends, separator }
+}
+
+/// One of the `count` steps of a pattern.
+pub(super) fn step(pattern: &PatternBuf, level: usize, count: usize) -> Step<'_> {
+    let part = pattern.parts.get(level);
+    let start = if level == 0 { 0 } else { part.map_or(0, |part| part.start as usize) };
+    let shape = shape(pattern, level, count);
+    if level + 1 == count {
+        return Step::ending(pattern.text.get(start..).unwrap_or_default(), shape);
+    }
+    let end = pattern.parts.get(level + 1).map_or(start, |next| next.start as usize);
+    let text = pattern.text.get(start..end).unwrap_or_default();
+    let name = part.map_or(0, |part| part.end as usize).saturating_sub(start).min(text.len());
+    Step::new(text, name, shape, false)
 }
 
 /// Hashes of the places that a pattern passes, each literal replaced by its bucket: a level with a million names adds no
