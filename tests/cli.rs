@@ -269,3 +269,12 @@ fn selections_agree_with_each_other() {
     }
     assert_eq!(rows(&["--db", "0"]) + rows(&["--db", "1", "--db", "2"]), all);
 }
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_so() {
+    let output = rdblens(&["keys", SHOP, "--format", "parquet"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told.contains("built without it") && told.contains("feature `parquet`"), "{told}");
+}

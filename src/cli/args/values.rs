@@ -57,6 +57,8 @@ pub enum RowFormat {
     Ndjson,
     /// Comma-separated values with a header
     Csv,
+    /// Columns with types, compressed: for DuckDB, pandas and the like
+    Parquet,
 }
 
 /// For people or for programs.
