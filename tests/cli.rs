@@ -270,6 +270,30 @@ fn selections_agree_with_each_other() {
     assert_eq!(rows(&["--db", "0"]) + rows(&["--db", "1", "--db", "2"]), all);
 }
 
+#[test]
+fn names_that_there_are_not_are_answered_with_those_that_are_near() {
+    for (args, meant) in [
+        (&["analyze", SHOP, "--policy", "strct"][..], "did you mean strict?"),
+        (&["analyze", SHOP, "--server", "redsi7.2"], "did you mean redis-7.2?"),
+        (&["analyze", SHOP, "--what-if", "valky-8.1"], "did you mean valkey-8.1?"),
+        (&["analyze", SHOP, "--what-if", "jemaloc"], "did you mean jemalloc?"),
+        (&["keys", SHOP, "--server-config", "hash-max-listpak-value=3"], "did you mean hash-max-listpack-value"),
+        (&["rules", "key.prefx"], "did you mean key.prefix?"),
+        (&["anlyze", SHOP], "'analyze'"),
+        (&["keys", SHOP, "--formt", "csv"], "'--format'"),
+    ] {
+        let output = rdblens(args);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(meant), "{told}");
+        assert_eq!(output.status.code(), Some(2), "{told}");
+    }
+    let output = rdblens(&["check", &SHOP.replace("shop", "shpo")]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("did you mean") && told.contains("/shop.rdb") && output.status.code() == Some(3), "{told}");
+    let far = rdblens(&["analyze", SHOP, "--policy", "mine"]);
+    assert!(!String::from_utf8_lossy(&far.stderr).contains("did you mean"));
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_says_so() {

@@ -1,5 +1,6 @@
 //! The command line, grouped as its users think. Flags do not act while they are parsed; they fill a plan.
 
+mod examples;
 mod groups;
 mod values;
 
@@ -38,29 +39,32 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Report what takes the memory and what is wrong
-    #[command(after_long_help = "Example: rdblens analyze testdata/dumps/shop.rdb --top 5")]
+    #[command(after_long_help = examples::ANALYZE)]
     Analyze(AnalyzeArgs),
     /// Stream one row per key, in file order
-    #[command(after_long_help = "Example: rdblens keys testdata/dumps/shop.rdb --type hash --format csv -o hashes.csv")]
+    #[command(after_long_help = examples::KEYS)]
     Keys(KeysArgs),
     /// Read everything, verify structure and checksum, print one verdict per file
-    #[command(after_long_help = "Example: rdblens check /backup/*.rdb")]
+    #[command(after_long_help = examples::CHECK)]
     Check(CheckArgs),
     /// Tell what changed between snapshots: growth by pattern, findings, and when the memory will be used up
-    #[command(
-        after_long_help = "An input that ends in .json is a report, anything else a dump.\n\nExample: rdblens compare \
-                                 monday.json tuesday.rdb --maxmemory 4GB"
-    )]
+    #[command(after_long_help = examples::COMPARE)]
     Compare(CompareArgs),
     /// Draft a data dictionary: the patterns of a snapshot as a policy file, with blanks for owner and meaning
-    #[command(after_long_help = "Example: rdblens dictionary testdata/dumps/shop.rdb -o dictionary.toml")]
+    #[command(after_long_help = examples::DICTIONARY)]
     Dictionary(DictionaryArgs),
     /// Find one key and print its value
-    #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb events:stock")]
+    #[command(after_long_help = examples::SHOW)]
     Show(ShowArgs),
     /// List the rules, or explain one
-    #[command(after_long_help = "Examples:\n  rdblens rules --policy strict\n  rdblens rules key.prefix --lang zh")]
+    #[command(after_long_help = examples::RULES)]
     Rules(RulesArgs),
+    /// Print the completions of a shell
+    #[command(after_long_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Write the manual pages into a folder
+    #[command(after_long_help = examples::MAN)]
+    Man(ManArgs),
 }
 
 /// `rdblens analyze`
@@ -170,7 +174,7 @@ pub struct DictionaryArgs {
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// A dump file, an append-only file, a directory, or - for standard input
-    #[arg(value_name = "INPUT")]
+    #[arg(value_name = "INPUT", value_hint = clap::ValueHint::FilePath)]
     pub input: String,
     /// The key; bytes that are not text as \xff
     #[arg(value_name = "KEY")]
@@ -209,6 +213,22 @@ pub struct RulesArgs {
     pub lang: LangArgs,
 }
 
+/// `rdblens completions`
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `rdblens man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The folder; it is made if it is not there
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub folder: PathBuf,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,5 +237,23 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_examples_and_each_of_them_is_right() {
+        let mut program = Cli::command();
+        program.build();
+        for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
+            let shown = command.get_after_long_help().unwrap_or_else(|| panic!("{command}: no examples")).to_string();
+            let examples: Vec<_> = shown.lines().filter_map(|line| line.strip_prefix("  rdblens ")).collect();
+            assert!(!examples.is_empty(), "{command}");
+            for example in examples {
+                let own = example.split([';', '|', '>']).next().unwrap_or_default();
+                let words = own.split(' ').map(|word| word.trim_matches('\'')).filter(|word| !word.is_empty());
+                let parsed = Cli::try_parse_from(["rdblens"].into_iter().chain(words));
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+                assert!(own.starts_with(command.get_name()), "{example} is no example of {command}");
+            }
+        }
     }
 }

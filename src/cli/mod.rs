@@ -4,10 +4,12 @@ mod analyze;
 pub mod args;
 mod check;
 mod compare;
+mod completions;
 mod dictionary;
 mod exit;
 mod keys;
 pub mod lang;
+mod man;
 mod output;
 mod plan;
 mod progress;
@@ -43,6 +45,8 @@ pub fn run() -> Exit {
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
         Command::Rules(args) => rules::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     };
     match done {
         Ok(exit) => exit,

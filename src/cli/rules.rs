@@ -45,12 +45,8 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
 
 fn find(id: &str) -> Result<&'static Rule> {
     registry::find(id).ok_or_else(|| {
-        let near = near::ids(id);
-        let hint = match near.as_slice() {
-            [] => "`rdblens rules` lists all".to_owned(),
-            near => format!("did you mean {}? `rdblens rules` lists all", near.join(" or ")),
-        };
-        Error::usage(format!("there is no rule {id:?}")).with_hint(hint)
+        let near = crate::near::did_you_mean(&near::ids(id));
+        Error::usage(format!("there is no rule {id:?}")).with_hint(format!("{near}`rdblens rules` lists all"))
     })
 }
 

@@ -12,7 +12,7 @@ use crate::report::Prefixes;
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
     /// Dump files, append-only files, directories, globs, or - for standard input
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required = true, value_name = "INPUT", value_hint = clap::ValueHint::AnyPath)]
     pub inputs: Vec<String>,
     /// Do not verify the checksum
     #[arg(long)]
