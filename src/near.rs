@@ -10,7 +10,7 @@ const MOST: usize = 3;
 
 /// How many slips may lie between what was written and `known`.
 fn tolerated(known: &str) -> usize {
-    2.max(known.chars().count() / 3)
+    1.max(known.chars().count() / 3)
 }
 
 /// Those of the `known` names that differ from `text` in a few slips, the nearest first.

@@ -271,6 +271,36 @@ fn selections_agree_with_each_other() {
 }
 
 #[test]
+fn colour_is_where_it_is_seen_or_asked_for() {
+    let coloured = |args: &[&str], set: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rdblens"));
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        let output = command.args(args).envs(set.iter().copied()).env("LC_ALL", "C").output().unwrap();
+        stdout(&output).contains('\x1b')
+    };
+    for command in [&["analyze", SHOP][..], &["check", SHOP], &["compare", SHOP, SHOP], &["rules"]] {
+        let with = |flags: &[&'static str]| [command, flags].concat();
+        assert!(!coloured(command, &[]), "{command:?}: a pipe");
+        assert!(coloured(command, &[("CLICOLOR_FORCE", "1")]), "{command:?}");
+        assert!(!coloured(command, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]), "{command:?}");
+        assert!(coloured(&with(&["--color", "always"]), &[("NO_COLOR", "1")]), "{command:?}: what is asked for wins");
+        assert!(!coloured(&with(&["--color=never"]), &[("CLICOLOR_FORCE", "1")]), "{command:?}");
+    }
+    assert!(!coloured(&["analyze", SHOP, "--format", "json", "--color", "always"], &[]));
+}
+
+#[test]
+fn a_wide_table_has_whole_names() {
+    let (usual, wide) = (stdout(&rdblens(&["analyze", SHOP])), stdout(&rdblens(&["analyze", SHOP, "--wide"])));
+    let url = "url:https://shop.example/list?tag=sale";
+    let row = |text: &str| text.lines().find(|line| line.contains(url)).map(|line| line.contains('…'));
+    assert_eq!((row(&usual), row(&wide)), (Some(true), Some(false)));
+    assert!(wide.lines().any(|line| line.chars().count() > 300));
+}
+
+#[test]
 fn names_that_there_are_not_are_answered_with_those_that_are_near() {
     for (args, meant) in [
         (&["analyze", SHOP, "--policy", "strct"][..], "did you mean strict?"),

@@ -60,6 +60,62 @@ fn tables_are_as_promised() {
     golden::check("report-empty.txt", &table(&odd::empty(), None));
 }
 
+/// As a terminal shows it.
+fn on_a_terminal(lang: Lang, width: u16) -> TableOptions {
+    TableOptions { width: Some(width), ansi: true, bars: true, lang, ..TableOptions::default() }
+}
+
+/// The text without colour.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("\x1b[") {
+        plain += before;
+        rest = behind.split_once('m').unwrap().1;
+    }
+    plain + rest
+}
+
+#[test]
+fn tables_on_a_terminal_are_as_promised() {
+    golden::check("report-full.ansi.txt", &render(&sample::full(), Format::Table, on_a_terminal(Lang::En, 140)));
+    golden::check("report-full.zh.ansi.txt", &render(&sample::full(), Format::Table, on_a_terminal(Lang::Zh, 140)));
+}
+
+#[test]
+fn colour_changes_no_character_and_bars_no_other_column() {
+    for (report, lang) in all().iter().flat_map(|report| [(report, Lang::En), (report, Lang::Zh)]) {
+        for width in [60, 80, 120, 200] {
+            let options = on_a_terminal(lang, width);
+            let both = plain(&render(report, Format::Table, options));
+            let bars = render(report, Format::Table, TableOptions { ansi: false, ..options });
+            let neither = render(report, Format::Table, TableOptions { ansi: false, bars: false, ..options });
+            assert_eq!(both, bars);
+            assert!(both.lines().all(|line| key_text::width(line) <= usize::from(width)));
+            let words = |text: &str| {
+                let words = text.split_whitespace().filter(|word| !word.chars().all(|c| "━╸─".contains(c)));
+                words.map(str::to_owned).collect::<Vec<_>>()
+            };
+            assert_eq!(words(&bars), words(&neither));
+        }
+    }
+}
+
+#[test]
+fn a_wide_table_shortens_and_breaks_nothing() {
+    for (report, lang) in all().iter().flat_map(|report| [(report, Lang::En), (report, Lang::Zh)]) {
+        let options = TableOptions { wide: true, lang, ..TableOptions::default() };
+        let wide = render(report, Format::Table, options);
+        for row in &report.top.by_memory {
+            let name = key_text::key(&row.key.0);
+            assert!(wide.contains(&name), "{name}");
+        }
+        assert!(!wide.contains("columns left out") && !wide.contains("此处省略的列"));
+        // Sections end where they do elsewhere.
+        assert!(wide.lines().filter(|line| line.starts_with("── ")).all(|line| key_text::width(line) <= 120));
+    }
+}
+
 #[test]
 fn what_if_is_legible_at_any_width() {
     golden::check("report-what-if.json", &json(&what_if::asked()));

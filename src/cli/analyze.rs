@@ -1,14 +1,13 @@
 //! `rdblens analyze`: the report.
 
 use super::args::{AnalyzeArgs, ReportFormat, SeverityArg};
-use super::lang::LangArgs;
 use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, plan, written};
 use crate::analyze;
 use crate::error::Result;
 use crate::policy::Severity;
-use crate::render::{Format, TableOptions};
+use crate::render::Format;
 use crate::report::Report;
 
 /// Makes the report and writes it.
@@ -25,24 +24,13 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
         ReportFormat::Table => Format::Table,
         ReportFormat::Json => Format::Json,
     };
-    let table = table_options(&out, args.report.top.map(|_| plan.top), &args.lang);
+    let table = args.screen.table(&out, args.report.top.map(|_| plan.top), args.lang.lang());
     let rendered = format.renderer(table).render(&report, &mut out);
     written(rendered.and_then(|()| out.finish()))?;
     if !args.read.input.quiet {
         tell_errors(&report);
     }
     Ok(exit(&report, args.policy.fail_on))
-}
-
-/// `rows` is what the user asked for, if anything.
-pub(super) fn table_options(out: &Output, rows: Option<usize>, lang: &LangArgs) -> TableOptions {
-    let usual = TableOptions::default();
-    let plain = TableOptions { rows: rows.unwrap_or(usual.rows), lang: lang.lang(), ..usual };
-    if !out.is_terminal() {
-        return plain;
-    }
-    let width = comfy_table::Table::new().width();
-    TableOptions { width, ansi: std::env::var_os("NO_COLOR").is_none(), ..plain }
 }
 
 /// What the report says about damage stands on standard error, too: it must not be missed in a log.

@@ -6,12 +6,17 @@ mod values;
 
 use std::path::PathBuf;
 
+use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 pub use groups::*;
 pub use values::*;
 
 use super::lang::LangArgs;
+use super::screen::{ColorArgs, ScreenArgs};
+
+/// Where help has colour, what is typed as it stands has the accent of the tables.
+const STYLES: Styles = Styles::styled().literal(AnsiColor::Cyan.on_default()).valid(AnsiColor::Green.on_default());
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -27,7 +32,8 @@ use super::lang::LangArgs;
                   corrupt snapshot (wins over 1).",
     arg_required_else_help = true,
     propagate_version = true,
-    max_term_width = 100
+    max_term_width = 100,
+    styles = STYLES
 )]
 pub struct Cli {
     /// What to do.
@@ -91,6 +97,9 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub screen: ScreenArgs,
 }
 
 /// `rdblens keys`
@@ -122,6 +131,9 @@ pub struct CheckArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub color: ColorArgs,
 }
 
 /// `rdblens compare`
@@ -148,6 +160,9 @@ pub struct CompareArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub screen: ScreenArgs,
 }
 
 /// `rdblens dictionary`
@@ -211,6 +226,9 @@ pub struct RulesArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub screen: ScreenArgs,
 }
 
 /// `rdblens completions`

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::args::{CompareArgs, ReportFormat};
 use super::output::Output;
 use super::progress::Bar;
-use super::{Exit, analyze::table_options, plan, written};
+use super::{Exit, plan, written};
 use crate::analyze::{self, Plan};
 use crate::compare::{ComparePlan, compare};
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     })?;
     let rendered = match args.format {
         ReportFormat::Json => json::write_pretty(&comparison, &mut out),
-        ReportFormat::Table => write_comparison(&comparison, table_options(&out, rows, &args.lang), &mut out),
+        ReportFormat::Table => write_comparison(&comparison, args.screen.table(&out, rows, args.lang.lang()), &mut out),
     };
     written(rendered.and_then(|()| out.finish()))?;
     Ok(if stored.iter().all(|stored| stored.complete) { Exit::Done } else { Exit::Incomplete })

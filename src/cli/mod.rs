@@ -14,6 +14,7 @@ mod output;
 mod plan;
 mod progress;
 mod rules;
+pub mod screen;
 mod show;
 
 use std::io;

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use super::analyze::table_options;
 use super::args::{RulesArgs, TextFormat};
 use super::output::Output;
 use super::{Exit, plan, written};
@@ -20,7 +19,7 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
     let policy = args.policy.as_deref().map(policy).transpose()?;
     let presets = presets::standards()?;
     let mut out = Output::open(None)?;
-    let table = table_options(&out, None, &args.lang);
+    let table = args.screen.table(&out, None, args.lang.lang());
     let printed = match (args.format, rule, &policy) {
         (TextFormat::Json, ..) => {
             let rules: Vec<&Rule> = match (rule, &policy) {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, key_text};
@@ -30,9 +30,9 @@ pub(super) fn changes(title: &str, findings: &Baseline, page: &mut Page<'_>) -> 
     }
     let mut grid = Grid::new([
         Column::text(heads::NONE),
-        Column::text(heads::SEVERITY),
+        Column::text(heads::SEVERITY).painted(Paint::Severity),
         Column::text(heads::RULE),
-        Column::text(heads::PATTERN).shrink(16),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(16),
         Column::number(heads::KEYS_BEFORE).spare(1),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY).spare(2),

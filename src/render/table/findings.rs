@@ -4,9 +4,10 @@ use std::io;
 
 use serde_json::{Map, Value};
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{Cell, Column, Grid, Paint};
 use super::overview::breaking;
-use super::page::{Page, Tone};
+use super::page::{Page, Span, Tone};
+use crate::render::key_text::width;
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{Finding, FindingPattern, Report};
@@ -29,18 +30,18 @@ pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.text(&headline(report, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::RULE),
-        Column::text(heads::SEVERITY),
-        Column::number(heads::PATTERNS).spare(2),
+        Column::text(heads::SEVERITY).painted(Paint::Severity),
+        Column::number(heads::PATTERNS).spare(3),
         Column::number(heads::KEYS),
-        Column::number(heads::OF_KEYS).spare(3),
+        Column::number(heads::OF_KEYS).spare(4),
         Column::number(heads::MEMORY),
-        Column::number(heads::OF_MEMORY).spare(4),
-        Column::number(heads::SAVES).spare(1),
+        Column::number(heads::OF_MEMORY).spare(5),
+        Column::number(heads::SAVES).spare(2),
         Column::number(heads::WORST),
-        Column::number(heads::ALLOWED),
+        Column::number(heads::ALLOWED).spare(1),
     ]);
     for finding in &findings.list {
-        grid.toned(tone(finding.severity), summary(report, finding, lang));
+        grid.row(summary(report, finding, lang));
     }
     grid.print(page)?;
     for finding in &findings.list {
@@ -81,14 +82,6 @@ fn headline(report: &Report, lang: Lang) -> String {
         human::counted(findings.checked.len() as u64, nouns::RULE, lang),
         counts.join(lang.of(", ", "，")),
     )
-}
-
-fn tone(severity: &str) -> Tone {
-    match severity {
-        "must" => Tone::Warning,
-        "hint" => Tone::Faint,
-        _ => Tone::Plain,
-    }
 }
 
 fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
@@ -139,9 +132,10 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     page.gap()?;
     let demand = key_text::text(lang.of(&finding.demand.en, &finding.demand.zh));
     let head = say!(lang, "{} {}: {demand}", "{} {}：{demand}", finding.severity, finding.rule);
-    page.hanging(Tone::Bold, "", &head)?;
+    let severity = Span { from: 0, to: width(finding.severity), tone: Tone::of_severity(finding.severity) };
+    page.opened(Tone::Bold, severity, &head)?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::text(heads::OWNER).shrink(8).spare(3),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::page::{Page, Tone};
+use super::page::{Page, Span, Tone};
 use crate::policy::rule::Text;
 use crate::render::key_text;
 use crate::report::{Checksum, Report};
@@ -25,7 +25,8 @@ pub(super) fn notes_and_next_steps(report: &Report, page: &mut Page<'_>) -> io::
         let answer = lang.pick(answer);
         let pad = " ".repeat(widest - key_text::width(&command));
         if widest + key_text::width(answer) + 4 <= page.width() {
-            page.line(Tone::Plain, &format!("{command}{pad}  # {answer}"))?;
+            let comment = Span { from: widest + 2, to: usize::MAX, tone: Tone::Faint };
+            page.spans(Tone::Plain, &format!("{command}{pad}  # {answer}"), &[comment])?;
         } else {
             page.line(Tone::Faint, &format!("# {answer}"))?;
             page.line(Tone::Plain, &command)?;

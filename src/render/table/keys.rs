@@ -123,7 +123,7 @@ fn key_grid(report: &Report) -> Grid {
         Column::text(heads::ENCODING).spare(4),
         Column::number(heads::LENGTH).spare(3),
         Column::number(heads::MEMORY),
-        Column::number(heads::SHARE).spare(2),
+        Column::number(heads::SHARE).bars().spare(2),
         Column::number(expires).spare(1),
         Column::text(heads::FILE).shrink(12).spare(2),
     ])

@@ -165,7 +165,7 @@ impl Answers {
             Column::number(heads::KEYS),
             Column::number(heads::OF_KEYS).spare(1),
             Column::number(heads::MEMORY),
-            Column::number(heads::OF_MEMORY),
+            Column::number(heads::OF_MEMORY).bars(),
         ]);
         Answers { grid, lang, keys: report.totals.keys, memory: report.totals.memory }
     }

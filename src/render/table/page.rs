@@ -18,9 +18,23 @@ pub(in crate::render) enum Tone {
     Warning,
     /// The figures themselves are in doubt.
     Alarm,
+    /// The severest of findings.
+    Severe,
+    /// What stands out for its form: bars, placeholders.
+    Accent,
 }
 
 impl Tone {
+    /// The emphasis of a severity.
+    pub fn of_severity(severity: &str) -> Tone {
+        match severity {
+            "must" => Tone::Severe,
+            "should" => Tone::Warning,
+            "hint" => Tone::Faint,
+            _ => Tone::Plain,
+        }
+    }
+
     const fn start(self) -> &'static str {
         match self {
             Tone::Plain => "",
@@ -28,8 +42,25 @@ impl Tone {
             Tone::Faint => "\x1b[2m",
             Tone::Warning => "\x1b[33m",
             Tone::Alarm => "\x1b[1;31m",
+            Tone::Severe => "\x1b[31m",
+            Tone::Accent => "\x1b[36m",
         }
     }
+
+    /// The text with this emphasis.
+    pub fn paint(self, text: &str) -> String {
+        if self == Tone::Plain || text.is_empty() { text.to_owned() } else { format!("{}{text}\x1b[0m", self.start()) }
+    }
+}
+
+/// An emphasis of some columns of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::render) struct Span {
+    /// The first column.
+    pub from: usize,
+    /// The column behind the last.
+    pub to: usize,
+    pub tone: Tone,
 }
 
 /// Where sections write to. Text given to it is escaped already.
@@ -38,7 +69,10 @@ pub(in crate::render) struct Page<'a> {
     width: usize,
     ansi: bool,
     rows: usize,
+    bars: bool,
     lang: Lang,
+    /// Where rules between sections end.
+    margin: usize,
     begun: bool,
     /// Set when a table had to leave out columns.
     pub columns_left_out: bool,
@@ -47,8 +81,9 @@ pub(in crate::render) struct Page<'a> {
 impl<'a> Page<'a> {
     /// A page of so many columns, which looks as the options say.
     pub fn new(out: &'a mut dyn Write, width: u16, options: TableOptions) -> Self {
-        let TableOptions { ansi, rows, lang, .. } = options;
-        Page { out, width: usize::from(width), ansi, rows, lang, begun: false, columns_left_out: false }
+        let TableOptions { ansi, bars, rows, lang, .. } = options;
+        let margin = usize::from(if options.wide { options.margin() } else { width });
+        Page { out, width: usize::from(width), ansi, rows, bars, lang, margin, begun: false, columns_left_out: false }
     }
 
     /// The language of what is written.
@@ -60,6 +95,11 @@ impl<'a> Page<'a> {
         self.width
     }
 
+    /// Whether shares have bars beside them.
+    pub fn has_bars(&self) -> bool {
+        self.bars
+    }
+
     /// The rows of a list that are shown.
     pub fn first<'b, T>(&self, list: &'b [T]) -> &'b [T] {
         &list[..list.len().min(self.rows)]
@@ -67,14 +107,28 @@ impl<'a> Page<'a> {
 
     /// One line; a longer text loses its middle.
     pub fn line(&mut self, tone: Tone, text: &str) -> io::Result<()> {
+        self.spans(tone, text, &[])
+    }
+
+    /// One line with parts that have an emphasis of their own, from left to right.
+    pub fn spans(&mut self, tone: Tone, text: &str, spans: &[Span]) -> io::Result<()> {
         self.begun = true;
         let text = fit(text.trim_end(), self.width);
-        match tone {
-            _ if text.is_empty() => writeln!(self.out),
-            Tone::Plain => writeln!(self.out, "{text}"),
-            _ if !self.ansi => writeln!(self.out, "{text}"),
-            _ => writeln!(self.out, "{}{text}\x1b[0m", tone.start()),
+        if !self.ansi {
+            return writeln!(self.out, "{text}");
         }
+        let mut rest: &str = &text;
+        let mut at = 0;
+        let mut line = String::new();
+        for span in spans {
+            let (before, behind) = split_at_column(rest, span.from.saturating_sub(at));
+            let (part, behind) = split_at_column(behind, span.to.saturating_sub(span.from));
+            line += &tone.paint(before);
+            line += &span.tone.paint(part);
+            (rest, at) = (behind, span.to);
+        }
+        line += &tone.paint(rest);
+        writeln!(self.out, "{line}")
     }
 
     /// An empty line between what was written and what follows.
@@ -85,8 +139,9 @@ impl<'a> Page<'a> {
     /// The first line of a section, with a rule up to the margin.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
         self.gap()?;
-        let rule = "─".repeat(self.width.saturating_sub(width(title) + 4));
-        self.line(Tone::Bold, &format!("── {title} {rule}"))
+        let rule = "─".repeat(self.margin.saturating_sub(width(title) + 4));
+        let span = Span { from: 3, to: 3 + width(title), tone: Tone::Bold };
+        self.spans(Tone::Faint, &format!("── {title} {rule}"), &[span])
     }
 
     /// A paragraph, broken between words.
@@ -101,6 +156,17 @@ impl<'a> Page<'a> {
         for line in wrap(text, self.width.saturating_sub(indent.len())) {
             self.line(tone, &format!("{mark}{line}"))?;
             mark = &indent;
+        }
+        Ok(())
+    }
+
+    /// A paragraph whose beginning has an emphasis of its own.
+    pub fn opened(&mut self, tone: Tone, opening: Span, text: &str) -> io::Result<()> {
+        let opening = [opening];
+        let mut spans = opening.as_slice();
+        for line in wrap(text, self.width) {
+            self.spans(tone, &line, spans)?;
+            spans = &[];
         }
         Ok(())
     }
@@ -136,6 +202,19 @@ impl<'a> Page<'a> {
     }
 }
 
+/// The text up to a column, and the rest.
+fn split_at_column(text: &str, column: usize) -> (&str, &str) {
+    let mut left = column;
+    let end = text.char_indices().find(|(_, c)| match left.checked_sub(width(c.encode_utf8(&mut [0; 4]))) {
+        Some(rest) => {
+            left = rest;
+            false
+        }
+        None => true,
+    });
+    text.split_at(end.map_or(text.len(), |(at, _)| at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +241,15 @@ mod tests {
     fn titles_reach_the_margin() {
         assert_eq!(page(12, false, |page| page.title("Big")), "── Big ─────\n");
         assert_eq!(width(page(60, false, |page| page.title("键")).trim_end()), 60);
+    }
+
+    #[test]
+    fn parts_of_a_line_have_their_own_emphasis() {
+        let span = |from, to| Span { from, to, tone: Tone::Accent };
+        let line = |spans: &[Span]| page(20, true, |page| page.spans(Tone::Plain, "键a值 bars", spans));
+        assert_eq!(line(&[span(0, 2), span(3, 5)]), "\x1b[36m键\x1b[0ma\x1b[36m值\x1b[0m bars\n");
+        assert_eq!(line(&[span(6, 400)]), "键a值 \x1b[36mbars\x1b[0m\n");
+        assert_eq!(line(&[span(400, 500)]), "键a值 bars\n");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human, key_text};
@@ -36,7 +36,7 @@ fn owners(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         Column::text(heads::CONTACT).shrink(12).spare(3),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
-        Column::number(heads::SHARE).spare(2),
+        Column::number(heads::SHARE).bars().spare(2),
         Column::number(heads::WITHOUT_TTL).spare(4),
         Column::number(heads::BREAKING),
         Column::text(heads::BREAK).shrink(20).spare(1),
@@ -65,7 +65,7 @@ fn patterns(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     page.title(page.lang().of("Patterns that break most", "违规最多的模式"))?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::text(heads::OWNER).shrink(8).spare(1),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
@@ -184,7 +184,7 @@ fn exempted(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     page.title(page.lang().of("Exempted", "豁免"))?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::text(heads::RULE),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
