@@ -204,15 +204,19 @@ impl<'a> Page<'a> {
 
 /// The text up to a column, and the rest.
 fn split_at_column(text: &str, column: usize) -> (&str, &str) {
-    let mut left = column;
-    let end = text.char_indices().find(|(_, c)| match left.checked_sub(width(c.encode_utf8(&mut [0; 4]))) {
-        Some(rest) => {
-            left = rest;
-            false
+    // Outside of ASCII the width of a text is not the sum of its characters': an emoji and its skin colour are one.
+    let (mut before, mut run) = (0, 0);
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        let columns = before + width(&text[run..end]);
+        if columns > column {
+            return text.split_at(at);
         }
-        None => true,
-    });
-    text.split_at(end.map_or(text.len(), |(at, _)| at))
+        if c.is_ascii() {
+            (before, run) = (columns, end);
+        }
+    }
+    (text, "")
 }
 
 #[cfg(test)]
@@ -250,6 +254,8 @@ mod tests {
         assert_eq!(line(&[span(0, 2), span(3, 5)]), "\x1b[36m键\x1b[0ma\x1b[36m值\x1b[0m bars\n");
         assert_eq!(line(&[span(6, 400)]), "键a值 \x1b[36mbars\x1b[0m\n");
         assert_eq!(line(&[span(400, 500)]), "键a值 bars\n");
+        let emoji = page(20, true, |page| page.spans(Tone::Plain, "👍🏽 e\u{301} bars", &[span(5, 9)]));
+        assert_eq!(emoji, "👍🏽 e\u{301} \x1b[36mbars\x1b[0m\n");
     }
 
     #[test]
