@@ -199,7 +199,7 @@ impl Grid {
         let widths = layout(&self.columns, &natural, &filled, page.width());
         page.columns_left_out |= widths.iter().zip(&filled).any(|(width, filled)| width.is_none() && *filled);
         let mut shown = Shown { columns: self.columns.clone(), widths, headings, rows };
-        if page.has_bars() {
+        if page.has_bars() && self.rows.len() > 1 {
             self.add_bars(&mut shown, page.width());
         }
         for (at, line) in shown.table().lines().enumerate() {
