@@ -248,8 +248,8 @@ fn findings(first: &Stored, last: &Stored) -> Option<Baseline> {
             ..FindingPattern::default()
         };
         Some(Finding {
-            rule: meta.id,
-            severity: Severity::parse(&finding.severity)?.name(),
+            rule: meta.id.into(),
+            severity: Severity::parse(&finding.severity)?.name().into(),
             demand: meta.what.into(),
             fix: meta.fix.into(),
             unit: None,
@@ -260,7 +260,7 @@ fn findings(first: &Stored, last: &Stored) -> Option<Baseline> {
             patterns: finding.patterns.iter().map(row).collect(),
         })
     };
-    let checked = last.checked.iter().filter_map(|id| registry::find(id)).map(|rule| rule.meta.id).collect();
+    let checked = last.checked.iter().filter_map(|id| registry::find(id)).map(|rule| rule.meta.id.into()).collect();
     let now = Findings { checked, list: list.iter().filter_map(known).collect(), ..Findings::default() };
     Some(baseline::against(first, &now))
 }

@@ -49,6 +49,20 @@ impl Format {
         }
     }
 
+    /// What the names of its files end in, the usual one first.
+    pub const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Format::Table => &["txt"],
+            Format::Json => &["json"],
+        }
+    }
+
+    /// The format of files whose names end in this.
+    pub fn from_extension(extension: &str) -> Option<Format> {
+        let known = |format: &Format| format.extensions().iter().any(|own| own.eq_ignore_ascii_case(extension));
+        Format::ALL.into_iter().find(known)
+    }
+
     /// The format of that name.
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)

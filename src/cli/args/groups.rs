@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{AllocatorArg, KindArg, SeverityArg, share, size};
+use super::values::{AllocatorArg, KindArg, ReportFormat, SeverityArg, share, size};
 use crate::report::Prefixes;
 
 /// Where the bytes come from and how they are read.
@@ -177,6 +177,17 @@ pub struct OutputArgs {
     /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// In which forms a report is written.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct FormatArgs {
+    /// The form of the report (repeatable) [default: what the name of --output ends in, else table]
+    ///
+    /// Several forms are made in one pass, each in its own file: -o report writes report.json, report.md and so on.
+    #[arg(long = "format", value_enum, value_name = "FORMAT")]
+    pub formats: Vec<ReportFormat>,
 }
 
 /// For reports that leave the machine.

@@ -50,6 +50,15 @@ pub enum ReportFormat {
     Json,
 }
 
+/// The form of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ComparisonFormat {
+    /// For people
+    Table,
+    /// For programs: see docs/compare.md
+    Json,
+}
+
 /// The form of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {

@@ -21,7 +21,7 @@ mod what_if;
 use std::io::{self, Write};
 
 use super::{Lang, Renderer};
-use crate::report::Report;
+use crate::report::{Options, Report};
 pub use compare::write_comparison;
 use page::Page;
 
@@ -47,7 +47,7 @@ pub struct TableOptions {
 impl Default for TableOptions {
     /// What a file or a pipe gets: 120 columns, no colour, ten rows a list, English.
     fn default() -> Self {
-        TableOptions { width: None, ansi: false, rows: 10, lang: Lang::En }
+        TableOptions { width: None, ansi: false, rows: Options::USUAL_ROWS, lang: Lang::En }
     }
 }
 

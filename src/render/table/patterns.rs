@@ -79,7 +79,7 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         let shown = &page.first(&rule.patterns)[..page.first(&rule.patterns).len().min(PATTERNS_OF_A_RULE)];
         hidden += rule.patterns.len() - shown.len();
         for row in shown {
-            let rule = rule.rule.into();
+            let rule = (&*rule.rule).into();
             places.row([pattern(&row.pattern), rule, row.keys.into(), row.memory.into(), first_example(row)]);
         }
     }
@@ -91,8 +91,8 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 
 fn rule_row(report: &Report, rule: &NamingRule, lang: Lang) -> [Cell; 6] {
     [
-        rule.rule.into(),
-        rule.severity.into(),
+        (&*rule.rule).into(),
+        (&*rule.severity).into(),
         rule.keys.into(),
         Cell::ShareOf(rule.keys, report.totals.keys),
         rule.memory.into(),

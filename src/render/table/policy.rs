@@ -193,7 +193,7 @@ fn exempted(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(exempted);
     for row in shown {
         let reason = escaped(&row.reason);
-        grid.row([escaped(&row.pattern), row.rule.into(), row.keys.into(), row.memory.into(), reason]);
+        grid.row([escaped(&row.pattern), (&*row.rule).into(), row.keys.into(), row.memory.into(), reason]);
     }
     grid.print(page)?;
     page.more(shown.len(), exempted.len())
