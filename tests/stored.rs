@@ -11,7 +11,7 @@ mod sample_baseline;
 mod what_if;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use common::program::{rdblens, run};
 use rdblens::render::{Format, Lang, TableOptions};
@@ -99,23 +99,6 @@ fn what_is_no_report_is_named_with_the_remedy() {
     }
 }
 
-/// Every dump of the test data, the damaged ones too.
-fn dumps() -> Vec<PathBuf> {
-    let (mut dumps, mut folders) =
-        (Vec::new(), ["dumps", "hostile", "corpus"].map(|name| Path::new(DATA).join(name)).to_vec());
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            match entry.extension().and_then(|end| end.to_str()) {
-                _ if entry.is_dir() => folders.push(entry),
-                Some("rdb" | "aof") => dumps.push(entry),
-                _ => {}
-            }
-        }
-    }
-    dumps.sort();
-    dumps
-}
-
 /// The report, or nothing where none is possible.
 fn analyze(inputs: &[&Path], change: impl FnOnce(&mut rdblens::analyze::Plan)) -> Option<Report> {
     use rdblens::analyze::{Plan, ReadPlan, analyze, progress::Unwatched};
@@ -128,7 +111,7 @@ fn analyze(inputs: &[&Path], change: impl FnOnce(&mut rdblens::analyze::Plan)) -
 #[test]
 fn every_dump_is_written_the_same_from_its_stored_report() {
     let mut reports = 0;
-    for dump in dumps() {
+    for dump in common::dumps() {
         let Some(report) = analyze(&[&dump], |_| ()) else { continue };
         assert_alike(&report, &stored(&report), &dump.display().to_string());
         reports += 1;

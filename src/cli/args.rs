@@ -11,6 +11,7 @@ pub use groups::*;
 pub use values::*;
 
 use super::lang::LangArgs;
+use crate::render::schema::Described;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -61,6 +62,9 @@ pub enum Command {
     /// Find one key and print its value
     #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb events:stock")]
     Show(ShowArgs),
+    /// Print the JSON Schema of what --format json writes
+    #[command(after_long_help = "Example: rdblens schema report > report.schema.json")]
+    Schema(SchemaArgs),
     /// List the rules, or explain one
     #[command(after_long_help = "Examples:\n  rdblens rules --policy strict\n  rdblens rules key.prefix --lang zh")]
     Rules(RulesArgs),
@@ -216,6 +220,14 @@ pub struct ShowArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+}
+
+/// `rdblens schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Whose JSON: that of analyze, or that of compare
+    #[arg(value_name = "FORM", default_value = Described::Report.name(), value_parser = described())]
+    pub form: Described,
 }
 
 /// `rdblens rules`

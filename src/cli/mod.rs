@@ -14,6 +14,7 @@ mod plan;
 mod progress;
 mod render;
 mod rules;
+mod schema;
 mod show;
 
 use std::io;
@@ -45,6 +46,7 @@ pub fn run() -> Exit {
         Command::Render(args) => render::run(args),
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
+        Command::Schema(args) => schema::run(args),
         Command::Rules(args) => rules::run(args),
     };
     match done {

@@ -8,6 +8,7 @@ pub mod key_text;
 pub mod lang;
 pub mod rows;
 pub mod rules;
+pub mod schema;
 pub mod table;
 pub mod value;
 pub mod words;

@@ -40,6 +40,7 @@ pub type Word = Cow<'static, str>;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Always `rdblens.report/1`.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: Word,
     /// The program's version that made the report.
     #[serde(default)]

@@ -1,8 +1,10 @@
 //! What flags take: names out of a list, sizes, shares.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::policy::params::bytes;
+use crate::render::schema::Described;
 
 /// A type of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -75,6 +77,12 @@ pub enum TextFormat {
     Text,
     /// For programs
     Json,
+}
+
+/// A JSON form that has a schema.
+pub(super) fn described() -> impl TypedValueParser<Value = Described> {
+    let names = PossibleValuesParser::new(Described::ALL.map(Described::name));
+    names.map(|name| Described::from_name(&name).unwrap_or_default())
 }
 
 /// A number of bytes: `10240`, `10KB` (1024 each), `1MiB`.
