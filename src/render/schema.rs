@@ -66,6 +66,8 @@ struct PlainText;
 
 impl Transform for PlainText {
     fn transform(&mut self, schema: &mut Schema) {
+        // What a reader of older reports may assume is no part of what is written.
+        schema.remove("default");
         if let Some(Value::String(text)) = schema.get_mut("description") {
             *text = text.replace("[`", "`").replace("`]", "`").replace('\n', " ");
         }

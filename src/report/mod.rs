@@ -36,7 +36,7 @@ pub const SCHEMA: &str = "rdblens.report/1";
 /// A word of this program's own, such as a rule's id; text where the report was read back.
 pub type Word = Cow<'static, str>;
 
-/// Everything `rdblens analyze` has to say about a snapshot. Sections without an answer are `None` or empty.
+/// Everything `rdblens analyze` has to say about a snapshot. Sections without an answer are null or empty.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Always `rdblens.report/1`.

@@ -117,7 +117,13 @@ pub(super) fn slots(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(&slots.list);
     for row in shown {
         let key = key_text::key(&row.example.key.0);
-        grid.row([row.slot.to_string().into(), row.keys.into(), row.memory.into(), Cell::Share(row.share), key.into()]);
+        grid.row([
+            row.slot.to_string().into(),
+            row.keys.into(),
+            row.memory.into(),
+            Cell::Share(row.share),
+            Cell::Name(key),
+        ]);
     }
     grid.print(page)?;
     page.more(shown.len(), slots.list.len())

@@ -158,7 +158,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     for row in shown {
         let (worst, allowed) = measured(row, finding.unit.as_deref(), lang);
         grid.row([
-            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), escaped),
+            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), name),
             row.owner.as_deref().map_or(Cell::Absent, escaped),
             if row.keys > 0 { row.keys.into() } else { Cell::Absent },
             if row.keys > 0 || row.memory > Bytes(0) { row.memory.into() } else { Cell::Absent },
@@ -166,7 +166,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
             worst,
             // One limit for all is in the summary.
             if alike { Cell::Absent } else { allowed },
-            row.examples.first().map_or(Cell::Absent, |example| key_text::key(&example.key.0).into()),
+            row.examples.first().map_or(Cell::Absent, |example| Cell::Name(key_text::key(&example.key.0))),
         ]);
     }
     grid.print(page)?;
@@ -178,6 +178,11 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
         details(row, finding.unit.as_deref(), page)?;
     }
     page.hanging(Tone::Plain, "→ ", &key_text::text(lang.of(&finding.fix.en, &finding.fix.zh)))
+}
+
+/// What strangers named.
+fn name(text: &str) -> Cell {
+    Cell::Name(key_text::text(text).into_owned())
 }
 
 fn escaped(text: &str) -> Cell {

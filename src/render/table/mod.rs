@@ -102,12 +102,13 @@ const SECTIONS: [Section; 24] = [
     hints::notes_and_next_steps,
 ];
 
+/// Writes all sections: what every form for people is made of.
+pub(super) fn write_sections(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    SECTIONS.iter().try_for_each(|section| section(report, page))
+}
+
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut page = Page::new(out, self.options.columns(), self.options);
-        for section in SECTIONS {
-            section(report, &mut page)?;
-        }
-        Ok(())
+        write_sections(report, &mut Page::new(out, self.options.columns(), self.options))
     }
 }
