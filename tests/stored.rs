@@ -13,7 +13,7 @@ mod what_if;
 use std::fs;
 use std::path::Path;
 
-use common::program::{rdblens, run};
+use common::program::{rdblens, run, run_with_input};
 use rdblens::render::{Format, Lang, TableOptions};
 use rdblens::report::Report;
 
@@ -160,5 +160,71 @@ fn so_it_is_with_every_option_that_adds_to_a_report() {
                 assert!(read(&direct) == read(&rendered), "{case:?}: {} in {lang}", format.name());
             }
         }
+    }
+}
+
+#[test]
+fn a_report_may_come_from_standard_input() {
+    let shop = format!("{DATA}/dumps/shop.rdb");
+    let json = run(rdblens().args(["analyze", &shop, "--format", "json"])).stdout;
+    let table = run(rdblens().args(["analyze", &shop])).stdout;
+    let output = run_with_input(rdblens().args(["render", "-"]), json.clone());
+    assert!(output.status.success() && output.stdout == table);
+    let status = |args: &[&str]| run_with_input(rdblens().args(["render", "-"]).args(args), json.clone()).status.code();
+    assert_eq!(
+        (status(&["--fail-on", "must"]), status(&["--format", "csv", "--section", "types"])),
+        (Some(1), Some(0))
+    );
+    let short = run_with_input(rdblens().args(["render", "-", "--top", "2"]), json).stdout;
+    assert!(short.len() < table.len());
+}
+
+#[test]
+fn several_forms_are_all_there_or_none() {
+    let shop = format!("{DATA}/dumps/shop.rdb");
+    let folder = tempfile::tempdir().unwrap();
+    let names = || {
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let analyze = |args: &[&str], to: &str| {
+        run(rdblens().args(["analyze", &shop]).args(args).arg("-o").arg(folder.path().join(to)))
+    };
+    fs::create_dir(folder.path().join("taken.md")).unwrap();
+    let output = analyze(&["--format", "json", "--format", "markdown"], "taken");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("taken.md"));
+    assert_eq!(names(), ["taken.md"], "nothing half");
+    let lists = ["--format", "csv", "--section", "types", "--section", "files", "--format", "json", "--format", "json"];
+    assert_eq!(analyze(&lists, "a").status.code(), Some(0));
+    assert_eq!(names(), ["a.files.csv", "a.json", "a.types.csv", "taken.md"]);
+    assert_eq!(analyze(&[], "b.prom").status.code(), Some(0));
+    assert!(fs::read_to_string(folder.path().join("b.prom")).unwrap().ends_with("# EOF\n"));
+    for wrong in [
+        &["--format", "json", "--format", "csv"][..],
+        &["--section", "types"],
+        &["--format", "csv", "--section", "all"],
+        &["--label", "snapshot=a"],
+        &["--format", "prometheus", "--label", "pattern=a"],
+        &["--format", "xml"],
+    ] {
+        let output = run(rdblens().args(["analyze", &shop]).args(wrong));
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty() && !output.stderr.is_empty(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_rendered_is_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("wrong.json");
+    fs::write(&wrong, "{}").unwrap();
+    for input in [wrong.to_str().unwrap(), "no-such.json", DATA] {
+        let output = run(rdblens().args(["render", input]));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("analyze --format json"));
     }
 }
