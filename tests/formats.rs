@@ -232,3 +232,24 @@ fn markdown_is_in_the_language_asked_for() {
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("## 违规") && text.contains("| 键名 |") && !text.contains("## Findings"));
 }
+
+#[test]
+fn every_list_and_metric_is_documented() {
+    let page = include_str!("../docs/formats.md");
+    for section in Section::ALL {
+        let columns: Vec<String> = section.columns().iter().map(|column| format!("`{column}`")).collect();
+        let row = format!("| `{}` | {} | {} |", section.name(), section.what(), columns.join(" "));
+        assert!(page.contains(&row), "not in docs/formats.md: {row}");
+    }
+    let mut report = what_if::asked();
+    report.findings.baseline = sample::full().findings.baseline;
+    for report in [report, sample::full(), sample::sound()] {
+        for line in render(&report, Format::Prometheus).lines().filter_map(|line| line.strip_prefix("# HELP ")) {
+            let (name, help) = line.split_once(' ').unwrap();
+            let documented = page
+                .lines()
+                .any(|row| row.starts_with(&format!("| `{name}` |")) && row.ends_with(&format!("| {help} |")));
+            assert!(documented, "not in docs/formats.md: {name}: {help}");
+        }
+    }
+}

@@ -190,9 +190,11 @@ pub struct FormatArgs {
     #[arg(long = "format", value_enum, value_name = "FORMAT")]
     pub formats: Vec<ReportFormat>,
     /// The list that --format csv writes (repeatable with -o) [default: patterns]
+    ///
+    /// Such as findings, types, no-ttl or prefixes; docs/formats.md has all of them with their columns.
     #[arg(long = "section", value_parser = section(), value_name = "NAME", hide_possible_values = true)]
     pub sections: Vec<Section>,
-    /// A label on every sample of --format prometheus, such as instance=cache-1 (repeatable)
+    /// A label on every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
     #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE")]
     pub labels: Vec<(String, String)>,
 }

@@ -101,7 +101,7 @@ pub(super) fn section() -> impl TypedValueParser<Value = Section> {
 
 /// A label of Prometheus, `name=value`.
 pub(super) fn label(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as instance=cache-1")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as snapshot=cache-1")?;
     match prometheus::is_label(name) {
         true => Ok((name.to_owned(), value.to_owned())),
         false => {
