@@ -14,6 +14,7 @@ pub use values::*;
 
 use super::lang::LangArgs;
 use super::screen::{ColorArgs, ScreenArgs};
+use crate::render::schema::Described;
 
 /// Where help has colour, what is typed as it stands has the accent of the tables.
 const STYLES: Styles = Styles::styled().literal(AnsiColor::Cyan.on_default()).valid(AnsiColor::Green.on_default());
@@ -46,7 +47,7 @@ pub struct Cli {
 pub enum Command {
     /// Report what takes the memory and what is wrong
     #[command(after_long_help = examples::ANALYZE)]
-    Analyze(AnalyzeArgs),
+    Analyze(Box<AnalyzeArgs>),
     /// Stream one row per key, in file order
     #[command(after_long_help = examples::KEYS)]
     Keys(KeysArgs),
@@ -56,12 +57,18 @@ pub enum Command {
     /// Tell what changed between snapshots: growth by pattern, findings, and when the memory will be used up
     #[command(after_long_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Write a stored JSON report in another form, without the dump
+    #[command(after_long_help = examples::RENDER)]
+    Render(RenderArgs),
     /// Draft a data dictionary: the patterns of a snapshot as a policy file, with blanks for owner and meaning
     #[command(after_long_help = examples::DICTIONARY)]
     Dictionary(DictionaryArgs),
     /// Find one key and print its value
     #[command(after_long_help = examples::SHOW)]
     Show(ShowArgs),
+    /// Print the JSON Schema of what --format json writes
+    #[command(after_long_help = examples::SCHEMA)]
+    Schema(SchemaArgs),
     /// List the rules, or explain one
     #[command(after_long_help = examples::RULES)]
     Rules(RulesArgs),
@@ -91,15 +98,41 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: OutputArgs,
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
-    pub format: ReportFormat,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub format: FormatArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub screen: ScreenArgs,
+}
+
+/// `rdblens render`
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// A report that `rdblens analyze --format json` wrote, or - for standard input
+    #[arg(value_name = "REPORT.json")]
+    pub report: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub format: FormatArgs,
+    /// Rows that a page for people shows of each list [default: what the report was made with]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000), help_heading = "Output")]
+    pub top: Option<u32>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub screen: ScreenArgs,
+    /// Exit with status 1 if there are findings of this severity or above
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Policy")]
+    pub fail_on: Option<SeverityArg>,
 }
 
 /// `rdblens keys`
@@ -146,8 +179,8 @@ pub struct CompareArgs {
     #[allow(missing_docs)]
     pub output: OutputArgs,
     /// The form of the comparison
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
-    pub format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = ComparisonFormat::Table, help_heading = "Output")]
+    pub format: ComparisonFormat,
     /// Rows in each list [default: 20, of which the table shows 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: Option<u32>,
@@ -209,6 +242,14 @@ pub struct ShowArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+}
+
+/// `rdblens schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Whose JSON: that of analyze, or that of compare
+    #[arg(value_name = "FORM", default_value = Described::Report.name(), value_parser = described())]
+    pub form: Described,
 }
 
 /// `rdblens rules`

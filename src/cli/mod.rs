@@ -5,6 +5,7 @@ pub mod args;
 mod check;
 mod compare;
 mod completions;
+mod delivery;
 mod dictionary;
 mod exit;
 mod keys;
@@ -13,8 +14,10 @@ mod man;
 mod output;
 mod plan;
 mod progress;
+mod render;
 mod rules;
 pub mod screen;
+mod schema;
 mod show;
 
 use std::io;
@@ -43,8 +46,10 @@ pub fn run() -> Exit {
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Render(args) => render::run(args),
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
+        Command::Schema(args) => schema::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

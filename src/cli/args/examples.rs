@@ -35,6 +35,13 @@ pub(super) const COMPARE: &str = concat!(
     )
 );
 
+pub(super) const RENDER: &str = examples!(
+    "a stored report on the screen, in Chinese" => "render report.json --lang zh",
+    "for a ticket, a spreadsheet and a dashboard, in one pass" =>
+        "render report.json --format markdown --format csv --format prometheus -o report",
+    "one of its lists, for a spreadsheet" => "render report.json --format csv --section findings -o findings.csv",
+);
+
 pub(super) const DICTIONARY: &str = examples!(
     "a first draft, to be completed by the owners" => "dictionary dump.rdb -o dictionary.toml",
     "what a dictionary lacks, and what it has in vain" => "dictionary dump.rdb --policy dictionary.toml",
@@ -44,6 +51,11 @@ pub(super) const SHOW: &str = examples!(
     "the value of a key" => "show dump.rdb user:17:profile",
     "a name with a byte that is no text, in database 3" => "show dump.rdb 'blob:\\xff' --db 3",
     "for programs" => "show dump.rdb user:17:profile --format json",
+);
+
+pub(super) const SCHEMA: &str = examples!(
+    "to validate reports, or to make types of" => "schema report > report.schema.json",
+    "the same of `rdblens compare --format json`" => "schema compare > compare.schema.json",
 );
 
 pub(super) const RULES: &str = examples!(

@@ -87,10 +87,11 @@ fn headline(report: &Report, lang: Lang) -> String {
 fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
     let about_keys = finding.keys > 0;
     let of = |part: u64, whole: u64| if about_keys { Cell::ShareOf(part, whole) } else { Cell::Absent };
-    let (worst, allowed) = worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit, lang));
+    let (worst, allowed) =
+        worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit.as_deref(), lang));
     [
-        finding.rule.into(),
-        finding.severity.into(),
+        (&*finding.rule).into(),
+        (&*finding.severity).into(),
         if finding.distinct_patterns > 0 { finding.distinct_patterns.into() } else { Cell::Absent },
         if about_keys { finding.keys.into() } else { Cell::Absent },
         of(finding.keys, report.totals.keys),
@@ -132,7 +133,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     page.gap()?;
     let demand = key_text::text(lang.of(&finding.demand.en, &finding.demand.zh));
     let head = say!(lang, "{} {}: {demand}", "{} {}：{demand}", finding.severity, finding.rule);
-    let severity = Span { from: 0, to: width(finding.severity), tone: Tone::of_severity(finding.severity) };
+    let severity = Span { from: 0, to: width(&finding.severity), tone: Tone::of_severity(&finding.severity) };
     page.opened(Tone::Bold, severity, &head)?;
     let mut grid = Grid::new([
         Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
@@ -149,9 +150,9 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(&finding.patterns);
     let shown = &shown[..shown.len().min(PATTERNS_OF_A_FINDING)];
     for row in shown {
-        let (worst, allowed) = measured(row, finding.unit, lang);
+        let (worst, allowed) = measured(row, finding.unit.as_deref(), lang);
         grid.row([
-            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), escaped),
+            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), name),
             row.owner.as_deref().map_or(Cell::Absent, escaped),
             if row.keys > 0 { row.keys.into() } else { Cell::Absent },
             if row.keys > 0 || row.memory > Bytes(0) { row.memory.into() } else { Cell::Absent },
@@ -159,7 +160,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
             worst,
             // One limit for all is in the summary.
             if alike { Cell::Absent } else { allowed },
-            row.examples.first().map_or(Cell::Absent, |example| key_text::key(&example.key.0).into()),
+            row.examples.first().map_or(Cell::Absent, |example| Cell::Name(key_text::key(&example.key.0))),
         ]);
     }
     grid.print(page)?;
@@ -168,9 +169,14 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
         usize::try_from(finding.distinct_patterns).unwrap_or(usize::MAX).max(finding.patterns.len()),
     )?;
     for row in shown {
-        details(row, finding.unit, page)?;
+        details(row, finding.unit.as_deref(), page)?;
     }
     page.hanging(Tone::Plain, "→ ", &key_text::text(lang.of(&finding.fix.en, &finding.fix.zh)))
+}
+
+/// What strangers named.
+fn name(text: &str) -> Cell {
+    Cell::Name(key_text::text(text).into_owned())
 }
 
 fn escaped(text: &str) -> Cell {
@@ -285,11 +291,11 @@ mod tests {
         };
         let name = |patterns: Vec<FindingPattern>| {
             let finding = Finding {
-                rule: "key.levels",
-                severity: "must",
+                rule: "key.levels".into(),
+                severity: "must".into(),
                 demand: Default::default(),
                 fix: Default::default(),
-                unit: Some("segments"),
+                unit: Some("segments".into()),
                 keys: 1,
                 memory: Bytes(1),
                 saves: None,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::render::key_text::{fit, width};
 use crate::render::words::say;
 use crate::render::wrap::wrap;
-use crate::render::{Lang, TableOptions, human};
+use crate::render::{Lang, TableOptions, human, markdown};
 
 /// The emphasis of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,17 +63,28 @@ pub(in crate::render) struct Span {
     pub tone: Tone,
 }
 
-/// Where sections write to. Text given to it is escaped already.
+/// What a page is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Medium {
+    /// Lines of this many columns, with ANSI sequences or without.
+    Terminal { ansi: bool },
+    /// Blocks, see [`crate::render::markdown`].
+    Markdown,
+}
+
+/// Where sections write to. Text given to it is escaped already, as for a terminal.
 pub(in crate::render) struct Page<'a> {
     out: &'a mut dyn Write,
     width: usize,
-    ansi: bool,
+    medium: Medium,
     rows: usize,
     bars: bool,
     lang: Lang,
     /// Where rules between sections end.
     margin: usize,
     begun: bool,
+    /// Whether the last block of a page of Markdown is an item of a list.
+    in_list: bool,
     /// Set when a table had to leave out columns.
     pub columns_left_out: bool,
 }
@@ -83,7 +94,39 @@ impl<'a> Page<'a> {
     pub fn new(out: &'a mut dyn Write, width: u16, options: TableOptions) -> Self {
         let TableOptions { ansi, bars, rows, lang, .. } = options;
         let margin = usize::from(if options.wide { options.margin() } else { width });
-        Page { out, width: usize::from(width), ansi, rows, bars, lang, margin, begun: false, columns_left_out: false }
+        Page {
+            out,
+            width: usize::from(width),
+            medium: Medium::Terminal { ansi },
+            rows,
+            bars,
+            lang,
+            margin,
+            begun: false,
+            in_list: false,
+            columns_left_out: false,
+        }
+    }
+
+    /// A page of Markdown.
+    pub fn markdown(out: &'a mut dyn Write, rows: usize, lang: Lang) -> Self {
+        Page {
+            out,
+            width: usize::MAX,
+            medium: Medium::Markdown,
+            rows,
+            bars: false,
+            lang,
+            margin: 0,
+            begun: false,
+            in_list: false,
+            columns_left_out: false,
+        }
+    }
+
+    /// Whether the page is Markdown.
+    pub fn is_markdown(&self) -> bool {
+        self.medium == Medium::Markdown
     }
 
     /// The language of what is written.
@@ -114,7 +157,7 @@ impl<'a> Page<'a> {
     pub fn spans(&mut self, tone: Tone, text: &str, spans: &[Span]) -> io::Result<()> {
         self.begun = true;
         let text = fit(text.trim_end(), self.width);
-        if !self.ansi {
+        if self.medium != (Medium::Terminal { ansi: true }) {
             return writeln!(self.out, "{text}");
         }
         let mut rest: &str = &text;
@@ -133,11 +176,14 @@ impl<'a> Page<'a> {
 
     /// An empty line between what was written and what follows.
     pub fn gap(&mut self) -> io::Result<()> {
-        if self.begun { self.line(Tone::Plain, "") } else { Ok(()) }
+        if self.begun && !self.is_markdown() { self.line(Tone::Plain, "") } else { Ok(()) }
     }
 
     /// The first line of a section, with a rule up to the margin.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
+        if self.is_markdown() {
+            return self.block(&format!("## {}", markdown::escape(title)));
+        }
         self.gap()?;
         let rule = "─".repeat(self.margin.saturating_sub(width(title) + 4));
         let span = Span { from: 3, to: 3 + width(title), tone: Tone::Bold };
@@ -151,6 +197,16 @@ impl<'a> Page<'a> {
 
     /// A paragraph behind a mark; its lines after the first are indented by the mark's width.
     pub fn hanging(&mut self, tone: Tone, mark: &str, text: &str) -> io::Result<()> {
+        if self.is_markdown() {
+            return match (mark.trim(), tone) {
+                ("", Tone::Bold) => self.block(&format!("### {}", markdown::escape(text))),
+                ("", Tone::Plain) => self.block(&markdown::paragraph(text)),
+                ("", Tone::Warning | Tone::Alarm) => self.block(&format!("**{}**", markdown::escape(text))),
+                ("!!", _) => self.block(&format!("> **!!** {}", markdown::escape(text))),
+                ("" | "-", _) => self.item(text),
+                (mark, _) => self.block(&format!("{} {}", markdown::escape(mark), markdown::escape(text))),
+            };
+        }
         let indent = " ".repeat(width(mark));
         let mut mark = mark;
         for line in wrap(text, self.width.saturating_sub(indent.len())) {
@@ -174,6 +230,10 @@ impl<'a> Page<'a> {
     /// Facts side by side, broken between them only.
     pub fn facts(&mut self, tone: Tone, facts: &[String]) -> io::Result<()> {
         const JOINT: &str = " · ";
+        if self.is_markdown() {
+            let facts = markdown::paragraph(&facts.join(JOINT));
+            return self.block(&if tone == Tone::Bold { format!("# {facts}") } else { facts });
+        }
         let mut line = String::new();
         for fact in facts {
             let fact = fit(fact, self.width);
@@ -196,9 +256,51 @@ impl<'a> Page<'a> {
             hidden => {
                 let hidden = human::count(hidden);
                 let text = say!(self.lang, "… {hidden} more with --format json", "… 其余 {hidden} 项见 --format json");
-                self.line(Tone::Faint, &text)
+                if self.is_markdown() { self.block(&text) } else { self.line(Tone::Faint, &text) }
             }
         }
+    }
+
+    /// Commands, each with what it answers.
+    pub fn commands(&mut self, commands: &[(String, &str)]) -> io::Result<()> {
+        let widest = commands.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
+        let beside = |command: &str, answer: &str| {
+            let pad = " ".repeat(widest - width(command));
+            format!("{command}{pad}  # {answer}")
+        };
+        if self.is_markdown() {
+            let lines: Vec<String> = commands.iter().map(|(command, answer)| beside(command, answer)).collect();
+            return self.block(&format!("```sh\n{}\n```", lines.join("\n")));
+        }
+        for (command, answer) in commands {
+            if widest + width(answer) + 4 <= self.width {
+                let comment = Span { from: widest + 2, to: usize::MAX, tone: Tone::Faint };
+                self.spans(Tone::Plain, &beside(command, answer), &[comment])?;
+            } else {
+                self.line(Tone::Faint, &format!("# {answer}"))?;
+                self.line(Tone::Plain, command)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A table as [`markdown::table`] makes it.
+    pub fn markdown_table(&mut self, table: &str) -> io::Result<()> {
+        self.block(table)
+    }
+
+    /// A block of Markdown, apart from the one before it.
+    fn block(&mut self, block: &str) -> io::Result<()> {
+        let gap = if self.begun { "\n" } else { "" };
+        (self.begun, self.in_list) = (true, false);
+        writeln!(self.out, "{gap}{block}")
+    }
+
+    /// An item of a list of Markdown.
+    fn item(&mut self, text: &str) -> io::Result<()> {
+        let gap = if self.begun && !self.in_list { "\n" } else { "" };
+        (self.begun, self.in_list) = (true, true);
+        writeln!(self.out, "{gap}- {}", markdown::paragraph(text))
     }
 }
 
