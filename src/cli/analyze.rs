@@ -24,6 +24,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     let format = match args.format {
         ReportFormat::Table => Format::Table,
         ReportFormat::Json => Format::Json,
+        ReportFormat::Html => Format::Html,
     };
     let table = table_options(&out, args.report.top.map(|_| plan.top), &args.lang);
     let rendered = format.renderer(table).render(&report, &mut out);

@@ -130,8 +130,8 @@ pub struct CompareArgs {
     #[allow(missing_docs)]
     pub output: OutputArgs,
     /// The form of the comparison
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
-    pub format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = ComparisonFormat::Table, help_heading = "Output")]
+    pub format: ComparisonFormat,
     /// Rows in each list [default: 20, of which the table shows 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: Option<u32>,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::args::{CompareArgs, ReportFormat};
+use super::args::{CompareArgs, ComparisonFormat};
 use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, analyze::table_options, plan, written};
@@ -32,8 +32,8 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
             .with_hint("name at least two reports or dumps, the oldest first")
     })?;
     let rendered = match args.format {
-        ReportFormat::Json => json::write_pretty(&comparison, &mut out),
-        ReportFormat::Table => write_comparison(&comparison, table_options(&out, rows, &args.lang), &mut out),
+        ComparisonFormat::Json => json::write_pretty(&comparison, &mut out),
+        ComparisonFormat::Table => write_comparison(&comparison, table_options(&out, rows, &args.lang), &mut out),
     };
     written(rendered.and_then(|()| out.finish()))?;
     Ok(if stored.iter().all(|stored| stored.complete) { Exit::Done } else { Exit::Incomplete })

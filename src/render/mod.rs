@@ -2,6 +2,7 @@
 //! that two formats would share are in the report already.
 
 pub mod draft;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod key_text;
@@ -17,6 +18,7 @@ use std::io::{self, Write};
 
 use crate::report::Report;
 
+pub use html::HtmlRenderer;
 pub use json::JsonRenderer;
 pub use lang::Lang;
 pub use table::{TableOptions, TableRenderer, write_comparison};
@@ -35,17 +37,20 @@ pub enum Format {
     Table,
     /// For programs: everything, as `docs/report-schema.md` describes it.
     Json,
+    /// To be attached and shown: one self-contained page.
+    Html,
 }
 
 impl Format {
     /// Every format, the default first.
-    pub const ALL: [Format; 2] = [Format::Table, Format::Json];
+    pub const ALL: [Format; 3] = [Format::Table, Format::Json, Format::Html];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
             Format::Json => "json",
+            Format::Html => "html",
         }
     }
 
@@ -54,11 +59,12 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// What writes this format. `table` matters to [`Format::Table`] only.
+    /// What writes this format. `table` matters to [`Format::Table`] only, but for its language.
     pub fn renderer(self, table: TableOptions) -> Box<dyn Renderer> {
         match self {
             Format::Table => Box::new(TableRenderer::new(table)),
             Format::Json => Box::new(JsonRenderer),
+            Format::Html => Box::new(HtmlRenderer::new(table.lang)),
         }
     }
 }

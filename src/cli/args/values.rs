@@ -48,6 +48,17 @@ pub enum ReportFormat {
     Table,
     /// For programs: see docs/report-schema.md
     Json,
+    /// To be attached and shown: one self-contained page
+    Html,
+}
+
+/// The form of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ComparisonFormat {
+    /// For people
+    Table,
+    /// For programs: see docs/compare.md
+    Json,
 }
 
 /// The form of rows.

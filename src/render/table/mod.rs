@@ -6,16 +6,16 @@
 mod baseline;
 mod compare;
 mod distributions;
-mod findings;
+pub(super) mod findings;
 pub(super) mod grid;
 mod hints;
-mod instance;
-mod keys;
-mod overview;
+pub(super) mod instance;
+pub(super) mod keys;
+pub(super) mod overview;
 pub(super) mod page;
 mod patterns;
 mod policy;
-mod source;
+pub(super) mod source;
 mod what_if;
 
 use std::io::{self, Write};

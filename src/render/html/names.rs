@@ -1,0 +1,100 @@
+//! Names of keys, patterns, files: visible, bounded, and kept apart from the text around them.
+
+use crate::render::key_text;
+
+/// Columns of a name that are shown.
+const SHOWN: usize = 56;
+/// Columns of a name that is shown shortened, where the reader asks for the whole.
+const WHOLE: usize = 240;
+
+/// Characters that begin and end a name within a sentence. They isolate it in plain text as `<bdi>` does in HTML, which the
+/// templates make of them. A name cannot hold them: `key_text` makes them visible.
+const ISOLATE: char = '\u{2068}';
+const END: char = '\u{2069}';
+
+/// A name as it stands on the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// Shortened in the middle.
+    pub shown: String,
+    /// The name, where it was shortened; up to a bound itself.
+    pub whole: Option<String>,
+}
+
+impl Name {
+    /// Of a key.
+    pub fn key(bytes: &[u8]) -> Name {
+        Name::visible(&key_text::key(bytes))
+    }
+
+    /// Of a pattern, a file, a model.
+    pub fn text(text: &str) -> Name {
+        Name::visible(&key_text::text(text))
+    }
+
+    fn visible(text: &str) -> Name {
+        let shown = key_text::fit(text, SHOWN);
+        let whole = (shown != text).then(|| key_text::fit(text, WHOLE).into_owned());
+        Name { shown: shown.into_owned(), whole }
+    }
+
+    /// The name within a sentence.
+    pub fn inline(&self) -> String {
+        isolated(&self.shown)
+    }
+}
+
+/// A name that is visible already, within a sentence.
+pub fn isolated(visible: &str) -> String {
+    format!("{ISOLATE}{visible}{END}")
+}
+
+/// Text of a report that is not a name, such as a warning: visible and bounded.
+pub fn sentence(text: &str) -> String {
+    const LONGEST: usize = 600;
+    key_text::fit(&key_text::text(text), LONGEST).into_owned()
+}
+
+/// A piece of a sentence.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// Its characters.
+    pub text: &'a str,
+    /// Whether it is a name.
+    pub is_name: bool,
+}
+
+/// The pieces of a sentence.
+pub fn parts(sentence: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    for run in sentence.split(ISOLATE) {
+        let (name, text) = run.split_once(END).unwrap_or(("", run));
+        let pieces = [Part { text: name, is_name: true }, Part { text, is_name: false }];
+        parts.extend(pieces.into_iter().filter(|part| !part.text.is_empty()));
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_bounded_and_the_whole_is_at_hand() {
+        let name = Name::key("k".repeat(10_000).as_bytes());
+        assert_eq!(key_text::width(&name.shown), SHOWN);
+        assert_eq!(name.whole.map(|whole| key_text::width(&whole)), Some(WHOLE));
+        assert_eq!(Name::key(b"user:1"), Name { shown: "user:1".to_owned(), whole: None });
+    }
+
+    #[test]
+    fn sentences_know_the_names_in_them() {
+        let name = Name::text("a\u{2069}b");
+        assert_eq!(name.shown, "a\\u{2069}b");
+        let sentence = format!("most in {}, few in {}.", name.inline(), isolated("c"));
+        let texts: Vec<_> = parts(&sentence).iter().map(|part| (part.text.to_owned(), part.is_name)).collect();
+        let expected = [("most in ", false), ("a\\u{2069}b", true), (", few in ", false), ("c", true), (".", false)];
+        assert_eq!(texts, expected.map(|(text, is_name)| (text.to_owned(), is_name)));
+        assert_eq!(parts("plain"), [Part { text: "plain", is_name: false }]);
+    }
+}
