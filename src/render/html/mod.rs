@@ -27,6 +27,7 @@ use askama::Template;
 
 use super::{Lang, Renderer};
 use crate::report::Report;
+use names::Part;
 use text::Headline;
 use view::{Block, Caps, Cell, Section};
 
@@ -36,7 +37,7 @@ const MOST_BYTES: usize = 1_000_000;
 /// Rows of the lists and places of the map. Where a report is too large with the first, the next is taken; with the last, no
 /// report is.
 const CAPS: [Caps; 3] = [
-    Caps { rows: 40, inner: 12, map: 240 },
+    Caps { rows: 30, inner: 12, map: 240 },
     Caps { rows: 20, inner: 6, map: 120 },
     Caps { rows: 8, inner: 3, map: 40 },
 ];
@@ -78,7 +79,7 @@ fn html(report: &Report, lang: Lang, caps: Caps) -> io::Result<String> {
     let sections = sections::all(report, lang, caps);
     let page = Page {
         lang,
-        headline: Headline::of(report, lang),
+        headline: Headline::of(report, &sections, lang),
         sections: &sections,
         policy: csp::policy(STYLE, SCRIPT),
         style: STYLE,

@@ -56,12 +56,14 @@ pub fn sentence(text: &str) -> String {
 }
 
 /// A piece of a sentence.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Part<'a> {
-    /// Its characters.
-    pub text: &'a str,
-    /// Whether it is a name.
-    pub is_name: bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// Words.
+    Text(&'a str),
+    /// A name.
+    Name(&'a str),
+    /// What is to be typed, which stands between backticks.
+    Code(&'a str),
 }
 
 /// The pieces of a sentence.
@@ -69,10 +71,27 @@ pub fn parts(sentence: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     for run in sentence.split(ISOLATE) {
         let (name, text) = run.split_once(END).unwrap_or(("", run));
-        let pieces = [Part { text: name, is_name: true }, Part { text, is_name: false }];
-        parts.extend(pieces.into_iter().filter(|part| !part.text.is_empty()));
+        parts.push(Part::Name(name));
+        words(text, &mut parts);
     }
+    parts.retain(|part| !matches!(part, Part::Name("") | Part::Text("")));
     parts
+}
+
+/// Words, and what is between backticks in them.
+fn words<'a>(text: &'a str, parts: &mut Vec<Part<'a>>) {
+    let mut rest = text;
+    while let Some((before, code, after)) = between_backticks(rest) {
+        parts.extend([Part::Text(before), Part::Code(code)]);
+        rest = after;
+    }
+    parts.push(Part::Text(rest));
+}
+
+fn between_backticks(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('`')?;
+    let (code, after) = rest.split_once('`')?;
+    Some((before, code, after))
 }
 
 #[cfg(test)]
@@ -89,12 +108,13 @@ mod tests {
 
     #[test]
     fn sentences_know_the_names_in_them() {
-        let name = Name::text("a\u{2069}b");
+        let name = super::Name::text("a\u{2069}b");
         assert_eq!(name.shown, "a\\u{2069}b");
-        let sentence = format!("most in {}, few in {}.", name.inline(), isolated("c"));
-        let texts: Vec<_> = parts(&sentence).iter().map(|part| (part.text.to_owned(), part.is_name)).collect();
-        let expected = [("most in ", false), ("a\\u{2069}b", true), (", few in ", false), ("c", true), (".", false)];
-        assert_eq!(texts, expected.map(|(text, is_name)| (text.to_owned(), is_name)));
-        assert_eq!(parts("plain"), [Part { text: "plain", is_name: false }]);
+        let sentence = format!("most in {}, few in {}: see `x`.", name.inline(), isolated("c"));
+        use Part::{Code, Name, Text};
+        let expected =
+            [Text("most in "), Name("a\\u{2069}b"), Text(", few in "), Name("c"), Text(": see "), Code("x"), Text(".")];
+        assert_eq!(parts(&sentence), expected);
+        assert_eq!(parts("a ` b"), [Text("a ` b")]);
     }
 }

@@ -151,6 +151,19 @@
     });
   }
 
+  // The list of contents marks what is being read.
+  const links = new Map(all('.contents a').map(link => [link.getAttribute('href').slice(1), link]));
+  if (window.IntersectionObserver) {
+    const seen = new IntersectionObserver(entries => {
+      for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) continue;
+        for (const link of links.values()) link.removeAttribute('aria-current');
+        links.get(target.id).setAttribute('aria-current', 'true');
+      }
+    }, { rootMargin: '-10% 0px -80% 0px' });
+    for (const part of all('.part')) seen.observe(part);
+  }
+
   // Paper shows what a click would.
   const folded = [];
   addEventListener('beforeprint', () => {

@@ -2,11 +2,11 @@
 
 use super::names::{Name, isolated, sentence};
 use super::sections::{times, what_if};
-use super::view::{Prose, percent, tenths};
+use super::view::{Prose, Section, percent, tenths};
 use crate::render::table::overview::{breaking, dominant_prefix, problems_of, verdict};
 use crate::render::words::{known, nouns, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::{Report, Weight};
+use crate::report::Report;
 use crate::units::Bytes;
 
 /// Problems that are named.
@@ -25,8 +25,8 @@ pub struct Headline {
     pub sentence: Prose,
     /// A figure each.
     pub tiles: Vec<Tile>,
-    /// What stands out, each with the section that tells more.
-    pub points: Vec<(Prose, &'static str)>,
+    /// What stands out.
+    pub points: Vec<Point>,
 }
 
 /// One figure.
@@ -37,17 +37,35 @@ pub struct Tile {
     /// The figure.
     pub figure: String,
     /// What it is of, or what else is to be known.
-    pub note: String,
-    /// The length of its bar, where it is a part of the memory.
-    pub gauge: Option<String>,
-    /// The section that tells more.
-    pub section: &'static str,
+    pub note: Prose,
+    /// The length of its bar: its part of the memory.
+    pub gauge: String,
+    /// The section that tells more, if there is one.
+    pub section: Option<Link>,
+}
+
+/// What stands out.
+#[derive(Debug)]
+pub struct Point {
+    /// In a sentence.
+    pub said: Prose,
+    /// The section that tells more, if there is one.
+    pub section: Option<Link>,
+}
+
+/// A section's anchor and heading.
+#[derive(Debug, Clone, Copy)]
+pub struct Link {
+    /// Its anchor.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
 }
 
 impl Headline {
     /// Of a report.
-    pub fn of(report: &Report, lang: Lang) -> Headline {
-        let words = Words { report, lang };
+    pub fn of(report: &Report, sections: &[Section], lang: Lang) -> Headline {
+        let words = Words { report, sections, lang };
         Headline {
             name: words.name(),
             identity: words.identity(),
@@ -61,6 +79,7 @@ impl Headline {
 
 struct Words<'r> {
     report: &'r Report,
+    sections: &'r [Section],
     lang: Lang,
 }
 
@@ -92,6 +111,10 @@ impl Words<'_> {
             };
             facts.push(say!(lang, "checksum {checksum}", "校验和{checksum}"));
         }
+        facts.push(say!(lang, "{} on disk", "磁盘 {}", human::bytes(self.report.totals.disk.0)));
+        if self.report.databases.len() > 1 {
+            facts.push(human::counted(self.report.databases.len() as u64, nouns::DATABASE, lang));
+        }
         if !self.report.options.selection.is_empty() {
             let selection = Name::text(&self.report.options.selection.join(", ")).inline();
             facts.push(say!(lang, "only the keys selected by {selection}", "只统计 {selection} 选中的 key"));
@@ -110,14 +133,16 @@ impl Words<'_> {
     fn sentence(&self) -> Prose {
         let (totals, lang) = (&self.report.totals, self.lang);
         let (keys, memory) = (human::counted(totals.keys, nouns::KEY, lang), human::bytes(totals.memory.0));
-        let total = self.report.instance.as_ref().map(|instance| human::bytes(instance.total.0));
-        Prose(match total {
-            Some(total) if totals.keys > 0 => say!(
+        let forever = self.of_memory(self.report.no_ttl.memory);
+        // A figure and its unit stay on one line.
+        let [keys, memory, forever] = [keys, memory, forever].map(|figure| figure.replace(' ', "\u{a0}"));
+        Prose(match self.report.no_ttl.memory {
+            Bytes(0) => say!(lang, "{keys} take {memory} of memory.", "{keys} 共占内存 {memory}。"),
+            _ => say!(
                 lang,
-                "{keys} take {memory}; the server holds them in {total}.",
-                "{keys}共占 {memory}，服务器整体占用 {total}。"
+                "{keys} take {memory} of memory; {forever} of it never expires.",
+                "{keys} 共占内存 {memory}，其中 {forever} 永不过期。"
             ),
-            _ => say!(lang, "{keys} take {memory}.", "{keys}共占 {memory}。"),
         })
     }
 
@@ -127,44 +152,39 @@ impl Words<'_> {
         if totals.keys == 0 {
             return Vec::new();
         }
-        let share = |weight: Weight| say!(lang, "{} of the memory", "占内存 {}", self.of_memory(weight.memory));
-        let mut tiles = vec![Tile {
-            label: lang.of("Memory of the keys", "key 的内存"),
-            figure: human::bytes(totals.memory.0),
-            note: say!(
-                lang,
-                "{}, {} on disk",
-                "{}，磁盘 {}",
-                human::counted(totals.keys, nouns::KEY, lang),
-                human::bytes(totals.disk.0)
-            ),
-            gauge: None,
-            section: "prefixes",
-        }];
-        let mut tile = |label, figure: String, note: String, memory: Bytes, section| {
-            let gauge = Some(percent(tenths(memory.0, totals.memory.0)));
-            tiles.push(Tile { label, figure, note, gauge, section });
+        let mut tiles = Vec::new();
+        let mut tile = |section, label, figure: String, note: String, memory: Bytes| {
+            let gauge = percent(tenths(memory.0, totals.memory.0));
+            tiles.push(Tile { label, figure, note: Prose(note), gauge, section: self.link(section) });
         };
-        let no_ttl = Weight { keys: report.no_ttl.keys, memory: report.no_ttl.memory };
+        if let Some(node) = report.prefixes.tree.first().map(dominant_prefix) {
+            let label = lang.of("Heaviest prefix", "最大的前缀");
+            let name = key_text::fit(&Name::text(&node.prefix).shown, 24).into_owned();
+            tile("prefixes", label, self.of_memory(node.memory), isolated(&name), node.memory);
+        }
+        let no_ttl = &report.no_ttl;
         let of_keys = say!(lang, "{} of the keys", "占 key 数 {}", human::share_of(no_ttl.keys, totals.keys));
-        let section = if no_ttl.keys > 0 { "without-ttl" } else { "" };
         let label = lang.of("Memory that never expires", "永不过期的内存");
-        tile(label, self.of_memory(no_ttl.memory), of_keys, no_ttl.memory, section);
-        let big = Weight { keys: report.big_keys.keys, memory: report.big_keys.memory };
-        let section = if big.keys > 0 { "big-keys" } else { "" };
-        tile(lang.of("Big keys", "大 key"), human::count(big.keys), share(big), big.memory, section);
-        let broken = breaking(&report.findings);
+        tile("without-ttl", label, self.of_memory(no_ttl.memory), of_keys, no_ttl.memory);
+        let big = &report.big_keys;
+        let share = say!(lang, "{} of the memory", "占内存 {}", self.of_memory(big.memory));
+        tile("big-keys", lang.of("Big keys", "大 key"), human::count(big.keys), share, big.memory);
         if !report.findings.checked.is_empty() {
             let findings = report.findings.severities.iter().fold(0u64, |sum, row| sum.saturating_add(row.findings));
-            let section = if findings > 0 { "findings" } else { "" };
-            let note = if findings > 0 {
-                self.severities()
-            } else {
-                lang.of("no rule is broken", "没有违反任何规则").to_owned()
+            let note = match findings {
+                0 => lang.of("no rule is broken", "没有违反任何规则").to_owned(),
+                _ => self.severities(),
             };
-            tile(lang.of("Findings", "违规"), human::count(findings), note, broken.memory, section);
+            let memory = breaking(&report.findings).memory;
+            tile("findings", lang.of("Findings", "违规"), human::count(findings), note, memory);
         }
         tiles
+    }
+
+    /// The section of that anchor, if the page has it.
+    fn link(&self, id: &str) -> Option<Link> {
+        let section = self.sections.iter().find(|section| section.id == id)?;
+        Some(Link { id: section.id, title: section.title })
     }
 
     /// `5 must, 3 should`.
@@ -178,7 +198,7 @@ impl Words<'_> {
         human::share_of(memory.0, self.report.totals.memory.0)
     }
 
-    fn points(&self) -> Vec<(Prose, &'static str)> {
+    fn points(&self) -> Vec<Point> {
         let points = [
             (self.prefix(), "prefixes"),
             (self.key(), "heaviest"),
@@ -190,15 +210,16 @@ impl Words<'_> {
             (self.baseline(), "baseline"),
             (self.what_if(), "what-if"),
         ];
-        points.into_iter().filter_map(|(point, section)| Some((Prose(point?), section))).collect()
+        let said = points.into_iter().filter_map(|(point, section)| Some((point?, section)));
+        said.map(|(point, section)| Point { said: Prose(point), section: self.link(section) }).collect()
     }
 
     fn prefix(&self) -> Option<String> {
         let node = self.report.prefixes.tree.first().map(dominant_prefix)?;
         Some(say!(
             self.lang,
-            "The heaviest prefix is {}: {} with {}, {} of the memory.",
-            "内存最多的前缀是 {}：{}，{}，占内存 {}。",
+            "The prefix {} is the heaviest: {} with {}, {} of the memory.",
+            "前缀 {} 占用内存最多：{}，{}，占内存 {}。",
             Name::text(&node.prefix).inline(),
             human::counted(node.keys, nouns::KEY, self.lang),
             human::bytes(node.memory.0),
@@ -225,7 +246,7 @@ impl Words<'_> {
         let said = say!(
             lang,
             "{keys} over the limits of size will expire by themselves, which can block the server.",
-            "{keys}超过大小限制且将自动过期，过期删除可能阻塞服务器。"
+            "{keys} 超过大小限制且将自动过期，过期删除可能阻塞服务器。"
         );
         (big.expiring > 0).then_some(said)
     }
@@ -234,8 +255,8 @@ impl Words<'_> {
         let row = self.report.no_ttl.patterns.first()?;
         Some(say!(
             self.lang,
-            "Most of the memory that never expires is in {}: {}.",
-            "永不过期的内存主要在 {}：{}。",
+            "Of the memory that never expires, {} has most: {}.",
+            "永不过期的内存中，{} 最多：{}。",
             Name::text(&row.pattern).inline(),
             human::bytes(row.memory.0),
         ))
@@ -247,7 +268,7 @@ impl Words<'_> {
         let said = say!(
             lang,
             "{keys} with {memory} have expired and are still in memory.",
-            "{keys}已过期但仍占用内存 {memory}。"
+            "{keys} 已过期但仍占用内存 {memory}。"
         );
         (expired.keys > 0).then_some(said)
     }

@@ -325,7 +325,7 @@ fn within(node: &PrefixNode, rect: Rect) -> Vec<Inner> {
     let inner = shown.iter().zip(rects).filter(|(_, rect)| rect.width > 5.0 && rect.height > 5.0);
     let inner = inner.map(|(child, rect)| Inner {
         place: Place::of(rect, field),
-        name: (rect.width > 90.0 && rect.height > 24.0).then(|| Name::text(&child.segment)),
+        name: (rect.width > 64.0 && rect.height > 24.0).then(|| Name::text(&child.segment)),
         shade: shade(child),
     });
     inner.collect()

@@ -90,13 +90,15 @@ pub struct Table {
     pub folded: Option<&'static str>,
     /// Whether the reader may order it.
     pub sortable: bool,
+    /// Whether it is a list of facts, each a word and its value.
+    pub pairs: bool,
 }
 
 impl Table {
     /// An empty table.
     pub fn new(label: impl Into<String>, columns: impl IntoIterator<Item = Column>) -> Table {
         let columns = columns.into_iter().collect();
-        Table { label: label.into(), columns, rows: Vec::new(), more: None, folded: None, sortable: true }
+        Table { label: label.into(), columns, rows: Vec::new(), more: None, folded: None, sortable: true, pairs: false }
     }
 
     /// The rows of the first items, and a word on the others. `all` is how many there are anywhere.

@@ -2,7 +2,7 @@
 
 use super::section;
 use crate::render::html::names::{Name, sentence};
-use crate::render::html::view::{Block, Caps, Cell, Column, Section, Table, tenths};
+use crate::render::html::view::{Block, Caps, Cell, Column, Prose, Section, Table, tenths};
 use crate::render::table::findings::{detail_text, headline, in_unit, worst};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, human};
@@ -19,9 +19,9 @@ pub struct FindingView {
     /// Its rule.
     pub rule: String,
     /// What is demanded.
-    pub demand: String,
+    pub demand: Prose,
     /// What to do.
-    pub fix: String,
+    pub fix: Prose,
     /// Keys, where it is about keys.
     pub keys: Option<String>,
     /// Memory, where it has any.
@@ -39,7 +39,7 @@ pub struct FindingView {
     /// Where it is broken.
     pub places: Table,
     /// What else is known of these places.
-    pub details: Vec<String>,
+    pub details: Vec<Prose>,
 }
 
 /// All findings.
@@ -73,8 +73,8 @@ fn view(report: &Report, at: usize, finding: &Finding, lang: Lang, caps: Caps) -
         at,
         severity: finding.severity.to_string(),
         rule: finding.rule.to_string(),
-        demand: sentence(lang.of(&finding.demand.en, &finding.demand.zh)),
-        fix: sentence(lang.of(&finding.fix.en, &finding.fix.zh)),
+        demand: sentence(lang.of(&finding.demand.en, &finding.demand.zh)).into(),
+        fix: sentence(lang.of(&finding.fix.en, &finding.fix.zh)).into(),
         keys: about_keys.then(|| human::count(finding.keys)),
         memory: has_memory.then(|| human::bytes(finding.memory.0)),
         share: human::share_of(finding.memory.0, report.totals.memory.0),
@@ -121,7 +121,7 @@ fn places(finding: &Finding, lang: Lang, caps: Caps) -> Table {
 }
 
 /// What else is known of a place.
-fn details(row: &FindingPattern, finding: &Finding, lang: Lang) -> Option<String> {
+fn details(row: &FindingPattern, finding: &Finding, lang: Lang) -> Option<Prose> {
     let facts: Vec<String> = row
         .details
         .iter()
@@ -130,5 +130,5 @@ fn details(row: &FindingPattern, finding: &Finding, lang: Lang) -> Option<String
         .collect();
     let pattern =
         row.pattern.as_deref().map_or_else(String::new, |pattern| format!("{}: ", Name::text(pattern).inline()));
-    (!facts.is_empty()).then(|| format!("{pattern}{}", facts.join(lang.of("; ", "；"))))
+    (!facts.is_empty()).then(|| format!("{pattern}{}", facts.join(lang.of("; ", "；"))).into())
 }

@@ -84,7 +84,7 @@ fn facts(report: &Report, lang: Lang) -> Table {
     fact(lang.of("made by", "生成程序"), format!("rdblens {}", report.rdblens));
     let label = lang.of("How the figures were made", "数字的来源");
     let columns = [Column::text(heads::WHAT, lang), Column::text(heads::WHICH, lang)];
-    Table { rows, ..Table::new(label, columns).in_order() }
+    Table { rows, pairs: true, ..Table::new(label, columns).in_order() }
 }
 
 fn files(report: &Report, lang: Lang, caps: Caps) -> Table {

@@ -32,7 +32,7 @@ pub fn patterns(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
         Column::text(heads::PATTERN, lang),
         Column::number(heads::KEYS, lang),
         Column::number(heads::MEMORY, lang),
-        Column::number(heads::OF_MEMORY, lang),
+        Column::number(heads::OF_MEMORY, lang).spare(),
         Column::number(heads::MEAN, lang).spare(),
         Column::number(heads::WITHOUT_TTL, lang).spare(),
         Column::text(heads::TYPES, lang).spare(),
@@ -74,7 +74,7 @@ pub fn without_ttl(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
         Column::text(heads::PATTERN, lang),
         Column::number(heads::KEYS, lang),
         Column::number(heads::MEMORY, lang),
-        Column::number(heads::OF_MEMORY, lang),
+        Column::number(heads::OF_MEMORY, lang).spare(),
         Column::text(heads::EXAMPLE, lang).spare(),
     ];
     let most = caps.rows / 2;

@@ -28,9 +28,9 @@ pub fn slots(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
     );
     let columns = [
         Column::number(heads::SLOT, lang),
-        Column::number(heads::KEYS, lang),
+        Column::number(heads::KEYS, lang).spare(),
         Column::number(heads::MEMORY, lang),
-        Column::number(heads::OF_MEMORY, lang),
+        Column::number(heads::OF_MEMORY, lang).spare(),
         Column::text(heads::HEAVIEST_KEY, lang),
     ];
     let table = Table::new(title, columns).fill(&slots.list, caps.rows / 2, slots.used, lang, |row| {

@@ -29,11 +29,11 @@ pub fn types(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
         Column::number(heads::ELEMENTS, lang).spare(),
         Column::number(heads::MEMORY, lang),
         Column::number(heads::OF_MEMORY, lang),
-        Column::number(heads::MEAN, lang).spare(),
+        Column::text(SIZES, lang).spare(),
         Column::number(heads::P50, lang).spare(),
+        Column::number(heads::MEAN, lang).spare(),
         Column::number(heads::P99, lang).spare(),
         Column::number(heads::MAX, lang).spare(),
-        Column::text(SIZES, lang).spare(),
     ];
     let scale = Scale::of(rows);
     let table = Table::new(label, columns).fill(rows, 2 * caps.rows, 0, lang, |row| {
@@ -45,11 +45,11 @@ pub fn types(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
             if bytes_not_elements { Cell::Absent } else { Cell::count(row.elements) },
             Cell::bytes(row.memory),
             Cell::share(row.memory.0, whole.0),
-            Cell::bytes(row.mean),
+            Cell::Range(scale.range(row)),
             Cell::bytes(row.p50),
+            Cell::bytes(row.mean),
             Cell::bytes(row.p99),
             Cell::bytes(row.max),
-            Cell::Range(scale.range(row)),
         ]
     });
     let sizes = say!(
@@ -120,7 +120,7 @@ pub fn databases(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
         Column::number(heads::MEMORY, lang),
         Column::number(heads::OF_MEMORY, lang),
         Column::number(heads::DISK, lang).spare(),
-        Column::number(heads::WITH_TTL, lang),
+        Column::number(heads::WITH_TTL, lang).spare(),
         Column::number(heads::EXPIRED, lang).spare(),
     ];
     let table = Table::new(title, columns).fill(databases, caps.rows, 0, lang, |row| {
