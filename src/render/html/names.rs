@@ -27,9 +27,9 @@ impl Name {
         Name::visible(&key_text::key(bytes))
     }
 
-    /// Of a pattern, a file, a model.
+    /// Of a pattern, a file, a model. What is empty is seen as such.
     pub fn text(text: &str) -> Name {
-        Name::visible(&key_text::text(text))
+        if text.is_empty() { Name::key(b"") } else { Name::visible(&key_text::text(text)) }
     }
 
     fn visible(text: &str) -> Name {
