@@ -13,6 +13,7 @@ mod what_if;
 
 use std::collections::BTreeSet;
 
+use rdblens::render::csv::Section;
 use rdblens::render::{Format, Lang, TableOptions, key_text};
 use rdblens::report::Report;
 use serde_json::Value;
@@ -75,6 +76,29 @@ fn chinese_tables_are_as_promised() {
     golden::check("report-empty.zh.txt", &chinese(&odd::empty(), None));
     golden::check("report-what-if.zh.txt", &chinese(&what_if::asked(), None));
     golden::check("report-what-if-80.zh.txt", &chinese(&what_if::asked(), Some(80)));
+}
+
+#[test]
+fn every_form_is_as_promised() {
+    let full = sample::full();
+    let markdown = |lang| render(&full, Format::Markdown, TableOptions { lang, ..TableOptions::default() });
+    golden::check("report-full.md", &markdown(Lang::En));
+    golden::check("report-full.zh.md", &markdown(Lang::Zh));
+    golden::check("report-full.prom", &render(&full, Format::Prometheus, TableOptions::default()));
+    // Every list, each below its name.
+    let mut lists = String::new();
+    for section in Section::ALL {
+        lists += &format!("# {}\n{}\n", section.name(), render(&full, Format::Csv(*section), TableOptions::default()));
+    }
+    golden::check("report-full.csv", &lists);
+}
+
+#[test]
+fn what_is_for_programs_is_the_same_in_every_language() {
+    for format in [Format::Csv(Section::Findings), Format::Prometheus] {
+        let in_lang = |lang| render(&sample::full(), format, TableOptions { lang, ..TableOptions::default() });
+        assert_eq!(in_lang(Lang::En), in_lang(Lang::Zh));
+    }
 }
 
 #[test]

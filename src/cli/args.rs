@@ -11,6 +11,7 @@ pub use groups::*;
 pub use values::*;
 
 use super::lang::LangArgs;
+use crate::render::schema::Described;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -39,7 +40,7 @@ pub struct Cli {
 pub enum Command {
     /// Report what takes the memory and what is wrong
     #[command(after_long_help = "Example: rdblens analyze testdata/dumps/shop.rdb --top 5")]
-    Analyze(AnalyzeArgs),
+    Analyze(Box<AnalyzeArgs>),
     /// Stream one row per key, in file order
     #[command(after_long_help = "Example: rdblens keys testdata/dumps/shop.rdb --type hash --format csv -o hashes.csv")]
     Keys(KeysArgs),
@@ -52,12 +53,18 @@ pub enum Command {
                                  monday.json tuesday.rdb --maxmemory 4GB"
     )]
     Compare(CompareArgs),
+    /// Write a stored JSON report in another form, without the dump
+    #[command(after_long_help = "Example: rdblens render report.json --format table --lang zh")]
+    Render(RenderArgs),
     /// Draft a data dictionary: the patterns of a snapshot as a policy file, with blanks for owner and meaning
     #[command(after_long_help = "Example: rdblens dictionary testdata/dumps/shop.rdb -o dictionary.toml")]
     Dictionary(DictionaryArgs),
     /// Find one key and print its value
     #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb events:stock")]
     Show(ShowArgs),
+    /// Print the JSON Schema of what --format json writes
+    #[command(after_long_help = "Example: rdblens schema report > report.schema.json")]
+    Schema(SchemaArgs),
     /// List the rules, or explain one
     #[command(after_long_help = "Examples:\n  rdblens rules --policy strict\n  rdblens rules key.prefix --lang zh")]
     Rules(RulesArgs),
@@ -81,12 +88,35 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: OutputArgs,
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
-    pub format: ReportFormat,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub format: FormatArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+}
+
+/// `rdblens render`
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// A report that `rdblens analyze --format json` wrote, or - for standard input
+    #[arg(value_name = "REPORT.json")]
+    pub report: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub format: FormatArgs,
+    /// Rows that a page for people shows of each list [default: what the report was made with]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000), help_heading = "Output")]
+    pub top: Option<u32>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
+    /// Exit with status 1 if there are findings of this severity or above
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Policy")]
+    pub fail_on: Option<SeverityArg>,
 }
 
 /// `rdblens keys`
@@ -190,6 +220,14 @@ pub struct ShowArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+}
+
+/// `rdblens schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Whose JSON: that of analyze, or that of compare
+    #[arg(value_name = "FORM", default_value = Described::Report.name(), value_parser = described())]
+    pub form: Described,
 }
 
 /// `rdblens rules`

@@ -4,6 +4,7 @@ mod analyze;
 pub mod args;
 mod check;
 mod compare;
+mod delivery;
 mod dictionary;
 mod exit;
 mod keys;
@@ -11,7 +12,9 @@ pub mod lang;
 mod output;
 mod plan;
 mod progress;
+mod render;
 mod rules;
+mod schema;
 mod show;
 
 use std::io;
@@ -40,8 +43,10 @@ pub fn run() -> Exit {
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Render(args) => render::run(args),
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
+        Command::Schema(args) => schema::run(args),
         Command::Rules(args) => rules::run(args),
     };
     match done {

@@ -7,6 +7,17 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
+use crate::render::{Lang, TableOptions};
+
+/// How a table looks there: as wide as a terminal and with emphasis, or the same everywhere.
+pub fn table_options(out: &Output, rows: usize, lang: Lang) -> TableOptions {
+    let plain = TableOptions { rows, lang, ..TableOptions::default() };
+    if !out.is_terminal() {
+        return plain;
+    }
+    let width = comfy_table::Table::new().width();
+    TableOptions { width, ansi: std::env::var_os("NO_COLOR").is_none(), ..plain }
+}
 
 /// Where a command writes its results.
 #[derive(Debug)]

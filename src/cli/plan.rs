@@ -61,12 +61,18 @@ pub fn report(mut read: ReadPlan, args: &ReportArgs) -> Result<Plan> {
         BigLimits { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
     let usual = Plan::new(read);
     Ok(Plan {
-        top: args.top.map_or(usual.top, |top| usize::try_from(top).unwrap_or(usize::MAX)),
+        top: args.top.map_or(usual.top, rows),
+        rows: args.top.map_or(usual.rows, rows),
         big,
         depth: usize::from(args.depth),
         min_share: args.min_share,
         ..usual
     })
+}
+
+/// Rows in a list, as `--top` gives them.
+pub(super) fn rows(top: u32) -> usize {
+    usize::try_from(top).unwrap_or(usize::MAX)
 }
 
 fn what_if(asked: &[String]) -> Result<Vec<WhatIf>> {

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use super::analyze::table_options;
 use super::args::{RulesArgs, TextFormat};
-use super::output::Output;
+use super::output::{Output, table_options};
 use super::{Exit, plan, written};
 use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
@@ -13,6 +12,7 @@ use crate::policy::registry::{self, RULES};
 use crate::policy::rule::Rule;
 use crate::policy::{Policy, near, presets};
 use crate::render::rules;
+use crate::report::Options;
 
 /// Lists or explains.
 pub fn run(args: &RulesArgs) -> Result<Exit> {
@@ -20,7 +20,7 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
     let policy = args.policy.as_deref().map(policy).transpose()?;
     let presets = presets::standards()?;
     let mut out = Output::open(None)?;
-    let table = table_options(&out, None, &args.lang);
+    let table = table_options(&out, Options::USUAL_ROWS, args.lang.lang());
     let printed = match (args.format, rule, &policy) {
         (TextFormat::Json, ..) => {
             let rules: Vec<&Rule> = match (rule, &policy) {

@@ -34,7 +34,7 @@ pub(super) fn expiry(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         page.text(text.trim_end_matches([',', ':', '，', '：']))?;
     }
     let classes =
-        expiry.classes.iter().map(|class| (known::class(class.left, lang).into_owned(), class.keys, class.memory));
+        expiry.classes.iter().map(|class| (known::class(&class.left, lang).into_owned(), class.keys, class.memory));
     spread(report, page, heads::LEFT, classes.collect())
 }
 
@@ -44,7 +44,7 @@ pub(super) fn access(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if let Some(idle) = report.idle.as_ref().filter(|idle| idle.keys > 0) {
         page.title(lang.of("Time since the last access", "距上次访问的时间"))?;
         let classes =
-            idle.classes.iter().map(|class| (known::class(class.idle, lang).into_owned(), class.keys, class.memory));
+            idle.classes.iter().map(|class| (known::class(&class.idle, lang).into_owned(), class.keys, class.memory));
         spread(report, page, heads::IDLE, classes.collect())?;
     }
     if let Some(freq) = report.freq.as_ref().filter(|freq| freq.keys > 0) {
@@ -117,7 +117,13 @@ pub(super) fn slots(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(&slots.list);
     for row in shown {
         let key = key_text::key(&row.example.key.0);
-        grid.row([row.slot.to_string().into(), row.keys.into(), row.memory.into(), Cell::Share(row.share), key.into()]);
+        grid.row([
+            row.slot.to_string().into(),
+            row.keys.into(),
+            row.memory.into(),
+            Cell::Share(row.share),
+            Cell::Name(key),
+        ]);
     }
     grid.print(page)?;
     page.more(shown.len(), slots.list.len())

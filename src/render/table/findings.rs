@@ -40,7 +40,7 @@ pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         Column::number(heads::ALLOWED),
     ]);
     for finding in &findings.list {
-        grid.toned(tone(finding.severity), summary(report, finding, lang));
+        grid.toned(tone(&finding.severity), summary(report, finding, lang));
     }
     grid.print(page)?;
     for finding in &findings.list {
@@ -95,10 +95,11 @@ fn tone(severity: &str) -> Tone {
 fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
     let about_keys = finding.keys > 0;
     let of = |part: u64, whole: u64| if about_keys { Cell::ShareOf(part, whole) } else { Cell::Absent };
-    let (worst, allowed) = worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit, lang));
+    let (worst, allowed) =
+        worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit.as_deref(), lang));
     [
-        finding.rule.into(),
-        finding.severity.into(),
+        (&*finding.rule).into(),
+        (&*finding.severity).into(),
         if finding.distinct_patterns > 0 { finding.distinct_patterns.into() } else { Cell::Absent },
         if about_keys { finding.keys.into() } else { Cell::Absent },
         of(finding.keys, report.totals.keys),
@@ -156,9 +157,9 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(&finding.patterns);
     let shown = &shown[..shown.len().min(PATTERNS_OF_A_FINDING)];
     for row in shown {
-        let (worst, allowed) = measured(row, finding.unit, lang);
+        let (worst, allowed) = measured(row, finding.unit.as_deref(), lang);
         grid.row([
-            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), escaped),
+            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), name),
             row.owner.as_deref().map_or(Cell::Absent, escaped),
             if row.keys > 0 { row.keys.into() } else { Cell::Absent },
             if row.keys > 0 || row.memory > Bytes(0) { row.memory.into() } else { Cell::Absent },
@@ -166,7 +167,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
             worst,
             // One limit for all is in the summary.
             if alike { Cell::Absent } else { allowed },
-            row.examples.first().map_or(Cell::Absent, |example| key_text::key(&example.key.0).into()),
+            row.examples.first().map_or(Cell::Absent, |example| Cell::Name(key_text::key(&example.key.0))),
         ]);
     }
     grid.print(page)?;
@@ -175,9 +176,14 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
         usize::try_from(finding.distinct_patterns).unwrap_or(usize::MAX).max(finding.patterns.len()),
     )?;
     for row in shown {
-        details(row, finding.unit, page)?;
+        details(row, finding.unit.as_deref(), page)?;
     }
     page.hanging(Tone::Plain, "→ ", &key_text::text(lang.of(&finding.fix.en, &finding.fix.zh)))
+}
+
+/// What strangers named.
+fn name(text: &str) -> Cell {
+    Cell::Name(key_text::text(text).into_owned())
 }
 
 fn escaped(text: &str) -> Cell {
@@ -292,11 +298,11 @@ mod tests {
         };
         let name = |patterns: Vec<FindingPattern>| {
             let finding = Finding {
-                rule: "key.levels",
-                severity: "must",
+                rule: "key.levels".into(),
+                severity: "must".into(),
                 demand: Default::default(),
                 fix: Default::default(),
-                unit: Some("segments"),
+                unit: Some("segments".into()),
                 keys: 1,
                 memory: Bytes(1),
                 saves: None,

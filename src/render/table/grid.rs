@@ -7,9 +7,9 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle
 
 use super::page::{Page, Tone};
 use crate::policy::rule::Text;
-use crate::render::Lang;
 use crate::render::human::{self, ByteUnit};
 use crate::render::key_text::{fit, width};
+use crate::render::{Lang, markdown};
 use crate::units::Bytes;
 
 /// Columns between two columns.
@@ -26,6 +26,8 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 pub(in crate::render) enum Cell {
     /// Escaped text.
     Text(String),
+    /// The escaped name of a key, a pattern or the like: what strangers chose.
+    Name(String),
     Count(u64),
     Bytes(u64),
     /// A fraction of 1.
@@ -62,7 +64,7 @@ impl From<Bytes> for Cell {
 impl Cell {
     fn format(&self, unit: ByteUnit) -> String {
         match self {
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) | Cell::Name(text) => text.clone(),
             Cell::Count(n) => human::count(*n),
             Cell::Bytes(n) => unit.format(*n),
             Cell::Share(fraction) => human::share(*fraction),
@@ -141,6 +143,9 @@ impl Grid {
         if self.rows.is_empty() {
             return Ok(());
         }
+        if page.is_markdown() {
+            return self.print_markdown(page);
+        }
         let units: Vec<ByteUnit> = (0..self.columns.len()).map(|at| self.unit(at)).collect();
         let headings: Vec<String> =
             (0..self.columns.len()).map(|at| self.heading(at, units[at], page.lang())).collect();
@@ -159,6 +164,24 @@ impl Grid {
             page.line(tone, &line)?;
         }
         Ok(())
+    }
+
+    /// The same for Markdown: whole names, every column, no emphasis.
+    fn print_markdown(&self, page: &mut Page<'_>) -> io::Result<()> {
+        let filled = |at: &usize| !self.rows.iter().all(|(_, cells)| matches!(cells[*at], Cell::Absent));
+        let columns: Vec<(usize, ByteUnit)> =
+            (0..self.columns.len()).filter(filled).map(|at| (at, self.unit(at))).collect();
+        let lang = page.lang();
+        let heads = columns.iter().map(|&(at, unit)| markdown::cell(&self.heading(at, unit, lang))).collect();
+        let numeric: Vec<bool> = columns.iter().map(|&(at, _)| self.columns[at].numeric).collect();
+        let rows = self.rows.iter().map(|(_, cells)| {
+            let text = |&(at, unit): &(usize, ByteUnit)| match &cells[at] {
+                Cell::Name(name) => markdown::name(name),
+                cell => markdown::cell(&cell.format(unit)),
+            };
+            columns.iter().map(text).collect()
+        });
+        page.markdown_table(&markdown::table(heads, &numeric, rows))
     }
 
     fn unit(&self, at: usize) -> ByteUnit {

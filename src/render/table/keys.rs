@@ -131,7 +131,7 @@ fn key_grid(report: &Report) -> Grid {
 
 fn key_row(report: &Report, row: &KeyRow, lang: Lang) -> [Cell; 9] {
     [
-        key_text::key(&row.key.0).into(),
+        Cell::Name(key_text::key(&row.key.0)),
         row.db.into(),
         row.kind.name().into(),
         row.encoding.name().into(),
@@ -139,7 +139,7 @@ fn key_row(report: &Report, row: &KeyRow, lang: Lang) -> [Cell; 9] {
         row.memory.into(),
         Cell::ShareOf(row.memory.0, report.totals.memory.0),
         expiry(report, row, lang).into(),
-        row.source.as_deref().map_or(Cell::Absent, |source| file(report, source).into()),
+        row.source.as_deref().map_or(Cell::Absent, |source| Cell::Name(file(report, source))),
     ]
 }
 
@@ -188,7 +188,7 @@ pub(super) fn streams(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     for row in shown {
         let key = key_text::key(&row.key.0);
         grid.row([
-            key.into(),
+            Cell::Name(key),
             row.db.into(),
             row.entries.into(),
             row.groups.into(),

@@ -21,7 +21,7 @@ mod what_if;
 use std::io::{self, Write};
 
 use super::{Lang, Renderer};
-use crate::report::Report;
+use crate::report::{Options, Report};
 pub use compare::write_comparison;
 use page::Page;
 
@@ -47,7 +47,7 @@ pub struct TableOptions {
 impl Default for TableOptions {
     /// What a file or a pipe gets: 120 columns, no colour, ten rows a list, English.
     fn default() -> Self {
-        TableOptions { width: None, ansi: false, rows: 10, lang: Lang::En }
+        TableOptions { width: None, ansi: false, rows: Options::USUAL_ROWS, lang: Lang::En }
     }
 }
 
@@ -102,12 +102,13 @@ const SECTIONS: [Section; 24] = [
     hints::notes_and_next_steps,
 ];
 
+/// Writes all sections: what every form for people is made of.
+pub(super) fn write_sections(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    SECTIONS.iter().try_for_each(|section| section(report, page))
+}
+
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut page = Page::new(out, self.options.columns(), self.options);
-        for section in SECTIONS {
-            section(report, &mut page)?;
-        }
-        Ok(())
+        write_sections(report, &mut Page::new(out, self.options.columns(), self.options))
     }
 }

@@ -171,28 +171,34 @@ impl Answers {
         Answers { grid, lang, keys: report.totals.keys, memory: report.totals.memory }
     }
 
-    fn add(&mut self, tone: Tone, what: &str, which: String, keys: u64, memory: Bytes) {
+    fn add(&mut self, tone: Tone, what: &str, which: Cell, keys: u64, memory: Bytes) {
         let of_keys = Cell::ShareOf(keys, self.keys);
         let of_memory = Cell::ShareOf(memory.0, self.memory.0);
-        self.grid.toned(tone, [what.into(), which.into(), keys.into(), of_keys, memory.into(), of_memory]);
+        self.grid.toned(tone, [what.into(), which, keys.into(), of_keys, memory.into(), of_memory]);
     }
 
     fn dominant(&mut self, report: &Report) {
         let lang = self.lang;
         if let Some(node) = report.prefixes.tree.first().map(dominant_prefix) {
-            let prefix = key_text::text(&node.prefix).into_owned();
+            let prefix = Cell::Name(key_text::text(&node.prefix).into_owned());
             self.add(Tone::Plain, lang.of("heaviest prefix", "最大前缀"), prefix, node.keys, node.memory);
         }
         if let Some(row) = report.patterns.list.first() {
-            let pattern = key_text::text(&row.pattern).into_owned();
+            let pattern = Cell::Name(key_text::text(&row.pattern).into_owned());
             self.add(Tone::Plain, lang.of("heaviest pattern", "最大模式"), pattern, row.keys, row.memory);
         }
         if let Some(row) = report.types.first() {
             let kind = say!(lang, "{} as {}", "{}（{}）", row.kind, key_text::text(&row.encoding));
-            self.add(Tone::Plain, lang.of("heaviest type", "最大类型"), kind, row.keys, row.memory);
+            self.add(Tone::Plain, lang.of("heaviest type", "最大类型"), kind.into(), row.keys, row.memory);
         }
         if let Some(row) = report.top.by_memory.first() {
-            self.add(Tone::Plain, lang.of("heaviest key", "最大的 key"), key_text::key(&row.key.0), 1, row.memory);
+            self.add(
+                Tone::Plain,
+                lang.of("heaviest key", "最大的 key"),
+                Cell::Name(key_text::key(&row.key.0)),
+                1,
+                row.memory,
+            );
         }
     }
 
@@ -208,7 +214,7 @@ impl Answers {
             self.add(
                 Tone::Warning,
                 &key_text::fit(&what, POLICY_COLUMNS),
-                counts.join(lang.of(", ", "，")),
+                counts.join(lang.of(", ", "，")).into(),
                 keys,
                 memory,
             );
@@ -238,7 +244,7 @@ impl Answers {
 
     fn finding(&mut self, what: &str, which: String, keys: u64, memory: Bytes) {
         if keys > 0 {
-            self.add(Tone::Warning, what, which, keys, memory);
+            self.add(Tone::Warning, what, which.into(), keys, memory);
         }
     }
 }

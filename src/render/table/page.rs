@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::render::key_text::{fit, width};
 use crate::render::words::say;
 use crate::render::wrap::wrap;
-use crate::render::{Lang, TableOptions, human};
+use crate::render::{Lang, TableOptions, human, markdown};
 
 /// The emphasis of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,14 +32,25 @@ impl Tone {
     }
 }
 
-/// Where sections write to. Text given to it is escaped already.
+/// What a page is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Medium {
+    /// Lines of this many columns, with ANSI sequences or without.
+    Terminal { ansi: bool },
+    /// Blocks, see [`crate::render::markdown`].
+    Markdown,
+}
+
+/// Where sections write to. Text given to it is escaped already, as for a terminal.
 pub(in crate::render) struct Page<'a> {
     out: &'a mut dyn Write,
     width: usize,
-    ansi: bool,
+    medium: Medium,
     rows: usize,
     lang: Lang,
     begun: bool,
+    /// Whether the last block of a page of Markdown is an item of a list.
+    in_list: bool,
     /// Set when a table had to leave out columns.
     pub columns_left_out: bool,
 }
@@ -48,7 +59,28 @@ impl<'a> Page<'a> {
     /// A page of so many columns, which looks as the options say.
     pub fn new(out: &'a mut dyn Write, width: u16, options: TableOptions) -> Self {
         let TableOptions { ansi, rows, lang, .. } = options;
-        Page { out, width: usize::from(width), ansi, rows, lang, begun: false, columns_left_out: false }
+        let medium = Medium::Terminal { ansi };
+        Page {
+            out,
+            width: usize::from(width),
+            medium,
+            rows,
+            lang,
+            begun: false,
+            in_list: false,
+            columns_left_out: false,
+        }
+    }
+
+    /// A page of Markdown.
+    pub fn markdown(out: &'a mut dyn Write, rows: usize, lang: Lang) -> Self {
+        let medium = Medium::Markdown;
+        Page { out, width: usize::MAX, medium, rows, lang, begun: false, in_list: false, columns_left_out: false }
+    }
+
+    /// Whether the page is Markdown.
+    pub fn is_markdown(&self) -> bool {
+        self.medium == Medium::Markdown
     }
 
     /// The language of what is written.
@@ -72,18 +104,21 @@ impl<'a> Page<'a> {
         match tone {
             _ if text.is_empty() => writeln!(self.out),
             Tone::Plain => writeln!(self.out, "{text}"),
-            _ if !self.ansi => writeln!(self.out, "{text}"),
+            _ if self.medium != (Medium::Terminal { ansi: true }) => writeln!(self.out, "{text}"),
             _ => writeln!(self.out, "{}{text}\x1b[0m", tone.start()),
         }
     }
 
     /// An empty line between what was written and what follows.
     pub fn gap(&mut self) -> io::Result<()> {
-        if self.begun { self.line(Tone::Plain, "") } else { Ok(()) }
+        if self.begun && !self.is_markdown() { self.line(Tone::Plain, "") } else { Ok(()) }
     }
 
     /// The first line of a section, with a rule up to the margin.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
+        if self.is_markdown() {
+            return self.block(&format!("## {}", markdown::escape(title)));
+        }
         self.gap()?;
         let rule = "─".repeat(self.width.saturating_sub(width(title) + 4));
         self.line(Tone::Bold, &format!("── {title} {rule}"))
@@ -96,6 +131,16 @@ impl<'a> Page<'a> {
 
     /// A paragraph behind a mark; its lines after the first are indented by the mark's width.
     pub fn hanging(&mut self, tone: Tone, mark: &str, text: &str) -> io::Result<()> {
+        if self.is_markdown() {
+            return match (mark.trim(), tone) {
+                ("", Tone::Bold) => self.block(&format!("### {}", markdown::escape(text))),
+                ("", Tone::Plain) => self.block(&markdown::paragraph(text)),
+                ("", Tone::Warning | Tone::Alarm) => self.block(&format!("**{}**", markdown::escape(text))),
+                ("!!", _) => self.block(&format!("> **!!** {}", markdown::escape(text))),
+                ("" | "-", _) => self.item(text),
+                (mark, _) => self.block(&format!("{} {}", markdown::escape(mark), markdown::escape(text))),
+            };
+        }
         let indent = " ".repeat(width(mark));
         let mut mark = mark;
         for line in wrap(text, self.width.saturating_sub(indent.len())) {
@@ -108,6 +153,10 @@ impl<'a> Page<'a> {
     /// Facts side by side, broken between them only.
     pub fn facts(&mut self, tone: Tone, facts: &[String]) -> io::Result<()> {
         const JOINT: &str = " · ";
+        if self.is_markdown() {
+            let facts = markdown::paragraph(&facts.join(JOINT));
+            return self.block(&if tone == Tone::Bold { format!("# {facts}") } else { facts });
+        }
         let mut line = String::new();
         for fact in facts {
             let fact = fit(fact, self.width);
@@ -130,9 +179,50 @@ impl<'a> Page<'a> {
             hidden => {
                 let hidden = human::count(hidden);
                 let text = say!(self.lang, "… {hidden} more with --format json", "… 其余 {hidden} 项见 --format json");
-                self.line(Tone::Faint, &text)
+                if self.is_markdown() { self.block(&text) } else { self.line(Tone::Faint, &text) }
             }
         }
+    }
+
+    /// Commands, each with what it answers.
+    pub fn commands(&mut self, commands: &[(String, &str)]) -> io::Result<()> {
+        let widest = commands.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
+        let beside = |command: &str, answer: &str| {
+            let pad = " ".repeat(widest - width(command));
+            format!("{command}{pad}  # {answer}")
+        };
+        if self.is_markdown() {
+            let lines: Vec<String> = commands.iter().map(|(command, answer)| beside(command, answer)).collect();
+            return self.block(&format!("```sh\n{}\n```", lines.join("\n")));
+        }
+        for (command, answer) in commands {
+            if widest + width(answer) + 4 <= self.width {
+                self.line(Tone::Plain, &beside(command, answer))?;
+            } else {
+                self.line(Tone::Faint, &format!("# {answer}"))?;
+                self.line(Tone::Plain, command)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A table as [`markdown::table`] makes it.
+    pub fn markdown_table(&mut self, table: &str) -> io::Result<()> {
+        self.block(table)
+    }
+
+    /// A block of Markdown, apart from the one before it.
+    fn block(&mut self, block: &str) -> io::Result<()> {
+        let gap = if self.begun { "\n" } else { "" };
+        (self.begun, self.in_list) = (true, false);
+        writeln!(self.out, "{gap}{block}")
+    }
+
+    /// An item of a list of Markdown.
+    fn item(&mut self, text: &str) -> io::Result<()> {
+        let gap = if self.begun && !self.in_list { "\n" } else { "" };
+        (self.begun, self.in_list) = (true, true);
+        writeln!(self.out, "{gap}- {}", markdown::paragraph(text))
     }
 }
 

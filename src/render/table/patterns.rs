@@ -79,7 +79,7 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         let shown = &page.first(&rule.patterns)[..page.first(&rule.patterns).len().min(PATTERNS_OF_A_RULE)];
         hidden += rule.patterns.len() - shown.len();
         for row in shown {
-            let rule = rule.rule.into();
+            let rule = (&*rule.rule).into();
             places.row([pattern(&row.pattern), rule, row.keys.into(), row.memory.into(), first_example(row)]);
         }
     }
@@ -91,8 +91,8 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 
 fn rule_row(report: &Report, rule: &NamingRule, lang: Lang) -> [Cell; 6] {
     [
-        rule.rule.into(),
-        rule.severity.into(),
+        (&*rule.rule).into(),
+        (&*rule.severity).into(),
         rule.keys.into(),
         Cell::ShareOf(rule.keys, report.totals.keys),
         rule.memory.into(),
@@ -163,7 +163,7 @@ impl Tree {
         // The segment with its separator, if keys go on below.
         let segment = node.prefix.strip_prefix(parent).unwrap_or(&node.segment);
         self.grid.row([
-            format!("{}{}", indent(depth), key_text::text(segment)).into(),
+            Cell::Name(format!("{}{}", indent(depth), key_text::text(segment))),
             node.keys.into(),
             node.memory.into(),
             Cell::Share(node.share),
@@ -248,7 +248,7 @@ fn pattern_row(row: &PatternRow) -> [Cell; 8] {
 }
 
 fn pattern(name: &str) -> Cell {
-    key_text::text(name).into_owned().into()
+    Cell::Name(key_text::text(name).into_owned())
 }
 
 fn first_example(row: &PatternWeight) -> Cell {
@@ -256,5 +256,5 @@ fn first_example(row: &PatternWeight) -> Cell {
 }
 
 fn example(example: &Example) -> Cell {
-    key_text::key(&example.key.0).into()
+    Cell::Name(key_text::key(&example.key.0))
 }

@@ -68,7 +68,7 @@ pub(in crate::render) fn common_folder(files: &[SourceFile]) -> usize {
 
 fn file_row(file: &SourceFile, name: &str, lang: Lang) -> [Cell; 10] {
     [
-        key_text::text(name).into_owned().into(),
+        Cell::Name(key_text::text(name).into_owned()),
         key_text::text(&known::form(&file.container, lang)).into_owned().into(),
         u64::from(file.rdb_version).into(),
         file.bytes.into(),
