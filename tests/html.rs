@@ -36,8 +36,8 @@ fn all() -> [Report; 6] {
 fn body(report: &Report, lang: Lang) -> String {
     let html = html(report, lang);
     let page = Page::read(&html);
-    let policy = page.values("content").next().unwrap();
-    let body = html.replace(policy, "…").replace(&page.style, "…").replace(&page.script, "…");
+    let policy = page.values("content").next().unwrap().replace('\'', "&#39;");
+    let body = html.replace(&policy, "…").replace(&page.style, "…").replace(&page.script, "…");
     let trimmed: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     trimmed.join("\n") + "\n"
 }
