@@ -89,6 +89,7 @@ fn format_of(arg: ReportFormat) -> Format {
     match arg {
         ReportFormat::Table => Format::Table,
         ReportFormat::Json => Format::Json,
+        ReportFormat::Html => Format::Html,
         ReportFormat::Markdown => Format::Markdown,
         ReportFormat::Csv => Format::Csv(Section::default()),
         ReportFormat::Prometheus => Format::Prometheus,

@@ -3,6 +3,7 @@
 
 pub mod csv;
 pub mod draft;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod key_text;
@@ -22,6 +23,7 @@ use std::io::{self, Write};
 use crate::report::Report;
 
 pub use csv::CsvRenderer;
+pub use html::HtmlRenderer;
 pub use json::JsonRenderer;
 pub use lang::Lang;
 pub use markdown::MarkdownRenderer;
@@ -42,6 +44,8 @@ pub enum Format {
     Table,
     /// For programs: everything, as `docs/report-schema.md` describes it.
     Json,
+    /// To be attached and shown: one self-contained page.
+    Html,
     /// For wikis and tickets: the sections of the table as GitHub-flavoured Markdown.
     Markdown,
     /// For spreadsheets and databases: one list of the report.
@@ -52,14 +56,21 @@ pub enum Format {
 
 impl Format {
     /// Every format, the default first; that of lists with the usual one.
-    pub const ALL: [Format; 5] =
-        [Format::Table, Format::Json, Format::Markdown, Format::Csv(csv::Section::Patterns), Format::Prometheus];
+    pub const ALL: [Format; 6] = [
+        Format::Table,
+        Format::Json,
+        Format::Html,
+        Format::Markdown,
+        Format::Csv(csv::Section::Patterns),
+        Format::Prometheus,
+    ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
             Format::Json => "json",
+            Format::Html => "html",
             Format::Markdown => "markdown",
             Format::Csv(_) => "csv",
             Format::Prometheus => "prometheus",
@@ -71,6 +82,7 @@ impl Format {
         match self {
             Format::Table => &["txt"],
             Format::Json => &["json"],
+            Format::Html => &["html", "htm"],
             Format::Markdown => &["md", "markdown"],
             Format::Csv(_) => &["csv"],
             Format::Prometheus => &["prom"],
@@ -94,6 +106,7 @@ impl Format {
         match self {
             Format::Table => Box::new(TableRenderer::new(table)),
             Format::Json => Box::new(JsonRenderer),
+            Format::Html => Box::new(HtmlRenderer::new(table.lang)),
             Format::Markdown => Box::new(MarkdownRenderer::new(table.rows, table.lang)),
             Format::Csv(section) => Box::new(CsvRenderer::new(section)),
             Format::Prometheus => Box::new(PrometheusRenderer::new(table.rows, Vec::new())),

@@ -52,6 +52,8 @@ pub enum ReportFormat {
     Table,
     /// For programs: see docs/report-schema.md
     Json,
+    /// To be attached and shown: one self-contained page
+    Html,
     /// For wikis and tickets: GitHub-flavoured Markdown
     Markdown,
     /// For spreadsheets and databases: the list that --section names

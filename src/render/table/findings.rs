@@ -50,7 +50,8 @@ pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn headline(report: &Report, lang: Lang) -> String {
+/// The policy, what it found by severity, and how many keys that concerns.
+pub(in crate::render) fn headline(report: &Report, lang: Lang) -> String {
     let findings = &report.findings;
     let policy = key_text::text(&findings.policy);
     let extends = findings.extends.as_deref().map(key_text::text);
@@ -104,7 +105,7 @@ fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
 }
 
 /// The row that is farthest over what is allowed there, or below it where less is worse.
-fn worst(finding: &Finding) -> Option<&FindingPattern> {
+pub(in crate::render) fn worst(finding: &Finding) -> Option<&FindingPattern> {
     let distance = |row: &&FindingPattern| row.measured.zip(row.allowed).map(|(one, other)| one.abs_diff(other));
     let rows = finding.patterns.iter().filter(|row| row.measured.is_some());
     // Of equals the first, which is the heaviest.
@@ -118,7 +119,7 @@ fn measured(row: &FindingPattern, unit: Option<&str>, lang: Lang) -> (Cell, Cell
 }
 
 /// A number of a rule's unit for people.
-fn in_unit(number: u64, unit: Option<&str>, lang: Lang) -> String {
+pub(in crate::render) fn in_unit(number: u64, unit: Option<&str>, lang: Lang) -> String {
     match unit {
         Some("bytes") => human::bytes(number),
         Some("milliseconds") => human::duration(number, lang),
@@ -197,7 +198,7 @@ fn details(row: &FindingPattern, unit: Option<&str>, page: &mut Page<'_>) -> io:
 }
 
 /// A detail as `name value`; none if it says nothing. What is so is told by its name alone.
-fn detail_text(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> Option<String> {
+pub(in crate::render) fn detail_text(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> Option<String> {
     let says_nothing = match value {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),

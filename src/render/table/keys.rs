@@ -14,7 +14,7 @@ use crate::report::{KeyRow, Report};
 const ROWS_OF_A_TYPE: usize = 3;
 
 /// What the column of that name means.
-const LENGTH: Text =
+pub(in crate::render) const LENGTH: Text =
     Text { en: "Length is elements, of strings bytes.", zh: "长度为元素数，string 为字节数。" };
 
 /// Keys over the limits.
@@ -150,7 +150,7 @@ fn file(report: &Report, source: &str) -> String {
 }
 
 /// Time left, where there is a time to hold it against.
-fn expiry(report: &Report, row: &KeyRow, lang: Lang) -> String {
+pub(in crate::render) fn expiry(report: &Report, row: &KeyRow, lang: Lang) -> String {
     match (row.expires_at, report.expiry.reference_time) {
         (None, _) => lang.of("never", "永不过期").to_owned(),
         (Some(at), None) => human::time(at.0),

@@ -28,7 +28,7 @@ pub(super) fn problems(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// What the problems mean for the figures.
-fn verdict(report: &Report, lang: Lang) -> String {
+pub(in crate::render) fn verdict(report: &Report, lang: Lang) -> String {
     let files = &report.source.files;
     let unread = files.iter().filter(|file| file.rdb_version == 0).count();
     let cut = files.iter().any(|file| file.rdb_version != 0 && file.checksum == Checksum::NotReached);
@@ -60,7 +60,8 @@ fn verdict(report: &Report, lang: Lang) -> String {
     say!(lang, "INCOMPLETE: {}.", "不完整：{}。", parts.join(lang.of("; ", "；")))
 }
 
-fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
+/// What is wrong with a file.
+pub(in crate::render) fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
     let mut problems = Vec::new();
     if let Some((first, others)) = file.errors.split_first() {
         let others = match others.len() {
@@ -249,7 +250,7 @@ impl Answers {
 }
 
 /// Keys that break a rule about keys.
-pub(super) fn breaking(findings: &Findings) -> Weight {
+pub(in crate::render) fn breaking(findings: &Findings) -> Weight {
     let (mut keys, mut memory) = (0u64, Bytes(0));
     for row in &findings.severities {
         keys = keys.saturating_add(row.keys);
@@ -259,7 +260,7 @@ pub(super) fn breaking(findings: &Findings) -> Weight {
 }
 
 /// The deepest prefix that keys go on below and that holds half of all memory; the top level's first if none does.
-fn dominant_prefix(mut node: &PrefixNode) -> &PrefixNode {
+pub(in crate::render) fn dominant_prefix(mut node: &PrefixNode) -> &PrefixNode {
     while let Some(child) = node.children.first().filter(|child| child.share >= 0.5 && !child.children.is_empty()) {
         node = child;
     }

@@ -59,7 +59,7 @@ fn tone(file: &SourceFile) -> Tone {
 }
 
 /// Bytes of the folders that all names begin with, when there are several: what tells shards apart comes behind.
-pub(super) fn common_folder(files: &[SourceFile]) -> usize {
+pub(in crate::render) fn common_folder(files: &[SourceFile]) -> usize {
     let Some((first, others)) = files.split_first().filter(|(_, others)| !others.is_empty()) else { return 0 };
     let shared = |other: &SourceFile| first.name.bytes().zip(other.name.bytes()).take_while(|(a, b)| a == b).count();
     let shared = others.iter().map(shared).min().unwrap_or_default();
