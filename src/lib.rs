@@ -21,6 +21,7 @@ pub mod input;
 pub mod limits;
 pub mod mask;
 pub mod memory;
+pub mod near;
 pub mod pattern;
 pub mod policy;
 pub mod rdb;

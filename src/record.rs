@@ -3,7 +3,8 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::rdb::peek::RawValue;
 use crate::units::{Bytes, Millis};
@@ -94,7 +95,7 @@ pub struct StreamFacts {
 }
 
 /// The type of a value, as `TYPE` names it; all module types are one kind here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum Kind {
@@ -136,7 +137,7 @@ impl fmt::Display for Kind {
 }
 
 /// An in-memory encoding, as `OBJECT ENCODING` names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
 pub enum Encoding {

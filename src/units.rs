@@ -4,15 +4,16 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A number of bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
 /// A point in time, in milliseconds since the Unix epoch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Millis(pub i64);
 

@@ -269,3 +269,76 @@ fn selections_agree_with_each_other() {
     }
     assert_eq!(rows(&["--db", "0"]) + rows(&["--db", "1", "--db", "2"]), all);
 }
+
+#[test]
+fn colour_is_where_it_is_seen_or_asked_for() {
+    let coloured = |args: &[&str], set: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rdblens"));
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        let output = command.args(args).envs(set.iter().copied()).env("LC_ALL", "C").output().unwrap();
+        stdout(&output).contains('\x1b')
+    };
+    for command in [&["analyze", SHOP][..], &["check", SHOP], &["compare", SHOP, SHOP], &["rules"]] {
+        let with = |flags: &[&'static str]| [command, flags].concat();
+        assert!(!coloured(command, &[]), "{command:?}: a pipe");
+        assert!(coloured(command, &[("CLICOLOR_FORCE", "1")]), "{command:?}");
+        assert!(!coloured(command, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]), "{command:?}");
+        assert!(coloured(&with(&["--color", "always"]), &[("NO_COLOR", "1")]), "{command:?}: what is asked for wins");
+        assert!(!coloured(&with(&["--color=never"]), &[("CLICOLOR_FORCE", "1")]), "{command:?}");
+    }
+    assert!(!coloured(&["analyze", SHOP, "--format", "json", "--color", "always"], &[]));
+}
+
+#[test]
+fn a_wide_table_has_whole_names() {
+    let (usual, wide) = (stdout(&rdblens(&["analyze", SHOP])), stdout(&rdblens(&["analyze", SHOP, "--wide"])));
+    let url = "url:https://shop.example/list?tag=sale";
+    let row = |text: &str| text.lines().find(|line| line.contains(url)).map(|line| line.contains('…'));
+    assert_eq!((row(&usual), row(&wide)), (Some(true), Some(false)));
+    assert!(wide.lines().any(|line| line.chars().count() > 300));
+}
+
+#[test]
+fn names_that_there_are_not_are_answered_with_those_that_are_near() {
+    for (args, meant) in [
+        (&["analyze", SHOP, "--policy", "strct"][..], "did you mean strict?"),
+        (&["analyze", SHOP, "--server", "redsi7.2"], "did you mean redis-7.2?"),
+        (&["analyze", SHOP, "--what-if", "valky-8.1"], "did you mean valkey-8.1?"),
+        (&["analyze", SHOP, "--what-if", "jemaloc"], "did you mean jemalloc?"),
+        (&["keys", SHOP, "--server-config", "hash-max-listpak-value=3"], "did you mean hash-max-listpack-value"),
+        (&["rules", "key.prefx"], "did you mean key.prefix?"),
+        (&["anlyze", SHOP], "'analyze'"),
+        (&["keys", SHOP, "--formt", "csv"], "'--format'"),
+        (&["analyze", SHOP, "--format", "markdwn"], "'markdown'"),
+        (&["analyze", SHOP, "--format", "csv", "--section", "fndings"], "'findings'"),
+        (&["schema", "reprot"], "'report'"),
+    ] {
+        let output = rdblens(args);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(meant), "{told}");
+        assert_eq!(output.status.code(), Some(2), "{told}");
+    }
+    let output = rdblens(&["check", &SHOP.replace("shop", "shpo")]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("did you mean") && told.contains("/shop.rdb") && output.status.code() == Some(3), "{told}");
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/reports/frist.json");
+    for args in [&["render", stored][..], &["analyze", SHOP, "--baseline", stored]] {
+        let output = rdblens(args);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("did you mean") && told.contains("/first.json?"), "{told}");
+        assert_eq!(output.status.code(), Some(2), "{told}");
+    }
+    let far = rdblens(&["analyze", SHOP, "--policy", "mine"]);
+    assert!(!String::from_utf8_lossy(&far.stderr).contains("did you mean"));
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_so() {
+    let output = rdblens(&["keys", SHOP, "--format", "parquet"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told.contains("built without it") && told.contains("feature `parquet`"), "{told}");
+}

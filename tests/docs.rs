@@ -47,10 +47,53 @@ fn the_example_of_a_policy_is_the_file_that_is_run() {
     assert_eq!(shown, file, "docs/policy.md shows another policy");
 }
 
+#[test]
+fn the_readme_is_the_same_in_both_languages() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let [english, chinese] = ["README.md", "README.zh.md"].map(|name| fs::read_to_string(root.join(name)).unwrap());
+    assert_eq!(outline(&english), outline(&chinese));
+    assert!(english.contains("(README.zh.md)") && chinese.contains("(README.md)"));
+    for anchor in chinese.split("](#").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(chinese.contains(&format!("\n## {anchor}\n")), "there is no heading {anchor}");
+    }
+}
+
+/// What two pages that say the same in two languages have in common: headings by level, commands without their language
+/// and what is done with their output, rows of tables, items of lists, links to other pages.
+fn outline(page: &str) -> Vec<String> {
+    let (mut outline, mut within) = (Vec::new(), None);
+    for line in page.lines() {
+        if let Some(fence) = line.strip_prefix("```") {
+            within = if within.is_some() { None } else { Some(fence) };
+            continue;
+        }
+        let command = match within {
+            Some("console") => line.strip_prefix("$ "),
+            Some(_) => Some(line),
+            None => None,
+        };
+        if let Some(command) = command {
+            let own = command.split(" | ").find(|part| part.contains("analyze") || !part.starts_with("ssh "));
+            let own = own.unwrap_or_default().split(" # ").next().unwrap_or_default();
+            outline.push(own.replace(" --lang zh", "").replace(" --lang en", "").trim_end().to_owned());
+        } else if within.is_none() {
+            let mark = line.split(' ').next().unwrap_or_default();
+            if mark.starts_with('#') || ["-", "|"].contains(&mark) {
+                outline.push(mark.to_owned());
+            }
+            let links = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+            outline.extend(
+                links.filter(|link| link.starts_with("docs/") || link.starts_with("testdata/")).map(str::to_owned),
+            );
+        }
+    }
+    outline
+}
+
 fn documents(root: &Path) -> Vec<PathBuf> {
     let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let mut all: Vec<_> = docs.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
-    all.push(root.join("README.md"));
+    all.extend(["README.md", "README.zh.md"].map(|name| root.join(name)));
     all.sort();
     all
 }

@@ -13,6 +13,7 @@ mod what_if;
 
 use std::collections::BTreeSet;
 
+use rdblens::render::csv::Section;
 use rdblens::render::{Format, Lang, TableOptions, key_text};
 use rdblens::report::Report;
 use serde_json::Value;
@@ -60,6 +61,62 @@ fn tables_are_as_promised() {
     golden::check("report-empty.txt", &table(&odd::empty(), None));
 }
 
+/// As a terminal shows it.
+fn on_a_terminal(lang: Lang, width: u16) -> TableOptions {
+    TableOptions { width: Some(width), ansi: true, bars: true, lang, ..TableOptions::default() }
+}
+
+/// The text without colour.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("\x1b[") {
+        plain += before;
+        rest = behind.split_once('m').unwrap().1;
+    }
+    plain + rest
+}
+
+#[test]
+fn tables_on_a_terminal_are_as_promised() {
+    golden::check("report-full.ansi.txt", &render(&sample::full(), Format::Table, on_a_terminal(Lang::En, 140)));
+    golden::check("report-full.zh.ansi.txt", &render(&sample::full(), Format::Table, on_a_terminal(Lang::Zh, 140)));
+}
+
+#[test]
+fn colour_changes_no_character_and_bars_no_other_column() {
+    for (report, lang) in all().iter().flat_map(|report| [(report, Lang::En), (report, Lang::Zh)]) {
+        for width in [60, 80, 120, 200] {
+            let options = on_a_terminal(lang, width);
+            let both = plain(&render(report, Format::Table, options));
+            let bars = render(report, Format::Table, TableOptions { ansi: false, ..options });
+            let neither = render(report, Format::Table, TableOptions { ansi: false, bars: false, ..options });
+            assert_eq!(both, bars);
+            assert!(both.lines().all(|line| key_text::width(line) <= usize::from(width)));
+            let words = |text: &str| {
+                let words = text.split_whitespace().filter(|word| !word.chars().all(|c| "━╸─".contains(c)));
+                words.map(str::to_owned).collect::<Vec<_>>()
+            };
+            assert_eq!(words(&bars), words(&neither));
+        }
+    }
+}
+
+#[test]
+fn a_wide_table_shortens_and_breaks_nothing() {
+    for (report, lang) in all().iter().flat_map(|report| [(report, Lang::En), (report, Lang::Zh)]) {
+        let options = TableOptions { wide: true, lang, ..TableOptions::default() };
+        let wide = render(report, Format::Table, options);
+        for row in &report.top.by_memory {
+            let name = key_text::key(&row.key.0);
+            assert!(wide.contains(&name), "{name}");
+        }
+        assert!(!wide.contains("columns left out") && !wide.contains("此处省略的列"));
+        // Sections end where they do elsewhere.
+        assert!(wide.lines().filter(|line| line.starts_with("── ")).all(|line| key_text::width(line) <= 120));
+    }
+}
+
 #[test]
 fn what_if_is_legible_at_any_width() {
     golden::check("report-what-if.json", &json(&what_if::asked()));
@@ -75,6 +132,29 @@ fn chinese_tables_are_as_promised() {
     golden::check("report-empty.zh.txt", &chinese(&odd::empty(), None));
     golden::check("report-what-if.zh.txt", &chinese(&what_if::asked(), None));
     golden::check("report-what-if-80.zh.txt", &chinese(&what_if::asked(), Some(80)));
+}
+
+#[test]
+fn every_form_is_as_promised() {
+    let full = sample::full();
+    let markdown = |lang| render(&full, Format::Markdown, TableOptions { lang, ..TableOptions::default() });
+    golden::check("report-full.md", &markdown(Lang::En));
+    golden::check("report-full.zh.md", &markdown(Lang::Zh));
+    golden::check("report-full.prom", &render(&full, Format::Prometheus, TableOptions::default()));
+    // Every list, each below its name.
+    let mut lists = String::new();
+    for section in Section::ALL {
+        lists += &format!("# {}\n{}\n", section.name(), render(&full, Format::Csv(*section), TableOptions::default()));
+    }
+    golden::check("report-full.csv", &lists);
+}
+
+#[test]
+fn what_is_for_programs_is_the_same_in_every_language() {
+    for format in [Format::Csv(Section::Findings), Format::Prometheus] {
+        let in_lang = |lang| render(&sample::full(), format, TableOptions { lang, ..TableOptions::default() });
+        assert_eq!(in_lang(Lang::En), in_lang(Lang::Zh));
+    }
 }
 
 #[test]

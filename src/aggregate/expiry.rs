@@ -143,7 +143,7 @@ impl Expiry {
         let closed = BELOW.into_iter().map(|(left, below)| (left, Some(below)));
         let names = closed.chain(OPEN.into_iter().map(|left| (left, None)));
         let class = |((left, below_ms), tally): ((&'static str, Option<i64>), Tally)| ExpiryClass {
-            left,
+            left: left.into(),
             below_ms,
             keys: tally.keys,
             memory: tally.memory,
@@ -205,8 +205,8 @@ mod tests {
         record
     }
 
-    fn filled(expiry: &report::Expiry) -> Vec<(&'static str, u64)> {
-        expiry.classes.iter().filter(|class| class.keys > 0).map(|class| (class.left, class.keys)).collect()
+    fn filled(expiry: &report::Expiry) -> Vec<(&str, u64)> {
+        expiry.classes.iter().filter(|class| class.keys > 0).map(|class| (&*class.left, class.keys)).collect()
     }
 
     #[test]

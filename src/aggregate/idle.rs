@@ -50,7 +50,7 @@ impl Usage {
         let keys = counted(&self.idle)?;
         let names = IDLE_BELOW.into_iter().map(|(idle, below)| (idle, Some(below))).chain([(IDLE_OPEN, None)]);
         let class = |((idle, below_s), tally): ((&'static str, Option<u64>), &Tally)| IdleClass {
-            idle,
+            idle: idle.into(),
             below_s,
             keys: tally.keys,
             memory: tally.memory,
@@ -114,7 +114,7 @@ mod tests {
         let records = [0, 59, 60, 365 * DAY - 1, 365 * DAY, u64::MAX].map(|idle| used(Some(idle), None));
         let (idle, freq) = observe_all(Usage::new(), &records).finish();
         let idle = idle.unwrap();
-        let filled: Vec<_> = idle.classes.iter().filter(|c| c.keys > 0).map(|c| (c.idle, c.keys)).collect();
+        let filled: Vec<_> = idle.classes.iter().filter(|c| c.keys > 0).map(|c| (&*c.idle, c.keys)).collect();
         assert_eq!(filled, [("< 1 min", 2), ("< 10 min", 1), ("< 1 year", 1), ("> 1 year", 2)]);
         assert!(idle.keys == 6 && freq.is_none());
     }

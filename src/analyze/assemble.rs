@@ -55,8 +55,8 @@ pub(super) fn report(
     let bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     let files = verdicts.into_iter().map(|verdict| verdict.row).collect();
     let mut report = Report {
-        schema: SCHEMA,
-        rdblens: env!("CARGO_PKG_VERSION"),
+        schema: SCHEMA.into(),
+        rdblens: env!("CARGO_PKG_VERSION").into(),
         complete,
         options: options(plan, reference),
         source: Source { files, bytes },
@@ -102,6 +102,7 @@ fn options(plan: &Plan, reference: Option<Millis>) -> Options {
         server_config: plan.read.config.changed(),
         separators: plan.read.separators.clone(),
         top: plan.top,
+        rows: plan.rows,
     }
 }
 

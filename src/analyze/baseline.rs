@@ -74,8 +74,8 @@ fn compare(finding: &Finding, old: &[StoredFinding], baseline: &mut Baseline) {
         return;
     }
     let whole = BaselineRow {
-        rule: finding.rule.to_owned(),
-        severity: finding.severity.to_owned(),
+        rule: finding.rule.to_string(),
+        severity: finding.severity.to_string(),
         keys: finding.keys,
         memory: finding.memory,
         ..BaselineRow::default()
@@ -94,7 +94,7 @@ fn compare(finding: &Finding, old: &[StoredFinding], baseline: &mut Baseline) {
 fn known<'a>(finding: &Finding, row: &FindingPattern, old: &'a [StoredFinding]) -> Known<'a> {
     let severity = |name: &str| Severity::parse(name);
     let of_rule = || {
-        let grave = |other: &&StoredFinding| severity(&other.severity) >= severity(finding.severity);
+        let grave = |other: &&StoredFinding| severity(&other.severity) >= severity(&finding.severity);
         old.iter().filter(|other| other.rule == finding.rule).filter(grave)
     };
     let own = of_rule().filter(|other| other.severity == finding.severity);
@@ -120,8 +120,8 @@ fn grew(now: &FindingPattern, before: &StoredRow) -> bool {
 
 fn now_row(finding: &Finding, row: &FindingPattern, before: Option<&StoredRow>) -> BaselineRow {
     BaselineRow {
-        rule: finding.rule.to_owned(),
-        severity: finding.severity.to_owned(),
+        rule: finding.rule.to_string(),
+        severity: finding.severity.to_string(),
         pattern: row.pattern.clone(),
         keys: row.keys,
         memory: row.memory,
@@ -141,14 +141,14 @@ fn fixed(old: &[StoredFinding], now: &Findings) -> Vec<BaselineRow> {
     let mut broken: HashSet<(&str, Option<&str>)> = HashSet::new();
     let mut cut: HashSet<&str> = HashSet::new();
     for finding in &now.list {
-        broken.extend(finding.patterns.iter().map(|row| (finding.rule, row.pattern.as_deref())));
+        broken.extend(finding.patterns.iter().map(|row| (&*finding.rule, row.pattern.as_deref())));
         if is_cut(finding.patterns.len(), finding.distinct_patterns) {
-            cut.insert(finding.rule);
+            cut.insert(&finding.rule);
         }
     }
     let judged = |finding: &&StoredFinding| {
         let rule = finding.rule.as_str();
-        now.checked.contains(&rule) && !cut.contains(rule)
+        now.checked.iter().any(|id| id == rule) && !cut.contains(rule)
     };
     let rows = old.iter().filter(judged).flat_map(|finding| finding.patterns.iter().map(move |row| (finding, row)));
     rows.filter(|(finding, row)| !broken.contains(&(finding.rule.as_str(), row.pattern.as_deref())))
@@ -182,8 +182,8 @@ mod tests {
             ..FindingPattern::default()
         };
         Finding {
-            rule: "key.length",
-            severity,
+            rule: "key.length".into(),
+            severity: severity.into(),
             demand: Default::default(),
             fix: Default::default(),
             unit: None,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn findings(list: Vec<Finding>) -> Findings {
-        Findings { checked: vec!["key.length"], list, ..Findings::default() }
+        Findings { checked: vec!["key.length".into()], list, ..Findings::default() }
     }
 
     fn compared(old: Finding, now: Vec<Finding>) -> Baseline {
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_rule_that_is_no_longer_in_force_is_not_fixed() {
         let old = finding("must", 1, &[("a", 5, 50, 12)]);
-        let off = Finding { rule: "key.prefix", ..old };
+        let off = Finding { rule: "key.prefix".into(), ..old };
         assert_eq!(told(&compared(off, vec![])), (vec![], vec![], vec![]));
     }
 }

@@ -16,7 +16,7 @@ use crate::policy::wording::in_force;
 use crate::policy::{Checks, Meta, Severity};
 use crate::report::{
     BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, OwnerFindings,
-    PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight,
+    PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight, Word,
 };
 use crate::units::Bytes;
 
@@ -61,7 +61,7 @@ pub fn found(
     let mut findings = Findings {
         policy: checks.policy.name.clone(),
         extends: checks.policy.extends.clone(),
-        checked: checked(checks),
+        checked: checked(checks).into_iter().map(Word::from).collect(),
         severities: severities(violations),
         list,
         by_pattern: worst,
@@ -92,13 +92,13 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
 /// Sorts the list and counts it, and puts the numbers in force into its texts.
 fn finish(checks: &Checks, findings: &mut Findings) {
     for finding in &mut findings.list {
-        if let Some((demand, fix)) = in_force(&checks.policy, finding.rule, finding.severity) {
+        if let Some((demand, fix)) = in_force(&checks.policy, &finding.rule, &finding.severity) {
             (finding.demand, finding.fix) = (demand, fix);
         }
     }
     let severity = |name: &str| Severity::parse(name);
     findings.list.sort_by_key(|finding| {
-        (Reverse(severity(finding.severity)), Reverse(finding.memory), Reverse(finding.keys), finding.rule)
+        (Reverse(severity(&finding.severity)), Reverse(finding.memory), Reverse(finding.keys), finding.rule.clone())
     });
     for row in &mut findings.severities {
         row.findings = findings.list.iter().filter(|finding| finding.severity == row.severity).count() as u64;
@@ -113,11 +113,11 @@ fn checked(checks: &Checks) -> Vec<&'static str> {
 
 fn finding(meta: &Meta, severity: Severity) -> Finding {
     Finding {
-        rule: meta.id,
-        severity: severity.name(),
+        rule: meta.id.into(),
+        severity: severity.name().into(),
         demand: meta.what.into(),
         fix: meta.fix.into(),
-        unit: meta.unit.map(|unit| unit.name()),
+        unit: meta.unit.map(|unit| unit.name().into()),
         keys: 0,
         memory: Bytes(0),
         saves: None,
@@ -210,7 +210,7 @@ fn row(breach: Breach) -> FindingPattern {
         measured: breach.measured,
         allowed: breach.allowed,
         saves: breach.saves,
-        details: breach.details,
+        details: breach.details.into_iter().map(|(name, value)| (name.into(), value)).collect(),
         examples: breach.examples,
     }
 }
@@ -226,8 +226,8 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
             examples: row.examples.clone(),
         };
         NamingRule {
-            rule: check.meta.id,
-            severity: check.severity.name(),
+            rule: check.meta.id.into(),
+            severity: check.severity.name().into(),
             demand: in_force(&checks.policy, check.meta.id, check.severity.name()).unwrap_or_default().0,
             keys: tally.keys,
             memory: tally.memory,
@@ -240,7 +240,7 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
 
 fn severities(violations: &Violations) -> Vec<SeverityRow> {
     let row = |(severity, tally): (Severity, Tally)| SeverityRow {
-        severity: severity.name(),
+        severity: severity.name().into(),
         findings: 0,
         keys: tally.keys,
         memory: tally.memory,
@@ -298,8 +298,8 @@ fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Tally>) -> Vec<RuleWeight> 
     let mut rules: Vec<_> = rules.into_iter().filter_map(with_check).collect();
     rules.sort_by_key(|(check, tally)| (Reverse(check.severity), Reverse(tally.memory), check.meta.id));
     let row = |(check, tally): (&Check<dyn crate::policy::KeyRule>, Tally)| RuleWeight {
-        rule: check.meta.id,
-        severity: check.severity.name(),
+        rule: check.meta.id.into(),
+        severity: check.severity.name().into(),
         keys: tally.keys,
         memory: tally.memory,
     };
@@ -316,7 +316,7 @@ fn exempted(checks: &Checks, violations: &Violations) -> Vec<Exempted> {
 
 fn exempted_row(rule: &'static str, exemption: &Exemption, tally: Tally) -> Exempted {
     Exempted {
-        rule,
+        rule: rule.into(),
         pattern: exemption.pattern.text.clone(),
         reason: exemption.reason.clone(),
         keys: tally.keys,

@@ -9,7 +9,7 @@ use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::policy::file::Names;
 use crate::policy::{Policy, file, presets};
-use crate::report::{BigRules, Prefixes, Stored};
+use crate::report::{BigRules, Options, Prefixes, Stored};
 use crate::units::{Bytes, Millis};
 
 use super::parallel::Division;
@@ -71,6 +71,8 @@ pub struct Plan {
     pub read: ReadPlan,
     /// Rows in each list.
     pub top: usize,
+    /// Rows of each list that a page for people shows.
+    pub rows: usize,
     /// What counts as big, where the policy is not to decide.
     pub big: BigLimits,
     /// Levels of the prefix tree.
@@ -181,6 +183,7 @@ impl Plan {
         Plan {
             read,
             top: Plan::USUAL_TOP,
+            rows: Options::USUAL_ROWS,
             big: BigLimits::default(),
             depth: usize::from(Prefixes::USUAL_DEPTH),
             min_share: Prefixes::USUAL_MIN_SHARE,

@@ -15,18 +15,19 @@ use crate::record::Record;
 /// Batches that are read at a time, for each thread: enough that one slow batch does not leave the others waiting.
 const BATCHES_PER_THREAD: usize = 2;
 
-/// Writes the row of every selected record with `row` and hands the text to `out`, in file order. `limit` ends it after so
-/// many rows. The first failure of `out` ends it, too.
-pub fn write_rows<R>(
+/// Adds the row of every selected record to some `T` by `row`, and hands each `T` to `out` in file order, with the number
+/// of its rows that count. `limit` ends it after so many rows. The first failure of `out` ends it, too.
+pub fn write_rows<T, R>(
     feed: &mut Feed<'_>,
     reading: Reading<'_>,
     limit: Option<u64>,
     progress: &dyn Progress,
     row: R,
-    mut out: impl FnMut(&[u8]) -> io::Result<()>,
+    mut out: impl FnMut(T, usize) -> io::Result<()>,
 ) -> (BTreeMap<usize, FileTally>, io::Result<()>)
 where
-    R: Fn(&Record<'_>, &File, &mut PatternBuf, &mut Vec<u8>) + Sync,
+    T: Default + Send,
+    R: Fn(&Record<'_>, &File, &mut PatternBuf, &mut T) + Sync,
 {
     let at_once = rayon::current_num_threads() * BATCHES_PER_THREAD;
     let mut tallies: BTreeMap<usize, FileTally> = BTreeMap::new();
@@ -39,26 +40,25 @@ where
         let written: Vec<_> = works
             .into_par_iter()
             .map(|work| {
-                let (mut text, mut ends, mut pattern) = (Vec::new(), Vec::new(), PatternBuf::default());
+                let (mut rows, mut count, mut pattern) = (T::default(), 0_usize, PatternBuf::default());
                 let mut tally = FileTally::default();
                 read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
-                    row(record, &work.file, &mut pattern, &mut text);
-                    ends.push(text.len());
+                    row(record, &work.file, &mut pattern, &mut rows);
+                    count += 1;
                     // Nobody knows yet how many of the rows before are within the limit, but more than it are not.
-                    if (ends.len() as u64) < left { Continue::Yes } else { Continue::No }
+                    if (count as u64) < left { Continue::Yes } else { Continue::No }
                 });
                 progress.keys(tally.keys);
-                (work.file.index, tally, text, ends)
+                (work.file.index, tally, rows, count)
             })
             .collect();
-        for (file, tally, text, ends) in written {
+        for (file, tally, rows, count) in written {
             tallies.entry(file).or_default().merge(tally);
-            let rows = usize::try_from(left).map_or(ends.len(), |left| left.min(ends.len()));
-            let end = rows.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
-            if let Err(error) = out(&text[..end]) {
+            let count = usize::try_from(left).map_or(count, |left| left.min(count));
+            if let Err(error) = out(rows, count) {
                 return (tallies, Err(error));
             }
-            left -= rows as u64;
+            left -= count as u64;
         }
     }
     (tallies, Ok(()))

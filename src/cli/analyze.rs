@@ -1,14 +1,12 @@
 //! `rdblens analyze`: the report.
 
-use super::args::{AnalyzeArgs, ReportFormat, SeverityArg};
-use super::lang::LangArgs;
-use super::output::Output;
+use super::args::{AnalyzeArgs, SeverityArg};
+use super::delivery::Delivery;
 use super::progress::Bar;
 use super::{Exit, plan, written};
 use crate::analyze;
 use crate::error::Result;
 use crate::policy::Severity;
-use crate::render::{Format, TableOptions};
 use crate::report::Report;
 
 /// Makes the report and writes it.
@@ -16,7 +14,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     let read = plan::read(&args.read)?;
     let mut plan = plan::policy(plan::report(read, &args.report)?, &args.policy)?;
     plan.mask = plan::mask(&args.mask)?;
-    let mut out = Output::open(args.output.output.as_deref())?;
+    let delivery = Delivery::open(&args.format, &args.output)?;
     let report = {
         let bar = Bar::new(args.read.input.quiet);
         let report = analyze::analyze(&args.read.input.inputs, &plan, &bar)?;
@@ -25,28 +23,11 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
         }
         report
     };
-    let format = match args.format {
-        ReportFormat::Table => Format::Table,
-        ReportFormat::Json => Format::Json,
-    };
-    let table = table_options(&out, args.report.top.map(|_| plan.top), &args.lang);
-    let rendered = format.renderer(table).render(&report, &mut out);
-    written(rendered.and_then(|()| out.finish()))?;
+    written(delivery.write(&report, report.options.rows, args.lang.lang(), &args.screen))?;
     if !args.read.input.quiet {
         tell_errors(&report);
     }
     Ok(exit(&report, args.policy.fail_on))
-}
-
-/// `rows` is what the user asked for, if anything.
-pub(super) fn table_options(out: &Output, rows: Option<usize>, lang: &LangArgs) -> TableOptions {
-    let usual = TableOptions::default();
-    let plain = TableOptions { rows: rows.unwrap_or(usual.rows), lang: lang.lang(), ..usual };
-    if !out.is_terminal() {
-        return plain;
-    }
-    let width = comfy_table::Table::new().width();
-    TableOptions { width, ansi: std::env::var_os("NO_COLOR").is_none(), ..plain }
 }
 
 /// What the report says about damage stands on standard error, too: it must not be missed in a log.
@@ -58,7 +39,8 @@ fn tell_errors(report: &Report) {
     }
 }
 
-fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
+/// What a report says to scripts.
+pub(super) fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
     if !report.complete {
         return Exit::Incomplete;
     }
@@ -71,7 +53,7 @@ fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
 /// The greatest severity of what was found; with a baseline, of what is new or worse.
 fn worst(report: &Report) -> Option<SeverityArg> {
     match &report.findings.baseline {
-        None => report.findings.list.iter().filter_map(|finding| severity(finding.severity)).max(),
+        None => report.findings.list.iter().filter_map(|finding| severity(&finding.severity)).max(),
         Some(baseline) => baseline.new.iter().chain(&baseline.worse).filter_map(|row| severity(&row.severity)).max(),
     }
 }

@@ -1,16 +1,23 @@
 //! The command line, grouped as its users think. Flags do not act while they are parsed; they fill a plan.
 
+mod examples;
 mod groups;
 mod values;
 
 use std::path::PathBuf;
 
+use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 pub use groups::*;
 pub use values::*;
 
 use super::lang::LangArgs;
+use super::screen::{ColorArgs, ScreenArgs};
+use crate::render::schema::Described;
+
+/// Where help has colour, what is typed as it stands has the accent of the tables.
+const STYLES: Styles = Styles::styled().literal(AnsiColor::Cyan.on_default()).valid(AnsiColor::Green.on_default());
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -26,7 +33,8 @@ use super::lang::LangArgs;
                   corrupt snapshot (wins over 1).",
     arg_required_else_help = true,
     propagate_version = true,
-    max_term_width = 100
+    max_term_width = 100,
+    styles = STYLES
 )]
 pub struct Cli {
     /// What to do.
@@ -38,29 +46,38 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Report what takes the memory and what is wrong
-    #[command(after_long_help = "Example: rdblens analyze testdata/dumps/shop.rdb --top 5")]
-    Analyze(AnalyzeArgs),
+    #[command(after_long_help = examples::ANALYZE)]
+    Analyze(Box<AnalyzeArgs>),
     /// Stream one row per key, in file order
-    #[command(after_long_help = "Example: rdblens keys testdata/dumps/shop.rdb --type hash --format csv -o hashes.csv")]
+    #[command(after_long_help = examples::KEYS)]
     Keys(KeysArgs),
     /// Read everything, verify structure and checksum, print one verdict per file
-    #[command(after_long_help = "Example: rdblens check /backup/*.rdb")]
+    #[command(after_long_help = examples::CHECK)]
     Check(CheckArgs),
     /// Tell what changed between snapshots: growth by pattern, findings, and when the memory will be used up
-    #[command(
-        after_long_help = "An input that ends in .json is a report, anything else a dump.\n\nExample: rdblens compare \
-                                 monday.json tuesday.rdb --maxmemory 4GB"
-    )]
+    #[command(after_long_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Write a stored JSON report in another form, without the dump
+    #[command(after_long_help = examples::RENDER)]
+    Render(RenderArgs),
     /// Draft a data dictionary: the patterns of a snapshot as a policy file, with blanks for owner and meaning
-    #[command(after_long_help = "Example: rdblens dictionary testdata/dumps/shop.rdb -o dictionary.toml")]
+    #[command(after_long_help = examples::DICTIONARY)]
     Dictionary(DictionaryArgs),
     /// Find one key and print its value
-    #[command(after_long_help = "Example: rdblens show testdata/dumps/shop.rdb events:stock")]
+    #[command(after_long_help = examples::SHOW)]
     Show(ShowArgs),
+    /// Print the JSON Schema of what --format json writes
+    #[command(after_long_help = examples::SCHEMA)]
+    Schema(SchemaArgs),
     /// List the rules, or explain one
-    #[command(after_long_help = "Examples:\n  rdblens rules --policy strict\n  rdblens rules key.prefix --lang zh")]
+    #[command(after_long_help = examples::RULES)]
     Rules(RulesArgs),
+    /// Print the completions of a shell
+    #[command(after_long_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Write the manual pages into a folder
+    #[command(after_long_help = examples::MAN)]
+    Man(ManArgs),
 }
 
 /// `rdblens analyze`
@@ -81,15 +98,44 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: OutputArgs,
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
-    pub format: ReportFormat,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub format: FormatArgs,
     /// Tell on standard error how the inputs were read: time, rate, and what dividing large files among threads came to
     #[arg(long, help_heading = "Input")]
     pub stats: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub screen: ScreenArgs,
+}
+
+/// `rdblens render`
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// A report that `rdblens analyze --format json` wrote, or - for standard input
+    #[arg(value_name = "REPORT.json")]
+    pub report: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub format: FormatArgs,
+    /// Rows that a page for people shows of each list [default: what the report was made with]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000), help_heading = "Output")]
+    pub top: Option<u32>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub screen: ScreenArgs,
+    /// Exit with status 1 if there are findings of this severity or above
+    #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Policy")]
+    pub fail_on: Option<SeverityArg>,
 }
 
 /// `rdblens keys`
@@ -121,6 +167,9 @@ pub struct CheckArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub color: ColorArgs,
 }
 
 /// `rdblens compare`
@@ -133,8 +182,8 @@ pub struct CompareArgs {
     #[allow(missing_docs)]
     pub output: OutputArgs,
     /// The form of the comparison
-    #[arg(long, value_enum, default_value_t = ReportFormat::Table, help_heading = "Output")]
-    pub format: ReportFormat,
+    #[arg(long, value_enum, default_value_t = ComparisonFormat::Table, help_heading = "Output")]
+    pub format: ComparisonFormat,
     /// Rows in each list [default: 20, of which the table shows 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: Option<u32>,
@@ -147,6 +196,9 @@ pub struct CompareArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub screen: ScreenArgs,
 }
 
 /// `rdblens dictionary`
@@ -173,7 +225,7 @@ pub struct DictionaryArgs {
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// A dump file, an append-only file, a directory, or - for standard input
-    #[arg(value_name = "INPUT")]
+    #[arg(value_name = "INPUT", value_hint = clap::ValueHint::FilePath)]
     pub input: String,
     /// The key; bytes that are not text as \xff
     #[arg(value_name = "KEY")]
@@ -195,6 +247,14 @@ pub struct ShowArgs {
     pub lang: LangArgs,
 }
 
+/// `rdblens schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Whose JSON: that of analyze, or that of compare
+    #[arg(value_name = "FORM", default_value = Described::Report.name(), value_parser = described())]
+    pub form: Described,
+}
+
 /// `rdblens rules`
 #[derive(Debug, Args)]
 pub struct RulesArgs {
@@ -210,6 +270,25 @@ pub struct RulesArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub screen: ScreenArgs,
+}
+
+/// `rdblens completions`
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// `rdblens man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The folder; it is made if it is not there
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub folder: PathBuf,
 }
 
 #[cfg(test)]
@@ -220,5 +299,23 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_examples_and_each_of_them_is_right() {
+        let mut program = Cli::command();
+        program.build();
+        for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
+            let shown = command.get_after_long_help().unwrap_or_else(|| panic!("{command}: no examples")).to_string();
+            let examples: Vec<_> = shown.lines().filter_map(|line| line.strip_prefix("  rdblens ")).collect();
+            assert!(!examples.is_empty(), "{command}");
+            for example in examples {
+                let own = example.split([';', '|', '>']).next().unwrap_or_default();
+                let words = own.split(' ').map(|word| word.trim_matches('\'')).filter(|word| !word.is_empty());
+                let parsed = Cli::try_parse_from(["rdblens"].into_iter().chain(words));
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+                assert!(own.starts_with(command.get_name()), "{example} is no example of {command}");
+            }
+        }
     }
 }

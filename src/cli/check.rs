@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use clap::builder::styling::AnsiColor;
+
 use super::args::{CheckArgs, TextFormat};
 use super::output::Output;
 use super::progress::Bar;
@@ -22,7 +24,8 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
     let printed = match args.format {
         TextFormat::Text => {
             let lang = args.lang.lang();
-            checks.iter().try_for_each(|check| print_text(check, args.input.quiet, lang, &mut out))
+            let color = args.color.on(&out);
+            checks.iter().try_for_each(|check| print_text(check, args.input.quiet, lang, color, &mut out))
         }
         TextFormat::Json => checks.iter().try_for_each(|check| {
             serde_json::to_writer(&mut out, check).map_err(io::Error::from)?;
@@ -39,9 +42,16 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
     })
 }
 
-fn print_text(check: &FileCheck, quiet: bool, lang: Lang, out: &mut impl Write) -> io::Result<()> {
+fn painted(word: &str, verdict: Word) -> String {
+    let color = if verdict == Word::Ok { AnsiColor::Green } else { AnsiColor::Red };
+    let style = color.on_default();
+    format!("{style}{word}{style:#}")
+}
+
+fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut impl Write) -> io::Result<()> {
     let name = key_text::text(&check.name);
     let word = known::verdict(check.verdict, lang);
+    let word = if color { painted(word, check.verdict) } else { word.to_owned() };
     if check.is_hopeless() {
         let errors = check.errors.join("; ");
         let errors = key_text::text(&errors);

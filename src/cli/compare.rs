@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::args::{CompareArgs, ReportFormat};
+use super::args::{CompareArgs, ComparisonFormat};
 use super::output::Output;
 use super::progress::Bar;
-use super::{Exit, analyze::table_options, plan, written};
+use super::{Exit, plan, written};
 use crate::analyze::{self, Plan};
 use crate::compare::{ComparePlan, compare};
 use crate::error::{Error, Result};
@@ -25,15 +25,17 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     let mut out = Output::open(args.output.output.as_deref())?;
     let quiet = args.read.input.quiet;
     let stored: Vec<Stored> = inputs.iter().map(|input| snapshot(input, &plan, quiet)).collect::<Result<_>>()?;
-    let rows = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
+    let rows = args.top.map(plan::rows);
     let limits = ComparePlan { top: rows.unwrap_or(Plan::USUAL_TOP), maxmemory: args.maxmemory.map(Bytes) };
     let comparison = compare(&stored, &limits).ok_or_else(|| {
         Error::usage("one snapshot has nothing to be compared with")
             .with_hint("name at least two reports or dumps, the oldest first")
     })?;
     let rendered = match args.format {
-        ReportFormat::Json => json::write_pretty(&comparison, &mut out),
-        ReportFormat::Table => write_comparison(&comparison, table_options(&out, rows, &args.lang), &mut out),
+        ComparisonFormat::Json => json::write_pretty(&comparison, &mut out),
+        ComparisonFormat::Table => {
+            write_comparison(&comparison, args.screen.table(&out, rows, args.lang.lang()), &mut out)
+        }
     };
     written(rendered.and_then(|()| out.finish()))?;
     Ok(if stored.iter().all(|stored| stored.complete) { Exit::Done } else { Exit::Incomplete })

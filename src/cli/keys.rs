@@ -1,23 +1,28 @@
 //! `rdblens keys`: one row per key.
 
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
+
+use rayon::ThreadPool;
 
 use super::args::{KeysArgs, RowFormat as RowFormatArg};
 use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, complain, plan, written};
+use crate::analyze::feed::Feed;
 use crate::analyze::masks::masks;
-use crate::analyze::read::File;
+use crate::analyze::read::{File, Reading, Tallies};
 use crate::analyze::rows::write_rows;
 use crate::analyze::verdict::{Verdict, verdicts};
 use crate::analyze::{Snapshot, pool};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mask::Masker;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::record::Record;
-use crate::render::rows::{RowFormat, RowWriter};
+#[cfg(feature = "parquet")]
+use crate::render::rows::{Columns, ParquetFile};
+use crate::render::rows::{Lines, Row, RowFormat, RowMaker};
 
 /// Streams the rows.
 pub fn run(args: &KeysArgs) -> Result<Exit> {
@@ -25,10 +30,7 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
     let separators = Separators::new(&plan.separators)?;
     let classifier = Classifier::new(separators.clone());
     let inputs = &args.read.input.inputs;
-    let format = match args.format {
-        RowFormatArg::Ndjson => RowFormat::Ndjson,
-        RowFormatArg::Csv => RowFormat::Csv,
-    };
+    check_format(args)?;
     let bar = Bar::new(args.read.input.quiet);
     let masks = match plan::mask(&args.mask)? {
         None => None,
@@ -36,24 +38,31 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
     };
     let masker =
         masks.as_ref().map(|masks| Masker::new(masks.secret.clone(), &classifier, &separators, &masks.patterns));
-    let writer = RowWriter::new(format, &classifier, masker.as_ref());
+    let maker = RowMaker::new(&classifier, masker.as_ref());
     let mut snapshot = Snapshot::open(inputs, &plan, &bar)?;
     let reading = snapshot.reading(&plan);
     let sharded = snapshot.is_sharded();
     let mut out = Output::open(args.output.output.as_deref())?;
     let threads = pool(plan.threads)?;
     let mut feed = snapshot.feed(1, &bar);
-    let head = out.write_all(&writer.head());
-    let (tallies, rows) = threads.install(|| {
-        let row = |record: &Record<'_>, file: &File, pattern: &mut PatternBuf, text: &mut Vec<u8>| {
-            writer.write(record, sharded.then_some(file.name.as_str()), pattern, text);
-        };
-        write_rows(&mut feed, reading, plan.limit, &bar, row, |text| out.write_all(text))
-    });
+    let mut stream = Stream {
+        feed: &mut feed,
+        reading,
+        limit: plan.limit,
+        bar: &bar,
+        threads: &threads,
+        maker,
+        name_files: sharded,
+    };
+    let (tallies, rows) = match args.format {
+        RowFormatArg::Ndjson => stream.lines(RowFormat::Ndjson, &mut out),
+        RowFormatArg::Csv => stream.lines(RowFormat::Csv, &mut out),
+        RowFormatArg::Parquet => stream.parquet(&mut out),
+    };
     let endings = feed.into_endings();
     drop(bar);
     let closed = rows.is_err();
-    written(head.and(rows).and_then(|()| out.finish()))?;
+    written(rows.and_then(|()| out.finish()))?;
     if closed {
         return Ok(Exit::Done);
     }
@@ -67,4 +76,74 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
         }
     }
     Ok(if sound { Exit::Done } else { Exit::Incomplete })
+}
+
+/// Rows on their way from the feed to the output.
+struct Stream<'s, 'f, 'p> {
+    feed: &'s mut Feed<'f>,
+    reading: Reading<'p>,
+    limit: Option<u64>,
+    bar: &'s Bar,
+    threads: &'s ThreadPool,
+    maker: RowMaker<'p>,
+    /// Whether rows name their file.
+    name_files: bool,
+}
+
+/// What was learnt of each file, and whether all could be written.
+type Streamed = (Tallies, io::Result<()>);
+
+impl Stream<'_, '_, '_> {
+    fn lines(&mut self, format: RowFormat, out: &mut Output) -> Streamed {
+        let head = out.write_all(&Lines::head(format));
+        let push = |lines: &mut Lines, row: &Row<'_>| lines.push(row, format);
+        let (tallies, rows) = self.write(push, |lines, count| out.write_all(lines.first(count)));
+        (tallies, head.and(rows))
+    }
+
+    #[cfg(feature = "parquet")]
+    fn parquet(&mut self, out: &mut Output) -> Streamed {
+        let mut file = match ParquetFile::new(out) {
+            Ok(file) => file,
+            Err(error) => return (Tallies::new(), Err(error)),
+        };
+        let (tallies, rows) = self.write(Columns::push, |columns, count| file.add(columns, count));
+        (tallies, rows.and_then(|()| self.threads.install(|| file.finish())))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet(&mut self, _: &mut Output) -> Streamed {
+        // `check_format` came first.
+        (Tallies::new(), Err(io::ErrorKind::Unsupported.into()))
+    }
+
+    fn write<T: Default + Send>(
+        &mut self,
+        push: impl Fn(&mut T, &Row<'_>) + Sync,
+        out: impl FnMut(T, usize) -> io::Result<()> + Send,
+    ) -> Streamed {
+        let (maker, name_files) = (self.maker, self.name_files);
+        let row = |record: &Record<'_>, file: &File, pattern: &mut PatternBuf, rows: &mut T| {
+            maker.row(record, name_files.then_some(file.name.as_str()), pattern, |row| push(rows, row));
+        };
+        let (feed, reading, limit, bar) = (&mut *self.feed, self.reading, self.limit, self.bar);
+        self.threads.install(|| write_rows(feed, reading, limit, bar, row, out))
+    }
+}
+
+/// Refuses a form that cannot be written, or not there.
+fn check_format(args: &KeysArgs) -> Result<()> {
+    if args.format != RowFormatArg::Parquet {
+        return Ok(());
+    }
+    if cfg!(not(feature = "parquet")) {
+        return Err(Error::usage("--format parquet: this rdblens was built without it")
+            .with_hint("build it with the feature `parquet`, which is on unless --no-default-features is given"));
+    }
+    let to_stdout = args.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+    if to_stdout && io::stdout().is_terminal() {
+        return Err(Error::usage("--format parquet: a Parquet file is not for the terminal")
+            .with_hint("name a file with -o, or pipe it on"));
+    }
+    Ok(())
 }

@@ -4,14 +4,20 @@ mod analyze;
 pub mod args;
 mod check;
 mod compare;
+mod completions;
+mod delivery;
 mod dictionary;
 mod exit;
 mod keys;
 pub mod lang;
+mod man;
 mod output;
 mod plan;
 mod progress;
+mod render;
 mod rules;
+mod schema;
+pub mod screen;
 mod show;
 
 use std::io;
@@ -40,9 +46,13 @@ pub fn run() -> Exit {
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Render(args) => render::run(args),
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
+        Command::Schema(args) => schema::run(args),
         Command::Rules(args) => rules::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
     };
     match done {
         Ok(exit) => exit,

@@ -61,6 +61,12 @@ impl Drop for Bar {
     }
 }
 
+/// The bar takes what the figures leave of the line.
+fn known_length() -> ProgressStyle {
+    style("{percent:>3} % {wide_bar:.cyan/dim} {bytes} of {total_bytes} at {binary_bytes_per_sec}, {msg} keys, {eta} left")
+        .progress_chars("█▉▊▋▌▍▎▏ ")
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
@@ -70,8 +76,7 @@ impl Progress for Bar {
         if bytes > 0 && !self.bar.is_hidden() {
             let known = self.bar.length().unwrap_or_default();
             self.bar.set_length(known.saturating_add(bytes));
-            self.bar
-                .set_style(style("{bar:30} {bytes}/{total_bytes} at {binary_bytes_per_sec}, {msg} keys, {eta} left"));
+            self.bar.set_style(known_length());
         }
     }
 

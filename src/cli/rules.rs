@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use super::analyze::table_options;
 use super::args::{RulesArgs, TextFormat};
 use super::output::Output;
 use super::{Exit, plan, written};
@@ -20,7 +19,7 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
     let policy = args.policy.as_deref().map(policy).transpose()?;
     let presets = presets::standards()?;
     let mut out = Output::open(None)?;
-    let table = table_options(&out, None, &args.lang);
+    let table = args.screen.table(&out, None, args.lang.lang());
     let printed = match (args.format, rule, &policy) {
         (TextFormat::Json, ..) => {
             let rules: Vec<&Rule> = match (rule, &policy) {
@@ -45,12 +44,8 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
 
 fn find(id: &str) -> Result<&'static Rule> {
     registry::find(id).ok_or_else(|| {
-        let near = near::ids(id);
-        let hint = match near.as_slice() {
-            [] => "`rdblens rules` lists all".to_owned(),
-            near => format!("did you mean {}? `rdblens rules` lists all", near.join(" or ")),
-        };
-        Error::usage(format!("there is no rule {id:?}")).with_hint(hint)
+        let near = crate::near::did_you_mean(&near::ids(id));
+        Error::usage(format!("there is no rule {id:?}")).with_hint(format!("{near}`rdblens rules` lists all"))
     })
 }
 

@@ -9,6 +9,7 @@ mod trend;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::analyze::baseline;
@@ -30,9 +31,10 @@ pub struct ComparePlan {
 }
 
 /// Several snapshots, compared.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// Always [`SCHEMA`].
+    /// Always `rdblens.compare/1`.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: &'static str,
     /// The program's version.
     pub rdblens: &'static str,
@@ -54,7 +56,7 @@ pub struct Comparison {
 }
 
 /// One snapshot.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SnapshotRow {
     /// The input.
     pub name: String,
@@ -71,7 +73,7 @@ pub struct SnapshotRow {
 }
 
 /// A change of keys and memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Growth {
     /// Keys more; negative if less.
     pub keys: i64,
@@ -82,7 +84,7 @@ pub struct Growth {
 }
 
 /// Keys of one type.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TypeChange {
     /// The type.
     #[serde(rename = "type")]
@@ -97,7 +99,7 @@ pub struct TypeChange {
 }
 
 /// Changes of patterns, each list with the largest change first.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct PatternChanges {
     /// Those that take more memory or have more keys.
     pub grown: Vec<PatternChange>,
@@ -114,7 +116,7 @@ pub struct PatternChanges {
 }
 
 /// How many patterns changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct PatternCounts {
     pub grown: u64,
@@ -126,7 +128,7 @@ pub struct PatternCounts {
 }
 
 /// The change of one pattern.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PatternChange {
     /// The pattern.
     pub pattern: String,
@@ -248,8 +250,8 @@ fn findings(first: &Stored, last: &Stored) -> Option<Baseline> {
             ..FindingPattern::default()
         };
         Some(Finding {
-            rule: meta.id,
-            severity: Severity::parse(&finding.severity)?.name(),
+            rule: meta.id.into(),
+            severity: Severity::parse(&finding.severity)?.name().into(),
             demand: meta.what.into(),
             fix: meta.fix.into(),
             unit: None,
@@ -260,7 +262,7 @@ fn findings(first: &Stored, last: &Stored) -> Option<Baseline> {
             patterns: finding.patterns.iter().map(row).collect(),
         })
     };
-    let checked = last.checked.iter().filter_map(|id| registry::find(id)).map(|rule| rule.meta.id).collect();
+    let checked = last.checked.iter().filter_map(|id| registry::find(id)).map(|rule| rule.meta.id.into()).collect();
     let now = Findings { checked, list: list.iter().filter_map(known).collect(), ..Findings::default() };
     Some(baseline::against(first, &now))
 }

@@ -4,6 +4,7 @@
 //! slope: the range that holds the true slope in 95 of 100 cases, by Student's distribution, if the growth is steady and the
 //! scatter is chance. A weekly rhythm or a campaign is neither, so that the dates are a warning, not a promise.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::report::Stored;
@@ -24,7 +25,7 @@ const NORMAL: f64 = 1.960;
 const FARTHEST_DAYS: f64 = 36_525.0;
 
 /// A line through the memory of several snapshots.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Trend {
     /// How it was drawn, in words.
     pub method: &'static str,
@@ -45,7 +46,7 @@ pub struct Trend {
 }
 
 /// When the memory is used up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reached {
     /// The limit.
     pub maxmemory: Bytes,

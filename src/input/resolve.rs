@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::manifest::Manifest;
 use super::{Input, Location};
 use crate::error::{Error, ErrorKind, Result};
+use crate::near;
 
 /// Endings of the files in a directory that are taken for snapshots.
 const ENDINGS: [&str; 5] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof"];
@@ -52,10 +53,34 @@ fn resolve_one(argument: &Path, inputs: &mut Vec<Input>) -> Result<()> {
         Ok(_) => resolve_path(argument, inputs),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.to_str().filter(|text| is_glob(text)) {
             Some(pattern) => resolve_glob(pattern, inputs),
-            None => Err(Error::from(error).with_hint("no such file; a glob may contain *, ? and [...]")),
+            None => {
+                let near = did_you_mean(argument);
+                Err(Error::from(error).with_hint(format!("{near}no such file; a glob may contain *, ? and [...]")))
+            }
         },
         Err(error) => Err(error.into()),
     }
+}
+
+/// For a file that there is not: a question for a hint, with a blank behind it; nothing where no name is near.
+pub fn did_you_mean(path: &Path) -> String {
+    near::did_you_mean(&near_files(path).iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Files in the same folder whose name may have been meant.
+fn near_files(path: &Path) -> Vec<String> {
+    const MOST: usize = 10_000;
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    // A name can be anything, and this one goes to a terminal.
+    let plain: Vec<String> = names.filter(|name| !name.chars().any(char::is_control)).collect();
+    let near = near::names(name, plain.iter().map(String::as_str));
+    near.into_iter().map(|near| path.with_file_name(near).display().to_string()).collect()
 }
 
 fn is_glob(text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The settings of a server that change what loading makes of a value. No dump holds them.
 
 use crate::error::{Error, Result};
+use crate::near;
 use crate::units::Bytes;
 
 /// The settings in force. The default is the servers' own, which has been the same in all versions.
@@ -81,8 +82,9 @@ impl ServerConfig {
     /// Sets one setting, by its old or new name.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let Some(name) = canonical(name) else {
+            let near = near::did_you_mean(&near::names(name, ServerConfig::names()));
             return Err(Error::usage(format!("setting {name:?} is not known or does not change how values are kept"))
-                .with_hint(format!("those that do: {}", ServerConfig::names().collect::<Vec<_>>().join(", "))));
+                .with_hint(format!("{near}those that do: {}", ServerConfig::names().collect::<Vec<_>>().join(", "))));
         };
         match name {
             "cluster-enabled" => self.cluster = Some(yes_or_no(name, value)?),

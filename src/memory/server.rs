@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
+use crate::near;
 use crate::rdb::header::{Family, Header};
 
 /// Whose code loads the dump.
@@ -107,9 +108,21 @@ impl Server {
             Some(Server::new(family, version(number)?))
         });
         parsed.ok_or_else(|| {
-            Error::usage(format!("{text:?} names no server"))
-                .with_hint("a family and a version, such as redis-7.2, redis-6.2.14, valkey-8.1 or keydb-6.3")
+            let near = Server::near(text).map_or_else(String::new, |near| format!("did you mean {near}? "));
+            Error::usage(format!("{text:?} names no server")).with_hint(format!(
+                "{near}a family and a version, such as redis-7.2, redis-6.2.14, valkey-8.1 or keydb-6.3"
+            ))
         })
+    }
+
+    /// The name of a server that `text` may have been meant for: `redsi-7.2`, `redis7.2`, `Redis 7.2`.
+    pub fn near(text: &str) -> Option<String> {
+        let text = text.trim();
+        let (name, number) = text.split_at(text.find(|c: char| c.is_ascii_digit())?);
+        let families = [ServerFamily::Redis, ServerFamily::Valkey, ServerFamily::Keydb];
+        let name = name.trim_end_matches(['-', '_', ' ', ':', '=', '@', '/']);
+        let nearest = *near::names(name, families.map(|family| family.name())).first()?;
+        version(number).map(|_| format!("{nearest}-{number}"))
     }
 
     /// Whether it loads files of this version of the format. A server refuses what is newer than itself, and Valkey

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Allocator, Model, Server, ServerConfig};
 use crate::error::{Error, Result};
+use crate::near;
 
 /// How the newest server of the same family is asked about.
 const NEWEST: &str = "newest";
@@ -91,10 +92,15 @@ fn asked(text: &str, error: &Error) -> Error {
 }
 
 fn nothing_known(part: &str) -> Error {
-    Error::usage(format!("{part:?} is no server, no allocator and no setting")).with_hint(
-        "expected a server such as valkey-8.1 or newest, an allocator such as jemalloc-q16, a setting such as \
-         hash-max-listpack-entries=512, or several of them with commas between",
-    )
+    let words = Allocator::ALL.map(Allocator::name).into_iter().chain([NEWEST]);
+    let near = match Server::near(part) {
+        Some(server) => format!("did you mean {server}? "),
+        None => near::did_you_mean(&near::names(part, words)),
+    };
+    Error::usage(format!("{part:?} is no server, no allocator and no setting")).with_hint(format!(
+        "{near}expected a server such as valkey-8.1 or newest, an allocator such as jemalloc-q16, a setting such as \
+         hash-max-listpack-entries=512, or several of them with commas between"
+    ))
 }
 
 fn two_of(what: &str, one: &dyn fmt::Display, other: &dyn fmt::Display) -> Error {

@@ -9,6 +9,7 @@ mod rules;
 use super::presets;
 use super::settings::Policy;
 use crate::error::{Error, Result};
+use crate::near;
 use crate::pattern::classify::Classifier;
 use reader::{Fault, Reader, Table};
 
@@ -54,7 +55,8 @@ fn extended(reader: &Reader<'_>, root: &Table<'_>, base: &str, below: &[&str]) -
     }
     let Some(preset) = presets::find(base) else {
         let known = presets::names().collect::<Vec<_>>().join(", ");
-        return Err(Fault::at(line, format!("there is no preset {base:?}"), format!("the presets are {known}")));
+        let near = near::did_you_mean(&near::names(base, presets::names()));
+        return Err(Fault::at(line, format!("there is no preset {base:?}"), format!("{near}the presets are {known}")));
     };
     let mut policy = read(preset.text, presets::names_of(reader.names), &[below, &[base]].concat())?;
     // Lines are those of another text.

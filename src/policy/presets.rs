@@ -3,6 +3,7 @@
 use super::file::{self, Names};
 use super::settings::Policy;
 use crate::error::{Error, Result};
+use crate::near;
 use crate::pattern::classify::Classifier;
 
 /// A policy that comes with the program.
@@ -46,8 +47,9 @@ pub(super) fn names_of<'a>(names: Names<'a>) -> Names<'a> {
 /// Reads a preset.
 pub fn load(name: &str, separators: Names<'_>) -> Result<Policy> {
     let preset = find(name).ok_or_else(|| {
+        let (near, all) = (near::did_you_mean(&near::names(name, names())), names().collect::<Vec<_>>().join(", "));
         Error::usage(format!("there is no policy {name:?}"))
-            .with_hint(format!("a preset ({}) or a file that ends in .toml", names().collect::<Vec<_>>().join(", ")))
+            .with_hint(format!("{near}a preset ({all}) or a file that ends in .toml"))
     })?;
     file::parse(preset.text, preset.name, names_of(separators))
 }

@@ -312,6 +312,15 @@ mod tests {
     }
 
     #[test]
+    fn emoji_take_two_columns_and_fit() {
+        assert_eq!((width("😀"), width("用户"), width("👍🏽")), (2, 4, 2));
+        for limit in 0..24 {
+            let fitted = fit("emoji:😀😀:👍🏽:用户:🇨🇳🇨🇳:1001", limit);
+            assert!(width(&fitted) <= limit, "{fitted}");
+        }
+    }
+
+    #[test]
     fn csv_fields_are_no_formulas() {
         for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "＝1"] {
             assert_eq!(csv(formula), format!("'{formula}"));

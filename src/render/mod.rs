@@ -1,13 +1,18 @@
 //! From a report to bytes somebody reads. A renderer adds form and nothing else: the order of rows and every figure
 //! that two formats would share are in the report already.
 
+pub mod csv;
 pub mod draft;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod key_text;
 pub mod lang;
+pub mod markdown;
+pub mod prometheus;
 pub mod rows;
 pub mod rules;
+pub mod schema;
 pub mod table;
 pub mod value;
 pub mod words;
@@ -17,8 +22,12 @@ use std::io::{self, Write};
 
 use crate::report::Report;
 
+pub use csv::CsvRenderer;
+pub use html::HtmlRenderer;
 pub use json::JsonRenderer;
 pub use lang::Lang;
+pub use markdown::MarkdownRenderer;
+pub use prometheus::PrometheusRenderer;
 pub use table::{TableOptions, TableRenderer, write_comparison};
 
 /// One form of a report.
@@ -35,18 +44,55 @@ pub enum Format {
     Table,
     /// For programs: everything, as `docs/report-schema.md` describes it.
     Json,
+    /// To be attached and shown: one self-contained page.
+    Html,
+    /// For wikis and tickets: the sections of the table as GitHub-flavoured Markdown.
+    Markdown,
+    /// For spreadsheets and databases: one list of the report.
+    Csv(csv::Section),
+    /// For Prometheus: figures that go up and down from night to night.
+    Prometheus,
 }
 
 impl Format {
-    /// Every format, the default first.
-    pub const ALL: [Format; 2] = [Format::Table, Format::Json];
+    /// Every format, the default first; that of lists with the usual one.
+    pub const ALL: [Format; 6] = [
+        Format::Table,
+        Format::Json,
+        Format::Html,
+        Format::Markdown,
+        Format::Csv(csv::Section::Patterns),
+        Format::Prometheus,
+    ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
             Format::Json => "json",
+            Format::Html => "html",
+            Format::Markdown => "markdown",
+            Format::Csv(_) => "csv",
+            Format::Prometheus => "prometheus",
         }
+    }
+
+    /// What the names of its files end in, the usual one first.
+    pub const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Format::Table => &["txt"],
+            Format::Json => &["json"],
+            Format::Html => &["html", "htm"],
+            Format::Markdown => &["md", "markdown"],
+            Format::Csv(_) => &["csv"],
+            Format::Prometheus => &["prom"],
+        }
+    }
+
+    /// The format of files whose names end in this.
+    pub fn from_extension(extension: &str) -> Option<Format> {
+        let known = |format: &Format| format.extensions().iter().any(|own| own.eq_ignore_ascii_case(extension));
+        Format::ALL.into_iter().find(known)
     }
 
     /// The format of that name.
@@ -54,11 +100,16 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// What writes this format. `table` matters to [`Format::Table`] only.
+    /// What writes this format. `table` is for those that people read; its rows count for
+    /// [`Format::Prometheus`], too.
     pub fn renderer(self, table: TableOptions) -> Box<dyn Renderer> {
         match self {
             Format::Table => Box::new(TableRenderer::new(table)),
             Format::Json => Box::new(JsonRenderer),
+            Format::Html => Box::new(HtmlRenderer::new(table.lang)),
+            Format::Markdown => Box::new(MarkdownRenderer::new(table.rows, table.lang)),
+            Format::Csv(section) => Box::new(CsvRenderer::new(section)),
+            Format::Prometheus => Box::new(PrometheusRenderer::new(table.rows, Vec::new())),
         }
     }
 }

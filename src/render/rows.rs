@@ -1,6 +1,11 @@
-//! One key as a row of `rdblens keys`: a JSON object a line, or comma-separated values.
+//! One key as a row of `rdblens keys`: a JSON object a line, comma-separated values, or a row of a Parquet file.
 
-use serde::Serialize;
+#[cfg(feature = "parquet")]
+mod columns;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use serde::{Serialize, Serializer};
 
 use super::{json, key_text};
 use crate::aggregate::patterns::Patterns;
@@ -12,7 +17,12 @@ use crate::record::{Kind, Record};
 use crate::report::base64;
 use crate::units::{Bytes, Millis};
 
-/// The form of rows.
+#[cfg(feature = "parquet")]
+pub use columns::Columns;
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetFile;
+
+/// The form of rows that are lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowFormat {
     /// One JSON object a line.
@@ -43,12 +53,14 @@ const COLUMNS: [&str; 18] = [
     "source",
 ];
 
-#[derive(Serialize)]
-struct Row<'a> {
+/// One key as every form has it.
+#[derive(Debug, Serialize)]
+pub struct Row<'a> {
     db: u64,
     key: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_base64: Option<String>,
+    /// The key's bytes where they are no text.
+    #[serde(rename = "key_base64", skip_serializing_if = "Option::is_none", serialize_with = "as_base64")]
+    key_bytes: Option<&'a [u8]>,
     #[serde(rename = "type")]
     kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,43 +84,36 @@ struct Row<'a> {
     source: Option<&'a str>,
 }
 
-/// Writes rows of one form.
+fn as_base64<S: Serializer>(bytes: &Option<&[u8]>, to: S) -> Result<S::Ok, S::Error> {
+    bytes.map(base64).serialize(to)
+}
+
+/// Makes rows of records.
 #[derive(Debug, Clone, Copy)]
-pub struct RowWriter<'c> {
-    format: RowFormat,
+pub struct RowMaker<'c> {
     classifier: &'c Classifier,
     masker: Option<&'c Masker<'c, Patterns>>,
 }
 
-impl<'c> RowWriter<'c> {
-    /// A writer whose patterns come from `classifier`, or from `masker` if names are to be masked.
-    pub fn new(format: RowFormat, classifier: &'c Classifier, masker: Option<&'c Masker<'c, Patterns>>) -> Self {
-        RowWriter { format, classifier, masker }
+impl<'c> RowMaker<'c> {
+    /// Patterns come from `classifier`, or from `masker` if names are to be masked.
+    pub fn new(classifier: &'c Classifier, masker: Option<&'c Masker<'c, Patterns>>) -> Self {
+        RowMaker { classifier, masker }
     }
 
-    /// What stands before the first row.
-    pub fn head(&self) -> Vec<u8> {
-        let mut head = Vec::new();
-        match self.format {
-            RowFormat::Ndjson => {}
-            RowFormat::Csv => write_csv_record(&COLUMNS, &mut head),
-        }
-        head
-    }
-
-    /// Appends the row of one key. `source` names its file, where there are several; `pattern` is a buffer that is used
-    /// again.
-    pub fn write(&self, record: &Record<'_>, source: Option<&str>, pattern: &mut PatternBuf, out: &mut Vec<u8>) {
+    /// Shows the row of one key to `see`. `source` names its file, where there are several; `pattern` is a buffer that is
+    /// used again.
+    pub fn row(&self, record: &Record<'_>, source: Option<&str>, pattern: &mut PatternBuf, see: impl FnOnce(&Row<'_>)) {
         let masked = self.masker.map(|masker| masker.mask(record.key, &mut Scratch::default()));
         if masked.is_none() {
             self.classifier.classify(record.key, pattern);
         }
         let key = masked.as_ref().map_or(record.key, |masked| &masked.key);
         let text = std::str::from_utf8(key).ok();
-        let row = Row {
+        see(&Row {
             db: record.db,
             key: text,
-            key_base64: text.is_none().then(|| base64(key)),
+            key_bytes: text.is_none().then_some(key),
             kind: record.kind,
             module: record.module.as_ref().map(|module| module.as_str()),
             encoding: record.encoding.name(),
@@ -124,11 +129,42 @@ impl<'c> RowWriter<'c> {
             groups: record.stream.map(|stream| stream.groups),
             pending: record.stream.map(|stream| stream.pending),
             source,
-        };
-        match self.format {
-            RowFormat::Ndjson => write_json(&row, out),
-            RowFormat::Csv => write_csv(&row, out),
+        });
+    }
+}
+
+/// Rows as lines of text.
+#[derive(Debug, Default)]
+pub struct Lines {
+    text: Vec<u8>,
+    /// Where each row ends.
+    ends: Vec<usize>,
+}
+
+impl Lines {
+    /// What stands before the first row.
+    pub fn head(format: RowFormat) -> Vec<u8> {
+        let mut head = Vec::new();
+        match format {
+            RowFormat::Ndjson => {}
+            RowFormat::Csv => write_csv_record(&COLUMNS, &mut head),
         }
+        head
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, row: &Row<'_>, format: RowFormat) {
+        match format {
+            RowFormat::Ndjson => write_json(row, &mut self.text),
+            RowFormat::Csv => write_csv(row, &mut self.text),
+        }
+        self.ends.push(self.text.len());
+    }
+
+    /// The text of the first so many rows.
+    pub fn first(&self, rows: usize) -> &[u8] {
+        let end = rows.min(self.ends.len()).checked_sub(1).and_then(|last| self.ends.get(last)).copied();
+        self.text.get(..end.unwrap_or_default()).unwrap_or_default()
     }
 }
 
@@ -147,7 +183,7 @@ fn write_csv(row: &Row<'_>, out: &mut Vec<u8>) {
     let fields: [String; COLUMNS.len()] = [
         number(Some(row.db)),
         text(row.key),
-        text(row.key_base64.as_deref()),
+        text(row.key_bytes.map(base64).as_deref()),
         row.kind.name().to_owned(),
         text(row.module),
         row.encoding.to_owned(),
@@ -210,10 +246,10 @@ mod tests {
 
     fn written(format: RowFormat, key: &[u8], source: Option<&str>) -> String {
         let classifier = Classifier::new(Separators::new(&[":".to_owned()]).unwrap());
-        let writer = RowWriter::new(format, &classifier, None);
-        let mut out = writer.head();
-        writer.write(&record(key), source, &mut PatternBuf::default(), &mut out);
-        String::from_utf8(out).unwrap()
+        let mut lines = Lines::default();
+        RowMaker::new(&classifier, None)
+            .row(&record(key), source, &mut PatternBuf::default(), |row| lines.push(row, format));
+        String::from_utf8([&Lines::head(format), lines.first(1)].concat()).unwrap()
     }
 
     #[test]
@@ -225,6 +261,12 @@ mod tests {
             "pattern": "user:{int}",
         });
         assert_eq!(row, expected);
+    }
+
+    #[test]
+    fn as_many_lines_are_given_as_are_asked_for() {
+        let lines = Lines { text: b"one\ntwo\n".to_vec(), ends: vec![4, 8] };
+        assert_eq!([0, 1, 2, 3].map(|rows| lines.first(rows).len()), [0, 4, 8, 8]);
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! The other sections of a report, in the order in which they are shown: which keys, which names, how long, how often.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::policy::in_english;
-use super::{Key, Weight};
+use super::{Key, Weight, Word, demand, share};
 use crate::policy::wording::Wording;
 use crate::record::{Encoding, Kind};
 use crate::units::{Bytes, Millis};
 
 /// Keys over the limits.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct BigKeys {
     /// The limits.
     pub rules: BigRules,
@@ -24,7 +25,8 @@ pub struct BigKeys {
 }
 
 /// What counts as big.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct BigRules {
     /// Strings longer than this.
     pub string_bytes: u64,
@@ -42,7 +44,7 @@ impl Default for BigRules {
 }
 
 /// One key in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeyRow {
     /// Its database.
     pub db: u64,
@@ -69,7 +71,8 @@ pub struct KeyRow {
 }
 
 /// The heaviest and longest keys.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Top {
     /// By memory.
     pub by_memory: Vec<KeyRow>,
@@ -80,7 +83,7 @@ pub struct Top {
 }
 
 /// The heaviest keys of one type.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TopOfType {
     /// The type.
     #[serde(rename = "type")]
@@ -90,20 +93,22 @@ pub struct TopOfType {
 }
 
 /// Keys that never expire.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct NoTtl {
     /// Exactly.
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
     /// Part of all keys.
+    #[serde(deserialize_with = "share")]
     pub share: f64,
     /// The patterns with most such memory.
     pub patterns: Vec<PatternWeight>,
 }
 
 /// What one pattern contributes to a total.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternWeight {
     /// Such as `user:{int}:name`.
     pub pattern: String,
@@ -116,7 +121,7 @@ pub struct PatternWeight {
 }
 
 /// A key that shows what is meant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Example {
     /// Its database.
     pub db: u64,
@@ -128,7 +133,8 @@ pub struct Example {
 }
 
 /// How long keys have left at the reference time.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Expiry {
     /// The time that expiries are held against; without one the keys with an expiry are all in `unknown`.
     pub reference_time: Option<Millis>,
@@ -141,10 +147,10 @@ pub struct Expiry {
 }
 
 /// One class of time left.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ExpiryClass {
     /// Its name.
-    pub left: &'static str,
+    pub left: Word,
     /// Milliseconds below which a key falls into this or an earlier class; null for the open ones.
     pub below_ms: Option<i64>,
     /// Keys.
@@ -154,7 +160,8 @@ pub struct ExpiryClass {
 }
 
 /// Names that break the default rules.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Naming {
     /// Keys that break at least one rule.
     pub keys: u64,
@@ -165,14 +172,15 @@ pub struct Naming {
 }
 
 /// One naming rule.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NamingRule {
     /// Such as `key.prefix`.
-    pub rule: &'static str,
+    pub rule: Word,
     /// `must`, `should` or `hint`.
-    pub severity: &'static str,
-    /// What it demands, in a line. In JSON the English text alone.
-    #[serde(serialize_with = "in_english")]
+    pub severity: Word,
+    /// What it demands, in a line.
+    #[serde(flatten, with = "demand")]
+    #[schemars(with = "demand::Form")]
     pub demand: Wording,
     /// Keys that break it, exactly.
     pub keys: u64,
@@ -183,11 +191,13 @@ pub struct NamingRule {
 }
 
 /// The tree of name segments, cut by `--depth` and `--min-share`.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Prefixes {
     /// Levels shown.
     pub depth: usize,
     /// Nodes with less than this part of the memory are left out, their number is in the parent's `hidden`.
+    #[serde(deserialize_with = "share")]
     pub min_share: f64,
     /// The top level, heaviest first.
     pub tree: Vec<PrefixNode>,
@@ -208,7 +218,8 @@ pub struct FirstSegment {
 }
 
 /// Nodes that are left out of a level because they weigh too little.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Hidden {
     /// How many.
     pub nodes: u64,
@@ -226,7 +237,7 @@ impl Prefixes {
 }
 
 /// One prefix.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PrefixNode {
     /// The whole prefix, such as `user:{int}`; a trailing separator says that keys go on below.
     pub prefix: String,
@@ -237,6 +248,7 @@ pub struct PrefixNode {
     /// Their memory.
     pub memory: Bytes,
     /// Part of the memory of all keys.
+    #[serde(deserialize_with = "share")]
     pub share: f64,
     /// Their bytes in the file.
     pub disk: Bytes,
@@ -251,18 +263,19 @@ pub struct PrefixNode {
 }
 
 /// Names with their ids collapsed.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Patterns {
     /// Different patterns found.
     pub distinct: u64,
     /// A level with more distinct names than this is collapsed to `{*}`.
+    #[serde(default)]
     pub level_limit: u64,
     /// The heaviest.
     pub list: Vec<PatternRow>,
 }
 
 /// One pattern.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PatternRow {
     /// Such as `user:{int}:name`.
     pub pattern: String,
@@ -271,6 +284,7 @@ pub struct PatternRow {
     /// Memory.
     pub memory: Bytes,
     /// Part of the memory of all keys.
+    #[serde(deserialize_with = "share")]
     pub share: f64,
     /// Mean memory of a key.
     pub mean: Bytes,
@@ -289,7 +303,7 @@ pub struct PatternRow {
 }
 
 /// Keys of one type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TypeCount {
     /// The type.
     #[serde(rename = "type")]
@@ -299,7 +313,7 @@ pub struct TypeCount {
 }
 
 /// Time since the last access.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Idle {
     /// Keys that carry an idle time.
     pub keys: u64,
@@ -308,10 +322,10 @@ pub struct Idle {
 }
 
 /// One class of idle time.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct IdleClass {
     /// Its name.
-    pub idle: &'static str,
+    pub idle: Word,
     /// Seconds below which a key falls into this or an earlier class.
     pub below_s: Option<u64>,
     /// Keys.
@@ -321,7 +335,7 @@ pub struct IdleClass {
 }
 
 /// The logarithmic access counter.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Freq {
     /// Keys that carry a counter.
     pub keys: u64,
@@ -330,7 +344,7 @@ pub struct Freq {
 }
 
 /// One class of the access counter, both ends included.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct FreqClass {
     /// Lowest counter.
     pub from: u8,
@@ -343,7 +357,7 @@ pub struct FreqClass {
 }
 
 /// Memory over cluster slots.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Slots {
     /// Slots that hold a key.
     pub used: u64,
@@ -365,24 +379,27 @@ pub struct Slots {
 }
 
 /// One slot.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SlotRow {
     /// Its number.
     pub slot: u16,
     /// Keys.
     pub keys: u64,
     /// Those with a hash tag.
+    #[serde(default)]
     pub tagged_keys: u64,
     /// Memory.
     pub memory: Bytes,
     /// Part of the memory of all keys.
+    #[serde(deserialize_with = "share")]
     pub share: f64,
     /// Its heaviest key.
     pub example: Example,
 }
 
 /// Streams.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Streams {
     /// Stream keys.
     pub keys: u64,
@@ -399,7 +416,7 @@ pub struct Streams {
 }
 
 /// One stream.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamRow {
     /// Its database.
     pub db: u64,

@@ -1,11 +1,13 @@
 //! The section on the whole server: keys, tables, and what the server itself says.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
 /// What the server takes that is started on the snapshot; of several files all servers together.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Instance {
     /// The memory model that the figures come from.
     pub model: String,
@@ -33,7 +35,8 @@ pub struct Instance {
 }
 
 /// Bytes of tables.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Tables {
     /// Tables of keys.
     pub main: Bytes,
@@ -51,7 +54,8 @@ impl Tables {
 }
 
 /// The tables of one database.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct InstanceDatabase {
     /// Its number.
     pub db: u64,

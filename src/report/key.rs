@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// A key's name: any bytes. As JSON it is `"key": "text"` when valid UTF-8, else `"key": null, "key_base64": "…"`;
@@ -49,6 +51,44 @@ impl Serialize for Key {
                 map.end()
             }
         }
+    }
+}
+
+/// The fields of a key's name, where a report is read or described.
+#[derive(serde::Serialize, serde::Deserialize, JsonSchema)]
+struct Form {
+    /// The name, when it is valid UTF-8.
+    key: Option<String>,
+    /// The name in base64, when it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_base64: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = match Form::deserialize(deserializer)? {
+            Form { key: Some(text), .. } => text.into_bytes(),
+            Form { key: None, key_base64: Some(text) } => {
+                let wrong = |error| D::Error::custom(format_args!("key_base64: {error}"));
+                data_encoding::BASE64.decode(text.as_bytes()).map_err(wrong)?
+            }
+            Form { key: None, key_base64: None } => return Err(D::Error::missing_field("key_base64")),
+        };
+        Ok(Key(bytes.into()))
+    }
+}
+
+impl JsonSchema for Key {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Key".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Form::json_schema(generator)
     }
 }
 

@@ -11,6 +11,7 @@ mod policy;
 mod sections;
 mod stored;
 mod what_if;
+mod wording;
 
 pub use findings::*;
 pub use instance::*;
@@ -19,48 +20,72 @@ pub use policy::*;
 pub use sections::*;
 pub use stored::*;
 pub use what_if::*;
+use wording::{demand, fix};
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::error::Error;
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "rdblens.report/1";
 
-/// Everything `rdblens analyze` has to say about a snapshot. Sections without an answer are `None` or empty.
-#[derive(Debug, Clone, Serialize)]
+/// A word of this program's own, such as a rule's id; text where the report was read back.
+pub type Word = Cow<'static, str>;
+
+/// Everything `rdblens analyze` has to say about a snapshot. Sections without an answer are null or empty.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// Always [`SCHEMA`].
-    pub schema: &'static str,
+    /// Always `rdblens.report/1`.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: Word,
     /// The program's version that made the report.
-    pub rdblens: &'static str,
+    #[serde(default)]
+    pub rdblens: Word,
     /// False when a file was damaged or cut short: the figures cover what was read before.
+    #[serde(default = "yes")]
     pub complete: bool,
     /// The options that the figures depend on.
     pub options: Options,
     /// The input files, in the order given.
+    #[serde(default)]
     pub source: Source,
     /// Who wrote the snapshot. The first file's; files that differ say so themselves.
+    #[serde(default)]
     pub server: Server,
     /// What the whole server takes, if all its keys count.
     pub instance: Option<Instance>,
     /// How much there is.
     pub totals: Totals,
     /// Per database, by number.
+    #[serde(default)]
     pub databases: Vec<Database>,
     /// Per type and encoding, heaviest first.
+    #[serde(default)]
     pub types: Vec<TypeRow>,
     /// Strings and collections over the limits.
+    #[serde(default)]
     pub big_keys: BigKeys,
     /// The heaviest and longest keys.
+    #[serde(default)]
     pub top: Top,
     /// Keys that never expire.
+    #[serde(default)]
     pub no_ttl: NoTtl,
     /// How long keys have left.
+    #[serde(default)]
     pub expiry: Expiry,
     /// Keys whose names break the default rules.
+    #[serde(default)]
     pub naming: Naming,
     /// What breaks the policy.
+    #[serde(default)]
     pub findings: Findings,
     /// The tree of name segments.
+    #[serde(default)]
     pub prefixes: Prefixes,
     /// Names with their ids collapsed, heaviest first.
     pub patterns: Patterns,
@@ -75,5 +100,39 @@ pub struct Report {
     /// What the keys would take elsewhere, when that was asked.
     pub what_if: Option<WhatIf>,
     /// What the reader should know about the figures.
+    #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Report {
+    /// Reads the JSON form of a report, of this or an earlier version of the program: what that did not write yet is as if
+    /// there was nothing to say. `name` is what messages call it. What is no report is wrong usage.
+    pub fn read(json: &[u8], name: &str) -> Result<Report, Error> {
+        read_form(json, name)
+    }
+}
+
+/// The JSON form of a report as a `T`, which reads all of it or a part.
+fn read_form<T: DeserializeOwned>(json: &[u8], name: &str) -> Result<T, Error> {
+    #[derive(Deserialize)]
+    struct Shape {
+        schema: Option<String>,
+    }
+    let remedy = "give a report that `rdblens analyze --format json` wrote";
+    let wrong = |what: String| Error::usage(format!("{name}: {what}")).with_hint(remedy);
+    let shape: Shape = serde_json::from_slice(json).map_err(|error| wrong(format!("is no report: {error}")))?;
+    match shape.schema.as_deref() {
+        Some(SCHEMA) => serde_json::from_slice(json).map_err(|error| wrong(format!("is no whole report: {error}"))),
+        Some(other) => Err(wrong(format!("is of schema {other:?}, not {SCHEMA:?}"))),
+        None => Err(wrong("is no report: it has no schema".to_owned())),
+    }
+}
+
+/// A share; JSON has null for what is none.
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }

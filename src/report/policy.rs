@@ -2,21 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{Example, Weight};
+use super::{Example, Weight, Word, demand, fix};
 use crate::policy::wording::Wording;
 use crate::units::Bytes;
 
 /// What breaks the policy.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Findings {
     /// The policy's name.
     pub policy: String,
     /// The preset that it extends.
     pub extends: Option<String>,
     /// Ids of the rules in force, sorted.
-    pub checked: Vec<&'static str>,
+    pub checked: Vec<Word>,
     /// By severity, the gravest first: `must`, `should`, `hint`.
     pub severities: Vec<SeverityRow>,
     /// By rule, the gravest severity first, then the heaviest. Rules that nothing breaks are not here.
@@ -37,7 +39,8 @@ pub struct Findings {
 }
 
 /// The findings against those of an earlier report.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Baseline {
     /// The earlier report's file, without its folder.
     pub report: String,
@@ -50,7 +53,8 @@ pub struct Baseline {
 }
 
 /// A part of a finding that has changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct BaselineRow {
     /// The rule.
     pub rule: String,
@@ -72,7 +76,8 @@ pub struct BaselineRow {
 }
 
 /// What an earlier report says of the same.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct BeforeRow {
     /// Keys.
     pub keys: u64,
@@ -85,10 +90,10 @@ pub struct BeforeRow {
 }
 
 /// Findings of one severity.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SeverityRow {
     /// `must`, `should` or `hint`.
-    pub severity: &'static str,
+    pub severity: Word,
     /// Entries of [`Findings::list`].
     pub findings: u64,
     /// Keys that break a rule about keys, each under its gravest severity.
@@ -98,20 +103,22 @@ pub struct SeverityRow {
 }
 
 /// What breaks one rule with one severity.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Such as `key.prefix`.
-    pub rule: &'static str,
+    pub rule: Word,
     /// `must`, `should` or `hint`.
-    pub severity: &'static str,
-    /// What the rule demands, in a line, with the numbers in force. In JSON the English text alone.
-    #[serde(serialize_with = "in_english")]
+    pub severity: Word,
+    /// What the rule demands, in a line, with the numbers in force.
+    #[serde(flatten, with = "demand")]
+    #[schemars(with = "demand::Form")]
     pub demand: Wording,
     /// What to do about it, likewise.
-    #[serde(serialize_with = "in_english")]
+    #[serde(flatten, with = "fix")]
+    #[schemars(with = "fix::Form")]
     pub fix: Wording,
     /// What `measured` and `allowed` count: bytes, elements, segments, milliseconds, permille, count; null where they are.
-    pub unit: Option<&'static str>,
+    pub unit: Option<Word>,
     /// Keys, exactly.
     pub keys: u64,
     /// Their memory.
@@ -124,13 +131,9 @@ pub struct Finding {
     pub patterns: Vec<FindingPattern>,
 }
 
-/// JSON fields are the same in every language.
-pub(super) fn in_english<S: Serializer>(wording: &Wording, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&wording.en)
-}
-
 /// What one pattern, or another part of the snapshot, contributes to a finding.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct FindingPattern {
     /// Such as `user:{int}:name`; for rules about the snapshot a file, a database or null.
     pub pattern: Option<String>,
@@ -149,14 +152,14 @@ pub struct FindingPattern {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saves: Option<Bytes>,
     /// What else is to be known, by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub details: BTreeMap<&'static str, serde_json::Value>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<Word, serde_json::Value>,
     /// The heaviest keys; ties go to the lower database, then the smaller name.
     pub examples: Vec<Example>,
 }
 
 /// What the keys of one pattern break.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PatternFindings {
     /// The pattern.
     pub pattern: String,
@@ -172,12 +175,12 @@ pub struct PatternFindings {
 }
 
 /// Keys that break a rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleWeight {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: Word,
     /// With this severity.
-    pub severity: &'static str,
+    pub severity: Word,
     /// Keys.
     pub keys: u64,
     /// Their memory.
@@ -185,7 +188,7 @@ pub struct RuleWeight {
 }
 
 /// What the keys of one owner take and break.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OwnerFindings {
     /// The owner; null for keys that nobody is entered for.
     pub owner: Option<String>,
@@ -204,10 +207,10 @@ pub struct OwnerFindings {
 }
 
 /// What an exemption covers of a rule.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Exempted {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: Word,
     /// The exemption's pattern.
     pub pattern: String,
     /// Its reason.
@@ -219,7 +222,7 @@ pub struct Exempted {
 }
 
 /// How the data dictionary fits the snapshot.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DictionaryFit {
     /// Its entries, heaviest first; of equals in the policy's order.
     pub entries: Vec<EntryRow>,
@@ -230,7 +233,7 @@ pub struct DictionaryFit {
 }
 
 /// One entry of the data dictionary.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct EntryRow {
     /// Its pattern.
     pub pattern: String,
@@ -249,7 +252,7 @@ pub struct EntryRow {
 }
 
 /// A budget.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetRow {
     /// The pattern or class that it is for.
     pub pattern: String,

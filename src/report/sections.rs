@@ -1,12 +1,14 @@
 //! The first sections of a report: where the figures come from, how much there is, how it divides.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::share;
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
 /// Keys and their weight: the common columns of most tables.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Weight {
     /// Number of keys.
     pub keys: u64,
@@ -15,7 +17,8 @@ pub struct Weight {
 }
 
 /// The options that the figures depend on, so that a report can be made again.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Options {
     /// Selection flags as given, in words (`--db 0`, `--match user:*`); empty when all keys count.
     pub selection: Vec<String>,
@@ -25,12 +28,33 @@ pub struct Options {
     pub server_config: Vec<String>,
     /// Bytes that divide a name into segments.
     pub separators: Vec<String>,
-    /// How many rows the lists show.
+    /// How many rows the lists have.
     pub top: usize,
+    /// How many of them a page for people shows of each list: what `--top` asked for, else 10.
+    pub rows: usize,
+}
+
+impl Options {
+    /// Rows of a list on a page for people where nobody asks for others.
+    pub const USUAL_ROWS: usize = 10;
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            selection: Vec::new(),
+            reference_time: None,
+            server_config: Vec::new(),
+            separators: Vec::new(),
+            top: 0,
+            rows: Options::USUAL_ROWS,
+        }
+    }
 }
 
 /// The input files.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Source {
     /// Each file, in the order given.
     pub files: Vec<SourceFile>,
@@ -39,7 +63,7 @@ pub struct Source {
 }
 
 /// One input file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SourceFile {
     /// As given on the command line (a directory's files: joined to it), or `<stdin>`.
     pub name: String,
@@ -56,6 +80,7 @@ pub struct SourceFile {
     /// Keys that count: those selected, with an intact value.
     pub keys: u64,
     /// Keys read, whether selected or not.
+    #[serde(default)]
     pub keys_read: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
@@ -70,7 +95,7 @@ pub struct SourceFile {
 }
 
 /// State of a file's checksum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
 pub enum Checksum {
     #[serde(rename = "ok")]
@@ -102,7 +127,8 @@ impl Checksum {
 }
 
 /// Who wrote the snapshot.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Server {
     /// `redis`, `valkey`, `keydb`.
     pub family: String,
@@ -125,7 +151,7 @@ pub struct Server {
 }
 
 /// One auxiliary field; bytes that are not UTF-8 are replaced.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs)]
 pub struct AuxField {
     pub name: String,
@@ -133,7 +159,8 @@ pub struct AuxField {
 }
 
 /// How much there is.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Totals {
     /// Keys selected.
     pub keys: u64,
@@ -152,7 +179,7 @@ pub struct Totals {
 }
 
 /// One database.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Database {
     /// Its number.
     pub db: u64,
@@ -169,7 +196,7 @@ pub struct Database {
 }
 
 /// One type in one encoding.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TypeRow {
     /// The type.
     #[serde(rename = "type")]
@@ -183,6 +210,7 @@ pub struct TypeRow {
     /// Memory.
     pub memory: Bytes,
     /// Part of the memory of all keys.
+    #[serde(deserialize_with = "share")]
     pub share: f64,
     /// Mean memory of a key.
     pub mean: Bytes,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Report, SCHEMA, Weight};
+use super::{Report, Weight, read_form, yes};
 use crate::error::{Error, Result};
 use crate::units::{Bytes, Millis};
 
@@ -145,26 +145,10 @@ struct Findings {
     list: Vec<StoredFinding>,
 }
 
-fn yes() -> bool {
-    true
-}
-
 impl Stored {
     /// Reads the JSON form of a report. `name` is what messages and reports call it. What is no report is wrong usage.
     pub fn read(json: &[u8], name: &str) -> Result<Stored> {
-        let remedy = "give a report that `rdblens analyze --format json` wrote";
-        let wrong = |what: String| Error::usage(format!("{name}: {what}")).with_hint(remedy);
-        #[derive(Deserialize)]
-        struct Shape {
-            schema: Option<String>,
-        }
-        let shape: Shape = serde_json::from_slice(json).map_err(|error| wrong(format!("is no report: {error}")))?;
-        match shape.schema.as_deref() {
-            Some(SCHEMA) => {}
-            Some(other) => return Err(wrong(format!("is of schema {other:?}, not {SCHEMA:?}"))),
-            None => return Err(wrong("is no report: it has no schema".to_owned())),
-        }
-        let form: Form = serde_json::from_slice(json).map_err(|error| wrong(format!("is no whole report: {error}")))?;
+        let form: Form = read_form(json, name)?;
         Ok(Stored {
             name: name.to_owned(),
             complete: form.complete,

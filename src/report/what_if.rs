@@ -1,12 +1,14 @@
 //! The section that holds the figures against those of other servers, allocators and settings.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use super::share;
 use crate::record::Kind;
 use crate::units::Bytes;
 
 /// What the same keys would take elsewhere.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WhatIf {
     /// What everything is held against: the figures of the rest of the report.
     pub base: WhatIfBase,
@@ -19,7 +21,7 @@ pub struct WhatIf {
 }
 
 /// The model of the rest of the report.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WhatIfBase {
     /// Server, allocator and settings. The first file's.
     pub model: String,
@@ -32,7 +34,7 @@ pub struct WhatIfBase {
 }
 
 /// One alternative.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Alternative {
     /// As it was asked.
     pub ask: String,
@@ -45,6 +47,7 @@ pub struct Alternative {
     /// How much more that is than now; negative if less.
     pub difference: i64,
     /// The difference as a part of the memory now.
+    #[serde(deserialize_with = "share")]
     pub share: f64,
     /// Memory of the tables that hold the keys, where it is known.
     pub tables: Option<Bytes>,
@@ -55,7 +58,7 @@ pub struct Alternative {
 }
 
 /// Keys of one type.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WhatIfType {
     /// The type.
     #[serde(rename = "type")]
@@ -69,7 +72,7 @@ pub struct WhatIfType {
 }
 
 /// Keys of one pattern.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WhatIfPattern {
     /// The pattern.
     pub pattern: String,

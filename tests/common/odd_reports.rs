@@ -8,8 +8,8 @@ use crate::sample;
 /// A snapshot without a key.
 pub fn empty() -> Report {
     Report {
-        schema: SCHEMA,
-        rdblens: "0.1.0",
+        schema: SCHEMA.into(),
+        rdblens: "0.1.0".into(),
         complete: true,
         options: Options::default(),
         source: Source::default(),
@@ -80,7 +80,7 @@ pub fn extreme() -> Report {
         for row in &mut finding.patterns {
             row.pattern = Some("{int}:\u{9b}".repeat(300));
             (row.measured, row.allowed) = (Some(u64::MAX), Some(0));
-            row.details.insert("why", "\u{202e}x".repeat(500).into());
+            row.details.insert("why".into(), "\u{202e}x".repeat(500).into());
         }
     }
     for row in &mut report.findings.by_owner {

@@ -11,12 +11,17 @@ const MIB: u64 = 1 << 20;
 
 /// The section.
 pub fn findings() -> Findings {
-    let row = |severity, findings, keys, memory: u64| SeverityRow { severity, findings, keys, memory: Bytes(memory) };
+    let row = |severity: &'static str, findings, keys, memory: u64| SeverityRow {
+        severity: severity.into(),
+        findings,
+        keys,
+        memory: Bytes(memory),
+    };
     Findings {
         baseline: None,
         policy: "shop\u{202e}".into(),
         extends: Some("platform".into()),
-        checked: vec![
+        checked: [
             "big.elements",
             "key.empty-segment",
             "key.length",
@@ -25,13 +30,15 @@ pub fn findings() -> Findings {
             "memory.headroom",
             "ttl.missing",
             "type.split-object",
-        ],
+        ]
+        .map(Word::from)
+        .to_vec(),
         severities: vec![row("must", 4, 5_025, 452 * MIB), row("should", 2, 500_012, 704 * MIB), row("hint", 0, 0, 0)],
         list: list(),
         by_pattern: by_pattern(),
         by_owner: by_owner(),
         exempted: vec![Exempted {
-            rule: "key.prefix",
+            rule: "key.prefix".into(),
             pattern: "legacy_{int}".into(),
             reason: "read by the old app until March".into(),
             keys: 120_000,
@@ -49,7 +56,7 @@ fn list() -> Vec<Finding> {
     let memory = FindingPattern {
         measured: Some(914),
         allowed: Some(800),
-        details: BTreeMap::from([("maxmemory", (1_640 * MIB).into())]),
+        details: BTreeMap::from([("maxmemory".into(), (1_640 * MIB).into())]),
         ..FindingPattern::default()
     };
     let ranks = FindingPattern {
@@ -59,7 +66,10 @@ fn list() -> Vec<Finding> {
     let feeds = row("user:{int}:feed", 1_000, 40 * MIB, b"user:1000:feed");
     let split = FindingPattern {
         saves: Some(Bytes(11 * MIB)),
-        details: BTreeMap::from([("leaves", serde_json::json!(["age", "favor", "name"])), ("objects", 4_000.into())]),
+        details: BTreeMap::from([
+            ("leaves".into(), serde_json::json!(["age", "favor", "name"])),
+            ("objects".into(), 4_000.into()),
+        ]),
         ..row("member:{int}", 12_000, 20 * MIB, b"member:1:name")
     };
     let numbers = Finding {
@@ -73,7 +83,7 @@ fn list() -> Vec<Finding> {
     };
     vec![
         Finding {
-            unit: Some("elements"),
+            unit: Some("elements".into()),
             keys: 1_012,
             memory: Bytes(420 * MIB),
             distinct_patterns: 23,
@@ -89,7 +99,7 @@ fn list() -> Vec<Finding> {
             )
         },
         Finding {
-            unit: Some("count"),
+            unit: Some("count".into()),
             keys: 13,
             memory: Bytes(31 * MIB),
             distinct_patterns: 1,
@@ -115,7 +125,7 @@ fn list() -> Vec<Finding> {
             ..numbers
         },
         Finding {
-            unit: Some("permille"),
+            unit: Some("permille".into()),
             patterns: vec![memory],
             ..finding(
                 "memory.headroom",
@@ -162,8 +172,8 @@ fn list() -> Vec<Finding> {
 fn finding(rule: &'static str, severity: &'static str, demand: [&str; 2], fix: [&str; 2]) -> Finding {
     let wording = |[en, zh]: [&str; 2]| Wording { en: en.to_owned(), zh: zh.to_owned() };
     Finding {
-        rule,
-        severity,
+        rule: rule.into(),
+        severity: severity.into(),
         demand: wording(demand),
         fix: wording(fix),
         unit: None,
@@ -187,7 +197,7 @@ fn row(pattern: &str, keys: u64, memory: u64, key: &[u8]) -> FindingPattern {
 }
 
 fn rule(rule: &'static str, severity: &'static str, keys: u64, memory: u64) -> RuleWeight {
-    RuleWeight { rule, severity, keys, memory: Bytes(memory) }
+    RuleWeight { rule: rule.into(), severity: severity.into(), keys, memory: Bytes(memory) }
 }
 
 fn by_pattern() -> Vec<PatternFindings> {

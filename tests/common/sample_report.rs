@@ -42,8 +42,8 @@ fn instance() -> Instance {
 /// The same shop in one sound file.
 pub fn sound() -> Report {
     Report {
-        schema: SCHEMA,
-        rdblens: "0.1.0",
+        schema: SCHEMA.into(),
+        rdblens: "0.1.0".into(),
         complete: true,
         options: Options {
             selection: vec![],
@@ -51,6 +51,7 @@ pub fn sound() -> Report {
             server_config: vec!["hash-max-listpack-entries 128".into()],
             separators: vec![":".into()],
             top: 20,
+            rows: 10,
         },
         source: Source { files: vec![file("shop.rdb", "rdb", 310 * MIB)], bytes: Bytes(310 * MIB) },
         server: server(),
@@ -247,7 +248,12 @@ fn weight(pattern: &str, keys: u64, memory: u64, key: &[u8]) -> PatternWeight {
 }
 
 fn expiry() -> Expiry {
-    let class = |left, below_ms, keys, memory: u64| ExpiryClass { left, below_ms, keys, memory: Bytes(memory) };
+    let class = |left: &'static str, below_ms, keys, memory: u64| ExpiryClass {
+        left: left.into(),
+        below_ms,
+        keys,
+        memory: Bytes(memory),
+    };
     Expiry {
         reference_time: Some(Millis(CTIME * 1000)),
         classes: vec![
@@ -264,14 +270,15 @@ fn expiry() -> Expiry {
 }
 
 fn naming() -> Naming {
-    let rule = |rule, severity, [en, zh]: [&str; 2], keys, memory: u64, patterns| NamingRule {
-        rule,
-        severity,
-        demand: Wording { en: en.into(), zh: zh.into() },
-        keys,
-        memory: Bytes(memory),
-        patterns,
-    };
+    let rule =
+        |rule: &'static str, severity: &'static str, [en, zh]: [&str; 2], keys, memory: u64, patterns| NamingRule {
+            rule: rule.into(),
+            severity: severity.into(),
+            demand: Wording { en: en.into(), zh: zh.into() },
+            keys,
+            memory: Bytes(memory),
+            patterns,
+        };
     Naming {
         keys: 4_213,
         memory: Bytes(36 * MIB),
@@ -372,7 +379,12 @@ fn patterns() -> Patterns {
 }
 
 fn idle_classes() -> Vec<IdleClass> {
-    let class = |idle, below_s, keys, memory: u64| IdleClass { idle, below_s, keys, memory: Bytes(memory) };
+    let class = |idle: &'static str, below_s, keys, memory: u64| IdleClass {
+        idle: idle.into(),
+        below_s,
+        keys,
+        memory: Bytes(memory),
+    };
     vec![
         class("< 1 min", Some(60), 34_567, 40 * MIB),
         class("< 1 day", Some(86_400), 200_000, 260 * MIB),

@@ -146,8 +146,8 @@ fn pattern_findings(plan: &PatternsPlan, row: Row<'_>) -> PatternFindings {
         row.facts.broken_rules().filter_map(|(bit, weight)| plan.rules.get(bit).map(|rule| (*rule, weight))).collect();
     rules.sort_by_key(|(rule, weight)| (Reverse(rule.severity), Reverse(weight.memory), Reverse(weight.keys), rule.id));
     let rule = |(rule, weight): (super::RuleBit, Weight)| RuleWeight {
-        rule: rule.id,
-        severity: rule.severity.name(),
+        rule: rule.id.into(),
+        severity: rule.severity.name().into(),
         keys: weight.keys,
         memory: weight.memory,
     };

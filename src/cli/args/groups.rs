@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{AllocatorArg, KindArg, SeverityArg, share, size};
+use super::values::{AllocatorArg, KindArg, ReportFormat, SeverityArg, label, section, share, size};
+use crate::render::csv::Section;
 use crate::report::Prefixes;
 
 /// Where the bytes come from and how they are read.
@@ -12,7 +13,7 @@ use crate::report::Prefixes;
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
     /// Dump files, append-only files, directories, globs, or - for standard input
-    #[arg(required = true, value_name = "INPUT")]
+    #[arg(required = true, value_name = "INPUT", value_hint = clap::ValueHint::AnyPath)]
     pub inputs: Vec<String>,
     /// Do not verify the checksum
     #[arg(long)]
@@ -177,6 +178,25 @@ pub struct OutputArgs {
     /// Write to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// In which forms a report is written.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct FormatArgs {
+    /// The form of the report (repeatable) [default: what the name of --output ends in, else table]
+    ///
+    /// Several forms are made in one pass, each in its own file: -o report writes report.json, report.md and so on.
+    #[arg(long = "format", value_enum, value_name = "FORMAT")]
+    pub formats: Vec<ReportFormat>,
+    /// The list that --format csv writes (repeatable with -o) [default: patterns]
+    ///
+    /// Such as findings, types, no-ttl or prefixes; docs/formats.md has all of them with their columns.
+    #[arg(long = "section", value_parser = section(), value_name = "NAME", hide_possible_values = true)]
+    pub sections: Vec<Section>,
+    /// A label on every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
+    #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE")]
+    pub labels: Vec<(String, String)>,
 }
 
 /// For reports that leave the machine.

@@ -1,8 +1,12 @@
 //! What flags take: names out of a list, sizes, shares.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::params::bytes;
+use crate::render::csv::Section;
+use crate::render::prometheus;
+use crate::render::schema::Described;
 
 /// A type of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,6 +52,23 @@ pub enum ReportFormat {
     Table,
     /// For programs: see docs/report-schema.md
     Json,
+    /// To be attached and shown: one self-contained page
+    Html,
+    /// For wikis and tickets: GitHub-flavoured Markdown
+    Markdown,
+    /// For spreadsheets and databases: the list that --section names
+    Csv,
+    /// For Prometheus: a textfile for node_exporter
+    Prometheus,
+}
+
+/// The form of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ComparisonFormat {
+    /// For people
+    Table,
+    /// For programs: see docs/compare.md
+    Json,
 }
 
 /// The form of rows.
@@ -57,6 +78,8 @@ pub enum RowFormat {
     Ndjson,
     /// Comma-separated values with a header
     Csv,
+    /// Columns with types, compressed: for DuckDB, pandas and the like
+    Parquet,
 }
 
 /// For people or for programs.
@@ -66,6 +89,29 @@ pub enum TextFormat {
     Text,
     /// For programs
     Json,
+}
+
+/// A JSON form that has a schema.
+pub(super) fn described() -> impl TypedValueParser<Value = Described> {
+    let names = PossibleValuesParser::new(Described::ALL.map(Described::name));
+    names.map(|name| Described::from_name(&name).unwrap_or_default())
+}
+
+/// A list of the report.
+pub(super) fn section() -> impl TypedValueParser<Value = Section> {
+    let names = Section::ALL.iter().map(|section| PossibleValue::new(section.name()).help(section.what()));
+    PossibleValuesParser::new(names).map(|name| Section::from_name(&name).unwrap_or_default())
+}
+
+/// A label of Prometheus, `name=value`.
+pub(super) fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as snapshot=cache-1")?;
+    match prometheus::is_label(name) {
+        true => Ok((name.to_owned(), value.to_owned())),
+        false => {
+            Err("a label's name is letters, digits and _, no digit first, and none that the metrics have".to_owned())
+        }
+    }
 }
 
 /// A number of bytes: `10240`, `10KB` (1024 each), `1MiB`.

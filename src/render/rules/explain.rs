@@ -23,7 +23,11 @@ pub fn explain(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let lang = table.lang;
-    let mut page = Page::new(out, table.columns().min(READABLE), TableOptions { rows: usize::MAX, ..table });
+    let mut page = Page::new(
+        out,
+        if table.wide { table.columns() } else { table.columns().min(READABLE) },
+        TableOptions { rows: usize::MAX, ..table },
+    );
     let meta = rule.meta;
     // What stands in the texts: the policy's numbers, if one was asked for that has the rule.
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());

@@ -7,7 +7,7 @@ use crate::policy::params::Params;
 use crate::policy::registry::RULES;
 use crate::policy::wording::{Wording, settings};
 use crate::policy::{Meta, Policy};
-use crate::render::table::grid::{Cell, Column, Grid};
+use crate::render::table::grid::{Cell, Column, Grid, Paint};
 use crate::render::table::page::{Page, Tone};
 use crate::render::words::{heads, say};
 use crate::render::wrap::wrap;
@@ -36,7 +36,7 @@ pub fn all(presets: &[Policy], table: TableOptions, out: &mut dyn Write) -> io::
     // What a rule demands goes on in the rows below, if there is room for it at all.
     let room = page.width().saturating_sub(used);
     let mut columns = vec![Column::text(heads::RULE)];
-    columns.extend(known.map(|name| Column::text(heads::same(name))));
+    columns.extend(known.map(|name| Column::text(heads::same(name)).painted(Paint::Severity)));
     columns.push(Column::text(heads::DEMANDS).shrink(LEAST).spare(1));
     let mut grid = Grid::new(columns);
     for (meta, severities) in &rows {
@@ -79,7 +79,7 @@ pub fn in_force(policy: &Policy, table: TableOptions, out: &mut dyn Write) -> io
     page.gap()?;
     let mut grid = Grid::new([
         Column::text(heads::RULE),
-        Column::text(heads::SEVERITY),
+        Column::text(heads::SEVERITY).painted(Paint::Severity),
         Column::text(heads::PARAMETERS).shrink(24),
         Column::text(heads::DEMANDS).shrink(28).spare(1),
     ]);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, key_text};
@@ -30,9 +30,9 @@ pub(super) fn changes(title: &str, findings: &Baseline, page: &mut Page<'_>) -> 
     }
     let mut grid = Grid::new([
         Column::text(heads::NONE),
-        Column::text(heads::SEVERITY),
+        Column::text(heads::SEVERITY).painted(Paint::Severity),
         Column::text(heads::RULE),
-        Column::text(heads::PATTERN).shrink(16),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(16),
         Column::number(heads::KEYS_BEFORE).spare(1),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY).spare(2),
@@ -56,7 +56,7 @@ fn finding(what: &str, row: &BaselineRow, lang: Lang) -> [Cell; 7] {
         row.rule.as_str().into(),
         row.pattern
             .as_deref()
-            .map_or(lang.of("all", "全部").into(), |pattern| key_text::text(pattern).into_owned().into()),
+            .map_or(lang.of("all", "全部").into(), |pattern| Cell::Name(key_text::text(pattern).into_owned())),
         row.before.as_ref().map_or(Cell::Absent, |before| before.keys.into()),
         row.keys.into(),
         row.memory.into(),

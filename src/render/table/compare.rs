@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
 use super::{TableOptions, baseline};
 use crate::compare::{Comparison, PatternChange, Reached, SnapshotRow, Trend};
@@ -190,7 +190,7 @@ fn changes(title: &str, list: &[PatternChange], count: u64, page: &mut Page<'_>)
     }
     page.title(title)?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(20),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(20),
         Column::number(heads::KEYS_BEFORE).spare(2),
         Column::number(heads::KEYS).spare(1),
         Column::number(heads::MEMORY_BEFORE),

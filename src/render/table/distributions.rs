@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::grid::{Cell, Column, Grid};
+use super::bar::bar;
+use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
 use crate::policy::rule::Text;
 use crate::render::words::{heads, known, nouns, say};
@@ -11,7 +12,7 @@ use crate::report::Report;
 use crate::units::Bytes;
 
 /// Columns of the longest bar.
-const BAR: u64 = 24;
+const BAR: u8 = 24;
 
 /// How long keys have left; nothing when none expires.
 pub(super) fn expiry(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
@@ -34,7 +35,7 @@ pub(super) fn expiry(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         page.text(text.trim_end_matches([',', ':', '，', '：']))?;
     }
     let classes =
-        expiry.classes.iter().map(|class| (known::class(class.left, lang).into_owned(), class.keys, class.memory));
+        expiry.classes.iter().map(|class| (known::class(&class.left, lang).into_owned(), class.keys, class.memory));
     spread(report, page, heads::LEFT, classes.collect())
 }
 
@@ -44,7 +45,7 @@ pub(super) fn access(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if let Some(idle) = report.idle.as_ref().filter(|idle| idle.keys > 0) {
         page.title(lang.of("Time since the last access", "距上次访问的时间"))?;
         let classes =
-            idle.classes.iter().map(|class| (known::class(class.idle, lang).into_owned(), class.keys, class.memory));
+            idle.classes.iter().map(|class| (known::class(&class.idle, lang).into_owned(), class.keys, class.memory));
         spread(report, page, heads::IDLE, classes.collect())?;
     }
     if let Some(freq) = report.freq.as_ref().filter(|freq| freq.keys > 0) {
@@ -66,27 +67,15 @@ fn spread(report: &Report, page: &mut Page<'_>, heading: Text, classes: Vec<(Str
         Column::number(heads::OF_MEMORY),
         Column::number(heads::KEYS),
         Column::number(heads::OF_KEYS),
-        Column::text(heads::NONE).spare(1),
+        Column::text(heads::NONE).spare(1).painted(Paint::Accent),
     ]);
     for (class, keys, memory) in classes {
         let tone = if keys == 0 { Tone::Faint } else { Tone::Plain };
         let of_memory = Cell::ShareOf(memory.0, report.totals.memory.0);
         let of_keys = Cell::ShareOf(keys, report.totals.keys);
-        grid.toned(tone, [class.into(), memory.into(), of_memory, keys.into(), of_keys, bar(keys, most).into()]);
+        grid.toned(tone, [class.into(), memory.into(), of_memory, keys.into(), of_keys, bar(keys, most, BAR).into()]);
     }
     grid.print(page)
-}
-
-/// A bar as long as `part` is of `most`, to an eighth of a column; anything above nothing shows.
-fn bar(part: u64, most: u64) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    if part == 0 || most == 0 {
-        return String::new();
-    }
-    let eighths = u128::from(part.min(most)) * u128::from(BAR) * 8 / u128::from(most);
-    // At most 8 × BAR, as `part` is capped above.
-    let eighths = usize::try_from(eighths).unwrap_or(0).max(1);
-    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
 /// Memory over cluster slots.
@@ -111,29 +100,20 @@ pub(super) fn slots(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         Column::text(heads::SLOT),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
-        Column::number(heads::SHARE),
+        Column::number(heads::SHARE).bars(),
         Column::text(heads::HEAVIEST_KEY).shrink(20),
     ]);
     let shown = page.first(&slots.list);
     for row in shown {
         let key = key_text::key(&row.example.key.0);
-        grid.row([row.slot.to_string().into(), row.keys.into(), row.memory.into(), Cell::Share(row.share), key.into()]);
+        grid.row([
+            row.slot.to_string().into(),
+            row.keys.into(),
+            row.memory.into(),
+            Cell::Share(row.share),
+            Cell::Name(key),
+        ]);
     }
     grid.print(page)?;
     page.more(shown.len(), slots.list.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_are_in_proportion_and_never_vanish() {
-        assert_eq!(bar(0, 10), "");
-        assert_eq!(bar(1, 1_000_000), "▏");
-        assert_eq!(bar(10, 10), "█".repeat(24));
-        assert_eq!(bar(5, 10), "█".repeat(12));
-        assert_eq!(bar(u64::MAX, u64::MAX).chars().count(), 24);
-        assert_eq!(bar(7, 0), "");
-    }
 }

@@ -4,9 +4,10 @@ use std::io;
 
 use serde_json::{Map, Value};
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{Cell, Column, Grid, Paint};
 use super::overview::breaking;
-use super::page::{Page, Tone};
+use super::page::{Page, Span, Tone};
+use crate::render::key_text::width;
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{Finding, FindingPattern, Report};
@@ -29,18 +30,18 @@ pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.text(&headline(report, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::RULE),
-        Column::text(heads::SEVERITY),
-        Column::number(heads::PATTERNS).spare(2),
+        Column::text(heads::SEVERITY).painted(Paint::Severity),
+        Column::number(heads::PATTERNS).spare(3),
         Column::number(heads::KEYS),
-        Column::number(heads::OF_KEYS).spare(3),
+        Column::number(heads::OF_KEYS).spare(4),
         Column::number(heads::MEMORY),
-        Column::number(heads::OF_MEMORY).spare(4),
-        Column::number(heads::SAVES).spare(1),
+        Column::number(heads::OF_MEMORY).spare(5),
+        Column::number(heads::SAVES).spare(2),
         Column::number(heads::WORST),
-        Column::number(heads::ALLOWED),
+        Column::number(heads::ALLOWED).spare(1),
     ]);
     for finding in &findings.list {
-        grid.toned(tone(finding.severity), summary(report, finding, lang));
+        grid.row(summary(report, finding, lang));
     }
     grid.print(page)?;
     for finding in &findings.list {
@@ -49,7 +50,8 @@ pub(super) fn findings(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn headline(report: &Report, lang: Lang) -> String {
+/// The policy, what it found by severity, and how many keys that concerns.
+pub(in crate::render) fn headline(report: &Report, lang: Lang) -> String {
     let findings = &report.findings;
     let policy = key_text::text(&findings.policy);
     let extends = findings.extends.as_deref().map(key_text::text);
@@ -83,21 +85,14 @@ fn headline(report: &Report, lang: Lang) -> String {
     )
 }
 
-fn tone(severity: &str) -> Tone {
-    match severity {
-        "must" => Tone::Warning,
-        "hint" => Tone::Faint,
-        _ => Tone::Plain,
-    }
-}
-
 fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
     let about_keys = finding.keys > 0;
     let of = |part: u64, whole: u64| if about_keys { Cell::ShareOf(part, whole) } else { Cell::Absent };
-    let (worst, allowed) = worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit, lang));
+    let (worst, allowed) =
+        worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit.as_deref(), lang));
     [
-        finding.rule.into(),
-        finding.severity.into(),
+        (&*finding.rule).into(),
+        (&*finding.severity).into(),
         if finding.distinct_patterns > 0 { finding.distinct_patterns.into() } else { Cell::Absent },
         if about_keys { finding.keys.into() } else { Cell::Absent },
         of(finding.keys, report.totals.keys),
@@ -110,7 +105,7 @@ fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
 }
 
 /// The row that is farthest over what is allowed there, or below it where less is worse.
-fn worst(finding: &Finding) -> Option<&FindingPattern> {
+pub(in crate::render) fn worst(finding: &Finding) -> Option<&FindingPattern> {
     let distance = |row: &&FindingPattern| row.measured.zip(row.allowed).map(|(one, other)| one.abs_diff(other));
     let rows = finding.patterns.iter().filter(|row| row.measured.is_some());
     // Of equals the first, which is the heaviest.
@@ -124,7 +119,7 @@ fn measured(row: &FindingPattern, unit: Option<&str>, lang: Lang) -> (Cell, Cell
 }
 
 /// A number of a rule's unit for people.
-fn in_unit(number: u64, unit: Option<&str>, lang: Lang) -> String {
+pub(in crate::render) fn in_unit(number: u64, unit: Option<&str>, lang: Lang) -> String {
     match unit {
         Some("bytes") => human::bytes(number),
         Some("milliseconds") => human::duration(number, lang),
@@ -139,9 +134,10 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     page.gap()?;
     let demand = key_text::text(lang.of(&finding.demand.en, &finding.demand.zh));
     let head = say!(lang, "{} {}: {demand}", "{} {}：{demand}", finding.severity, finding.rule);
-    page.hanging(Tone::Bold, "", &head)?;
+    let severity = Span { from: 0, to: width(&finding.severity), tone: Tone::of_severity(&finding.severity) };
+    page.opened(Tone::Bold, severity, &head)?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::text(heads::OWNER).shrink(8).spare(3),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
@@ -155,9 +151,9 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(&finding.patterns);
     let shown = &shown[..shown.len().min(PATTERNS_OF_A_FINDING)];
     for row in shown {
-        let (worst, allowed) = measured(row, finding.unit, lang);
+        let (worst, allowed) = measured(row, finding.unit.as_deref(), lang);
         grid.row([
-            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), escaped),
+            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), name),
             row.owner.as_deref().map_or(Cell::Absent, escaped),
             if row.keys > 0 { row.keys.into() } else { Cell::Absent },
             if row.keys > 0 || row.memory > Bytes(0) { row.memory.into() } else { Cell::Absent },
@@ -165,7 +161,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
             worst,
             // One limit for all is in the summary.
             if alike { Cell::Absent } else { allowed },
-            row.examples.first().map_or(Cell::Absent, |example| key_text::key(&example.key.0).into()),
+            row.examples.first().map_or(Cell::Absent, |example| Cell::Name(key_text::key(&example.key.0))),
         ]);
     }
     grid.print(page)?;
@@ -174,9 +170,14 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
         usize::try_from(finding.distinct_patterns).unwrap_or(usize::MAX).max(finding.patterns.len()),
     )?;
     for row in shown {
-        details(row, finding.unit, page)?;
+        details(row, finding.unit.as_deref(), page)?;
     }
     page.hanging(Tone::Plain, "→ ", &key_text::text(lang.of(&finding.fix.en, &finding.fix.zh)))
+}
+
+/// What strangers named.
+fn name(text: &str) -> Cell {
+    Cell::Name(key_text::text(text).into_owned())
 }
 
 fn escaped(text: &str) -> Cell {
@@ -197,7 +198,7 @@ fn details(row: &FindingPattern, unit: Option<&str>, page: &mut Page<'_>) -> io:
 }
 
 /// A detail as `name value`; none if it says nothing. What is so is told by its name alone.
-fn detail_text(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> Option<String> {
+pub(in crate::render) fn detail_text(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> Option<String> {
     let says_nothing = match value {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
@@ -291,11 +292,11 @@ mod tests {
         };
         let name = |patterns: Vec<FindingPattern>| {
             let finding = Finding {
-                rule: "key.levels",
-                severity: "must",
+                rule: "key.levels".into(),
+                severity: "must".into(),
                 demand: Default::default(),
                 fix: Default::default(),
-                unit: Some("segments"),
+                unit: Some("segments".into()),
                 keys: 1,
                 memory: Bytes(1),
                 saves: None,

@@ -2,14 +2,17 @@
 //! fits the page.
 
 use std::io;
+use std::ops::RangeInclusive;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 
-use super::page::{Page, Tone};
+use super::bar;
+use super::page::{Page, Span, Tone};
 use crate::policy::rule::Text;
-use crate::render::Lang;
 use crate::render::human::{self, ByteUnit};
 use crate::render::key_text::{fit, width};
+use crate::render::words::heads;
+use crate::render::{Lang, markdown};
 use crate::units::Bytes;
 
 /// Columns between two columns.
@@ -26,6 +29,8 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 pub(in crate::render) enum Cell {
     /// Escaped text.
     Text(String),
+    /// The escaped name of a key, a pattern or the like: what strangers chose.
+    Name(String),
     Count(u64),
     Bytes(u64),
     /// A fraction of 1.
@@ -62,12 +67,26 @@ impl From<Bytes> for Cell {
 impl Cell {
     fn format(&self, unit: ByteUnit) -> String {
         match self {
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) | Cell::Name(text) => text.clone(),
             Cell::Count(n) => human::count(*n),
             Cell::Bytes(n) => unit.format(*n),
             Cell::Share(fraction) => human::share(*fraction),
             Cell::ShareOf(part, whole) => human::share_of(*part, *whole),
             Cell::Absent => human::ABSENT.to_owned(),
+        }
+    }
+
+    /// A share in millionths, for a bar; of what is no share, nothing.
+    fn share(&self) -> u64 {
+        const WHOLE: u32 = 1_000_000;
+        match self {
+            // In range by the clamp; what is no number becomes 0.
+            Cell::Share(fraction) => (fraction.clamp(0.0, 1.0) * f64::from(WHOLE)) as u64,
+            Cell::ShareOf(part, whole) => {
+                let share = u128::from(*part) * u128::from(WHOLE) / u128::from((*whole).max(1));
+                u64::try_from(share).unwrap_or(u64::MAX)
+            }
+            Cell::Text(_) | Cell::Name(_) | Cell::Count(_) | Cell::Bytes(_) | Cell::Absent => 0,
         }
     }
 }
@@ -83,12 +102,30 @@ pub(in crate::render) struct Column {
     spare: u8,
     /// The column's largest value is at least this many of its unit.
     units: u64,
+    /// Whether bars may stand behind it.
+    bars: bool,
+    paint: Paint,
 }
+
+/// What of a column's cells stands out where there is colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::render) enum Paint {
+    Nothing,
+    /// All of it.
+    Accent,
+    /// All of it, by the severity that it names.
+    Severity,
+    /// The placeholders of a pattern.
+    Placeholders,
+}
+
+/// Columns of the longest bar beside a share, and of the shortest that is worth its room.
+const BARS: RangeInclusive<usize> = 6..=16;
 
 impl Column {
     /// A left-aligned column.
     pub const fn text(heading: Text) -> Self {
-        Column { heading, numeric: false, least: None, spare: 0, units: 10 }
+        Column { heading, numeric: false, least: None, spare: 0, units: 10, bars: false, paint: Paint::Nothing }
     }
 
     /// A right-aligned column. Of bytes the heading is completed with the unit.
@@ -104,6 +141,16 @@ impl Column {
     /// May be dropped, the highest number first.
     pub const fn spare(self, spare: u8) -> Self {
         Column { spare, ..self }
+    }
+
+    /// A column of shares, with bars behind it where the page has them and there is room. Only the first such has.
+    pub const fn bars(self) -> Self {
+        Column { bars: true, ..self }
+    }
+
+    /// Stands out where there is colour.
+    pub const fn painted(self, paint: Paint) -> Self {
+        Column { paint, ..self }
     }
 
     /// Values of very different size: takes a smaller unit.
@@ -141,6 +188,9 @@ impl Grid {
         if self.rows.is_empty() {
             return Ok(());
         }
+        if page.is_markdown() {
+            return self.print_markdown(page);
+        }
         let units: Vec<ByteUnit> = (0..self.columns.len()).map(|at| self.unit(at)).collect();
         let headings: Vec<String> =
             (0..self.columns.len()).map(|at| self.heading(at, units[at], page.lang())).collect();
@@ -153,12 +203,54 @@ impl Grid {
         let filled: Vec<bool> = (0..self.columns.len()).map(|at| !vacant(at)).collect();
         let widths = layout(&self.columns, &natural, &filled, page.width());
         page.columns_left_out |= widths.iter().zip(&filled).any(|(width, filled)| width.is_none() && *filled);
-        let table = self.table(&widths, &headings, &rows);
-        let tones = [Tone::Bold, Tone::Faint].into_iter().chain(self.rows.iter().map(|(tone, _)| *tone));
-        for (line, tone) in table.lines().zip(tones) {
-            page.line(tone, &line)?;
+        let mut shown = Shown { columns: self.columns.clone(), widths, headings, rows };
+        if page.has_bars() && self.rows.len() > 1 {
+            self.add_bars(&mut shown, page.width());
+        }
+        for (at, line) in shown.table().lines().enumerate() {
+            match at.checked_sub(2).and_then(|at| self.rows.get(at).map(|(tone, _)| (*tone, at))) {
+                None => page.line(if at == 0 { Tone::Bold } else { Tone::Faint }, &line)?,
+                // A warning is about what the row is named after; figures stay legible.
+                Some((Tone::Warning, row)) => page.spans(Tone::Plain, &line, &shown.spans(row, Some(Tone::Warning)))?,
+                Some((Tone::Plain, row)) => page.spans(Tone::Plain, &line, &shown.spans(row, None))?,
+                Some((tone, _)) => page.line(tone, &line)?,
+            }
         }
         Ok(())
+    }
+
+    /// Puts bars behind the first column that may have them, in the room that is left.
+    fn add_bars(&self, shown: &mut Shown, page: usize) {
+        let left = page.saturating_sub(total(&shown.widths) + GAP).min(*BARS.end());
+        let may = |at: &usize| self.columns[*at].bars && shown.widths[*at].is_some();
+        let (Some(at), true) = ((0..self.columns.len()).find(may), BARS.contains(&left)) else { return };
+        let shares: Vec<u64> = self.rows.iter().map(|(_, cells)| cells[at].share()).collect();
+        let most = shares.iter().copied().max().unwrap_or_default();
+        let columns = u8::try_from(left).unwrap_or_default();
+        for (row, share) in shown.rows.iter_mut().zip(shares) {
+            row.insert(at + 1, bar::line(share, most, columns));
+        }
+        shown.columns.insert(at + 1, Column::text(heads::NONE).painted(Paint::Accent));
+        shown.headings.insert(at + 1, String::new());
+        shown.widths.insert(at + 1, Some(left));
+    }
+
+    /// The same for Markdown: whole names, every column, no emphasis.
+    fn print_markdown(&self, page: &mut Page<'_>) -> io::Result<()> {
+        let filled = |at: &usize| !self.rows.iter().all(|(_, cells)| matches!(cells[*at], Cell::Absent));
+        let columns: Vec<(usize, ByteUnit)> =
+            (0..self.columns.len()).filter(filled).map(|at| (at, self.unit(at))).collect();
+        let lang = page.lang();
+        let heads = columns.iter().map(|&(at, unit)| markdown::cell(&self.heading(at, unit, lang))).collect();
+        let numeric: Vec<bool> = columns.iter().map(|&(at, _)| self.columns[at].numeric).collect();
+        let rows = self.rows.iter().map(|(_, cells)| {
+            let text = |&(at, unit): &(usize, ByteUnit)| match &cells[at] {
+                Cell::Name(name) => markdown::name(name),
+                cell => markdown::cell(&cell.format(unit)),
+            };
+            columns.iter().map(text).collect()
+        });
+        page.markdown_table(&markdown::table(heads, &numeric, rows))
     }
 
     fn unit(&self, at: usize) -> ByteUnit {
@@ -174,8 +266,20 @@ impl Grid {
         let heading = lang.pick(self.columns[at].heading);
         if holds_bytes { format!("{heading} {}", unit.name()) } else { heading.to_owned() }
     }
+}
 
-    fn table(&self, widths: &[Option<usize>], headings: &[String], rows: &[Vec<String>]) -> Table {
+/// A table as it is shown.
+struct Shown {
+    columns: Vec<Column>,
+    /// None for columns that are left out.
+    widths: Vec<Option<usize>>,
+    headings: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Shown {
+    fn table(&self) -> Table {
+        let Shown { columns, widths, headings, rows } = self;
         let kept = |row: &[String]| -> Vec<String> {
             row.iter().zip(widths).filter_map(|(cell, width)| width.map(|w| fit(cell, w).into_owned())).collect()
         };
@@ -183,7 +287,7 @@ impl Grid {
         table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
         table.set_header(kept(headings));
         table.add_rows(rows.iter().map(|row| kept(row)));
-        let columns = self.columns.iter().zip(widths).filter_map(|(column, width)| width.map(|w| (column, w)));
+        let columns = columns.iter().zip(widths).filter_map(|(column, width)| width.map(|w| (column, w)));
         for (at, (column, width)) in columns.enumerate() {
             let Some(shown) = table.column_mut(at) else { continue };
             let gap = if at == 0 { 0 } else { GAP };
@@ -193,6 +297,43 @@ impl Grid {
         }
         table
     }
+}
+
+impl Shown {
+    /// What stands out in a row, from left to right; `first` is for its first column.
+    fn spans(&self, row: usize, first: Option<Tone>) -> Vec<Span> {
+        let (mut spans, mut from) = (Vec::new(), 0);
+        for ((column, width), cell) in self.columns.iter().zip(&self.widths).zip(&self.rows[row]) {
+            let Some(width) = *width else { continue };
+            let text = fit(cell, width);
+            let whole = |tone| Span { from, to: from + width, tone };
+            match (column.paint, first.filter(|_| from == 0)) {
+                (_, Some(tone)) => spans.push(whole(tone)),
+                (Paint::Nothing, None) => {}
+                (Paint::Accent, None) => spans.push(whole(Tone::Accent)),
+                (Paint::Severity, None) => spans.push(whole(Tone::of_severity(text.trim_end()))),
+                (Paint::Placeholders, None) => spans.extend(placeholders(&text).map(|(start, end)| Span {
+                    from: from + start,
+                    to: from + end,
+                    tone: Tone::Accent,
+                })),
+            }
+            from += width + GAP;
+        }
+        spans
+    }
+}
+
+/// The columns of each placeholder of a pattern: `{int}`, `{*}`.
+fn placeholders(pattern: &str) -> impl Iterator<Item = (usize, usize)> {
+    pattern.match_indices('{').filter_map(|(at, _)| {
+        let rest = &pattern[at..];
+        let end = rest.find('}')?;
+        let inside = &rest[1..end];
+        let named = !inside.is_empty() && inside.chars().all(|c| c.is_ascii_lowercase() || c == '*');
+        let from = width(&pattern[..at]);
+        named.then_some((from, from + end + 1))
+    })
 }
 
 fn format_row(cells: &[Cell], units: &[ByteUnit]) -> Vec<String> {

@@ -19,19 +19,9 @@ pub(super) fn notes_and_next_steps(report: &Report, page: &mut Page<'_>) -> io::
         page.more(shown.len(), report.warnings.len())?;
     }
     page.title(lang.of("What next", "下一步"))?;
-    let steps = steps(report, page);
-    let widest = steps.iter().map(|(command, _)| key_text::width(command)).max().unwrap_or(0);
-    for (command, answer) in steps {
-        let answer = lang.pick(answer);
-        let pad = " ".repeat(widest - key_text::width(&command));
-        if widest + key_text::width(answer) + 4 <= page.width() {
-            page.line(Tone::Plain, &format!("{command}{pad}  # {answer}"))?;
-        } else {
-            page.line(Tone::Faint, &format!("# {answer}"))?;
-            page.line(Tone::Plain, &command)?;
-        }
-    }
-    Ok(())
+    let steps: Vec<(String, &str)> =
+        steps(report, page).into_iter().map(|(command, answer)| (command, lang.pick(answer))).collect();
+    page.commands(&steps)
 }
 
 /// Commands with what they answer, the most urgent first.

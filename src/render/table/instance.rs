@@ -11,31 +11,36 @@ use crate::units::Bytes;
 /// Keys, tables, and what is between them and `used-mem`.
 pub(super) fn instance(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let Some(instance) = &report.instance else { return Ok(()) };
-    let lang = page.lang();
-    page.title(lang.of("Instance", "实例"))?;
+    page.title(page.lang().of("Instance", "实例"))?;
+    for sentence in sentences(report, instance, page.lang()) {
+        page.text(&sentence)?;
+    }
+    Ok(())
+}
+
+/// All that is said of it, a paragraph each.
+pub(in crate::render) fn sentences(report: &Report, instance: &Instance, lang: Lang) -> Vec<String> {
     let (total, servers, parts) = (bytes(instance.total), servers(report, lang), parts(instance, lang));
-    page.text(&say!(lang, "{total} in all{servers}: {parts}.", "{servers}共 {total}：{parts}。"))?;
+    let mut said = vec![say!(lang, "{total} in all{servers}: {parts}.", "{servers}共 {total}：{parts}。")];
     if let Some(after_load) = instance.after_load {
-        page.text(&say!(
+        said.push(say!(
             lang,
             "{} right after loading, until tables that grew are moved.",
             "刚加载完时为 {}，直到扩容的哈希表完成迁移。",
             bytes(after_load)
-        ))?;
+        ));
     }
-    page.text(&say!(
+    said.push(say!(
         lang,
         "MEMORY STATS counts as overhead {}; dataset {}.",
         "MEMORY STATS 计入 overhead 的有{}；dataset 为 {}。",
         tables(&instance.overhead, "slot-to-keys", lang).join(lang.of(", ", "、")),
         signed(instance.dataset)
-    ))?;
-    match (instance.used_mem, instance.difference) {
-        (Some(used), Some(difference)) => {
-            page.text(&say!(lang, "used-mem was {}{}.", "used-mem 为 {}{}。", bytes(used), besides(difference, lang)))
-        }
-        _ => Ok(()),
+    ));
+    if let (Some(used), Some(difference)) = (instance.used_mem, instance.difference) {
+        said.push(say!(lang, "used-mem was {}{}.", "used-mem 为 {}{}。", bytes(used), besides(difference, lang)));
     }
+    said
 }
 
 fn bytes(bytes: Bytes) -> String {

@@ -14,7 +14,7 @@ use crate::report::{KeyRow, Report};
 const ROWS_OF_A_TYPE: usize = 3;
 
 /// What the column of that name means.
-const LENGTH: Text =
+pub(in crate::render) const LENGTH: Text =
     Text { en: "Length is elements, of strings bytes.", zh: "长度为元素数，string 为字节数。" };
 
 /// Keys over the limits.
@@ -123,7 +123,7 @@ fn key_grid(report: &Report) -> Grid {
         Column::text(heads::ENCODING).spare(4),
         Column::number(heads::LENGTH).spare(3),
         Column::number(heads::MEMORY),
-        Column::number(heads::SHARE).spare(2),
+        Column::number(heads::SHARE).bars().spare(2),
         Column::number(expires).spare(1),
         Column::text(heads::FILE).shrink(12).spare(2),
     ])
@@ -131,7 +131,7 @@ fn key_grid(report: &Report) -> Grid {
 
 fn key_row(report: &Report, row: &KeyRow, lang: Lang) -> [Cell; 9] {
     [
-        key_text::key(&row.key.0).into(),
+        Cell::Name(key_text::key(&row.key.0)),
         row.db.into(),
         row.kind.name().into(),
         row.encoding.name().into(),
@@ -139,7 +139,7 @@ fn key_row(report: &Report, row: &KeyRow, lang: Lang) -> [Cell; 9] {
         row.memory.into(),
         Cell::ShareOf(row.memory.0, report.totals.memory.0),
         expiry(report, row, lang).into(),
-        row.source.as_deref().map_or(Cell::Absent, |source| file(report, source).into()),
+        row.source.as_deref().map_or(Cell::Absent, |source| Cell::Name(file(report, source))),
     ]
 }
 
@@ -150,7 +150,7 @@ fn file(report: &Report, source: &str) -> String {
 }
 
 /// Time left, where there is a time to hold it against.
-fn expiry(report: &Report, row: &KeyRow, lang: Lang) -> String {
+pub(in crate::render) fn expiry(report: &Report, row: &KeyRow, lang: Lang) -> String {
     match (row.expires_at, report.expiry.reference_time) {
         (None, _) => lang.of("never", "永不过期").to_owned(),
         (Some(at), None) => human::time(at.0),
@@ -188,7 +188,7 @@ pub(super) fn streams(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     for row in shown {
         let key = key_text::key(&row.key.0);
         grid.row([
-            key.into(),
+            Cell::Name(key),
             row.db.into(),
             row.entries.into(),
             row.groups.into(),

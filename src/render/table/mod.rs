@@ -3,25 +3,26 @@
 //! Every line fits the width, so nothing wraps. Text from the snapshot goes through [`super::key_text`], figures through
 //! [`super::human`], and what is in no snapshot is in the language of the options. A section without an answer does not appear.
 
+mod bar;
 mod baseline;
 mod compare;
 mod distributions;
-mod findings;
+pub(super) mod findings;
 pub(super) mod grid;
 mod hints;
-mod instance;
-mod keys;
-mod overview;
+pub(super) mod instance;
+pub(super) mod keys;
+pub(super) mod overview;
 pub(super) mod page;
 mod patterns;
 mod policy;
-mod source;
+pub(super) mod source;
 mod what_if;
 
 use std::io::{self, Write};
 
 use super::{Lang, Renderer};
-use crate::report::Report;
+use crate::report::{Options, Report};
 pub use compare::write_comparison;
 use page::Page;
 
@@ -36,8 +37,12 @@ const LEAST_WIDTH: u16 = 60;
 pub struct TableOptions {
     /// Columns of the terminal, at least 60; `None` gives 120, the same on every machine.
     pub width: Option<u16>,
+    /// Nothing is shortened and no line is broken, however long it becomes.
+    pub wide: bool,
     /// Whether to set bold type and colour by ANSI sequences.
     pub ansi: bool,
+    /// Whether shares have bars beside them, where there is room.
+    pub bars: bool,
     /// The most rows of one list. The JSON form has them all.
     pub rows: usize,
     /// The language of all that does not come from the snapshot.
@@ -45,15 +50,20 @@ pub struct TableOptions {
 }
 
 impl Default for TableOptions {
-    /// What a file or a pipe gets: 120 columns, no colour, ten rows a list, English.
+    /// What a file or a pipe gets: 120 columns, no colour, no bars, ten rows a list, English.
     fn default() -> Self {
-        TableOptions { width: None, ansi: false, rows: 10, lang: Lang::En }
+        TableOptions { width: None, wide: false, ansi: false, bars: false, rows: Options::USUAL_ROWS, lang: Lang::En }
     }
 }
 
 impl TableOptions {
     /// The columns that a page is laid out for.
     pub(super) fn columns(&self) -> u16 {
+        if self.wide { u16::MAX } else { self.margin() }
+    }
+
+    /// Where rules between sections end.
+    fn margin(&self) -> u16 {
         self.width.unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH)
     }
 }
@@ -102,12 +112,13 @@ const SECTIONS: [Section; 24] = [
     hints::notes_and_next_steps,
 ];
 
+/// Writes all sections: what every form for people is made of.
+pub(super) fn write_sections(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
+    SECTIONS.iter().try_for_each(|section| section(report, page))
+}
+
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut page = Page::new(out, self.options.columns(), self.options);
-        for section in SECTIONS {
-            section(report, &mut page)?;
-        }
-        Ok(())
+        write_sections(report, &mut Page::new(out, self.options.columns(), self.options))
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn problems(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// What the problems mean for the figures.
-fn verdict(report: &Report, lang: Lang) -> String {
+pub(in crate::render) fn verdict(report: &Report, lang: Lang) -> String {
     let files = &report.source.files;
     let unread = files.iter().filter(|file| file.rdb_version == 0).count();
     let cut = files.iter().any(|file| file.rdb_version != 0 && file.checksum == Checksum::NotReached);
@@ -60,7 +60,8 @@ fn verdict(report: &Report, lang: Lang) -> String {
     say!(lang, "INCOMPLETE: {}.", "不完整：{}。", parts.join(lang.of("; ", "；")))
 }
 
-fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
+/// What is wrong with a file.
+pub(in crate::render) fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
     let mut problems = Vec::new();
     if let Some((first, others)) = file.errors.split_first() {
         let others = match others.len() {
@@ -165,33 +166,39 @@ impl Answers {
             Column::number(heads::KEYS),
             Column::number(heads::OF_KEYS).spare(1),
             Column::number(heads::MEMORY),
-            Column::number(heads::OF_MEMORY),
+            Column::number(heads::OF_MEMORY).bars(),
         ]);
         Answers { grid, lang, keys: report.totals.keys, memory: report.totals.memory }
     }
 
-    fn add(&mut self, tone: Tone, what: &str, which: String, keys: u64, memory: Bytes) {
+    fn add(&mut self, tone: Tone, what: &str, which: Cell, keys: u64, memory: Bytes) {
         let of_keys = Cell::ShareOf(keys, self.keys);
         let of_memory = Cell::ShareOf(memory.0, self.memory.0);
-        self.grid.toned(tone, [what.into(), which.into(), keys.into(), of_keys, memory.into(), of_memory]);
+        self.grid.toned(tone, [what.into(), which, keys.into(), of_keys, memory.into(), of_memory]);
     }
 
     fn dominant(&mut self, report: &Report) {
         let lang = self.lang;
         if let Some(node) = report.prefixes.tree.first().map(dominant_prefix) {
-            let prefix = key_text::text(&node.prefix).into_owned();
+            let prefix = Cell::Name(key_text::text(&node.prefix).into_owned());
             self.add(Tone::Plain, lang.of("heaviest prefix", "最大前缀"), prefix, node.keys, node.memory);
         }
         if let Some(row) = report.patterns.list.first() {
-            let pattern = key_text::text(&row.pattern).into_owned();
+            let pattern = Cell::Name(key_text::text(&row.pattern).into_owned());
             self.add(Tone::Plain, lang.of("heaviest pattern", "最大模式"), pattern, row.keys, row.memory);
         }
         if let Some(row) = report.types.first() {
             let kind = say!(lang, "{} as {}", "{}（{}）", row.kind, key_text::text(&row.encoding));
-            self.add(Tone::Plain, lang.of("heaviest type", "最大类型"), kind, row.keys, row.memory);
+            self.add(Tone::Plain, lang.of("heaviest type", "最大类型"), kind.into(), row.keys, row.memory);
         }
         if let Some(row) = report.top.by_memory.first() {
-            self.add(Tone::Plain, lang.of("heaviest key", "最大的 key"), key_text::key(&row.key.0), 1, row.memory);
+            self.add(
+                Tone::Plain,
+                lang.of("heaviest key", "最大的 key"),
+                Cell::Name(key_text::key(&row.key.0)),
+                1,
+                row.memory,
+            );
         }
     }
 
@@ -207,7 +214,7 @@ impl Answers {
             self.add(
                 Tone::Warning,
                 &key_text::fit(&what, POLICY_COLUMNS),
-                counts.join(lang.of(", ", "，")),
+                counts.join(lang.of(", ", "，")).into(),
                 keys,
                 memory,
             );
@@ -237,13 +244,13 @@ impl Answers {
 
     fn finding(&mut self, what: &str, which: String, keys: u64, memory: Bytes) {
         if keys > 0 {
-            self.add(Tone::Warning, what, which, keys, memory);
+            self.add(Tone::Warning, what, which.into(), keys, memory);
         }
     }
 }
 
 /// Keys that break a rule about keys.
-pub(super) fn breaking(findings: &Findings) -> Weight {
+pub(in crate::render) fn breaking(findings: &Findings) -> Weight {
     let (mut keys, mut memory) = (0u64, Bytes(0));
     for row in &findings.severities {
         keys = keys.saturating_add(row.keys);
@@ -253,7 +260,7 @@ pub(super) fn breaking(findings: &Findings) -> Weight {
 }
 
 /// The deepest prefix that keys go on below and that holds half of all memory; the top level's first if none does.
-fn dominant_prefix(mut node: &PrefixNode) -> &PrefixNode {
+pub(in crate::render) fn dominant_prefix(mut node: &PrefixNode) -> &PrefixNode {
     while let Some(child) = node.children.first().filter(|child| child.share >= 0.5 && !child.children.is_empty()) {
         node = child;
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human, key_text};
@@ -33,10 +33,10 @@ pub(super) fn without_ttl(report: &Report, page: &mut Page<'_>) -> io::Result<()
         human::share_of(no_ttl.memory.0, report.totals.memory.0),
     ))?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
-        Column::number(heads::OF_MEMORY),
+        Column::number(heads::OF_MEMORY).bars(),
         Column::text(heads::EXAMPLE).shrink(20).spare(1),
     ]);
     let shown = page.first(&no_ttl.patterns);
@@ -60,14 +60,14 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.title(lang.of("Names against the rules", "违反命名规则的键名"))?;
     let mut rules = Grid::new([
         Column::text(heads::RULE),
-        Column::text(heads::SEVERITY).spare(2),
+        Column::text(heads::SEVERITY).painted(Paint::Severity).spare(2),
         Column::number(heads::KEYS),
         Column::number(heads::OF_KEYS).spare(1),
         Column::number(heads::MEMORY),
         Column::text(heads::DEMANDS).shrink(38),
     ]);
     let mut places = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::text(heads::BREAKS),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
@@ -79,7 +79,7 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         let shown = &page.first(&rule.patterns)[..page.first(&rule.patterns).len().min(PATTERNS_OF_A_RULE)];
         hidden += rule.patterns.len() - shown.len();
         for row in shown {
-            let rule = rule.rule.into();
+            let rule = (&*rule.rule).into();
             places.row([pattern(&row.pattern), rule, row.keys.into(), row.memory.into(), first_example(row)]);
         }
     }
@@ -91,8 +91,8 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 
 fn rule_row(report: &Report, rule: &NamingRule, lang: Lang) -> [Cell; 6] {
     [
-        rule.rule.into(),
-        rule.severity.into(),
+        (&*rule.rule).into(),
+        (&*rule.severity).into(),
         rule.keys.into(),
         Cell::ShareOf(rule.keys, report.totals.keys),
         rule.memory.into(),
@@ -109,10 +109,10 @@ pub(super) fn prefixes(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     page.title(page.lang().of("Prefixes", "前缀"))?;
     let mut tree = Tree {
         grid: Grid::new([
-            Column::text(heads::PREFIX).shrink(24),
+            Column::text(heads::PREFIX).painted(Paint::Placeholders).shrink(24),
             Column::number(heads::KEYS),
             Column::number(heads::MEMORY),
-            Column::number(heads::SHARE),
+            Column::number(heads::SHARE).bars(),
             Column::number(heads::WITHOUT_TTL).spare(1),
             Column::number(heads::DISK).spare(2),
             Column::number(heads::ELEMENTS).spare(3),
@@ -163,7 +163,7 @@ impl Tree {
         // The segment with its separator, if keys go on below.
         let segment = node.prefix.strip_prefix(parent).unwrap_or(&node.segment);
         self.grid.row([
-            format!("{}{}", indent(depth), key_text::text(segment)).into(),
+            Cell::Name(format!("{}{}", indent(depth), key_text::text(segment))),
             node.keys.into(),
             node.memory.into(),
             Cell::Share(node.share),
@@ -216,10 +216,10 @@ pub(super) fn heaviest(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let distinct = human::counted(patterns.distinct, nouns::DIFFERENT_PATTERN, lang);
     page.text(&say!(lang, "{distinct}; the heaviest:", "{distinct}，其中最大的："))?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
-        Column::number(heads::SHARE),
+        Column::number(heads::SHARE).bars(),
         Column::number(heads::MEAN).wide_range().spare(2),
         Column::number(heads::WITHOUT_TTL).spare(1),
         Column::text(heads::TYPES).shrink(8).spare(3),
@@ -248,7 +248,7 @@ fn pattern_row(row: &PatternRow) -> [Cell; 8] {
 }
 
 fn pattern(name: &str) -> Cell {
-    key_text::text(name).into_owned().into()
+    Cell::Name(key_text::text(name).into_owned())
 }
 
 fn first_example(row: &PatternWeight) -> Cell {
@@ -256,5 +256,5 @@ fn first_example(row: &PatternWeight) -> Cell {
 }
 
 fn example(example: &Example) -> Cell {
-    key_text::key(&example.key.0).into()
+    Cell::Name(key_text::key(&example.key.0))
 }

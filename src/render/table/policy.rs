@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::grid::{Cell, Column, Grid};
+use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human, key_text};
@@ -36,7 +36,7 @@ fn owners(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         Column::text(heads::CONTACT).shrink(12).spare(3),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
-        Column::number(heads::SHARE).spare(2),
+        Column::number(heads::SHARE).bars().spare(2),
         Column::number(heads::WITHOUT_TTL).spare(4),
         Column::number(heads::BREAKING),
         Column::text(heads::BREAK).shrink(20).spare(1),
@@ -65,7 +65,7 @@ fn patterns(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     page.title(page.lang().of("Patterns that break most", "违规最多的模式"))?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::text(heads::OWNER).shrink(8).spare(1),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
@@ -74,7 +74,7 @@ fn patterns(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(patterns);
     for row in shown {
         let owner = row.owner.as_deref().map_or(Cell::Absent, escaped);
-        grid.row([escaped(&row.pattern), owner, row.keys.into(), row.memory.into(), rules(&row.rules, page.lang())]);
+        grid.row([name(&row.pattern), owner, row.keys.into(), row.memory.into(), rules(&row.rules, page.lang())]);
     }
     grid.print(page)?;
     page.more(shown.len(), patterns.len())
@@ -133,7 +133,7 @@ fn dictionary(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(&entries);
     for entry in shown {
         grid.row([
-            escaped(&entry.pattern),
+            name(&entry.pattern),
             entry.owner.as_deref().map_or(Cell::Absent, escaped),
             entry.keys.into(),
             entry.memory.into(),
@@ -171,7 +171,7 @@ fn budgets(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     for row in shown {
         let tone = if row.memory > row.allowed { Tone::Warning } else { Tone::Plain };
         let used = Cell::ShareOf(row.memory.0, row.allowed.0);
-        grid.toned(tone, [escaped(&row.pattern), row.keys.into(), row.memory.into(), row.allowed.into(), used]);
+        grid.toned(tone, [name(&row.pattern), row.keys.into(), row.memory.into(), row.allowed.into(), used]);
     }
     grid.print(page)?;
     page.more(shown.len(), budgets.len())
@@ -184,7 +184,7 @@ fn exempted(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     }
     page.title(page.lang().of("Exempted", "豁免"))?;
     let mut grid = Grid::new([
-        Column::text(heads::PATTERN).shrink(24),
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::text(heads::RULE),
         Column::number(heads::KEYS),
         Column::number(heads::MEMORY),
@@ -193,10 +193,15 @@ fn exempted(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(exempted);
     for row in shown {
         let reason = escaped(&row.reason);
-        grid.row([escaped(&row.pattern), row.rule.into(), row.keys.into(), row.memory.into(), reason]);
+        grid.row([name(&row.pattern), (&*row.rule).into(), row.keys.into(), row.memory.into(), reason]);
     }
     grid.print(page)?;
     page.more(shown.len(), exempted.len())
+}
+
+/// What strangers named.
+fn name(text: &str) -> Cell {
+    Cell::Name(key_text::text(text).into_owned())
 }
 
 fn escaped(text: &str) -> Cell {

@@ -59,7 +59,7 @@ fn tone(file: &SourceFile) -> Tone {
 }
 
 /// Bytes of the folders that all names begin with, when there are several: what tells shards apart comes behind.
-pub(super) fn common_folder(files: &[SourceFile]) -> usize {
+pub(in crate::render) fn common_folder(files: &[SourceFile]) -> usize {
     let Some((first, others)) = files.split_first().filter(|(_, others)| !others.is_empty()) else { return 0 };
     let shared = |other: &SourceFile| first.name.bytes().zip(other.name.bytes()).take_while(|(a, b)| a == b).count();
     let shared = others.iter().map(shared).min().unwrap_or_default();
@@ -68,7 +68,7 @@ pub(super) fn common_folder(files: &[SourceFile]) -> usize {
 
 fn file_row(file: &SourceFile, name: &str, lang: Lang) -> [Cell; 10] {
     [
-        key_text::text(name).into_owned().into(),
+        Cell::Name(key_text::text(name).into_owned()),
         key_text::text(&known::form(&file.container, lang)).into_owned().into(),
         u64::from(file.rdb_version).into(),
         file.bytes.into(),
@@ -126,7 +126,7 @@ pub(super) fn databases(report: &Report, page: &mut Page<'_>) -> io::Result<()> 
         Column::number(heads::KEYS),
         Column::number(heads::OF_KEYS).spare(1),
         Column::number(heads::MEMORY),
-        Column::number(heads::OF_MEMORY),
+        Column::number(heads::OF_MEMORY).bars(),
         Column::number(heads::DISK).spare(2),
         Column::number(heads::WITH_TTL),
         Column::number(heads::EXPIRED).spare(3),
@@ -160,7 +160,7 @@ pub(super) fn types(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         Column::number(heads::KEYS),
         Column::number(heads::ELEMENTS).spare(4),
         Column::number(heads::MEMORY),
-        Column::number(heads::SHARE),
+        Column::number(heads::SHARE).bars(),
         Column::number(heads::MEAN).wide_range().spare(3),
         Column::number(heads::P50).wide_range().spare(1),
         Column::number(heads::P99).wide_range().spare(2),

@@ -90,26 +90,26 @@ fn differences(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
     }));
     let width = columns.len();
     let mut grid = Grid::new(columns);
-    let mut add = |tone, what: &str, which: String, now: Bytes, alternatives: &mut dyn Iterator<Item = Bytes>| {
-        let mut cells = vec![what.into(), which.into(), now.into()];
+    let mut add = |tone, what: &str, which: Cell, now: Bytes, alternatives: &mut dyn Iterator<Item = Bytes>| {
+        let mut cells = vec![what.into(), which, now.into()];
         cells.extend(alternatives.map(|memory| Cell::from(human::change(now.0, memory.0))));
         cells.resize(width, Cell::Absent);
         grid.toned(tone, cells);
     };
     let lang = page.lang();
     let all = &mut what_if.alternatives.iter().map(|alternative| alternative.memory);
-    add(Tone::Bold, lang.of("all keys", "所有 key"), String::new(), what_if.base.memory, all);
+    add(Tone::Bold, lang.of("all keys", "所有 key"), "".into(), what_if.base.memory, all);
     for row in &what_if.types {
         add(
             Tone::Plain,
             lang.of("type", "类型"),
-            row.kind.to_string(),
+            row.kind.name().into(),
             row.memory,
             &mut row.alternatives.iter().copied(),
         );
     }
     for row in page.first(&what_if.patterns) {
-        let pattern = key_text::text(&row.pattern).into_owned();
+        let pattern = Cell::Name(key_text::text(&row.pattern).into_owned());
         add(Tone::Plain, lang.of("pattern", "模式"), pattern, row.memory, &mut row.alternatives.iter().copied());
     }
     grid.print(page)

@@ -1,0 +1,151 @@
+//! One report in one or more forms, each to its own place. Every place is opened before the work begins, and all forms are
+//! written before the first file appears under its name: what fails leaves nothing half.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::args::{FormatArgs, OutputArgs, ReportFormat};
+use super::output::Output;
+use super::screen::ScreenArgs;
+use crate::error::{Error, Result};
+use crate::render::csv::Section;
+use crate::render::{Format, Lang, PrometheusRenderer, Renderer};
+use crate::report::Report;
+
+/// The forms of a report and where they go.
+#[derive(Debug)]
+pub struct Delivery {
+    parts: Vec<(Format, Output)>,
+    labels: Vec<(String, String)>,
+}
+
+impl Delivery {
+    /// Opens the place of each form.
+    pub fn open(args: &FormatArgs, output: &OutputArgs) -> Result<Delivery> {
+        let path = output.output.as_deref().filter(|path| path.as_os_str() != "-");
+        let formats = formats(args, path)?;
+        let labels = args.labels.clone();
+        if let [format] = formats.as_slice() {
+            return Ok(Delivery { parts: vec![(*format, Output::open(path)?)], labels });
+        }
+        let path = path.ok_or_else(|| {
+            Error::usage("several forms were asked for, and one place to write to")
+                .with_hint("-o report writes each to a file of its own: report.json, report.md")
+        })?;
+        let lists = formats.iter().filter(|format| matches!(format, Format::Csv(_))).count();
+        let open = |format: &Format| Ok((*format, Output::open(Some(&place(path, *format, lists > 1)))?));
+        Ok(Delivery { parts: formats.iter().map(open).collect::<Result<_>>()?, labels })
+    }
+
+    /// Writes every form. `rows` and `lang` are for those that people read.
+    pub fn write(mut self, report: &Report, rows: usize, lang: Lang, screen: &ScreenArgs) -> io::Result<()> {
+        for (format, out) in &mut self.parts {
+            let renderer: Box<dyn Renderer> = match format {
+                Format::Prometheus => Box::new(PrometheusRenderer::new(rows, self.labels.clone())),
+                format => format.renderer(screen.table(out, Some(rows), lang)),
+            };
+            renderer.render(report, out)?;
+        }
+        self.parts.into_iter().try_for_each(|(_, out)| out.finish())
+    }
+}
+
+/// What was asked for, each once; else what the name of the output ends in; else a table.
+fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
+    let mut asked: Vec<Format> = args.formats.iter().map(|format| format_of(*format)).collect();
+    if asked.is_empty() {
+        asked.push(path.and_then(of_name).unwrap_or_default());
+    }
+    let is_list = |format: &Format| matches!(format, Format::Csv(_));
+    if !args.sections.is_empty() && !asked.iter().any(is_list) {
+        return Err(Error::usage("--section is for --format csv").with_hint("add --format csv, or leave it out"));
+    }
+    if !args.labels.is_empty() && !asked.contains(&Format::Prometheus) {
+        return Err(
+            Error::usage("--label is for --format prometheus").with_hint("add --format prometheus, or leave it out")
+        );
+    }
+    let mut formats = Vec::new();
+    for format in asked {
+        let lists = args.sections.iter().map(|section| Format::Csv(*section));
+        let forms: Vec<Format> =
+            if is_list(&format) && !args.sections.is_empty() { lists.collect() } else { vec![format] };
+        for form in forms {
+            if !formats.contains(&form) {
+                formats.push(form);
+            }
+        }
+    }
+    Ok(formats)
+}
+
+/// The format that a file of this name has.
+fn of_name(path: &Path) -> Option<Format> {
+    Format::from_extension(path.extension()?.to_str()?)
+}
+
+fn format_of(arg: ReportFormat) -> Format {
+    match arg {
+        ReportFormat::Table => Format::Table,
+        ReportFormat::Json => Format::Json,
+        ReportFormat::Html => Format::Html,
+        ReportFormat::Markdown => Format::Markdown,
+        ReportFormat::Csv => Format::Csv(Section::default()),
+        ReportFormat::Prometheus => Format::Prometheus,
+    }
+}
+
+/// The file of one of several forms: `report` and `report.html` are `report.json` for JSON, `2026.11` is `2026.11.json`. Of
+/// several lists each has its name in that of the file: `report.patterns.csv`.
+fn place(path: &Path, format: Format, several_lists: bool) -> PathBuf {
+    let stem = if of_name(path).is_some() { path.with_extension("") } else { path.to_owned() };
+    let mut name = OsString::from(stem);
+    if let Format::Csv(section) = format
+        && several_lists
+    {
+        name.push(".");
+        name.push(section.name());
+    }
+    if let Some(extension) = format.extensions().first() {
+        name.push(".");
+        name.push(extension);
+    }
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_several_forms_has_its_own_name() {
+        let name = |path: &str, format| place(Path::new(path), format, false).to_str().map(str::to_owned);
+        assert_eq!(name("out/report", Format::Json).as_deref(), Some("out/report.json"));
+        assert_eq!(name("out/report.md", Format::Json).as_deref(), Some("out/report.json"));
+        assert_eq!(name("shop-2026.11", Format::Table).as_deref(), Some("shop-2026.11.txt"));
+        let list = place(Path::new("a.csv"), Format::Csv(Section::Types), true);
+        assert_eq!(list.to_str(), Some("a.types.csv"));
+    }
+
+    #[test]
+    fn a_name_says_its_format_where_nothing_else_does() {
+        let asked = |asked: &[ReportFormat], path: &str| {
+            formats(&FormatArgs { formats: asked.to_vec(), ..FormatArgs::default() }, Some(Path::new(path))).unwrap()
+        };
+        assert_eq!(asked(&[], "a.json"), [Format::Json]);
+        assert_eq!(asked(&[], "a.PROM"), [Format::Prometheus]);
+        assert_eq!(asked(&[], "a.log"), [Format::Table]);
+        assert_eq!(asked(&[ReportFormat::Table], "a.json"), [Format::Table]);
+        assert_eq!(asked(&[ReportFormat::Json, ReportFormat::Table, ReportFormat::Json], "a").len(), 2);
+    }
+
+    #[test]
+    fn what_only_one_form_heeds_is_wrong_usage_without_it() {
+        let sections = vec![Section::Types, Section::Files, Section::Types];
+        let args = |formats| FormatArgs { formats, sections: sections.clone(), ..FormatArgs::default() };
+        assert!(formats(&args(vec![]), None).is_err());
+        let lists = formats(&args(vec![ReportFormat::Json, ReportFormat::Csv]), None).unwrap();
+        assert_eq!(lists, [Format::Json, Format::Csv(Section::Types), Format::Csv(Section::Files)]);
+    }
+}

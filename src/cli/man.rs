@@ -1,0 +1,68 @@
+//! `rdblens man`: the help as manual pages, one for the program and one for each command.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+
+use super::args::{Cli, ManArgs};
+use super::output::Output;
+use super::{Exit, written};
+use crate::error::{Error, Result};
+
+/// Writes the pages.
+pub fn run(args: &ManArgs) -> Result<Exit> {
+    fs::create_dir_all(&args.folder).map_err(|error| {
+        Error::from(error).in_file(&args.folder.display().to_string()).with_hint("the folder cannot be made")
+    })?;
+    // The command `help` is of use only where it is typed.
+    let mut program = Cli::command().disable_help_subcommand(true);
+    program.build();
+    write(&program, "rdblens", &args.folder)?;
+    for command in program.get_subcommands() {
+        write(command, &format!("rdblens-{}", command.get_name()), &args.folder)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn write(command: &Command, name: &str, folder: &Path) -> Result<()> {
+    let page = page(command, name)?;
+    let mut out = Output::open(Some(&folder.join(format!("{name}.1"))))?;
+    written(out.write_all(page.as_bytes()).and_then(|()| out.finish()))
+}
+
+fn page(command: &Command, name: &str) -> io::Result<String> {
+    let man = Man::new(command.clone());
+    let mut page = format!(".TH {} 1 \"\" \"rdblens {}\" rdblens\n", name.to_uppercase(), env!("CARGO_PKG_VERSION"));
+    page += &section(|out| man.render_name_section(out))?;
+    page += &section(|out| man.render_synopsis_section(out))?;
+    page += &section(|out| man.render_description_section(out))?;
+    page += &section(|out| man.render_options_section(out))?;
+    if command.has_subcommands() {
+        page += &section(|out| man.render_subcommands_section(out))?;
+        page += &section(|out| man.render_extra_section(out))?.replace(".SH EXTRA", ".SH \"EXIT STATUS\"");
+    } else {
+        // Lines as they are: a command that is broken cannot be pasted.
+        let examples = section(|out| man.render_extra_section(out))?;
+        page += &examples.replace(".SH EXTRA\n", ".SH EXAMPLES\n.nf\n").replace("\nExamples:\n", "\n");
+        page += ".fi\n";
+    }
+    Ok(page)
+}
+
+fn section(render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<String> {
+    let mut section = Vec::new();
+    render(&mut section)?;
+    let section = String::from_utf8(section).map_err(io::Error::other)?;
+    let mut ascii = String::with_capacity(section.len());
+    for c in section.chars() {
+        // Not every formatter takes UTF-8.
+        match c.is_ascii() {
+            true => ascii.push(c),
+            false => ascii.push_str(&format!("\\[u{:04X}]", u32::from(c))),
+        }
+    }
+    Ok(ascii)
+}

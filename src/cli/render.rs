@@ -1,0 +1,30 @@
+//! `rdblens render`: a stored report in another form.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::args::RenderArgs;
+use super::delivery::Delivery;
+use super::{Exit, analyze, plan, written};
+use crate::error::Result;
+use crate::report::Report;
+
+/// Reads the report and writes it.
+pub fn run(args: &RenderArgs) -> Result<Exit> {
+    let report = read(&args.report)?;
+    let delivery = Delivery::open(&args.format, &args.output)?;
+    let rows = args.top.map_or(report.options.rows, plan::rows);
+    written(delivery.write(&report, rows, args.lang.lang(), &args.screen))?;
+    Ok(analyze::exit(&report, args.fail_on))
+}
+
+fn read(path: &Path) -> Result<Report> {
+    let (name, json) = if path.as_os_str() == "-" {
+        let mut json = Vec::new();
+        ("<stdin>".to_owned(), io::stdin().lock().read_to_end(&mut json).map(|_| json))
+    } else {
+        (path.display().to_string(), std::fs::read(path))
+    };
+    let json = json.map_err(|error| plan::unreadable_report(path, &name, &error))?;
+    Report::read(&json, &name)
+}

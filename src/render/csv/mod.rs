@@ -1,0 +1,34 @@
+//! One list of the report as comma-separated values: raw numbers as in JSON, a heading for each column.
+//!
+//! Lines end in a line feed, fields are quoted as RFC 4180 has it. A text that a spreadsheet would take for a formula has a
+//! `'` in front, see [`key_text::csv`](super::key_text::csv); numbers are never quoted. The columns of a section keep their
+//! names and places, new ones come last.
+
+mod rows;
+mod section;
+mod sheet;
+
+use std::io::{self, Write};
+
+use super::Renderer;
+use crate::report::Report;
+pub use section::Section;
+
+/// Writes [`Format::Csv`](super::Format::Csv).
+#[derive(Debug, Clone, Copy)]
+pub struct CsvRenderer {
+    section: Section,
+}
+
+impl CsvRenderer {
+    /// A renderer of this section.
+    pub fn new(section: Section) -> Self {
+        CsvRenderer { section }
+    }
+}
+
+impl Renderer for CsvRenderer {
+    fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        self.section.sheet(report).write(out)
+    }
+}

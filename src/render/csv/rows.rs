@@ -1,0 +1,256 @@
+//! Rows of each section, in the order of its columns.
+
+use super::sheet::Row;
+use crate::report::*;
+
+pub(super) fn row() -> Row {
+    Row::default()
+}
+
+pub(super) fn pattern(it: &PatternRow) -> Row {
+    let types: Vec<String> = it.types.iter().map(|of_type| format!("{}={}", of_type.kind, of_type.keys)).collect();
+    row()
+        .text(&it.pattern)
+        .weight(it.keys, it.memory)
+        .number(it.share)
+        .number(it.mean)
+        .number(it.disk)
+        .number(it.elements)
+        .weight(it.without_ttl.keys, it.without_ttl.memory)
+        .number(it.last_expiry)
+        .text(&types.join(" "))
+        .example(Some(&it.example))
+}
+
+pub(super) fn totals(report: &Report) -> Row {
+    let it = &report.totals;
+    row()
+        .text(if report.complete { "true" } else { "false" })
+        .weight(it.keys, it.memory)
+        .number(it.disk)
+        .number(it.name_bytes)
+        .number(it.elements)
+        .weight(it.without_ttl.keys, it.without_ttl.memory)
+        .weight(it.expired.keys, it.expired.memory)
+}
+
+pub(super) fn file(it: &SourceFile) -> Row {
+    row()
+        .text(&it.name)
+        .text(&it.container)
+        .number(it.bytes)
+        .number(it.trailing_bytes)
+        .number(it.rdb_version)
+        .text(it.checksum.name())
+        .number(it.keys)
+        .number(it.keys_read)
+        .number(it.memory)
+        .number(it.ctime)
+        .text(&it.server)
+        .number(it.damaged_keys)
+        .text(&it.errors.join("; "))
+}
+
+pub(super) fn instance(it: &Instance) -> Row {
+    let tables = |row: Row, tables: Tables| row.number(tables.main).number(tables.expires).number(tables.slots);
+    let row = tables(row().text(&it.model).number(it.keys).number(it.correction), it.tables);
+    tables(row.number(it.total).number(it.after_load), it.overhead)
+        .number(it.dataset)
+        .number(it.used_mem)
+        .number(it.difference)
+}
+
+pub(super) fn database(it: &Database) -> Row {
+    row().number(it.db).weight(it.keys, it.memory).number(it.disk).number(it.with_ttl).number(it.expired)
+}
+
+pub(super) fn type_row(it: &TypeRow) -> Row {
+    row()
+        .text(it.kind.name())
+        .text(&it.encoding)
+        .number(it.keys)
+        .number(it.elements)
+        .number(it.memory)
+        .number(it.share)
+        .number(it.mean)
+        .number(it.p50)
+        .number(it.p99)
+        .number(it.max)
+}
+
+pub(super) fn key_row(it: &KeyRow) -> Row {
+    row()
+        .number(it.db)
+        .key(&it.key)
+        .text(it.kind.name())
+        .text(it.encoding.name())
+        .number(it.length)
+        .number(it.memory)
+        .number(it.expires_at)
+        .maybe(it.source.as_deref())
+}
+
+pub(super) fn without_ttl(it: &PatternWeight) -> Row {
+    row().text(&it.pattern).weight(it.keys, it.memory).example(it.examples.first())
+}
+
+pub(super) fn expiry(it: &ExpiryClass) -> Row {
+    row().text(&it.left).number(it.below_ms).weight(it.keys, it.memory)
+}
+
+pub(super) fn naming(it: &NamingRule) -> Row {
+    row().text(&it.rule).text(&it.severity).weight(it.keys, it.memory).text(&it.demand.en)
+}
+
+pub(super) fn prefixes(tree: &[PrefixNode]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    // The next to be written is the last.
+    let mut waiting: Vec<(usize, &PrefixNode)> = tree.iter().rev().map(|node| (1, node)).collect();
+    while let Some((depth, node)) = waiting.pop() {
+        waiting.extend(node.children.iter().rev().map(|child| (depth + 1, child)));
+        rows.push(
+            row()
+                .number(depth)
+                .text(&node.prefix)
+                .text(&node.segment)
+                .weight(node.keys, node.memory)
+                .number(node.share)
+                .number(node.disk)
+                .number(node.elements)
+                .weight(node.without_ttl.keys, node.without_ttl.memory),
+        );
+    }
+    rows
+}
+
+pub(super) fn finding(it: &Finding) -> Row {
+    row()
+        .text(&it.rule)
+        .text(&it.severity)
+        .weight(it.keys, it.memory)
+        .number(it.saves)
+        .number(it.distinct_patterns)
+        .maybe(it.unit.as_deref())
+        .text(&it.demand.en)
+        .text(&it.fix.en)
+}
+
+pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = Row> {
+    let of = |finding: &'_ Finding, it: &FindingPattern| {
+        row()
+            .text(&finding.rule)
+            .text(&finding.severity)
+            .maybe(it.pattern.as_deref())
+            .maybe(it.owner.as_deref())
+            .weight(it.keys, it.memory)
+            .number(it.measured)
+            .number(it.allowed)
+            .maybe(finding.unit.as_deref())
+            .number(it.saves)
+            .example(it.examples.first())
+    };
+    report.findings.list.iter().flat_map(move |finding| finding.patterns.iter().map(move |row| of(finding, row)))
+}
+
+pub(super) fn baseline(report: &Report) -> Vec<Row> {
+    let Some(baseline) = &report.findings.baseline else { return Vec::new() };
+    let lists = [("new", &baseline.new), ("worse", &baseline.worse), ("fixed", &baseline.fixed)];
+    let rows = lists.into_iter().flat_map(|(change, list)| list.iter().map(move |it| (change, it)));
+    rows.map(|(change, it)| {
+        let before = it.before.as_ref();
+        row()
+            .text(change)
+            .text(&it.rule)
+            .text(&it.severity)
+            .maybe(it.pattern.as_deref())
+            .weight(it.keys, it.memory)
+            .number(it.measured)
+            .number(it.allowed)
+            .number(before.map(|before| before.keys))
+            .number(before.map(|before| before.memory))
+            .number(before.and_then(|before| before.measured))
+            .number(before.and_then(|before| before.allowed))
+    })
+    .collect()
+}
+
+pub(super) fn owner(it: &OwnerFindings) -> Row {
+    let rules: Vec<&str> = it.rules.iter().map(|rule| &*rule.rule).collect();
+    row()
+        .maybe(it.owner.as_deref())
+        .maybe(it.contact.as_deref())
+        .weight(it.keys, it.memory)
+        .maybe_weight(it.without_ttl)
+        .weight(it.broken.keys, it.broken.memory)
+        .text(&rules.join(" "))
+}
+
+pub(super) fn entry(it: &EntryRow) -> Row {
+    row()
+        .text(&it.pattern)
+        .maybe(it.owner.as_deref())
+        .maybe(it.contact.as_deref())
+        .maybe(it.note.as_deref())
+        .weight(it.keys, it.memory)
+        .weight(it.without_ttl.keys, it.without_ttl.memory)
+}
+
+pub(super) fn budget(it: &BudgetRow) -> Row {
+    row().text(&it.pattern).number(it.allowed).weight(it.keys, it.memory)
+}
+
+pub(super) fn exempted(it: &Exempted) -> Row {
+    row().text(&it.rule).text(&it.pattern).text(&it.reason).weight(it.keys, it.memory)
+}
+
+pub(super) fn idle(it: &IdleClass) -> Row {
+    row().text(&it.idle).number(it.below_s).weight(it.keys, it.memory)
+}
+
+pub(super) fn freq(it: &FreqClass) -> Row {
+    row().number(it.from).number(it.to).weight(it.keys, it.memory)
+}
+
+pub(super) fn slot(it: &SlotRow) -> Row {
+    row()
+        .number(it.slot)
+        .number(it.keys)
+        .number(it.tagged_keys)
+        .number(it.memory)
+        .number(it.share)
+        .example(Some(&it.example))
+}
+
+pub(super) fn stream(it: &StreamRow) -> Row {
+    row().number(it.db).key(&it.key).number(it.entries).number(it.groups).number(it.pending).number(it.memory)
+}
+
+pub(super) fn what_if(it: &WhatIf) -> Vec<Row> {
+    let none = None::<i64>;
+    let now = row().text("").text(&it.base.model).number(it.base.memory).number(none).number(none);
+    let then = |it: &Alternative| {
+        row()
+            .text(&it.ask)
+            .text(&it.model)
+            .number(it.memory)
+            .number(it.difference)
+            .number(it.share)
+            .number(it.tables)
+            .number(it.total)
+            .number(it.total_difference)
+    };
+    let now = now.number(it.base.tables).number(it.base.total).number(none);
+    std::iter::once(now).chain(it.alternatives.iter().map(then)).collect()
+}
+
+pub(super) fn what_if_parts(it: &WhatIf) -> Vec<Row> {
+    let types = it.types.iter().map(|row| ("type", row.kind.name(), row.keys, row.memory, &row.alternatives));
+    let patterns = it.patterns.iter().map(|row| ("pattern", &*row.pattern, row.keys, row.memory, &row.alternatives));
+    types
+        .chain(patterns)
+        .flat_map(|(part, name, keys, now, then)| {
+            let asked = it.alternatives.iter().zip(then);
+            asked.map(move |(asked, then)| row().text(part).text(name).weight(keys, now).text(&asked.ask).number(*then))
+        })
+        .collect()
+}

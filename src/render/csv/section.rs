@@ -1,0 +1,175 @@
+//! The lists that can be written, and their columns.
+
+use super::rows::*;
+use super::sheet::Sheet;
+use crate::report::Report;
+
+/// Declares sections: name on the command line, what it has, its columns, its rows.
+macro_rules! sections {
+    ($report:ident; $default:ident; $($section:ident = $name:literal, $what:literal, $columns:literal, $rows:expr;)*) => {
+        /// A list of the report.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Section {
+            $(#[doc = $what] $section,)*
+        }
+
+        impl Default for Section {
+            fn default() -> Section {
+                Section::$default
+            }
+        }
+
+        impl Section {
+            /// All of them, the default first.
+            pub const ALL: &[Section] = &[$(Section::$section),*];
+
+            /// The name on the command line.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Section::$section => $name,)*
+                }
+            }
+
+            /// What it has.
+            pub const fn what(self) -> &'static str {
+                match self {
+                    $(Section::$section => $what,)*
+                }
+            }
+
+            /// The names of its columns.
+            pub fn columns(self) -> Vec<&'static str> {
+                match self {
+                    $(Section::$section => $columns,)*
+                }
+                .split(' ')
+                .collect()
+            }
+
+            pub(super) fn sheet(self, $report: &Report) -> Sheet {
+                let columns = self.columns();
+                match self {
+                    $(Section::$section => Sheet::new(&columns, $rows),)*
+                }
+            }
+        }
+    };
+}
+
+sections! {
+    report;
+    Patterns;
+    Patterns = "patterns", "The heaviest patterns.",
+        "pattern keys memory share mean disk elements without_ttl_keys without_ttl_memory last_expiry types \
+         example_db example_key example_key_base64 example_memory",
+        report.patterns.list.iter().map(pattern);
+    Totals = "totals", "How much there is, in one row.",
+        "complete keys memory disk name_bytes elements without_ttl_keys without_ttl_memory expired_keys \
+         expired_memory",
+        [totals(report)];
+    Files = "files", "The input files.",
+        "name container bytes trailing_bytes rdb_version checksum keys keys_read memory ctime server \
+         damaged_keys errors",
+        report.source.files.iter().map(file);
+    Instance = "instance", "What the whole server takes, in one row, or none.",
+        "model keys correction tables_main tables_expires tables_slots total after_load overhead_main \
+         overhead_expires overhead_slots dataset used_mem difference",
+        report.instance.iter().map(instance);
+    Databases = "databases", "Per database.",
+        "db keys memory disk with_ttl expired",
+        report.databases.iter().map(database);
+    Types = "types", "Per type and encoding.",
+        "type encoding keys elements memory share mean p50 p99 max",
+        report.types.iter().map(type_row);
+    BigKeys = "big-keys", "Keys over the limits.",
+        "db key key_base64 type encoding length memory expires_at source",
+        report.big_keys.list.iter().map(key_row);
+    Heaviest = "heaviest", "The heaviest keys.",
+        "db key key_base64 type encoding length memory expires_at source",
+        report.top.by_memory.iter().map(key_row);
+    Longest = "longest", "The longest collections.",
+        "db key key_base64 type encoding length memory expires_at source",
+        report.top.by_length.iter().map(key_row);
+    ByType = "by-type", "The heaviest keys of each type.",
+        "db key key_base64 type encoding length memory expires_at source",
+        report.top.by_type.iter().flat_map(|of_type| &of_type.list).map(key_row);
+    NoTtl = "no-ttl", "Patterns with keys that never expire.",
+        "pattern keys memory example_db example_key example_key_base64 example_memory",
+        report.no_ttl.patterns.iter().map(without_ttl);
+    Expiry = "expiry", "How long keys have left.",
+        "left below_ms keys memory",
+        report.expiry.classes.iter().map(expiry);
+    Naming = "naming", "Rules on names.",
+        "rule severity keys memory demand",
+        report.naming.rules.iter().map(naming);
+    Prefixes = "prefixes", "The tree of name segments, each node before those below it.",
+        "depth prefix segment keys memory share disk elements without_ttl_keys without_ttl_memory",
+        prefixes(&report.prefixes.tree);
+    Findings = "findings", "What breaks the policy, by rule.",
+        "rule severity keys memory saves patterns unit demand fix",
+        report.findings.list.iter().map(finding);
+    FindingPatterns = "finding-patterns", "What breaks the policy, by rule and pattern.",
+        "rule severity pattern owner keys memory measured allowed unit saves example_db example_key \
+         example_key_base64 example_memory",
+        finding_patterns(report);
+    Baseline = "baseline", "Findings against those of the earlier report.",
+        "change rule severity pattern keys memory measured allowed before_keys before_memory \
+         before_measured before_allowed",
+        baseline(report);
+    Owners = "owners", "Owners of the data dictionary.",
+        "owner contact keys memory without_ttl_keys without_ttl_memory breaking_keys breaking_memory rules",
+        report.findings.by_owner.iter().map(owner);
+    Dictionary = "dictionary", "Entries of the data dictionary.",
+        "pattern owner contact note keys memory without_ttl_keys without_ttl_memory",
+        report.findings.dictionary.iter().flat_map(|fit| &fit.entries).map(entry);
+    Budgets = "budgets", "Budgets of the policy.",
+        "pattern allowed keys memory",
+        report.findings.budgets.iter().map(budget);
+    Exempted = "exempted", "What exemptions cover.",
+        "rule pattern reason keys memory",
+        report.findings.exempted.iter().map(exempted);
+    Idle = "idle", "Time since the last access.",
+        "idle below_s keys memory",
+        report.idle.iter().flat_map(|idle| &idle.classes).map(idle);
+    Freq = "freq", "Access counters.",
+        "from to keys memory",
+        report.freq.iter().flat_map(|freq| &freq.classes).map(freq);
+    Slots = "slots", "The heaviest cluster slots.",
+        "slot keys tagged_keys memory share example_db example_key example_key_base64 example_memory",
+        report.slots.iter().flat_map(|slots| &slots.list).map(slot);
+    Streams = "streams", "Streams.",
+        "db key key_base64 entries groups pending memory",
+        report.streams.iter().flat_map(|streams| &streams.list).map(stream);
+    WhatIf = "what-if", "What the keys would take elsewhere; the first row is now.",
+        "ask model memory difference share tables total total_difference",
+        report.what_if.iter().flat_map(what_if);
+    WhatIfParts = "what-if-parts", "The same by type and pattern, a row for each alternative.",
+        "part name keys memory ask memory_then",
+        report.what_if.iter().flat_map(what_if_parts);
+    Warnings = "warnings", "What to know about the figures.",
+        "warning",
+        report.warnings.iter().map(|warning| row().text(warning));
+}
+
+impl Section {
+    /// The section of that name.
+    pub fn from_name(name: &str) -> Option<Section> {
+        Section::ALL.iter().copied().find(|section| section.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_is_found_by_its_name_and_no_column_stands_twice() {
+        for section in Section::ALL {
+            assert_eq!(Section::from_name(section.name()), Some(*section));
+            let mut columns = section.columns();
+            columns.sort_unstable();
+            assert!(columns.windows(2).all(|two| two[0] != two[1] && !two[0].is_empty()), "{section:?}");
+        }
+        assert_eq!(Section::ALL.first(), Some(&Section::default()));
+    }
+}

@@ -1,0 +1,143 @@
+//! Rows on their way to a file.
+
+use std::io::{self, Write};
+
+use crate::render::key_text;
+use crate::report::{Example, Key, Weight, base64};
+use crate::units::{Bytes, Millis};
+
+/// A heading and rows of as many fields.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+/// A row in the making.
+#[derive(Debug, Default)]
+pub(super) struct Row(Vec<String>);
+
+impl Sheet {
+    /// Rows below these headings.
+    pub fn new(columns: &[&'static str], rows: impl IntoIterator<Item = Row>) -> Sheet {
+        let rows: Vec<Vec<String>> = rows.into_iter().map(|row| row.0).collect();
+        debug_assert!(rows.iter().all(|row| row.len() == columns.len()), "{columns:?}");
+        Sheet { columns: columns.to_vec(), rows }
+    }
+
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        let written = writer.write_record(&self.columns);
+        let all = self.rows.iter().try_fold((), |(), row| writer.write_record(row));
+        written.and(all).map_err(io::Error::from)?;
+        writer.flush()
+    }
+}
+
+/// A field that is a number.
+pub(super) trait Number {
+    fn digits(self) -> String;
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(impl Number for $number {
+            fn digits(self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+
+numbers!(u8, u16, u32, u64, i64, f64, usize);
+
+impl Number for Bytes {
+    fn digits(self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl Number for Millis {
+    fn digits(self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl<N: Number> Number for Option<N> {
+    /// What is not known is empty.
+    fn digits(self) -> String {
+        self.map_or_else(String::new, Number::digits)
+    }
+}
+
+impl Row {
+    /// Adds a number, or an empty field where there is none.
+    pub fn number(mut self, number: impl Number) -> Row {
+        self.0.push(number.digits());
+        self
+    }
+
+    /// Adds a text.
+    pub fn text(mut self, text: &str) -> Row {
+        self.0.push(key_text::csv(text).into_owned());
+        self
+    }
+
+    /// Adds a text, or an empty field where there is none.
+    pub fn maybe(self, text: Option<&str>) -> Row {
+        self.text(text.unwrap_or_default())
+    }
+
+    /// Adds keys and memory.
+    pub fn weight(self, keys: u64, memory: Bytes) -> Row {
+        self.number(keys).number(memory)
+    }
+
+    /// Adds keys and memory, or two empty fields.
+    pub fn maybe_weight(self, weight: Option<Weight>) -> Row {
+        self.number(weight.map(|weight| weight.keys)).number(weight.map(|weight| weight.memory))
+    }
+
+    /// Adds a name in two fields: as text, and in base64 where it is no text.
+    pub fn key(self, key: &Key) -> Row {
+        match key.as_text() {
+            Some(text) => self.text(text).text(""),
+            None => self.text("").text(&base64(&key.0)),
+        }
+    }
+
+    /// Adds database, name in two fields, and memory of a key, or four empty fields.
+    pub fn example(self, example: Option<&Example>) -> Row {
+        match example {
+            Some(example) => self.number(example.db).key(&example.key).number(example.memory),
+            None => self.text("").text("").text("").text(""),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(sheet: &Sheet) -> String {
+        let mut out = Vec::new();
+        sheet.write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn fields_come_back_whatever_is_in_them() {
+        let names: [&[u8]; 6] = [b"=1+1", b"'x", b"a,\"b\"\r\nc", "\u{202e}<b>".as_bytes(), b"\xff", b""];
+        let rows = names.map(|name| Row::default().key(&Key::from(name)).number(-5i64).number(None::<u64>));
+        let text = written(&Sheet::new(&["key", "key_base64", "a", "b"], rows));
+        assert!(text.starts_with("key,key_base64,a,b\n'=1+1,,-5,\n''x,,-5,\n"), "{text}");
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        for (row, name) in reader.records().map(Result::unwrap).zip(names) {
+            let back = match &row[1] {
+                "" => row[0].strip_prefix('\'').unwrap_or(&row[0]).as_bytes().to_vec(),
+                base64 => data_encoding::BASE64.decode(base64.as_bytes()).unwrap(),
+            };
+            assert_eq!(back, name);
+        }
+    }
+}

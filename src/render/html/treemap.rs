@@ -1,0 +1,332 @@
+//! The map of memory by prefix: each prefix is an area as large as its memory, and opens into those below it.
+//!
+//! Every level is laid out here, so that the map works without a script: a level is an anchor, and an area links to it. Lengths are
+//! parts of the picture's, in which text keeps its size: the map fits any screen.
+
+use super::names::Name;
+use super::squarify::{Rect, squarify};
+use super::view::{Cell, Column, Table, tenths};
+use crate::render::words::{heads, nouns, say};
+use crate::render::{Lang, human};
+use crate::report::{PrefixNode, Report, Weight};
+use crate::units::Bytes;
+
+/// The canvas that levels are laid out on. Its proportions are those of the picture on a wide screen.
+const CANVAS: Rect = Rect { x: 0.0, y: 0.0, width: 1000.0, height: 520.0 };
+/// Height of an area's own label on the canvas.
+const LABEL: f64 = 46.0;
+/// Areas below an area that are drawn within it.
+const WITHIN: usize = 12;
+
+/// The map.
+#[derive(Debug)]
+pub struct Treemap {
+    /// Its levels, the topmost first.
+    pub levels: Vec<Level>,
+    /// What its colours mean: the class and the words of each.
+    pub legend: [(&'static str, &'static str); 5],
+    /// The same as a table.
+    pub table: Table,
+}
+
+/// What one prefix, or the whole, divides into.
+#[derive(Debug)]
+pub struct Level {
+    /// Its anchor.
+    pub id: usize,
+    /// The levels above it with their anchors, the topmost first.
+    pub above: Vec<(usize, Name)>,
+    /// Its prefix.
+    pub name: Name,
+    /// Its keys and memory in words.
+    pub facts: String,
+    /// Its areas.
+    pub areas: Vec<Area>,
+}
+
+/// The area of one prefix.
+#[derive(Debug)]
+pub struct Area {
+    /// Where it lies in the picture.
+    pub place: Place,
+    /// Its last segment.
+    pub name: Name,
+    /// Its memory and share.
+    pub figure: String,
+    /// All about it, for those who cannot see it.
+    pub facts: String,
+    /// The level that it opens.
+    pub opens: Option<usize>,
+    /// The class of its colour.
+    pub shade: &'static str,
+    /// The class of its size: what of its label has room.
+    pub room: &'static str,
+    /// What is below it, if there is room.
+    pub within: Vec<Inner>,
+}
+
+/// An area within an area.
+#[derive(Debug)]
+pub struct Inner {
+    /// Where it lies in its area, below the label.
+    pub place: Place,
+    /// Its last segment, if there is room.
+    pub name: Option<Name>,
+    /// The class of its colour.
+    pub shade: &'static str,
+}
+
+/// A rectangle in percent of the picture that it is in.
+#[derive(Debug)]
+pub struct Place {
+    /// From the left.
+    pub x: String,
+    /// From the top.
+    pub y: String,
+    /// Width.
+    pub width: String,
+    /// Height.
+    pub height: String,
+}
+
+impl Place {
+    fn of(rect: Rect, within: Rect) -> Place {
+        let part = |length: f64, of: f64| format!("{:.2}%", length / of * 100.0);
+        Place {
+            x: part(rect.x - within.x, within.width),
+            y: part(rect.y - within.y, within.height),
+            width: part(rect.width, within.width),
+            height: part(rect.height, within.height),
+        }
+    }
+}
+
+/// The map of a report, with so many areas at most; none where there is nothing to divide.
+pub fn treemap(report: &Report, most: usize, lang: Lang) -> Option<Treemap> {
+    let prefixes = &report.prefixes;
+    if prefixes.tree.is_empty() || report.totals.memory == Bytes(0) {
+        return None;
+    }
+    let all = Weight { keys: report.totals.keys, memory: report.totals.memory };
+    let mut map =
+        Mapper { lang, all, least: lightest(&prefixes.tree, most), room: most, levels: Vec::new(), rows: Vec::new() };
+    let name = Name { shown: lang.of("all keys", "所有 key").to_owned(), whole: None };
+    map.level(name, all, &prefixes.tree, prefixes.hidden.nodes, &[]);
+    let table = Table { rows: map.rows, ..table(lang) };
+    let (none, most, all) = (lang.of("none", "无"), lang.of("most", "大部分"), lang.of("all", "全部"));
+    let legend = [("s0", none), ("s1", "≤ ⅓"), ("s2", "≤ ⅔"), ("s3", most), ("s4", all)];
+    Some(Treemap { levels: map.levels, legend, table })
+}
+
+/// The weight of the last of the `most` heaviest prefixes. None is heavier than the one above it, so what weighs more hangs together.
+fn lightest(tree: &[PrefixNode], most: usize) -> Bytes {
+    let mut weights = Vec::new();
+    let mut waiting: Vec<&PrefixNode> = tree.iter().collect();
+    while let Some(node) = waiting.pop() {
+        weights.push(node.memory);
+        waiting.extend(&node.children);
+    }
+    weights.sort_unstable_by(|a, b| b.cmp(a));
+    weights.get(most.saturating_sub(1)).copied().unwrap_or_default()
+}
+
+fn table(lang: Lang) -> Table {
+    let columns = [
+        Column::text(heads::PREFIX, lang),
+        Column::number(heads::KEYS, lang),
+        Column::number(heads::MEMORY, lang),
+        Column::number(heads::SHARE, lang),
+        Column::number(heads::WITHOUT_TTL, lang).spare(),
+        Column::number(heads::DISK, lang).spare(),
+        Column::number(heads::ELEMENTS, lang).spare(),
+    ];
+    let label = lang.of("Memory by prefix", "各前缀的内存");
+    Table::new(label, columns).in_order().folded(lang.of("The same as a table", "以表格查看"))
+}
+
+/// Makes levels and rows of the tree.
+struct Mapper {
+    lang: Lang,
+    all: Weight,
+    /// Prefixes below this weight are in the rest of their level.
+    least: Bytes,
+    /// Prefixes that may still be shown: many can have exactly the least weight.
+    room: usize,
+    levels: Vec<Level>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Mapper {
+    /// Lays out what is below a prefix, and all levels below that. Returns its number.
+    fn level(
+        &mut self,
+        name: Name,
+        whole: Weight,
+        nodes: &[PrefixNode],
+        hidden: u64,
+        above: &[(usize, Name)],
+    ) -> Option<usize> {
+        let heavy =
+            nodes.iter().filter(|node| node.memory >= self.least && node.memory > Bytes(0)).count().min(self.room);
+        let shown: Vec<&PrefixNode> = nodes.iter().filter(|node| node.memory > Bytes(0)).take(heavy).collect();
+        if shown.is_empty() {
+            return None;
+        }
+        self.room -= shown.len();
+        let id = self.levels.len();
+        let facts = self.facts(whole, None);
+        self.levels.push(Level { id, above: above.to_vec(), name: name.clone(), facts, areas: Vec::new() });
+
+        let rest = rest(whole, &shown);
+        let mut weights: Vec<u64> = shown.iter().map(|node| node.memory.0).collect();
+        weights.push(rest.memory.0);
+        let rects = squarify(&weights, CANVAS);
+        let mut path = above.to_vec();
+        path.push((id, name));
+        let mut areas = Vec::new();
+        for (node, rect) in shown.iter().zip(&rects) {
+            self.row(node, path.len() - 1);
+            let opens = self.level(
+                Name::text(&node.prefix),
+                Weight { keys: node.keys, memory: node.memory },
+                &node.children,
+                node.hidden.nodes,
+                &path,
+            );
+            areas.push(self.area(node, *rect, opens));
+        }
+        let lighter = hidden.saturating_add((nodes.len() - shown.len()) as u64);
+        if let Some(rect) = rects.last().filter(|_| rest.memory > Bytes(0)) {
+            areas.push(self.rest_area(rest, lighter, *rect));
+            self.rest_row(rest, lighter, path.len() - 1);
+        }
+        if let Some(level) = self.levels.get_mut(id) {
+            level.areas = areas;
+        }
+        Some(id)
+    }
+
+    fn area(&self, node: &PrefixNode, rect: Rect, opens: Option<usize>) -> Area {
+        let weight = Weight { keys: node.keys, memory: node.memory };
+        let without = human::share_of(node.without_ttl.memory.0, node.memory.0);
+        Area {
+            place: Place::of(rect, CANVAS),
+            name: Name::text(&node.segment),
+            figure: self.figure(node.memory),
+            facts: format!("{}: {}", Name::text(&node.prefix).inline(), self.facts(weight, Some(without))),
+            opens,
+            shade: shade(node),
+            room: room(rect),
+            within: if opens.is_some() { within(node, rect) } else { Vec::new() },
+        }
+    }
+
+    fn rest_area(&self, rest: Weight, lighter: u64, rect: Rect) -> Area {
+        let name = self.rest_name(lighter);
+        Area {
+            place: Place::of(rect, CANVAS),
+            figure: self.figure(rest.memory),
+            facts: format!("{name}: {}", self.facts(rest, None)),
+            name: Name { shown: name, whole: None },
+            opens: None,
+            shade: "rest",
+            room: room(rect),
+            within: Vec::new(),
+        }
+    }
+
+    /// What is not shown of a level.
+    fn rest_name(&self, lighter: u64) -> String {
+        let nodes = human::count(lighter);
+        match lighter {
+            0 => self.lang.of("other keys", "其他 key").to_owned(),
+            _ => say!(self.lang, "{nodes} lighter", "其余 {nodes} 个"),
+        }
+    }
+
+    fn figure(&self, memory: Bytes) -> String {
+        format!("{} · {}", human::bytes(memory.0), human::share_of(memory.0, self.all.memory.0))
+    }
+
+    fn facts(&self, weight: Weight, without_ttl: Option<String>) -> String {
+        let lang = self.lang;
+        let keys = human::counted(weight.keys, nouns::KEY, lang);
+        let (memory, share) = (human::bytes(weight.memory.0), human::share_of(weight.memory.0, self.all.memory.0));
+        let without = without_ttl
+            .map_or_else(String::new, |share| say!(lang, ", {share} of it never expires", "，其中 {share} 永不过期"));
+        say!(lang, "{keys}, {memory}, {share} of all memory{without}", "{keys}，{memory}，占总内存 {share}{without}")
+    }
+
+    fn row(&mut self, node: &PrefixNode, depth: usize) {
+        self.rows.push(vec![
+            Cell::Name(Name::text(&node.prefix), depth),
+            Cell::count(node.keys),
+            Cell::bytes(node.memory),
+            Cell::share(node.memory.0, self.all.memory.0),
+            Cell::portion(node.without_ttl.keys, node.keys),
+            Cell::bytes(node.disk),
+            Cell::count(node.elements),
+        ]);
+    }
+
+    fn rest_row(&mut self, rest: Weight, lighter: u64, depth: usize) {
+        let name = self.rest_name(lighter);
+        self.rows.push(vec![
+            Cell::Faint(name, depth),
+            Cell::count(rest.keys),
+            Cell::bytes(rest.memory),
+            Cell::share(rest.memory.0, self.all.memory.0),
+            Cell::Absent,
+            Cell::Absent,
+            Cell::Absent,
+        ]);
+    }
+}
+
+/// What a level has besides the prefixes shown: lighter ones, and keys that end there.
+fn rest(whole: Weight, shown: &[&PrefixNode]) -> Weight {
+    let memory: Bytes = shown.iter().map(|node| node.memory).sum();
+    let keys = shown.iter().fold(0u64, |sum, node| sum.saturating_add(node.keys));
+    Weight { keys: whole.keys.saturating_sub(keys), memory: Bytes(whole.memory.0.saturating_sub(memory.0)) }
+}
+
+/// The colour says how much of the memory never expires.
+fn shade(node: &PrefixNode) -> &'static str {
+    match tenths(node.without_ttl.memory.0, node.memory.0) {
+        0 => "s0",
+        1..=333 => "s1",
+        334..=666 => "s2",
+        667..=999 => "s3",
+        _ => "s4",
+    }
+}
+
+/// What of the label an area of that size has room for, on a wide screen and on a narrow one.
+fn room(rect: Rect) -> &'static str {
+    match (rect.width, rect.height) {
+        (width, height) if width < 58.0 || height < 24.0 => "bare",
+        (width, height) if width < 200.0 && height < LABEL => "one wide-only",
+        (_, height) if height < LABEL => "one",
+        (width, _) if width < 200.0 => "two wide-only",
+        _ => "two",
+    }
+}
+
+/// The heaviest prefixes below one, drawn within its area.
+fn within(node: &PrefixNode, rect: Rect) -> Vec<Inner> {
+    if rect.width < 110.0 || rect.height < LABEL + 50.0 {
+        return Vec::new();
+    }
+    let field = Rect { x: 0.0, y: 0.0, width: rect.width, height: rect.height - LABEL };
+    let shown: Vec<&PrefixNode> = node.children.iter().filter(|child| child.memory > Bytes(0)).take(WITHIN).collect();
+    let mut weights: Vec<u64> = shown.iter().map(|child| child.memory.0).collect();
+    weights.push(rest(Weight { keys: node.keys, memory: node.memory }, &shown).memory.0);
+    let rects = squarify(&weights, field);
+    let inner = shown.iter().zip(rects).filter(|(_, rect)| rect.width > 5.0 && rect.height > 5.0);
+    let inner = inner.map(|(child, rect)| Inner {
+        place: Place::of(rect, field),
+        name: (rect.width > 64.0 && rect.height > 24.0).then(|| Name::text(&child.segment)),
+        shade: shade(child),
+    });
+    inner.collect()
+}

@@ -1,0 +1,216 @@
+//! The text format that Prometheus reads.
+//!
+//! There are two: the text format 0.0.4, which node_exporter's textfile collector takes, and OpenMetrics 1.0. What is written
+//! is both: every metric is a gauge, families stand together, no sample has a time, there is no empty line, and the lines
+//! that only OpenMetrics knows, `# UNIT` and `# EOF`, are comments to the other.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use crate::render::key_text::{fit, text};
+use crate::units::{Bytes, Millis};
+
+/// Longer values of labels lose their middle: some servers refuse what is longer than a few hundred bytes.
+const LONGEST_LABEL: usize = 160;
+
+/// Metrics in the making.
+#[derive(Debug)]
+pub(super) struct Exposition {
+    labels: Vec<(String, String)>,
+    families: Vec<Family>,
+}
+
+/// All samples of one name.
+#[derive(Debug)]
+pub(super) struct Family {
+    name: &'static str,
+    help: &'static str,
+    samples: Vec<(String, Value)>,
+    /// Places of samples by labels: a series may be there once.
+    places: HashMap<String, usize>,
+}
+
+/// The value of a sample.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Value {
+    /// A count or a size, exactly.
+    Whole(i128),
+    /// A time, in seconds.
+    Seconds(f64),
+}
+
+impl From<u64> for Value {
+    fn from(count: u64) -> Value {
+        Value::Whole(count.into())
+    }
+}
+
+impl From<i64> for Value {
+    fn from(count: i64) -> Value {
+        Value::Whole(count.into())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(is_so: bool) -> Value {
+        Value::Whole(is_so.into())
+    }
+}
+
+impl From<Bytes> for Value {
+    fn from(bytes: Bytes) -> Value {
+        bytes.0.into()
+    }
+}
+
+impl From<Millis> for Value {
+    fn from(time: Millis) -> Value {
+        Value::Seconds(time.0 as f64 / 1000.0)
+    }
+}
+
+impl Value {
+    fn plus(self, other: Value) -> Value {
+        match (self, other) {
+            (Value::Whole(one), Value::Whole(other)) => Value::Whole(one.saturating_add(other)),
+            _ => other,
+        }
+    }
+}
+
+impl Exposition {
+    /// Nothing yet; every sample has these labels.
+    pub fn new(labels: Vec<(String, String)>) -> Exposition {
+        Exposition { labels, families: Vec::new() }
+    }
+
+    /// Begins the next family.
+    pub fn family(&mut self, name: &'static str, help: &'static str) -> &mut Family {
+        let at = self.families.len();
+        self.families.push(Family { name, help, samples: Vec::new(), places: HashMap::new() });
+        &mut self.families[at]
+    }
+
+    /// Adds a family of samples that one label tells apart.
+    pub fn each<T: AsRef<str>>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        label: &str,
+        rows: impl IntoIterator<Item = (T, Value)>,
+    ) {
+        let family = self.family(name, help);
+        for (own, value) in rows {
+            family.sample(&[(label, own.as_ref())], value);
+        }
+    }
+
+    /// Adds a family of a single sample; nothing where there is no value.
+    pub fn one(&mut self, name: &'static str, help: &'static str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.family(name, help).sample(&[], value);
+        }
+    }
+
+    /// Writes the families that have samples.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let common: Vec<String> = self.labels.iter().map(|(name, value)| label(name, value)).collect();
+        let common = common.join(",");
+        for family in self.families.iter().filter(|family| !family.samples.is_empty()) {
+            family.write(&common, out)?;
+        }
+        writeln!(out, "# EOF")
+    }
+}
+
+impl Family {
+    /// Adds a sample. What has the labels of another is added to it: names that differ may look alike once they are short.
+    pub fn sample(&mut self, labels: &[(&str, &str)], value: impl Into<Value>) -> &mut Family {
+        let labels: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
+        let (labels, value) = (labels.join(","), value.into());
+        let next = self.samples.len();
+        let place = *self.places.entry(labels.clone()).or_insert(next);
+        match self.samples.get_mut(place) {
+            Some((_, there)) => *there = there.plus(value),
+            None => self.samples.push((labels, value)),
+        }
+        self
+    }
+
+    fn write(&self, common: &str, out: &mut dyn Write) -> io::Result<()> {
+        let name = self.name;
+        writeln!(out, "# HELP {name} {}", self.help)?;
+        writeln!(out, "# TYPE {name} gauge")?;
+        if let Some(unit) = ["bytes", "seconds"].into_iter().find(|unit| name.ends_with(unit)) {
+            writeln!(out, "# UNIT {name} {unit}")?;
+        }
+        for (own, value) in &self.samples {
+            let labels: Vec<&str> = [common, own].into_iter().filter(|labels| !labels.is_empty()).collect();
+            let labels = labels.join(",");
+            let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
+            match value {
+                Value::Whole(value) => writeln!(out, "{name}{labels} {value}")?,
+                Value::Seconds(value) => writeln!(out, "{name}{labels} {value}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A label as it is written. Hidden characters are escaped as on a terminal, since dashboards show what they are given.
+fn label(name: &str, value: &str) -> String {
+    let shown = text(value);
+    let mut label = format!("{name}=\"");
+    for c in fit(&shown, LONGEST_LABEL).chars() {
+        match c {
+            '\\' => label.push_str("\\\\"),
+            '"' => label.push_str("\\\""),
+            '\n' => label.push_str("\\n"),
+            c => label.push(c),
+        }
+    }
+    label.push('"');
+    label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(exposition: &Exposition) -> String {
+        let mut out = Vec::new();
+        exposition.write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn families_stand_together_and_empty_ones_not_at_all() {
+        let mut exposition = Exposition::new(vec![("instance".into(), "a\"b".into())]);
+        exposition.family("a_bytes", "Sizes.").sample(&[("x", "1\n2")], Bytes(u64::MAX)).sample(&[], Bytes(3));
+        exposition.family("b", "Nothing.");
+        exposition.one("c_seconds", "A time.", Some(Millis(-1_500)));
+        let expected = r#"# HELP a_bytes Sizes.
+# TYPE a_bytes gauge
+# UNIT a_bytes bytes
+a_bytes{instance="a\"b",x="1\\n2"} 18446744073709551615
+a_bytes{instance="a\"b"} 3
+# HELP c_seconds A time.
+# TYPE c_seconds gauge
+# UNIT c_seconds seconds
+c_seconds{instance="a\"b"} -1.5
+# EOF
+"#;
+        assert_eq!(written(&exposition), expected);
+    }
+
+    #[test]
+    fn no_series_is_there_twice() {
+        let mut exposition = Exposition::new(vec![]);
+        let long = |end: &str| format!("{}{end}{}", "a".repeat(500), "b".repeat(500));
+        let family = exposition.family("keys", "Keys.");
+        family.sample(&[("x", &long("1"))], 1u64).sample(&[("x", &long("2"))], 2u64);
+        let text = written(&exposition);
+        assert!(text.lines().count() == 4 && text.contains("} 3\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() < 200));
+    }
+}

@@ -1,0 +1,266 @@
+//! The report for Prometheus: what goes up and down from night to night, for dashboards and alerts, as a file for
+//! node_exporter's textfile collector.
+//!
+//! The number of series is bounded, whatever is in the snapshot: `--top` patterns, budgets and owners, [`MOST_DATABASES`]
+//! databases, and otherwise what this program has names for. The names of metrics and labels stay; new ones may come.
+
+mod exposition;
+
+use std::io::{self, Write};
+
+use super::Renderer;
+use crate::report::{Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
+use crate::units::Millis;
+use exposition::{Exposition, Value};
+
+/// Databases with series of their own; those behind are one.
+const MOST_DATABASES: usize = 64;
+
+/// The labels that the metrics have themselves.
+const LABELS: [&str; 18] = [
+    "ask", "change", "checksum", "db", "encoding", "extends", "idle", "left", "model", "owner", "pattern", "policy",
+    "rule", "server", "severity", "stat", "table", "type",
+];
+
+/// Writes [`Format::Prometheus`](super::Format::Prometheus).
+#[derive(Debug, Clone)]
+pub struct PrometheusRenderer {
+    top: usize,
+    labels: Vec<(String, String)>,
+}
+
+impl PrometheusRenderer {
+    /// A renderer of series of so many patterns at most. Every sample has `labels`, whose names have to be such that
+    /// [`is_label`] takes.
+    pub fn new(top: usize, labels: Vec<(String, String)>) -> Self {
+        PrometheusRenderer { top, labels }
+    }
+}
+
+/// Whether a label of a user's own may have this name.
+pub fn is_label(name: &str) -> bool {
+    let sound = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !name.starts_with("__");
+    sound && begins && !LABELS.contains(&name) && name != "version"
+}
+
+impl Renderer for PrometheusRenderer {
+    fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let mut metrics = Exposition::new(self.labels.clone());
+        let to = &mut metrics;
+        identity(report, to);
+        files(report, to);
+        totals(report, to);
+        databases(report, to);
+        types(report, to);
+        if let Some(instance) = &report.instance {
+            of_instance(instance, to);
+        }
+        patterns(report.patterns.list.get(..self.top).unwrap_or(&report.patterns.list), to);
+        findings(report, to);
+        policy(report, self.top, to);
+        expiry(report, to);
+        access(report, to);
+        elsewhere(report, to);
+        metrics.write(out)
+    }
+}
+
+fn identity(report: &Report, to: &mut Exposition) {
+    let server = format!("{} {}", report.server.family, report.server.version);
+    let labels = [
+        ("version", &*report.rdblens),
+        ("server", server.trim()),
+        ("model", &report.server.model),
+        ("policy", &report.findings.policy),
+        ("extends", report.findings.extends.as_deref().unwrap_or_default()),
+    ];
+    to.family("rdblens_report_info", "What the report was made with, and of; always 1.").sample(&labels, true);
+    to.one("rdblens_report_complete", "Whether every file could be read to its end.", Some(report.complete));
+    let taken = report.server.ctime.map(|seconds| Millis(seconds.saturating_mul(1000)));
+    to.one("rdblens_snapshot_timestamp_seconds", "When the snapshot was taken.", taken);
+    to.one("rdblens_snapshot_size_bytes", "Bytes of the snapshots, decompressed.", Some(report.source.bytes));
+}
+
+fn files(report: &Report, to: &mut Exposition) {
+    let states = [
+        Checksum::Ok,
+        Checksum::Mismatch,
+        Checksum::NotComputed,
+        Checksum::Absent,
+        Checksum::Skipped,
+        Checksum::NotReached,
+    ];
+    let family = to.family("rdblens_files", "Input files by the state of their checksum.");
+    for state in states {
+        let files = report.source.files.iter().filter(|file| file.checksum == state).count() as u64;
+        family.sample(&[("checksum", state.name())], files);
+    }
+    let faulty = report.source.files.iter().filter(|file| !file.errors.is_empty()).count() as u64;
+    to.one("rdblens_files_with_errors", "Input files that could not be read in full.", Some(faulty));
+    let damaged = report.source.files.iter().fold(0u64, |sum, file| sum.saturating_add(file.damaged_keys));
+    to.one("rdblens_keys_damaged", "Keys whose value is damaged; no other figure counts them.", Some(damaged));
+}
+
+fn totals(report: &Report, to: &mut Exposition) {
+    let it = &report.totals;
+    to.one("rdblens_keys", "Keys.", Some(it.keys));
+    to.one("rdblens_memory_bytes", "Memory of the keys on the server.", Some(it.memory));
+    to.one("rdblens_disk_bytes", "Bytes of the keys in the file.", Some(it.disk));
+    to.one("rdblens_key_names_bytes", "Bytes of the keys' names.", Some(it.name_bytes));
+    to.one("rdblens_elements", "Elements of collections; a string counts as one.", Some(it.elements));
+    to.one("rdblens_keys_without_ttl", "Keys that never expire.", Some(it.without_ttl.keys));
+    to.one("rdblens_memory_without_ttl_bytes", "Memory of keys that never expire.", Some(it.without_ttl.memory));
+    to.one("rdblens_keys_expired", "Keys that had expired and were still there.", Some(it.expired.keys));
+    to.one("rdblens_memory_expired_bytes", "Memory of keys that had expired.", Some(it.expired.memory));
+    let big = &report.big_keys;
+    to.one("rdblens_keys_big", "Keys over the limits of size.", Some(big.keys));
+    to.one("rdblens_memory_big_bytes", "Memory of keys over the limits of size.", Some(big.memory));
+    to.one("rdblens_keys_big_expiring", "Keys over the limits of size that expire.", Some(big.expiring));
+    to.one("rdblens_patterns", "Different patterns of names.", Some(report.patterns.distinct));
+}
+
+fn databases(report: &Report, to: &mut Exposition) {
+    let names: Vec<String> = (0..report.databases.len())
+        .zip(&report.databases)
+        .map(|(at, database)| if at < MOST_DATABASES { database.db.to_string() } else { "other".to_owned() })
+        .collect();
+    let all = || names.iter().zip(&report.databases);
+    let rows = all().map(|(db, row)| (db, row.keys.into()));
+    to.each("rdblens_database_keys", "Keys by database.", "db", rows);
+    let rows = all().map(|(db, row)| (db, row.memory.into()));
+    to.each("rdblens_database_memory_bytes", "Memory by database.", "db", rows);
+    let rows = all().map(|(db, row)| (db, row.with_ttl.into()));
+    to.each("rdblens_database_keys_with_ttl", "Keys that expire by database.", "db", rows);
+}
+
+fn types(report: &Report, to: &mut Exposition) {
+    let mut each = |name, help, value: &dyn Fn(&TypeRow) -> Value| {
+        let family = to.family(name, help);
+        for row in &report.types {
+            family.sample(&[("type", row.kind.name()), ("encoding", &row.encoding)], value(row));
+        }
+    };
+    each("rdblens_type_keys", "Keys by type and encoding.", &|row| row.keys.into());
+    each("rdblens_type_memory_bytes", "Memory by type and encoding.", &|row| row.memory.into());
+    each("rdblens_type_elements", "Elements by type and encoding; bytes of strings.", &|row| row.elements.into());
+}
+
+fn of_instance(instance: &Instance, to: &mut Exposition) {
+    let total = "Memory of keys and tables, without what a server takes to start.";
+    to.one("rdblens_instance_memory_bytes", total, Some(instance.total));
+    to.one("rdblens_instance_dataset_bytes", "That memory without the tables' overhead.", Some(instance.dataset));
+    to.one("rdblens_instance_used_memory_bytes", "What the servers said they used.", instance.used_mem);
+    let Tables { main, expires, slots } = instance.tables;
+    to.family("rdblens_instance_table_bytes", "Memory of the tables that hold the keys.")
+        .sample(&[("table", "main")], main)
+        .sample(&[("table", "expires")], expires)
+        .sample(&[("table", "slots")], slots);
+}
+
+fn patterns(list: &[PatternRow], to: &mut Exposition) {
+    let rows = list.iter().map(|row| (&row.pattern, row.keys.into()));
+    to.each("rdblens_pattern_keys", "Keys of the heaviest patterns.", "pattern", rows);
+    let rows = list.iter().map(|row| (&row.pattern, row.memory.into()));
+    to.each("rdblens_pattern_memory_bytes", "Memory of the heaviest patterns.", "pattern", rows);
+    let rows = list.iter().map(|row| (&row.pattern, row.elements.into()));
+    to.each("rdblens_pattern_elements", "Elements of the heaviest patterns.", "pattern", rows);
+    let rows = list.iter().map(|row| (&row.pattern, row.without_ttl.keys.into()));
+    to.each("rdblens_pattern_keys_without_ttl", "Keys of the heaviest patterns that never expire.", "pattern", rows);
+}
+
+fn findings(report: &Report, to: &mut Exposition) {
+    let findings = &report.findings;
+    let rows = findings.severities.iter().map(|row| (&row.severity, row.findings.into()));
+    to.each("rdblens_findings", "Rules that are broken, by severity.", "severity", rows);
+    let is_broken = |id: &Word| findings.list.iter().any(|finding| finding.rule == *id);
+    let rows = findings.checked.iter().map(|id| (id, is_broken(id).into()));
+    to.each("rdblens_rule_broken", "Whether a rule in force is broken.", "rule", rows);
+    let mut each = |name, help, value: &dyn Fn(&Finding) -> Option<Value>| {
+        let family = to.family(name, help);
+        for (row, value) in findings.list.iter().filter_map(|row| Some((row, value(row)?))) {
+            family.sample(&[("rule", &row.rule), ("severity", &row.severity)], value);
+        }
+    };
+    each("rdblens_finding_keys", "Keys that break a rule.", &|row| Some(row.keys.into()));
+    each("rdblens_finding_memory_bytes", "Memory of the keys that break a rule.", &|row| Some(row.memory.into()));
+    each("rdblens_finding_patterns", "Patterns that break a rule.", &|row| Some(row.distinct_patterns.into()));
+    let saves = "Memory that the remedy would save, where it can be told.";
+    each("rdblens_finding_savings_bytes", saves, &|row| row.saves.map(Value::from));
+    if let Some(baseline) = &findings.baseline {
+        to.family("rdblens_baseline_changes", "Findings against those of the earlier report.")
+            .sample(&[("change", "new")], baseline.new.len() as u64)
+            .sample(&[("change", "worse")], baseline.worse.len() as u64)
+            .sample(&[("change", "fixed")], baseline.fixed.len() as u64);
+    }
+}
+
+fn policy(report: &Report, top: usize, to: &mut Exposition) {
+    let budgets = || report.findings.budgets.iter().take(top);
+    let rows = budgets().map(|row| (&row.pattern, row.memory.into()));
+    to.each("rdblens_budget_memory_bytes", "What the keys of a budget take.", "pattern", rows);
+    let rows = budgets().map(|row| (&row.pattern, row.allowed.into()));
+    to.each("rdblens_budget_allowed_bytes", "What they may take.", "pattern", rows);
+    let owners =
+        || report.findings.by_owner.iter().take(top).map(|row| (row.owner.as_deref().unwrap_or_default(), row));
+    let rows = owners().map(|(owner, row)| (owner, row.keys.into()));
+    to.each("rdblens_owner_keys", "Keys by owner; an empty one for keys without.", "owner", rows);
+    let rows = owners().map(|(owner, row)| (owner, row.memory.into()));
+    to.each("rdblens_owner_memory_bytes", "Memory by owner.", "owner", rows);
+    let rows = owners().map(|(owner, row)| (owner, row.broken.keys.into()));
+    to.each("rdblens_owner_keys_breaking", "Keys that break a rule by owner.", "owner", rows);
+    if let Some(fit) = &report.findings.dictionary {
+        let none = "Keys that no entry of the data dictionary matches.";
+        to.one("rdblens_keys_unregistered", none, Some(fit.unregistered.keys));
+    }
+}
+
+fn expiry(report: &Report, to: &mut Exposition) {
+    let classes = &report.expiry.classes;
+    let rows = classes.iter().map(|class| (&class.left, class.keys.into()));
+    to.each("rdblens_expiry_keys", "Keys by the time they had left.", "left", rows);
+    let rows = classes.iter().map(|class| (&class.left, class.memory.into()));
+    to.each("rdblens_expiry_memory_bytes", "Memory by the time that keys had left.", "left", rows);
+    to.one("rdblens_next_expiry_timestamp_seconds", "When the next key expires.", report.expiry.next);
+    to.one("rdblens_last_expiry_timestamp_seconds", "When the last key expires.", report.expiry.last);
+}
+
+fn access(report: &Report, to: &mut Exposition) {
+    let idle = || report.idle.iter().flat_map(|idle| &idle.classes);
+    let rows = idle().map(|class| (&class.idle, class.keys.into()));
+    to.each("rdblens_idle_keys", "Keys by the time since their last access.", "idle", rows);
+    let rows = idle().map(|class| (&class.idle, class.memory.into()));
+    to.each("rdblens_idle_memory_bytes", "Memory by the time since the last access.", "idle", rows);
+    if let Some(slots) = &report.slots {
+        to.one("rdblens_slots", "Cluster slots that hold a key.", Some(slots.used));
+        to.family("rdblens_slot_memory_bytes", "Memory of a cluster slot that holds a key.")
+            .sample(&[("stat", "mean")], slots.mean)
+            .sample(&[("stat", "p50")], slots.p50)
+            .sample(&[("stat", "p99")], slots.p99)
+            .sample(&[("stat", "max")], slots.max);
+    }
+    if let Some(streams) = &report.streams {
+        to.one("rdblens_stream_entries", "Entries of all streams.", Some(streams.entries));
+        to.one("rdblens_stream_groups", "Consumer groups of all streams.", Some(streams.groups));
+        to.one("rdblens_stream_pending", "Entries delivered but not acknowledged.", Some(streams.pending));
+    }
+}
+
+fn elsewhere(report: &Report, to: &mut Exposition) {
+    let Some(what_if) = &report.what_if else { return };
+    let rows = what_if.alternatives.iter().map(|row| (&row.ask, row.memory.into()));
+    to.each("rdblens_what_if_memory_bytes", "Memory that the keys would take elsewhere.", "ask", rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_users_do_not_collide() {
+        assert!(is_label("instance") && is_label("_a1"));
+        for wrong in ["", "1a", "a-b", "__name__", "pattern", "version", "é"] {
+            assert!(!is_label(wrong), "{wrong}");
+        }
+    }
+}

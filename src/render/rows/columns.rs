@@ -1,0 +1,210 @@
+//! Rows as columns: what a row group of a Parquet file is made of.
+
+use super::Row;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    /// A number below 2¹⁵.
+    Small,
+    Number,
+    /// Milliseconds since the epoch.
+    Time,
+    Text,
+    Binary,
+}
+
+/// A column, as readers see it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    pub name: &'static str,
+    pub holds: Type,
+    /// Whether every row has a value.
+    pub required: bool,
+}
+
+const fn required(name: &'static str, holds: Type) -> Column {
+    Column { name, holds, required: true }
+}
+
+const fn optional(name: &'static str, holds: Type) -> Column {
+    Column { name, holds, required: false }
+}
+
+/// All columns in their order, which is that of [`Columns::push`].
+pub(super) const COLUMNS: [Column; 18] = [
+    required("db", Type::Number),
+    optional("key", Type::Text),
+    optional("key_bytes", Type::Binary),
+    required("type", Type::Text),
+    optional("module", Type::Text),
+    required("encoding", Type::Text),
+    optional("length", Type::Number),
+    required("memory", Type::Number),
+    required("disk", Type::Number),
+    optional("expires_at", Type::Time),
+    optional("idle", Type::Number),
+    optional("freq", Type::Small),
+    required("slot", Type::Small),
+    required("pattern", Type::Text),
+    optional("fields_with_ttl", Type::Number),
+    optional("groups", Type::Number),
+    optional("pending", Type::Number),
+    optional("source", Type::Text),
+];
+
+/// The first and the last millisecond of the years 1 to 9999. Readers convert times to microseconds or to their language's
+/// own type, and a single time beyond these limits would make them refuse the whole column.
+const TIMES: (i64, i64) = (-62_135_596_800_000, 253_402_300_799_999);
+
+/// The values of one column; absent ones are in `present` only.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    /// 1 for each row that has a value, else 0: what Parquet calls definition levels.
+    pub present: Vec<i16>,
+    pub numbers: Vec<i64>,
+    /// Texts one behind the other, and where each ends.
+    pub bytes: Vec<u8>,
+    pub ends: Vec<usize>,
+}
+
+/// One value of a row.
+enum Cell<'a> {
+    Number(Option<i64>),
+    Bytes(Option<&'a [u8]>),
+}
+
+impl Values {
+    fn push(&mut self, cell: &Cell<'_>) {
+        let present = match cell {
+            Cell::Number(number) => {
+                self.numbers.extend(number);
+                number.is_some()
+            }
+            Cell::Bytes(None) => false,
+            Cell::Bytes(Some(bytes)) => {
+                self.bytes.extend_from_slice(bytes);
+                self.ends.push(self.bytes.len());
+                true
+            }
+        };
+        self.present.push(i16::from(present));
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        self.present.truncate(rows);
+        let left = self.present.iter().filter(|present| **present == 1).count();
+        self.numbers.truncate(left);
+        self.ends.truncate(left);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or_default());
+    }
+
+    fn append(&mut self, other: Values) {
+        self.present.extend(other.present);
+        self.numbers.extend(other.numbers);
+        let before = self.bytes.len();
+        self.ends.extend(other.ends.iter().map(|end| before + end));
+        self.bytes.extend(other.bytes);
+    }
+}
+
+/// Some rows, column by column.
+#[derive(Debug, Default)]
+pub struct Columns {
+    values: [Values; COLUMNS.len()],
+}
+
+impl Columns {
+    /// Appends a row.
+    pub fn push(&mut self, row: &Row<'_>) {
+        let number = |number: Option<u64>| Cell::Number(number.map(held));
+        fn text(text: Option<&str>) -> Cell<'_> {
+            Cell::Bytes(text.map(str::as_bytes))
+        }
+        let cells: [Cell<'_>; COLUMNS.len()] = [
+            number(Some(row.db)),
+            text(row.key),
+            Cell::Bytes(row.key_bytes),
+            text(Some(row.kind.name())),
+            text(row.module),
+            text(Some(row.encoding)),
+            number(row.length),
+            number(Some(row.memory.0)),
+            number(Some(row.disk.0)),
+            Cell::Number(row.expires_at.map(|at| at.0.clamp(TIMES.0, TIMES.1))),
+            number(row.idle),
+            number(row.freq.map(u64::from)),
+            number(Some(u64::from(row.slot))),
+            text(Some(row.pattern)),
+            number(row.fields_with_ttl),
+            number(row.groups),
+            number(row.pending),
+            text(row.source),
+        ];
+        self.values.iter_mut().zip(&cells).for_each(|(values, cell)| values.push(cell));
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.values[0].present.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of all texts.
+    pub(super) fn bytes(&self) -> usize {
+        self.values.iter().map(|values| values.bytes.len()).sum()
+    }
+
+    /// Leaves the first so many rows.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        if rows < self.len() {
+            self.values.iter_mut().for_each(|values| values.truncate(rows));
+        }
+    }
+
+    /// Appends all rows of `other`.
+    pub(super) fn append(&mut self, other: Columns) {
+        self.values.iter_mut().zip(other.values).for_each(|(values, other)| values.append(other));
+    }
+
+    /// The values of each column.
+    pub(super) fn into_values(self) -> [Values; COLUMNS.len()] {
+        self.values
+    }
+}
+
+/// The number; one of 2⁶³ or more, which only a damaged file has, is held below it.
+fn held(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(cells: &[Option<&[u8]>]) -> Values {
+        let mut values = Values::default();
+        cells.iter().for_each(|cell| values.push(&Cell::Bytes(*cell)));
+        values
+    }
+
+    #[test]
+    fn absent_values_take_no_room_and_cutting_keeps_step() {
+        let mut values = texts(&[Some(b"one"), None, Some(b""), Some(b"four")]);
+        values.truncate(3);
+        assert_eq!((values.present.as_slice(), values.ends.as_slice()), ([1, 0, 1].as_slice(), [3, 3].as_slice()));
+        assert_eq!(values.bytes, b"one");
+    }
+
+    #[test]
+    fn appended_values_come_behind() {
+        let mut values = texts(&[Some(b"one")]);
+        values.append(texts(&[None, Some(b"three")]));
+        assert_eq!((values.bytes.as_slice(), values.ends.as_slice()), (b"onethree".as_slice(), [3, 8].as_slice()));
+        assert_eq!(values.present, [1, 0, 1]);
+    }
+}

@@ -1,0 +1,148 @@
+//! A Parquet file of rows, for DuckDB, pandas and whatever else reads columns.
+//!
+//! Row groups are cut from the rows in file order, so the bytes are the same whatever the number of threads. The columns of
+//! a group are encoded beside each other, each into memory, and put out one behind the other: nothing is ever sought, so
+//! a pipe will do. What is held at a time is one group.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, ZstdLevel};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use parquet::data_type::ByteArray;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type as Schema, TypePtr};
+use rayon::prelude::*;
+
+use super::columns::{COLUMNS, Column, Columns, Type, Values};
+
+/// Rows of a group. Readers share the work out by groups, and skip those whose statistics exclude what is asked for.
+const GROUP_ROWS: usize = 128 << 10;
+
+/// Bytes of texts after which a group of fewer rows is ended: a name may take half a gigabyte.
+const GROUP_BYTES: usize = 64 << 20;
+
+/// A Parquet file in the making.
+pub struct ParquetFile<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    group: Columns,
+}
+
+impl<W: Write + Send> ParquetFile<W> {
+    /// Begins the file.
+    pub fn new(out: W) -> io::Result<Self> {
+        let file = SerializedFileWriter::new(out, schema().map_err(into_io)?, Arc::new(properties().map_err(into_io)?));
+        Ok(ParquetFile { file: file.map_err(into_io)?, group: Columns::default() })
+    }
+
+    /// Appends the first so many of these rows.
+    pub fn add(&mut self, mut rows: Columns, count: usize) -> io::Result<()> {
+        rows.truncate(count);
+        self.group.append(rows);
+        if self.group.len() < GROUP_ROWS && self.group.bytes() < GROUP_BYTES {
+            return Ok(());
+        }
+        self.end_group().map_err(into_io)
+    }
+
+    /// Ends the file; without it no reader takes it for one.
+    pub fn finish(mut self) -> io::Result<()> {
+        if !self.group.is_empty() {
+            self.end_group().map_err(into_io)?;
+        }
+        self.file.close().map(|_| ()).map_err(into_io)
+    }
+
+    fn end_group(&mut self) -> Result<()> {
+        let (columns, properties) = (self.file.schema_descr().columns().to_vec(), self.file.properties());
+        let encoded: Vec<(Bytes, ColumnCloseResult)> = columns
+            .into_par_iter()
+            .zip(std::mem::take(&mut self.group).into_values())
+            .map(|(column, values)| encode(column, properties, values))
+            .collect::<Result<_>>()?;
+        let mut group = self.file.next_row_group()?;
+        for (bytes, closed) in encoded {
+            group.append_column(&bytes, closed)?;
+        }
+        group.close().map(|_| ())
+    }
+}
+
+/// One column of a group as its bytes in the file.
+fn encode(
+    column: ColumnDescPtr,
+    properties: &Arc<WriterProperties>,
+    values: Values,
+) -> Result<(Bytes, ColumnCloseResult)> {
+    let present = (column.max_def_level() > 0).then_some(values.present.as_slice());
+    let mut sink = TrackedWrite::new(Vec::new());
+    let pages = Box::new(SerializedPageWriter::new(&mut sink));
+    let mut writer = get_column_writer(column, Arc::clone(properties), pages);
+    match &mut writer {
+        ColumnWriter::Int32ColumnWriter(writer) => {
+            let numbers: Vec<i32> = values.numbers.iter().map(|n| i32::try_from(*n).unwrap_or(i32::MAX)).collect();
+            writer.write_batch(&numbers, present, None)?;
+        }
+        ColumnWriter::Int64ColumnWriter(writer) => {
+            writer.write_batch(&values.numbers, present, None)?;
+        }
+        ColumnWriter::ByteArrayColumnWriter(writer) => {
+            let (all, mut start) = (Bytes::from(values.bytes), 0);
+            let texts: Vec<ByteArray> = values
+                .ends
+                .iter()
+                .map(|end| ByteArray::from(all.slice(std::mem::replace(&mut start, *end)..*end)))
+                .collect();
+            writer.write_batch(&texts, present, None)?;
+        }
+        _ => return Err(ParquetError::NYI("a column of a type that no row has".to_owned())),
+    }
+    let closed = writer.close()?;
+    Ok((sink.into_inner()?.into(), closed))
+}
+
+fn schema() -> Result<TypePtr> {
+    let columns = COLUMNS.iter().map(|column| column_schema(column).map(Arc::new)).collect::<Result<_>>()?;
+    Schema::group_type_builder("keys").with_fields(columns).build().map(Arc::new)
+}
+
+fn column_schema(column: &Column) -> Result<Schema> {
+    use parquet::basic::Type as Physical;
+    let (physical, logical) = match column.holds {
+        Type::Small => (Physical::INT32, Some(LogicalType::integer(16, true))),
+        Type::Number => (Physical::INT64, None),
+        Type::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
+        Type::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Type::Binary => (Physical::BYTE_ARRAY, None),
+    };
+    let repetition = if column.required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+    Schema::primitive_type_builder(column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
+}
+
+fn properties() -> Result<WriterProperties> {
+    let mut properties = WriterProperties::builder()
+        .set_created_by(format!("rdblens version {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        // Statistics and offsets of single pages would help only if rows were sorted.
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true);
+    // No name comes twice: a dictionary of them would be built in vain.
+    for name in ["key", "key_bytes"] {
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from(name), false);
+    }
+    Ok(properties.build())
+}
+
+/// A failure to write as it was: whether a pipe was closed matters to the caller.
+fn into_io(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(cause) => io::Error::other(cause),
+        },
+        error => io::Error::other(error),
+    }
+}

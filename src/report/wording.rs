@@ -1,0 +1,39 @@
+//! Texts of rules in a report. Fields of JSON are in English in every language, so that `demand` is; `demand_zh` beside it
+//! is the same in Chinese, so that any version of the program can make a page in Chinese of a stored report.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::policy::wording::Wording;
+
+/// Declares how a text is written and read under the name of a field; to be flattened into the object that it is of.
+macro_rules! in_both_languages {
+    ($name:ident, $zh:ident, $what:literal) => {
+        pub(super) mod $name {
+            use super::*;
+
+            /// The fields.
+            #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+            pub struct Form {
+                #[doc = $what]
+                $name: String,
+                /// The same in Chinese.
+                #[serde(skip_serializing_if = "Option::is_none")]
+                $zh: Option<String>,
+            }
+
+            pub fn serialize<S: Serializer>(wording: &Wording, serializer: S) -> Result<S::Ok, S::Error> {
+                let Wording { en, zh } = wording;
+                Form { $name: en.clone(), $zh: (zh != en).then(|| zh.clone()) }.serialize(serializer)
+            }
+
+            pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Wording, D::Error> {
+                let Form { $name: en, $zh: zh } = Form::deserialize(deserializer)?;
+                Ok(Wording { zh: zh.unwrap_or_else(|| en.clone()), en })
+            }
+        }
+    };
+}
+
+in_both_languages!(demand, demand_zh, "What the rule demands, in a line, with the numbers in force.");
+in_both_languages!(fix, fix_zh, "What to do about it, likewise.");

@@ -1,0 +1,86 @@
+//! `man` and `completions`: made from the definitions of commands and flags, so nothing is missing from them.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use clap::CommandFactory;
+use rdblens::cli::Cli;
+
+fn rdblens(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
+}
+
+fn program() -> clap::Command {
+    let mut program = Cli::command().disable_help_subcommand(true);
+    program.build();
+    program
+}
+
+#[test]
+fn every_command_has_a_page_with_all_its_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("share/man1");
+    let output = rdblens(&["man", inside.to_str().unwrap()]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    let program = program();
+    for command in program.get_subcommands() {
+        let page = fs::read_to_string(inside.join(format!("rdblens-{}.1", command.get_name()))).unwrap();
+        assert!(page.starts_with(".TH RDBLENS-") && page.is_ascii());
+        for part in [".SH NAME\n", ".SH SYNOPSIS\n", ".SH DESCRIPTION\n", ".SH EXAMPLES\n.nf\n"] {
+            assert!(page.contains(part), "{command}: {part}");
+        }
+        assert!(!page.contains('\x1b') && !page.contains(".SH EXTRA"));
+        for flag in command.get_arguments().filter_map(|flag| flag.get_long()) {
+            let flag = format!("\\-\\-{}", flag.replace('-', "\\-"));
+            assert!(page.contains(&flag), "{command}: {flag}");
+        }
+    }
+    let first = fs::read_to_string(inside.join("rdblens.1")).unwrap();
+    assert!(first.contains(".SH \"EXIT STATUS\"") && first.contains("analyze"));
+    assert_eq!(fs::read_dir(&inside).unwrap().count(), program.get_subcommands().count() + 1);
+}
+
+#[test]
+fn pages_are_the_same_each_time_and_a_folder_that_cannot_be_made_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = |name: &str| {
+        let at = folder.path().join(name);
+        assert!(rdblens(&["man", at.to_str().unwrap()]).status.success());
+        fs::read(at.join("rdblens-keys.1")).unwrap()
+    };
+    assert_eq!(page("one"), page("two"));
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let output = rdblens(&["man", file.join("below").to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the folder cannot be made"));
+}
+
+#[test]
+fn completions_know_every_command_and_flag() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = rdblens(&["completions", shell]);
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success());
+        for command in program().get_subcommands() {
+            assert!(script.contains(command.get_name()), "{shell}: {command}");
+            for flag in command.get_arguments().filter_map(|flag| flag.get_long()) {
+                assert!(script.contains(flag), "{shell}: {command} --{flag}");
+            }
+        }
+    }
+    assert_eq!(rdblens(&["completions", "tcsh"]).status.code(), Some(2));
+}
+
+#[test]
+fn bash_takes_its_completions() {
+    let script = String::from_utf8(rdblens(&["completions", "bash"]).stdout).unwrap();
+    let ask =
+        "COMP_WORDS=(rdblens keys --format ''); COMP_CWORD=3; _rdblens rdblens '' --format; echo \"${COMPREPLY[@]}\"";
+    let output = match Command::new("bash").arg("-c").arg(format!("{script}\n{ask}")).output() {
+        // No bash, nothing to complete.
+        Err(_) => return,
+        Ok(output) => output,
+    };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ndjson csv parquet\n", "{output:?}");
+}

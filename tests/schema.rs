@@ -1,0 +1,154 @@
+//! The published JSON Schemas are those of the types, and everything that is written keeps them.
+
+mod common;
+#[path = "common/odd_reports.rs"]
+mod odd;
+#[path = "common/sample_report.rs"]
+mod sample;
+#[path = "common/sample_baseline.rs"]
+mod sample_baseline;
+#[path = "common/what_if_report.rs"]
+mod what_if;
+
+use std::fs;
+use std::path::Path;
+
+use common::program::{rdblens, run};
+use jsonschema::Validator;
+use rdblens::render::schema::Described;
+use rdblens::report::Report;
+use serde_json::Value;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn validator(described: Described) -> Validator {
+    jsonschema::draft202012::new(&serde_json::to_value(described.schema()).unwrap()).unwrap()
+}
+
+#[track_caller]
+fn assert_valid(validator: &Validator, json: &Value, what: &str) {
+    let errors: Vec<String> =
+        validator.iter_errors(json).take(9).map(|error| format!("{}: {error:.200}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{what}: {:.2000}", errors.join("\n"));
+}
+
+#[test]
+fn the_published_schemas_are_those_of_the_types() {
+    for described in Described::ALL {
+        let mut schema = Vec::new();
+        described.write(&mut schema).unwrap();
+        let path = Path::new(ROOT).join(format!("docs/{}.schema.json", described.name()));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&path, &schema).unwrap();
+        }
+        let published = fs::read(&path).unwrap_or_default();
+        assert!(published == schema, "{} differs: UPDATE_GOLDEN=1 renews it", path.display());
+        let printed = run(rdblens().args(["schema", described.name()]));
+        assert!(printed.status.success() && printed.stdout == schema);
+    }
+}
+
+#[test]
+fn reports_made_by_hand_are_valid() {
+    let validator = validator(Described::Report);
+    let mut extreme = odd::extreme();
+    let mut elsewhere = what_if::extreme();
+    // No report that was analysed has what is no number.
+    extreme.types.iter_mut().chain(&mut elsewhere.types).for_each(|row| row.share = 1.0);
+    let alternatives = elsewhere.what_if.iter_mut().flat_map(|what_if| &mut what_if.alternatives);
+    alternatives.for_each(|alternative| alternative.share = 1.0);
+    for report in [sample::full(), sample::sound(), odd::empty(), extreme, what_if::asked(), elsewhere] {
+        assert_valid(&validator, &serde_json::to_value(report).unwrap(), "by hand");
+    }
+}
+
+#[test]
+fn reports_of_all_dumps_are_valid() {
+    use rdblens::analyze::{Plan, ReadPlan, analyze, progress::Unwatched};
+    let validator = validator(Described::Report);
+    let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    let mut reports = 0;
+    for dump in common::dumps() {
+        let Ok(report) = analyze(&[dump.to_str().unwrap()], &plan, &Unwatched) else { continue };
+        assert_valid(&validator, &serde_json::to_value(report).unwrap(), &dump.display().to_string());
+        reports += 1;
+    }
+    assert!(reports > 100, "{reports}");
+}
+
+#[test]
+fn golden_reports_are_valid_and_others_are_not() {
+    let validator = validator(Described::Report);
+    let mut checked = 0;
+    for entry in fs::read_dir(Path::new(ROOT).join("testdata/golden")).unwrap() {
+        let path = entry.unwrap().path();
+        let json = path.extension().is_some_and(|end| end == "json").then(|| fs::read(&path).unwrap());
+        let Some(json) = json.and_then(|json| serde_json::from_slice::<Value>(&json).ok()) else { continue };
+        if json["schema"] == "rdblens.report/1" {
+            assert_valid(&validator, &json, &path.display().to_string());
+            checked += 1;
+        }
+    }
+    assert!(checked >= 3);
+    let sound = serde_json::to_value(sample::sound()).unwrap();
+    let wrong = |change: &dyn Fn(&mut Value)| {
+        let mut json = sound.clone();
+        change(&mut json);
+        json
+    };
+    for json in [
+        wrong(&|json| json["schema"] = "rdblens.report/2".into()),
+        wrong(&|json| json["totals"]["keys"] = (-1).into()),
+        wrong(&|json| json["types"][0]["type"] = "table".into()),
+        wrong(&|json| drop(json["top"]["by_memory"][0].as_object_mut().unwrap().remove("key"))),
+        wrong(&|json| drop(json.as_object_mut().unwrap().remove("patterns"))),
+    ] {
+        assert!(!validator.is_valid(&json));
+    }
+}
+
+#[test]
+fn comparisons_are_valid() {
+    let validator = validator(Described::Compare);
+    let dumps = ["testdata/dumps/shop.rdb", "testdata/dumps/shop-later.rdb"];
+    for inputs in [&dumps[..], &[dumps[0], dumps[0]]] {
+        let mut command = rdblens();
+        command.arg("compare").args(inputs).args(["--format", "json", "--maxmemory", "64MB"]).current_dir(ROOT);
+        let output = run(&mut command);
+        assert_valid(&validator, &serde_json::from_slice(&output.stdout).unwrap(), "compare");
+    }
+}
+
+#[test]
+fn every_field_of_a_report_has_a_word_on_what_it_means() {
+    let schema = serde_json::to_value(Described::Report.schema()).unwrap();
+    let mut bare = Vec::new();
+    undescribed(&schema, "", &mut bare);
+    // An auxiliary field is what its two members say.
+    bare.retain(|place| !place.contains("AuxField"));
+    assert!(bare.is_empty(), "{bare:?}");
+}
+
+/// Properties without a description.
+fn undescribed(schema: &Value, place: &str, bare: &mut Vec<String>) {
+    let Some(members) = schema.as_object() else { return };
+    for (name, member) in members {
+        let place = format!("{place}/{name}");
+        if name == "properties" {
+            for (field, schema) in member.as_object().unwrap() {
+                if schema["description"].as_str().is_none_or(str::is_empty) {
+                    bare.push(format!("{place}/{field}"));
+                }
+            }
+        }
+        undescribed(member, &place, bare);
+    }
+}
+
+/// Whoever reads reports with a schema in hand finds what an older program wrote valid as far as fields were there then.
+#[test]
+fn a_report_read_back_is_valid() {
+    let first = fs::read(Path::new(ROOT).join("testdata/reports/first.json")).unwrap();
+    let report = Report::read(&first, "first.json").unwrap();
+    assert_valid(&validator(Described::Report), &serde_json::to_value(report).unwrap(), "first.json");
+}

@@ -1,0 +1,230 @@
+//! A stored report is as good as the dump: read back and written again it gives the same bytes in every form.
+
+mod common;
+#[path = "common/odd_reports.rs"]
+mod odd;
+#[path = "common/sample_report.rs"]
+mod sample;
+#[path = "common/sample_baseline.rs"]
+mod sample_baseline;
+#[path = "common/what_if_report.rs"]
+mod what_if;
+
+use std::fs;
+use std::path::Path;
+
+use common::program::{rdblens, run, run_with_input};
+use rdblens::render::{Format, Lang, TableOptions};
+use rdblens::report::Report;
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
+
+fn render(report: &Report, format: Format, table: TableOptions) -> Vec<u8> {
+    let mut out = Vec::new();
+    format.renderer(table).render(report, &mut out).unwrap();
+    out
+}
+
+fn stored(report: &Report) -> Report {
+    Report::read(&render(report, Format::Json, TableOptions::default()), "stored.json").unwrap()
+}
+
+/// Every form of two reports is the same.
+fn assert_alike(one: &Report, other: &Report, what: &str) {
+    for format in Format::ALL {
+        for lang in Lang::ALL {
+            for rows in [2, one.options.rows] {
+                let table = TableOptions { lang, rows, ..TableOptions::default() };
+                assert!(
+                    render(one, format, table) == render(other, format, table),
+                    "{what}: {} in {}",
+                    format.name(),
+                    lang.name()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn reports_made_by_hand_come_back() {
+    let all = [sample::full(), sample::sound(), odd::empty(), odd::extreme(), what_if::asked(), what_if::extreme()];
+    for (at, report) in all.iter().enumerate() {
+        assert_alike(report, &stored(report), &at.to_string());
+    }
+}
+
+#[test]
+fn figures_and_names_come_back_to_the_last_bit() {
+    let mut report = sample::full();
+    report.totals.memory.0 = u64::MAX;
+    report.types[0].share = 0.1 + 0.2;
+    let key = |bytes: &[u8]| rdblens::report::Key::from(bytes);
+    let names: [&[u8]; 5] = [b"", b"\xff\x00", "\u{202e}\n\0键".as_bytes(), b"\xe4\xbd", &[b'x'; 70_000]];
+    for name in names {
+        report.top.by_memory[0].key = key(name);
+        let back = stored(&report);
+        assert_eq!(back.top.by_memory[0].key, key(name));
+        assert_eq!((back.totals.memory.0, back.types[0].share.to_bits()), (u64::MAX, (0.1f64 + 0.2).to_bits()));
+    }
+}
+
+#[test]
+fn the_first_reports_that_there_were_can_be_read() {
+    let report = Report::read(&fs::read(format!("{DATA}/reports/first.json")).unwrap(), "first.json").unwrap();
+    assert_eq!((report.options.rows, report.findings.list.len(), report.instance.is_none()), (10, 0, true));
+    assert_eq!(report.naming.rules[0].demand.zh, report.naming.rules[0].demand.en, "better in English than not at all");
+    for format in Format::ALL {
+        assert!(!render(&report, format, TableOptions { lang: Lang::Zh, ..TableOptions::default() }).is_empty());
+    }
+}
+
+#[test]
+fn what_a_later_version_adds_is_ignored() {
+    let mut json = serde_json::to_value(sample::full()).unwrap();
+    json["later"] = 1.into();
+    json["totals"]["later"] = 1.into();
+    json["top"]["by_memory"][0]["later"] = 1.into();
+    json["findings"]["list"][0]["patterns"][0]["later"] = 1.into();
+    let report = Report::read(json.to_string().as_bytes(), "later.json").unwrap();
+    assert_alike(&sample::full(), &report, "later");
+}
+
+#[test]
+fn what_is_no_report_is_named_with_the_remedy() {
+    let no_key = br#"{"schema":"rdblens.report/1","totals":{},"patterns":{"distinct":0,"list":[]}}"#;
+    for json in [&b""[..], b"{}", b"{\"schema\":\"rdblens.report/2\"}", b"\0REDIS", no_key] {
+        let message = Report::read(json, "x.json").unwrap_err().to_string();
+        assert!(message.contains("x.json") && message.contains("analyze --format json"), "{message}");
+    }
+}
+
+/// The report, or nothing where none is possible.
+fn analyze(inputs: &[&Path], change: impl FnOnce(&mut rdblens::analyze::Plan)) -> Option<Report> {
+    use rdblens::analyze::{Plan, ReadPlan, analyze, progress::Unwatched};
+    let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    change(&mut plan);
+    let inputs: Vec<&str> = inputs.iter().map(|input| input.to_str().unwrap()).collect();
+    analyze(&inputs, &plan, &Unwatched).ok()
+}
+
+#[test]
+fn every_dump_is_written_the_same_from_its_stored_report() {
+    let mut reports = 0;
+    for dump in common::dumps() {
+        let Some(report) = analyze(&[&dump], |_| ()) else { continue };
+        assert_alike(&report, &stored(&report), &dump.display().to_string());
+        reports += 1;
+    }
+    assert!(reports > 100, "{reports}");
+}
+
+#[test]
+fn so_it_is_with_every_option_that_adds_to_a_report() {
+    let shop = format!("{DATA}/dumps/shop.rdb");
+    let folder = tempfile::tempdir().unwrap();
+    let earlier = folder.path().join("earlier.json");
+    let later = format!("{DATA}/dumps/shop-later.rdb");
+    let flipped = format!("{DATA}/hostile/checksum-flipped-bit.rdb");
+    let cut = format!("{DATA}/hostile/truncated-in-list.rdb");
+    let policy = format!("{DATA}/policy/shop.toml");
+    assert!(run(rdblens().args(["analyze", &shop, "--format", "json", "-o"]).arg(&earlier)).status.success());
+    let cases: [&[&str]; 10] = [
+        &[&shop, "--mask"],
+        &[&shop, "--top", "3"],
+        &[&shop, "--top", "0"],
+        &[&shop, "--top", "1000", "--depth", "9", "--min-share", "0"],
+        &[&shop, "--what-if", "valkey-8.1", "--what-if", "glibc", "--what-if", "hash-max-listpack-entries=64"],
+        &[&later, "--baseline", earlier.to_str().unwrap(), "--maxmemory", "64MB", "--maxmemory-policy", "noeviction"],
+        &[&shop, "--policy", &policy, "--inspect-values", "--now", "2026-12-01T00:00:00Z"],
+        &[&shop, &later, "no-such-shard.rdb", &flipped, &cut],
+        &[&shop, "--match", "user:*", "--server", "redis-8.2", "--at", "2027-01-01T00:00:00Z"],
+        &[&shop, "--policy", "none", "--type", "stream"],
+    ];
+    for (at, case) in cases.iter().enumerate() {
+        for lang in ["en", "zh"] {
+            let name = |what: &str| folder.path().join(format!("{at}-{lang}-{what}"));
+            let both = |command: &str, inputs: &[&str], to: &Path| {
+                let formats = Format::ALL.iter().flat_map(|format| ["--format", format.name()]);
+                let output =
+                    run(rdblens().arg(command).args(inputs).args(formats).args(["--lang", lang, "-o"]).arg(to));
+                (output.status.code(), String::from_utf8(output.stderr).unwrap())
+            };
+            let (direct, rendered) = (name("direct"), name("rendered"));
+            let (status, errors) = both("analyze", case, &direct);
+            assert!(matches!(status, Some(0 | 4)), "{case:?}: {errors}");
+            let report = direct.with_extension("json");
+            assert_eq!(both("render", &[report.to_str().unwrap()], &rendered), (status, String::new()));
+            for format in Format::ALL {
+                let read = |path: &Path| fs::read(path.with_extension(format.extensions()[0])).unwrap();
+                assert!(read(&direct) == read(&rendered), "{case:?}: {} in {lang}", format.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_may_come_from_standard_input() {
+    let shop = format!("{DATA}/dumps/shop.rdb");
+    let json = run(rdblens().args(["analyze", &shop, "--format", "json"])).stdout;
+    let table = run(rdblens().args(["analyze", &shop])).stdout;
+    let output = run_with_input(rdblens().args(["render", "-"]), json.clone());
+    assert!(output.status.success() && output.stdout == table);
+    let status = |args: &[&str]| run_with_input(rdblens().args(["render", "-"]).args(args), json.clone()).status.code();
+    assert_eq!(
+        (status(&["--fail-on", "must"]), status(&["--format", "csv", "--section", "types"])),
+        (Some(1), Some(0))
+    );
+    let short = run_with_input(rdblens().args(["render", "-", "--top", "2"]), json).stdout;
+    assert!(short.len() < table.len());
+}
+
+#[test]
+fn several_forms_are_all_there_or_none() {
+    let shop = format!("{DATA}/dumps/shop.rdb");
+    let folder = tempfile::tempdir().unwrap();
+    let names = || {
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let analyze = |args: &[&str], to: &str| {
+        run(rdblens().args(["analyze", &shop]).args(args).arg("-o").arg(folder.path().join(to)))
+    };
+    fs::create_dir(folder.path().join("taken.md")).unwrap();
+    let output = analyze(&["--format", "json", "--format", "markdown"], "taken");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("taken.md"));
+    assert_eq!(names(), ["taken.md"], "nothing half");
+    let lists = ["--format", "csv", "--section", "types", "--section", "files", "--format", "json", "--format", "json"];
+    assert_eq!(analyze(&lists, "a").status.code(), Some(0));
+    assert_eq!(names(), ["a.files.csv", "a.json", "a.types.csv", "taken.md"]);
+    assert_eq!(analyze(&[], "b.prom").status.code(), Some(0));
+    assert!(fs::read_to_string(folder.path().join("b.prom")).unwrap().ends_with("# EOF\n"));
+    for wrong in [
+        &["--format", "json", "--format", "csv"][..],
+        &["--section", "types"],
+        &["--format", "csv", "--section", "all"],
+        &["--label", "snapshot=a"],
+        &["--format", "prometheus", "--label", "pattern=a"],
+        &["--format", "xml"],
+    ] {
+        let output = run(rdblens().args(["analyze", &shop]).args(wrong));
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty() && !output.stderr.is_empty(), "{wrong:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_rendered_is_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("wrong.json");
+    fs::write(&wrong, "{}").unwrap();
+    for input in [wrong.to_str().unwrap(), "no-such.json", DATA] {
+        let output = run(rdblens().args(["render", input]));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("analyze --format json"));
+    }
+}
