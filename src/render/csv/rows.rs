@@ -221,6 +221,10 @@ pub(super) fn slot(it: &SlotRow) -> Row {
         .example(Some(&it.example))
 }
 
+pub(super) fn slot_range(it: &SlotRange) -> Row {
+    row().number(it.first).number(it.last).weight(it.keys, it.memory)
+}
+
 pub(super) fn stream(it: &StreamRow) -> Row {
     row().number(it.db).key(&it.key).number(it.entries).number(it.groups).number(it.pending).number(it.memory)
 }

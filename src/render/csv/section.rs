@@ -137,6 +137,9 @@ sections! {
     Slots = "slots", "The heaviest cluster slots.",
         "slot keys tagged_keys memory share example_db example_key example_key_base64 example_memory",
         report.slots.iter().flat_map(|slots| &slots.list).map(slot);
+    SlotRanges = "slot-ranges", "All cluster slots in ranges.",
+        "first last keys memory",
+        report.slots.iter().flat_map(|slots| &slots.ranges).map(slot_range);
     Streams = "streams", "Streams.",
         "db key key_base64 entries groups pending memory",
         report.streams.iter().flat_map(|streams| &streams.list).map(stream);
