@@ -12,6 +12,7 @@ pub mod check;
 pub(crate) mod examples;
 pub mod feed;
 mod findings;
+pub mod growth;
 mod instance;
 pub mod masks;
 pub mod parallel;

@@ -95,6 +95,7 @@ pub fn sound() -> Report {
         patterns: patterns(),
         idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),
         freq: Some(Freq { keys: 3, classes: vec![freq(0, 0, 1), freq(1, 9, 0), freq(10, 255, 2)] }),
+        growth: Some(crate::sample_baseline::growth(CTIME, 1_234_567, Bytes(TOTAL))),
         slots: Some(slots()),
         streams: Some(streams()),
         what_if: None,

@@ -116,6 +116,9 @@ sections! {
         "change rule severity pattern keys memory measured allowed before_keys before_memory \
          before_measured before_allowed",
         baseline(report);
+    Growth = "growth", "Keys and memory against those of the earlier report: the whole, by type and by pattern.",
+        "part name change before_keys before_memory keys memory",
+        growth(report);
     Owners = "owners", "Owners of the data dictionary.",
         "owner contact keys memory without_ttl_keys without_ttl_memory breaking_keys breaking_memory rules",
         report.findings.by_owner.iter().map(owner);

@@ -33,6 +33,7 @@ heads! {
     COUNTER = "counter", "计数器";
     DB = "db", "库";
     DEMANDS = "demands", "要求";
+    DIFFERENCE = "difference", "差值";
     DISK = "disk", "磁盘";
     ELEMENTS = "elements", "元素数";
     ENCODING = "encoding", "编码";
