@@ -33,9 +33,9 @@ fn totals(since: &Since, lang: Lang) -> Table {
         Column::text(heads::WHAT, lang),
         Column::number(heads::KEYS_BEFORE, lang).spare(),
         Column::number(heads::KEYS, lang).spare(),
-        Column::number(heads::MEMORY_BEFORE, lang),
+        Column::number(heads::MEMORY_BEFORE, lang).spare(),
         Column::number(heads::MEMORY, lang),
-        Column::number(heads::DIFFERENCE, lang),
+        Column::number(heads::DIFFERENCE, lang).spare(),
         Column::number(heads::CHANGE, lang),
     ];
     let row = |what: Cell, before: Weight, after: Weight| {
@@ -72,7 +72,7 @@ fn table(label: &str, since: &Since, changes: &[(Fate, &PatternChange)], lang: L
         Column::number(heads::KEYS_BEFORE, lang).spare(),
         Column::number(heads::KEYS, lang).spare(),
         Column::number(heads::MEMORY_BEFORE, lang).spare(),
-        Column::number(heads::MEMORY, lang),
+        Column::number(heads::MEMORY, lang).spare(),
         Column::number(heads::DIFFERENCE, lang),
     ];
     let largest = changes.iter().map(|(_, change)| change.growth.memory.unsigned_abs()).max().unwrap_or(0);
