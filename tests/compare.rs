@@ -56,6 +56,37 @@ fn a_dump_and_its_own_report_do_not_differ() {
     }
 }
 
+/// What a report says of its baseline is what `compare` says of the two.
+#[test]
+fn growth_since_a_baseline_is_that_of_a_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = earlier(folder.path(), 7, 900);
+    let later = format!("{DATA}/dumps/shop-later.rdb");
+    let report = folder.path().join("now.json");
+    let report = report.to_str().unwrap();
+    let alone = ["analyze", &later, "--top", "1000", "--format", "json"];
+    fs::write(report, stdout(&alone)).unwrap();
+    let mut since = json(&["analyze", &later, "--top", "1000", "--baseline", &old])["growth"].take();
+    let mut comparison = json(&["compare", &old, report, "--top", "1000"]);
+    let whole = &comparison["growth"];
+    assert!(whole["memory"].as_i64() > Some(0) && since["patterns"]["counts"]["grown"].as_u64() > Some(100));
+    for field in ["keys", "memory", "share"] {
+        assert_eq!(since[field], whole[field]);
+    }
+    for field in ["types", "patterns"] {
+        assert_eq!(since[field].take(), comparison[field].take(), "{field}");
+    }
+    assert_eq!((&since["report"], &since["taken"]), (&"7.json".into(), &comparison["snapshots"][0]["taken"]));
+    assert!(json(&alone[..4])["growth"].is_null(), "nothing without a baseline");
+
+    // A list that was cut does not tell what was not on it.
+    let cut = json(&["analyze", &later, "--top", "5", "--baseline", &old])["growth"].take();
+    let counts = &cut["patterns"]["counts"];
+    assert!(counts["uncertain"].as_u64() > Some(50) && counts["vanished"] == 0, "{counts}");
+    let table = stdout(&["analyze", &later, "--top", "5", "--baseline", &old]);
+    assert!(table.contains("Growth since ") && table.contains(" in 7 days") && table.contains("is not known"));
+}
+
 #[test]
 fn keys_that_are_gone_show_by_pattern_and_finding() {
     let folder = tempfile::tempdir().unwrap();

@@ -153,7 +153,16 @@ fn flooded(rows: usize) -> Report {
     fill(&mut report.findings.list, 150, |_, _| {});
     fill(&mut report.findings.by_owner, rows, |at, row| row.owner = Some(text(at)));
     fill(&mut report.findings.by_pattern, rows, |at, row| row.pattern = text(at));
+    if let Some(since) = &mut report.growth {
+        since.report = text(1);
+        fill(&mut since.types, rows, |at, row| row.kind = text(at));
+        let lists = &mut since.patterns;
+        for list in [&mut lists.grown, &mut lists.new, &mut lists.shrunk, &mut lists.vanished, &mut lists.uncertain] {
+            fill(list, rows, |at, row| row.pattern = text(at));
+        }
+    }
     if let Some(slots) = &mut report.slots {
+        fill(&mut slots.ranges, rows, |_, _| {});
         fill(&mut slots.list, rows, |at, row| row.example.key = Key(name(at).into()));
     }
     if let Some(streams) = &mut report.streams {

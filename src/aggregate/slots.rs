@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use super::parts::share;
 use crate::record::Record;
-use crate::report::{self, Example, Key, SlotRow};
+use crate::report::{self, Example, Key, SlotRange, SlotRow};
 use crate::units::Bytes;
 
 /// Slots of a cluster; the same in every version of every server.
@@ -20,6 +20,9 @@ pub const NAME_KEPT: usize = 1_024;
 
 /// Slots that rules look at, whatever the report lists.
 const JUDGED: usize = 100;
+
+/// Slots that the report sums up together.
+const RANGE: u16 = 128;
 
 /// Keys, memory and heaviest key of every slot.
 ///
@@ -182,6 +185,8 @@ impl Slots {
         }
         let all = (0u16..).zip(self.sums.into_iter().zip(self.slots));
         let mut used: Vec<_> = all.filter(|(_, (_, slot))| slot.name.is_some()).collect();
+        let keys = |sums: &Sums, slot: &Slot| slot.keys + u64::from(sums.keys);
+        let ranges = ranges(used.iter().map(|(number, (sums, slot))| (*number, keys(sums, slot), sums.memory)));
         used.sort_by_key(|(number, (sums, _))| (Reverse(sums.memory), *number));
         let total: Bytes = used.iter().map(|(_, (sums, _))| sums.memory).sum();
         let at_percent = |percent: usize| {
@@ -194,8 +199,23 @@ impl Slots {
         let mut list: Vec<SlotRow> = kept.map(|(number, (sums, slot))| row(number, sums, slot, total)).collect();
         let heaviest = list.iter().take(JUDGED).cloned().collect();
         list.truncate(self.top);
-        Some(report::Slots { used: number_used, tagged_keys: self.tagged_keys, mean, p50, p99, max, list, heaviest })
+        let tagged_keys = self.tagged_keys;
+        Some(report::Slots { used: number_used, tagged_keys, mean, p50, p99, max, list, ranges, heaviest })
     }
+}
+
+/// All slots in ranges, whether they are in use or not.
+fn ranges(used: impl Iterator<Item = (u16, u64, Bytes)>) -> Vec<SlotRange> {
+    let firsts = (0u16..).step_by(usize::from(RANGE)).take(SLOTS / usize::from(RANGE));
+    let empty = |first| SlotRange { first, last: first + (RANGE - 1), ..SlotRange::default() };
+    let mut ranges: Vec<SlotRange> = firsts.map(empty).collect();
+    for (number, keys, memory) in used {
+        if let Some(range) = ranges.get_mut(usize::from(number / RANGE)) {
+            range.keys = range.keys.saturating_add(keys);
+            range.memory += memory;
+        }
+    }
+    ranges
 }
 
 fn row(number: u16, sums: Sums, slot: Slot, total: Bytes) -> SlotRow {
@@ -247,6 +267,18 @@ mod tests {
         assert_eq!(slots.list[1].tagged_keys, 0);
         assert_eq!(rows, [(5, 3, 65, Some("b")), (16_383, 1, 10, Some("a"))]);
         assert_eq!((slots.mean.0, slots.p50.0, slots.p99.0, slots.max.0), (37, 10, 65, 65));
+    }
+
+    #[test]
+    fn ranges_cover_every_slot_and_sum_up_what_is_in_them() {
+        let keys = [("a", u64::MAX, 16_383), ("b", 1, 16_256), ("c", 30, 0), ("d", 5, 127), ("e", 2, 128)];
+        let ranges = observed(&keys).finish(true).unwrap().ranges;
+        assert_eq!(ranges.len(), 128);
+        assert!(ranges.windows(2).all(|two| two[0].last + 1 == two[1].first), "no gaps");
+        let used: Vec<_> = ranges.iter().filter(|range| range.keys > 0).copied().collect();
+        let range = |first, last, keys, memory| SlotRange { first, last, keys, memory: Bytes(memory) };
+        assert_eq!(used, [range(0, 127, 2, 35), range(128, 255, 1, 2), range(16_256, 16_383, 2, u64::MAX)]);
+        assert_eq!(Slots::new(3).finish(true).unwrap().ranges.len(), 128, "empty, but all there");
     }
 
     #[test]

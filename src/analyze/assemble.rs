@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::read::File;
 use super::set::{Aggregates, Questions, Sections};
 use super::verdict::Verdict;
-use super::{baseline, findings, what_if};
+use super::{baseline, findings, growth, what_if};
 use crate::aggregate::patterns::Patterns;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::Server;
@@ -71,6 +71,7 @@ pub(super) fn report(
         expiry: sections.expiry,
         naming: sections.naming,
         findings: sections.findings,
+        growth: None,
         prefixes: sections.prefixes,
         patterns: sections.patterns,
         idle: sections.idle,
@@ -82,7 +83,8 @@ pub(super) fn report(
     };
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);
     if let Some(stored) = &plan.baseline {
-        report.warnings.extend(baseline::warnings(stored, &report.options.selection));
+        report.warnings.extend(baseline::warnings(stored, &report));
+        report.growth = growth::since(stored, &report, plan.top);
         report.findings.baseline = Some(baseline::against(stored, &report.findings));
     }
     if let Some(secret) = mask {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use crate::policy::Severity;
 use crate::policy::earlier::Earlier;
 use crate::report::{
-    Baseline, BaselineRow, BeforeRow, Finding, FindingPattern, Findings, Stored, StoredFinding, StoredRow,
+    Baseline, BaselineRow, BeforeRow, Finding, FindingPattern, Findings, Report, Stored, StoredFinding, StoredRow,
 };
 use crate::units::Bytes;
 
@@ -21,13 +21,16 @@ pub fn earlier(stored: &Stored) -> Option<Earlier> {
 }
 
 /// What should be known about the comparison.
-pub fn warnings(stored: &Stored, selection: &[String]) -> Vec<String> {
+pub fn warnings(stored: &Stored, report: &Report) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut warn = |what: &str| warnings.push(format!("baseline {}: {what}", stored.name));
     if !stored.complete {
         warn("its snapshot could not be read whole, so growth is not judged");
     }
-    if stored.selection != selection {
+    if stored.model != report.server.model {
+        warn("its figures are of another server, which changes them by itself");
+    }
+    if stored.selection != report.options.selection {
         warn("it was made with another selection of keys");
     }
     if stored.findings.is_none() {

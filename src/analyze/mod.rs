@@ -13,6 +13,7 @@ mod crew;
 pub(crate) mod examples;
 pub mod feed;
 mod findings;
+pub mod growth;
 mod instance;
 pub mod line;
 pub mod masks;

@@ -6,15 +6,14 @@
 
 mod trend;
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::analyze::baseline;
+use crate::analyze::{baseline, growth};
 use crate::policy::{Severity, registry};
-use crate::report::{Baseline, Finding, FindingPattern, Findings, Stored, StoredFinding, Weight};
+use crate::report::{
+    Baseline, Finding, FindingPattern, Findings, Growth, PatternChanges, Stored, StoredFinding, TypeChange,
+};
 use crate::units::{Bytes, Millis};
 pub use trend::{Reached, Trend};
 
@@ -72,86 +71,16 @@ pub struct SnapshotRow {
     pub complete: bool,
 }
 
-/// A change of keys and memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Growth {
-    /// Keys more; negative if less.
-    pub keys: i64,
-    /// Memory more.
-    pub memory: i64,
-    /// The change of the memory as a part of what it was; null where nothing was.
-    pub share: Option<f64>,
-}
-
-/// Keys of one type.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct TypeChange {
-    /// The type.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Before.
-    pub before: Weight,
-    /// After.
-    pub after: Weight,
-    /// The difference.
-    #[serde(flatten)]
-    pub growth: Growth,
-}
-
-/// Changes of patterns, each list with the largest change first.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub struct PatternChanges {
-    /// Those that take more memory or have more keys.
-    pub grown: Vec<PatternChange>,
-    /// Those that take less.
-    pub shrunk: Vec<PatternChange>,
-    /// Those that were not there.
-    pub new: Vec<PatternChange>,
-    /// Those that are not there any more.
-    pub vanished: Vec<PatternChange>,
-    /// Those that only one of two reports lists, where the other lists its heaviest patterns only.
-    pub uncertain: Vec<PatternChange>,
-    /// How many there are of each, listed or not.
-    pub counts: PatternCounts,
-}
-
-/// How many patterns changed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[allow(missing_docs)]
-pub struct PatternCounts {
-    pub grown: u64,
-    pub shrunk: u64,
-    pub new: u64,
-    pub vanished: u64,
-    pub unchanged: u64,
-    pub uncertain: u64,
-}
-
-/// The change of one pattern.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct PatternChange {
-    /// The pattern.
-    pub pattern: String,
-    /// Before; null if it was not there, or the report does not list it.
-    pub before: Option<Weight>,
-    /// After; null the same way.
-    pub after: Option<Weight>,
-    /// The difference; where a side is unknown, it counts as nothing.
-    #[serde(flatten)]
-    pub growth: Growth,
-}
-
 /// Compares the first of the snapshots with the last, and draws a line through all. There have to be two.
 pub fn compare(snapshots: &[Stored], plan: &ComparePlan) -> Option<Comparison> {
     let [first, .., last] = snapshots else { return None };
-    let whole = |stored: &Stored| Weight { keys: stored.keys, memory: stored.memory };
     Some(Comparison {
         schema: SCHEMA,
         rdblens: env!("CARGO_PKG_VERSION"),
         snapshots: snapshots.iter().map(row).collect(),
-        growth: growth(whole(first), whole(last)),
-        types: types(first, last),
-        patterns: patterns(first, last, plan.top),
+        growth: growth::between(first.whole(), last.whole()),
+        types: growth::types(first, last),
+        patterns: growth::patterns(first, last, plan.top),
         findings: findings(first, last),
         trend: trend::trend(snapshots, plan.maxmemory),
         warnings: warnings(snapshots),
@@ -167,73 +96,6 @@ fn row(stored: &Stored) -> SnapshotRow {
         total: stored.total,
         complete: stored.complete,
     }
-}
-
-fn growth(before: Weight, after: Weight) -> Growth {
-    let difference = |after: u64, before: u64| {
-        let size = i64::try_from(after.abs_diff(before)).unwrap_or(i64::MAX);
-        if after >= before { size } else { -size }
-    };
-    let share = (before.memory.0 > 0).then(|| after.memory.0 as f64 / before.memory.0 as f64 - 1.0);
-    Growth { keys: difference(after.keys, before.keys), memory: difference(after.memory.0, before.memory.0), share }
-}
-
-fn types(first: &Stored, last: &Stored) -> Vec<TypeChange> {
-    let mut types: BTreeMap<&str, (Weight, Weight)> = BTreeMap::new();
-    first.types.iter().for_each(|(kind, weight)| types.entry(kind).or_default().0 = *weight);
-    last.types.iter().for_each(|(kind, weight)| types.entry(kind).or_default().1 = *weight);
-    let change = |(kind, (before, after)): (&str, (Weight, Weight))| TypeChange {
-        kind: kind.to_owned(),
-        before,
-        after,
-        growth: growth(before, after),
-    };
-    let mut types: Vec<_> = types.into_iter().map(change).collect();
-    types.sort_by_key(|change| Reverse(change.growth.memory.unsigned_abs()));
-    types
-}
-
-/// The patterns of a report, and whether they are all.
-fn listed(stored: &Stored) -> (BTreeMap<&str, Weight>, bool) {
-    let patterns = stored.patterns.iter().map(|row| (row.pattern.as_str(), row.weight)).collect();
-    (patterns, stored.patterns.len() as u64 >= stored.distinct_patterns)
-}
-
-fn patterns(first: &Stored, last: &Stored, top: usize) -> PatternChanges {
-    let ((before, before_whole), (after, after_whole)) = (listed(first), listed(last));
-    let mut changes = PatternChanges::default();
-    let names: std::collections::BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
-    for name in names {
-        let (before, after) = (before.get(name).copied(), after.get(name).copied());
-        let change = PatternChange {
-            pattern: name.to_owned(),
-            before,
-            after,
-            growth: growth(before.unwrap_or_default(), after.unwrap_or_default()),
-        };
-        let counts = &mut changes.counts;
-        let (list, count) = match (before, after) {
-            (None, _) if before_whole => (&mut changes.new, &mut counts.new),
-            (_, None) if after_whole => (&mut changes.vanished, &mut counts.vanished),
-            (None, _) | (_, None) => (&mut changes.uncertain, &mut counts.uncertain),
-            _ if (change.growth.memory, change.growth.keys) > (0, 0) => (&mut changes.grown, &mut counts.grown),
-            _ if (change.growth.memory, change.growth.keys) < (0, 0) => (&mut changes.shrunk, &mut counts.shrunk),
-            _ => {
-                counts.unchanged += 1;
-                continue;
-            }
-        };
-        *count += 1;
-        list.push(change);
-    }
-    let lists =
-        [&mut changes.grown, &mut changes.shrunk, &mut changes.new, &mut changes.vanished, &mut changes.uncertain];
-    for list in lists {
-        // Stable: of equal changes the smaller name comes first.
-        list.sort_by_key(|change| Reverse((change.growth.memory.unsigned_abs(), change.growth.keys.unsigned_abs())));
-        list.truncate(top);
-    }
-    changes
 }
 
 fn findings(first: &Stored, last: &Stored) -> Option<Baseline> {

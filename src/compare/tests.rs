@@ -1,7 +1,7 @@
 //! What is new, vanished, grown and uncertain; and that the order of the inputs is the order of time.
 
 use super::*;
-use crate::report::StoredPattern;
+use crate::report::{PatternChange, StoredPattern, Weight};
 
 /// A pattern, its keys and memory.
 type Row = (&'static str, u64, u64);

@@ -122,6 +122,16 @@ fn percent(thousandths: u64, some: bool, not_all: bool) -> String {
     }
 }
 
+/// A difference of bytes with its sign: `+1.5 MiB`.
+pub fn signed(difference: i64) -> String {
+    let size = bytes(difference.unsigned_abs());
+    match difference.signum() {
+        0 => size,
+        1 => format!("+{size}"),
+        _ => format!("-{size}"),
+    }
+}
+
 /// A point in time, in milliseconds since the epoch: `2026-11-21 03:27:48Z`.
 pub fn time(millis: i64) -> String {
     time_of_seconds(millis.div_euclid(1000))

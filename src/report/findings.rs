@@ -373,6 +373,9 @@ pub struct Slots {
     pub max: Bytes,
     /// The heaviest slots.
     pub list: Vec<SlotRow>,
+    /// All slots, as ranges of 128 beside each other, the first from 0 on.
+    #[serde(default)]
+    pub ranges: Vec<SlotRange>,
     /// The heaviest slots, as many as rules look at, whatever `list` shows.
     #[serde(skip)]
     pub heaviest: Vec<SlotRow>,
@@ -395,6 +398,19 @@ pub struct SlotRow {
     pub share: f64,
     /// Its heaviest key.
     pub example: Example,
+}
+
+/// Slots beside each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlotRange {
+    /// The first of them.
+    pub first: u16,
+    /// The last of them.
+    pub last: u16,
+    /// Keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
 }
 
 /// Streams.

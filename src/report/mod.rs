@@ -4,6 +4,7 @@
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
 mod findings;
+mod growth;
 mod instance;
 mod key;
 mod keys;
@@ -14,6 +15,7 @@ mod what_if;
 mod wording;
 
 pub use findings::*;
+pub use growth::*;
 pub use instance::*;
 pub use key::{Key, base64};
 pub use policy::*;
@@ -84,6 +86,8 @@ pub struct Report {
     /// What breaks the policy.
     #[serde(default)]
     pub findings: Findings,
+    /// What grew since an earlier report, when one is given.
+    pub growth: Option<Since>,
     /// The tree of name segments.
     #[serde(default)]
     pub prefixes: Prefixes,

@@ -175,6 +175,11 @@ impl Stored {
         Stored::read(&json, name)
     }
 
+    /// All keys and their memory.
+    pub fn whole(&self) -> Weight {
+        Weight { keys: self.keys, memory: self.memory }
+    }
+
     /// When the snapshot was taken.
     pub fn taken(&self) -> Option<Millis> {
         self.ctime.map(|seconds| Millis(seconds.saturating_mul(1000)))

@@ -28,6 +28,7 @@ pub fn empty() -> Report {
         patterns: Patterns::default(),
         idle: None,
         freq: None,
+        growth: None,
         slots: None,
         streams: None,
         what_if: None,
@@ -73,6 +74,33 @@ pub fn extreme() -> Report {
         row.pattern = "{int}:\u{9b}".repeat(300);
         (row.keys, row.mean) = (u64::MAX, Bytes(u64::MAX));
     }
+    let whole = Growth { keys: i64::MIN, memory: i64::MIN, share: Some(f64::MAX) };
+    report.growth = Some(Since {
+        report: "\u{202e}键\n".repeat(300),
+        taken: Some(Millis(i64::MIN)),
+        after: all,
+        growth: whole,
+        types: vec![
+            TypeChange { kind: "\u{9b}".repeat(300), before: all, after: Weight::default(), growth: whole };
+            30
+        ],
+        patterns: PatternChanges {
+            vanished: vec![PatternChange {
+                pattern: "\u{9b}<b>".repeat(300),
+                before: Some(all),
+                after: None,
+                growth: whole,
+            }],
+            counts: PatternCounts {
+                uncertain: u64::MAX,
+                grown: u64::MAX,
+                vanished: u64::MAX,
+                ..PatternCounts::default()
+            },
+            ..PatternChanges::default()
+        },
+        ..Since::default()
+    });
     report.findings.policy = "\u{1b}[2J策".repeat(90);
     for finding in &mut report.findings.list {
         (finding.keys, finding.memory, finding.saves) = (u64::MAX, Bytes(u64::MAX), Some(Bytes(u64::MAX)));

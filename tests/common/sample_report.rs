@@ -95,6 +95,7 @@ pub fn sound() -> Report {
         patterns: patterns(),
         idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),
         freq: Some(Freq { keys: 3, classes: vec![freq(0, 0, 1), freq(1, 9, 0), freq(10, 255, 2)] }),
+        growth: Some(crate::sample_baseline::growth(CTIME, 1_234_567, Bytes(TOTAL))),
         slots: Some(slots()),
         streams: Some(streams()),
         what_if: None,
@@ -413,8 +414,26 @@ fn slots() -> Slots {
         p99: Bytes(300 * KIB),
         max: Bytes(171 * MIB),
         list: vec![row(15_495, 80, 171 * MIB, b"rank:2026-11-20:all"), row(7, 52, 94 * MIB, b"{cart}:items")],
+        ranges: slot_ranges(),
         heaviest: vec![],
     }
+}
+
+/// As even as slots are, with a heavy one and a stretch that another server holds.
+fn slot_ranges() -> Vec<SlotRange> {
+    let memory = |at: u64| match at {
+        121 => 180 * MIB,
+        0 => 106 * MIB,
+        100..110 => 0,
+        _ => 9 * MIB + at * 37 % 11 * 700 * KIB,
+    };
+    let range = |at: u16| SlotRange {
+        first: at * 128,
+        last: at * 128 + 127,
+        keys: if memory(at.into()) > 0 { 9_700 + u64::from(at) % 60 } else { 0 },
+        memory: Bytes(memory(at.into())),
+    };
+    (0..128).map(range).collect()
 }
 
 fn streams() -> Streams {

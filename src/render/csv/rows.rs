@@ -174,6 +174,18 @@ pub(super) fn baseline(report: &Report) -> Vec<Row> {
     .collect()
 }
 
+pub(super) fn growth(report: &Report) -> Vec<Row> {
+    let Some(since) = &report.growth else { return Vec::new() };
+    let part = |part: &str, name: Option<&str>, change: Option<&str>, before: Option<Weight>, after: Option<Weight>| {
+        row().text(part).maybe(name).maybe(change).maybe_weight(before).maybe_weight(after)
+    };
+    let whole = part("all", None, None, Some(since.before), Some(since.after));
+    let types = since.types.iter().map(|it| part("type", Some(&it.kind), None, Some(it.before), Some(it.after)));
+    let lists = since.patterns.lists().into_iter().flat_map(|(fate, list)| list.iter().map(move |it| (fate, it)));
+    let patterns = lists.map(|(fate, it)| part("pattern", Some(&it.pattern), Some(fate.name()), it.before, it.after));
+    std::iter::once(whole).chain(types).chain(patterns).collect()
+}
+
 pub(super) fn owner(it: &OwnerFindings) -> Row {
     let rules: Vec<&str> = it.rules.iter().map(|rule| &*rule.rule).collect();
     row()
@@ -219,6 +231,10 @@ pub(super) fn slot(it: &SlotRow) -> Row {
         .number(it.memory)
         .number(it.share)
         .example(Some(&it.example))
+}
+
+pub(super) fn slot_range(it: &SlotRange) -> Row {
+    row().number(it.first).number(it.last).weight(it.keys, it.memory)
 }
 
 pub(super) fn stream(it: &StreamRow) -> Row {

@@ -116,6 +116,9 @@ sections! {
         "change rule severity pattern keys memory measured allowed before_keys before_memory \
          before_measured before_allowed",
         baseline(report);
+    Growth = "growth", "Keys and memory against those of the earlier report: the whole, by type and by pattern.",
+        "part name change before_keys before_memory keys memory",
+        growth(report);
     Owners = "owners", "Owners of the data dictionary.",
         "owner contact keys memory without_ttl_keys without_ttl_memory breaking_keys breaking_memory rules",
         report.findings.by_owner.iter().map(owner);
@@ -137,6 +140,9 @@ sections! {
     Slots = "slots", "The heaviest cluster slots.",
         "slot keys tagged_keys memory share example_db example_key example_key_base64 example_memory",
         report.slots.iter().flat_map(|slots| &slots.list).map(slot);
+    SlotRanges = "slot-ranges", "All cluster slots in ranges.",
+        "first last keys memory",
+        report.slots.iter().flat_map(|slots| &slots.ranges).map(slot_range);
     Streams = "streams", "Streams.",
         "db key key_base64 entries groups pending memory",
         report.streams.iter().flat_map(|streams| &streams.list).map(stream);

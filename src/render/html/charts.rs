@@ -86,34 +86,43 @@ impl Class {
     }
 }
 
-/// Colours over all slots.
+/// Colours over a line that is divided into parts.
 #[derive(Debug)]
 pub struct Strip {
     /// What it shows.
     pub label: String,
-    /// Cells with something in them: the place from the left in thousandths, their width, the step of the colour.
+    /// How long it is, in the unit of its cells.
+    pub length: u32,
+    /// What stands at its two ends.
+    pub ends: [String; 2],
+    /// Its parts.
     pub cells: Vec<StripCell>,
+    /// What each step of the colour means.
+    pub legend: [(u64, &'static str); 6],
 }
 
-/// Slots beside each other, of one colour.
+/// A part of one colour.
 #[derive(Debug)]
 pub struct StripCell {
-    /// Where they begin, in hundredths of a percent.
-    pub start: String,
-    /// How wide they are.
-    pub width: String,
-    /// From 1 for little to [`STEPS`] for much.
+    /// Where it begins.
+    pub start: u32,
+    /// How long it is.
+    pub length: u32,
+    /// From 0 for nothing to 5 for much, as [`step`] says.
     pub step: u64,
     /// What a pointer over it shows.
     pub title: String,
 }
 
-/// Steps of colour.
-pub const STEPS: u64 = 5;
-
-/// The step of a weight: each is a quarter of the next, so that few heavy ones do not make all others alike.
-pub fn step(weight: u64, heaviest: u64) -> u64 {
-    (0..STEPS - 1).find(|step| weight > heaviest >> (2 * (step + 1))).map_or(1, |step| STEPS - step)
+/// The step of a weight beside the mean of `count` weights with this sum: 3 is about the mean, 5 more than three times as much.
+pub fn step(weight: u64, sum: u64, count: u64) -> u64 {
+    // Four times the weight in means, without a division.
+    let quarters = (4 * u128::from(weight)).saturating_mul(count.into());
+    let is_above = |limit: u64| quarters > u128::from(limit) * u128::from(sum);
+    match weight {
+        0 => 0,
+        _ => 1 + [2, 3, 6, 12].into_iter().filter(|&limit| is_above(limit)).count() as u64,
+    }
 }
 
 #[cfg(test)]
@@ -130,9 +139,11 @@ mod tests {
     }
 
     #[test]
-    fn colours_go_by_orders_of_magnitude() {
-        assert_eq!([1024, 256, 255, 64, 16, 5, 4, 1].map(|weight| step(weight, 1024)), [5, 4, 4, 3, 2, 2, 1, 1]);
-        assert_eq!(step(0, 0), 1);
-        assert_eq!(step(u64::MAX, u64::MAX), 5);
+    fn colours_go_by_the_mean() {
+        // Ten weights with a mean of 100.
+        let steps = [0, 1, 50, 51, 75, 76, 100, 150, 151, 300, 301, u64::MAX].map(|weight| step(weight, 1_000, 10));
+        assert_eq!(steps, [0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5]);
+        assert_eq!(step(u64::MAX, u64::MAX, u64::MAX), 5);
+        assert_eq!((step(7, 7, 1), step(1, 0, 0)), (3, 1));
     }
 }

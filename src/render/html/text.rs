@@ -1,7 +1,9 @@
 //! The head of the page: what a reader wants to know within ten seconds, in plain words.
 
+use std::borrow::Cow;
+
 use super::names::{Name, isolated, sentence};
-use super::sections::{times, what_if};
+use super::sections::{growth, times, what_if};
 use super::view::{Prose, Section, percent, tenths};
 use crate::render::table::overview::{breaking, dominant_prefix, problems_of, verdict};
 use crate::render::words::{known, nouns, say};
@@ -54,12 +56,12 @@ pub struct Point {
 }
 
 /// A section's anchor and heading.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Link {
     /// Its anchor.
     pub id: &'static str,
     /// Its heading.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
 }
 
 impl Headline {
@@ -184,7 +186,7 @@ impl Words<'_> {
     /// The section of that anchor, if the page has it.
     fn link(&self, id: &str) -> Option<Link> {
         let section = self.sections.iter().find(|section| section.id == id)?;
-        Some(Link { id: section.id, title: section.title })
+        Some(Link { id: section.id, title: section.title.clone() })
     }
 
     /// `5 must, 3 should`.
@@ -207,6 +209,7 @@ impl Words<'_> {
             (times::soon(self.report, self.lang), "expiry"),
             (self.expired(), "expiry"),
             (self.policy(), "findings"),
+            (self.growth(), "growth"),
             (self.baseline(), "baseline"),
             (self.what_if(), "what-if"),
         ];
@@ -284,6 +287,11 @@ impl Words<'_> {
             "{share} 的 key 违反策略 {policy}：{counts}。"
         );
         (broken.keys > 0 && !findings.list.is_empty()).then_some(said)
+    }
+
+    fn growth(&self) -> Option<String> {
+        let since = self.report.growth.as_ref()?;
+        Some(growth::said(self.report, since, self.lang))
     }
 
     fn baseline(&self) -> Option<String> {

@@ -1,6 +1,6 @@
 //! What the templates are given: sections of blocks, with all text and all figures in the form in which they are shown.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 
 use super::charts::{Columns, Split, Strip};
 use super::names::{self, Name, Part};
@@ -45,7 +45,7 @@ pub struct Section {
     /// Its anchor.
     pub id: &'static str,
     /// Its heading.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// What it says in words, below the heading.
     pub lead: Vec<Prose>,
     /// What it shows.
@@ -274,6 +274,13 @@ impl Cell {
         let (half, less) = (tenths(from.abs_diff(to), from) / 2, to < from);
         let start = if less { 500 - half } else { 500 };
         Cell::Change(Change { shown: human::change(from, to), from: start, tenths: half, less })
+    }
+
+    /// Bytes more or less; those of the largest difference fill the half.
+    pub fn difference(bytes: i64, largest: u64) -> Cell {
+        let (half, less) = (tenths(bytes.unsigned_abs(), largest) / 2, bytes < 0);
+        let start = if less { 500 - half } else { 500 };
+        Cell::Change(Change { shown: human::signed(bytes), from: start, tenths: half, less })
     }
 }
 

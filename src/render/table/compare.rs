@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
-use super::{TableOptions, baseline};
-use crate::compare::{Comparison, PatternChange, Reached, SnapshotRow, Trend};
+use super::{TableOptions, baseline, growth};
+use crate::compare::{Comparison, Reached, SnapshotRow, Trend};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::Weight;
+use crate::report::{PatternChange, Weight};
 use crate::units::Millis;
 
 /// Writes a comparison as tables.
@@ -16,7 +16,7 @@ pub fn write_comparison(comparison: &Comparison, options: TableOptions, out: &mu
     let lang = options.lang;
     let page = &mut Page::new(out, options.columns(), options);
     snapshots(comparison, page)?;
-    growth(comparison, page)?;
+    all_growth(comparison, page)?;
     trend(comparison, page)?;
     let patterns = &comparison.patterns;
     let counts = patterns.counts;
@@ -65,33 +65,11 @@ fn snapshots(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// What the whole and each type grew by.
-fn growth(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
+fn all_growth(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
     let [Some(first), Some(last)] = [comparison.snapshots.first(), comparison.snapshots.last()] else { return Ok(()) };
     page.title(page.lang().of("Growth", "增长"))?;
-    let mut grid = Grid::new([
-        Column::text(heads::WHAT),
-        Column::number(heads::KEYS_BEFORE),
-        Column::number(heads::KEYS),
-        Column::number(heads::MEMORY_BEFORE),
-        Column::number(heads::MEMORY),
-        Column::number(heads::CHANGE),
-    ]);
-    let row = |what: &str, before: Weight, after: Weight| -> [Cell; 6] {
-        [
-            what.into(),
-            before.keys.into(),
-            after.keys.into(),
-            before.memory.into(),
-            after.memory.into(),
-            human::change(before.memory.0, after.memory.0).into(),
-        ]
-    };
     let whole = |row: &SnapshotRow| Weight { keys: row.keys, memory: row.memory };
-    grid.toned(Tone::Bold, row(page.lang().of("all keys", "所有 key"), whole(first), whole(last)));
-    for change in &comparison.types {
-        grid.row(row(&key_text::text(&change.kind), change.before, change.after));
-    }
-    grid.print(page)
+    growth::totals(whole(first), whole(last), &comparison.types, page)
 }
 
 fn trend(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
@@ -108,7 +86,7 @@ fn trend(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
             lang.of("Memory of the keys", "key 的内存")
         },
         human::duration(trend.span, lang),
-        signed(trend.per_day),
+        human::signed(trend.per_day),
         range(trend, lang),
         trend.snapshots,
         method(trend, lang),
@@ -125,7 +103,7 @@ fn tone(reached: &Reached) -> Tone {
 
 fn range(trend: &Trend, lang: Lang) -> String {
     trend.per_day_range.map_or_else(String::new, |[least, most]| {
-        say!(lang, " (between {} and {})", "（{} 至 {} 之间）", signed(least), signed(most))
+        say!(lang, " (between {} and {})", "（{} 至 {} 之间）", human::signed(least), human::signed(most))
     })
 }
 
@@ -175,15 +153,6 @@ fn outlook(reached: &Reached, lang: Lang) -> String {
     }
 }
 
-fn signed(bytes: i64) -> String {
-    let size = human::bytes(bytes.unsigned_abs());
-    match bytes {
-        0 => size,
-        1.. => format!("+{size}"),
-        _ => format!("-{size}"),
-    }
-}
-
 fn changes(title: &str, list: &[PatternChange], count: u64, page: &mut Page<'_>) -> io::Result<()> {
     if list.is_empty() {
         return Ok(());
@@ -199,20 +168,7 @@ fn changes(title: &str, list: &[PatternChange], count: u64, page: &mut Page<'_>)
     ]);
     let shown = page.first(list);
     for change in shown {
-        let keys = |weight: Option<Weight>| weight.map_or(Cell::Absent, |weight| weight.keys.into());
-        let memory = |weight: Option<Weight>| weight.map_or(Cell::Absent, |weight| Cell::from(weight.memory));
-        let share = match (change.before, change.after) {
-            (Some(before), Some(after)) => format!(", {}", human::change(before.memory.0, after.memory.0)),
-            _ => String::new(),
-        };
-        grid.row([
-            key_text::text(&change.pattern).into_owned().into(),
-            keys(change.before),
-            keys(change.after),
-            memory(change.before),
-            memory(change.after),
-            format!("{}{share}", signed(change.growth.memory)).into(),
-        ]);
+        grid.row(growth::pattern(change));
     }
     grid.print(page)?;
     page.more(shown.len(), usize::try_from(count).unwrap_or(usize::MAX))

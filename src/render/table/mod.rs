@@ -9,6 +9,7 @@ mod compare;
 mod distributions;
 pub(super) mod findings;
 pub(super) mod grid;
+pub(super) mod growth;
 mod hints;
 pub(super) mod instance;
 pub(super) mod keys;
@@ -85,11 +86,12 @@ impl TableRenderer {
 type Section = fn(&Report, &mut Page<'_>) -> io::Result<()>;
 
 /// The sections from top to bottom.
-const SECTIONS: [Section; 24] = [
+const SECTIONS: [Section; 25] = [
     overview::problems,
     overview::headline,
     findings::findings,
     baseline::section,
+    growth::section,
     policy::sections,
     source::files,
     source::server,

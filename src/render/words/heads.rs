@@ -20,6 +20,7 @@ macro_rules! heads {
 }
 
 heads! {
+    AGAINST_MEAN = "against the mean", "与平均值相比";
     ALLOWED = "allowed", "允许值";
     BREAK = "break", "违反的规则";
     BREAKING = "breaking", "违规 key 数";
@@ -32,6 +33,7 @@ heads! {
     COUNTER = "counter", "计数器";
     DB = "db", "库";
     DEMANDS = "demands", "要求";
+    DIFFERENCE = "difference", "差值";
     DISK = "disk", "磁盘";
     ELEMENTS = "elements", "元素数";
     ENCODING = "encoding", "编码";
@@ -76,6 +78,7 @@ heads! {
     SHARE = "share", "占比";
     SIZE = "size", "大小";
     SLOT = "slot", "槽";
+    SLOTS = "slots", "槽";
     SNAPSHOT = "snapshot", "快照";
     STREAM = "stream", "stream 键名";
     TABLES = "tables", "哈希表";

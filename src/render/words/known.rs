@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::analyze::check::Word;
 use crate::render::Lang;
-use crate::report::Checksum;
+use crate::report::{Checksum, Fate};
 
 /// The state of a checksum.
 pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
@@ -49,6 +49,18 @@ pub fn verdict(word: Word, lang: Lang) -> &'static str {
         Word::Unreadable => "无法读取",
     };
     lang.of(word.text(), zh)
+}
+
+/// What became of a pattern.
+pub fn fate(fate: Fate, lang: Lang) -> &'static str {
+    let zh = match fate {
+        Fate::Grown => "增长",
+        Fate::New => "新增",
+        Fate::Shrunk => "缩小",
+        Fate::Vanished => "消失",
+        Fate::Uncertain => "未知",
+    };
+    lang.of(fate.name(), zh)
 }
 
 /// A class of times: `< 7 days`, `> 1 year`, `expired`, `none`.

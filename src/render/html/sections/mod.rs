@@ -1,6 +1,7 @@
 //! The parts of the page, each from one part of the report. A part without an answer does not appear.
 
 pub mod findings;
+pub mod growth;
 mod keys;
 mod method;
 mod patterns;
@@ -10,6 +11,8 @@ pub mod times;
 mod types;
 pub mod what_if;
 
+use std::borrow::Cow;
+
 use super::view::{Block, Caps, Section};
 use crate::render::Lang;
 use crate::report::Report;
@@ -18,10 +21,11 @@ use crate::report::Report;
 type Maker = fn(&Report, Lang, Caps) -> Option<Section>;
 
 /// The sections from top to bottom.
-const MAKERS: [Maker; 18] = [
+const MAKERS: [Maker; 19] = [
     patterns::prefixes,
     findings::findings,
     policy::baseline,
+    growth::growth,
     policy::owners,
     types::types,
     keys::big,
@@ -45,8 +49,8 @@ pub fn all(report: &Report, lang: Lang, caps: Caps) -> Vec<Section> {
 }
 
 /// A section with a heading and nothing below it yet.
-fn section(id: &'static str, title: &'static str) -> Section {
-    Section { id, title, lead: Vec::new(), blocks: Vec::new() }
+fn section(id: &'static str, title: impl Into<Cow<'static, str>>) -> Section {
+    Section { id, title: title.into(), lead: Vec::new(), blocks: Vec::new() }
 }
 
 impl Section {
