@@ -16,8 +16,8 @@ mod plan;
 mod progress;
 mod render;
 mod rules;
-pub mod screen;
 mod schema;
+pub mod screen;
 mod show;
 
 use std::io;
