@@ -37,8 +37,8 @@ pub(super) const COMPARE: &str = concat!(
 
 pub(super) const RENDER: &str = examples!(
     "a stored report on the screen, in Chinese" => "render report.json --lang zh",
-    "for a ticket, a spreadsheet and a dashboard, in one pass" =>
-        "render report.json --format markdown --format csv --format prometheus -o report",
+    "to be shown, for a ticket and for a dashboard, in one pass" =>
+        "render report.json --format html --format markdown --format prometheus -o report",
     "one of its lists, for a spreadsheet" => "render report.json --format csv --section findings -o findings.csv",
 );
 

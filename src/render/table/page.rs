@@ -218,6 +218,9 @@ impl<'a> Page<'a> {
 
     /// A paragraph whose beginning has an emphasis of its own.
     pub fn opened(&mut self, tone: Tone, opening: Span, text: &str) -> io::Result<()> {
+        if self.is_markdown() {
+            return self.hanging(tone, "", text);
+        }
         let opening = [opening];
         let mut spans = opening.as_slice();
         for line in wrap(text, self.width) {
