@@ -27,7 +27,9 @@ pub(super) fn section(
         sums.add(server, file);
     }
     let first = files.iter().find(|file| file.index == counted[0].file)?;
-    Some(sums.finish(first.model.name(), used_mem))
+    let limit = plan.read.config.maxmemory();
+    let maxmemory = limit.map(|limit| Bytes(limit.0.saturating_mul(files.len() as u64)));
+    Some(Instance { maxmemory, ..sums.finish(first.model.name(), used_mem) })
 }
 
 /// What the tables would take under each of the alternatives, summed over servers.
@@ -90,6 +92,7 @@ impl Sums {
             databases: self.databases.into_values().collect(),
             used_mem,
             difference: used_mem.map(|used| beyond(used, total)),
+            maxmemory: None,
         }
     }
 }

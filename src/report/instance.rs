@@ -32,6 +32,9 @@ pub struct Instance {
     pub used_mem: Option<Bytes>,
     /// What they used beyond the total.
     pub difference: Option<i64>,
+    /// What they may use together, `maxmemory` for each file; absent where no limit was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maxmemory: Option<Bytes>,
 }
 
 /// Bytes of tables.

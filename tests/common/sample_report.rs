@@ -36,6 +36,7 @@ fn instance() -> Instance {
         databases: vec![row(0, 1_200_000, 400_000, 27 * MIB), row(3, 34_567, 0, MIB)],
         used_mem: Some(Bytes(1_700 * MIB)),
         difference: Some(226 << 20),
+        maxmemory: Some(Bytes(2_048 * MIB)),
     }
 }
 

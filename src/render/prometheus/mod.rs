@@ -151,6 +151,8 @@ fn of_instance(instance: &Instance, to: &mut Exposition) {
     to.one("rdblens_instance_memory_bytes", total, Some(instance.total));
     to.one("rdblens_instance_dataset_bytes", "That memory without the tables' overhead.", Some(instance.dataset));
     to.one("rdblens_instance_used_memory_bytes", "What the servers said they used.", instance.used_mem);
+    let limit = "What the servers may use together, where a limit was given.";
+    to.one("rdblens_instance_maxmemory_bytes", limit, instance.maxmemory);
     let Tables { main, expires, slots } = instance.tables;
     to.family("rdblens_instance_table_bytes", "Memory of the tables that hold the keys.")
         .sample(&[("table", "main")], main)
