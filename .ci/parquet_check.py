@@ -17,38 +17,12 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDER = os.path.join(ROOT, "target", "parquet-python")
+sys.dont_write_bytecode = True  # a run leaves nothing in the tree
+
+from dumps import CORPUS, ROOT, dumps  # noqa: E402
+from packages import run_with  # noqa: E402
+
 PACKAGES = ["duckdb==2.0.0", "pandas==3.1.1", "pyarrow==26.0.1", "pytz==2026.6"]
-INPUTS = ["dump.rdb", "appendonly.aof", "appendonlydir"]
-
-
-def install():
-    """Runs this script again with a Python that has the readers."""
-    python = os.path.join(FOLDER, "bin", "python")
-    if os.path.realpath(sys.prefix) == os.path.realpath(FOLDER):
-        return
-    ready = os.path.join(FOLDER, "installed")
-    wanted = "\n".join(PACKAGES)
-    if not (os.path.exists(ready) and open(ready).read() == wanted):
-        subprocess.run([sys.executable, "-m", "venv", "--clear", FOLDER], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-        with open(ready, "w") as file:
-            file.write(wanted)
-    os.execv(python, [python, *sys.argv])
-
-
-def dumps(corpus):
-    """All dumps, with the name that messages give them."""
-    shop = os.path.join(ROOT, "testdata", "dumps")
-    for name in sorted(os.listdir(shop)):
-        yield name, os.path.join(shop, name)
-    for parent in [os.path.join(ROOT, "testdata", "corpus"), corpus]:
-        for folder in sorted(os.listdir(parent)):
-            for name in INPUTS:
-                path = os.path.join(parent, folder, name)
-                if os.path.exists(path):
-                    yield f"{os.path.basename(parent)}/{folder}/{name}", path
 
 
 def odd_dump(folder):
@@ -155,12 +129,12 @@ def differences(rdblens, dump, parquet):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--corpus", default=os.path.join(ROOT, "..", "shared", "corpus"))
+    parser.add_argument("--corpus", default=CORPUS)
     parser.add_argument("--rdblens", default=os.path.join(ROOT, "target", "release", "rdblens"))
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.corpus):
         sys.exit(f"{arguments.corpus} is missing")
-    install()
+    run_with("parquet-python", PACKAGES)
     checked = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, dump in [("odd.rdb", odd_dump(folder)), *dumps(arguments.corpus)]:

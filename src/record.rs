@@ -45,7 +45,7 @@ pub struct Record<'a> {
     /// For hashes whose form on disk carries field expiries: how many fields have one.
     pub fields_with_ttl: Option<u64>,
     /// For streams: consumer groups and pending entries.
-    pub stream: Option<StreamFacts>,
+    pub stream: Option<&'a StreamFacts>,
     /// What rules about values look at.
     pub value: ValueFacts,
     /// The value as it stands in the file, for those who look into it; `None` for records that are from no file.

@@ -311,6 +311,9 @@ fn names_that_there_are_not_are_answered_with_those_that_are_near() {
         (&["rules", "key.prefx"], "did you mean key.prefix?"),
         (&["anlyze", SHOP], "'analyze'"),
         (&["keys", SHOP, "--formt", "csv"], "'--format'"),
+        (&["analyze", SHOP, "--format", "markdwn"], "'markdown'"),
+        (&["analyze", SHOP, "--format", "csv", "--section", "fndings"], "'findings'"),
+        (&["schema", "reprot"], "'report'"),
     ] {
         let output = rdblens(args);
         let told = String::from_utf8_lossy(&output.stderr);
@@ -320,6 +323,13 @@ fn names_that_there_are_not_are_answered_with_those_that_are_near() {
     let output = rdblens(&["check", &SHOP.replace("shop", "shpo")]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("did you mean") && told.contains("/shop.rdb") && output.status.code() == Some(3), "{told}");
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/reports/frist.json");
+    for args in [&["render", stored][..], &["analyze", SHOP, "--baseline", stored]] {
+        let output = rdblens(args);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("did you mean") && told.contains("/first.json?"), "{told}");
+        assert_eq!(output.status.code(), Some(2), "{told}");
+    }
     let far = rdblens(&["analyze", SHOP, "--policy", "mine"]);
     assert!(!String::from_utf8_lossy(&far.stderr).contains("did you mean"));
 }

@@ -186,8 +186,8 @@ fn compare(folder: &Path) -> Outcome {
         let truth = truths.remove(&place).unwrap_or_else(|| panic!("{}: no truth about {place:?}", folder.display()));
         let name = format!("db {} {}", place.0, place.1.escape_ascii());
         outcome.keys += 1;
-        outcome.same_facts(&name, entry.value_type.kind(), &measured, &truth);
-        outcome.same_memory(&name, &measured, &truth, draws_lots(&model, &truth));
+        outcome.same_facts(&name, entry.value_type.kind(), measured, &truth);
+        outcome.same_memory(&name, measured, &truth, draws_lots(&model, &truth));
     }
     let folder = folder.to_string_lossy();
     let old = folder.contains("redis-2") || folder.contains("redis-3");

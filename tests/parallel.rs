@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rdblens::aggregate::Aggregate;
 use rdblens::aggregate::databases::Databases;
+use rdblens::aggregate::runs::Runs;
 use rdblens::aggregate::top_keys::TopKeys;
 use rdblens::aggregate::totals::Totals;
 use rdblens::analyze::part::Part;
@@ -95,18 +96,22 @@ fn mapped_streamed_and_compressed_are_the_same() {
 
 /// Some aggregates that keep what a wrong database would spoil.
 struct Facts {
-    totals: Totals,
-    databases: Databases,
+    totals: Runs<Totals>,
+    databases: Runs<Databases>,
     top: TopKeys,
 }
 
 impl Facts {
     fn new() -> Self {
-        Facts { totals: Totals::new(None), databases: Databases::new(None), top: TopKeys::new(5) }
+        Facts {
+            totals: Runs::new(None, false, Totals::default()),
+            databases: Runs::new(None, false, Databases::default()),
+            top: TopKeys::new(5),
+        }
     }
 
     fn text(self) -> String {
-        let parts = (self.totals.finish(), self.databases.finish(), self.top.finish());
+        let parts = (self.totals.finish().finish(), self.databases.finish().finish(), self.top.finish());
         serde_json::to_string(&parts).unwrap()
     }
 }

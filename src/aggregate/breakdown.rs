@@ -31,9 +31,9 @@ pub struct Breakdown {
     others: Option<Box<Cell>>,
 }
 
+/// How many keys there are the histogram tells.
 #[derive(Debug, Clone, Default)]
 struct Cell {
-    keys: u64,
     elements: u64,
     memory: Bytes,
     spread: Histogram,
@@ -42,28 +42,27 @@ struct Cell {
 impl Cell {
     #[inline]
     fn add(&mut self, record: &Record<'_>) {
-        self.keys += 1;
         self.elements = self.elements.saturating_add(record.length.unwrap_or(0));
         self.memory += record.memory;
         self.spread.add(record.memory.0);
     }
 
     fn merge(&mut self, other: &Cell) {
-        self.keys += other.keys;
         self.elements = self.elements.saturating_add(other.elements);
         self.memory += other.memory;
         self.spread.merge(&other.spread);
     }
 
     fn row(&self, kind: Kind, encoding: &str, total: Bytes) -> TypeRow {
+        let keys = self.spread.numbers();
         TypeRow {
             kind,
             encoding: encoding.to_owned(),
-            keys: self.keys,
+            keys,
             elements: self.elements,
             memory: self.memory,
             share: share(self.memory, total),
-            mean: Bytes(self.memory.0 / self.keys.max(1)),
+            mean: Bytes(self.memory.0 / keys.max(1)),
             p50: Bytes(self.spread.quantile(50)),
             p99: Bytes(self.spread.quantile(99)),
             max: Bytes(self.spread.max()),

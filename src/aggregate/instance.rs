@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::databases::SHARED_FROM;
+use super::runs::{ByRun, Run};
 use super::slots::SLOTS;
 use crate::memory::{DatabaseShape, InstanceShape, SlotShape};
-use crate::record::Record;
 use crate::units::Bytes;
 
 /// Databases from this number on are counted without their slots.
@@ -33,15 +33,8 @@ pub struct FileInstance {
 }
 
 /// One row a database of a file.
-///
-/// Not an [`Aggregate`](super::Aggregate) by its signature, since it must be told each key's slot, but by its laws.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Instance {
-    slotted: bool,
-    /// The database that is being read: keys come in runs of one database.
-    current: (usize, u64),
-    run: Row,
-    /// What the runs before this one have added up to.
     rows: BTreeMap<(usize, u64), Row>,
 }
 
@@ -68,14 +61,15 @@ impl Row {
 
 /// Keys and expiries by slot, page by page as they come into use.
 #[derive(Debug, Clone, Default)]
-struct SlotCounts {
+pub struct SlotCounts {
     /// Empty until the first key.
     pages: Vec<Option<Box<[SlotShape; PAGE]>>>,
 }
 
 impl SlotCounts {
+    /// Counts a key.
     #[inline]
-    fn add(&mut self, slot: u16, expires: bool) {
+    pub fn add(&mut self, slot: u16, expires: bool) {
         if self.pages.is_empty() {
             self.pages.resize_with(SLOTS / PAGE, || None);
         }
@@ -104,6 +98,11 @@ impl SlotCounts {
         }
     }
 
+    /// About how many bytes of memory it has grown to.
+    pub fn heap_bytes(&self) -> usize {
+        self.pages.iter().flatten().count() * PAGE * size_of::<SlotShape>()
+    }
+
     fn in_use(&self) -> Vec<SlotShape> {
         let all = self.pages.iter().flatten().flat_map(|page| page.iter());
         all.filter(|count| count.keys > 0).copied().collect()
@@ -111,60 +110,13 @@ impl SlotCounts {
 }
 
 impl Instance {
-    /// Nothing yet; `slotted` says whether slots are counted.
-    pub fn new(slotted: bool) -> Self {
-        Instance { slotted, current: (0, 0), run: Row::default(), rows: BTreeMap::new() }
-    }
-
-    /// Takes one key into account, of which the caller knows the slot.
-    #[inline]
-    pub fn observe_at(&mut self, record: &Record<'_>, slot: u16) {
-        let row = (record.file, record.db.min(SHARED_FROM));
-        if row != self.current {
-            self.start_run(row);
-        }
-        let expires = record.expires_at.is_some();
-        self.run.keys += 1;
-        self.run.expiring += u64::from(expires);
-        self.run.name_bytes += Bytes(record.key.len() as u64);
-        self.run.memory += record.memory;
-        self.run.allocated += record.allocated;
-        // Slots of a database that is known late are counted, too: whether they are of use is seen when it is known.
-        if self.slotted && row.1 < SLOTTED_DATABASES {
-            self.run.slots.add(slot, expires);
-        }
-    }
-
-    /// Takes everything into account that `other` has seen.
-    pub fn merge(&mut self, mut other: Self) {
-        other.end_run();
-        for (place, row) in other.rows {
-            self.rows.entry(place).or_default().merge(row);
-        }
-    }
-
-    /// Says that all keys so far were of database `db`.
-    pub fn settle_database(&mut self, db: u64) {
-        self.end_run();
-        let db = db.min(SHARED_FROM);
-        for ((file, _), mut row) in mem::take(&mut self.rows) {
-            if db >= SLOTTED_DATABASES {
-                row.slots = SlotCounts::default();
-            }
-            self.rows.entry((file, db)).or_default().merge(row);
-        }
-    }
-
     /// About how many bytes of memory it has grown to.
     pub fn heap_bytes(&self) -> usize {
-        let pages = |row: &Row| row.slots.pages.iter().flatten().count();
-        let all = self.rows.values().map(pages).sum::<usize>() + pages(&self.run);
-        all * PAGE * size_of::<SlotShape>()
+        self.rows.values().map(|row| row.slots.heap_bytes()).sum()
     }
 
     /// The servers by their file.
-    pub fn finish(mut self) -> Vec<FileInstance> {
-        self.end_run();
+    pub fn finish(self) -> Vec<FileInstance> {
         let mut servers: Vec<FileInstance> = Vec::new();
         for ((file, db), row) in self.rows {
             if servers.last().is_none_or(|last| last.file != file) {
@@ -179,17 +131,35 @@ impl Instance {
         }
         servers
     }
+}
 
-    #[cold]
-    fn start_run(&mut self, row: (usize, u64)) {
-        self.end_run();
-        self.current = row;
+impl ByRun for Instance {
+    fn add(&mut self, run: &mut Run) {
+        let all = run.all();
+        let row = Row {
+            keys: all.keys,
+            expiring: run.expiring(),
+            name_bytes: run.name_bytes,
+            memory: all.memory,
+            allocated: run.allocated,
+            slots: mem::take(&mut run.slots),
+        };
+        self.rows.entry((run.file, run.db)).or_default().merge(row);
     }
 
-    fn end_run(&mut self) {
-        let run = mem::take(&mut self.run);
-        if run.keys > 0 {
-            self.rows.entry(self.current).or_default().merge(run);
+    fn merge(&mut self, other: Self) {
+        for (place, row) in other.rows {
+            self.rows.entry(place).or_default().merge(row);
+        }
+    }
+
+    fn settle_database(&mut self, db: u64) {
+        let db = db.min(SHARED_FROM);
+        for ((file, _), mut row) in mem::take(&mut self.rows) {
+            if db >= SLOTTED_DATABASES {
+                row.slots = SlotCounts::default();
+            }
+            self.rows.entry((file, db)).or_default().merge(row);
         }
     }
 }
@@ -197,8 +167,14 @@ impl Instance {
 #[cfg(test)]
 mod tests {
     use super::super::Aggregate;
+    use super::super::runs::Runs;
     use super::super::testing::{OwnedRecord, check_laws, samples};
     use super::*;
+    use crate::record::Record;
+
+    fn instance(slotted: bool) -> Runs<Instance> {
+        Runs::new(None, slotted, Instance::default())
+    }
 
     fn slot_of(record: &Record<'_>) -> u16 {
         record.key.iter().map(|&byte| u16::from(byte) * 37).sum()
@@ -206,13 +182,14 @@ mod tests {
 
     #[test]
     fn every_file_is_a_server_of_its_own() {
-        let mut instance = Instance::new(true);
+        let mut instance = instance(true);
         for (file, db, slot) in [(0, 0, 5), (1, 0, 5), (0, 0, 5), (0, 3, 16_383)] {
             let mut record = OwnedRecord::string("key", 1, 50);
             (record.rest.file, record.rest.db) = (file, db);
-            instance.observe_at(&record.record(), slot);
+            instance.observe(&record.record());
+            instance.count_slot(&record.record(), slot);
         }
-        let servers = instance.finish();
+        let servers = instance.finish().finish();
         let rows: Vec<_> = servers.iter().map(|server| (server.file, server.memory.0)).collect();
         assert_eq!(rows, [(0, 150), (1, 50)]);
         let databases = &servers[0].shape.databases;
@@ -228,18 +205,20 @@ mod tests {
         let mut record = OwnedRecord::string("key", 1, 50);
         record.rest.db = SLOTTED_DATABASES;
         for slotted in [false, true] {
-            let mut instance = Instance::new(slotted);
-            instance.observe_at(&record.record(), 3);
-            assert_eq!(instance.heap_bytes(), 0);
-            assert!(instance.finish()[0].shape.databases[0].slots.is_empty());
+            let mut instance = instance(slotted);
+            instance.observe(&record.record());
+            instance.count_slot(&record.record(), 3);
+            assert_eq!(instance.heap_bytes().0, 0);
+            assert!(instance.finish().finish()[0].shape.databases[0].slots.is_empty());
         }
     }
 
-    struct BySum(Instance);
+    struct BySum(Runs<Instance>);
 
     impl Aggregate for BySum {
         fn observe(&mut self, record: &Record<'_>) {
-            self.0.observe_at(record, slot_of(record));
+            self.0.observe(record);
+            self.0.count_slot(record, slot_of(record));
         }
         fn merge(&mut self, other: Self) {
             self.0.merge(other.0);
@@ -253,7 +232,7 @@ mod tests {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
         #[test]
         fn laws(sample in samples()) {
-            check_laws(&sample, || BySum(Instance::new(true)), |instance| format!("{:?}", instance.0.finish()));
+            check_laws(&sample, || BySum(instance(true)), |instance| format!("{:?}", instance.0.finish().finish()));
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod instance;
 mod key_row;
 pub mod parts;
 pub mod patterns;
+pub mod runs;
 pub mod sizes;
 pub mod slots;
 pub mod streams;

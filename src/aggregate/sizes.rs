@@ -5,11 +5,14 @@ use super::key_row::{KeyFacts, rows};
 use super::parts::{Tally, Top};
 use crate::record::{Kind, Record};
 use crate::report::{BigKeys, BigRules};
+use crate::units::Bytes;
 
 /// The keys over one of the limits.
 #[derive(Debug, Clone)]
 pub struct Sizes {
     rules: BigRules,
+    /// What the rules allow, in a form that is asked fast.
+    allowed: Allowed,
     all: Tally,
     expiring: u64,
     list: Top<KeyFacts>,
@@ -18,7 +21,7 @@ pub struct Sizes {
 impl Sizes {
     /// Nothing yet; the `top` heaviest will be listed.
     pub fn new(rules: BigRules, top: usize) -> Self {
-        Sizes { rules, all: Tally::default(), expiring: 0, list: Top::new(top) }
+        Sizes { rules, allowed: Allowed::by(&rules), all: Tally::default(), expiring: 0, list: Top::new(top) }
     }
 
     /// The report's section.
@@ -33,22 +36,34 @@ impl Sizes {
     }
 }
 
-/// Whether the key is over one of the limits. A module's length is not its weight, so only the limit on memory
-/// applies to it.
-#[inline]
-pub fn is_big(record: &Record<'_>, rules: &BigRules) -> bool {
-    let allowed = match record.kind {
-        Kind::String => rules.string_bytes,
-        Kind::List | Kind::Set | Kind::Zset | Kind::Hash | Kind::Stream | Kind::Array => rules.elements,
-        Kind::Module => u64::MAX,
-    };
-    record.length.unwrap_or(0) > allowed || rules.memory.is_some_and(|limit| record.memory > limit)
+/// The greatest length by kind, in the order of [`Kind::ALL`], and the greatest memory.
+#[derive(Debug, Clone, Copy)]
+struct Allowed {
+    length: [u64; Kind::ALL.len()],
+    memory: Bytes,
+}
+
+impl Allowed {
+    /// A module's length is not its weight, so only the limit on memory applies to it.
+    fn by(rules: &BigRules) -> Self {
+        let length = |kind| match kind {
+            Kind::String => rules.string_bytes,
+            Kind::List | Kind::Set | Kind::Zset | Kind::Hash | Kind::Stream | Kind::Array => rules.elements,
+            Kind::Module => u64::MAX,
+        };
+        Allowed { length: Kind::ALL.map(length), memory: rules.memory.unwrap_or(Bytes(u64::MAX)) }
+    }
+
+    #[inline]
+    fn is_exceeded(&self, record: &Record<'_>) -> bool {
+        record.length.unwrap_or(0) > self.length[record.kind as usize] || record.memory > self.memory
+    }
 }
 
 impl Aggregate for Sizes {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
-        if !is_big(record, &self.rules) {
+        if !self.allowed.is_exceeded(record) {
             return; // the common case
         }
         self.all.add(record.memory);

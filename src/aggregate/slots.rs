@@ -1,7 +1,9 @@
 //! How memory is spread over the hash slots of a cluster.
 //!
 //! Memory: 16 384 slots of 72 bytes, made when the first key comes, and the name of each slot's heaviest key, cut
-//! at [`NAME_KEPT`] bytes so that a hostile file cannot make us keep 16 384 names of any size.
+//! at [`NAME_KEPT`] bytes so that a hostile file cannot make us keep 16 384 names of any size. Keys come to slots in no
+//! order, so what every key changes stands together in 16 bytes a slot: 256 KiB, which caches hold. Many keys weigh the
+//! same; of these a number made of the name decides, so that names are hardly ever compared.
 
 use std::cmp::Reverse;
 
@@ -29,73 +31,144 @@ const RANGE: u16 = 128;
 pub struct Slots {
     top: usize,
     tagged_keys: u64,
-    /// Empty until the first key, then [`SLOTS`] long.
+    /// What every key changes. Empty until the first key, then [`SLOTS`] long.
+    sums: Vec<Sums>,
+    /// What few do. As long.
     slots: Vec<Slot>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    memory: Bytes,
+    /// Keys below this are not the heaviest.
+    least: Weight,
+    /// Keys beyond those that the slot has counted.
+    keys: u32,
+}
+
+/// A key's memory, with the precision that 20 bits have, and behind it the upper bits of a number made of its name. It never
+/// falls as either rises.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Weight(u32);
+
+impl Weight {
+    #[inline]
+    fn of(memory: Bytes, name: &[u8]) -> Weight {
+        let memory = u32::try_from(memory.0).unwrap_or(u32::MAX);
+        // Exact to 2^15; above, the 15 bits behind the highest, and how many there are besides.
+        let more = (u32::BITS - memory.leading_zeros()).saturating_sub(15);
+        let rounded = if more == 0 { memory } else { (more << 14) + (memory >> more) };
+        Weight(rounded << 12 | lot(name) >> 20)
+    }
+}
+
+/// A number that tells most names apart: of all that are kept of a name, the ends and the length.
+#[inline]
+fn lot(name: &[u8]) -> u32 {
+    let name = kept(name);
+    let ends = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+        _ => name.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+    };
+    // The golden ratio spreads what differs in a few bits over the upper half.
+    ((ends ^ (name.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+}
+
+#[inline]
+fn kept(name: &[u8]) -> &[u8] {
+    &name[..name.len().min(NAME_KEPT)]
 }
 
 #[derive(Debug, Clone, Default)]
 struct Slot {
+    /// Keys beyond those that the sums have counted.
     keys: u64,
     tagged: u64,
-    memory: Bytes,
     heaviest: Bytes,
     db: u64,
-    /// Reused when a heavier key comes, so that rising weights do not allocate for every key.
-    name: Vec<u8>,
+    /// Reused when a heavier key comes, so that rising weights do not allocate for every key. None before the first key.
+    name: Option<Vec<u8>>,
 }
 
 impl Slot {
-    #[inline]
+    /// Takes a key into account that may be the heaviest.
     fn offer(&mut self, memory: Bytes, db: u64, name: &[u8]) {
-        let name = &name[..name.len().min(NAME_KEPT)];
-        let first = self.keys == 0;
-        if first || (memory, Reverse(db), Reverse(name)) > (self.heaviest, Reverse(self.db), Reverse(&self.name[..])) {
+        let name = kept(name);
+        if memory < self.heaviest {
+            return;
+        }
+        let is_first = self.name.as_ref().is_none_or(|kept| {
+            (memory, lot(name), Reverse(db), Reverse(name))
+                > (self.heaviest, lot(kept), Reverse(self.db), Reverse(kept))
+        });
+        if is_first {
             self.heaviest = memory;
             self.db = db;
-            self.name.clear();
-            self.name.extend_from_slice(name);
+            let kept = self.name.get_or_insert_default();
+            kept.clear();
+            kept.extend_from_slice(name);
         }
+    }
+
+    fn weight(&self) -> Weight {
+        self.name.as_ref().map_or(Weight::default(), |name| Weight::of(self.heaviest, name))
     }
 }
 
 impl Slots {
     /// Nothing yet; the `top` heaviest slots will be listed.
     pub fn new(top: usize) -> Self {
-        Slots { top, tagged_keys: 0, slots: Vec::new() }
+        Slots { top, tagged_keys: 0, sums: Vec::new(), slots: Vec::new() }
     }
 
     /// Takes one key into account, of which the caller knows the slot and whether a hash tag decides it. A number
     /// beyond the last slot is taken modulo their number.
     #[inline]
     pub fn observe_at(&mut self, record: &Record<'_>, slot: u16, tagged: bool) {
-        if self.slots.is_empty() {
+        if self.sums.is_empty() {
             self.make();
         }
-        let slot = &mut self.slots[usize::from(slot) % SLOTS];
-        slot.offer(record.memory, record.db, record.key);
-        slot.keys += 1;
-        slot.memory += record.memory;
-        slot.tagged += u64::from(tagged);
-        self.tagged_keys += u64::from(tagged);
+        let place = usize::from(slot) % SLOTS;
+        let sums = &mut self.sums[place];
+        sums.memory += record.memory;
+        sums.keys += 1;
+        let may_be_heaviest = Weight::of(record.memory, record.key) >= sums.least;
+        if may_be_heaviest | tagged | (sums.keys == u32::MAX) {
+            let slot = &mut self.slots[place];
+            slot.offer(record.memory, record.db, record.key);
+            sums.least = slot.weight();
+            slot.tagged += u64::from(tagged);
+            self.tagged_keys += u64::from(tagged);
+            if sums.keys == u32::MAX {
+                slot.keys += u64::from(std::mem::take(&mut sums.keys));
+            }
+        }
     }
 
     #[cold]
     fn make(&mut self) {
+        self.sums.resize_with(SLOTS, Sums::default);
         self.slots.resize_with(SLOTS, Slot::default);
     }
 
     /// Takes everything into account that `other` has seen.
     pub fn merge(&mut self, other: Self) {
-        self.tagged_keys += other.tagged_keys;
-        if self.slots.is_empty() {
-            self.slots = other.slots;
+        if self.sums.is_empty() {
+            *self = other;
             return;
         }
-        for (slot, more) in self.slots.iter_mut().zip(other.slots).filter(|(_, more)| more.keys > 0) {
-            slot.offer(more.heaviest, more.db, &more.name);
+        self.tagged_keys += other.tagged_keys;
+        for (slot, more) in self.slots.iter_mut().zip(other.slots) {
+            if let Some(name) = &more.name {
+                slot.offer(more.heaviest, more.db, name);
+            }
             slot.keys += more.keys;
             slot.tagged += more.tagged;
-            slot.memory += more.memory;
+        }
+        for ((sums, slot), more) in self.sums.iter_mut().zip(&mut self.slots).zip(other.sums) {
+            sums.memory += more.memory;
+            sums.least = slot.weight();
+            slot.keys += u64::from(more.keys);
         }
     }
 
@@ -110,18 +183,20 @@ impl Slots {
         if !cluster && self.tagged_keys == 0 {
             return None;
         }
-        let mut used: Vec<_> = (0u16..).zip(self.slots).filter(|(_, slot)| slot.keys > 0).collect();
-        let ranges = ranges(used.iter().map(|(number, slot)| (*number, slot.keys, slot.memory)));
-        used.sort_by_key(|(number, slot)| (Reverse(slot.memory), *number));
-        let total: Bytes = used.iter().map(|(_, slot)| slot.memory).sum();
+        let all = (0u16..).zip(self.sums.into_iter().zip(self.slots));
+        let mut used: Vec<_> = all.filter(|(_, (_, slot))| slot.name.is_some()).collect();
+        let keys = |sums: &Sums, slot: &Slot| slot.keys + u64::from(sums.keys);
+        let ranges = ranges(used.iter().map(|(number, (sums, slot))| (*number, keys(sums, slot), sums.memory)));
+        used.sort_by_key(|(number, (sums, _))| (Reverse(sums.memory), *number));
+        let total: Bytes = used.iter().map(|(_, (sums, _))| sums.memory).sum();
         let at_percent = |percent: usize| {
             let rank = (used.len() * percent).div_ceil(100).max(1);
-            used.len().checked_sub(rank).map_or(Bytes(0), |from_the_top| used[from_the_top].1.memory)
+            used.len().checked_sub(rank).map_or(Bytes(0), |from_the_top| used[from_the_top].1.0.memory)
         };
         let (mean, p50) = (Bytes(total.0 / (used.len() as u64).max(1)), at_percent(50));
         let (p99, max, number_used) = (at_percent(99), at_percent(100), used.len() as u64);
         let kept = used.into_iter().take(self.top.max(JUDGED));
-        let mut list: Vec<SlotRow> = kept.map(|(number, slot)| row(number, slot, total)).collect();
+        let mut list: Vec<SlotRow> = kept.map(|(number, (sums, slot))| row(number, sums, slot, total)).collect();
         let heaviest = list.iter().take(JUDGED).cloned().collect();
         list.truncate(self.top);
         let tagged_keys = self.tagged_keys;
@@ -143,14 +218,14 @@ fn ranges(used: impl Iterator<Item = (u16, u64, Bytes)>) -> Vec<SlotRange> {
     ranges
 }
 
-fn row(number: u16, slot: Slot, total: Bytes) -> SlotRow {
+fn row(number: u16, sums: Sums, slot: Slot, total: Bytes) -> SlotRow {
     SlotRow {
         slot: number,
-        keys: slot.keys,
+        keys: slot.keys + u64::from(sums.keys),
         tagged_keys: slot.tagged,
-        memory: slot.memory,
-        share: share(slot.memory, total),
-        example: Example { db: slot.db, key: Key(slot.name.into()), memory: slot.heaviest },
+        memory: sums.memory,
+        share: share(sums.memory, total),
+        example: Example { db: slot.db, key: Key(slot.name.unwrap_or_default().into()), memory: slot.heaviest },
     }
 }
 
@@ -187,7 +262,7 @@ mod tests {
 
     #[test]
     fn slots_come_heaviest_first_with_their_heaviest_key() {
-        let slots = observed(&[("a", 10, 16_383), ("c", 30, 5), ("b", 30, 5), ("d", 5, 5)]).finish(true).unwrap();
+        let slots = observed(&[("a", 10, 16_383), ("c", 29, 5), ("b", 31, 5), ("d", 5, 5)]).finish(true).unwrap();
         let rows: Vec<_> = slots.list.iter().map(|r| (r.slot, r.keys, r.memory.0, r.example.key.as_text())).collect();
         assert_eq!(slots.list[1].tagged_keys, 0);
         assert_eq!(rows, [(5, 3, 65, Some("b")), (16_383, 1, 10, Some("a"))]);
@@ -210,6 +285,42 @@ mod tests {
     fn a_huge_name_is_kept_in_part() {
         let slots = observed(&[(&"x".repeat(5_000), 10, 0)]).finish(true).unwrap();
         assert_eq!(slots.list[0].example.key.0.len(), NAME_KEPT);
+    }
+
+    #[test]
+    fn of_keys_of_the_same_weight_one_is_shown_in_whatever_order_they_come() {
+        let names: Vec<String> = (0..50).map(|i| format!("user:session:{i}")).collect();
+        let shown = |names: &mut dyn Iterator<Item = &String>| {
+            let keys: Vec<_> = names.map(|name| (name.as_str(), 30, 5)).collect();
+            observed(&keys).finish(true).unwrap().list[0].example.key.clone()
+        };
+        assert_eq!(shown(&mut names.iter()), shown(&mut names.iter().rev()));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn weights_never_fall(one in 0u64..1 << 34, other in 0u64..1 << 34, shift in 0u32..34) {
+            let (one, other) = (one >> shift, other >> shift);
+            let (least, most) = (one.min(other), one.max(other));
+            proptest::prop_assert!(Weight::of(Bytes(least), b"a") <= Weight::of(Bytes(most), b"a"));
+            proptest::prop_assert!(Weight::of(Bytes(most), b"a").0 >> 12 < 1 << 20);
+        }
+    }
+
+    #[test]
+    fn slots_stay_small() {
+        assert_eq!((size_of::<Sums>(), size_of::<Slot>()), (16, 56));
+    }
+
+    #[test]
+    fn keys_beyond_what_the_sums_count_and_weights_beyond_what_they_hold_count_too() {
+        let mut slots = observed(&[("a", u64::from(u32::MAX) + 5, 1)]);
+        slots.sums[1].keys = u32::MAX - 1;
+        for (key, memory) in [("b", u64::from(u32::MAX) + 4), ("c", u64::from(u32::MAX) + 6)] {
+            slots.observe_at(&OwnedRecord::string(key, 1, memory).record(), 1, false);
+        }
+        let row = &slots.finish(true).unwrap().list[0];
+        assert_eq!((row.keys, row.example.key.as_text()), (u64::from(u32::MAX) + 1, Some("c")));
     }
 
     /// Few slots, so that keys meet in them.

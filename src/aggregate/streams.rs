@@ -46,7 +46,7 @@ impl Streams {
     #[cold]
     fn observe_stream(&mut self, record: &Record<'_>) {
         let entries = record.length.unwrap_or(0);
-        let stream = record.stream.unwrap_or_default();
+        let stream = record.stream.copied().unwrap_or_default();
         self.all.add(record.memory);
         self.entries = self.entries.saturating_add(entries);
         self.groups = self.groups.saturating_add(stream.groups);
@@ -90,7 +90,7 @@ mod tests {
 
     fn stream(key: &str, entries: u64, groups: u64, pending: u64) -> OwnedRecord {
         let mut record = OwnedRecord::of(key, Kind::Stream, Encoding::Stream, entries, 100);
-        record.rest.stream = Some(StreamFacts { groups, pending, ..StreamFacts::default() });
+        record.stream = Some(StreamFacts { groups, pending, ..StreamFacts::default() });
         record
     }
 

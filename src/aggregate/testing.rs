@@ -16,6 +16,8 @@ pub const NOW: Millis = Millis(1_700_000_000_000);
 pub struct OwnedRecord {
     /// The key's bytes.
     pub key: Vec<u8>,
+    /// What it is told of a stream.
+    pub stream: Option<StreamFacts>,
     /// Everything else; its key is empty.
     pub rest: Record<'static>,
 }
@@ -44,7 +46,7 @@ impl OwnedRecord {
             value: ValueFacts::default(),
             raw: None,
         };
-        OwnedRecord { key: key.into(), rest }
+        OwnedRecord { key: key.into(), stream: None, rest }
     }
 
     /// The same key as a collection of some kind.
@@ -57,11 +59,11 @@ impl OwnedRecord {
 
     /// The record as the pipeline hands it out.
     pub fn record(&self) -> Record<'_> {
-        Record { key: &self.key, ..self.rest.clone() }
+        Record { key: &self.key, stream: self.stream.as_ref(), ..self.rest.clone() }
     }
 
     fn in_database(&self, db: u64) -> Self {
-        OwnedRecord { key: self.key.clone(), rest: Record { db, ..self.rest.clone() } }
+        OwnedRecord { key: self.key.clone(), stream: self.stream, rest: Record { db, ..self.rest.clone() } }
     }
 }
 
@@ -125,11 +127,11 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             idle,
             freq,
             fields_with_ttl: None,
-            stream: (kind == Kind::Stream).then_some(stream),
+            stream: None,
             value: ValueFacts::default(),
             raw: None,
         };
-        OwnedRecord { key: name.into(), rest }
+        OwnedRecord { key: name.into(), stream: (kind == Kind::Stream).then_some(stream), rest }
     })
 }
 

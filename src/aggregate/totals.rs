@@ -1,16 +1,14 @@
 //! How much there is.
 
-use super::Aggregate;
-use super::expiry::is_expired;
 use super::parts::Tally;
+use super::runs::{ByRun, Run};
 use crate::record::{Kind, Record};
 use crate::report;
-use crate::units::{Bytes, Millis};
+use crate::units::Bytes;
 
-/// Sums over all keys.
-#[derive(Debug, Clone)]
+/// Sums over all keys. Without a reference time no key counts as expired.
+#[derive(Debug, Clone, Default)]
 pub struct Totals {
-    reference: Option<Millis>,
     all: Tally,
     disk: Bytes,
     name_bytes: Bytes,
@@ -20,19 +18,6 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Nothing yet. Expiries will be held against `reference`; without one no key counts as expired.
-    pub fn new(reference: Option<Millis>) -> Self {
-        Totals {
-            reference,
-            all: Tally::default(),
-            disk: Bytes(0),
-            name_bytes: Bytes(0),
-            elements: 0,
-            without_ttl: Tally::default(),
-            expired: Tally::default(),
-        }
-    }
-
     /// The report's section.
     pub fn finish(self) -> report::Totals {
         report::Totals {
@@ -58,18 +43,14 @@ pub fn elements(record: &Record<'_>) -> u64 {
     }
 }
 
-impl Aggregate for Totals {
-    #[inline]
-    fn observe(&mut self, record: &Record<'_>) {
-        self.all.add(record.memory);
-        self.disk += record.disk;
-        self.name_bytes += Bytes(record.key.len() as u64);
-        self.elements = self.elements.saturating_add(elements(record));
-        if record.expires_at.is_none() {
-            self.without_ttl.add(record.memory);
-        } else if is_expired(record.expires_at, self.reference) {
-            self.expired.add(record.memory);
-        }
+impl ByRun for Totals {
+    fn add(&mut self, run: &mut Run) {
+        self.all.merge(run.all());
+        self.disk += run.disk;
+        self.name_bytes += run.name_bytes;
+        self.elements = self.elements.saturating_add(run.elements);
+        self.without_ttl.merge(run.left.without_ttl());
+        self.expired.merge(run.left.expired());
     }
 
     fn merge(&mut self, other: Self) {
@@ -84,15 +65,21 @@ impl Aggregate for Totals {
 
 #[cfg(test)]
 mod tests {
+    use super::super::runs::Runs;
     use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
     use super::*;
     use crate::record::Encoding;
+    use crate::units::Millis;
+
+    fn totals(reference: Option<Millis>) -> Runs<Totals> {
+        Runs::new(reference, false, Totals::default())
+    }
 
     #[test]
     fn a_string_is_one_element_and_a_list_all_of_its_own() {
         let records =
             [OwnedRecord::string("a", 500, 64), OwnedRecord::of("bc", Kind::List, Encoding::Quicklist, 7, 100)];
-        let totals = observe_all(Totals::new(None), &records).finish();
+        let totals = observe_all(totals(None), &records).finish().finish();
         assert_eq!((totals.keys, totals.elements, totals.memory, totals.name_bytes), (2, 8, Bytes(164), Bytes(3)));
         assert_eq!(totals.without_ttl.keys, 2);
     }
@@ -104,14 +91,14 @@ mod tests {
             record.rest.expires_at = Some(Millis(millis));
             record
         };
-        let totals = observe_all(Totals::new(Some(NOW)), &[at(NOW.0), at(NOW.0 - 1)]).finish();
+        let totals = observe_all(totals(Some(NOW)), &[at(NOW.0), at(NOW.0 - 1)]).finish().finish();
         assert_eq!((totals.expired.keys, totals.without_ttl.keys), (1, 0));
     }
 
     proptest::proptest! {
         #[test]
         fn laws(sample in samples()) {
-            check_laws(&sample, || Totals::new(Some(NOW)), Totals::finish);
+            check_laws(&sample, || totals(Some(NOW)), |totals| totals.finish().finish());
         }
     }
 }

@@ -113,6 +113,7 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
     let name = key.name.replace("{i}", &number.to_string());
     let value = stored(key.text);
     let left = key.ttl.map(|ttl| ttl + key.ttl_step * i64::try_from(number - 1).unwrap());
+    let stream = StreamFacts { groups: 1, pending: key.pending, most_pending: key.pending, ..StreamFacts::default() };
     aggregates.observe(&Record {
         file,
         db: key.db,
@@ -130,12 +131,7 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         idle: key.idle,
         freq: None,
         fields_with_ttl: None,
-        stream: (key.kind == Kind::Stream).then_some(StreamFacts {
-            groups: 1,
-            pending: key.pending,
-            most_pending: key.pending,
-            ..StreamFacts::default()
-        }),
+        stream: (key.kind == Kind::Stream).then_some(&stream),
         value: value_facts(key),
         raw: (key.kind == Kind::String).then_some(RawValue { value_type: ValueType::String, bytes: &value }),
     });

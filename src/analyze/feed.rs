@@ -2,13 +2,14 @@
 //! of their own keep several workers busy.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::progress::Progress;
 use super::read::File;
 use crate::error::{Error, Result};
-use crate::input::{Body, Container, Input, OpenOptions, Opened};
+use crate::input::{Body, Container, Input, Mapped, OpenOptions, Opened};
 use crate::rdb::about::About;
 use crate::rdb::batch::{Batch, Batches, Ending};
 
@@ -131,6 +132,25 @@ impl<'p> Feed<'p> {
     pub fn into_endings(mut self) -> Vec<(usize, Result<Ending>)> {
         self.endings.sort_by_key(|(index, _)| *index);
         self.endings
+    }
+
+    /// Takes the mapped files out that have not been begun: any thread can read them from any place.
+    pub fn take_mapped(&mut self) -> Vec<(Arc<File>, Mapped)> {
+        let whole = |prepared: &Prepared| prepared.open.as_ref().and_then(|open| open.batches.mapped());
+        let (mut mapped, mut others) = (Vec::new(), VecDeque::new());
+        for (file, prepared) in mem::take(&mut self.waiting) {
+            match whole(&prepared) {
+                Some(bytes) => mapped.push((file, bytes)),
+                None => others.push_back((file, prepared)),
+            }
+        }
+        self.waiting = others;
+        mapped
+    }
+
+    /// Tells how files ended that were taken out.
+    pub fn ended(&mut self, endings: Vec<(usize, Result<Ending>)>) {
+        self.endings.extend(endings);
     }
 
     fn top_up(&mut self) {

@@ -48,7 +48,7 @@ pub fn masks<P: AsRef<Path>>(
     let classifier = Arc::new(classifier.clone());
     let empty = || Names::new(&classifier);
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
-    let mut found = threads.install(|| read_all(&mut feed, reading, progress, empty));
+    let mut found = threads.install(|| read_all(&mut feed, plan.division, reading, progress, empty));
     let secret = key.secret(found.files.values_mut().map(FileTally::checksum));
     let names = found.part.finish(FIRST_DATABASE, empty, |db| plan.selection.wants_database(db));
     Ok(Masks { patterns: names.patterns, secret })

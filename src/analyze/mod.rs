@@ -8,13 +8,16 @@
 mod assemble;
 pub mod baseline;
 pub mod check;
+mod crew;
 #[cfg(test)]
 pub(crate) mod examples;
 pub mod feed;
 mod findings;
 pub mod growth;
 mod instance;
+pub mod line;
 pub mod masks;
+mod names;
 pub mod parallel;
 pub mod part;
 pub mod plan;
@@ -26,6 +29,7 @@ pub mod rows;
 pub mod select;
 pub mod set;
 pub mod snapshot;
+pub mod stretch;
 pub mod verdict;
 mod what_if;
 
@@ -86,7 +90,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let (mut found, endings) = match plan.read.limit {
         None => {
             let mut feed = snapshot.feed(threads.current_num_threads(), progress);
-            (threads.install(|| read_all(&mut feed, reading, progress, empty)), feed.into_endings())
+            (threads.install(|| read_all(&mut feed, plan.read.division, reading, progress, empty)), feed.into_endings())
         }
         Some(limit) => {
             let mut feed = snapshot.feed(1, progress);
@@ -161,6 +165,12 @@ fn questions(plan: &Plan, standard: Standard, snapshot: &Snapshot) -> Result<Que
     };
     questions.slotted = snapshot.files().iter().any(models);
     Ok(questions)
+}
+
+/// All questions of a plan, without a snapshot: what benchmarks and tests of single stages start from. Expiries are held
+/// against `reference`.
+pub fn questions_of(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
+    questions_with(plan, Standard::load(plan)?, reference)
 }
 
 /// The policy of a plan, and what divides the names that it speaks of.

@@ -1,21 +1,21 @@
-//! The driver: workers pull batches, read them, and their sums are merged.
+//! The driver: workers read what there is to read, and their sums are merged.
 //!
-//! One batch is alive per worker, and one thread is the same code. The feed keeps its own errors, so that stopping early
-//! still leaves everything that was learnt. The one lock is taken between batches, by a worker whose aggregates have
-//! outgrown its share of [`limits::AGGREGATE_BYTES`]: it hands them over and starts afresh, which by the aggregates' laws
-//! changes nothing but the memory.
+//! What the workers do is in [`crew`](super::crew).
 
-use std::mem;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::crew::Crew;
 use super::feed::{Feed, Work};
+use super::line::Steps;
 use super::part::Part;
 use super::progress::Progress;
 use super::read::{Continue, KnownDatabase, Reading, Tallies, merge_tallies, read_batch};
+use super::stretch::Whole;
 use crate::aggregate::Aggregate;
 use crate::limits;
+use crate::rdb::boundary;
 use crate::record::Record;
 
 /// What the workers have found: the aggregates over all records, and a tally for each file.
@@ -33,13 +33,13 @@ impl<A: Aggregate> Found<A> {
         Found { part: Part::new(empty), files: Tallies::new() }
     }
 
-    fn merge(mut self, other: Self, wanted: impl Fn(u64) -> bool) -> Self {
+    pub(super) fn merge(mut self, other: Self, wanted: impl Fn(u64) -> bool) -> Self {
         self.part = self.part.join(other.part, wanted);
         merge_tallies(&mut self.files, other.files);
         self
     }
 
-    fn read(&mut self, work: &Work, reading: Reading<'_>, progress: &dyn Progress, empty: impl Fn() -> A) {
+    pub(super) fn read(&mut self, work: &Work, reading: Reading<'_>, progress: &dyn Progress, empty: impl Fn() -> A) {
         let tally = self.files.entry(work.file.index).or_default();
         let before = tally.keys;
         let part = &mut self.part;
@@ -54,33 +54,44 @@ impl<A: Aggregate> Found<A> {
     }
 }
 
+/// How mapped files are divided among threads.
+#[derive(Debug, Clone, Copy)]
+pub struct Division {
+    /// How far readers go.
+    pub steps: Steps,
+    /// Looks for the first place in a range of a file's bytes at which a record may begin. What it says is verified.
+    pub find: fn(&Whole, Range<usize>) -> Option<usize>,
+}
+
+impl Default for Division {
+    fn default() -> Self {
+        Division {
+            steps: Steps { quantum: limits::QUANTUM_BYTES, least: limits::LEAST_STRETCH },
+            find: |whole, range| boundary::find(&whole.mapped.bytes, whole.header.family, range.start, range.end),
+        }
+    }
+}
+
 /// Reads everything on all threads of the current pool.
-pub fn read_all<A, F>(feed: &mut Feed<'_>, reading: Reading<'_>, progress: &dyn Progress, empty: F) -> Found<A>
+pub fn read_all<A, F>(
+    feed: &mut Feed<'_>,
+    division: Division,
+    reading: Reading<'_>,
+    progress: &dyn Progress,
+    empty: F,
+) -> Found<A>
 where
     A: Aggregate + Send,
     F: Fn() -> A + Sync,
 {
     let wanted = |db| reading.selection.wants_database(db);
-    let share = limits::AGGREGATE_BYTES / rayon::current_num_threads().max(1);
-    let handed_over = Mutex::new(Found::new(empty()));
-    let rest = feed
-        .par_bridge()
-        .fold(
-            || Found::new(empty()),
-            |mut found, work| {
-                found.read(&work, reading, progress, &empty);
-                if found.part.heap_bytes() > share {
-                    let full = mem::replace(&mut found, Found::new(empty()));
-                    let mut all = handed_over.lock().unwrap_or_else(PoisonError::into_inner);
-                    let before = mem::replace(&mut *all, Found::new(empty()));
-                    *all = before.merge(full, wanted);
-                    found.part.follow(&all.part);
-                }
-                found
-            },
-        )
+    let crew = Crew::new(feed, division, reading, progress, &empty);
+    let rest = rayon::broadcast(|_| crew.work())
+        .into_par_iter()
         .reduce(|| Found::new(empty()), |left, right| left.merge(right, wanted));
-    handed_over.into_inner().unwrap_or_else(PoisonError::into_inner).merge(rest, wanted)
+    let (handed_over, endings) = crew.into_rest();
+    feed.ended(endings);
+    handed_over.merge(rest, wanted)
 }
 
 /// Reads records one after the other, in file order, and shows them to `see`; `limit` ends it after so many.

@@ -39,6 +39,11 @@ impl<A: Aggregate> Part<A> {
         self.db_at_end = db.or(self.db_at_end);
     }
 
+    /// The database in force where the part ends, if it tells.
+    pub fn ends_in_database(&self) -> Option<u64> {
+        self.db_at_end
+    }
+
     /// Learns from a part that this will be joined to: see [`Aggregate::follow`].
     pub fn follow(&mut self, other: &Self) {
         self.settled.follow(&other.settled);
@@ -63,7 +68,12 @@ impl<A: Aggregate> Part<A> {
                 (None, None) => self.leading = Some(leading),
             }
         }
-        self.settled.merge(next.settled);
+        let mut settled = next.settled;
+        // Either way is the same: what is small is added to what is large.
+        if settled.heap_bytes() > self.settled.heap_bytes() {
+            std::mem::swap(&mut self.settled, &mut settled);
+        }
+        self.settled.merge(settled);
         self.db_at_end = next.db_at_end.or(self.db_at_end);
         self
     }

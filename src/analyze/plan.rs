@@ -12,6 +12,7 @@ use crate::policy::{Policy, file, presets};
 use crate::report::{BigRules, Options, Prefixes, Stored};
 use crate::units::{Bytes, Millis};
 
+use super::parallel::Division;
 use super::select::Selection;
 
 /// How snapshots are read: common to every command.
@@ -37,6 +38,8 @@ pub struct ReadPlan {
     pub checksum: bool,
     /// Worker threads; 0 takes one per processor.
     pub threads: usize,
+    /// How large files are divided among them. No way of dividing changes a result.
+    pub division: Division,
     /// Bytes that divide names into segments.
     pub separators: Vec<String>,
 }
@@ -55,6 +58,7 @@ impl ReadPlan {
             what_if: Vec::new(),
             checksum: true,
             threads: 0,
+            division: Division::default(),
             separators: vec![":".to_owned()],
         }
     }

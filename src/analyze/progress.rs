@@ -1,5 +1,7 @@
 //! How far a run has come, for whoever shows it.
 
+use super::line::Counts;
+
 /// Is told how far a run has come. Called from several threads, a few times a second at most per file.
 pub trait Progress: Sync {
     /// The inputs have so many bytes in all, as far as is known before they are read.
@@ -13,6 +15,10 @@ pub trait Progress: Sync {
     /// So many more keys were read.
     fn keys(&self, keys: u64) {
         let _ = keys;
+    }
+    /// A large file has been read, by as many readers as this tells.
+    fn divided(&self, counts: Counts) {
+        let _ = counts;
     }
 }
 

@@ -9,8 +9,8 @@ use crate::memory::{Meters, Model};
 use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
 use crate::rdb::peek::RawValue;
-use crate::rdb::scan::{Entry, Item};
-use crate::record::Record;
+use crate::rdb::scan::{Entry, Item, Scanner};
+use crate::record::{Record, ValueFacts};
 use crate::units::{Bytes, Millis};
 
 use super::raised::Raised;
@@ -55,8 +55,8 @@ pub struct FileTally {
     pub damaged: u64,
     /// The first of them by offset.
     pub errors: Vec<Error>,
-    /// Checksums of its batches: position, checksum, bytes.
-    pub checksums: Vec<(u32, u64, u64)>,
+    /// Checksums of its parts: where each begins, its checksum, its bytes.
+    pub checksums: Vec<(u64, u64, u64)>,
 }
 
 impl FileTally {
@@ -88,14 +88,23 @@ impl FileTally {
 
     /// Sums up the bytes of one batch.
     pub fn add_checksum(&mut self, batch: &Batch) {
-        self.checksums.push((batch.index, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
+        self.checksums.push((batch.base, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
     }
 
-    /// The checksum over all batches, joined in file order.
+    /// The checksum over all parts, joined in file order.
     pub fn checksum(&mut self) -> u64 {
         self.checksums.sort_unstable();
         self.checksums.iter().fold(0, |sum, &(_, next, len)| crc64::combine(sum, next, len))
     }
+}
+
+/// What was learnt of a part of a file, whose first keys may be of a database that is not known yet.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// What counts in any case.
+    pub settled: FileTally,
+    /// What counts if that database is wanted.
+    pub leading: FileTally,
 }
 
 /// A tally for each file, by position among the inputs.
@@ -115,33 +124,109 @@ pub fn read_batch(
     file: &File,
     reading: Reading<'_>,
     tally: &mut FileTally,
-    mut see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
+    see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
 ) -> BatchEnd {
     if reading.checksum {
         tally.add_checksum(batch);
     }
-    let mut meters = Meters::new(&file.model, &file.alternatives);
     let mut scanner = batch.scanner();
-    let mut scratch = Vec::new();
-    while scanner.cursor().left() > 0 {
-        let entry = match scanner.next_item() {
-            Ok(Item::Entry(entry)) => entry,
-            Ok(_) => continue,
-            Err(error) => {
-                tally.damage(error);
-                break;
+    let until = scanner.cursor().left();
+    let mut read = Tally::default();
+    let halt = Reader::new(file, reading).read_until(&mut scanner, until, &mut read, |_| (), see);
+    tally.merge(read.settled);
+    tally.merge(read.leading);
+    let more = match halt {
+        Ok(Halt::Enough) => Continue::No,
+        Ok(Halt::Until | Halt::End) => Continue::Yes,
+        Err(error) => {
+            tally.damage(error);
+            Continue::Yes
+        }
+    };
+    BatchEnd { more, db: scanner.state().db }
+}
+
+/// Reads the records of a file: its models, and what they write into.
+#[derive(Debug)]
+pub struct Reader<'f> {
+    file: &'f File,
+    reading: Reading<'f>,
+    meters: Meters<'f>,
+    scratch: Vec<u8>,
+    boundary: usize,
+}
+
+/// Where reading came to a halt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    /// At the first boundary that was wanted.
+    Until,
+    /// Behind the last opcode.
+    End,
+    /// At a record that was the last wanted.
+    Enough,
+}
+
+impl<'f> Reader<'f> {
+    /// Reads nothing yet.
+    pub fn new(file: &'f File, reading: Reading<'f>) -> Self {
+        Reader { file, reading, meters: Meters::new(&file.model, &file.alternatives), scratch: Vec::new(), boundary: 0 }
+    }
+
+    /// The last boundary that was come to, as a position in the scanned bytes.
+    pub fn boundary(&self) -> usize {
+        self.boundary
+    }
+
+    /// From a boundary, reads to the first one at or behind position `until` of the scanned bytes. Shows selected records to `see` and what
+    /// stands between records to `between`. Fails where the framing is broken: then nobody can tell where the next
+    /// record begins, and the broken one was neither counted nor shown.
+    pub fn read_until(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        until: usize,
+        tally: &mut Tally,
+        mut between: impl FnMut(&Item<'_>),
+        mut see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
+    ) -> Result<Halt> {
+        self.boundary = scanner.cursor().consumed();
+        while self.boundary < until {
+            let entry = match scanner.next_item()? {
+                Item::Entry(entry) => entry,
+                Item::End => return Ok(Halt::End),
+                other => {
+                    between(&other);
+                    if scanner.at_boundary() {
+                        self.boundary = scanner.cursor().consumed();
+                    }
+                    continue;
+                }
+            };
+            let more = self.record(scanner, &entry, tally, &mut see)?;
+            self.boundary = scanner.cursor().consumed();
+            if more == Continue::No {
+                return Ok(Halt::Enough);
             }
-        };
-        tally.keys += 1;
-        let key = match entry.key.decode(&mut scratch).within("key") {
+        }
+        Ok(Halt::Until)
+    }
+
+    #[inline]
+    fn record<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        entry: &Entry<'a>,
+        tally: &mut Tally,
+        see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
+    ) -> Result<Continue> {
+        let Reader { file, reading, meters, scratch, .. } = self;
+        let key = match entry.key.decode(scratch).within("key") {
             Ok(key) => key,
             Err(error) => {
-                tally.damage(error);
-                if let Err(error) = scanner.skip_value(&entry) {
-                    tally.damage(error);
-                    break;
-                }
-                continue;
+                scanner.skip_value(entry)?;
+                tally.settled.keys += 1;
+                tally.settled.damage(error);
+                return Ok(Continue::Yes);
             }
         };
         let kind = entry.value_type.kind();
@@ -151,40 +236,36 @@ pub fn read_batch(
         let wanted = (entry.db.is_none() || selection.wants_database(db))
             && selection.wants_in_any_database(kind, key, entry.expires_at, reading.reference);
         if !wanted {
-            if let Err(error) = scanner.skip_value(&entry) {
-                tally.damage(error);
-                break;
-            }
-            continue;
+            scanner.skip_value(entry)?;
+            tally.settled.keys += 1;
+            return Ok(Continue::Yes);
         }
         let start = scanner.cursor().consumed();
         meters.begin_key(key.len() as u64, entry.expires_at.is_some());
-        let walked = match meters.alone() {
-            Some(meter) => scanner.value(&entry, meter),
-            None => scanner.value(&entry, &mut meters),
-        };
-        if let Err(error) = walked {
-            tally.damage(error);
-            break;
+        match meters.alone() {
+            Some(meter) => scanner.value(entry, meter)?,
+            None => scanner.value(entry, &mut *meters)?,
         }
+        tally.settled.keys += 1;
+        let (known, tally) = match entry.db {
+            Some(_) => (KnownDatabase::Yes, &mut tally.settled),
+            None => (KnownDatabase::No, &mut tally.leading),
+        };
         let value = RawValue { value_type: entry.value_type, bytes: scanner.cursor().since(start) };
         let end = scanner.cursor().consumed();
-        match record(&mut meters, &entry, key, value, db, file.index, end) {
+        match record(meters, entry, key, value, db, file.index, end) {
             Ok(mut record) => {
                 if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
                     record.value.compact = raised.compact(&record, entry.value_type, value.bytes);
                 }
                 tally.selected += 1;
                 tally.memory += record.memory;
-                let known = if entry.db.is_some() { KnownDatabase::Yes } else { KnownDatabase::No };
-                if see(&record, known) == Continue::No {
-                    return BatchEnd { more: Continue::No, db: scanner.state().db };
-                }
+                return Ok(see(&record, known));
             }
             Err(error) => tally.damage(error),
         }
+        Ok(Continue::Yes)
     }
-    BatchEnd { more: Continue::Yes, db: scanner.state().db }
 }
 
 /// Where a worker left a batch.
@@ -243,8 +324,13 @@ fn record<'k>(
         idle: entry.idle,
         freq: entry.freq,
         fields_with_ttl: measured.fields_with_ttl,
-        stream: measured.stream,
-        value: measured.value,
+        stream: measured.stream.as_ref(),
+        // One by one: as a whole they would be read before they have been written.
+        value: ValueFacts {
+            json_object: measured.text.json_object,
+            compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
+            compact: None,
+        },
         raw: Some(value),
     })
 }

@@ -53,7 +53,7 @@ impl OwnedRecord {
             idle: record.idle,
             freq: record.freq,
             fields_with_ttl: record.fields_with_ttl,
-            stream: record.stream,
+            stream: record.stream.copied(),
         }
     }
 }

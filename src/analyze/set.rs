@@ -3,24 +3,22 @@
 use std::sync::Arc;
 
 use super::findings::{self, Found};
+use super::names::Names;
 use crate::aggregate::Aggregate;
 use crate::aggregate::breakdown::Breakdown;
-use crate::aggregate::databases::Databases;
-use crate::aggregate::expiry::Expiry;
 use crate::aggregate::idle::Usage;
-use crate::aggregate::instance::{FileInstance, Instance};
+use crate::aggregate::instance::FileInstance;
 use crate::aggregate::patterns::{PatternSections, Patterns, PatternsPlan};
+use crate::aggregate::runs::{Runs, Sums};
 use crate::aggregate::sizes::Sizes;
 use crate::aggregate::slots::Slots;
 use crate::aggregate::streams::Streams;
 use crate::aggregate::top_keys::TopKeys;
-use crate::aggregate::totals::Totals;
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIf, WhatIfSums};
-use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
-use crate::pattern::slot::{has_tag, slot_of};
+use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::TreeLimits;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Checks, Judged};
@@ -59,17 +57,14 @@ pub struct Questions {
 #[derive(Debug)]
 pub struct Aggregates {
     questions: Arc<Questions>,
-    pattern: PatternBuf,
+    names: Names,
     judged: Judged,
-    totals: Totals,
-    databases: Databases,
+    sums: Runs<Sums>,
     breakdown: Breakdown,
     sizes: Sizes,
     top_keys: TopKeys,
-    expiry: Expiry,
     usage: Usage,
     slots: Slots,
-    instance: Instance,
     streams: Streams,
     violations: Violations,
     patterns: Patterns,
@@ -107,17 +102,14 @@ impl Aggregates {
         let top = questions.top;
         Aggregates {
             questions: Arc::clone(questions),
-            pattern: PatternBuf::default(),
+            names: Names::new(questions),
             judged: Judged::default(),
-            totals: Totals::new(questions.reference),
-            databases: Databases::new(questions.reference),
+            sums: Runs::new(questions.reference, questions.slotted, Sums::new(questions.reference)),
             breakdown: Breakdown::new(),
             sizes: Sizes::new(questions.big, top),
             top_keys: TopKeys::new(top),
-            expiry: Expiry::new(questions.reference),
             usage: Usage::new(),
             slots: Slots::new(top),
-            instance: Instance::new(questions.slotted),
             streams: Streams::new(top),
             violations: Violations::new(&questions.checks),
             patterns: patterns(questions),
@@ -129,7 +121,8 @@ impl Aggregates {
     /// node.
     pub fn finish(self, cluster: bool) -> (Sections, Patterns) {
         let questions = self.questions;
-        let totals = self.totals.finish();
+        let Sums { totals, databases, expiry, instance } = self.sums.finish();
+        let totals = totals.finish();
         let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, what_if, strict } =
             self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
@@ -146,11 +139,11 @@ impl Aggregates {
         let sections = Sections {
             no_ttl: no_ttl(&totals, no_ttl_patterns),
             totals,
-            databases: self.databases.finish(),
+            databases: databases.finish(),
             types: self.breakdown.finish(),
             big_keys: self.sizes.finish(),
             top: self.top_keys.finish(),
-            expiry: self.expiry.finish(),
+            expiry: expiry.finish(),
             naming,
             findings,
             prefixes,
@@ -159,7 +152,7 @@ impl Aggregates {
             idle,
             freq,
             slots: self.slots.finish(cluster),
-            instances: self.instance.finish(),
+            instances: instance.finish(),
             streams: self.streams.finish(),
             what_if: self.what_if.finish(),
             what_if_patterns: what_if,
@@ -185,34 +178,30 @@ fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> repo
 
 impl Aggregate for Aggregates {
     fn observe(&mut self, record: &Record<'_>) {
-        self.questions.classifier.classify(record.key, &mut self.pattern);
-        self.questions.checks.judge(record, &self.pattern, &mut self.judged);
-        self.totals.observe(record);
-        self.databases.observe(record);
+        let questions = &*self.questions;
+        let name = self.names.know(record.key, questions, &mut self.patterns);
+        questions.checks.judge_named(record, name.judged, &mut self.judged);
+        self.sums.observe(record);
         self.breakdown.observe(record);
         self.sizes.observe(record);
         self.top_keys.observe(record);
-        self.expiry.observe(record);
         self.usage.observe(record);
-        let slot = slot_of(record.key);
-        self.slots.observe_at(record, slot, has_tag(record.key));
-        self.instance.observe_at(record, slot);
+        let slot = if name.tagged { slot_of(record.key) } else { slot_of_untagged(record.key) };
+        self.slots.observe_at(record, slot, name.tagged);
+        self.sums.count_slot(record, slot);
         self.streams.observe(record);
-        self.violations.observe(record, &self.judged, &self.questions.checks);
-        self.patterns.observe(record, &self.pattern, &self.judged);
+        self.violations.observe(record, &self.judged, &questions.checks);
+        self.patterns.observe_at(record, name.leaf, &self.judged);
         self.what_if.observe(record);
     }
 
     fn merge(&mut self, other: Self) {
-        self.totals.merge(other.totals);
-        self.databases.merge(other.databases);
+        self.sums.merge(other.sums);
         self.breakdown.merge(other.breakdown);
         self.sizes.merge(other.sizes);
         self.top_keys.merge(other.top_keys);
-        self.expiry.merge(other.expiry);
         self.usage.merge(other.usage);
         self.slots.merge(other.slots);
-        self.instance.merge(other.instance);
         self.streams.merge(other.streams);
         self.violations.merge(other.violations);
         self.patterns.merge(other.patterns);
@@ -224,19 +213,17 @@ impl Aggregate for Aggregates {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.patterns.heap_bytes() + self.instance.heap_bytes()
+        let (run, sums) = self.sums.heap_bytes();
+        self.patterns.heap_bytes() + run + sums.instance.heap_bytes()
     }
 
     fn settle_database(&mut self, db: u64) {
-        self.totals.settle_database(db);
-        self.databases.settle_database(db);
+        self.sums.settle_database(db);
         self.breakdown.settle_database(db);
         self.sizes.settle_database(db);
         self.top_keys.settle_database(db);
-        self.expiry.settle_database(db);
         self.usage.settle_database(db);
         self.slots.settle_database(db);
-        self.instance.settle_database(db);
         self.streams.settle_database(db);
         self.patterns.settle_database(db);
         self.what_if.settle_database(db);

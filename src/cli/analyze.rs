@@ -17,7 +17,11 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     let delivery = Delivery::open(&args.format, &args.output)?;
     let report = {
         let bar = Bar::new(args.read.input.quiet);
-        analyze::analyze(&args.read.input.inputs, &plan, &bar)?
+        let report = analyze::analyze(&args.read.input.inputs, &plan, &bar)?;
+        if args.stats {
+            eprintln!("rdblens: {}", bar.stats());
+        }
+        report
     };
     written(delivery.write(&report, report.options.rows, args.lang.lang(), &args.screen))?;
     if !args.read.input.quiet {

@@ -101,6 +101,9 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub format: FormatArgs,
+    /// Tell on standard error how the inputs were read: time, rate, and what dividing large files among threads came to
+    #[arg(long, help_heading = "Input")]
+    pub stats: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub lang: LangArgs,

@@ -1,6 +1,6 @@
 //! From the command line to a plan.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use super::args::{AllocatorArg, InputArgs, KindArg, MaskArgs, PolicyArgs, ReadAr
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
+use crate::input::resolve::did_you_mean;
 use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
@@ -120,10 +121,15 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
 
 /// An earlier report; `name` is what messages call it.
 pub fn stored(path: &Path, name: &str) -> Result<Stored> {
-    let json = std::fs::read(path).map_err(|error| {
-        Error::usage(format!("{name}: {error}")).with_hint("name a report that `rdblens analyze --format json` wrote")
-    })?;
+    let json = std::fs::read(path).map_err(|error| unreadable_report(path, name, &error))?;
     Stored::read(&json, name)
+}
+
+/// Why there is no stored report, and which may have been meant.
+pub(super) fn unreadable_report(path: &Path, name: &str, error: &io::Error) -> Error {
+    let near = if error.kind() == io::ErrorKind::NotFound { did_you_mean(path) } else { String::new() };
+    Error::usage(format!("{name}: {error}"))
+        .with_hint(format!("{near}name a report that `rdblens analyze --format json` wrote"))
 }
 
 /// A preset, or what is in a file.

@@ -1,17 +1,22 @@
 //! Progress on standard error, only on a terminal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::analyze::Progress;
+use crate::analyze::line::Counts;
 
 /// A bar with bytes, rate, time left and keys.
 #[derive(Debug)]
 pub struct Bar {
     bar: ProgressBar,
     keys: AtomicU64,
+    bytes: AtomicU64,
+    began: Instant,
+    divided: Mutex<Counts>,
 }
 
 impl Bar {
@@ -25,7 +30,28 @@ impl Bar {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar.set_style(style("{spinner} {bytes} at {binary_bytes_per_sec}, {msg} keys"));
         }
-        Bar { bar, keys: AtomicU64::new(0) }
+        let (keys, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
+        Bar { bar, keys, bytes, began: Instant::now(), divided: Mutex::default() }
+    }
+
+    /// How the inputs were read. Not a part of any report: it differs from run to run.
+    pub fn stats(&self) -> String {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let counts = *self.divided.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = self.bytes.load(Ordering::Relaxed).saturating_sub(counts.wasted);
+        let rate = |count: u64| HumanCount((count as f64 / seconds.max(1e-9)) as u64);
+        let share = counts.wasted as f64 * 100.0 / (read as f64).max(1.0);
+        format!(
+            "{} bytes and {} keys in {seconds:.3} s ({} bytes/s, {} keys/s); large files divided at {} guessed places ({} searches \
+             in vain); {} bytes read again ({share:.2} %)",
+            HumanCount(read),
+            HumanCount(self.keys.load(Ordering::Relaxed)),
+            rate(read),
+            rate(self.keys.load(Ordering::Relaxed)),
+            counts.guesses,
+            counts.failures,
+            HumanCount(counts.wasted),
+        )
     }
 }
 
@@ -55,13 +81,21 @@ impl Progress for Bar {
     }
 
     fn bytes(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.bar.inc(bytes);
+    }
+
+    fn divided(&self, counts: Counts) {
+        let mut all = self.divided.lock().unwrap_or_else(PoisonError::into_inner);
+        all.guesses += counts.guesses;
+        all.failures += counts.failures;
+        all.wasted += counts.wasted;
     }
 
     fn keys(&self, keys: u64) {
         let all = self.keys.fetch_add(keys, Ordering::Relaxed) + keys;
         if !self.bar.is_hidden() {
-            self.bar.set_message(indicatif::HumanCount(all).to_string());
+            self.bar.set_message(HumanCount(all).to_string());
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::args::RenderArgs;
 use super::delivery::Delivery;
 use super::{Exit, analyze, plan, written};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::Report;
 
 /// Reads the report and writes it.
@@ -25,8 +25,6 @@ fn read(path: &Path) -> Result<Report> {
     } else {
         (path.display().to_string(), std::fs::read(path))
     };
-    let json = json.map_err(|error| {
-        Error::usage(format!("{name}: {error}")).with_hint("name a report that `rdblens analyze --format json` wrote")
-    })?;
+    let json = json.map_err(|error| plan::unreadable_report(path, &name, &error))?;
     Report::read(&json, &name)
 }

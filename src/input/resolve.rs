@@ -54,13 +54,17 @@ fn resolve_one(argument: &Path, inputs: &mut Vec<Input>) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.to_str().filter(|text| is_glob(text)) {
             Some(pattern) => resolve_glob(pattern, inputs),
             None => {
-                let near = near_files(argument);
-                let near = near::did_you_mean(&near.iter().map(String::as_str).collect::<Vec<_>>());
+                let near = did_you_mean(argument);
                 Err(Error::from(error).with_hint(format!("{near}no such file; a glob may contain *, ? and [...]")))
             }
         },
         Err(error) => Err(error.into()),
     }
+}
+
+/// For a file that there is not: a question for a hint, with a blank behind it; nothing where no name is near.
+pub fn did_you_mean(path: &Path) -> String {
+    near::did_you_mean(&near_files(path).iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Files in the same folder whose name may have been meant.

@@ -130,6 +130,27 @@ impl Growth {
         self.used += 1;
     }
 
+    /// Adds so many elements, one by one as far as the table would tell.
+    pub fn insert_many(&mut self, elements: u64) {
+        let mut left = elements;
+        while left > 0 {
+            let calm = self.calm.saturating_sub(self.used);
+            // Of a move only the last step changes anything.
+            let moving = if self.next == 0 { 0 } else { self.steps.saturating_sub(1) };
+            let alike = left.min(calm.max(moving));
+            if alike == 0 {
+                self.insert();
+                left -= 1;
+                continue;
+            }
+            if calm == 0 {
+                self.steps -= alike;
+            }
+            self.used += alike;
+            left -= alike;
+        }
+    }
+
     /// Goes on with a move, or begins one, before an element is added.
     fn prepare(&mut self) {
         if self.next != 0 {
@@ -282,6 +303,23 @@ mod tests {
                 let short = Growth::after(kind, elements);
                 assert_eq!((short.size(), short.buckets()), (long.size(), long.buckets()), "{kind:?} {elements}");
                 assert!(Growth::settled(kind, elements).size() <= long.size());
+            }
+        }
+    }
+
+    #[test]
+    fn many_at_once_are_as_many_one_by_one() {
+        for (kind, reserved) in [(Kind::Slots, 0), (Kind::Slots, 40), (Kind::Buckets, 0), (Kind::Buckets, 100)] {
+            let mut single = Growth::new(kind);
+            let mut at_once = Growth::new(kind);
+            for growth in [&mut single, &mut at_once] {
+                growth.insert();
+                growth.reserve(reserved);
+            }
+            for many in 0..200 {
+                (0..many).for_each(|_| single.insert());
+                at_once.insert_many(many);
+                assert_eq!(format!("{single:?}"), format!("{at_once:?}"), "{kind:?} {reserved} {many}");
             }
         }
     }

@@ -12,6 +12,8 @@ mod string;
 mod tests;
 mod zset;
 
+use std::num::NonZeroU64;
+
 use super::Model;
 use super::price::{Framed, Key};
 use super::slack::gap;
@@ -21,7 +23,7 @@ use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
-use crate::record::{Encoding, Kind, ModuleName, StreamFacts, ValueFacts};
+use crate::record::{Encoding, Kind, ModuleName, StreamFacts};
 use crate::units::Bytes;
 
 /// What a server makes of a value.
@@ -42,7 +44,16 @@ pub struct Measured {
     /// For streams.
     pub stream: Option<StreamFacts>,
     /// What is seen of a string's text.
-    pub value: ValueFacts,
+    pub text: TextFacts,
+}
+
+/// What is seen of a string's text: see [`crate::record::ValueFacts`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TextFacts {
+    /// It begins as a JSON object does.
+    pub json_object: bool,
+    /// Bytes that are left of one that is stored compressed.
+    pub compressed: Option<NonZeroU64>,
 }
 
 /// What most values have.
@@ -62,7 +73,7 @@ impl Value {
     }
 
     #[inline]
-    fn measured(self) -> Measured {
+    fn measured(self, text: TextFacts) -> Measured {
         Measured {
             encoding: self.encoding,
             length: Some(self.length),
@@ -71,7 +82,7 @@ impl Value {
             module: None,
             fields_with_ttl: None,
             stream: None,
-            value: ValueFacts::default(),
+            text,
         }
     }
 }
@@ -101,7 +112,9 @@ pub struct Meter<'m> {
     /// What is being expanded; [`super::Meters`] hands one buffer around.
     pub(super) scratch: Vec<u8>,
     error: Option<Error>,
-    string: Option<(Value, ValueFacts)>,
+    /// Of the last value, once it is priced. It stays where it was made: it is large.
+    measured: Measured,
+    priced: bool,
     list: list::ListMeter,
     set: set::SetMeter,
     zset: zset::ZsetMeter,
@@ -119,7 +132,8 @@ impl<'m> Meter<'m> {
             value_type: ValueType::String,
             scratch: Vec::new(),
             error: None,
-            string: None,
+            measured: Value::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default()),
+            priced: false,
             list: list::ListMeter::default(),
             set: set::SetMeter::default(),
             zset: zset::ZsetMeter::default(),
@@ -134,19 +148,20 @@ impl<'m> Meter<'m> {
     pub fn begin_key(&mut self, key_len: u64, has_ttl: bool) {
         self.key = Key { len: key_len.min(limits::MAX_KEY_BYTES), expires: has_ttl };
         self.error = None;
-        self.string = None;
+        self.priced = false;
     }
 
     /// What the server makes of the value that was walked. Afterwards the meter is ready for the next key.
-    #[inline]
-    pub fn finish(&mut self) -> Result<Measured> {
-        if let Some((value, facts)) = self.string.take() {
-            return Ok(Measured { value: facts, ..value.measured() });
+    #[inline(always)]
+    pub fn finish(&mut self) -> Result<&Measured> {
+        if !self.priced {
+            self.finish_other()?;
         }
-        self.finish_other()
+        Ok(&self.measured)
     }
 
-    fn finish_other(&mut self) -> Result<Measured> {
+    #[inline(never)]
+    fn finish_other(&mut self) -> Result<()> {
         if self.scratch.capacity() > KEPT_SCRATCH {
             self.scratch = Vec::new();
         }
@@ -154,22 +169,28 @@ impl<'m> Meter<'m> {
             return Err(error);
         }
         let (model, key) = (self.model, self.key);
-        Ok(match self.value_type.kind() {
+        let value = match self.value_type.kind() {
             Kind::String => return Err(Error::usage("finish was called before a value was walked")),
-            Kind::List => self.list.finish(model, key).measured(),
-            Kind::Set => self.set.finish(model, key).measured(),
-            Kind::Zset => self.zset.finish(model, key).measured(),
-            Kind::Hash => {
-                let measured = self.hash.finish(model, key, self.stream.tree()).measured();
-                Measured { fields_with_ttl: self.hash.with_ttl(), ..measured }
-            }
+            Kind::List => self.list.finish(model, key),
+            Kind::Set => self.set.finish(model, key),
+            Kind::Zset => self.zset.finish(model, key),
+            Kind::Hash => self.hash.finish(model, key, self.stream.tree()),
             Kind::Stream => {
                 let (value, facts) = self.stream.finish(model, key);
-                Measured { stream: Some(facts), ..value.measured() }
+                self.measured = Measured { stream: Some(facts), ..value.measured(TextFacts::default()) };
+                return Ok(());
             }
-            Kind::Module => self.module_value(),
+            Kind::Module => {
+                self.measured = self.module_value();
+                return Ok(());
+            }
             Kind::Array => self.array_value(),
-        })
+        };
+        self.measured = value.measured(TextFacts::default());
+        if let Kind::Hash = self.value_type.kind() {
+            self.measured.fields_with_ttl = self.hash.with_ttl();
+        }
+        Ok(())
     }
 
     /// What a module takes only the module knows: its parts on disk are the guess. Servers that do not keep the key in
@@ -181,14 +202,18 @@ impl<'m> Meter<'m> {
         let length = if vectors { self.module.second } else { None };
         let nodes = length.unwrap_or(0).min(self.module.integers).saturating_mul(VECTOR_NODE);
         let memory = [outside, object, self.module.bytes, nodes].into_iter().fold(0, u64::saturating_add);
-        Measured { length, module: self.module.name, ..Value::new(Encoding::Raw, 0, memory, slack).measured() }
+        Measured {
+            length,
+            module: self.module.name,
+            ..Value::new(Encoding::Raw, 0, memory, slack).measured(TextFacts::default())
+        }
     }
 
-    fn array_value(&self) -> Measured {
+    fn array_value(&self) -> Value {
         let Framed { outside, object, slack } = self.model.frame(self.key);
         let slots = self.module.integers.saturating_mul(ARRAY_SLOT);
         let memory = [outside, object, self.module.bytes, slots].into_iter().fold(0, u64::saturating_add);
-        Value::new(Encoding::Sliced, self.module.integers, memory, slack).measured()
+        Value::new(Encoding::Sliced, self.module.integers, memory, slack)
     }
 
     #[inline]
@@ -203,6 +228,9 @@ impl Visit for Meter<'_> {
     #[inline]
     fn begin(&mut self, value_type: ValueType) {
         self.value_type = value_type;
+        if value_type == ValueType::String {
+            return; // most are, and need nothing
+        }
         match value_type.kind() {
             Kind::String => {}
             Kind::List => self.list.begin(),
@@ -220,7 +248,10 @@ impl Visit for Meter<'_> {
     #[inline]
     fn string(&mut self, value: RawString<'_>) {
         match string::measure(self.model, self.key, value, &mut self.scratch) {
-            Ok(measured) => self.string = Some((measured, string::look(value, &mut self.scratch))),
+            Ok(measured) => {
+                self.measured = measured.measured(string::look(value, &mut self.scratch));
+                self.priced = true;
+            }
             Err(error) => self.keep(Err(error)),
         }
     }
@@ -233,6 +264,31 @@ impl Visit for Meter<'_> {
             Kind::Hash => self.hash.announce(self.model, count),
             Kind::String | Kind::List | Kind::Stream | Kind::Module | Kind::Array => {}
         }
+    }
+
+    #[inline]
+    fn lengths_suffice(&self) -> bool {
+        match self.value_type {
+            ValueType::Set => self.set.is_table(),
+            ValueType::Zset | ValueType::Zset2 => self.zset.is_table(self.model),
+            ValueType::Hash => self.hash.is_table(),
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn element_len(&mut self, len: u64) {
+        self.set.add(self.model, len);
+    }
+
+    #[inline]
+    fn pair_len(&mut self, field: u64, value: u64) {
+        self.hash.add(self.model, field, value);
+    }
+
+    #[inline]
+    fn scored_len(&mut self, member: u64) {
+        self.zset.add(self.model, member);
     }
 
     #[inline]

@@ -58,8 +58,8 @@ impl<'m> Meters<'m> {
     ///
     /// Where only an alternative has to look into a blob, and finds it damaged, the base's figure stands for its own:
     /// asking what would be elsewhere does not change which keys count.
-    #[inline]
-    pub fn finish(&mut self) -> Result<(Measured, Elsewhere<'_>)> {
+    #[inline(always)]
+    pub fn finish(&mut self) -> Result<(&Measured, Elsewhere<'_>)> {
         let measured = self.base.finish()?;
         if self.others.is_empty() {
             return Ok((measured, Elsewhere::default())); // the common case
@@ -105,6 +105,26 @@ impl Visit for Meters<'_> {
 
     fn count(&mut self, count: u64) {
         self.each(|meter| meter.count(count));
+    }
+
+    #[inline]
+    fn lengths_suffice(&self) -> bool {
+        self.base.lengths_suffice() && self.others.iter().all(Visit::lengths_suffice)
+    }
+
+    #[inline]
+    fn element_len(&mut self, len: u64) {
+        self.each_plain(|meter| meter.element_len(len));
+    }
+
+    #[inline]
+    fn pair_len(&mut self, field: u64, value: u64) {
+        self.each_plain(|meter| meter.pair_len(field, value));
+    }
+
+    #[inline]
+    fn scored_len(&mut self, member: u64) {
+        self.each_plain(|meter| meter.scored_len(member));
     }
 
     #[inline]
@@ -219,7 +239,7 @@ mod tests {
             let mut meter = Meter::new(model);
             meter.begin_key(3, true);
             walk(ValueType::Set, &mut Cursor::new(SET, 0), &mut meter).unwrap();
-            meter.finish().unwrap()
+            *meter.finish().unwrap()
         };
         let mut meters = Meters::new(&base, &others);
         assert!(meters.alone().is_none());
@@ -227,7 +247,7 @@ mod tests {
             meters.begin_key(3, true);
             walk(ValueType::Set, &mut Cursor::new(SET, 0), &mut meters).unwrap();
             let (measured, Elsewhere { memory, .. }) = meters.finish().unwrap();
-            assert_eq!(measured, alone(&base));
+            assert_eq!(*measured, alone(&base));
             assert_eq!(memory, others.iter().map(|model| alone(model).memory).collect::<Vec<_>>());
         }
     }

@@ -33,7 +33,7 @@ mod what_if;
 pub use alloc::Allocator;
 pub use config::ServerConfig;
 pub use instance::{DatabaseMemory, DatabaseShape, InstanceMemory, InstanceShape, SlotShape, TableBytes};
-pub use meter::{Measured, Meter};
+pub use meter::{Measured, Meter, TextFacts};
 pub use meters::{Elsewhere, Meters};
 pub use server::{Server, ServerFamily};
 pub use what_if::WhatIf;
@@ -55,6 +55,8 @@ pub struct Model {
     about_layout: Option<&'static str>,
     nodes: NodePrices,
     short: ShortPrices,
+    /// Key and object, by whether the key expires and its length.
+    frames: [[ShortFrame; ShortPrices::STRINGS]; 2],
     shares_numbers: bool,
 }
 
@@ -65,13 +67,51 @@ struct ShortPrices {
     strings: [u32; ShortPrices::STRINGS],
     /// An entry of a table, by what the table is used for.
     entries: [u64; 3],
+    /// An element of a table with its entry, by what the table is used for; of a hash the field.
+    elements: [[Part; ShortPrices::STRINGS]; 3],
+    /// The value of a field.
+    values: [Part; ShortPrices::STRINGS],
+    /// A field and its value are priced apart from each other.
+    apart: bool,
+}
+
+/// What a key of so many bytes and its object take: see [`price::Framed`].
+#[derive(Debug, Clone, Copy, Default)]
+struct ShortFrame {
+    outside: u32,
+    object: u32,
+    slack: i32,
+}
+
+/// A part of an element of a table.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    /// What it is counted with.
+    memory: u32,
+    /// What the allocator gives beyond that.
+    slack: i32,
 }
 
 impl ShortPrices {
     /// Longer strings are computed each time.
     const STRINGS: usize = 128;
     /// What stands there while the model is being made.
-    const NONE: ShortPrices = ShortPrices { strings: [0; ShortPrices::STRINGS], entries: [0; 3] };
+    const NONE: ShortPrices = ShortPrices {
+        strings: [0; ShortPrices::STRINGS],
+        entries: [0; 3],
+        elements: [[Part::NONE; ShortPrices::STRINGS]; 3],
+        values: [Part::NONE; ShortPrices::STRINGS],
+        apart: false,
+    };
+}
+
+impl Part {
+    const NONE: Part = Part { memory: 0, slack: 0 };
+
+    /// None for what does not fit.
+    fn of((memory, slack): (u64, i64)) -> Option<Part> {
+        Some(Part { memory: u32::try_from(memory).ok()?, slack: i32::try_from(slack).ok()? })
+    }
 }
 
 impl Model {
@@ -89,9 +129,13 @@ impl Model {
             about_layout,
             nodes,
             short: ShortPrices::NONE,
+            frames: [[ShortFrame::default(); ShortPrices::STRINGS]; 2],
             shares_numbers,
         };
+        // Those of elements are made of those of strings.
         model.short = model.short_prices();
+        model.short_elements();
+        model.frames = model.short_frames();
         model
     }
 
@@ -167,6 +211,20 @@ mod tests {
             assert!((0..300).all(|len| model.sds(len) == model.computed_sds(len)), "{name}");
             for table_use in [TableUse::Set, TableUse::Hash, TableUse::Zset] {
                 assert_eq!(model.entry(table_use), model.computed_entry(table_use), "{name} {table_use:?}");
+                assert!(
+                    (0..300).all(|len| model.element(table_use, len) == model.computed_element(table_use, len)),
+                    "{name} {table_use:?}"
+                );
+            }
+            for (len, expires) in (0..300).flat_map(|len| [(len, false), (len, true)]) {
+                let key = price::Key { len, expires };
+                assert_eq!(model.frame(key), model.computed_frame(key), "{name} {len}");
+            }
+            for (field, value) in
+                (0..150).flat_map(|field| [0, 1, 31, 32, 99, 127, 128, 999].map(|value| (field, value)))
+            {
+                let computed = (model.pair(field, value, false), model.pair_slack(field, value, false));
+                assert_eq!(model.plain_pair(field, value), computed, "{name}, {field} and {value} bytes");
             }
         }
     }

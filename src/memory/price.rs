@@ -4,7 +4,7 @@ use super::growth::{Growth, Kind, occupied};
 use super::layout::*;
 use super::rax::Shape;
 use super::slack::gap;
-use super::{Model, ShortPrices};
+use super::{Model, Part, ShortFrame, ShortPrices};
 
 /// What is known of a key before its value.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,7 +16,7 @@ pub struct Key {
 }
 
 /// What key and object take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Framed {
     /// Added after the value's own figure.
     pub outside: u64,
@@ -101,7 +101,66 @@ impl Model {
     pub(super) fn short_prices(&self) -> ShortPrices {
         let entries = TableUse::ALL.map(|table_use| self.computed_entry(table_use));
         let string = |len: usize| u32::try_from(self.computed_sds(len as u64)).unwrap_or(u32::MAX);
-        ShortPrices { strings: std::array::from_fn(string), entries }
+        ShortPrices { strings: std::array::from_fn(string), entries, ..ShortPrices::NONE }
+    }
+
+    /// Prices of elements that are looked up from then on.
+    pub(super) fn short_elements(&mut self) {
+        let part = |priced| Part::of(priced).unwrap_or(Part::NONE);
+        let elements = TableUse::ALL
+            .map(|table_use| std::array::from_fn(|len| part(self.computed_element(table_use, len as u64))));
+        let values = std::array::from_fn(|len| part((self.sds(len as u64), self.sds_slack(len as u64))));
+        let apart = matches!(self.layout.field, FieldForm::Strings | FieldForm::Mstr);
+        self.short = ShortPrices { elements, values, apart, ..self.short };
+    }
+
+    /// What an element of a table takes with its entry, and what the allocator gives beyond that: of a sorted set
+    /// without its node, of a hash a field without its value.
+    #[inline]
+    pub(super) fn element(&self, table_use: TableUse, len: u64) -> (u64, i64) {
+        let short = usize::try_from(len).ok().and_then(|len| self.short.elements[table_use.place()].get(len));
+        short.map_or_else(|| self.computed_element(table_use, len), |part| (u64::from(part.memory), part.slack.into()))
+    }
+
+    #[cold]
+    pub(super) fn computed_element(&self, table_use: TableUse, len: u64) -> (u64, i64) {
+        let entry = self.entry(table_use);
+        match table_use {
+            TableUse::Zset if self.nodes.holds_members() => (entry, 0),
+            TableUse::Hash if self.layout.field == FieldForm::Mstr => (entry + self.mstr(len, false), 0),
+            TableUse::Set | TableUse::Hash | TableUse::Zset => (entry + self.sds(len), self.sds_slack(len)),
+        }
+    }
+
+    /// A field without an expiry and its value in a table, entry included, and what the allocator gives beyond that.
+    #[inline(always)]
+    pub(super) fn plain_pair(&self, field: u64, value: u64) -> (u64, i64) {
+        let short = |parts: &[Part; ShortPrices::STRINGS], len| {
+            usize::try_from(len).ok().and_then(|len| parts.get(len).copied())
+        };
+        let parts = (short(&self.short.elements[TableUse::Hash.place()], field), short(&self.short.values, value));
+        match parts {
+            (Some(field), Some(value)) if self.short.apart => {
+                (u64::from(field.memory) + u64::from(value.memory), i64::from(field.slack) + i64::from(value.slack))
+            }
+            _ => self.computed_plain_pair(field, value),
+        }
+    }
+
+    #[inline(never)]
+    fn computed_plain_pair(&self, field: u64, value: u64) -> (u64, i64) {
+        (self.pair(field, value, false), self.pair_slack(field, value, false))
+    }
+
+    /// A field with a header of its own.
+    fn mstr(&self, field: u64, expires: bool) -> u64 {
+        let header = match field {
+            0..32 => 1,
+            32..65_536 => 3,
+            _ => 9,
+        };
+        let expiry = if expires { 16 + 2 } else { 0 };
+        self.usable(field + header + expiry + 1)
     }
 
     /// What a string of its own is counted with.
@@ -111,6 +170,20 @@ impl Model {
             Some(&price) => u64::from(price),
             None => self.computed_sds(len),
         }
+    }
+
+    /// The same, and what the allocator gives beyond that.
+    #[inline]
+    pub(super) fn sds_with_slack(&self, len: u64) -> (u64, i64) {
+        match usize::try_from(len).ok().and_then(|len| self.short.values.get(len)) {
+            Some(part) => (u64::from(part.memory), part.slack.into()),
+            None => self.computed_sds_with_slack(len),
+        }
+    }
+
+    #[inline(never)]
+    fn computed_sds_with_slack(&self, len: u64) -> (u64, i64) {
+        (self.computed_sds(len), self.sds_slack(len))
     }
 
     pub(super) fn computed_sds(&self, len: u64) -> u64 {
@@ -125,6 +198,32 @@ impl Model {
     /// Key and object of a value that is not inside the object.
     #[inline]
     pub(super) fn frame(&self, key: Key) -> Framed {
+        let short = usize::try_from(key.len).ok().and_then(|len| self.frames[usize::from(key.expires)].get(len));
+        match short {
+            Some(&ShortFrame { outside, object, slack }) => {
+                Framed { outside: outside.into(), object: object.into(), slack: slack.into() }
+            }
+            None => self.computed_frame(key),
+        }
+    }
+
+    /// Frames of keys that are looked up from then on.
+    pub(super) fn short_frames(&self) -> [[ShortFrame; ShortPrices::STRINGS]; 2] {
+        // What a key of so few bytes takes fits many times.
+        let short = |Framed { outside, object, slack }| {
+            Some(ShortFrame {
+                outside: u32::try_from(outside).ok()?,
+                object: u32::try_from(object).ok()?,
+                slack: i32::try_from(slack).ok()?,
+            })
+        };
+        [false, true].map(|expires| {
+            std::array::from_fn(|len| short(self.computed_frame(Key { len: len as u64, expires })).unwrap_or_default())
+        })
+    }
+
+    #[inline(never)]
+    pub(super) fn computed_frame(&self, key: Key) -> Framed {
         let object = self.layout.object;
         let framed = |outside, slack| Framed { outside, object, slack };
         match self.layout.frame {
@@ -136,7 +235,8 @@ impl Model {
             Frame::Entry { cluster } => {
                 let links = if self.config.in_cluster() { cluster } else { 0 };
                 let entry = MAIN_ENTRY + links;
-                framed(self.sds(key.len) + entry, self.sds_slack(key.len) + gap(0, entry))
+                let (name, slack) = self.sds_with_slack(key.len);
+                framed(name + entry, slack + gap(0, entry))
             }
             Frame::SharedKey => {
                 let key = if key.len < 1 << 16 { self.usable(key.len + SHARED_HEADER + 1) } else { self.sds(key.len) };
@@ -194,16 +294,7 @@ impl Model {
     pub(super) fn pair(&self, field: u64, value: u64, expires: bool) -> u64 {
         match self.layout.field {
             FieldForm::Strings => self.entry(TableUse::Hash) + self.sds(field) + self.sds(value),
-            FieldForm::Mstr => {
-                let header = match field {
-                    0..32 => 1,
-                    32..65_536 => 3,
-                    _ => 9,
-                };
-                let expiry = if expires { 16 + 2 } else { 0 };
-                let field = self.usable(field + header + expiry + 1);
-                self.entry(TableUse::Hash) + field + self.sds(value)
-            }
+            FieldForm::Mstr => self.entry(TableUse::Hash) + self.mstr(field, expires) + self.sds(value),
             FieldForm::Entry { expiry } => {
                 let (own, outside) = self.joint_pair(field, value, if expires { expiry } else { 0 });
                 self.entry(TableUse::Hash) + own + outside

@@ -103,10 +103,10 @@ pub struct NodeSum {
 }
 
 impl NodeSum {
-    /// Adds the node of a member whose string takes so many bytes.
+    /// Adds the node of a member of so many bytes; `sds_size` tells what its string takes.
     #[inline]
-    pub fn add(&mut self, prices: &NodePrices, sds_size: u64) {
-        let inside = if prices.holds_members() { sds_size } else { 0 };
+    pub fn add(&mut self, prices: &NodePrices, len: u64, sds_size: impl FnOnce(u64) -> u64) {
+        let inside = if prices.holds_members() { sds_size(len) } else { 0 };
         self.expected = self.expected.saturating_add(prices.expected(inside));
         if let Some(slot) = self.few.get_mut(self.nodes) {
             *slot = inside;
@@ -130,7 +130,7 @@ mod tests {
     fn sum(form: NodeForm, nodes: usize) -> u64 {
         let prices = NodePrices::new(form, Allocator::Jemalloc);
         let mut sum = NodeSum::default();
-        (0..nodes).for_each(|_| sum.add(&prices, 10));
+        (0..nodes).for_each(|_| sum.add(&prices, 10, |len| len));
         sum.total(&prices)
     }
 
@@ -151,7 +151,7 @@ mod tests {
     fn claims_do_not_overflow() {
         let prices = NodePrices::new(NodeForm::Inline(0), Allocator::Jemalloc);
         let mut sum = NodeSum::default();
-        (0..20).for_each(|_| sum.add(&prices, u64::MAX));
+        (0..20).for_each(|_| sum.add(&prices, u64::MAX, |len| len));
         assert!(sum.total(&prices) > 0);
     }
 }

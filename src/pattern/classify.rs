@@ -17,7 +17,9 @@ mod token;
 
 use std::ops::Range;
 
+pub(super) use date::is_unmarked as is_date;
 use name::Name;
+pub(super) use pieces::GLUED;
 
 use super::segment::Separators;
 use super::{Part, PartKind, PatternBuf, slot};

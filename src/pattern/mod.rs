@@ -5,6 +5,7 @@
 
 pub mod classify;
 pub mod segment;
+pub mod shape;
 pub mod slot;
 pub mod tree;
 

@@ -25,6 +25,12 @@ pub fn slot_of(key: &[u8]) -> u16 {
     crc16(hashed) % SLOTS
 }
 
+/// The slot of a key that is known to have no hash tag.
+#[inline]
+pub fn slot_of_untagged(key: &[u8]) -> u16 {
+    crc16(key) % SLOTS
+}
+
 /// Whether the slot of `key` is that of a hash tag inside it.
 pub fn has_tag(key: &[u8]) -> bool {
     tag(key).is_some()
@@ -37,34 +43,38 @@ pub fn tag(key: &[u8]) -> Option<Range<usize>> {
     (length > 0).then_some(start..start + length)
 }
 
-/// CRC16/XMODEM, eight bytes a step.
+/// CRC16/XMODEM, eight bytes a step. Zeros in front change nothing, so the first step takes what is more than whole steps.
+#[inline]
 fn crc16(bytes: &[u8]) -> u16 {
-    let (chunks, rest) = bytes.as_chunks::<STRIDE>();
-    let mut crc = 0;
-    for &[a, b, c, d, e, f, g, h] in chunks {
-        let [high, low] = u16::to_be_bytes(crc);
-        crc = TABLES[7][usize::from(a ^ high)]
-            ^ TABLES[6][usize::from(b ^ low)]
-            ^ TABLES[5][usize::from(c)]
-            ^ TABLES[4][usize::from(d)]
-            ^ TABLES[3][usize::from(e)]
-            ^ TABLES[2][usize::from(f)]
-            ^ TABLES[1][usize::from(g)]
-            ^ TABLES[0][usize::from(h)];
-    }
-    let (fours, rest) = rest.as_chunks::<4>();
-    for &[a, b, c, d] in fours {
-        let [high, low] = u16::to_be_bytes(crc);
-        crc = TABLES[3][usize::from(a ^ high)]
-            ^ TABLES[2][usize::from(b ^ low)]
-            ^ TABLES[1][usize::from(c)]
-            ^ TABLES[0][usize::from(d)];
-    }
-    for &byte in rest {
-        let [high, low] = u16::to_be_bytes(crc);
-        crc = TABLES[0][usize::from(high ^ byte)] ^ u16::from(low) << 8;
+    let Some(first) = bytes.first_chunk::<STRIDE>() else { return crc16_bytewise(bytes) };
+    let odd = bytes.len() % STRIDE;
+    // Below 64 bits: `odd` is at most 7, and without any the whole first word is shifted out in two moves.
+    let head = u64::from_be_bytes(*first) >> 8 >> (8 * (STRIDE - 1 - odd));
+    let mut crc = if odd == 0 { 0 } else { step(0, head) };
+    for chunk in bytes.get(odd..).unwrap_or_default().as_chunks::<STRIDE>().0 {
+        crc = step(crc, u64::from_be_bytes(*chunk));
     }
     crc
+}
+
+#[inline]
+fn step(crc: u16, word: u64) -> u16 {
+    let [a, b, c, d, e, f, g, h] = (word ^ u64::from(crc) << 48).to_be_bytes();
+    TABLES[7][usize::from(a)]
+        ^ TABLES[6][usize::from(b)]
+        ^ TABLES[5][usize::from(c)]
+        ^ TABLES[4][usize::from(d)]
+        ^ TABLES[3][usize::from(e)]
+        ^ TABLES[2][usize::from(f)]
+        ^ TABLES[1][usize::from(g)]
+        ^ TABLES[0][usize::from(h)]
+}
+
+fn crc16_bytewise(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc: u16, &byte| {
+        let [high, low] = crc.to_be_bytes();
+        TABLES[0][usize::from(high ^ byte)] ^ u16::from(low) << 8
+    })
 }
 
 const fn tables() -> [[u16; 256]; STRIDE] {
@@ -127,6 +137,7 @@ mod tests {
         }
         for key in ["", "{", "}", "{}", "{}x", "foo{}{bar}", "foo{bar", "foo}bar{", "plain"] {
             assert!(!has_tag(key.as_bytes()), "{key}");
+            assert_eq!(slot_of_untagged(key.as_bytes()), slot_of(key.as_bytes()), "{key}");
             assert_eq!(slot_of(key.as_bytes()), bitwise(key.as_bytes()) % SLOTS, "{key}");
         }
     }

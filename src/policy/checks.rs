@@ -8,7 +8,7 @@ use super::context::Context;
 use super::dictionary::{Entry, Exemption, Matched};
 use super::key_view::KeyView;
 use super::matcher::Matcher;
-use super::name_pass::{NamePass, Violations};
+use super::name_pass::{Broken, NamePass, Violations};
 use super::rule::{KeyRule, Meta, NameTest, PatternRule, Question, Severity, SizeTest, SnapshotRule, Violation};
 use super::sensitive::Inspection;
 use super::settings::Policy;
@@ -114,6 +114,36 @@ impl BySize {
     }
 }
 
+/// What the name of a key alone decides. Names that differ in the values of digits only, and have one pattern, share it if
+/// [`Checks::takes_digits_alike`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NameJudged {
+    broken: Broken,
+    matched: Matched,
+    /// The bits that it is exempt from.
+    excuse: u64,
+    /// Exemptions that it matches, by place.
+    exemptions: Vec<u16>,
+    targets: Vec<Target>,
+}
+
+impl NameJudged {
+    /// Whether there is nothing to say about the name.
+    pub fn is_plain(&self) -> bool {
+        self.broken.bits == 0 && self.matched == Matched::default() && self.exemptions.is_empty()
+    }
+
+    /// The same, in no more memory than it takes.
+    pub fn kept(&self) -> NameJudged {
+        NameJudged { exemptions: self.exemptions.clone(), targets: Vec::new(), ..*self }
+    }
+
+    /// How many exemptions it matches.
+    pub fn exemptions(&self) -> usize {
+        self.exemptions.len()
+    }
+}
+
 /// What is found about one key. Made once a worker, filled for every key.
 #[derive(Debug, Clone)]
 pub struct Judged {
@@ -131,7 +161,6 @@ pub struct Judged {
     saving: u64,
     /// Exemptions that it matches, by place.
     exemptions: Vec<u16>,
-    targets: Vec<Target>,
 }
 
 impl Default for Judged {
@@ -144,7 +173,6 @@ impl Default for Judged {
             savings: [Bytes(0); MOST_KEY_CHECKS],
             saving: 0,
             exemptions: Vec::new(),
-            targets: Vec::new(),
         }
     }
 }
@@ -258,13 +286,38 @@ impl Checks {
     }
 
     /// Holds a key against every rule. `pattern` is the key's own, by the classifier of the run.
-    #[inline]
     pub fn judge(&self, record: &Record<'_>, pattern: &PatternBuf, judged: &mut Judged) {
-        judged.matched = Matched::default();
-        let excuse = if self.matcher.is_empty() { 0 } else { self.match_pattern(pattern, judged) };
-        let view = KeyView { record, context: &self.context, matched: judged.matched };
-        let names = self.names.broken(record.key, &mut judged.violations);
-        let mut broken = names.bits;
+        let mut named = NameJudged::default();
+        self.judge_name(record.key, pattern, &mut named);
+        self.judge_named(record, &named, judged);
+    }
+
+    /// Whether what is said of a name is the same for all that differ in the values of digits only and have its pattern.
+    pub fn takes_digits_alike(&self) -> bool {
+        self.names.takes_digits_alike()
+    }
+
+    /// Says what a name alone decides. `pattern` is its own, by the classifier of the run.
+    #[inline]
+    pub fn judge_name(&self, name: &[u8], pattern: &PatternBuf, named: &mut NameJudged) {
+        named.broken = self.names.broken(name);
+        if !self.matcher.is_empty() {
+            self.match_pattern(pattern, named);
+        }
+    }
+
+    /// Holds a key against every rule, after its name was.
+    #[inline]
+    pub fn judge_named(&self, record: &Record<'_>, named: &NameJudged, judged: &mut Judged) {
+        judged.matched = named.matched;
+        // Mostly both are empty. They are not compared, and nothing is copied: there is nothing behind the pointer of an empty
+        // list, and a vector load from there, though masked out, costs 100 ns.
+        if !named.exemptions.is_empty() || !judged.exemptions.is_empty() {
+            judged.exemptions.clone_from(&named.exemptions);
+        }
+        let view = KeyView { record, context: &self.context, matched: named.matched };
+        self.names.measure(&named.broken, &mut judged.violations);
+        let mut broken = named.broken.bits;
         let asked = &self.asked[record.kind as usize][usize::from(record.expires_at.is_some())];
         broken |= self.ask(asked, &view, &mut judged.violations);
         let sized = &self.sized[record.kind as usize];
@@ -273,13 +326,13 @@ impl Checks {
         }
         if broken != 0 {
             broken = self.gravest(broken);
-            self.measure(broken & !names.counted, &view, judged);
+            self.measure(broken & !named.broken.counted, &view, judged);
         }
         if (broken & self.saving) | judged.saving != 0 {
             self.save(broken & self.saving, &view, judged);
         }
-        judged.broken = broken & !excuse;
-        judged.excused = broken & excuse;
+        judged.broken = broken & !named.excuse;
+        judged.excused = broken & named.excuse;
     }
 
     /// Asks rules one by one; the bits of those that are broken.
@@ -334,29 +387,29 @@ impl Checks {
         judged.saving = broken;
     }
 
-    /// What the policy says of the pattern, and the bits that it excuses.
-    fn match_pattern(&self, pattern: &PatternBuf, judged: &mut Judged) -> u64 {
-        judged.targets.clear();
-        judged.exemptions.clear();
-        self.matcher.find(pattern, &mut judged.targets);
-        let (mut excuse, mut class) = (0, None);
-        for target in &judged.targets {
+    /// Adds what the policy says of the pattern, and the bits that it excuses.
+    fn match_pattern(&self, pattern: &PatternBuf, named: &mut NameJudged) {
+        named.targets.clear();
+        named.exemptions.clear();
+        self.matcher.find(pattern, &mut named.targets);
+        (named.matched, named.excuse) = (Matched::default(), 0);
+        let (matched, mut class) = (&mut named.matched, None);
+        for target in &named.targets {
             match *target {
-                Target::Entry(entry) => judged.matched.entry = Some(entry),
-                Target::Class(matched) => class = Some(matched),
-                Target::Budget(budget) => judged.matched.budget = Some(budget),
+                Target::Entry(entry) => matched.entry = Some(entry),
+                Target::Class(of_class) => class = Some(of_class),
+                Target::Budget(budget) => matched.budget = Some(budget),
                 Target::Exemption(exemption) => {
-                    excuse |= self.excuses.get(usize::from(exemption)).copied().unwrap_or_default();
-                    judged.exemptions.push(exemption);
+                    named.excuse |= self.excuses.get(usize::from(exemption)).copied().unwrap_or_default();
+                    named.exemptions.push(exemption);
                 }
             }
         }
-        let entry = judged.matched.entry.map(usize::from);
-        judged.matched.class = entry.and_then(|entry| self.context.entries.get(entry)?.class).or(class);
+        let entry = matched.entry.map(usize::from);
+        matched.class = entry.and_then(|entry| self.context.entries.get(entry)?.class).or(class);
         let of_entry = || entry.and_then(|entry| self.entry_budgets.get(entry).copied().flatten());
-        let of_class = || self.class_budgets.get(usize::from(judged.matched.class?)).copied().flatten();
-        judged.matched.budget = judged.matched.budget.or_else(of_entry).or_else(of_class);
-        excuse
+        let of_class = || self.class_budgets.get(usize::from(matched.class?)).copied().flatten();
+        matched.budget = matched.budget.or_else(of_entry).or_else(of_class);
     }
 
     /// The exemption that excuses a key from a rule.

@@ -34,7 +34,7 @@ pub mod settings;
 pub mod testing;
 pub mod wording;
 
-pub use checks::{Checks, Judged};
+pub use checks::{Checks, Judged, NameJudged};
 pub use context::Context;
 pub use key_view::{KeyView, Separators, segments};
 pub use rule::{KeyRule, Meta, Severity, Violation};

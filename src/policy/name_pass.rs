@@ -61,38 +61,49 @@ impl Limits {
         self.all.push((place, limit));
     }
 
-    /// The bits of those that `breaks`; `violations` learns by how much.
+    /// The bits of those that `breaks`.
     #[inline]
-    fn broken(&self, measured: u64, violations: &mut Violations, breaks: fn(u64, u64) -> bool) -> u64 {
+    fn broken(&self, measured: u64, breaks: fn(u64, u64) -> bool) -> u64 {
         match self.first {
-            Some(first) if breaks(measured, first) => self.all_broken(measured, violations, breaks),
+            Some(first) if breaks(measured, first) => self.all_broken(measured, breaks),
             _ => 0,
         }
     }
 
-    fn all_broken(&self, measured: u64, violations: &mut Violations, breaks: fn(u64, u64) -> bool) -> u64 {
+    fn all_broken(&self, measured: u64, breaks: fn(u64, u64) -> bool) -> u64 {
         let broken = self.all.iter().filter(|(_, limit)| breaks(measured, *limit));
-        broken.fold(0, |bits, &(place, allowed)| {
+        broken.fold(0, |bits, (place, _)| bits | 1 << (place % MOST_KEY_CHECKS))
+    }
+
+    /// Tells by how much those are broken that are.
+    fn measure(&self, broken: u64, measured: u64, violations: &mut Violations) {
+        for &(place, allowed) in self.all.iter().filter(|(place, _)| broken >> (place % MOST_KEY_CHECKS) & 1 == 1) {
             violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed };
-            bits | 1 << (place % MOST_KEY_CHECKS)
-        })
+        }
     }
 }
 
 /// By bit: by how much a rule is broken.
 pub type Violations = [Violation; MOST_KEY_CHECKS];
 
-/// What a pass over a name says.
+/// What a pass over a name says. It is the same for all names that differ in the values of digits only, if
+/// [`NamePass::takes_digits_alike`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Broken {
     /// The bits of the tests that the name fails.
     pub bits: u64,
-    /// Those among all tests that count and whose count, if they fail, the violations tell already.
+    /// Those among all tests that count and whose count, if they fail, is known already.
     pub counted: u64,
+    /// The four counts, sixteen bits each.
+    counts: u64,
+    /// Its length in bytes.
+    length: u64,
+    /// Its segments.
+    segments: u32,
 }
 
 /// Longer names are counted by the rules themselves: sixteen bits hold each of the four counts that are made at once.
-const LONGEST_COUNTED: usize = u16::MAX as usize;
+const LONGEST_COUNTED: usize = u16::MAX as usize - 1; // there is one segment more than separators
 
 /// By the classes of a byte: what it adds to the four counts, sixteen bits each, from the lowest: special characters,
 /// upper-case letters, characters outside of the set; the highest are for empty segments.
@@ -193,10 +204,16 @@ impl NamePass {
         true
     }
 
-    /// The tests that the name fails; for those on lengths and segments, and for what is counted, `violations` says by how
-    /// much. Takes one pass over plain names that break nothing and a second over others; allocates nothing.
+    /// Whether the values of digits make no difference to any test.
+    pub fn takes_digits_alike(&self) -> bool {
+        let digits = &self.classes[usize::from(b'0')..=usize::from(b'9')];
+        digits.iter().all(|class| Some(class) == digits.first())
+    }
+
+    /// The tests that the name fails. Takes one pass over plain names that break nothing and a second over others;
+    /// allocates nothing.
     #[inline]
-    pub fn broken(&self, name: &[u8], violations: &mut Violations) -> Broken {
+    pub fn broken(&self, name: &[u8]) -> Broken {
         if !self.any {
             return Broken::default();
         }
@@ -207,8 +224,9 @@ impl NamePass {
         };
         let fails = |bits: u64, fails: bool| if fails { bits } else { 0 };
         let is_letter = |first: Option<u8>| first.is_some_and(|byte| byte.is_ascii_alphabetic());
-        let mut broken = self.lengths.broken(name.len() as u64, violations, |length, most| length > most)
-            | self.levels.broken(u64::from(segments.separators) + 1, violations, |segments, least| segments < least)
+        let (length, levels) = (name.len() as u64, segments.separators.saturating_add(1));
+        let mut broken = self.lengths.broken(length, |length, most| length > most)
+            | self.levels.broken(u64::from(levels), |segments, least| segments < least)
             | fails(self.empty, segments.has_empty_segment())
             | fails(self.prefix, !segments.has(SEPARATOR) || first.is_none_or(|byte| self.separators.contains(byte)))
             | fails(self.special, seen.has(SPECIAL))
@@ -226,35 +244,44 @@ impl NamePass {
         if seen.has(BRACE | CLOSE) {
             broken |= fails(self.bad_tag, !hash_tag::is_sound(name));
         }
-        let counts = self.special | self.upper | self.outside | self.empty;
-        let counted = match broken & counts != 0 && !seen.has(HIGH | BRACE) && name.len() <= LONGEST_COUNTED {
-            true => self.count(name, violations),
-            false => 0,
+        let counting = self.special | self.upper | self.outside | self.empty;
+        let (counted, counts) = match broken & counting != 0 && !seen.has(HIGH | BRACE) && name.len() <= LONGEST_COUNTED
+        {
+            true => (counting, self.count(name)),
+            false => (0, 0),
         };
-        Broken { bits: broken, counted }
+        Broken { bits: broken, counted, counts, length, segments: levels }
     }
 
-    /// Counts what breaks rules that count, in a plain name of ASCII. The bits of these rules.
-    fn count(&self, name: &[u8], violations: &mut Violations) -> u64 {
+    /// Tells of lengths and segments, and of what was counted, by how much the tests are failed.
+    #[inline]
+    pub fn measure(&self, broken: &Broken, violations: &mut Violations) {
+        if broken.bits == 0 {
+            return;
+        }
+        self.lengths.measure(broken.bits, broken.length, violations);
+        self.levels.measure(broken.bits, u64::from(broken.segments), violations);
+        let bits = [self.special, self.upper, self.outside, self.empty];
+        for (place, bits) in bits.into_iter().enumerate() {
+            let mut left = bits & broken.counted & broken.bits;
+            while left != 0 {
+                let measured = broken.counts >> (16 * place) & 0xFFFF;
+                violations[left.trailing_zeros() as usize % MOST_KEY_CHECKS] = Violation { measured, allowed: 0 };
+                left &= left - 1;
+            }
+        }
+    }
+
+    /// Counts what breaks rules that count, in a plain name of ASCII, as [`COUNTS`] are joined.
+    fn count(&self, name: &[u8]) -> u64 {
         let (mut counts, mut open) = (0, SEPARATOR);
         for &byte in name {
             let class = self.classes[usize::from(byte)];
             counts += COUNTS[usize::from(class)] + (u64::from(class & open & SEPARATOR) << 48);
             open = class & SEPARATOR;
         }
-        let count = |shift: u32| counts >> shift & 0xFFFF;
         // The last segment ends without a separator.
-        let empty = count(48) + u64::from(open & SEPARATOR);
-        let all = [(self.special, count(0)), (self.upper, count(16)), (self.outside, count(32)), (self.empty, empty)];
-        for (bits, measured) in all {
-            let mut left = bits;
-            while left != 0 {
-                let place = left.trailing_zeros() as usize;
-                violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed: 0 };
-                left &= left - 1;
-            }
-        }
-        all.iter().fold(0, |mask, (bits, _)| mask | bits)
+        counts.wrapping_add(u64::from(open & SEPARATOR) << 48)
     }
 
     /// What a pass over the name without the braces of its hash tag sees, and the first byte of that.

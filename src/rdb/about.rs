@@ -68,6 +68,21 @@ impl About {
         }
     }
 
+    /// Takes into account what a part of the file tells that follows this one.
+    pub fn join(&mut self, next: About) {
+        self.aux.extend(next.aux);
+        self.aux.truncate(limits::MAX_AUX_FIELDS);
+        self.scripts += next.scripts;
+        self.functions += next.functions;
+        for name in next.modules {
+            if self.modules.len() < limits::MAX_AUX_FIELDS && !self.modules.contains(&name) {
+                self.modules.push(name);
+            }
+        }
+        self.by_slot |= next.by_slot;
+        self.updates += next.updates;
+    }
+
     /// The value of an auxiliary field.
     pub fn field(&self, name: &str) -> Option<&[u8]> {
         self.aux.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_slice())

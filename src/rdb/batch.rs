@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::header::Header;
 use super::scan::{Item, Scanner, State};
 use crate::error::{Error, Result, Within};
-use crate::input::{Block, Body};
+use crate::input::{Block, Body, Mapped};
 use crate::limits;
 
 /// A piece of a file that begins and ends at a record boundary.
@@ -97,6 +97,14 @@ impl Batches {
     pub fn with_batch_bytes(mut self, bytes: usize) -> Self {
         self.batch_bytes = bytes.max(1);
         self
+    }
+
+    /// The whole file, if it is mapped and no batch was cut yet.
+    pub fn mapped(&self) -> Option<Mapped> {
+        match &self.body {
+            Body::Mapped(mapped) if self.next_index == 0 => Some(mapped.clone()),
+            Body::Mapped(_) | Body::Stream(_) => None,
+        }
     }
 
     /// What the file's header says.

@@ -12,6 +12,34 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     crc_fast::checksum(Crc64Redis, bytes)
 }
 
+/// The checksum of bytes that come piece by piece.
+#[derive(Debug, Clone)]
+pub struct Running(crc_fast::Digest);
+
+impl Running {
+    /// Of no bytes yet.
+    pub fn new() -> Self {
+        Running(crc_fast::Digest::new(Crc64Redis))
+    }
+
+    /// Takes more bytes into account.
+    #[inline]
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The checksum so far.
+    pub fn value(&self) -> u64 {
+        self.0.finalize()
+    }
+}
+
+impl Default for Running {
+    fn default() -> Self {
+        Running::new()
+    }
+}
+
 /// The checksum of two parts one behind the other, from the checksum of each and the length of the second.
 ///
 /// Costs about 3 microseconds for a batch of 4 MiB, 10 for any length: the checksum of the first part is

@@ -91,6 +91,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Consumes bytes that [`Cursor::rest`] has shown: no more than there are.
+    #[inline]
+    pub(super) fn advance(&mut self, len: usize) {
+        debug_assert!(len <= self.left(), "only what was seen is consumed");
+        self.at += len;
+    }
+
     /// Consumes `len` bytes; `len` is a claim from the file and is held against the bytes at hand first.
     #[inline]
     pub fn take(&mut self, len: u64) -> Result<&'a [u8]> {

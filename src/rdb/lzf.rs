@@ -46,6 +46,17 @@ pub fn expand(block: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), LzfErro
     }
 }
 
+/// The first bytes of a block that announces `len` bytes, where they stand in it as they are and are `want` at least.
+#[inline]
+pub fn first_literals(block: &[u8], len: usize, want: usize) -> Option<&[u8]> {
+    let (&control, rest) = block.split_first()?;
+    let count = usize::from(control) + 1;
+    if control >= 32 || count < want || count > len {
+        return None;
+    }
+    rest.get(..count)
+}
+
 /// Expands the first `want` bytes of a block that announces `len` bytes, or a few more, appending to `out`.
 pub fn expand_prefix(block: &[u8], len: usize, want: usize, out: &mut Vec<u8>) -> Result<(), LzfError> {
     let start = out.len();
@@ -150,6 +161,9 @@ mod tests {
                 let mut prefix = Vec::new();
                 expand_prefix(&block, text.len(), want, &mut prefix).unwrap();
                 proptest::prop_assert!(prefix.len() >= want.min(text.len()));
+                if let Some(literals) = first_literals(&block, text.len(), want) {
+                    proptest::prop_assert!(literals.len() >= want && text.starts_with(literals));
+                }
                 proptest::prop_assert_eq!(&prefix[..], &text[..prefix.len()]);
             }
         }

@@ -10,6 +10,7 @@
 
 pub mod about;
 pub mod batch;
+pub mod boundary;
 pub mod crc64;
 pub mod cursor;
 pub mod header;

@@ -44,6 +44,32 @@ impl<'a> Cursor<'a> {
     /// Inlined always: the result is large, and copying it out of a call takes as long as reading it.
     #[inline(always)]
     pub fn string(&mut self) -> Result<RawString<'a>> {
+        match self.short_text() {
+            Some((head, text)) => {
+                let offset = self.offset() + head as u64;
+                self.advance(head + text.len());
+                Ok(RawString { offset, form: Form::Plain(text) })
+            }
+            None => self.other_string(),
+        }
+    }
+
+    /// What is most: a text below 16 KiB, and the bytes in front of it. None when the bytes do not suffice.
+    #[inline(always)]
+    fn short_text(&self) -> Option<(usize, &'a [u8])> {
+        let rest = self.rest();
+        let &first = rest.first()?;
+        let (head, len) = match first >> 6 {
+            0 => (1, usize::from(first)),
+            1 => (2, usize::from(first & 0x3F) << 8 | usize::from(*rest.get(1)?)),
+            _ => return None,
+        };
+        Some((head, rest.get(head..head + len)?))
+    }
+
+    /// Any string.
+    #[inline(never)]
+    fn other_string(&mut self) -> Result<RawString<'a>> {
         let start = self.clone();
         match self.length_or_special()? {
             Length::Plain(len) => {
@@ -55,6 +81,32 @@ impl<'a> Cursor<'a> {
             }
             Length::Special(form) => self.special_string(start, form),
         }
+    }
+
+    /// Passes over a string and tells its decoded length: what [`Cursor::string`] does, for those who want no more.
+    #[inline(always)]
+    pub fn string_len(&mut self) -> Result<u64> {
+        match self.short_string_len() {
+            Some(len) => Ok(len),
+            None => self.other_string().map(|string| string.len()),
+        }
+    }
+
+    /// The same for short texts and for numbers, which is most; none when the bytes do not suffice.
+    #[inline(always)]
+    fn short_string_len(&mut self) -> Option<u64> {
+        if let Some((head, text)) = self.short_text() {
+            self.advance(head + text.len());
+            return Some(text.len() as u64);
+        }
+        let rest = self.rest();
+        let &first = rest.first().filter(|first| (0xC0..=0xC2).contains(*first))?;
+        // One, two or four bytes; four are read of any, and what is too much is shifted out.
+        let width = 1u32 << (first & 3);
+        let beyond = 32 - 8 * width;
+        let raw = i32::from_le_bytes(*rest.get(1..)?.first_chunk::<4>()?);
+        self.advance(1 + width as usize);
+        Some(decimal_len((raw << beyond) >> beyond))
     }
 
     /// Returns to the beginning of a string that goes on for `len` bytes from here, beyond the bytes at hand.
@@ -129,7 +181,18 @@ impl<'a> RawString<'a> {
     }
 
     /// The decoded bytes: borrowed where they stand in the file, else made in `scratch` (which is cleared first).
+    #[inline]
     pub fn decode<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
+    where
+        'a: 's,
+    {
+        match self.form {
+            Form::Plain(bytes) => Ok(bytes),
+            Form::Int(_) | Form::Lzf { .. } => self.decode_into(scratch),
+        }
+    }
+
+    fn decode_into<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
     where
         'a: 's,
     {
@@ -149,15 +212,19 @@ impl<'a> RawString<'a> {
         }
     }
 
-    /// The first `want` decoded bytes, or all if there are fewer, or some more; `scratch` as in [`RawString::decode`].
+    /// The first `want` decoded bytes, or all if there are fewer, or some more: borrowed where they stand in the file, else made
+    /// in `scratch`.
     pub fn prefix<'s>(&self, want: usize, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
     where
         'a: 's,
     {
         match self.form {
             Form::Lzf { block, len } => {
-                scratch.clear();
                 let len = self.expandable(len)?;
+                if let Some(literals) = lzf::first_literals(block, len, want) {
+                    return Ok(literals);
+                }
+                scratch.clear();
                 lzf::expand_prefix(block, len, want, scratch)
                     .map_err(|error| Error::corrupt(self.offset, error.message()))?;
                 Ok(scratch)
@@ -244,6 +311,22 @@ mod tests {
             decoded(&[0xC3, 0x09, 0x40, 0x64, 0x01, 0x61, 0x61, 0xE0, 0x57, 0x00, 0x01, 0x61, 0x61]),
             vec![b'a'; 100]
         );
+    }
+
+    #[test]
+    fn the_length_alone_is_that_of_the_string() {
+        let tails = [&b""[..], b"\x05\x61\x20\x03", &[0xFF; 6], &[b'a'; 80]];
+        for (first, tail) in (0..=255u8).flat_map(|first| tails.map(|tail| (first, tail))) {
+            let bytes = [&[first][..], tail].concat();
+            let (mut whole, mut short) = (Cursor::new(&bytes, 9), Cursor::new(&bytes, 9));
+            let (string, len) = (whole.string(), short.string_len());
+            assert_eq!(whole.offset(), short.offset(), "{first:#04x}");
+            match (string, len) {
+                (Ok(string), Ok(len)) => assert_eq!(string.len(), len, "{first:#04x}"),
+                (Err(one), Err(other)) => assert_eq!(one.to_string(), other.to_string()),
+                _ => panic!("{first:#04x}"),
+            }
+        }
     }
 
     #[test]

@@ -42,6 +42,11 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
+    /// How many numbers were counted.
+    pub fn numbers(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
     /// The largest number, exactly; 0 when nothing was counted.
     pub fn max(&self) -> u64 {
         self.max

@@ -65,12 +65,20 @@ impl<T: Ord, W: Ord + Copy> Top<T, W> {
     /// Takes the key into account, its name cut at [`limits::LONGEST_NAME`]. Allocates only when it enters the list; `facts` is called only then.
     #[inline]
     pub fn offer(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
+        if self.kept.len() >= self.limit && self.kept.peek().is_none_or(|Reverse(last)| weight < last.weight) {
+            return; // the common case
+        }
+        self.offer_heavy(weight, db, key, facts);
+    }
+
+    #[inline(never)]
+    fn offer_heavy(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
         // A hostile file has names of any size; the lists are many.
         let key = &key[..key.len().min(limits::LONGEST_NAME)];
         if self.kept.len() >= self.limit {
             match self.kept.peek() {
                 Some(Reverse(last)) if rank(weight, db, key) >= rank(last.weight, last.db, &last.key) => {}
-                _ => return, // the common case: no allocation
+                _ => return, // no allocation
             }
         }
         self.push(Ranked { weight, db, key: key.into(), facts: facts() });

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
-use crate::pattern::tree::{PatternTree, TreeLimits};
+use crate::pattern::tree::{Leaf, PatternTree, TreeLimits};
 use crate::policy::evidence::MOST_EXPIRIES;
 use crate::policy::forest::Forest;
 use crate::policy::sensitive::Inspection;
@@ -153,7 +153,27 @@ impl Patterns {
     /// which rules the key breaks.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, judged: &Judged) {
-        let facts = self.tree.leaf(pattern);
+        let leaf = self.leaf(pattern);
+        self.observe_at(record, leaf, judged);
+    }
+
+    /// Where keys of a pattern are collected, as long as [`Patterns::holds`] says so.
+    #[inline]
+    pub fn leaf(&mut self, pattern: &PatternBuf) -> Leaf {
+        self.tree.leaf(pattern)
+    }
+
+    /// Whether keys of the pattern that was asked about are still collected there.
+    #[inline]
+    pub fn holds(&self, leaf: Leaf) -> bool {
+        self.tree.holds(leaf)
+    }
+
+    /// Takes one key into account whose pattern's place is known, and holds.
+    #[inline]
+    pub fn observe_at(&mut self, record: &Record<'_>, leaf: Leaf, judged: &Judged) {
+        debug_assert!(self.tree.holds(leaf));
+        let Some(facts) = self.tree.payload(leaf) else { return };
         facts.observe(record, judged);
         if let Some(inspection) = &self.inspection {
             self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);

@@ -42,6 +42,8 @@ pub struct HashMeter {
     /// What the allocator gives for them beyond that.
     slack: i64,
     growth: Growth,
+    /// Pairs that the table has grown by; the others are added at the end.
+    inserted: u64,
     /// Pairs with an expiry, where the layout on disk can tell.
     with_ttl: Option<u64>,
     /// Expiries of fields, where their index is counted.
@@ -55,10 +57,11 @@ impl HashMeter {
         meter.begin(model, ValueType::Hash);
         meter.announce(model, pairs.len() as u64);
         for &(field, value) in pairs {
-            meter.add(model, field, value, false);
+            meter.add(model, field, value);
             if meter.form == Form::Table {
-                meter.growth.insert();
-            } else if field.max(value) > model.config.hash_value {
+                continue;
+            }
+            if field.max(value) > model.config.hash_value {
                 meter.become_table(model);
             } else {
                 meter.pack(model, Item::Text(field));
@@ -113,9 +116,8 @@ impl HashMeter {
         value: RawString<'_>,
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
-        self.add(model, field.len(), value.len(), false);
+        self.add(model, field.len(), value.len());
         if self.form == Form::Table {
-            self.growth.insert();
             return Ok(());
         }
         if field.len().max(value.len()) > model.config.hash_value {
@@ -141,9 +143,8 @@ impl HashMeter {
                 self.expiries.push(time);
             }
         }
-        self.add(model, field.len(), value.len(), expiry.is_some());
+        self.add_expiring(model, field.len(), value.len(), expiry.is_some());
         if self.form == Form::Table {
-            self.growth.insert();
             return Ok(());
         }
         if field.len().max(value.len()) > model.config.hash_value {
@@ -156,8 +157,23 @@ impl HashMeter {
         Ok(())
     }
 
+    /// The lengths of pairs are all that is needed.
     #[inline]
-    fn add(&mut self, model: &Model, field: u64, value: u64, expires: bool) {
+    pub fn is_table(&self) -> bool {
+        self.form == Form::Table
+    }
+
+    /// A pair without an expiry, for its price in a table.
+    #[inline]
+    pub fn add(&mut self, model: &Model, field: u64, value: u64) {
+        let (memory, slack) = model.plain_pair(field, value);
+        self.pairs += 1;
+        self.strings = self.strings.saturating_add(memory);
+        self.slack = self.slack.wrapping_add(slack);
+    }
+
+    #[inline]
+    fn add_expiring(&mut self, model: &Model, field: u64, value: u64, expires: bool) {
         self.pairs += 1;
         self.strings = self.strings.saturating_add(model.pair(field, value, expires));
         self.slack = self.slack.wrapping_add(model.pair_slack(field, value, expires));
@@ -181,7 +197,8 @@ impl HashMeter {
         if presize.packed_hash {
             self.growth.reserve(before);
         }
-        (0..before).for_each(|_| self.growth.insert());
+        self.growth.insert_many(before);
+        self.inserted = self.pairs;
         if !asks_first {
             self.growth.insert();
         }
@@ -209,7 +226,7 @@ impl HashMeter {
             listpack.push_listpack(item);
             match at % 2 {
                 0 => field = item.len(),
-                _ if table => self.insert(model, field, item.len(), false),
+                _ if table => self.add(model, field, item.len()),
                 _ => {}
             }
         }
@@ -229,7 +246,7 @@ impl HashMeter {
             let len = element?.len();
             match at % 2 {
                 0 => field = len,
-                _ => self.insert(model, field, len, false),
+                _ => self.add(model, field, len),
             }
         }
         Ok(())
@@ -250,7 +267,7 @@ impl HashMeter {
                     let expires = element != Packed::Int(0);
                     with_ttl += u64::from(expires);
                     if table {
-                        self.insert(model, field, value, expires);
+                        self.add_expiring(model, field, value, expires);
                     }
                 }
             }
@@ -265,7 +282,7 @@ impl HashMeter {
         let mut longest = 0;
         for pair in zipmap::Pairs::new(bytes, blob.offset)? {
             let (field, value) = pair?;
-            self.add(model, field.len() as u64, value.len() as u64, false);
+            self.add(model, field.len() as u64, value.len() as u64);
             longest = longest.max(field.len()).max(value.len());
             self.pack(model, Item::of_text(field));
             self.pack(model, Item::of_text(value));
@@ -275,14 +292,8 @@ impl HashMeter {
             if model.layout.presize.packed_hash {
                 self.growth.reserve(self.pairs);
             }
-            (0..self.pairs).for_each(|_| self.growth.insert());
         }
         Ok(())
-    }
-
-    fn insert(&mut self, model: &Model, field: u64, value: u64, expires: bool) {
-        self.add(model, field, value, expires);
-        self.growth.insert();
     }
 
     /// Notes a packed form; true if it has too many pairs and becomes a table.
@@ -326,6 +337,7 @@ impl HashMeter {
                 (Encoding::Listpackex, memory, model.packed_slack(structure) + model.packed_slack(blob))
             }
             Form::Table => {
+                self.growth.insert_many(self.pairs.saturating_sub(self.inserted));
                 let index = vset::index(model, &mut self.expiries, tree);
                 let base = object + index + model.table(TableUse::Hash, self.pairs, &self.growth);
                 let table = model.table_slack(TableUse::Hash, self.pairs, &self.growth);

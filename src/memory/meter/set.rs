@@ -40,6 +40,8 @@ pub struct SetMeter {
     /// What the allocator gives for them beyond that.
     slack: i64,
     growth: Growth,
+    /// Members that the table has grown by; the others are added at the end.
+    inserted: u64,
 }
 
 impl SetMeter {
@@ -66,10 +68,8 @@ impl SetMeter {
     #[inline]
     pub fn member(&mut self, model: &Model, member: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let len = member.len();
-        self.members += 1;
         self.add(model, len);
         if self.form == Form::Table {
-            self.growth.insert();
             return Ok(());
         }
         let item = Item::of(member, scratch)?;
@@ -78,11 +78,24 @@ impl SetMeter {
         Ok(())
     }
 
-    /// A string that a table would hold.
+    /// The lengths of members are all that is needed.
     #[inline]
-    fn add(&mut self, model: &Model, len: u64) {
-        self.strings = self.strings.saturating_add(model.entry(TableUse::Set) + model.sds(len));
-        self.slack = self.slack.wrapping_add(model.sds_slack(len));
+    pub fn is_table(&self) -> bool {
+        self.form == Form::Table
+    }
+
+    /// A member, for its price in a table.
+    #[inline]
+    pub fn add(&mut self, model: &Model, len: u64) {
+        self.members += 1;
+        self.price(model, len);
+    }
+
+    #[inline]
+    fn price(&mut self, model: &Model, len: u64) {
+        let (memory, slack) = model.element(TableUse::Set, len);
+        self.strings = self.strings.saturating_add(memory);
+        self.slack = self.slack.wrapping_add(slack);
     }
 
     /// A member of a set that is not a table yet.
@@ -109,7 +122,6 @@ impl SetMeter {
             return;
         }
         self.make_table_for(model, self.announced);
-        (0..self.members).for_each(|_| self.growth.insert());
     }
 
     /// The room a listpack gets that takes over so many numbers: as if all were as wide as the widest.
@@ -125,9 +137,9 @@ impl SetMeter {
     fn become_growing_table(&mut self, before: u64) {
         self.form = Form::Table;
         self.growth.reserve(before);
-        (0..before).for_each(|_| self.growth.insert());
+        self.growth.insert_many(before);
         self.growth.reserve(self.announced);
-        self.growth.insert();
+        self.inserted = before;
     }
 
     /// A set that was stored as integers.
@@ -138,8 +150,9 @@ impl SetMeter {
         if header.count > model.config.set_intset_entries {
             self.make_table_for(model, header.count);
             self.growth.fill(header.count);
+            self.inserted = header.count;
             for number in intset::numbers(blob.decode(scratch)?, blob.offset)? {
-                self.add(model, Packed::Int(number).len());
+                self.price(model, Packed::Int(number).len());
             }
         }
         Ok(())
@@ -153,8 +166,9 @@ impl SetMeter {
         if self.members > model.config.set_entries {
             self.make_table_for(model, self.members);
             self.growth.fill(self.members);
+            self.inserted = self.members;
             for member in listpack::Elements::new(blob.decode(scratch)?, blob.offset)? {
-                self.add(model, member?.len());
+                self.price(model, member?.len());
             }
         }
         Ok(())
@@ -174,6 +188,7 @@ impl SetMeter {
                 (Encoding::Listpack, outside + object + size, gap(given, size))
             }
             Form::Table => {
+                self.growth.insert_many(self.members.saturating_sub(self.inserted));
                 let base = object + model.table(TableUse::Set, self.members, &self.growth);
                 let table = model.table_slack(TableUse::Set, self.members, &self.growth);
                 let memory = outside + model.average(base, self.strings, self.members);

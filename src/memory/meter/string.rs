@@ -1,6 +1,8 @@
 //! Strings: numbers, short texts, long texts. Nothing is decoded but what may be a number.
 
-use super::Value;
+use std::num::NonZeroU64;
+
+use super::{TextFacts, Value};
 use crate::error::Result;
 use crate::memory::Model;
 use crate::memory::item::{Item, LONGEST_INT};
@@ -8,8 +10,7 @@ use crate::memory::layout::{Count, ShortStrings};
 use crate::memory::price::{Framed, Key};
 use crate::memory::slack::gap;
 use crate::rdb::string::{Form, RawString};
-use crate::record::{Encoding, ValueFacts};
-use crate::units::Bytes;
+use crate::record::Encoding;
 
 /// Numbers below this may be objects that all keys share (`OBJ_SHARED_INTEGERS`).
 const SHARED_NUMBERS: i64 = 10_000;
@@ -26,18 +27,17 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec
 
 /// Looks at the beginning of a string. Of ordinary strings that is one byte.
 #[inline]
-pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> ValueFacts {
+pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> TextFacts {
     match string.form {
-        Form::Int(_) => ValueFacts::default(),
+        Form::Int(_) => TextFacts::default(),
         Form::Plain(text) => {
             let json_object = text.first() == Some(&b'{') && is_json_object(text);
-            ValueFacts { json_object, ..ValueFacts::default() }
+            TextFacts { json_object, compressed: None }
         }
-        Form::Lzf { block, .. } => ValueFacts {
+        Form::Lzf { block, .. } => TextFacts {
             // The first instruction copies what follows it: there is nothing before to refer to.
             json_object: block.get(1) == Some(&b'{') && string.prefix(LONGEST_START, scratch).is_ok_and(is_json_object),
-            compressed: (!is_hyperloglog(block)).then_some(Bytes(block.len() as u64)),
-            ..ValueFacts::default()
+            compressed: NonZeroU64::new(block.len() as u64).filter(|_| !is_hyperloglog(block)),
         },
     }
 }
@@ -74,7 +74,8 @@ fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Opti
 fn text(model: &Model, key: Key, len: u64) -> Value {
     let raw = || {
         let Framed { outside, object, slack } = model.frame(key);
-        Value::new(Encoding::Raw, len, outside + object + model.sds(len), slack + model.sds_slack(len))
+        let (text, more) = model.sds_with_slack(len);
+        Value::new(Encoding::Raw, len, outside + object + text, slack + more)
     };
     match &model.layout.short {
         ShortStrings::Raw => raw(),
@@ -124,7 +125,7 @@ mod tests {
         // `{`, line end, blanks that repeat, and the quote in the next run.
         let indented = compressed(b"\x02{\n \x20\x00\x01\"a\xe0\x40\x00", 81);
         assert!(indented.json_object);
-        assert_eq!(indented.compressed, Some(Bytes(12)));
+        assert_eq!(indented.compressed, NonZeroU64::new(12));
         assert!(!compressed(b"\x01<\"\xe0\x40\x00", 75).json_object);
         // Damaged blocks are none.
         assert!(!compressed(b"\x1f{\"", 75).json_object);
@@ -134,13 +135,13 @@ mod tests {
     #[test]
     fn hyperloglogs_are_not_for_clients_to_compress() {
         let compressed = |block| look(RawString { offset: 0, form: Form::Lzf { block, len: 99 } }, &mut Vec::new());
-        assert_eq!(compressed(b"\x04HYLL\x01\xe0\x50\x00"), ValueFacts::default());
+        assert_eq!(compressed(b"\x04HYLL\x01\xe0\x50\x00"), TextFacts::default());
         assert!(compressed(b"\x02HYLL\x01\xe0\x50\x00").compressed.is_some());
     }
 
     #[test]
     fn numbers_look_like_nothing() {
         let number = RawString { offset: 0, form: Form::Int(7) };
-        assert_eq!(look(number, &mut Vec::new()), ValueFacts::default());
+        assert_eq!(look(number, &mut Vec::new()), TextFacts::default());
     }
 }

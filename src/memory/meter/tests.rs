@@ -40,7 +40,7 @@ fn measure(model: &Model, key: &str, expires: bool, value: &[u8], value_type: Va
     let mut meter = Meter::new(model);
     meter.begin_key(key.len() as u64, expires);
     walk::walk(value_type, &mut Cursor::new(value, 0), &mut meter).unwrap();
-    meter.finish().unwrap()
+    *meter.finish().unwrap()
 }
 
 fn string(text: &str) -> Vec<u8> {
@@ -187,7 +187,7 @@ proptest! {
                 let value = elements(count, even.iter().map(String::as_str));
                 meter.begin_key(1, false);
                 walk::walk(value_type, &mut Cursor::new(&value, 0), &mut meter).unwrap();
-                prop_assert_eq!(meter.finish().unwrap(), measure(&model, "k", false, &value, value_type));
+                prop_assert_eq!(*meter.finish().unwrap(), measure(&model, "k", false, &value, value_type));
             }
         }
     }

@@ -64,15 +64,20 @@ impl ZsetMeter {
         Ok(())
     }
 
+    /// The lengths of members are all that is needed: so many are never packed.
     #[inline]
-    fn add(&mut self, model: &Model, len: u64) {
+    pub fn is_table(&self, model: &Model) -> bool {
+        self.announced > model.config.zset_entries
+    }
+
+    /// A member, for its price in a table.
+    #[inline]
+    pub fn add(&mut self, model: &Model, len: u64) {
         self.members += 1;
-        self.growth.insert();
-        self.nodes.add(&model.nodes, model.sds_size(len));
-        let inside = model.nodes.holds_members();
-        let (string, slack) = if inside { (0, 0) } else { (model.sds(len), model.sds_slack(len)) };
+        self.nodes.add(&model.nodes, len, |len| model.sds_size(len));
+        let (memory, slack) = model.element(TableUse::Zset, len);
         self.slack = self.slack.wrapping_add(slack);
-        self.strings = self.strings.saturating_add(model.entry(TableUse::Zset) + string);
+        self.strings = self.strings.saturating_add(memory);
     }
 
     fn pack(&mut self, model: &Model, item: Item) {
@@ -147,6 +152,8 @@ impl ZsetMeter {
             let slack = slack + model.packed_slack(self.packed);
             return Value::new(model.layout.packed.encoding(), self.members, memory, slack);
         }
+        // All room that was asked for was asked for before they came.
+        self.growth.insert_many(self.members);
         let base = object + model.skiplist(self.members, &self.growth);
         let sum = self.strings.saturating_add(self.nodes.total(&model.nodes));
         let slack = slack.saturating_add(model.skiplist_slack(self.members, &self.growth)).saturating_add(self.slack);

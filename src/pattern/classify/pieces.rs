@@ -9,7 +9,7 @@ use super::name::Name;
 use super::{Class, date, token};
 
 /// Digits beside a letter that make a number.
-const GLUED: usize = 4;
+pub const GLUED: usize = 4;
 
 /// The least hexadecimal digits that are an id.
 const SHORTEST_HEX: usize = 8;

@@ -25,6 +25,8 @@ struct Slot {
     /// Part of the text's hash: most other texts are told without looking at them.
     mark: u32,
     leaf: u32,
+    /// The mark of the last pattern that was offered and not kept: one that comes once more is, most of a wide set never do.
+    offered: u32,
 }
 
 /// Where a pattern is to be found.
@@ -48,9 +50,21 @@ impl Cache {
         Cache { slots: Vec::new(), hasher: DefaultHashBuilder::default(), age: 1 }
     }
 
+    /// How often everything was forgotten. Where a leaf is to be found holds for one age.
+    #[inline]
+    pub fn age(&self) -> u64 {
+        self.age
+    }
+
     /// Forgets everything, at no cost.
     pub fn clear(&mut self) {
         self.age += 1;
+    }
+
+    /// Forgets everything, and what either of two trees has said of its leaves no longer holds for this one.
+    pub fn clear_after(&mut self, other: &Cache) {
+        self.age = self.age.max(other.age);
+        self.clear();
     }
 
     /// The address of a pattern; none if the pattern is too long to be kept.
@@ -72,13 +86,17 @@ impl Cache {
         (found.age == self.age && same).then_some(found.leaf)
     }
 
-    /// Remembers the leaf of a pattern.
+    /// Remembers the leaf of a pattern that is offered for the second time.
     pub fn put(&mut self, address: Address, pattern: &PatternBuf, leaf: u32) {
         if self.slots.is_empty() {
             self.slots.resize_with(SLOTS, Slot::default);
         }
         let age = self.age;
         if let Some(kept) = self.slots.get_mut(address.slot) {
+            let is_first = std::mem::replace(&mut kept.offered, address.mark) != address.mark;
+            if is_first && kept.age != 0 {
+                return;
+            }
             kept.text.clear();
             kept.text.push_str(&pattern.text);
             kept.parts.clear();

@@ -36,6 +36,14 @@ pub trait Payload: Default {
     fn absorb(&mut self, other: Self);
 }
 
+/// Where a tree keeps the payload of a pattern, as long as the tree's levels stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leaf {
+    payload: u32,
+    /// The age of the tree.
+    age: u64,
+}
+
 /// Patterns with their payloads.
 #[derive(Debug, Clone)]
 pub struct PatternTree<T> {
@@ -52,19 +60,33 @@ impl<T: Payload> PatternTree<T> {
         PatternTree { places: Places::new(&limits, false), limits, seen: Some(HashSet::new()), cache: Cache::new() }
     }
 
-    /// The payload of a pattern.
+    /// Where the payload of a pattern is.
     #[inline]
-    pub fn leaf(&mut self, pattern: &PatternBuf) -> &mut T {
+    pub fn leaf(&mut self, pattern: &PatternBuf) -> Leaf {
         let address = self.cache.address(pattern);
         let known = address.and_then(|address| self.cache.get(address, pattern));
-        let leaf = known.unwrap_or_else(|| self.find(pattern, address));
-        self.places.payload_mut(leaf)
+        let payload = known.unwrap_or_else(|| self.find(pattern, address));
+        Leaf { payload, age: self.cache.age() }
+    }
+
+    /// Whether this tree still keeps there what it was asked for.
+    #[inline]
+    pub fn holds(&self, leaf: Leaf) -> bool {
+        leaf.age == self.cache.age()
+    }
+
+    /// The payload there; none if it may have moved.
+    #[inline]
+    pub fn payload(&mut self, leaf: Leaf) -> Option<&mut T> {
+        if self.holds(leaf) { self.places.payload_mut(leaf.payload) } else { None }
     }
 
     /// The number of a pattern's payload, found from the root.
     #[inline(never)]
     fn find(&mut self, pattern: &PatternBuf, address: Option<Address>) -> u32 {
-        let leaf = self.seek(pattern).unwrap_or_else(|| self.find_or_make(pattern));
+        // In strict mode nothing is counted, and most names of wide sets are in a `{*}`, which is found on the way down.
+        let known = if self.is_strict() { None } else { self.seek(pattern) };
+        let leaf = known.unwrap_or_else(|| self.find_or_make(pattern));
         let payload = self.places.payload_of(leaf);
         if let Some(address) = address {
             self.cache.put(address, pattern, payload);
@@ -153,7 +175,7 @@ impl<T: Payload> PatternTree<T> {
         if self.is_strict() && !other.is_strict() {
             other.become_strict();
         }
-        self.cache.clear();
+        self.cache.clear_after(&other.cache);
         self.places.graft(ROOT, &mut other.places, ROOT);
         if !self.is_strict() && self.places.len() > self.limits.most_places {
             self.become_strict();

@@ -113,8 +113,8 @@ impl<T: Payload> Places<T> {
         self.payloads.iter_mut()
     }
 
-    pub fn payload_mut(&mut self, payload: u32) -> &mut T {
-        &mut self.payloads[payload as usize]
+    pub fn payload_mut(&mut self, payload: u32) -> Option<&mut T> {
+        self.payloads.get_mut(payload as usize)
     }
 
     /// The number of a leaf's payload.

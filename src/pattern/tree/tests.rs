@@ -31,6 +31,13 @@ fn push(pattern: &mut PatternBuf, name: &str, separator: &str) {
     pattern.parts.push(Part { start: start as u32, end: end as u32, kind });
 }
 
+/// The payload of a pattern.
+fn of<'t, T: Payload>(tree: &'t mut PatternTree<T>, pattern: &PatternBuf) -> &'t mut T {
+    let leaf = tree.leaf(pattern);
+    assert!(tree.holds(leaf));
+    tree.payload(leaf).unwrap()
+}
+
 /// A second class, told by a leading `#`.
 fn split_classes(key: &str) -> PatternBuf {
     let mut pattern = split(key);
@@ -136,7 +143,7 @@ fn group(
 fn tree(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> PatternTree<Numbers> {
     let mut tree: PatternTree<Numbers> = PatternTree::new(limits.clone());
     for (pattern, number) in patterns {
-        tree.leaf(pattern).0.push(*number);
+        of(&mut tree, pattern).0.push(*number);
     }
     tree
 }
@@ -161,7 +168,7 @@ fn wide_levels_collapse_side_by_side() {
 fn a_million_names_count_as_one_level() {
     let mut tree: PatternTree<Numbers> = PatternTree::new(TreeLimits::default());
     for i in 0..100_000u32 {
-        tree.leaf(&split(&format!("name{i}"))).0.clear();
+        of(&mut tree, &split(&format!("name{i}"))).0.clear();
     }
     assert!(!tree.is_strict());
     assert_eq!(tree.len(), 1);
@@ -172,7 +179,7 @@ fn three_wide_levels_are_strict_and_small() {
     let mut tree: PatternTree<Numbers> = PatternTree::new(TreeLimits { strict_above: 5000, ..TreeLimits::default() });
     for i in 0..100_000u32 {
         let (a, b, c) = (i % 60, i / 60 % 50, i / 3000);
-        tree.leaf(&split(&format!("a{a}:b{b}:c{c}"))).0.clear();
+        of(&mut tree, &split(&format!("a{a}:b{b}:c{c}"))).0.clear();
     }
     assert!(tree.is_strict());
     assert_eq!(tree.len(), 60 * 3);
@@ -183,7 +190,7 @@ fn crafted_collisions_cannot_make_a_tree_too_large() {
     let limits = TreeLimits { strict_above: usize::MAX, most_places: 500, ..TreeLimits::default() };
     let mut tree: PatternTree<Numbers> = PatternTree::new(limits);
     for i in 0..20_000u32 {
-        tree.leaf(&split(&format!("a{}:b{}:c{}:d", i % 20, i / 20 % 20, i / 400))).0.clear();
+        of(&mut tree, &split(&format!("a{}:b{}:c{}:d", i % 20, i / 20 % 20, i / 400))).0.clear();
     }
     assert!(tree.is_strict() && tree.len() < 500);
 }
@@ -244,7 +251,7 @@ proptest! {
         // Merged trees go on like any other.
         let mut whole = trees.pop().unwrap();
         for (pattern, number) in &patterns {
-            whole.leaf(pattern).0.push(*number);
+            of(&mut whole, pattern).0.push(*number);
         }
         let twice: Vec<_> = patterns.iter().chain(&patterns).cloned().collect();
         prop_assert_eq!(leaves(&whole), twin(&twice, &limits));
@@ -258,4 +265,20 @@ proptest! {
         let tree = tree(&patterns, &limits);
         prop_assert_eq!(count(tree.root()), tree.len());
     }
+}
+
+#[test]
+fn a_leaf_holds_until_the_tree_changes_its_levels() {
+    let new = || PatternTree::<Numbers>::new(TreeLimits { top: 2, ..TreeLimits::default() });
+    let (mut tree, mut other) = (new(), new());
+    let leaf = tree.leaf(&split("a"));
+    tree.leaf(&split("b:1"));
+    assert!(tree.holds(leaf) && tree.leaf(&split("a")) == leaf);
+    (0..4).for_each(|i| _ = tree.leaf(&split(&format!("c{i}"))));
+    assert!(!tree.holds(leaf) && tree.payload(leaf).is_none());
+    // The larger of two trees takes the other in, whichever it is.
+    let leaf = tree.leaf(&split("a"));
+    (0..99).for_each(|i| _ = other.leaf(&split(&format!("d:{{int}}:e{i}"))));
+    tree.merge(other);
+    assert!(!tree.holds(leaf));
 }

@@ -1,4 +1,7 @@
 //! Values that are a count and then that many elements.
+//!
+//! Large collections are most of the bytes of many files, and of their elements the lengths suffice: those loops pass over
+//! strings without looking at them.
 
 use super::{FieldExpiry, ModuleItem, Node, Score, Visit};
 use crate::error::{Error, Result, Within};
@@ -8,8 +11,13 @@ use crate::rdb::cursor::Cursor;
 pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, noun: &'static str) -> Result<()> {
     let elements = input.count(1).within("number of elements")?;
     visit.count(elements);
-    for _ in 0..elements {
+    let mut left = elements;
+    while left > 0 && !visit.lengths_suffice() {
         visit.element(input.string().within(noun)?);
+        left -= 1;
+    }
+    for _ in 0..left {
+        visit.element_len(input.string_len().within(noun)?);
     }
     Ok(())
 }
@@ -18,9 +26,15 @@ pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, noun: &'st
 pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let pairs = input.count(2).within("hash size")?;
     visit.count(pairs);
-    for _ in 0..pairs {
+    let mut left = pairs;
+    while left > 0 && !visit.lengths_suffice() {
         let field = input.string().within("hash field")?;
         visit.pair(field, input.string().within("hash value")?);
+        left -= 1;
+    }
+    for _ in 0..left {
+        let field = input.string_len().within("hash field")?;
+        visit.pair_len(field, input.string_len().within("hash value")?);
     }
     Ok(())
 }
@@ -29,9 +43,16 @@ pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> 
 pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let members = input.count(9).within("sorted set size")?;
     visit.count(members);
-    for _ in 0..members {
+    let mut left = members;
+    while left > 0 && !visit.lengths_suffice() {
         let member = input.string().within("sorted set member")?;
         visit.scored(member, Score::Binary(input.f64_le().within("score")?));
+        left -= 1;
+    }
+    for _ in 0..left {
+        let member = input.string_len().within("sorted set member")?;
+        input.f64_le().within("score")?;
+        visit.scored_len(member);
     }
     Ok(())
 }
@@ -40,17 +61,28 @@ pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Resu
 pub fn walk_zset_text<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let members = input.count(2).within("sorted set size")?;
     visit.count(members);
-    for _ in 0..members {
+    let mut left = members;
+    while left > 0 && !visit.lengths_suffice() {
         let member = input.string().within("sorted set member")?;
-        let score = match input.byte().within("score")? {
-            253 => &b"nan"[..],
-            254 => b"inf",
-            255 => b"-inf",
-            len => input.take(u64::from(len)).within("score")?,
-        };
-        visit.scored(member, Score::Text(score));
+        visit.scored(member, Score::Text(score_text(input)?));
+        left -= 1;
+    }
+    for _ in 0..left {
+        let member = input.string_len().within("sorted set member")?;
+        score_text(input)?;
+        visit.scored_len(member);
     }
     Ok(())
+}
+
+#[inline]
+fn score_text<'a>(input: &mut Cursor<'a>) -> Result<&'a [u8]> {
+    Ok(match input.byte().within("score")? {
+        253 => &b"nan"[..],
+        254 => b"inf",
+        255 => b"-inf",
+        len => input.take(u64::from(len)).within("score")?,
+    })
 }
 
 /// `n, ziplist[n]`.

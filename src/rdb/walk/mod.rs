@@ -79,6 +79,21 @@ pub trait Visit {
     /// So many elements (pairs, nodes) follow.
     #[inline]
     fn count(&mut self, count: u64) {}
+    /// Whether lengths are all that is wanted of the elements that follow. Once it says so it stays so until the value ends,
+    /// and elements, pairs and members come by [`Visit::element_len`], [`Visit::pair_len`] and [`Visit::scored_len`].
+    #[inline]
+    fn lengths_suffice(&self) -> bool {
+        false
+    }
+    /// A member of a set of which the length suffices.
+    #[inline]
+    fn element_len(&mut self, len: u64) {}
+    /// A pair of a hash of which the lengths suffice.
+    #[inline]
+    fn pair_len(&mut self, field: u64, value: u64) {}
+    /// A member of a sorted set of which the length suffices.
+    #[inline]
+    fn scored_len(&mut self, member: u64) {}
     /// An element of a list or a member of a set.
     #[inline]
     fn element(&mut self, element: RawString<'_>) {}
@@ -142,7 +157,12 @@ pub trait Visit {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ignore;
 
-impl Visit for Ignore {}
+impl Visit for Ignore {
+    #[inline]
+    fn lengths_suffice(&self) -> bool {
+        true
+    }
+}
 
 /// Walks a value of the given layout, leaving `input` at the byte after it.
 #[inline]

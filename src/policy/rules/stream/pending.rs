@@ -111,9 +111,10 @@ mod tests {
     const NOW: u64 = 1_700_000_000_000;
 
     fn check(most_pending: u64, delivered: u64, seen: u64, reference: Option<Millis>) -> Option<(u64, u64)> {
-        let mut record = record(b"events:orders");
         let (oldest_delivery, idle_since) = (NonZeroU64::new(delivered), NonZeroU64::new(seen));
-        record.stream = Some(StreamFacts { most_pending, oldest_delivery, idle_since, ..StreamFacts::default() });
+        let stream = StreamFacts { most_pending, oldest_delivery, idle_since, ..StreamFacts::default() };
+        let mut record = record(b"events:orders");
+        record.stream = Some(&stream);
         record.kind = Kind::Stream;
         let rule = Pending { max: 10, max_age: 1_000, idle: 500 };
         let context = Context { reference, ..Context::default() };

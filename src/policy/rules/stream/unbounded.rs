@@ -98,9 +98,10 @@ mod tests {
     const NOW: u64 = 1_700_000_000_000;
 
     fn check(length: u64, first: u64, last: u64, reference: Option<Millis>) -> Option<Violation> {
-        let mut record = record(b"events:orders");
         let (first_entry, last_entry) = (NonZeroU64::new(first), NonZeroU64::new(last));
-        record.stream = Some(StreamFacts { first_entry, last_entry, ..StreamFacts::default() });
+        let stream = StreamFacts { first_entry, last_entry, ..StreamFacts::default() };
+        let mut record = record(b"events:orders");
+        record.stream = Some(&stream);
         (record.kind, record.length) = (Kind::Stream, Some(length));
         let context = Context { reference, ..Context::default() };
         check_record(&Unbounded { max: 100, max_age: 1_000 }, &record, &context)

@@ -1,0 +1,293 @@
+//! What the workers of a run share, and what each of them does.
+//!
+//! A mapped file is read in stretches ([`line`](super::line)): a worker that finds nothing else to do divides the longest at a
+//! place where a record probably begins, and reads the second half at once. A small file is read whole. What is not mapped comes
+//! as batches of a feed, which one worker at a time cuts off. One worker alone runs the same code, and guesses nothing.
+//!
+//! Locks are taken between quanta and batches only. A worker whose own aggregates have outgrown its share of
+//! [`limits::AGGREGATE_BYTES`] hands them over and starts afresh, which by the aggregates' laws changes nothing but the memory.
+//! Those of a stretch cannot be handed over before it is known to count; when all of them together outgrow
+//! [`limits::STRETCHES_BYTES`], files are divided no more, and the last stretches are given back.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::feed::{Feed, Work};
+use super::line::{Claim, Counts, Halt, Joint, Line, Next, Search};
+use super::parallel::{Division, Found};
+use super::part::Part;
+use super::progress::Progress;
+use super::read::{File, Reading};
+use super::stretch::{self, Piece, Whole};
+use crate::aggregate::Aggregate;
+use crate::error::Result;
+use crate::input::Mapped;
+use crate::limits;
+use crate::rdb::batch::Ending;
+
+/// All workers of a run, and what they share.
+pub(super) struct Crew<'c, 'f, A, F> {
+    board: Mutex<Board<A>>,
+    /// There may be something to do for a worker that waits, or nothing any more.
+    changed: Condvar,
+    /// Batches of what is not mapped.
+    feed: Mutex<&'c mut Feed<'f>>,
+    /// Aggregates that had outgrown their worker's share.
+    handed_over: Mutex<Found<A>>,
+    division: Division,
+    reading: Reading<'c>,
+    progress: &'c dyn Progress,
+    empty: &'c F,
+}
+
+/// The mapped files.
+struct Board<A> {
+    waiting: VecDeque<(Arc<File>, Mapped)>,
+    lines: Vec<FileLine<A>>,
+    /// By position among the inputs.
+    endings: Vec<(usize, Result<Ending>)>,
+    /// Workers that wait for something to do.
+    idle: usize,
+}
+
+/// A file that is being read.
+struct FileLine<A> {
+    whole: Whole,
+    line: Line<Piece<A>>,
+}
+
+/// Something for a worker to do.
+enum Task {
+    Small(Whole),
+    Stretch(Whole, Claim),
+    Batch(Work),
+}
+
+impl<A> Board<A> {
+    fn line(&mut self, whole: &Whole) -> Option<&mut Line<Piece<A>>> {
+        let index = whole.file.index;
+        self.lines.iter_mut().find(|line| line.whole.file.index == index).map(|line| &mut line.line)
+    }
+
+    /// The longest stretch of all, as far as there is memory for one more reader.
+    fn divide(&mut self) -> Option<(Whole, Search)> {
+        if self.held() > limits::STRETCHES_BYTES / 2 {
+            return None;
+        }
+        let longest = self.lines.iter_mut().max_by_key(|line| line.line.share_left())?;
+        longest.line.divide().map(|search| (longest.whole.clone(), search))
+    }
+
+    fn held(&self) -> usize {
+        self.lines.iter().map(|line| line.line.held()).sum()
+    }
+
+    fn end(&mut self, whole: &Whole, ending: Result<Ending>) {
+        self.lines.retain(|line| line.whole.file.index != whole.file.index);
+        self.endings.push((whole.file.index, ending));
+    }
+}
+
+impl<'c, 'f, A, F> Crew<'c, 'f, A, F>
+where
+    A: Aggregate + Send,
+    F: Fn() -> A + Sync,
+{
+    /// A crew for the files of a feed, none of which has been begun.
+    pub fn new(
+        feed: &'c mut Feed<'f>,
+        division: Division,
+        reading: Reading<'c>,
+        progress: &'c dyn Progress,
+        empty: &'c F,
+    ) -> Self {
+        let waiting = feed.take_mapped().into();
+        Crew {
+            board: Mutex::new(Board { waiting, lines: Vec::new(), endings: Vec::new(), idle: 0 }),
+            changed: Condvar::new(),
+            feed: Mutex::new(feed),
+            handed_over: Mutex::new(Found::new(empty())),
+            division,
+            reading,
+            progress,
+            empty,
+        }
+    }
+
+    /// What was handed over, and how the mapped files ended; after all workers are done.
+    pub fn into_rest(self) -> (Found<A>, Vec<(usize, Result<Ending>)>) {
+        let board = self.board.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (self.handed_over.into_inner().unwrap_or_else(PoisonError::into_inner), board.endings)
+    }
+
+    /// One worker: does what there is to do, and returns what it found.
+    pub fn work(&self) -> Found<A> {
+        let share = limits::AGGREGATE_BYTES / rayon::current_num_threads().max(1);
+        let mut found = Found::new((self.empty)());
+        while let Some(task) = self.next() {
+            match task {
+                Task::Small(whole) => self.read_small(&whole, &mut found),
+                Task::Stretch(whole, claim) => self.read_stretch(&whole, claim, &mut found),
+                Task::Batch(work) => found.read(&work, self.reading, self.progress, self.empty),
+            }
+            if found.part.heap_bytes() > share {
+                self.hand_over(&mut found);
+            }
+        }
+        found
+    }
+
+    fn wanted(&self, db: u64) -> bool {
+        self.reading.selection.wants_database(db)
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board<A>> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self) -> Option<Task> {
+        if let Some(task) = self.next_file() {
+            return Some(task);
+        }
+        let batch = self.feed.lock().unwrap_or_else(PoisonError::into_inner).next();
+        batch.map(Task::Batch).or_else(|| self.next_stretch())
+    }
+
+    fn next_file(&self) -> Option<Task> {
+        let mut board = self.board();
+        loop {
+            let (file, mapped) = board.waiting.pop_front()?;
+            let index = file.index;
+            let whole = match Whole::new(file, mapped) {
+                Ok(whole) => whole,
+                Err(error) => {
+                    board.endings.push((index, Err(error)));
+                    continue;
+                }
+            };
+            let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
+            if end.saturating_sub(start) < self.division.steps.least.saturating_mul(2) {
+                return Some(Task::Small(whole));
+            }
+            let (line, claim) = Line::new(start, end, self.division.steps);
+            board.lines.push(FileLine { whole: whole.clone(), line });
+            if board.idle > 0 {
+                self.changed.notify_all();
+            }
+            return Some(Task::Stretch(whole, claim));
+        }
+    }
+
+    /// A part of a stretch that somebody else has begun, or `None` once nothing is left.
+    fn next_stretch(&self) -> Option<Task> {
+        loop {
+            let (whole, search) = self.wait_for_work()?;
+            let start = (self.division.find)(&whole, search.range());
+            let mut board = self.board();
+            let Some(line) = board.line(&whole) else { continue };
+            let Some(start) = start else {
+                line.found_none(&search);
+                continue;
+            };
+            let claim = line.begin(&search, start);
+            if board.idle > 0 {
+                self.changed.notify_all();
+            }
+            if let Some(claim) = claim {
+                return Some(Task::Stretch(whole, claim));
+            }
+        }
+    }
+
+    fn wait_for_work(&self) -> Option<(Whole, Search)> {
+        let mut board = self.board();
+        loop {
+            if let Some(found) = board.divide() {
+                return Some(found);
+            }
+            if board.lines.is_empty() {
+                return None;
+            }
+            board.idle += 1;
+            board = self.changed.wait(board).unwrap_or_else(PoisonError::into_inner);
+            board.idle -= 1;
+        }
+    }
+
+    /// A small file is not divided, and goes straight to what the worker has.
+    fn read_small(&self, whole: &Whole, found: &mut Found<A>) {
+        let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
+        let all = |at: usize, _| Some(end.max(at + 1));
+        let facts = stretch::read(whole, start, &mut found.part, self.reading, self.progress, self.empty, all);
+        let (ending, tally) = facts.into_ending(whole);
+        found.files.entry(whole.file.index).or_default().merge(tally);
+        self.board().end(whole, Ok(ending));
+    }
+
+    fn read_stretch(&self, whole: &Whole, claim: Claim, found: &mut Found<A>) {
+        let mut part = Part::new((self.empty)());
+        let mut arrived = false;
+        let go_on = |at, held| match self.go_on(whole, claim, at, held) {
+            Next::Until(until) => Some(until),
+            Next::Arrived => {
+                arrived = true;
+                None
+            }
+            Next::GiveUp => None,
+        };
+        let facts = stretch::read(whole, claim.start, &mut part, self.reading, self.progress, self.empty, go_on);
+        let halt = match facts.are_last() {
+            true => Halt::Ended,
+            false if arrived => Halt::Arrived,
+            false => return,
+        };
+        if let Some((piece, counts)) = self.hand_in(whole, claim, halt, Piece { part, facts }) {
+            let (ending, tally) = piece.facts.into_ending(whole);
+            let part = mem::replace(&mut found.part, Part::new((self.empty)()));
+            found.part = part.join(piece.part, |db| self.wanted(db));
+            found.files.entry(whole.file.index).or_default().merge(tally);
+            self.progress.divided(counts);
+            self.board().end(whole, Ok(ending));
+            self.changed.notify_all();
+        }
+    }
+
+    fn go_on(&self, whole: &Whole, claim: Claim, at: usize, held: usize) -> Next {
+        let mut board = self.board();
+        let full = board.held() > limits::STRETCHES_BYTES;
+        let idle = board.idle > 0;
+        let Some(line) = board.line(whole) else { return Next::GiveUp };
+        if full && line.give_back(claim.id) {
+            return Next::GiveUp;
+        }
+        let next = line.go_on(claim.id, at, held);
+        if idle && line.share_left().is_some() {
+            self.changed.notify_all();
+        }
+        next
+    }
+
+    /// Joins a piece with its neighbours as far as they are read. Returns it once it is that of the whole file.
+    fn hand_in(&self, whole: &Whole, claim: Claim, halt: Halt, piece: Piece<A>) -> Option<(Piece<A>, Counts)> {
+        let mut joint = self.board().line(whole)?.finish(claim.id, piece.facts.end(), halt, piece);
+        loop {
+            joint = match joint {
+                Joint::Join(left, right) => {
+                    let joined = left.join(right, |db| self.wanted(db));
+                    self.board().line(whole)?.joined(claim.id, joined)
+                }
+                Joint::Whole(piece) => return Some((piece, self.board().line(whole)?.counts())),
+                Joint::Waits | Joint::Void => return None,
+            };
+        }
+    }
+
+    fn hand_over(&self, found: &mut Found<A>) {
+        let full = mem::replace(found, Found::new((self.empty)()));
+        let mut all = self.handed_over.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = mem::replace(&mut *all, Found::new((self.empty)()));
+        *all = before.merge(full, |db| self.wanted(db));
+        found.part.follow(&all.part);
+    }
+}

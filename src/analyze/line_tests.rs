@@ -1,0 +1,158 @@
+//! A line is held against a chain that is followed alone: whatever is guessed, in whatever order readers come back.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A file of `END` bytes, in which a record may be read at any byte: true and false chains alike.
+const END: usize = 3000;
+
+/// The next boundary behind a record at `at`; `None` where nothing follows.
+fn next(at: usize) -> Option<usize> {
+    let length = 1 + (at.wrapping_mul(2_654_435_761) >> 7) % 23;
+    Some(at + length).filter(|&next| next < END)
+}
+
+fn chain(mut at: usize, until: usize) -> (Vec<usize>, usize, bool) {
+    let mut records = Vec::new();
+    while at < until {
+        records.push(at);
+        match next(at) {
+            Some(next) => at = next,
+            None => return (records, at, true),
+        }
+    }
+    (records, at, false)
+}
+
+struct Reader {
+    claim: Claim,
+    at: usize,
+    records: Vec<usize>,
+}
+
+#[derive(Default)]
+struct Run {
+    readers: Vec<Reader>,
+    /// Those that have stopped, and why: what they hand in comes later.
+    stopped: Vec<(Reader, Halt)>,
+    pairs: Vec<(u64, Vec<usize>, Vec<usize>)>,
+    whole: Option<Vec<usize>>,
+}
+
+impl Run {
+    fn take(&mut self, id: u64, joint: Joint<Vec<usize>>) {
+        match joint {
+            Joint::Join(left, right) => self.pairs.push((id, left, right)),
+            Joint::Whole(records) => self.whole = Some(records),
+            Joint::Waits | Joint::Void => {}
+        }
+    }
+
+    /// One reader goes on by one quantum.
+    fn step(&mut self, line: &mut Line<Vec<usize>>, reader: usize) {
+        let reader = reader % self.readers.len();
+        let Reader { claim, at, .. } = self.readers[reader];
+        match line.go_on(claim.id, at, 1) {
+            Next::Until(until) => {
+                let (records, at, ended) = chain(at, until);
+                self.readers[reader].records.extend(records);
+                self.readers[reader].at = at;
+                if ended {
+                    self.stopped.push((self.readers.remove(reader), Halt::Ended));
+                }
+            }
+            Next::Arrived => self.stopped.push((self.readers.remove(reader), Halt::Arrived)),
+            Next::GiveUp => drop(self.readers.remove(reader)),
+        }
+    }
+
+    fn guess(&mut self, line: &mut Line<Vec<usize>>, skip: usize) {
+        let Some(search) = line.divide() else { return };
+        let at = search.range().start + skip;
+        if skip.is_multiple_of(11) || !search.range().contains(&at) {
+            return line.found_none(&search);
+        }
+        if let Some(claim) = line.begin(&search, at) {
+            self.readers.push(Reader { claim, at, records: Vec::new() });
+        }
+    }
+
+    /// One that has stopped hands in its result, or two results are joined.
+    fn join(&mut self, line: &mut Line<Vec<usize>>, pair: usize) {
+        if !self.stopped.is_empty() && (pair.is_multiple_of(2) || self.pairs.is_empty()) {
+            let (Reader { claim, at, records }, halt) = self.stopped.remove(pair % self.stopped.len());
+            let joint = line.finish(claim.id, at, halt, records);
+            return self.take(claim.id, joint);
+        }
+        if self.pairs.is_empty() {
+            return;
+        }
+        let (id, mut left, right) = self.pairs.remove(pair % self.pairs.len());
+        left.extend(right);
+        let joint = line.joined(id, left);
+        self.take(id, joint);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_guesses_in_any_order_give_the_chain(
+        choices in proptest::collection::vec((0u8..10, 0usize..60), 0..400),
+        quantum in 1usize..400,
+        least in 1usize..300,
+    ) {
+        let (mut line, claim) = Line::new(0, END, Steps { quantum, least });
+        let mut run = Run::default();
+        run.readers.push(Reader { claim, at: 0, records: Vec::new() });
+        let mut choices = choices.into_iter();
+        while run.whole.is_none() {
+            match choices.next() {
+                Some((0..2, number)) => run.guess(&mut line, number),
+                Some((2, number)) => run.join(&mut line, number),
+                Some((3, number)) if !run.readers.is_empty() => {
+                    let number = number % run.readers.len();
+                    if line.give_back(run.readers[number].claim.id) {
+                        run.readers.remove(number);
+                    }
+                }
+                other if run.readers.is_empty() => run.join(&mut line, other.map_or(0, |(_, number)| number)),
+                other => run.step(&mut line, other.map_or(0, |(_, number)| number)),
+            }
+        }
+        prop_assert_eq!(run.whole.unwrap(), chain(0, END).0);
+        prop_assert!(line.counts().wasted <= line.counts().guesses * END as u64);
+    }
+}
+
+#[test]
+fn true_guesses_waste_nothing() {
+    let (mut line, claim) = Line::new(0, END, Steps { quantum: 100, least: 50 });
+    let mut run = Run::default();
+    run.readers.push(Reader { claim, at: 0, records: Vec::new() });
+    let (truth, ..) = chain(0, END);
+    for turn in 0.. {
+        if let Some(search) = line.divide() {
+            let at = *truth.iter().find(|&&at| at >= search.range().start).unwrap();
+            if let Some(claim) = line.begin(&search, at) {
+                run.readers.push(Reader { claim, at, records: Vec::new() });
+            }
+        }
+        if run.readers.is_empty() {
+            break;
+        }
+        run.step(&mut line, turn);
+        run.join(&mut line, turn);
+    }
+    while run.whole.is_none() {
+        run.join(&mut line, 0);
+    }
+    assert_eq!(run.whole.unwrap(), truth);
+    assert!(line.counts().guesses > 4);
+    assert_eq!(line.counts().wasted, 0);
+}
+
+#[test]
+fn many_readers_begin_evenly() {
+    let parts: Vec<_> = (0..7).map(|turn| part_of(800, turn)).collect();
+    assert_eq!(parts, [400, 200, 600, 100, 500, 300, 700]);
+}

@@ -1,0 +1,125 @@
+//! What is remembered of a name is what would be found out about it.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
+use crate::analyze::{Standard, questions_with};
+use crate::pattern::shape::tests::twins;
+use crate::pattern::tree::TreeLimits;
+use crate::policy::presets;
+use crate::policy::testing::record;
+use crate::policy::{Checks, Judged};
+use crate::units::Millis;
+
+/// Every rule about names, some with two limits, and all lists that names are matched with; `|` stands for the separator.
+const ALL: &str = r#"[rules]
+"key.empty-segment" = "must"
+"key.hash-tag" = "must"
+"key.lowercase" = "must"
+"key.prefix" = "must"
+"key.special-chars" = "must"
+"key.type-suffix" = "must"
+"key.registered" = "should"
+[[rules."key.charset"]]
+severity = "must"
+chars = "a-z:_.{}-"
+[[rules."key.length"]]
+severity = "must"
+max = 30
+[[rules."key.length"]]
+severity = "hint"
+max = 10
+[[rules."key.levels"]]
+severity = "must"
+min = 2
+[[rules."key.levels"]]
+severity = "should"
+min = 4
+[[rules."key.starts-with-letter"]]
+severity = "must"
+tags = true
+[[ttl_class]]
+name = "cache"
+patterns = ["sess|**", "{int}|**"]
+budget = "1MB"
+[[dictionary]]
+pattern = "user|{int}"
+[[dictionary]]
+pattern = "user|{date}|**"
+[[exempt]]
+pattern = "a|**"
+rules = ["key.length"]
+reason = "old"
+[[exempt]]
+pattern = "*|{ip}"
+reason = "old"
+"#;
+
+/// Digits are not alike here.
+const SOME_DIGITS: &str = "[[rules.\"key.charset\"]]\nseverity = \"must\"\nchars = \"a-z0-4:\"\n";
+
+fn policies() -> Vec<PolicySource> {
+    let files = [ALL, SOME_DIGITS].map(|text| PolicySource::File { name: "test".to_owned(), text: text.to_owned() });
+    presets::names().map(|name| PolicySource::Preset(name.to_owned())).chain(files).collect()
+}
+
+fn questions(policy: PolicySource, separators: &str) -> Questions {
+    let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    plan.read.separators = separators.chars().map(String::from).collect();
+    plan.policy = match policy {
+        PolicySource::File { name, text } => PolicySource::File { name, text: text.replace('|', &separators[..1]) },
+        preset => preset,
+    };
+    questions_with(&plan, Standard::load(&plan).unwrap(), Some(Millis(0))).unwrap()
+}
+
+/// All that is said of a key in the end: the bits, by how much, what its pattern matches, and which exemptions count.
+fn said(checks: &Checks, judged: &Judged) -> impl PartialEq + std::fmt::Debug + use<> {
+    let bits = (0..checks.keys.len()).filter(|bit| (judged.broken | judged.excused) >> bit & 1 == 1);
+    let each: Vec<_> = bits.map(|bit| (judged.violations[bit], checks.exemption(judged, bit))).collect();
+    (judged.broken, judged.excused, judged.matched, each)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #[test]
+    fn names_met_before_are_judged_as_if_they_were_new(
+        twins in prop::collection::vec(twins(), 1..12),
+        policy in prop::sample::select(policies()),
+        separators in prop::sample::select(&[":", ":/", "-", ".", "_:"][..]),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 60),
+        top in 1usize..20,
+    ) {
+        let questions = questions(policy, separators);
+        let limits = TreeLimits { top, below: 3, strict_above: 30, ..TreeLimits::default() };
+        let mut patterns = Patterns::new(limits, 0);
+        let mut names = Names::new(&questions);
+        let (mut pattern, mut judged) = (PatternBuf::default(), Judged::default());
+        let all: Vec<String> = twins.into_iter().flat_map(|(one, other)| [one, other]).collect();
+        for index in order {
+            let name = index.get(&all);
+            let record = record(name.as_bytes());
+            let known = names.know(name.as_bytes(), &questions, &mut patterns);
+            questions.checks.judge_named(&record, known.judged, &mut judged);
+            prop_assert_eq!(known.tagged, has_tag(name.as_bytes()));
+            questions.classifier.classify(name.as_bytes(), &mut pattern);
+            let mut expected = Judged::default();
+            questions.checks.judge(&record, &pattern, &mut expected);
+            prop_assert_eq!(said(&questions.checks, &judged), said(&questions.checks, &expected), "{}", name);
+            prop_assert!(patterns.holds(known.leaf));
+            prop_assert_eq!(known.leaf, patterns.leaf(&pattern), "{}", name);
+        }
+    }
+}
+
+#[test]
+fn a_name_that_comes_a_third_time_is_known() {
+    let questions = questions(PolicySource::Preset("default".to_owned()), ":");
+    let mut patterns = Patterns::new(TreeLimits::default(), 0);
+    let mut names = Names::new(&questions);
+    for number in 1000..1003 {
+        names.know(format!("user:{number}").as_bytes(), &questions, &mut patterns);
+    }
+    assert!(names.slots.iter().filter(|slot| slot.leaf.is_some()).count() == 1);
+}

@@ -1,0 +1,200 @@
+//! One stretch of a mapped file, read in one pass: boundaries, records and checksum.
+//!
+//! Bytes are touched once. A reader goes on by a quantum that fits the processor's cache, and sums up the checksum of each while it
+//! is still there.
+
+use std::sync::Arc;
+
+use super::part::Part;
+use super::progress::Progress;
+use super::read::{Continue, File, FileTally, Halt, KnownDatabase, Reader, Reading, Tally};
+use crate::aggregate::Aggregate;
+use crate::error::{Error, Result, Within};
+use crate::input::Mapped;
+use crate::rdb::about::About;
+use crate::rdb::batch::{Ending, FIRST_DATABASE};
+use crate::rdb::crc64::Running;
+use crate::rdb::cursor::Cursor;
+use crate::rdb::header::Header;
+use crate::rdb::scan::{Scanner, State};
+use crate::record::Record;
+
+/// A mapped file whose header has been read.
+#[derive(Debug, Clone)]
+pub struct Whole {
+    /// Its models.
+    pub file: Arc<File>,
+    /// Its bytes.
+    pub mapped: Mapped,
+    /// What its header says.
+    pub header: Header,
+}
+
+impl Whole {
+    /// Reads the header.
+    pub fn new(file: Arc<File>, mapped: Mapped) -> Result<Whole> {
+        let bytes = mapped.bytes.get(mapped.start()..).unwrap_or_default();
+        let header = Header::read(&mut Cursor::new(bytes, mapped.start() as u64)).within("header")?;
+        Ok(Whole { file, mapped, header })
+    }
+}
+
+/// What was found in a stretch of a file, or in some that were joined.
+#[derive(Debug)]
+pub struct Piece<A> {
+    /// Over its records.
+    pub part: Part<A>,
+    /// What was learnt besides.
+    pub facts: Facts,
+}
+
+impl<A: Aggregate> Piece<A> {
+    /// Joins the piece that follows in the file. `wanted` says whether keys of a database count at all.
+    #[must_use]
+    pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
+        self.facts.join(next.facts, self.part.ends_in_database().map(&wanted));
+        Piece { part: self.part.join(next.part, wanted), facts: self.facts }
+    }
+}
+
+/// What is learnt of a stretch besides its records.
+#[derive(Debug)]
+pub struct Facts {
+    /// Its keys and its damage.
+    pub tally: Tally,
+    about: About,
+    strays: u64,
+    /// Where reading stopped.
+    end: usize,
+    stopped: Option<Error>,
+    /// The last opcode was read.
+    complete: bool,
+}
+
+impl Facts {
+    /// True when nothing follows: the snapshot ended, or is broken.
+    pub fn are_last(&self) -> bool {
+        self.complete || self.stopped.is_some()
+    }
+
+    /// Where reading stopped.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Joins what is known of the stretch that follows. `leading` says whether its first keys count, once that is known.
+    fn join(&mut self, next: Facts, leading: Option<bool>) {
+        match leading {
+            Some(true) => self.tally.settled.merge(next.tally.leading),
+            Some(false) => {}
+            None => self.tally.leading.merge(next.tally.leading),
+        }
+        self.tally.settled.merge(next.tally.settled);
+        self.about.join(next.about);
+        self.strays += next.strays;
+        (self.end, self.stopped, self.complete) = (next.end, next.stopped, next.complete);
+    }
+
+    /// How the file ended, once these are the facts of all of it, and its tally.
+    pub fn into_ending(self, whole: &Whole) -> (Ending, FileTally) {
+        let mut ending = Ending {
+            about: self.about,
+            bytes: (self.end - whole.mapped.start()) as u64,
+            stored_checksum: None,
+            trailing: 0,
+            strays: self.strays,
+            stopped: self.stopped,
+        };
+        if self.complete {
+            let rest = whole.mapped.bytes.get(self.end..).unwrap_or_default();
+            let mut behind = Cursor::new(rest, self.end as u64);
+            match whole.header.has_checksum().then(|| behind.u64_le().within("checksum")) {
+                Some(Err(error)) => ending.stopped = Some(error.in_file(&whole.file.name)),
+                sum => {
+                    ending.stored_checksum = sum.and_then(Result::ok);
+                    ending.bytes += behind.consumed() as u64;
+                    ending.trailing = behind.left() as u64;
+                }
+            }
+        }
+        (ending, self.tally.settled)
+    }
+}
+
+/// Reads a stretch that begins at byte `start`; the first of a file begins at its header. `go_on` is told each boundary that was
+/// come to, and what `part` holds in memory; it says how far to read from there, or `None` to stop.
+pub fn read<A: Aggregate>(
+    whole: &Whole,
+    start: usize,
+    part: &mut Part<A>,
+    reading: Reading<'_>,
+    progress: &dyn Progress,
+    empty: impl Fn() -> A,
+    mut go_on: impl FnMut(usize, usize) -> Option<usize>,
+) -> Facts {
+    let is_first = start == whole.mapped.start();
+    let bytes = whole.mapped.bytes.get(start..).unwrap_or_default();
+    let mut cursor = Cursor::new(bytes, start as u64);
+    if is_first {
+        // Read before: it is there.
+        let _ = cursor.take(Header::LEN as u64);
+    }
+    let state = State { family: whole.header.family, db: is_first.then_some(FIRST_DATABASE) };
+    let mut scanner = Scanner::new(cursor, state);
+    let mut reader = Reader::new(&whole.file, reading);
+    let mut sum = reading.checksum.then(Running::new);
+    let mut facts = Facts {
+        tally: Tally::default(),
+        about: About::new(whole.header),
+        strays: 0,
+        end: start,
+        stopped: None,
+        complete: false,
+    };
+    let mut summed = 0;
+    while let Some(until) = go_on(facts.end, part.heap_bytes()) {
+        // Summed up in front of reading: the bytes come into the processor's cache in order, and reading finds them there.
+        let before = sum.clone();
+        if let Some(sum) = &mut sum {
+            sum.update(bytes.get(summed..until - start).unwrap_or_default());
+        }
+        let keys = facts.tally.settled.keys;
+        let about = &mut facts.about;
+        let see = |record: &Record<'_>, known: KnownDatabase| {
+            match known {
+                KnownDatabase::Yes => part.observe(record),
+                KnownDatabase::No => part.observe_leading(record, &empty),
+            }
+            Continue::Yes
+        };
+        let halt = reader.read_until(&mut scanner, until - start, &mut facts.tally, |item| about.see(item), see);
+        progress.keys(facts.tally.settled.keys - keys);
+        let end = match halt {
+            Ok(Halt::End) => {
+                facts.complete = true;
+                scanner.cursor().consumed()
+            }
+            Ok(Halt::Until | Halt::Enough) => reader.boundary(),
+            Err(error) => {
+                facts.stopped = Some(error.in_file(&whole.file.name));
+                reader.boundary()
+            }
+        };
+        progress.bytes((start + end - facts.end) as u64);
+        facts.end = start + end;
+        if facts.are_last() {
+            // Not as far as was thought.
+            sum = before;
+            break;
+        }
+        summed = summed.max(until - start);
+    }
+    if let Some(mut sum) = sum {
+        let end = facts.end - start;
+        sum.update(bytes.get(summed..end).unwrap_or_default());
+        facts.tally.settled.checksums.push((start as u64, sum.value(), end as u64));
+    }
+    facts.strays = scanner.strays();
+    part.ends_in(scanner.state().db);
+    facts
+}

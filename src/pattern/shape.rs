@@ -1,0 +1,267 @@
+//! Names that differ in their numbers only have one shape: `user:1001:cart` and `user:2002:cart`.
+//!
+//! A shape is a name with each digit of its numbers replaced by a mark that says what the number is. Two names of one shape
+//! have the same pattern, the same hash tag, and keep the same rules about names, so what was found out about one of
+//! them holds for the other. It is made in a few operations for eight bytes, without looking at what the name means;
+//! where digits count by their values they are kept as they stand:
+//!
+//! ```text
+//! sha256  h5  v2         a number beside a letter, too short to be an id: it stays in the pattern
+//! 2026-01-01  T1230Z     a year between marks, a time: the segment from there on
+//! 20260101  10.0.0.1     numbers that are a date, or a part of an IP address, have marks of their own
+//! ```
+//!
+//! Names beyond ASCII and long names have no shape.
+
+use super::classify::{self, GLUED};
+use super::segment::Separators;
+
+/// Longer names have no shape: there is a bit for each byte.
+pub const LONGEST: usize = 64;
+
+/// Bytes of a word.
+const WORD: usize = 8;
+const WORDS: usize = LONGEST / WORD;
+
+/// Every byte of a word.
+const ONES: u64 = u64::from_le_bytes([1; WORD]);
+const HIGH: u64 = ONES << 7;
+
+/// In place of digits: these bytes are in no name of ASCII.
+const NUMBER: u64 = ONES * 0x80;
+const DATE: u64 = ONES * 0x81;
+const OCTET: u64 = ONES * 0x82;
+
+/// An odd number whose bits are in no order: multiplying by it spreads what is hashed.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Dots between numbers from which on they may be an IP address.
+const DOTS: u32 = 3;
+
+/// The shape of one name.
+#[derive(Debug, Clone, Default)]
+pub struct Shape {
+    /// The name with its marks, eight bytes a word, and zeros behind it.
+    words: [u64; WORDS],
+    length: usize,
+    /// A hash of the rest.
+    hash: u64,
+}
+
+/// Makes shapes.
+#[derive(Debug, Clone)]
+pub struct Shaper {
+    separators: Separators,
+}
+
+/// Which bytes of a name are digits of numbers, a bit each.
+#[derive(Debug, Clone, Copy, Default)]
+struct Numbers {
+    /// Of all numbers whose values do not matter.
+    all: u64,
+    /// Those of dates.
+    dates: u64,
+    /// Those of numbers that an IP address may hold.
+    octets: u64,
+}
+
+impl Shape {
+    /// A hash of it; names can be made to collide.
+    #[inline]
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Whether two shapes are one.
+    #[inline]
+    pub fn is(&self, other: &Shape) -> bool {
+        // The last word has zeros behind the name, so words that are used tell all.
+        let used = used(self.length);
+        self.length == other.length && (0..used).all(|at| self.words[at % WORDS] == other.words[at % WORDS])
+    }
+
+    /// Puts `mark` over the bytes of these bits.
+    #[inline]
+    fn put(&mut self, mut bits: u64, mark: u64) {
+        for at in 0..used(self.length) {
+            let over = bytes_of(bits & 0xFF);
+            let word = &mut self.words[at % WORDS];
+            *word = (*word & !over) | (mark & over);
+            bits >>= WORD;
+        }
+    }
+
+    /// Puts [`NUMBER`] over the bytes of these bits, and hashes what comes of it.
+    #[inline]
+    fn put_numbers(&mut self, mut bits: u64) {
+        self.hash = self.length as u64;
+        for at in 0..used(self.length) {
+            let over = bytes_of(bits & 0xFF);
+            let word = &mut self.words[at % WORDS];
+            *word = (*word & !over) | (NUMBER & over);
+            self.hash = (self.hash.rotate_left(23) ^ *word).wrapping_mul(FACTOR);
+            bits >>= WORD;
+        }
+    }
+
+    /// Mixes the hash.
+    #[inline]
+    fn mix(&mut self, more: u64) {
+        self.hash = (self.hash ^ more ^ self.hash >> 32).wrapping_mul(FACTOR);
+    }
+}
+
+/// Words of so long a name.
+#[inline]
+fn used(length: usize) -> usize {
+    length.div_ceil(WORD).min(WORDS)
+}
+
+impl Shaper {
+    /// Makes shapes of names that these separators divide.
+    pub fn new(separators: Separators) -> Self {
+        Shaper { separators }
+    }
+
+    /// Writes the shape of `name` into `shape`; false if it has none.
+    #[inline]
+    pub fn shape(&self, name: &[u8], shape: &mut Shape) -> bool {
+        if name.len() > LONGEST {
+            return false;
+        }
+        shape.length = name.len();
+        let (words, rest) = name.as_chunks::<WORD>();
+        let (mut all, mut digits, mut place) = (0, 0, 0);
+        for word in words {
+            let word = u64::from_le_bytes(*word);
+            shape.words[place / WORD % WORDS] = word;
+            all |= word;
+            digits |= digits_of(word) << (place % LONGEST);
+            place += WORD;
+        }
+        if !rest.is_empty() {
+            let word = last_word(name, rest);
+            shape.words[place / WORD % WORDS] = word;
+            all |= word;
+            digits |= digits_of(word) << (place % LONGEST);
+        }
+        if all & HIGH != 0 {
+            return false;
+        }
+        let numbers = self.numbers(name, digits);
+        shape.put_numbers(numbers.all);
+        if numbers.dates | numbers.octets != 0 {
+            shape.put(numbers.dates, DATE);
+            shape.put(numbers.octets, OCTET);
+        }
+        shape.mix(numbers.dates.wrapping_add(numbers.octets.rotate_left(1)));
+        true
+    }
+
+    /// The numbers among the digits of a name.
+    #[inline]
+    fn numbers(&self, name: &[u8], digits: u64) -> Numbers {
+        let mut numbers = Numbers { all: digits, ..Numbers::default() };
+        let (mut left, mut dots) = (digits, 0);
+        while left != 0 {
+            let start = left.trailing_zeros() as usize;
+            let length = (left >> start).trailing_ones() as usize;
+            let run = ones(length) << start;
+            left &= !run;
+            let before = start.checked_sub(1).and_then(|at| name.get(at));
+            let behind = name.get(start + length);
+            let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
+            if length < GLUED && (is_letter(before) || is_letter(behind)) {
+                numbers.all &= !run;
+                continue;
+            }
+            let dotted = behind == Some(&b'.') && name.get(start + length + 1).is_some_and(u8::is_ascii_digit);
+            dots += u32::from(dotted);
+            if matches!(name.get(start), Some(b'1' | b'2')) {
+                left &= !self.date(name, start, length, &mut numbers);
+            }
+        }
+        if dots >= DOTS {
+            numbers.octets = octets(name, numbers.all & !numbers.dates);
+        }
+        numbers
+    }
+
+    /// Says what a number is that may be a year or begin with one. Returns the bits of digits that are kept.
+    #[inline(never)]
+    fn date(&self, name: &[u8], start: usize, length: usize, numbers: &mut Numbers) -> u64 {
+        let (number, behind) = name.get(start..).and_then(|rest| rest.split_at_checked(length)).unwrap_or_default();
+        let goes_on = match number {
+            [b'1', b'9', _, _] | [b'2', b'0', _, _] => matches!(behind.first(), Some(b'-' | b'.' | b'/' | b'_')),
+            [b'2', b'0', _, _, _, _, _, _] => matches!(behind.first(), Some(b'T' | b't' | b' ')),
+            _ => false,
+        };
+        if goes_on {
+            let segment = behind.iter().position(|&byte| self.separators.contains(byte)).unwrap_or(behind.len());
+            let kept = ones(length + segment) << start;
+            numbers.all &= !kept;
+            return kept;
+        }
+        if classify::is_date(number) {
+            numbers.dates |= ones(length) << start;
+        }
+        0
+    }
+}
+
+/// Those of the numbers that may stand in an IP address.
+#[cold]
+fn octets(name: &[u8], numbers: u64) -> u64 {
+    let (mut left, mut octets) = (numbers, 0);
+    while left != 0 {
+        let start = left.trailing_zeros() as usize;
+        let length = (left >> start).trailing_ones() as usize;
+        let run = ones(length) << start;
+        left &= !run;
+        let fits = matches!(
+            name.get(start..start + length).unwrap_or_default(),
+            [_] | [b'1'..=b'9', _] | [b'1', _, _] | [b'2', b'0'..=b'4', _] | [b'2', b'5', b'0'..=b'5']
+        );
+        octets |= if fits { run } else { 0 };
+    }
+    octets
+}
+
+/// So many low bits, at most all and at least one.
+#[inline]
+fn ones(count: usize) -> u64 {
+    u64::MAX >> (LONGEST - count.clamp(1, LONGEST))
+}
+
+/// The bytes of a name behind its whole words, of which there are some, and zeros.
+#[inline]
+fn last_word(name: &[u8], rest: &[u8]) -> u64 {
+    match name.last_chunk::<WORD>() {
+        // The last eight bytes, without those that are not of the rest.
+        Some(last) => u64::from_le_bytes(*last) >> (8 * (WORD - rest.len()) % LONGEST),
+        None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}
+
+/// A bit for each byte of a word that is a digit, if all are ASCII.
+#[inline]
+fn digits_of(word: u64) -> u64 {
+    // No sum leaves its byte: ASCII ends below 0x80, and what is added is below that.
+    let ascii = word & !HIGH;
+    let from_zero = ascii + ONES * (0x80 - b'0' as u64);
+    let above_nine = ascii + ONES * (0x80 - b'9' as u64 - 1);
+    let digits = (from_zero & !above_nine & HIGH) >> 7;
+    // The bit of byte `i` is moved to place 56 + i.
+    digits.wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// The bytes that these eight bits stand for.
+#[inline]
+fn bytes_of(bits: u64) -> u64 {
+    let one_each = (bits * ONES) & 0x8040_2010_0804_0201;
+    let set = (((one_each & !HIGH) + !HIGH) | one_each) & HIGH; // the high bit of each byte that is not zero
+    (set >> 7) * 0xFF
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,176 @@
+//! Names of one shape are alike in all that is decided by the name alone.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::pattern::PatternBuf;
+use crate::pattern::classify::Classifier;
+use crate::pattern::slot;
+
+fn separators(text: &str) -> Separators {
+    Separators::new(&text.chars().map(String::from).collect::<Vec<_>>()).unwrap()
+}
+
+fn shape(separators: &Separators, name: &[u8]) -> Option<Shape> {
+    let mut shape = Shape::default();
+    Shaper::new(separators.clone()).shape(name, &mut shape).then_some(shape)
+}
+
+fn alike(one: &str, other: &str) -> bool {
+    let shape = |name: &str| shape(&Separators::default(), name.as_bytes()).unwrap();
+    let (one, other) = (shape(one), shape(other));
+    assert!(!one.is(&other) || one.hash() == other.hash());
+    one.is(&other)
+}
+
+#[test]
+fn numbers_alone_make_no_difference() {
+    for (one, other) in [
+        ("user:1001:cart", "user:2002:cart"),
+        ("", ""),
+        ("7", "8"),
+        ("order_123456x", "order_654321x"),
+        ("{user:1}:a", "{user:7}:a"),
+        ("log:20260101:5", "log:20251224:7"),
+        ("rl:10.0.0.1", "rl:99.9.8.7"),
+        ("12345678", "98765432"),
+        (
+            "a:1234567890123456789012345678901234567890123456789012345678901",
+            "a:9999567890123456789012345678901234567890123456789012345678909",
+        ),
+    ] {
+        assert!(alike(one, other), "{one} {other}");
+    }
+}
+
+#[test]
+fn what_the_values_of_digits_decide_does() {
+    for (one, other) in [
+        ("api:v1", "api:v2"),
+        ("user:1", "user:12"),
+        ("log:20260101:5", "log:20261301:5"),
+        ("a:2026-01-01", "a:2026-13-01"),
+        ("a:20260101T1230", "a:20260101T9930"),
+        ("rl:10.0.0.1", "rl:999.0.0.1"),
+        ("rl:10.0.0.10", "rl:10.0.0.01"),
+        ("0x12345678", "1x12345678"),
+        ("user:1", "user:a"),
+    ] {
+        assert!(!alike(one, other), "{one} {other}");
+    }
+}
+
+#[test]
+fn long_names_and_those_beyond_ascii_have_none() {
+    let shape = |name: &[u8]| shape(&Separators::default(), name);
+    assert!(shape(&[b'1'; LONGEST]).is_some() && shape(&[b'1'; LONGEST + 1]).is_none());
+    assert!(shape("ä:1".as_bytes()).is_none() && shape(b"a\xff").is_none() && shape(b"a\x80:12345678").is_none());
+}
+
+const PIECES: [&str; 46] = [
+    ":",
+    ":",
+    ":",
+    "-",
+    ".",
+    "_",
+    "/",
+    "@",
+    " ",
+    "{",
+    "}",
+    "{",
+    "}",
+    "T",
+    "x",
+    "a",
+    "user",
+    "sess",
+    "0x",
+    "v",
+    "E",
+    "\x01",
+    "1",
+    "0",
+    "12",
+    "255",
+    "256",
+    "2026",
+    "1999",
+    "01",
+    "12",
+    "31",
+    "202601",
+    "20260101",
+    "20261301",
+    "2026010112",
+    "10.0.0.1",
+    "10.01.0.1",
+    "2026-01-01",
+    "13812345678",
+    "deadbeef",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "qq.com",
+    "T12:30:45.123+08:00",
+    "aB3dE5fG7hJ9kL1m",
+    "::1",
+];
+
+/// A name, and the same with some of its digits changed.
+pub fn twins() -> impl Strategy<Value = (String, String)> {
+    let name = prop_oneof![
+        4 => prop::collection::vec(prop::sample::select(&PIECES[..]), 0..10).prop_map(|pieces| pieces.concat()),
+        1 => "[0-9a-fxT:._-]{0,24}",
+        1 => "([0-9]{1,4}[.:-]){0,6}[0-9]{1,4}",
+        1 => "[a-zA-Z0-9]{12,40}(:[0-9]{1,14}){0,2}",
+    ];
+    (name, prop_oneof![prop::collection::vec(0u8..100, 64), prop::collection::vec(0u8..250, 64)]).prop_map(
+        |(name, changes)| {
+            let change = |(byte, change): (char, u8)| match change {
+                0..10 if byte.is_ascii_digit() => char::from(b'0' + change),
+                10..13 if byte.is_ascii_digit() => '2',
+                13..16 if byte.is_ascii_digit() => '0',
+                16..22 if byte.is_ascii_digit() => '1',
+                _ => byte,
+            };
+            let other = name.chars().zip(changes.into_iter().cycle()).map(change).collect();
+            (name, other)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #[test]
+    fn names_of_one_shape_have_one_pattern(
+        (one, other) in twins(),
+        separated in prop::sample::select(&[":", "/", "-", ".", "_", ":/ ", ":.-"][..]),
+    ) {
+        let separators = separators(separated);
+        let (Some(first), Some(second)) = (shape(&separators, one.as_bytes()), shape(&separators, other.as_bytes())) else {
+            return Ok(());
+        };
+        if !first.is(&second) {
+            return Ok(());
+        }
+        prop_assert_eq!(first.hash(), second.hash());
+        let classifier = Classifier::new(separators);
+        let pattern = |name: &str| {
+            let mut pattern = PatternBuf::default();
+            classifier.classify(name.as_bytes(), &mut pattern);
+            pattern
+        };
+        prop_assert_eq!(pattern(&one), pattern(&other), "{} {}", one, other);
+        prop_assert_eq!(slot::tag(one.as_bytes()), slot::tag(other.as_bytes()));
+    }
+
+    #[test]
+    fn a_shape_is_the_name_but_for_its_numbers(one in "[ -~]{0,66}", other in "[ -~]{0,66}") {
+        let separators = Separators::default();
+        if let (Some(first), Some(second)) = (shape(&separators, one.as_bytes()), shape(&separators, other.as_bytes())) {
+            let bare = |name: &str| name.replace(|byte: char| byte.is_ascii_digit(), "0");
+            prop_assert!(!first.is(&second) || bare(&one) == bare(&other));
+            prop_assert!(first.is(&first));
+        }
+    }
+}

@@ -1,0 +1,154 @@
+use super::*;
+use crate::rdb::header::Header;
+
+const STATE: State = State { family: Family::Redis, db: None };
+
+/// Real dumps, with where their items begin.
+fn dumps() -> Vec<(Family, Vec<u8>)> {
+    let mut paths = vec![std::path::PathBuf::from("testdata/dumps/shop.rdb")];
+    let folders = std::fs::read_dir("testdata/corpus").unwrap();
+    paths.extend(folders.map(|folder| folder.unwrap().path().join("dump.rdb")).filter(|path| path.is_file()));
+    assert!(paths.len() > 10);
+    let read = |path| {
+        let bytes = std::fs::read(path).unwrap();
+        let header = Header::read(&mut Cursor::new(&bytes, 0)).unwrap();
+        (header.family, bytes)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Where items begin, and which of them are hashes with field expiries.
+fn boundaries(bytes: &[u8], family: Family) -> Vec<(usize, bool)> {
+    let mut cursor = Cursor::new(bytes, 0);
+    cursor.take(Header::LEN as u64).unwrap();
+    let mut scanner = Scanner::new(cursor, State { family, ..STATE });
+    let mut boundaries = Vec::new();
+    let mut start = Header::LEN;
+    loop {
+        let mut expiring = false;
+        match scanner.next_item().unwrap() {
+            Item::Entry(entry) => {
+                scanner.skip_value(&entry).unwrap();
+                expiring = matches!(entry.value_type, ValueType::HashMetadata | ValueType::HashMetadataPreGa);
+            }
+            Item::End => {
+                boundaries.push((start, false));
+                return boundaries;
+            }
+            _ => {}
+        }
+        if scanner.at_boundary() {
+            boundaries.push((start, expiring));
+            start = scanner.cursor().consumed();
+        }
+    }
+}
+
+#[test]
+fn guesses_are_right_on_real_dumps() {
+    let (mut asked, mut found) = (0, 0);
+    for (family, bytes) in dumps() {
+        let truth = boundaries(&bytes, family);
+        for from in (0..bytes.len()).step_by(bytes.len() / 40 + 1) {
+            asked += 1;
+            let Some(at) = find(&bytes, family, from, bytes.len()) else { continue };
+            let within = truth.partition_point(|&(start, _)| start <= at) - 1;
+            match truth[within] {
+                (start, _) if start == at => found += 1,
+                // Looks like strings: only arriving there tells.
+                (_, true) => {}
+                (start, false) => panic!(
+                    "{at} is no boundary: one is at {start} {:?} {:?}",
+                    &bytes[start..start + 40],
+                    &bytes[at - 40..at + 80]
+                ),
+            }
+        }
+    }
+    assert!(found * 10 > asked * 7, "{found} of {asked}");
+}
+
+#[test]
+fn a_table_is_passed_as_it_is_walked() {
+    let mut passed = 0;
+    for (family, bytes) in dumps() {
+        let mut cursor = Cursor::new(&bytes, 0);
+        cursor.take(Header::LEN as u64).unwrap();
+        let mut scanner = Scanner::new(cursor, State { family, ..STATE });
+        while let Ok(item) = scanner.next_item() {
+            match item {
+                Item::End => break,
+                Item::Entry(entry) => {
+                    let mut quick = scanner.cursor().clone();
+                    scanner.skip_value(&entry).unwrap();
+                    let table = Table::of(entry.value_type);
+                    if let Some(Value::Whole) = table.and_then(|table| table.pass(&mut quick, &mut STEPS.clone())) {
+                        assert_eq!(quick.consumed(), scanner.cursor().consumed());
+                        passed += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(passed > 500, "{passed}");
+}
+
+fn record(name: &str, value: &[u8]) -> Vec<u8> {
+    let length = |len: usize| [&[0x80][..], &u32::try_from(len).unwrap().to_be_bytes()].concat();
+    let name_length = [u8::try_from(name.len()).unwrap()];
+    [&[0][..], &name_length, name.as_bytes(), &length(value.len()), value].concat()
+}
+
+#[test]
+fn zeros_are_no_records() {
+    let bytes = record("zeros", &[0; 1 << 16]);
+    assert_eq!(find(&bytes, Family::Redis, 100, bytes.len()), None);
+}
+
+#[test]
+fn a_type_behind_its_prefix_is_no_boundary() {
+    let keys: Vec<u8> = (0..100)
+        .flat_map(|i| [b"\xfc\x10\0\0\0\0\0\0\0".to_vec(), record(&format!("key:{}", 1000 + i), b"value")].concat())
+        .collect();
+    let first = keys.len() / 100;
+    for from in 1..=first {
+        assert_eq!(find(&keys, Family::Redis, from, keys.len()).unwrap() % first, 0, "{from}");
+    }
+}
+
+#[test]
+fn who_falls_in_with_the_records_is_told_one_of_them() {
+    // A length of five bytes, whose last two read as a type and a shorter length.
+    let key = |i: usize| [&b"\0\x80\0\0\0\x08"[..], format!("key:{i}\x05value").as_bytes()].concat();
+    let keys: Vec<u8> = (1000..1100).flat_map(key).collect();
+    let at = find(&keys, Family::Redis, 3, keys.len()).unwrap();
+    assert_eq!(at % (keys.len() / 100), 0);
+}
+
+#[test]
+fn a_dump_inside_a_value_takes_in() {
+    // Why guesses have to be verified.
+    let inner: Vec<u8> = (0..100).flat_map(|i| record(&format!("key:{i}"), b"value")).collect();
+    let bytes = record("backup", &inner);
+    assert!(find(&bytes, Family::Redis, 100, bytes.len()).is_some());
+}
+
+#[test]
+fn a_large_table_is_found_without_being_read_to_its_end() {
+    let pairs: Vec<u8> =
+        (0..200_000).flat_map(|i| format!("\x0cfield:{i:06}\x08value:{:02}", i % 100).into_bytes()).collect();
+    let table = [&b"\x04\x0auser:table\x80\x00\x03\x0d\x40"[..], &pairs].concat();
+    let bytes = [record("a", b"text in front"), table.clone(), table.clone()].concat();
+    let second = bytes.len() - table.len();
+    assert_eq!(find(&bytes, Family::Redis, 1000, bytes.len()), Some(second));
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_have_a_boundary_or_none(bytes in proptest::collection::vec(0u8..=30, 0..2000), from in 0usize..2000) {
+        if let Some(at) = find(&bytes, Family::Redis, from, bytes.len()) {
+            proptest::prop_assert!((from..bytes.len()).contains(&at));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a dump is full of: one kind of load a file.
+
+mod giant;
+mod large;
+mod mix;
+mod nested;
+mod packed;
+mod small;
+mod tables;
+mod wide;
+mod zeros;
+
+use std::io::{Seek, Write};
+
+use clap::ValueEnum;
+
+use super::random::Random;
+use super::{Keys, Scale};
+
+/// What a dump is full of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    /// Short strings under names with an id, 60 % of them with a time to live.
+    Small,
+    /// Small hashes, lists, sets and sorted sets in their compact encodings, compressed.
+    Packed,
+    /// Hash tables, skip lists, sets and lists of hundreds to millions of elements.
+    Tables,
+    /// Strings of 1 KB to 1 MB, half of them compressed.
+    Large,
+    /// As many patterns as names: the adversary of every table of prefixes.
+    Wide,
+    /// Packed and tables interleaved, half of the bytes each.
+    Mix,
+    /// Values that are dumps themselves, for who looks for records at a guessed offset.
+    Nested,
+    /// Values that are mostly zeros, which read as empty strings under empty names.
+    Zeros,
+    /// One string and one hash that are the whole file but for a few keys.
+    Giant,
+}
+
+/// Codes of the format for how a value is stored.
+mod code {
+    pub const STRING: u8 = 0;
+    pub const SET: u8 = 2;
+    pub const HASH: u8 = 4;
+    pub const ZSET: u8 = 5;
+    pub const INTSET: u8 = 11;
+    pub const HASH_LISTPACK: u8 = 16;
+    pub const ZSET_LISTPACK: u8 = 17;
+    pub const QUICKLIST: u8 = 18;
+    pub const SET_LISTPACK: u8 = 20;
+}
+
+impl Profile {
+    /// How large a dump is when nobody says.
+    pub fn default_scale(self) -> Scale {
+        match self {
+            Profile::Small | Profile::Wide => Scale::Keys(10_000_000),
+            Profile::Giant => Scale::Bytes(1_610_612_736),
+            _ => Scale::Bytes(1_200_000_000),
+        }
+    }
+
+    /// The first version of the format that has the values of this profile: listpacks came with 10.
+    pub fn first_version(self) -> u8 {
+        match self {
+            Profile::Packed | Profile::Tables | Profile::Mix | Profile::Nested => 10,
+            Profile::Small | Profile::Large | Profile::Wide | Profile::Zeros | Profile::Giant => 9,
+        }
+    }
+
+    pub(super) fn keys<W: Write + Seek>(self, scale: Scale, random: &mut Random) -> Box<dyn Keys<W>> {
+        match self {
+            Profile::Small => Box::new(small::Small::new(random)),
+            Profile::Packed => Box::new(packed::Packed::new(scale, random)),
+            Profile::Tables => Box::new(tables::Tables::new(scale, random)),
+            Profile::Large => Box::new(large::Large::new(scale, random)),
+            Profile::Wide => Box::new(wide::Wide::new(random)),
+            Profile::Mix => Box::new(mix::Mix::new(scale, random)),
+            Profile::Nested => Box::new(nested::Nested::new(random)),
+            Profile::Zeros => Box::new(zeros::Zeros::new(random)),
+            Profile::Giant => Box::new(giant::Giant::new(scale, random)),
+        }
+    }
+}
+
+impl Scale {
+    /// A limit for what is made once or is one key, so that a small dump is made in no time and of more than a few keys:
+    /// `largest`, but at most so many of the keys or bytes asked for.
+    fn at_most(self, largest: u64, share_of_keys: u64, share_of_bytes: u64) -> u64 {
+        let share = match self {
+            Scale::Keys(keys) => keys / share_of_keys,
+            Scale::Bytes(bytes) => bytes / share_of_bytes,
+        };
+        share.clamp(1, largest)
+    }
+}

@@ -1,0 +1,81 @@
+//! Dumps inside values: whoever looks for records at a guessed offset finds thousands in a row that are none.
+//!
+//! Half of the values are whole dumps with header and end; the others are records only, which nothing tells apart from those
+//! of the file but that its own do not lead there. Some are elements of a list or values of a hash.
+
+use std::io::{self, Seek, Write};
+
+use super::{Keys, code};
+use crate::dump::random::Random;
+use crate::dump::text::{Noise, digits, name};
+use crate::dump::writer::{Writer, length, string};
+
+/// Records inside of a value.
+const FEWEST: u64 = 100;
+const MOST: u64 = 20_000;
+
+pub struct Nested {
+    noise: Noise,
+    written: u64,
+    name: Vec<u8>,
+    inner: Vec<u8>,
+}
+
+impl Nested {
+    pub fn new(random: &mut Random) -> Nested {
+        Nested { noise: Noise::new(random, 64), written: 0, name: Vec::new(), inner: Vec::new() }
+    }
+
+    /// Makes a value that reads as a dump, or as the inside of one.
+    fn fill(&mut self, random: &mut Random) {
+        self.inner.clear();
+        let whole = random.percent(50);
+        if whole {
+            self.inner.extend_from_slice(b"REDIS0011\xFE\x00");
+        }
+        for index in 0..random.any_magnitude(FEWEST, MOST) {
+            if random.percent(5) {
+                self.inner.push(0xFC);
+                self.inner.extend((1_800_000_000_000 + index).to_le_bytes());
+            }
+            self.inner.push(code::STRING);
+            name(&mut self.name, "no:key:", index, "");
+            string(&mut self.inner, &self.name);
+            let len = random.between(1, 63) as usize;
+            string(&mut self.inner, self.noise.piece(random, len));
+        }
+        if whole {
+            self.inner.extend([0xFF, 0, 0, 0, 0, 0, 0, 0, 0]);
+        }
+    }
+}
+
+impl<W: Write + Seek> Keys<W> for Nested {
+    fn write(&mut self, out: &mut Writer<W>, random: &mut Random) -> io::Result<()> {
+        self.written += 1;
+        let code = [code::STRING, code::HASH, code::QUICKLIST][random.below(3) as usize];
+        let elements = if code == code::STRING { 1 } else { random.between(1, 4) };
+        let mut count = Vec::new();
+        if code != code::STRING {
+            length(&mut count, elements);
+        }
+        name(&mut self.name, "backup:", self.written, "");
+        let expires_at = out.expiry(random, 20);
+        out.key(expires_at, code, &self.name)?;
+        out.put(&count)?;
+        for index in 0..elements {
+            self.fill(random);
+            if code == code::QUICKLIST {
+                // A node that is one large element.
+                out.length(1)?;
+            }
+            if code == code::HASH {
+                self.name.clear();
+                digits(&mut self.name, index);
+                out.text(&self.name)?;
+            }
+            out.text(&self.inner)?;
+        }
+        Ok(())
+    }
+}

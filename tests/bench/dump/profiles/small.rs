@@ -1,0 +1,47 @@
+//! Sessions and the like: short strings under names with an id.
+
+use std::io::{self, Seek, Write};
+
+use super::{Keys, code};
+use crate::dump::random::Random;
+use crate::dump::text::{Noise, name};
+use crate::dump::writer::{self, Writer};
+
+/// Multiplies the count of keys, so that ids come in no order, as from a server's table, and each once.
+const SCATTER: u64 = 2_654_435_761;
+
+pub struct Small {
+    noise: Noise,
+    written: u64,
+    name: Vec<u8>,
+    number: Vec<u8>,
+}
+
+impl Small {
+    pub fn new(random: &mut Random) -> Small {
+        Small { noise: Noise::new(random, 256), written: 0, name: Vec::new(), number: Vec::new() }
+    }
+}
+
+impl<W: Write + Seek> Keys<W> for Small {
+    fn write(&mut self, out: &mut Writer<W>, random: &mut Random) -> io::Result<()> {
+        self.written += 1;
+        // An odd factor: no two counts give the same id.
+        let id = self.written.wrapping_mul(SCATTER) & 0xFFF_FFFF;
+        match random.below(10) {
+            0 => name(&mut self.name, "cart:", id, ""),
+            1 => name(&mut self.name, "order:", id, ":status"),
+            2 | 3 => name(&mut self.name, "user:profile:", id, ""),
+            _ => name(&mut self.name, "user:session:", id, ""),
+        }
+        let expires_at = out.expiry(random, 60);
+        out.key(expires_at, code::STRING, &self.name)?;
+        if random.percent(10) {
+            self.number.clear();
+            writer::number(&mut self.number, (random.next() as i32) >> (random.below(4) * 8));
+            return out.put(&self.number);
+        }
+        let len = random.between(70, 150) as usize;
+        out.text(self.noise.piece(random, len))
+    }
+}

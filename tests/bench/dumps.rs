@@ -1,0 +1,77 @@
+//! Makes the large dumps that rdblens is measured with:
+//!
+//! ```text
+//! cargo bench --bench dumps -- small --out /tmp/small.rdb
+//! cargo bench --bench dumps -- packed --bytes 4294967296 --out /tmp/packed.rdb
+//! ```
+//!
+//! The same profile, scale, seed, version and time give the same file on every machine.
+
+mod dump;
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+use dump::{Options, Profile, Scale};
+
+/// Makes a large dump that looks like that of a real server.
+#[derive(Debug, Parser)]
+struct Args {
+    /// What it is full of.
+    profile: Profile,
+    /// Where it is written.
+    #[arg(long, value_name = "PATH")]
+    out: PathBuf,
+    /// So many keys.
+    #[arg(long, value_name = "N", conflicts_with = "bytes")]
+    keys: Option<u64>,
+    /// At least so many bytes.
+    #[arg(long, value_name = "N")]
+    bytes: Option<u64>,
+    /// Another one gives other names and values.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Version of the format: 11 is that of Redis 7.2, 10 that of Redis 7.0, 9 that of Redis 6.2, which has no listpacks.
+    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u8).range(9..=11))]
+    rdb_version: u8,
+    /// When it says that it was made, in seconds since 1970; keys expire in the thirty days after that.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1_767_225_600)]
+    made_at: u64,
+    /// Said by `cargo bench`.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let scale = match (args.keys, args.bytes) {
+        (Some(keys), _) => Scale::Keys(keys),
+        (None, Some(bytes)) => Scale::Bytes(bytes),
+        (None, None) => args.profile.default_scale(),
+    };
+    if args.rdb_version < args.profile.first_version() {
+        eprintln!("version {} of the format has no listpacks, as this profile does", args.rdb_version);
+        return ExitCode::from(2);
+    }
+    let options = Options { scale, seed: args.seed, version: args.rdb_version, made_at: args.made_at };
+    let start = Instant::now();
+    match File::create(&args.out).and_then(|file| dump::write(args.profile, &options, file)) {
+        Ok(tally) => {
+            let seconds = start.elapsed().as_secs_f64();
+            println!(
+                "{} keys, {} with an expiry, {} bytes, in {seconds:.1} s",
+                tally.keys,
+                tally.expiring,
+                tally.bytes + 9
+            );
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{}: {error}", args.out.display());
+            ExitCode::FAILURE
+        }
+    }
+}

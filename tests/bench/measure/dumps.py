@@ -1,0 +1,64 @@
+"""Dumps to measure with: made when they are needed, and removed when they are not."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+
+# The names of profiles, and what analyze may take at most, as a multiple of `cat`.
+LOADS = {"small": 4, "packed": 3, "tables": 3, "mix": 3, "large": 1, "wide": 8}
+ADVERSARIES = ["nested", "zeros", "giant"]
+KEYS = {"small": 10_000_000, "wide": 10_000_000}
+BYTES = {"giant": 1_610_612_736}
+USUAL_BYTES = 1_200_000_000
+
+
+def build(*targets):
+    """Builds the program and these benchmark programs; paths by name."""
+    words = ["cargo", "build", "--release", "--message-format", "json", "--bin", "rdblens"]
+    for target in targets:
+        words += ["--bench", target]
+    result = subprocess.run(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, check=True)
+    messages = (json.loads(line) for line in result.stdout.splitlines() if line.startswith("{"))
+    return {message["target"]["name"]: message["executable"] for message in messages if message.get("executable")}
+
+
+class Dumps:
+    """A folder of dumps. Those that lay there before are used and left alone."""
+
+    def __init__(self, generator, folder, share, keep):
+        self.generator = generator
+        self.folder = folder
+        self.share = share
+        self.keep = keep
+
+    def scale(self, profile, times=1.0):
+        """The words that make a profile of its usual size, times something."""
+        if profile in KEYS:
+            return ["--keys", str(int(KEYS[profile] * self.share * times))]
+        return ["--bytes", str(int(BYTES.get(profile, USUAL_BYTES) * self.share * times))]
+
+    @contextlib.contextmanager
+    def dump(self, profile, scale, version=11):
+        """The path of a dump, and the number of keys in it, in the page cache."""
+        path = os.path.join(self.folder, f"{profile}-{scale[1]}-v{version}.rdb")
+        known = path + ".keys"
+        made = not os.path.exists(known)
+        if made:
+            words = [self.generator, profile, *scale, "--rdb-version", str(version), "--out", path]
+            print(f"  making {os.path.basename(path)}", flush=True)
+            said = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+            with open(known, "w") as file:
+                file.write(re.match(r"\d+", said).group())
+        with open(known) as file:
+            keys = int(file.read())
+        with open(path, "rb") as file:
+            while file.read(1 << 24):
+                pass
+        try:
+            yield path, keys
+        finally:
+            if made and not self.keep:
+                os.remove(path)
+                os.remove(known)

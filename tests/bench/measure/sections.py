@@ -1,0 +1,197 @@
+"""What is measured: a section of the document each."""
+
+import json
+import os
+
+from document import mebibytes, seconds, table, times
+from dumps import ADVERSARIES, KEYS, LOADS
+from peers import all_peers
+from processes import Command, alternate, anonymous_peak, output, start_up
+
+SHOP = "testdata/dumps/shop.rdb"
+POLICIES = ["none", "service", "hzero", "platform", "strict", "aliyun"]
+
+
+class Bench:
+    """Programs, dumps and settings of a run."""
+
+    def __init__(self, args, programs, dumps):
+        self.args = args
+        self.rdblens = programs["rdblens"]
+        self.passes = programs["passes"]
+        self.dumps = dumps
+        self.rounds = args.rounds
+
+    def analyze(self, dump, threads, *more, name=None):
+        """A report with everything on, and no exit status for findings."""
+        words = [self.rdblens, "analyze", dump, "--threads", str(threads), "--quiet", *more]
+        return Command(name or f"analyze, {threads} threads", words)
+
+    def bare(self, kind, dump, name):
+        """A pass that reports nothing."""
+        return Command(name, [self.passes, kind, dump])
+
+    def agree(self, dump, keys):
+        """The same number of keys, whoever counts: a fast wrong answer is none."""
+        report = json.loads(output([self.rdblens, "analyze", dump, "--format", "json", "--quiet"]))
+        counts = {
+            "generator": keys,
+            "analyze": report["totals"]["keys"],
+            "scan": int(output([self.passes, "scan", dump]).split()[-1]),
+        }
+        checksum = report["source"]["files"][0]["checksum"]
+        if len(set(counts.values())) != 1 or checksum != "ok":
+            raise SystemExit(f"{dump}: {counts}, checksum {checksum}")
+        print(f"  {keys:,} keys, {os.path.getsize(dump):,} bytes; generator, scan and analyze agree", flush=True)
+
+
+def profiles(bench, wanted):
+    """Every profile: cat, bare passes, the report on one thread, on all and on more than there are."""
+    rows = []
+    for profile in wanted:
+        print(profile, flush=True)
+        with bench.dumps.dump(profile, bench.dumps.scale(profile)) as (dump, keys):
+            bench.agree(dump, keys)
+            threads = bench.args.threads
+            commands = [
+                Command("cat", ["cat", dump]),
+                bench.bare("scan", dump, "scan"),
+                bench.bare("rdb-skip", dump, "rdb crate, skipping"),
+                bench.bare("rdb-decode", dump, "rdb crate, decoding"),
+                bench.analyze(dump, 1),
+                bench.analyze(dump, threads),
+                bench.analyze(dump, 8),
+                Command("check", [bench.rdblens, "check", dump, "--quiet"]),
+            ]
+            alternate(commands, bench.rounds)
+            cat, scan, skipping, decoding, one, many, eight, check = (command.median for command in commands)
+            peak = anonymous_peak(bench.analyze(dump, threads).words)
+            size = os.path.getsize(dump)
+            limit = LOADS.get(profile)
+            rows.append([
+                f"`{profile}`", f"{keys:,}", f"{size / 1e9:.2f}",
+                seconds(cat), seconds(scan), seconds(one), seconds(many), f"**{times(many / cat)}**",
+                limit or "", f"{one / many:.2f}", seconds(eight), f"{size / many / 1e9:.2f}", f"{keys / many / 1e6:.1f}",
+                seconds(check), mebibytes(peak), seconds(skipping), seconds(decoding),
+            ])
+    heads = [
+        "profile", "keys", "GB", "`cat`", "bare scan", "1 thread", f"{bench.args.threads} threads", "× `cat`", "goal",
+        f"speed-up of {bench.args.threads}", "8 threads", "GB/s", "million keys/s", "`check`", "MiB", "`rdb` skips", "`rdb` decodes",
+    ]
+    said = (
+        f"Seconds of `rdblens analyze` with its defaults, the checksum included, by profile. GB/s, keys and MiB (the most\n"
+        f"anonymous memory) are of {bench.args.threads} threads. The bare scan finds every record and decodes nothing, on one thread;\n"
+        "the `rdb` crate goes over the file and reports nothing, skipping or decoding every value."
+    )
+    return "### By profile\n\n" + said + "\n\n" + table(heads, rows)
+
+
+def peers(bench):
+    """What others take for less than our report, on the profile `small`."""
+    print("peers", flush=True)
+    known = all_peers(bench.args)
+    usual = bench.dumps.scale("small")
+    tenth = bench.dumps.scale("small", 0.1)
+    # Version 9 is what every peer reads.
+    with bench.dumps.dump("small", usual) as (dump, _), bench.dumps.dump("small", tenth, version=9) as (part, _):
+        ours = [
+            Command("`cat`", ["cat", dump]),
+            bench.bare("sum", dump, "adding up the mapped bytes"),
+            bench.bare("crc", dump, "the checksum alone"),
+            bench.bare("scan", dump, "our bare scan"),
+            Command("`rdblens check`", [bench.rdblens, "check", dump, "--quiet"]),
+            bench.analyze(dump, bench.args.threads, name="**`rdblens analyze`**"),
+            bench.bare("rdb-skip", dump, "`rdb` crate, skipping every value"),
+            bench.bare("rdb-decode", dump, "`rdb` crate, decoding every value"),
+        ]
+        theirs = [command for peer in known if peer.program for command in peer.commands(part)]
+        usable = []
+        for command in theirs:
+            try:
+                command.run()
+                usable.append(command)
+            except SystemExit as error:
+                print(f"  left out: {error}", flush=True)
+        alternate(ours + [command for command in usable if command.median < 100], bench.rounds)
+    report = ours[5].median
+    rows = [
+        [command.name + (" ¹" if command.tenth else ""), seconds(command.median), times(command.median / ours[0].median),
+         f"{command.median / report:.2f}" if command.median < 10 * report else times(command.median / report)]
+        for command in ours + sorted(usable, key=lambda command: command.median)
+    ]
+    text = table(["", "seconds", "× `cat`", "× `analyze`"], rows)
+    text += "\n\n¹ on a tenth of the keys, times ten; what takes more than ten seconds for these ran once."
+    missing = [peer.name for peer in known if not peer.program]
+    if missing:
+        text += f" Not installed here: {', '.join(missing)}."
+    return "### Beside others\n\nProfile `small`, all in one run.\n\n" + text
+
+
+def policies(bench):
+    """What the rules cost."""
+    print("policies", flush=True)
+    with bench.dumps.dump("small", bench.dumps.scale("small")) as (dump, _):
+        names = ["default", *POLICIES]
+        commands = [bench.analyze(dump, 1, "--policy", name, name=name) for name in names]
+        alternate(commands, bench.rounds)
+    least = {command.name: min(command.processor) for command in commands}
+    rows = [[f"`{name}`", seconds(least[name]), f"{(least[name] / least['none'] - 1) * 100:.0f} %"] for name in names]
+    heads = ["policy", "seconds", "over `none`"]
+    said = "Processor time of `analyze --threads 1` on the profile `small`, the least of all rounds."
+    return "### By policy\n\n" + said + "\n\n" + table(heads, rows)
+
+
+def growth(bench):
+    """Cost linear in bytes, memory flat."""
+    print("growth", flush=True)
+    gib = 2**30 * bench.dumps.share
+    sizes = [("small", ["--bytes", str(int(gib * size))], f"{size} GiB") for size in (0.1, 1, 4)]
+    for profile in ("small", "wide"):
+        sizes += [(profile, ["--keys", str(int(KEYS[profile] * bench.dumps.share * by))], f"{10 * by} million keys") for by in (1, 4)]
+    rows = []
+    for profile, scale, name in sizes:
+        with bench.dumps.dump(profile, scale) as (dump, keys):
+            commands = [Command("cat", ["cat", dump]), bench.analyze(dump, bench.args.threads)]
+            alternate(commands, bench.rounds)
+            cat, analyze = (command.median for command in commands)
+            peak = anonymous_peak(commands[1].words)
+            size = os.path.getsize(dump)
+            rows.append([f"`{profile}`, {name}", f"{keys:,}", seconds(analyze), f"{analyze / size * 2**30:.3f}",
+                         f"{analyze / keys * 1e9:.0f}", times(analyze / cat), mebibytes(peak)])
+    heads = ["dump", "keys", "seconds", "seconds/GiB", "ns/key", "× `cat`", "MiB"]
+    said = f"`analyze` on {bench.args.threads} threads."
+    return "### By size\n\n" + said + "\n\n" + table(heads, rows)
+
+
+def starting(bench):
+    """What a small file costs."""
+    print("start-up", flush=True)
+    rounds = 10 if bench.args.quick else 300
+    rows = []
+    for name, words in [
+        ("`true`", ["/bin/true"]),
+        ("`rdblens --version`", [bench.rdblens, "--version"]),
+        ("`rdblens check shop.rdb`", [bench.rdblens, "check", SHOP, "--quiet"]),
+        ("`rdblens analyze shop.rdb`", [bench.rdblens, "analyze", SHOP, "--quiet"]),
+        ("`rdblens analyze shop.rdb --format json`", [bench.rdblens, "analyze", SHOP, "--quiet", "--format", "json"]),
+    ]:
+        rows.append([name, f"{start_up(words, rounds) * 1000:.1f}"])
+    size = os.path.getsize(SHOP)
+    said = f"Mean of {rounds} runs over a dump of {size:,} bytes, from starting the process to its end."
+    return "### Start-up\n\n" + said + "\n\n" + table(["", "milliseconds"], rows)
+
+
+def all_sections(bench, names, wanted):
+    """The sections asked for, one behind the other."""
+    makers = {
+        "profiles": lambda: profiles(bench, wanted),
+        "peers": lambda: peers(bench),
+        "policies": lambda: policies(bench),
+        "growth": lambda: growth(bench),
+        "start": lambda: starting(bench),
+    }
+    return [makers[name]() for name in names]
+
+
+ALL = ["profiles", "peers", "policies", "growth", "start"]
+PROFILES = [*LOADS, *ADVERSARIES]

@@ -1,0 +1,132 @@
+//! Passes over a dump that report nothing: what a report is measured against.
+//!
+//! ```text
+//! cargo bench --bench passes -- scan dump.rdb
+//! ```
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+use rdblens::error::Error;
+use rdblens::input::{Input, OpenOptions, Window};
+use rdblens::rdb::batch::FIRST_DATABASE;
+use rdblens::rdb::crc64;
+use rdblens::rdb::cursor::Cursor;
+use rdblens::rdb::header::Header;
+use rdblens::rdb::scan::{Item, Scanner, State};
+
+/// Goes over a dump on one thread and says how much there was.
+#[derive(Debug, Parser)]
+struct Args {
+    /// What is done.
+    pass: Pass,
+    /// The dump.
+    dump: PathBuf,
+    /// Said by `cargo bench`.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Pass {
+    /// Adds up the mapped bytes, eight at a time.
+    Sum,
+    /// Checksums the mapped bytes.
+    Crc,
+    /// Finds where every record begins and ends, with our own scanner, and decodes nothing.
+    Scan,
+    /// The `rdb` crate, which skips every value.
+    RdbSkip,
+    /// The `rdb` crate, which decodes every value.
+    RdbDecode,
+}
+
+/// How much there was.
+struct Seen {
+    what: &'static str,
+    count: u64,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let seen = match args.pass {
+        Pass::Sum => sum(&args.dump),
+        Pass::Crc => crc(&args.dump),
+        Pass::Scan => scan(&args.dump),
+        Pass::RdbSkip => decode(&args.dump, Skipped),
+        Pass::RdbDecode => decode(&args.dump, rdb::filter::Simple::new()),
+    };
+    match seen {
+        Ok(Seen { what, count }) => {
+            println!("{what}: {count}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{}: {error}", args.dump.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn open(dump: &Path) -> Result<rdblens::input::Opened, Error> {
+    let options = OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: Window::DEFAULT_LIMIT };
+    Input::file(dump.to_owned()).open(&options)
+}
+
+fn sum(dump: &Path) -> Result<Seen, String> {
+    let opened = open(dump).map_err(|error| error.to_string())?;
+    let (words, rest) = opened.body.bytes().as_chunks::<8>();
+    let sum = words.iter().fold(0u64, |sum, word| sum.wrapping_add(u64::from_le_bytes(*word)));
+    let rest = rest.iter().map(|&byte| u64::from(byte)).sum();
+    Ok(Seen { what: "sum", count: sum.wrapping_add(rest) })
+}
+
+fn crc(dump: &Path) -> Result<Seen, String> {
+    let opened = open(dump).map_err(|error| error.to_string())?;
+    Ok(Seen { what: "checksum", count: crc64::checksum(opened.body.bytes()) })
+}
+
+fn scan(dump: &Path) -> Result<Seen, String> {
+    let keys = open(dump).and_then(|opened| {
+        let mut cursor = Cursor::new(opened.body.bytes(), opened.body.offset());
+        let header = Header::read(&mut cursor)?;
+        let mut scanner = Scanner::new(cursor, State { family: header.family, db: Some(FIRST_DATABASE) });
+        let mut keys = 0;
+        loop {
+            match scanner.next_item()? {
+                Item::Entry(entry) => {
+                    scanner.skip_value(&entry)?;
+                    keys += 1;
+                }
+                Item::End => return Ok(keys),
+                _ => {}
+            }
+        }
+    });
+    Ok(Seen { what: "keys", count: keys.map_err(|error| error.to_string())? })
+}
+
+/// Lets no key through. With the crate's own filter it would be an expression that is matched against every name.
+struct Skipped;
+
+impl rdb::Filter for Skipped {
+    fn matches_key(&self, _key: &[u8]) -> bool {
+        false
+    }
+}
+
+fn decode(dump: &Path, filter: impl rdb::Filter) -> Result<Seen, String> {
+    let file = File::open(dump).map_err(|error| error.to_string())?;
+    // Tried: 64 KiB to 1 MiB are equally fast, the default of 8 KiB slower.
+    let reader = BufReader::with_capacity(1 << 18, file);
+    let decoder = rdb::RdbDecoder::new(reader, filter).map_err(|error| error.to_string())?;
+    let mut items = 0;
+    for item in decoder {
+        std::hint::black_box(&item.map_err(|error| error.to_string())?);
+        items += 1;
+    }
+    Ok(Seen { what: "items", count: items })
+}

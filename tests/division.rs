@@ -1,0 +1,168 @@
+//! However a mapped file is divided among threads, the report is that of reading it from its beginning to its end.
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rdblens::analyze::line::{Counts, Steps};
+use rdblens::analyze::parallel::Division;
+use rdblens::analyze::stretch::Whole;
+use rdblens::analyze::{Plan, Progress, ReadPlan, Selection, Unwatched, analyze};
+use rdblens::rdb::crc64;
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
+}
+
+fn plan(threads: usize, division: Division) -> Plan {
+    let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    (plan.read.threads, plan.read.division) = (threads, division);
+    plan
+}
+
+/// The report of one thread that reads the file through a window, batch by batch: another way altogether.
+fn sequential(input: &Path, selection: &Selection) -> String {
+    let mut plan = plan(1, Division::default());
+    plan.read.open.mmap = false;
+    plan.read.selection = selection.clone();
+    serde_json::to_string_pretty(&analyze(&[input], &plan, &Unwatched).unwrap()).unwrap()
+}
+
+fn divided(input: &Path, selection: &Selection, threads: usize, division: Division) -> String {
+    let mut plan = plan(threads, division);
+    plan.read.selection = selection.clone();
+    serde_json::to_string_pretty(&analyze(&[input], &plan, &Unwatched).unwrap()).unwrap()
+}
+
+type Find = fn(&Whole, Range<usize>) -> Option<usize>;
+
+/// Hardly ever a boundary.
+const ANYWHERE: Find = |_, range| Some(range.start);
+/// Sometimes nothing, sometimes anything.
+const AT_RANDOM: Find = |whole, range| {
+    let mix = (range.start ^ whole.mapped.bytes.len()).wrapping_mul(0x9E37_79B9) >> 5;
+    let at = range.start + mix % 97;
+    (mix % 3 > 0 && at < range.end).then_some(at)
+};
+
+/// Divisions into small pieces, at places that are right and at places that are not.
+fn divisions() -> impl Iterator<Item = (usize, Division)> {
+    let guess = Division::default().find;
+    [(1, 1), (500, 300), (20_000, 4000)].into_iter().flat_map(move |(quantum, least)| {
+        let with = move |find| Division { steps: Steps { quantum, least }, find };
+        [(2, with(guess)), (4, with(guess)), (3, with(ANYWHERE)), (4, with(AT_RANDOM))]
+    })
+}
+
+fn holds(input: &Path, selection: &Selection) {
+    let whole = sequential(input, selection);
+    for (threads, division) in divisions() {
+        // A name for what went wrong; the lines are too many to print.
+        let same = divided(input, selection, threads, division) == whole;
+        assert!(same, "{}: {threads} threads, {:?}", input.display(), division.steps);
+    }
+}
+
+#[test]
+fn any_division_of_a_real_dump_is_the_whole() {
+    for folder in fs::read_dir(testdata("corpus")).unwrap() {
+        let dump = folder.unwrap().path().join("dump.rdb");
+        if dump.is_file() {
+            holds(&dump, &Selection::default());
+        }
+    }
+}
+
+#[test]
+fn databases_that_are_learnt_late_are_selected_all_the_same() {
+    for databases in [vec![], vec![0], vec![1, 2]] {
+        holds(&testdata("dumps/shop.rdb"), &Selection { databases, ..Selection::default() });
+    }
+}
+
+#[test]
+fn damage_is_told_as_if_read_in_order() {
+    let shop = fs::read(testdata("dumps/shop.rdb")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("damaged.rdb");
+    for part in 1..8 {
+        let at = shop.len() * part / 8;
+        fs::write(&file, &shop[..at]).unwrap();
+        holds(&file, &Selection::default());
+        let mut flipped = shop.clone();
+        flipped[at..at + 3].fill(0xEE);
+        fs::write(&file, &flipped).unwrap();
+        holds(&file, &Selection::default());
+    }
+}
+
+fn length(len: usize) -> Vec<u8> {
+    [&[0x80][..], &u32::try_from(len).unwrap().to_be_bytes()].concat()
+}
+
+fn record(name: &str, value: &[u8]) -> Vec<u8> {
+    [&[0][..], &length(name.len()), name.as_bytes(), &length(value.len()), value].concat()
+}
+
+fn dump(records: &[u8]) -> Vec<u8> {
+    let mut file = [&b"REDIS0011\xfa\x05ctime\xc2\x80\x12\x34\x60\xfe\x00"[..], records, b"\xff"].concat();
+    let sum = crc64::checksum(&file);
+    file.extend(sum.to_le_bytes());
+    file
+}
+
+fn keys(count: usize) -> Vec<u8> {
+    (0..count).flat_map(|i| record(&format!("user:{i}"), b"some value")).collect()
+}
+
+/// What division came to.
+#[derive(Default)]
+struct Watch(Mutex<Vec<Counts>>);
+
+impl Progress for Watch {
+    fn divided(&self, counts: Counts) {
+        self.0.lock().unwrap().push(counts);
+    }
+}
+
+#[test]
+fn files_made_to_mislead_are_read_all_the_same() {
+    let inner = dump(&keys(5000));
+    let folder = tempfile::tempdir().unwrap();
+    let misleading = [
+        ("dumps inside values", (0..6).flat_map(|i| record(&format!("backup:{i}"), &inner)).collect()),
+        ("one dump inside a value", record("backup", &inner)),
+        ("zeros", [keys(10), record("zeros", &[0; 200_000]), keys(20)[200..].to_vec()].concat()),
+        ("one giant value", [keys(3), record("giant", &[b'x'; 500_000])].concat()),
+    ];
+    for (name, records) in misleading {
+        let file = folder.path().join(name);
+        fs::write(&file, dump(&records)).unwrap();
+        holds(&file, &Selection::default());
+    }
+}
+
+#[test]
+fn a_dump_behind_the_end_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two");
+    fs::write(&file, [dump(&keys(300)), dump(&keys(5000))].concat()).unwrap();
+    holds(&file, &Selection::default());
+}
+
+#[test]
+fn an_ordinary_dump_is_divided_and_no_byte_is_read_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys");
+    let databases = [keys(50_000), b"\xfe\x07".to_vec(), keys(50_000)].concat();
+    fs::write(&file, dump(&databases)).unwrap();
+    let division = Division { steps: Steps { quantum: 4096, least: 16 << 10 }, ..Division::default() };
+    let watch = Watch::default();
+    let report = analyze(&[&file], &plan(4, division), &watch).unwrap();
+    assert_eq!((report.totals.keys, report.databases.len()), (100_000, 2));
+    let counts = watch.0.into_inner().unwrap();
+    assert_eq!(counts.len(), 1);
+    assert!(counts[0].guesses > 0);
+    assert_eq!((counts[0].wasted, counts[0].failures), (0, 0));
+}
