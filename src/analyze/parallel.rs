@@ -1,6 +1,6 @@
 //! The driver: workers read what there is to read, and their sums are merged.
 //!
-//! What the workers do is in [`crew`](super::crew).
+//! What the workers do is in `crew.rs`.
 
 use std::ops::Range;
 

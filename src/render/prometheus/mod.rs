@@ -1,7 +1,7 @@
 //! The report for Prometheus: what goes up and down from night to night, for dashboards and alerts, as a file for
 //! node_exporter's textfile collector.
 //!
-//! The number of series is bounded, whatever is in the snapshot: `--top` patterns, budgets and owners, [`MOST_DATABASES`]
+//! The number of series is bounded, whatever is in the snapshot: `--top` patterns, budgets and owners, `MOST_DATABASES`
 //! databases, and otherwise what this program has names for. The names of metrics and labels stay; new ones may come.
 
 mod exposition;
