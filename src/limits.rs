@@ -48,3 +48,9 @@ pub const LEAST_STRETCH: usize = 4 << 20;
 
 /// What the aggregates of all stretches may hold that are not known to count yet: with more, fewer threads read a file.
 pub const STRETCHES_BYTES: usize = 192 << 20;
+
+/// Bytes in which a place to divide a stretch is looked for at a time; in between, it may have become needless.
+pub const SEARCH_WINDOW: usize = 256 << 10;
+
+/// Windows of one search: 64 MiB. Tables of millions of elements take as much.
+pub const MOST_WINDOWS: usize = 256;

@@ -183,7 +183,7 @@ where
     fn next_stretch(&self) -> Option<Task> {
         loop {
             let (whole, search) = self.wait_for_work()?;
-            let start = (self.division.find)(&whole, search.range());
+            let start = self.search(&whole, &search);
             let mut board = self.board();
             let Some(line) = board.line(&whole) else { continue };
             let Some(start) = start else {
@@ -198,6 +198,22 @@ where
                 return Some(Task::Stretch(whole, claim));
             }
         }
+    }
+
+    /// Looks for a place window by window, and gives up once the reader in front has come so far.
+    fn search(&self, whole: &Whole, search: &Search) -> Option<usize> {
+        let range = search.range();
+        let windows = range.clone().step_by(limits::SEARCH_WINDOW).take(limits::MOST_WINDOWS);
+        for from in windows {
+            let to = from.saturating_add(limits::SEARCH_WINDOW).min(range.end);
+            if let Some(start) = (self.division.find)(whole, from..to) {
+                return Some(start);
+            }
+            if !self.board().line(whole).is_some_and(|line| line.is_ahead(search, to)) {
+                return None;
+            }
+        }
+        None
     }
 
     fn wait_for_work(&self) -> Option<(Whole, Search)> {

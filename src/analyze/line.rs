@@ -323,6 +323,12 @@ impl<R> Line<R> {
         }
     }
 
+    /// Whether the reader of the stretch that is searched is still to come to `at`.
+    pub fn is_ahead(&self, search: &Search, at: usize) -> bool {
+        let stretch = self.stretches.iter().find(|stretch| stretch.id == search.id);
+        stretch.is_some_and(|stretch| matches!(stretch.state, State::Reading) && stretch.until < at)
+    }
+
     fn searched(&mut self, search: &Search) {
         if let Some(stretch) = self.place(search.id).and_then(|index| self.stretches.get_mut(index)) {
             stretch.searches = stretch.searches.saturating_sub(1);

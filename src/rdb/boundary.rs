@@ -29,11 +29,11 @@ const TELLING: u64 = 256;
 /// Longer names are not expected. Those who have them find fewer places.
 const LONGEST_KEY: u64 = 1 << 10;
 
-/// Steps of one search: some ten milliseconds. A step is a byte that was looked at, or a string that was passed over.
-pub const STEPS: u64 = 12 << 20;
+/// Steps of one search: some milliseconds. A step is a byte that was looked at, or a string that was passed over.
+pub const STEPS: u64 = 2 << 20;
 
-/// The first place in `from..to` of `bytes` at which a record probably begins; `None` when there is none, or when looking
-/// for it takes too long.
+/// A place at which a record probably begins, found from the first byte in `from..to` of `bytes` from which records can be read; it
+/// may lie behind `to`. `None` when there is none, or when looking for it takes too long.
 pub fn find(bytes: &[u8], family: Family, from: usize, to: usize) -> Option<usize> {
     let mut steps = STEPS;
     for at in from..to.min(bytes.len()) {
@@ -42,7 +42,7 @@ pub fn find(bytes: &[u8], family: Family, from: usize, to: usize) -> Option<usiz
             && !is_within_record(bytes, at)
             && let Some(further) = reads(bytes.get(at..).unwrap_or_default(), family, &mut steps)
         {
-            return Some(at + further).filter(|&at| at < to);
+            return Some(at + further);
         }
     }
     None

@@ -141,14 +141,14 @@ fn a_large_table_is_found_without_being_read_to_its_end() {
     let table = [&b"\x04\x0auser:table\x80\x00\x03\x0d\x40"[..], &pairs].concat();
     let bytes = [record("a", b"text in front"), table.clone(), table.clone()].concat();
     let second = bytes.len() - table.len();
-    assert_eq!(find(&bytes, Family::Redis, 1000, bytes.len()), Some(second));
+    assert_eq!(find(&bytes, Family::Redis, second - 500_000, bytes.len()), Some(second));
 }
 
 proptest::proptest! {
     #[test]
     fn any_bytes_have_a_boundary_or_none(bytes in proptest::collection::vec(0u8..=30, 0..2000), from in 0usize..2000) {
         if let Some(at) = find(&bytes, Family::Redis, from, bytes.len()) {
-            proptest::prop_assert!((from..bytes.len()).contains(&at));
+            proptest::prop_assert!((from..=bytes.len()).contains(&at));
         }
     }
 }
