@@ -1,8 +1,8 @@
 //! Makes the large dumps that rdblens is measured with:
 //!
 //! ```text
-//! cargo bench --bench dumps -- small --out /tmp/small.rdb
-//! cargo bench --bench dumps -- packed --bytes 4294967296 --out /tmp/packed.rdb
+//! cargo bench --bench dumps -- small --out small.rdb
+//! cargo bench --bench dumps -- packed --bytes 4294967296 --out packed.rdb
 //! ```
 //!
 //! The same profile, scale, seed, version and time give the same file on every machine.
