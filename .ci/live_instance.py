@@ -51,6 +51,14 @@ class Node(Server):
                     sums[part.decode().removeprefix("overhead.hashtable.")] += size
         return sums
 
+    def wait_until_settled(self):
+        """Waits until the tables stay as they are for a second: on a busy machine a server moves its entries in fits."""
+        self.wait_until_idle()
+        before = None
+        while (now := self.tables()) != before:
+            before = now
+            time.sleep(1)
+
 
 def pairs(flat):
     return dict(zip(flat[::2], flat[1::2]))
@@ -144,7 +152,7 @@ def play(name, binary, allocator, title, rdblens, seed, count, keep):
             node.wait_until_loaded()
             early = node.info("memory")
             version = node.info("server")
-            node.wait_until_idle()
+            node.wait_until_settled()
             memory, tables = node.info("memory"), node.tables()
             keys = sum(int(value.split(",")[0].split("=")[1]) for value in node.info("keyspace").values())
         version = version.get("valkey_version", version["redis_version"])
