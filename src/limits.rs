@@ -40,7 +40,7 @@ pub const EXPAND_AT_ONCE: usize = 1 << 20;
 /// The distance between a claim and the bytes behind it: a blob is expanded whole only up to this size.
 pub const MAX_BLOB_BYTES: u64 = 4 << 30;
 
-/// Bytes of a mapped file that a reader goes on by: they stay in the processor's second cache until they are summed up.
+/// Bytes of a mapped file that a reader goes on by: summed up first, they stay in the processor's second cache until they are read.
 pub const QUANTUM_BYTES: usize = 256 << 10;
 
 /// A stretch of a mapped file is divided among two readers only where each gets as much.

@@ -11,7 +11,7 @@ use rdblens::aggregate::runs::Runs;
 use rdblens::aggregate::top_keys::TopKeys;
 use rdblens::aggregate::totals::Totals;
 use rdblens::analyze::part::Part;
-use rdblens::analyze::read::{Continue, File, FileTally, KnownDatabase, Reading, read_batch};
+use rdblens::analyze::read::{Continue, File, FileTally, Reading, read_batch};
 use rdblens::analyze::{Plan, ReadPlan, Selection, Unwatched, analyze};
 use rdblens::input::{Input, OpenOptions};
 use rdblens::memory::{Allocator, Model, Server, ServerConfig};
@@ -159,10 +159,7 @@ fn part(batch: &Batch, file: &File, selection: &Selection) -> Part<Facts> {
     let mut part = Part::new(Facts::new());
     let mut tally = FileTally::default();
     let end = read_batch(batch, file, reading, &mut tally, |record, known| {
-        match known {
-            KnownDatabase::Yes => part.observe(record),
-            KnownDatabase::No => part.observe_leading(record, Facts::new),
-        }
+        part.take(record, known, Facts::new);
         Continue::Yes
     });
     assert_eq!((end.more, tally.damaged), (Continue::Yes, 0));

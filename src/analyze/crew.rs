@@ -11,18 +11,16 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Work};
 use super::line::{Claim, Counts, Halt, Joint, Line, Next, Search};
 use super::parallel::{Division, Found};
 use super::part::Part;
 use super::progress::Progress;
-use super::read::{File, Reading};
+use super::read::Reading;
 use super::stretch::{self, Piece, Whole};
 use crate::aggregate::Aggregate;
-use crate::error::Result;
-use crate::input::Mapped;
 use crate::limits;
 use crate::rdb::batch::Ending;
 
@@ -43,10 +41,10 @@ pub(super) struct Crew<'c, 'f, A, F> {
 
 /// The mapped files.
 struct Board<A> {
-    waiting: VecDeque<(Arc<File>, Mapped)>,
+    waiting: VecDeque<Whole>,
     lines: Vec<FileLine<A>>,
     /// By position among the inputs.
-    endings: Vec<(usize, Result<Ending>)>,
+    endings: Vec<(usize, Ending)>,
     /// Workers that wait for something to do.
     idle: usize,
 }
@@ -83,7 +81,7 @@ impl<A> Board<A> {
         self.lines.iter().map(|line| line.line.held()).sum()
     }
 
-    fn end(&mut self, whole: &Whole, ending: Result<Ending>) {
+    fn end(&mut self, whole: &Whole, ending: Ending) {
         self.lines.retain(|line| line.whole.file.index != whole.file.index);
         self.endings.push((whole.file.index, ending));
     }
@@ -116,7 +114,7 @@ where
     }
 
     /// What was handed over, and how the mapped files ended; after all workers are done.
-    pub fn into_rest(self) -> (Found<A>, Vec<(usize, Result<Ending>)>) {
+    pub fn into_rest(self) -> (Found<A>, Vec<(usize, Ending)>) {
         let board = self.board.into_inner().unwrap_or_else(PoisonError::into_inner);
         (self.handed_over.into_inner().unwrap_or_else(PoisonError::into_inner), board.endings)
     }
@@ -156,27 +154,17 @@ where
 
     fn next_file(&self) -> Option<Task> {
         let mut board = self.board();
-        loop {
-            let (file, mapped) = board.waiting.pop_front()?;
-            let index = file.index;
-            let whole = match Whole::new(file, mapped) {
-                Ok(whole) => whole,
-                Err(error) => {
-                    board.endings.push((index, Err(error)));
-                    continue;
-                }
-            };
-            let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
-            if end.saturating_sub(start) < self.division.steps.least.saturating_mul(2) {
-                return Some(Task::Small(whole));
-            }
-            let (line, claim) = Line::new(start, end, self.division.steps);
-            board.lines.push(FileLine { whole: whole.clone(), line });
-            if board.idle > 0 {
-                self.changed.notify_all();
-            }
-            return Some(Task::Stretch(whole, claim));
+        let whole = board.waiting.pop_front()?;
+        let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
+        if end.saturating_sub(start) < self.division.steps.least.saturating_mul(2) {
+            return Some(Task::Small(whole));
         }
+        let (line, claim) = Line::new(start, end, self.division.steps);
+        board.lines.push(FileLine { whole: whole.clone(), line });
+        if board.idle > 0 {
+            self.changed.notify_all();
+        }
+        Some(Task::Stretch(whole, claim))
     }
 
     /// A part of a stretch that somebody else has begun, or `None` once nothing is left.
@@ -238,7 +226,7 @@ where
         let facts = stretch::read(whole, start, &mut found.part, self.reading, self.progress, self.empty, all);
         let (ending, tally) = facts.into_ending(whole);
         found.files.entry(whole.file.index).or_default().merge(tally);
-        self.board().end(whole, Ok(ending));
+        self.board().end(whole, ending);
     }
 
     fn read_stretch(&self, whole: &Whole, claim: Claim, found: &mut Found<A>) {
@@ -264,7 +252,7 @@ where
             found.part = part.join(piece.part, |db| self.wanted(db));
             found.files.entry(whole.file.index).or_default().merge(tally);
             self.progress.divided(counts);
-            self.board().end(whole, Ok(ending));
+            self.board().end(whole, ending);
             self.changed.notify_all();
         }
     }

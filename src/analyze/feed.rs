@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::progress::Progress;
 use super::read::File;
+use super::stretch::Whole;
 use crate::error::{Error, Result};
-use crate::input::{Body, Container, Input, Mapped, OpenOptions, Opened};
+use crate::input::{Body, Container, Input, OpenOptions, Opened};
 use crate::rdb::about::About;
 use crate::rdb::batch::{Batch, Batches, Ending};
 
@@ -135,22 +136,22 @@ impl<'p> Feed<'p> {
     }
 
     /// Takes the mapped files out that have not been begun: any thread can read them from any place.
-    pub fn take_mapped(&mut self) -> Vec<(Arc<File>, Mapped)> {
-        let whole = |prepared: &Prepared| prepared.open.as_ref().and_then(|open| open.batches.mapped());
-        let (mut mapped, mut others) = (Vec::new(), VecDeque::new());
+    pub fn take_mapped(&mut self) -> Vec<Whole> {
+        let (mut wholes, mut others) = (Vec::new(), VecDeque::new());
         for (file, prepared) in mem::take(&mut self.waiting) {
-            match whole(&prepared) {
-                Some(bytes) => mapped.push((file, bytes)),
+            let batches = prepared.open.as_ref().map(|open| &open.batches);
+            match batches.and_then(|batches| Some((batches.mapped()?, batches.header()))) {
+                Some((mapped, header)) => wholes.push(Whole { file, mapped, header }),
                 None => others.push_back((file, prepared)),
             }
         }
         self.waiting = others;
-        mapped
+        wholes
     }
 
     /// Tells how files ended that were taken out.
-    pub fn ended(&mut self, endings: Vec<(usize, Result<Ending>)>) {
-        self.endings.extend(endings);
+    pub fn ended(&mut self, endings: Vec<(usize, Ending)>) {
+        self.endings.extend(endings.into_iter().map(|(index, ending)| (index, Ok(ending))));
     }
 
     fn top_up(&mut self) {

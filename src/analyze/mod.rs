@@ -1,8 +1,9 @@
 //! From inputs to a report: the pipeline, drawn once.
 //!
 //! ```text
-//! Snapshot::open ─ Feed ─ batches ─┬─ read_batch ─ records ─ Aggregates ─┬─ merge ─ finish ─ Report
-//!                                  └─ … one such line per worker …       ┘
+//!                        ┌ mapped files ─ stretches ─┬─ records ─ Aggregates ─┬─ join ─ finish ─ Report
+//! Snapshot::open ─ Feed ─┤                           ├─ … a line a worker …   │
+//!                        └ others ─────── batches ───┴─ records ─ Aggregates ─┘
 //! ```
 
 mod assemble;

@@ -11,7 +11,7 @@ use super::feed::{Feed, Work};
 use super::line::Steps;
 use super::part::Part;
 use super::progress::Progress;
-use super::read::{Continue, KnownDatabase, Reading, Tallies, merge_tallies, read_batch};
+use super::read::{Continue, Reading, Tallies, merge_tallies, read_batch};
 use super::stretch::Whole;
 use crate::aggregate::Aggregate;
 use crate::limits;
@@ -44,10 +44,7 @@ impl<A: Aggregate> Found<A> {
         let before = tally.keys;
         let part = &mut self.part;
         read_batch(&work.batch, &work.file, reading, tally, |record, known| {
-            match known {
-                KnownDatabase::Yes => part.observe(record),
-                KnownDatabase::No => part.observe_leading(record, &empty),
-            }
+            part.take(record, known, &empty);
             Continue::Yes
         });
         progress.keys(tally.keys - before);
@@ -59,7 +56,8 @@ impl<A: Aggregate> Found<A> {
 pub struct Division {
     /// How far readers go.
     pub steps: Steps,
-    /// Looks for the first place in a range of a file's bytes at which a record may begin. What it says is verified.
+    /// Looks in a range of a file's bytes for a place at which a record may begin; it may lie behind the range. What it says is
+    /// verified.
     pub find: fn(&Whole, Range<usize>) -> Option<usize>,
 }
 

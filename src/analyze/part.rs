@@ -3,6 +3,7 @@
 //! Keys in front of a part's first database switch belong to the database that the part before ends with. They are
 //! collected apart, and settled when the two parts are joined in file order.
 
+use super::read::KnownDatabase;
 use crate::aggregate::Aggregate;
 use crate::record::Record;
 
@@ -23,15 +24,19 @@ impl<A: Aggregate> Part<A> {
         Part { leading: None, settled: empty, db_at_end: None }
     }
 
+    /// Takes a key into account; `empty` makes aggregates for keys whose database is not known.
+    #[inline]
+    pub fn take(&mut self, record: &Record<'_>, known: KnownDatabase, empty: impl FnOnce() -> A) {
+        match known {
+            KnownDatabase::Yes => self.observe(record),
+            KnownDatabase::No => self.leading.get_or_insert_with(|| Box::new(empty())).observe(record),
+        }
+    }
+
     /// Takes a key of a known database into account.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>) {
         self.settled.observe(record);
-    }
-
-    /// Takes a key into account that came before the part's first database switch; its `db` is the provisional 0.
-    pub fn observe_leading(&mut self, record: &Record<'_>, empty: impl FnOnce() -> A) {
-        self.leading.get_or_insert_with(|| Box::new(empty())).observe(record);
     }
 
     /// Says which database was in force where the part ended.

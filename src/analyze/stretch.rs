@@ -1,7 +1,7 @@
 //! One stretch of a mapped file, read in one pass: boundaries, records and checksum.
 //!
-//! Bytes are touched once. A reader goes on by a quantum that fits the processor's cache, and sums up the checksum of each while it
-//! is still there.
+//! Bytes come from memory once. A reader goes on by a quantum that fits the processor's cache: it sums up the checksum of each in
+//! front of reading it, which brings the bytes there in order.
 
 use std::sync::Arc;
 
@@ -28,15 +28,6 @@ pub struct Whole {
     pub mapped: Mapped,
     /// What its header says.
     pub header: Header,
-}
-
-impl Whole {
-    /// Reads the header.
-    pub fn new(file: Arc<File>, mapped: Mapped) -> Result<Whole> {
-        let bytes = mapped.bytes.get(mapped.start()..).unwrap_or_default();
-        let header = Header::read(&mut Cursor::new(bytes, mapped.start() as u64)).within("header")?;
-        Ok(Whole { file, mapped, header })
-    }
 }
 
 /// What was found in a stretch of a file, or in some that were joined.
@@ -161,10 +152,7 @@ pub fn read<A: Aggregate>(
         let keys = facts.tally.settled.keys;
         let about = &mut facts.about;
         let see = |record: &Record<'_>, known: KnownDatabase| {
-            match known {
-                KnownDatabase::Yes => part.observe(record),
-                KnownDatabase::No => part.observe_leading(record, &empty),
-            }
+            part.take(record, known, &empty);
             Continue::Yes
         };
         let halt = reader.read_until(&mut scanner, until - start, &mut facts.tally, |item| about.see(item), see);
