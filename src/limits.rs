@@ -43,6 +43,9 @@ pub const MAX_BLOB_BYTES: u64 = 4 << 30;
 /// Bytes of a mapped file that a reader goes on by: summed up first, they stay in the processor's second cache until they are read.
 pub const QUANTUM_BYTES: usize = 256 << 10;
 
+/// Records of a mapped file that are read again by one thread at a time.
+pub const SKIMMED_BYTES: u64 = 16 << 20;
+
 /// A stretch of a mapped file is divided among two readers only where each gets as much.
 pub const LEAST_STRETCH: usize = 4 << 20;
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rdblens::analyze::line::{Counts, Steps};
 use rdblens::analyze::parallel::Division;
@@ -116,13 +117,16 @@ fn keys(count: usize) -> Vec<u8> {
     (0..count).flat_map(|i| record(&format!("user:{i}"), b"some value")).collect()
 }
 
-/// What division came to.
+/// What division came to, and how many bytes were read again for what had been left out.
 #[derive(Default)]
-struct Watch(Mutex<Vec<Counts>>);
+struct Watch(Mutex<Vec<Counts>>, AtomicU64);
 
 impl Progress for Watch {
     fn divided(&self, counts: Counts) {
         self.0.lock().unwrap().push(counts);
+    }
+    fn read_again(&self, bytes: u64) {
+        self.1.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
@@ -165,4 +169,47 @@ fn an_ordinary_dump_is_divided_and_no_byte_is_read_twice() {
     assert_eq!(counts.len(), 1);
     assert!(counts[0].guesses > 0);
     assert_eq!((counts[0].wasted, counts[0].failures), (0, 0));
+}
+
+#[test]
+fn slots_are_those_of_all_keys_wherever_the_first_hash_tag_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tagged");
+    let tag = || record("{user:7}:cart", b"some value");
+    // In databases that a reader of the middle does not know: a slot's heaviest key is shown with its own.
+    let two = |front: Vec<u8>, back: Vec<u8>| [front, b"\xfe\x07".to_vec(), back].concat();
+    let by_slot = b"\xf4\x01\x01\x00".to_vec();
+    let dumps = [
+        ("first", two([tag(), keys(3000)].concat(), keys(3000))),
+        ("last", two(keys(3000), [keys(3000), tag()].concat())),
+        ("in the middle", two([keys(3000), tag()].concat(), keys(3000))),
+        ("none, but marked as a cluster's late", two(keys(3000), [by_slot, keys(3000)].concat())),
+    ];
+    for (name, records) in dumps {
+        fs::write(&file, dump(&records)).unwrap();
+        assert!(sequential(&file, &Selection::default()).contains("\"slots\": {"), "{name}");
+        holds(&file, &Selection::default());
+        for databases in [vec![0], vec![7]] {
+            holds(&file, &Selection { databases, ..Selection::default() });
+        }
+    }
+}
+
+#[test]
+fn only_what_stands_in_front_of_the_first_hash_tag_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tagged");
+    let read_again = |records: Vec<u8>| {
+        fs::write(&file, dump(&records)).unwrap();
+        let division = Division { steps: Steps { quantum: 4096, least: 16 << 10 }, ..Division::default() };
+        let watch = Watch::default();
+        let report = analyze(&[&file], &plan(1, division), &watch).unwrap();
+        (report.slots.is_some(), watch.1.into_inner())
+    };
+    let tag = || record("{user:7}:cart", b"some value");
+    assert_eq!(read_again(keys(5000)), (false, 0));
+    let (told, bytes) = read_again([keys(10), tag(), keys(5000)].concat());
+    assert!(told && (1..8192).contains(&bytes), "{bytes}");
+    let (told, bytes) = read_again([keys(5000), tag()].concat());
+    assert!(told && bytes > 100_000, "{bytes}");
 }

@@ -38,6 +38,17 @@ pub trait Aggregate: Sized {
         let _ = other;
     }
 
+    /// Whether there is something, at present, that may be left out of keys: it takes long, is asked for seldom, and can be had by
+    /// reading the keys again.
+    fn can_skim(&self) -> bool {
+        false
+    }
+
+    /// Leaves that out of the keys that follow, or no longer.
+    fn skim(&mut self, on: bool) {
+        let _ = on;
+    }
+
     /// About how many bytes of memory it has grown to; 0 for what is small whatever it has seen.
     fn heap_bytes(&self) -> usize {
         0

@@ -19,7 +19,7 @@ use super::parallel::{Division, Found};
 use super::part::Part;
 use super::progress::Progress;
 use super::read::Reading;
-use super::stretch::{self, Piece, Whole};
+use super::stretch::{self, Facts, Piece, Whole};
 use crate::aggregate::Aggregate;
 use crate::limits;
 use crate::rdb::batch::Ending;
@@ -222,11 +222,10 @@ where
     /// A small file is not divided, and goes straight to what the worker has.
     fn read_small(&self, whole: &Whole, found: &mut Found<A>) {
         let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
-        let all = |at: usize, _| Some(end.max(at + 1));
-        let facts = stretch::read(whole, start, &mut found.part, self.reading, self.progress, self.empty, all);
-        let (ending, tally) = facts.into_ending(whole);
-        found.files.entry(whole.file.index).or_default().merge(tally);
-        self.board().end(whole, ending);
+        let quantum = self.division.steps.quantum;
+        let go_on = |at: usize, _| Some(at.saturating_add(quantum).min(end).max(at + 1));
+        let facts = stretch::read(whole, start, &mut found.part, self.reading, self.progress, self.empty, go_on);
+        self.end(whole, facts, found);
     }
 
     fn read_stretch(&self, whole: &Whole, claim: Claim, found: &mut Found<A>) {
@@ -247,14 +246,20 @@ where
             false => return,
         };
         if let Some((piece, counts)) = self.hand_in(whole, claim, halt, Piece { part, facts }) {
-            let (ending, tally) = piece.facts.into_ending(whole);
             let part = mem::replace(&mut found.part, Part::new((self.empty)()));
             found.part = part.join(piece.part, |db| self.wanted(db));
-            found.files.entry(whole.file.index).or_default().merge(tally);
             self.progress.divided(counts);
-            self.board().end(whole, ending);
+            self.end(whole, piece.facts, found);
             self.changed.notify_all();
         }
+    }
+
+    /// A file has been read.
+    fn end(&self, whole: &Whole, facts: Facts, found: &mut Found<A>) {
+        let (ending, tally, skimmed) = facts.into_ending(whole);
+        found.files.entry(whole.file.index).or_default().merge(tally);
+        found.skimmed.extend(skimmed);
+        self.board().end(whole, ending);
     }
 
     fn go_on(&self, whole: &Whole, claim: Claim, at: usize, held: usize) -> Next {

@@ -29,6 +29,7 @@ pub mod records;
 pub mod rows;
 pub mod select;
 pub mod set;
+pub mod skimmed;
 pub mod snapshot;
 pub mod stretch;
 pub mod verdict;
@@ -37,6 +38,9 @@ mod what_if;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rayon::prelude::*;
 
 pub use plan::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
 pub use progress::{Progress, Unwatched};
@@ -44,21 +48,24 @@ pub use select::Selection;
 pub use snapshot::Snapshot;
 
 use crate::aggregate::patterns::{PatternsPlan, RuleBit};
+use crate::aggregate::slots::Slots;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::WhatIf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
+use crate::pattern::slot::{has_tag, slot_of};
 use crate::policy::file::Names;
 use crate::policy::rules::memory::upgrade;
 use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{self, Checks, Context, Policy};
-use crate::rdb::batch::FIRST_DATABASE;
+use crate::rdb::batch::{Ending, FIRST_DATABASE};
 use crate::record::Record;
 use crate::report::Report;
 use crate::units::Millis;
 use parallel::{Found, read_all, read_in_order};
-use read::FileTally;
+use read::{FileTally, Reading};
 use set::{Aggregates, Questions};
+use skimmed::{Skimmed, read_again};
 
 /// Reads all inputs as one snapshot and reports on it.
 ///
@@ -102,7 +109,11 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         }
     };
     let wanted = |db| plan.read.selection.wants_database(db);
-    let aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
+    let mut aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
+    if !found.skimmed.is_empty() && aggregates.tells_of_slots(by_slot(&endings)) {
+        progress.read_again(found.skimmed.iter().map(Skimmed::bytes).sum());
+        aggregates.add_slots(threads.install(|| slots_of(&found.skimmed, reading, plan.top)));
+    }
     let whole = snapshot.facts.iter().find_map(|facts| facts.opened.as_ref().ok()).map(|opened| assemble::Whole {
         about: opened.preamble.clone(),
         writer: opened.writer,
@@ -113,6 +124,25 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
     Ok(assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions))
+}
+
+/// Whether a file is that of a cluster's node.
+fn by_slot(endings: &[(usize, Result<Ending>)]) -> bool {
+    endings.iter().filter_map(|(_, ending)| ending.as_ref().ok()).any(|ending| ending.about.by_slot)
+}
+
+/// The slots of records that were only skimmed.
+fn slots_of(skimmed: &[Skimmed], reading: Reading<'_>, top: usize) -> Slots {
+    let see = |slots: &mut Slots, record: &Record<'_>| {
+        slots.observe_at(record, slot_of(record.key), has_tag(record.key));
+    };
+    read_again(skimmed, reading, || Slots::new(top), see).reduce(
+        || Slots::new(top),
+        |mut one, other| {
+            one.merge(other);
+            one
+        },
+    )
 }
 
 /// Shows every selected record to `see`, one after the other in file order, with the name of its file.
@@ -236,6 +266,7 @@ fn questions_with(plan: &Plan, standard: Standard, reference: Option<Millis>) ->
         big,
         reference,
         slotted: false,
+        tagged: AtomicBool::new(false),
         top: plan.top,
         patterns,
         unread,

@@ -12,6 +12,7 @@ use super::line::Steps;
 use super::part::Part;
 use super::progress::Progress;
 use super::read::{Continue, Reading, Tallies, merge_tallies, read_batch};
+use super::skimmed::Skimmed;
 use super::stretch::Whole;
 use crate::aggregate::Aggregate;
 use crate::limits;
@@ -25,17 +26,20 @@ pub struct Found<A> {
     pub part: Part<A>,
     /// By position among the inputs.
     pub files: Tallies,
+    /// What was only skimmed.
+    pub skimmed: Vec<Skimmed>,
 }
 
 impl<A: Aggregate> Found<A> {
     /// Nothing yet.
     pub fn new(empty: A) -> Self {
-        Found { part: Part::new(empty), files: Tallies::new() }
+        Found { part: Part::new(empty), files: Tallies::new(), skimmed: Vec::new() }
     }
 
     pub(super) fn merge(mut self, other: Self, wanted: impl Fn(u64) -> bool) -> Self {
         self.part = self.part.join(other.part, wanted);
         merge_tallies(&mut self.files, other.files);
+        self.skimmed.extend(other.skimmed);
         self
     }
 

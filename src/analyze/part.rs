@@ -14,6 +14,8 @@ pub struct Part<A> {
     leading: Option<Box<A>>,
     /// Everything else.
     settled: A,
+    /// Keys are only skimmed at present.
+    skims: bool,
     /// The database in force where the part ends, if the part itself tells.
     db_at_end: Option<u64>,
 }
@@ -21,7 +23,7 @@ pub struct Part<A> {
 impl<A: Aggregate> Part<A> {
     /// A part without keys.
     pub fn new(empty: A) -> Self {
-        Part { leading: None, settled: empty, db_at_end: None }
+        Part { leading: None, settled: empty, skims: false, db_at_end: None }
     }
 
     /// Takes a key into account; `empty` makes aggregates for keys whose database is not known.
@@ -29,7 +31,15 @@ impl<A: Aggregate> Part<A> {
     pub fn take(&mut self, record: &Record<'_>, known: KnownDatabase, empty: impl FnOnce() -> A) {
         match known {
             KnownDatabase::Yes => self.observe(record),
-            KnownDatabase::No => self.leading.get_or_insert_with(|| Box::new(empty())).observe(record),
+            KnownDatabase::No => {
+                let skims = self.skims;
+                let leading = self.leading.get_or_insert_with(|| {
+                    let mut leading = Box::new(empty());
+                    leading.skim(skims);
+                    leading
+                });
+                leading.observe(record);
+            }
         }
     }
 
@@ -52,6 +62,16 @@ impl<A: Aggregate> Part<A> {
     /// Learns from a part that this will be joined to: see [`Aggregate::follow`].
     pub fn follow(&mut self, other: &Self) {
         self.settled.follow(&other.settled);
+    }
+
+    /// Has the keys that follow only skimmed, if that is allowed and possible: see [`Aggregate::skim`]. Returns whether they will be.
+    pub fn skim(&mut self, allowed: bool) -> bool {
+        self.skims = allowed && self.settled.can_skim();
+        self.settled.skim(self.skims);
+        if let Some(leading) = &mut self.leading {
+            leading.skim(self.skims);
+        }
+        self.skims
     }
 
     /// About how many bytes of memory the aggregates have grown to.
@@ -85,7 +105,7 @@ impl<A: Aggregate> Part<A> {
 
     /// The aggregates of the whole file, which begins in database `first`.
     pub fn finish(self, first: u64, empty: impl FnOnce() -> A, wanted: impl Fn(u64) -> bool) -> A {
-        let start = Part { leading: None, settled: empty(), db_at_end: Some(first) };
+        let start = Part { db_at_end: Some(first), ..Part::new(empty()) };
         start.join(self, wanted).settled
     }
 }

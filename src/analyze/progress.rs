@@ -16,6 +16,10 @@ pub trait Progress: Sync {
     fn keys(&self, keys: u64) {
         let _ = keys;
     }
+    /// So many bytes are read again, for what is seldom asked for.
+    fn read_again(&self, bytes: u64) {
+        let _ = bytes;
+    }
     /// A large file has been read, by as many readers as this tells.
     fn divided(&self, counts: Counts) {
         let _ = counts;

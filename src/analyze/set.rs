@@ -1,6 +1,7 @@
 //! All aggregates as one. Adding one is a field, and a line in each of the places where all are named.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::findings::{self, Found};
 use super::names::Names;
@@ -43,6 +44,8 @@ pub struct Questions {
     pub top: usize,
     /// Whether a server that is computed for is a cluster's node: keys are counted by slot, then.
     pub slotted: bool,
+    /// A key with a hash tag was seen: the report will tell of slots.
+    pub tagged: AtomicBool,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
     /// What is looked for in values; `None` looks into none.
@@ -65,6 +68,8 @@ pub struct Aggregates {
     top_keys: TopKeys,
     usage: Usage,
     slots: Slots,
+    /// Slots are left out.
+    skims: bool,
     streams: Streams,
     violations: Violations,
     patterns: Patterns,
@@ -110,11 +115,23 @@ impl Aggregates {
             top_keys: TopKeys::new(top),
             usage: Usage::new(),
             slots: Slots::new(top),
+            skims: false,
             streams: Streams::new(top),
             violations: Violations::new(&questions.checks),
             patterns: patterns(questions),
             what_if: WhatIf::new(questions.alternatives),
         }
+    }
+
+    /// Whether the report will tell of slots, so that those which were left out have to be added; `by_slot` says that a dump is of a
+    /// cluster's node.
+    pub fn tells_of_slots(&self, by_slot: bool) -> bool {
+        by_slot || self.questions.tagged.load(Ordering::Relaxed)
+    }
+
+    /// Adds the slots that were left out: those of other keys.
+    pub fn add_slots(&mut self, slots: Slots) {
+        self.slots.merge(slots);
     }
 
     /// The sections of the report, and the patterns that they were made from; `cluster` says that the dump is of a cluster's
@@ -186,9 +203,14 @@ impl Aggregate for Aggregates {
         self.sizes.observe(record);
         self.top_keys.observe(record);
         self.usage.observe(record);
-        let slot = if name.tagged { slot_of(record.key) } else { slot_of_untagged(record.key) };
-        self.slots.observe_at(record, slot, name.tagged);
-        self.sums.count_slot(record, slot);
+        if name.tagged && !questions.tagged.load(Ordering::Relaxed) {
+            questions.tagged.store(true, Ordering::Relaxed);
+        }
+        if !self.skims {
+            let slot = if name.tagged { slot_of(record.key) } else { slot_of_untagged(record.key) };
+            self.slots.observe_at(record, slot, name.tagged);
+            self.sums.count_slot(record, slot);
+        }
         self.streams.observe(record);
         self.violations.observe(record, &self.judged, &questions.checks);
         self.patterns.observe_at(record, name.leaf, &self.judged);
@@ -210,6 +232,14 @@ impl Aggregate for Aggregates {
 
     fn follow(&mut self, other: &Self) {
         self.patterns.follow(&other.patterns);
+    }
+
+    fn can_skim(&self) -> bool {
+        !self.questions.slotted && !self.questions.tagged.load(Ordering::Relaxed)
+    }
+
+    fn skim(&mut self, on: bool) {
+        self.skims = on;
     }
 
     fn heap_bytes(&self) -> usize {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::part::Part;
 use super::progress::Progress;
 use super::read::{Continue, File, FileTally, Halt, KnownDatabase, Reader, Reading, Tally};
+use super::skimmed::{self, Place, Skimmed};
 use crate::aggregate::Aggregate;
 use crate::error::{Error, Result, Within};
 use crate::input::Mapped;
@@ -43,7 +44,7 @@ impl<A: Aggregate> Piece<A> {
     /// Joins the piece that follows in the file. `wanted` says whether keys of a database count at all.
     #[must_use]
     pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
-        self.facts.join(next.facts, self.part.ends_in_database().map(&wanted));
+        self.facts.join(next.facts, self.part.ends_in_database(), &wanted);
         Piece { part: self.part.join(next.part, wanted), facts: self.facts }
     }
 }
@@ -54,6 +55,8 @@ pub struct Facts {
     /// Its keys and its damage.
     pub tally: Tally,
     about: About,
+    /// What was only skimmed.
+    skimmed: Vec<Skimmed>,
     strays: u64,
     /// Where reading stopped.
     end: usize,
@@ -73,9 +76,10 @@ impl Facts {
         self.end
     }
 
-    /// Joins what is known of the stretch that follows. `leading` says whether its first keys count, once that is known.
-    fn join(&mut self, next: Facts, leading: Option<bool>) {
-        match leading {
+    /// Joins what is known of the stretch that follows, whose first keys belong to database `db`, once that is known.
+    fn join(&mut self, next: Facts, db: Option<u64>, wanted: impl Fn(u64) -> bool) {
+        self.skimmed.extend(next.skimmed.into_iter().map(|skimmed| skimmed.in_database(db)));
+        match db.map(wanted) {
             Some(true) => self.tally.settled.merge(next.tally.leading),
             Some(false) => {}
             None => self.tally.leading.merge(next.tally.leading),
@@ -86,8 +90,8 @@ impl Facts {
         (self.end, self.stopped, self.complete) = (next.end, next.stopped, next.complete);
     }
 
-    /// How the file ended, once these are the facts of all of it, and its tally.
-    pub fn into_ending(self, whole: &Whole) -> (Ending, FileTally) {
+    /// How the file ended, once these are the facts of all of it, its tally, and what of it was only skimmed.
+    pub fn into_ending(self, whole: &Whole) -> (Ending, FileTally, Vec<Skimmed>) {
         let mut ending = Ending {
             about: self.about,
             bytes: (self.end - whole.mapped.start()) as u64,
@@ -108,7 +112,7 @@ impl Facts {
                 }
             }
         }
-        (ending, self.tally.settled)
+        (ending, self.tally.settled, self.skimmed)
     }
 }
 
@@ -137,6 +141,7 @@ pub fn read<A: Aggregate>(
     let mut facts = Facts {
         tally: Tally::default(),
         about: About::new(whole.header),
+        skimmed: Vec::new(),
         strays: 0,
         end: start,
         stopped: None,
@@ -149,6 +154,8 @@ pub fn read<A: Aggregate>(
         if let Some(sum) = &mut sum {
             sum.update(bytes.get(summed..until - start).unwrap_or_default());
         }
+        let place = Place { at: start + scanner.cursor().consumed(), db: scanner.state().db };
+        let skims = part.skim(true);
         let keys = facts.tally.settled.keys;
         let about = &mut facts.about;
         let see = |record: &Record<'_>, known: KnownDatabase| {
@@ -170,6 +177,9 @@ pub fn read<A: Aggregate>(
         };
         progress.bytes((start + end - facts.end) as u64);
         facts.end = start + end;
+        if skims {
+            skimmed::add(&mut facts.skimmed, whole, place, facts.end);
+        }
         if facts.are_last() {
             // Not as far as was thought.
             sum = before;
@@ -182,6 +192,7 @@ pub fn read<A: Aggregate>(
         sum.update(bytes.get(summed..end).unwrap_or_default());
         facts.tally.settled.checksums.push((start as u64, sum.value(), end as u64));
     }
+    part.skim(false);
     facts.strays = scanner.strays();
     part.ends_in(scanner.state().db);
     facts

@@ -15,6 +15,8 @@ pub struct Bar {
     bar: ProgressBar,
     keys: AtomicU64,
     bytes: AtomicU64,
+    /// Bytes that were read once more for slots.
+    again: AtomicU64,
     began: Instant,
     divided: Mutex<Counts>,
 }
@@ -30,8 +32,8 @@ impl Bar {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar.set_style(style("{spinner} {bytes} at {binary_bytes_per_sec}, {msg} keys"));
         }
-        let (keys, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
-        Bar { bar, keys, bytes, began: Instant::now(), divided: Mutex::default() }
+        let [keys, bytes, again] = [const { AtomicU64::new(0) }; 3];
+        Bar { bar, keys, bytes, again, began: Instant::now(), divided: Mutex::default() }
     }
 
     /// How the inputs were read. Not a part of any report: it differs from run to run.
@@ -43,7 +45,7 @@ impl Bar {
         let share = counts.wasted as f64 * 100.0 / (read as f64).max(1.0);
         format!(
             "{} bytes and {} keys in {seconds:.3} s ({} bytes/s, {} keys/s); large files divided at {} guessed places ({} searches \
-             in vain); {} bytes read again ({share:.2} %)",
+             in vain); {} bytes read again ({share:.2} %), {} once more for slots",
             HumanCount(read),
             HumanCount(self.keys.load(Ordering::Relaxed)),
             rate(read),
@@ -51,6 +53,7 @@ impl Bar {
             counts.guesses,
             counts.failures,
             HumanCount(counts.wasted),
+            HumanCount(self.again.load(Ordering::Relaxed)),
         )
     }
 }
@@ -83,6 +86,10 @@ impl Progress for Bar {
     fn bytes(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.bar.inc(bytes);
+    }
+
+    fn read_again(&self, bytes: u64) {
+        self.again.fetch_add(bytes, Ordering::Relaxed);
     }
 
     fn divided(&self, counts: Counts) {
