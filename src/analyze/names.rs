@@ -7,7 +7,7 @@ use super::set::Questions;
 use crate::aggregate::patterns::Patterns;
 use crate::pattern::PatternBuf;
 use crate::pattern::luck::Luck;
-use crate::pattern::shape::{Shape, Shaper};
+use crate::pattern::shape::{Outline, Shape, Shaper};
 use crate::pattern::slot::has_tag;
 use crate::pattern::tree::Leaf;
 use crate::policy::NameJudged;
@@ -37,14 +37,24 @@ pub struct Names {
     shape: Shape,
     /// How often shapes are known.
     luck: Luck,
+    /// Its outline.
+    outline: Outline,
     /// Empty until the first name.
     slots: Vec<Slot>,
+    /// By the hash of an outline: the slot of a shape that names of it may have.
+    outlines: Vec<u16>,
     /// By slot; read only where there is something to say.
     judged: Vec<NameJudged>,
     /// What is said of a name without known shape.
     other: NameJudged,
     nothing: NameJudged,
     pattern: PatternBuf,
+}
+
+/// The place of what has this hash, in a table of as many places as there are slots.
+#[inline]
+fn place(hash: u64) -> usize {
+    hash as usize % SLOTS // cut on purpose: any bits of the hash will do
 }
 
 #[derive(Debug, Clone, Default)]
@@ -67,6 +77,8 @@ impl Names {
         Names {
             shaper: alike.then(|| Shaper::new(questions.separators.clone())),
             shape: Shape::default(),
+            outline: Outline::default(),
+            outlines: Vec::new(),
             luck: Luck::default(),
             slots: Vec::new(),
             judged: Vec::new(),
@@ -79,22 +91,57 @@ impl Names {
     /// What is to be known of a name; `patterns` are always the same ones.
     #[inline]
     pub fn know(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
-        let shaper = self.shaper.as_ref().filter(|_| self.luck.tries());
-        let shaped = shaper.is_some_and(|shaper| shaper.shape(name, &mut self.shape));
-        let number = shaped.then(|| self.shape.hash() as usize % SLOTS); // cut on purpose: any bits of the hash will do
-        let slot = number.and_then(|number| self.slots.get(number));
-        if let Some((slot, leaf)) = slot.and_then(|slot| Some((slot, slot.leaf?)))
-            && slot.shape.is(&self.shape)
-            && patterns.holds(leaf)
-        {
-            self.luck.found();
-            let judged = number.filter(|_| !slot.plain).and_then(|number| self.judged.get(number));
-            return KnownName { leaf, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) };
+        if self.shaper.is_none() || !self.luck.tries() {
+            return self.learn(name, None, questions, patterns);
         }
-        if shaper.is_some() {
-            self.luck.missed();
+        let drawn = self.outline.draw(name);
+        let number = if drawn { self.outlines.get(place(self.outline.hash())) } else { None };
+        let fits = |shape: &Shape| shape.fits(name, &self.outline);
+        match number.and_then(|&number| self.find(usize::from(number), patterns, fits)) {
+            Some((number, leaf)) => self.known(number, leaf),
+            None => self.look_closer(name, drawn, questions, patterns),
         }
-        self.learn(name, number, questions, patterns)
+    }
+
+    /// A slot and its leaf, if the shape in it is the one looked for.
+    #[inline]
+    fn find(&self, number: usize, patterns: &Patterns, is: impl Fn(&Shape) -> bool) -> Option<(usize, Leaf)> {
+        let slot = self.slots.get(number)?;
+        let leaf = slot.leaf.filter(|&leaf| is(&slot.shape) && patterns.holds(leaf))?;
+        Some((number, leaf))
+    }
+
+    /// What is known of the shape in a slot.
+    #[inline]
+    fn known(&mut self, number: usize, leaf: Leaf) -> KnownName<'_> {
+        self.luck.found();
+        let slot = &self.slots[number];
+        let judged = if slot.plain { None } else { self.judged.get(number) };
+        KnownName { leaf, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) }
+    }
+
+    /// Makes the shape of a name of which the outline tells too little.
+    #[inline(never)]
+    fn look_closer(
+        &mut self,
+        name: &[u8],
+        has_shape: bool,
+        questions: &Questions,
+        patterns: &mut Patterns,
+    ) -> KnownName<'_> {
+        let shaped = has_shape && self.shaper.as_ref().is_some_and(|shaper| shaper.shape(name, &mut self.shape));
+        let number = shaped.then(|| place(self.shape.hash()));
+        match number.and_then(|number| self.find(number, patterns, |shape| shape.is(&self.shape))) {
+            Some((number, leaf)) => {
+                // A slot's number is below that of all slots.
+                self.outlines[place(self.outline.hash())] = number as u16;
+                self.known(number, leaf)
+            }
+            None => {
+                self.luck.missed();
+                self.learn(name, number, questions, patterns)
+            }
+        }
     }
 
     /// Finds out what is to be known of a name.
@@ -114,6 +161,7 @@ impl Names {
             if self.slots.is_empty() {
                 self.slots.resize_with(SLOTS, Slot::default);
                 self.judged.resize_with(SLOTS, NameJudged::default);
+                self.outlines.resize(SLOTS, 0);
             }
             let mark = (self.shape.hash() >> 32) as u32;
             if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {

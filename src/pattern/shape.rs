@@ -13,8 +13,12 @@
 //!
 //! Names beyond ASCII and long names have no shape.
 
+mod outline;
+
 use super::classify::{self, GLUED};
 use super::segment::Separators;
+
+pub use outline::Outline;
 
 /// Longer names have no shape: there is a bit for each byte.
 pub const LONGEST: usize = 64;
@@ -44,8 +48,12 @@ pub struct Shape {
     /// The name with its marks, eight bytes a word, and zeros behind it.
     words: [u64; WORDS],
     length: usize,
-    /// A hash of the rest.
+    /// A hash of words and length.
     hash: u64,
+    /// Where numbers begin that would be a date, or the year of one, if their values were others; a bit each.
+    dates: u64,
+    /// There are no marks but those of plain numbers, nor would there be of a name that differs in numbers that are like no date.
+    is_plain: bool,
 }
 
 /// Makes shapes.
@@ -63,6 +71,10 @@ struct Numbers {
     dates: u64,
     /// Those of numbers that an IP address may hold.
     octets: u64,
+    /// The first digits of numbers as long as a date or a year.
+    dateable: u64,
+    /// There are no dates, too few dots for an IP address, and nothing like a time.
+    plain: bool,
 }
 
 impl Shape {
@@ -149,6 +161,7 @@ impl Shaper {
             return false;
         }
         let numbers = self.numbers(name, digits);
+        (shape.dates, shape.is_plain) = (numbers.dateable, numbers.plain);
         shape.put_numbers(numbers.all);
         if numbers.dates | numbers.octets != 0 {
             shape.put(numbers.dates, DATE);
@@ -162,7 +175,7 @@ impl Shaper {
     #[inline]
     fn numbers(&self, name: &[u8], digits: u64) -> Numbers {
         let mut numbers = Numbers { all: digits, ..Numbers::default() };
-        let (mut left, mut dots) = (digits, 0);
+        let (mut left, mut dots, mut timed) = (digits, 0, false);
         while left != 0 {
             let start = left.trailing_zeros() as usize;
             let length = (left >> start).trailing_ones() as usize;
@@ -180,7 +193,12 @@ impl Shaper {
             if matches!(name.get(start), Some(b'1' | b'2')) {
                 left &= !self.date(name, start, length, &mut numbers);
             }
+            if matches!(length, 4 | 6 | 8 | 10 | 12 | 14) {
+                numbers.dateable |= run & run.wrapping_neg() & numbers.all;
+                timed |= length == 8 && matches!(behind, Some(b'T' | b't' | b' '));
+            }
         }
+        numbers.plain = dots < DOTS && !timed && numbers.dates == 0;
         if dots >= DOTS {
             numbers.octets = octets(name, numbers.all & !numbers.dates);
         }
@@ -243,16 +261,21 @@ fn last_word(name: &[u8], rest: &[u8]) -> u64 {
     }
 }
 
-/// A bit for each byte of a word that is a digit, if all are ASCII.
+/// The high bit of each byte of a word that is a digit, if all are ASCII.
 #[inline]
-fn digits_of(word: u64) -> u64 {
+fn digits_in(word: u64) -> u64 {
     // No sum leaves its byte: ASCII ends below 0x80, and what is added is below that.
     let ascii = word & !HIGH;
     let from_zero = ascii + ONES * (0x80 - b'0' as u64);
     let above_nine = ascii + ONES * (0x80 - b'9' as u64 - 1);
-    let digits = (from_zero & !above_nine & HIGH) >> 7;
+    from_zero & !above_nine & HIGH
+}
+
+/// A bit for each byte of a word that is a digit, if all are ASCII.
+#[inline]
+fn digits_of(word: u64) -> u64 {
     // The bit of byte `i` is moved to place 56 + i.
-    digits.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    (digits_in(word) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The bytes that these eight bits stand for.

@@ -67,6 +67,36 @@ fn long_names_and_those_beyond_ascii_have_none() {
     assert!(shape("ä:1".as_bytes()).is_none() && shape(b"a\xff").is_none() && shape(b"a\x80:12345678").is_none());
 }
 
+#[test]
+fn ordinary_names_are_known_by_their_outline() {
+    let known = |known: &str, name: &str| {
+        let (shape, mut outline) = (shape(&Separators::default(), known.as_bytes()).unwrap(), Outline::default());
+        outline.draw(name.as_bytes()) && shape.fits(name.as_bytes(), &outline)
+    };
+    for (one, other) in [
+        ("user:1001:cart", "user:2502:cart"),
+        ("", ""),
+        ("api:v2:12345678", "api:v2:87654321"),
+        ("a:2026-01-01:5", "a:2026-01-01:7"),
+        ("user:20260101", "user:12345678"),
+    ] {
+        assert!(known(one, other) != (one == "user:20260101"), "{one} {other}");
+    }
+    for (one, other) in [
+        ("api:v1", "api:v2"),
+        ("log:12345678", "log:20260101"),
+        ("a:1234-01-01", "a:2026-01-01"),
+        ("rl:10.0.0.1", "rl:20.0.0.2"),
+        ("a:12340101T12", "a:20990101T12"),
+        ("a:12349901T12", "a:20999901T12"),
+        ("year:1234-x", "year:1985-x"),
+        ("user:1", "user:a"),
+        ("user:a", "user:1"),
+    ] {
+        assert!(!known(one, other), "{one} {other}");
+    }
+}
+
 const PIECES: [&str; 46] = [
     ":",
     ":",
@@ -150,6 +180,9 @@ proptest! {
         let (Some(first), Some(second)) = (shape(&separators, one.as_bytes()), shape(&separators, other.as_bytes())) else {
             return Ok(());
         };
+        let mut outline = Outline::default();
+        prop_assert!(outline.draw(other.as_bytes()));
+        prop_assert!(!first.fits(other.as_bytes(), &outline) || first.is(&second), "{} {}", one, other);
         if !first.is(&second) {
             return Ok(());
         }
@@ -171,6 +204,9 @@ proptest! {
             let bare = |name: &str| name.replace(|byte: char| byte.is_ascii_digit(), "0");
             prop_assert!(!first.is(&second) || bare(&one) == bare(&other));
             prop_assert!(first.is(&first));
+            let mut outline = Outline::default();
+            prop_assert!(outline.draw(other.as_bytes()));
+            prop_assert!(!first.fits(other.as_bytes(), &outline) || first.is(&second), "{} {}", one, other);
         }
     }
 }

@@ -1,0 +1,102 @@
+//! The outline of a name: each of its digits is a mark, whatever it is a part of. It is drawn in a few operations for eight bytes,
+//! and of most names it is enough to see whether a known shape is theirs.
+
+use super::{FACTOR, HIGH, LONGEST, Shape, WORD, WORDS, digits_in, last_word, used};
+
+/// The outline of one name.
+#[derive(Debug, Clone, Default)]
+pub struct Outline {
+    /// The name with its marks, eight bytes a word, and zeros behind it.
+    words: [u64; WORDS],
+    length: usize,
+    /// A hash of what is drawn.
+    hash: u64,
+}
+
+impl Outline {
+    /// Draws that of `name`; false for names that have neither outline nor shape.
+    #[inline]
+    pub fn draw(&mut self, name: &[u8]) -> bool {
+        if name.len() > LONGEST {
+            return false;
+        }
+        let (words, rest) = name.as_chunks::<WORD>();
+        (self.length, self.hash) = (name.len(), name.len() as u64);
+        let mut all = 0;
+        for (at, word) in words.iter().enumerate() {
+            all |= self.add(at, u64::from_le_bytes(*word));
+        }
+        if !rest.is_empty() {
+            all |= self.add(words.len(), last_word(name, rest));
+        }
+        self.hash ^= self.hash >> 32;
+        all & HIGH == 0
+    }
+
+    #[inline(always)]
+    fn add(&mut self, at: usize, word: u64) -> u64 {
+        let digits = digits_in(word);
+        let drawn = (word & !all_of(digits)) | digits; // the mark of a number
+        self.words[at % WORDS] = drawn;
+        self.hash = (self.hash.rotate_left(23) ^ drawn).wrapping_mul(FACTOR);
+        word
+    }
+
+    /// A hash of it; names can be made to collide.
+    #[inline]
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+impl Shape {
+    /// True only if `name`, whose outline this is, has this shape. Where values of digits might make a difference it is false, too,
+    /// and the name's own shape has to be made.
+    #[inline]
+    pub fn fits(&self, name: &[u8], outline: &Outline) -> bool {
+        if !self.is_plain || self.length != outline.length {
+            return false;
+        }
+        let mut difference = 0;
+        for at in 0..used(self.length) {
+            difference |= self.words[at % WORDS] ^ outline.words[at % WORDS];
+        }
+        (difference == 0 || self.fits_as_it_stands(name, outline)) && !self.may_hold_date(name)
+    }
+
+    /// The same for shapes that have digits as they stand.
+    #[cold]
+    fn fits_as_it_stands(&self, name: &[u8], outline: &Outline) -> bool {
+        let (words, rest) = name.as_chunks::<WORD>();
+        let last = (!rest.is_empty()).then(|| last_word(name, rest));
+        let name = words.iter().map(|word| u64::from_le_bytes(*word)).chain(last);
+        self.words.iter().zip(&outline.words).zip(name).all(|((shape, outline), name)| {
+            // Where the shape has the mark of a number the name has a digit; all else is as it stands.
+            let numbers = all_of(shape & HIGH);
+            (shape ^ outline) & numbers | (shape ^ name) & !numbers == 0
+        })
+    }
+
+    /// Whether a number of this name, which is alike, might be a date or the year of one.
+    #[inline]
+    fn may_hold_date(&self, name: &[u8]) -> bool {
+        let mut left = self.dates;
+        while left != 0 {
+            let number = name.get(left.trailing_zeros() as usize..).unwrap_or_default();
+            // Behind the year of one there is something else than a digit; without marks, it is the month.
+            if let [b'1', b'9', _, _, behind, ..] | [b'2', b'0', _, _, behind, ..] = number
+                && !matches!(behind, b'2'..=b'9')
+            {
+                return true;
+            }
+            left &= left - 1;
+        }
+        false
+    }
+}
+
+/// All bits of the bytes whose high bit is set, and no others are.
+#[inline]
+fn all_of(high: u64) -> u64 {
+    (high - (high >> 7)) | high
+}
