@@ -11,13 +11,16 @@
 use super::cursor::Cursor;
 use super::header::Family;
 use super::opcode::{Opcode, foreign_opcode};
-use super::string::RawString;
+use super::string::{Form, RawString};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
 use crate::error::{Error, Result, Within};
 use crate::limits;
 use crate::record::ModuleName;
 use crate::units::Millis;
+
+/// The opcode of an expiry in milliseconds, in every family: see [`Opcode::from_byte`].
+const EXPIRE_TIME_MS: u8 = 252;
 
 /// All that a scanner must know to start at a record boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +130,41 @@ impl<'a> Scanner<'a> {
 
     /// The next item. After an [`Item::Entry`] its value has to be consumed by [`Scanner::value`] or
     /// [`Scanner::skip_value`].
-    #[inline]
+    #[inline(always)]
     pub fn next_item(&mut self) -> Result<Item<'a>> {
+        match self.plain_entry() {
+            Some(entry) => Ok(Item::Entry(entry)),
+            None => self.other_item(),
+        }
+    }
+
+    /// What is most: a key whose name is a text below 64 bytes, with an expiry in front of it or nothing. None for all else, and when
+    /// the bytes do not suffice.
+    #[inline(always)]
+    fn plain_entry(&mut self) -> Option<Entry<'a>> {
+        let start = self.cursor.consumed();
+        let rest = self.cursor.rest();
+        let (expires_at, record) = match rest.split_first()? {
+            (&EXPIRE_TIME_MS, behind) => {
+                let (time, record) = behind.split_first_chunk()?;
+                (expiry(i64::from_le_bytes(*time)), record)
+            }
+            _ => (None, rest),
+        };
+        let [value_type, len, behind @ ..] = record else { return None };
+        let value_type = ValueType::from_byte(self.state.family, *value_type)?;
+        let name = if *len < 64 { behind.get(..usize::from(*len))? } else { return None };
+        if self.prefix.start.is_some() {
+            return None;
+        }
+        let offset = self.cursor.offset();
+        self.cursor.advance(rest.len() - behind.len() + name.len());
+        let key = RawString { offset: offset + (rest.len() - behind.len()) as u64, form: Form::Plain(name) };
+        Some(Entry { offset, start, db: self.state.db, value_type, key, expires_at, idle: None, freq: None })
+    }
+
+    #[inline(never)]
+    fn other_item(&mut self) -> Result<Item<'a>> {
         loop {
             let start = self.cursor.consumed();
             let offset = self.cursor.offset();
@@ -172,8 +208,7 @@ impl<'a> Scanner<'a> {
         let item = match opcode {
             Opcode::ExpireTimeMs => {
                 let time = cursor.i64_le().within("expiry")?;
-                // The servers' own mark for a key that does not expire.
-                self.prefix.expires_at = (time != -1).then_some(Millis(time));
+                self.prefix.expires_at = expiry(time);
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
@@ -275,6 +310,12 @@ impl<'a> Scanner<'a> {
             .with_hint("a later server or a module wrote it, or bytes before it are damaged: look for a newer rdblens");
         Err::<(), _>(error).within("record").unwrap_err()
     }
+}
+
+/// The expiry that is stored as `time`. Minus one is the servers' own mark for a key that does not expire.
+#[inline]
+fn expiry(time: i64) -> Option<Millis> {
+    (time != -1).then_some(Millis(time))
 }
 
 #[cfg(test)]
