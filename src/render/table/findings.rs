@@ -8,7 +8,7 @@ use super::grid::{Cell, Column, Grid, Paint};
 use super::overview::breaking;
 use super::page::{Page, Span, Tone};
 use crate::render::key_text::width;
-use crate::render::words::{heads, known, nouns, say};
+use crate::render::words::{heads, known, nouns, others, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{Finding, FindingPattern, Report};
 use crate::units::Bytes;
@@ -229,7 +229,7 @@ fn plain(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> String {
         Value::Array(items) => {
             let shown = items.iter().take(ITEMS_OF_A_DETAIL).map(|item| plain(name, item, unit, lang));
             let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
-            shown.chain(more.map(|more| say!(lang, "{more} more", "另有 {more} 个"))).collect::<Vec<_>>().join(", ")
+            shown.chain(more.map(|more| others(more, lang))).collect::<Vec<_>>().join(", ")
         }
         Value::Object(members) => match NAMES.iter().find_map(|name| members.get(*name)?.as_str()) {
             Some(name) => named(name, members),

@@ -6,7 +6,7 @@ use super::grid::{Cell, Column, Grid};
 use super::page::Page;
 use super::source::common_folder;
 use crate::policy::rule::Text;
-use crate::render::words::{heads, nouns, say};
+use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{KeyRow, Report};
 
@@ -29,16 +29,7 @@ pub(super) fn big(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     } else {
         lang.of("Big keys", "大 key")
     })?;
-    let mut limits = say!(
-        lang,
-        "strings over {}, collections over {} elements",
-        "string 超过 {}，集合类型超过 {} 个元素",
-        human::bytes(big.rules.string_bytes),
-        human::count(big.rules.elements)
-    );
-    if let Some(memory) = big.rules.memory {
-        limits.push_str(&say!(lang, ", any key over {}", "，任意 key 超过 {}", human::bytes(memory.0)));
-    }
+    let limits = leads::big(&big.rules, lang);
     let expiring = match big.expiring {
         0 => lang.of("none of them expires", "均不会过期").to_owned(),
         n => say!(
@@ -166,16 +157,7 @@ pub(super) fn streams(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     };
     let lang = page.lang();
     page.title(lang.of("Streams", "Stream"))?;
-    page.text(&say!(
-        lang,
-        "{} with {} in {}; {}, {} not acknowledged.",
-        "{}，共 {}，占 {}；{}，{}未确认。",
-        human::counted(streams.keys, nouns::STREAM, lang),
-        human::counted(streams.entries, nouns::MESSAGE, lang),
-        human::bytes(streams.memory.0),
-        human::counted(streams.groups, nouns::CONSUMER_GROUP, lang),
-        human::counted(streams.pending, nouns::MESSAGE, lang),
-    ))?;
+    page.text(&leads::streams(streams, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::STREAM).shrink(24),
         Column::number(heads::DB).spare(2),

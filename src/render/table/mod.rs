@@ -16,7 +16,7 @@ pub(super) mod keys;
 pub(super) mod overview;
 pub(super) mod page;
 mod patterns;
-mod policy;
+pub(super) mod policy;
 pub(super) mod source;
 mod what_if;
 

@@ -4,7 +4,7 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
-use crate::render::words::{heads, nouns, say};
+use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{Example, Hidden, NamingRule, PatternRow, PatternWeight, PrefixNode, Prefixes, Report};
 use crate::units::Bytes;
@@ -23,15 +23,7 @@ pub(super) fn without_ttl(report: &Report, page: &mut Page<'_>) -> io::Result<()
     }
     let lang = page.lang();
     page.title(lang.of("Keys without TTL", "无 TTL 的 key"))?;
-    page.text(&say!(
-        lang,
-        "{} ({}) with {} never expire; {} of all memory.",
-        "{}（{}）永不过期，占 {}，为总内存的 {}。",
-        human::counted(no_ttl.keys, nouns::KEY, lang),
-        human::share(no_ttl.share),
-        human::bytes(no_ttl.memory.0),
-        human::share_of(no_ttl.memory.0, report.totals.memory.0),
-    ))?;
+    page.text(&leads::without_ttl(report, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::number(heads::KEYS),

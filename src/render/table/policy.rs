@@ -4,8 +4,8 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
-use crate::render::words::{heads, nouns, say};
-use crate::render::{Lang, human, key_text};
+use crate::render::words::{heads, leads, others};
+use crate::render::{Lang, key_text};
 use crate::report::{Report, RuleWeight};
 
 /// Rules that are named of one owner or pattern.
@@ -51,7 +51,7 @@ fn owners(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
             Cell::ShareOf(row.memory.0, report.totals.memory.0),
             row.without_ttl.map_or(Cell::Absent, |without| Cell::ShareOf(without.keys, row.keys)),
             row.broken.keys.into(),
-            rules(&row.rules, page.lang()),
+            rules(&row.rules, page.lang()).map_or(Cell::Absent, Cell::from),
         ]);
     }
     grid.print(page)?;
@@ -74,28 +74,21 @@ fn patterns(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(patterns);
     for row in shown {
         let owner = row.owner.as_deref().map_or(Cell::Absent, escaped);
-        grid.row([name(&row.pattern), owner, row.keys.into(), row.memory.into(), rules(&row.rules, page.lang())]);
+        let rules = rules(&row.rules, page.lang()).map_or(Cell::Absent, Cell::from);
+        grid.row([name(&row.pattern), owner, row.keys.into(), row.memory.into(), rules]);
     }
     grid.print(page)?;
     page.more(shown.len(), patterns.len())
 }
 
-/// The gravest rules by name.
-fn rules(rules: &[RuleWeight], lang: Lang) -> Cell {
-    if rules.is_empty() {
-        return Cell::Absent;
-    }
+/// The gravest rules by name; none of none.
+pub(in crate::render) fn rules(rules: &[RuleWeight], lang: Lang) -> Option<String> {
     let mut names: Vec<String> =
         rules.iter().take(RULES_OF_A_ROW).map(|rule| format!("{} {}", rule.severity, rule.rule)).collect();
     if let Some(more) = rules.len().checked_sub(RULES_OF_A_ROW).filter(|more| *more > 0) {
         names.push(others(more, lang));
     }
-    names.join(lang.of(", ", "，")).into()
-}
-
-/// What is not named.
-fn others(more: usize, lang: Lang) -> String {
-    say!(lang, "{more} more", "另有 {more} 个")
+    (!names.is_empty()).then(|| names.join(lang.of(", ", "，")))
 }
 
 /// How the dictionary fits.
@@ -103,24 +96,7 @@ fn dictionary(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let Some(fit) = &report.findings.dictionary else { return Ok(()) };
     let lang = page.lang();
     page.title(lang.of("Data dictionary", "数据字典"))?;
-    let used = fit.entries.len().saturating_sub(fit.unused.len());
-    let unregistered = match fit.unregistered.keys {
-        0 => lang.of("every key is registered", "所有 key 均已登记").to_owned(),
-        keys => say!(
-            lang,
-            "{} ({}) with {} match no entry",
-            "{}（{}，占 {}）不匹配任何条目",
-            human::counted(keys, nouns::KEY, lang),
-            human::share_of(keys, report.totals.keys),
-            human::bytes(fit.unregistered.memory.0),
-        ),
-    };
-    let entries = human::counted(fit.entries.len() as u64, nouns::DICTIONARY_ENTRY, lang);
-    page.text(&say!(
-        lang,
-        "{entries}, {used} of them with keys; {unregistered}.",
-        "{entries}，其中 {used} 个有 key；{unregistered}。"
-    ))?;
+    page.text(&leads::dictionary(report, fit, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::ENTRY).shrink(24),
         Column::text(heads::OWNER).shrink(8).spare(1),
