@@ -10,7 +10,7 @@ use super::page::{Page, Span, Tone};
 use crate::render::key_text::width;
 use crate::render::words::{heads, known, nouns, others, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::{Finding, FindingPattern, Report};
+use crate::report::{Finding, FindingPattern, Findings, Report};
 use crate::units::Bytes;
 
 /// Patterns of each finding.
@@ -56,12 +56,6 @@ pub(in crate::render) fn headline(report: &Report, lang: Lang) -> String {
     let policy = key_text::text(&findings.policy);
     let extends = findings.extends.as_deref().map(key_text::text);
     let extends = extends.map(|base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));
-    let counts: Vec<String> = findings
-        .severities
-        .iter()
-        .filter(|row| row.findings > 0)
-        .map(|row| format!("{} {}", human::count(row.findings), row.severity))
-        .collect();
     let broken = breaking(findings);
     let keys = match broken.keys {
         0 => lang.of("no single key breaks a rule", "没有单个 key 违反规则").to_owned(),
@@ -81,8 +75,15 @@ pub(in crate::render) fn headline(report: &Report, lang: Lang) -> String {
         "策略 {policy}{}，{}：{}；{keys}。`rdblens rules ID` 解释一条规则。",
         extends.unwrap_or_default(),
         human::counted(findings.checked.len() as u64, nouns::RULE, lang),
-        counts.join(lang.of(", ", "，")),
+        severities(findings, lang),
     )
+}
+
+/// `5 must, 3 should`.
+pub(in crate::render) fn severities(findings: &Findings, lang: Lang) -> String {
+    let rows = findings.severities.iter().filter(|row| row.findings > 0);
+    let counts: Vec<String> = rows.map(|row| format!("{} {}", human::count(row.findings), row.severity)).collect();
+    counts.join(lang.of(", ", "，"))
 }
 
 fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
@@ -153,8 +154,8 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     for row in shown {
         let (worst, allowed) = measured(row, finding.unit.as_deref(), lang);
         grid.row([
-            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), name),
-            row.owner.as_deref().map_or(Cell::Absent, escaped),
+            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), Cell::name),
+            row.owner.as_deref().map_or(Cell::Absent, Cell::text),
             if row.keys > 0 { row.keys.into() } else { Cell::Absent },
             if row.keys > 0 || row.memory > Bytes(0) { row.memory.into() } else { Cell::Absent },
             row.saves.map_or(Cell::Absent, Cell::from),
@@ -173,15 +174,6 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
         details(row, finding.unit.as_deref(), page)?;
     }
     page.hanging(Tone::Plain, "→ ", &key_text::text(lang.of(&finding.fix.en, &finding.fix.zh)))
-}
-
-/// What strangers named.
-fn name(text: &str) -> Cell {
-    Cell::Name(key_text::text(text).into_owned())
-}
-
-fn escaped(text: &str) -> Cell {
-    key_text::text(text).into_owned().into()
 }
 
 /// What else is known of a row, behind its pattern.

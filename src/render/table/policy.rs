@@ -44,8 +44,8 @@ fn owners(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(owners);
     for row in shown {
         grid.row([
-            row.owner.as_deref().map_or_else(|| page.lang().of("nobody", "无人负责").into(), escaped),
-            row.contact.as_deref().map_or(Cell::Absent, escaped),
+            row.owner.as_deref().map_or_else(|| page.lang().of("nobody", "无人负责").into(), Cell::text),
+            row.contact.as_deref().map_or(Cell::Absent, Cell::text),
             row.keys.into(),
             row.memory.into(),
             Cell::ShareOf(row.memory.0, report.totals.memory.0),
@@ -73,9 +73,9 @@ fn patterns(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     ]);
     let shown = page.first(patterns);
     for row in shown {
-        let owner = row.owner.as_deref().map_or(Cell::Absent, escaped);
+        let owner = row.owner.as_deref().map_or(Cell::Absent, Cell::text);
         let rules = rules(&row.rules, page.lang()).map_or(Cell::Absent, Cell::from);
-        grid.row([name(&row.pattern), owner, row.keys.into(), row.memory.into(), rules]);
+        grid.row([Cell::name(&row.pattern), owner, row.keys.into(), row.memory.into(), rules]);
     }
     grid.print(page)?;
     page.more(shown.len(), patterns.len())
@@ -109,12 +109,12 @@ fn dictionary(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(&entries);
     for entry in shown {
         grid.row([
-            name(&entry.pattern),
-            entry.owner.as_deref().map_or(Cell::Absent, escaped),
+            Cell::name(&entry.pattern),
+            entry.owner.as_deref().map_or(Cell::Absent, Cell::text),
             entry.keys.into(),
             entry.memory.into(),
             Cell::ShareOf(entry.without_ttl.keys, entry.keys),
-            entry.note.as_deref().map_or(Cell::Absent, escaped),
+            entry.note.as_deref().map_or(Cell::Absent, Cell::text),
         ]);
     }
     grid.print(page)?;
@@ -147,7 +147,7 @@ fn budgets(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     for row in shown {
         let tone = if row.memory > row.allowed { Tone::Warning } else { Tone::Plain };
         let used = Cell::ShareOf(row.memory.0, row.allowed.0);
-        grid.toned(tone, [name(&row.pattern), row.keys.into(), row.memory.into(), row.allowed.into(), used]);
+        grid.toned(tone, [Cell::name(&row.pattern), row.keys.into(), row.memory.into(), row.allowed.into(), used]);
     }
     grid.print(page)?;
     page.more(shown.len(), budgets.len())
@@ -168,18 +168,9 @@ fn exempted(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     ]);
     let shown = page.first(exempted);
     for row in shown {
-        let reason = escaped(&row.reason);
-        grid.row([name(&row.pattern), (&*row.rule).into(), row.keys.into(), row.memory.into(), reason]);
+        let reason = Cell::text(&row.reason);
+        grid.row([Cell::name(&row.pattern), (&*row.rule).into(), row.keys.into(), row.memory.into(), reason]);
     }
     grid.print(page)?;
     page.more(shown.len(), exempted.len())
-}
-
-/// What strangers named.
-fn name(text: &str) -> Cell {
-    Cell::Name(key_text::text(text).into_owned())
-}
-
-fn escaped(text: &str) -> Cell {
-    key_text::text(text).into_owned().into()
 }

@@ -3,8 +3,8 @@
 use super::section;
 use crate::render::html::names::Name;
 use crate::render::html::view::{Block, Caps, Cell, Column, Section, Table};
-use crate::render::table::keys::{LENGTH, expiry};
-use crate::render::table::source::common_folder;
+use crate::render::table::keys::{LENGTH, expires, expiry};
+use crate::render::table::source::own_part;
 use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{KeyRow, Report};
@@ -67,7 +67,6 @@ pub fn heaviest(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
 }
 
 fn list(report: &Report, title: &str, rows: &[KeyRow], all: u64, lang: Lang, caps: Caps) -> Table {
-    let expires = if report.expiry.reference_time.is_some() { heads::EXPIRES_IN } else { heads::EXPIRES };
     let columns = [
         Column::text(heads::KEY, lang),
         Column::number(heads::DB, lang).spare(),
@@ -76,7 +75,7 @@ fn list(report: &Report, title: &str, rows: &[KeyRow], all: u64, lang: Lang, cap
         Column::number(heads::LENGTH, lang).spare(),
         Column::number(heads::MEMORY, lang),
         Column::number(heads::OF_MEMORY, lang).spare(),
-        Column::number(expires, lang),
+        Column::number(expires(report), lang),
         Column::text(heads::FILE, lang).spare(),
     ];
     let several = report.databases.len() > 1;
@@ -90,7 +89,7 @@ fn list(report: &Report, title: &str, rows: &[KeyRow], all: u64, lang: Lang, cap
             Cell::bytes(row.memory),
             Cell::share(row.memory.0, report.totals.memory.0),
             Cell::Number(expiry(report, row, lang), raw_expiry(row)),
-            Cell::opt(row.source.as_deref().map(|source| own_part(report, source))),
+            Cell::opt(row.source.as_deref().map(|source| own_part(&report.source.files, source))),
         ]
     });
     table.compact()
@@ -99,11 +98,6 @@ fn list(report: &Report, title: &str, rows: &[KeyRow], all: u64, lang: Lang, cap
 /// For the order: what never expires comes last.
 fn raw_expiry(row: &KeyRow) -> u64 {
     row.expires_at.map_or(u64::MAX, |at| u64::try_from(at.0).unwrap_or(0))
-}
-
-/// A file's name without the folders that all files are in.
-fn own_part<'s>(report: &Report, source: &'s str) -> &'s str {
-    source.get(common_folder(&report.source.files)..).unwrap_or(source)
 }
 
 /// Streams with their groups and what those left unacknowledged.
