@@ -8,7 +8,6 @@ the heaviest key, each by both readers. Any difference ends with status 1. DuckD
 target/parquet-python when they are not there yet.
 """
 
-import argparse
 import base64
 import json
 import os
@@ -19,7 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # a run leaves nothing in the tree
 
-from dumps import CORPUS, ROOT, dumps  # noqa: E402
+from dumps import count_differences, dumps, options  # noqa: E402
 from packages import run_with  # noqa: E402
 
 PACKAGES = ["duckdb==2.0.0", "pandas==3.1.1", "pyarrow==26.0.1", "pytz==2026.6"]
@@ -128,23 +127,13 @@ def differences(rdblens, dump, parquet):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--corpus", default=CORPUS)
-    parser.add_argument("--rdblens", default=os.path.join(ROOT, "target", "release", "rdblens"))
-    arguments = parser.parse_args()
-    if not os.path.isdir(arguments.corpus):
-        sys.exit(f"{arguments.corpus} is missing")
+    words = options()
     run_with("parquet-python", PACKAGES)
-    checked = wrong = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, dump in [("odd.rdb", odd_dump(folder)), *dumps(arguments.corpus)]:
-            checked += 1
-            for difference in differences(arguments.rdblens, dump, os.path.join(folder, f"{checked}.parquet")):
-                wrong += 1
-                print(f"{name}: {difference}")
-    print(f"{checked} dumps read by DuckDB and pandas, {wrong} differences")
-    # As many as testdata alone has.
-    sys.exit(1 if wrong or checked < 20 else 0)
+        runs = enumerate([("odd.rdb", odd_dump(folder)), *dumps(words.corpus)])
+        cases = ((name, differences(words.rdblens, dump, os.path.join(folder, f"{at}.parquet"))) for at, (name, dump) in runs)
+        status = count_differences("{} dumps read by DuckDB and pandas", cases)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -301,6 +301,24 @@ fn a_wide_table_has_whole_names() {
 }
 
 #[test]
+fn the_worst_of_a_finding_is_the_same_however_short_the_lists_are() {
+    // Rule, worst, allowed: of the table of all findings.
+    let worst = |policy: &str, top: &str| -> Vec<[String; 3]> {
+        let report = stdout(&rdblens(&["analyze", SHOP, "--policy", policy, "--format", "markdown", "--top", top]));
+        let rows = report.lines().skip_while(|line| !line.starts_with("| rule | severity |"));
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        rows.map(|row| [1, 9, 10].map(|at| row.split('|').nth(at).unwrap_or_default().to_owned())).collect()
+    };
+    for policy in ["default", "strict"] {
+        let all = worst(policy, "10000");
+        assert!(all.len() > 8, "{all:?}");
+        for top in ["1", "3", "10"] {
+            assert_eq!(worst(policy, top), all, "--policy {policy} --top {top}");
+        }
+    }
+}
+
+#[test]
 fn names_that_there_are_not_are_answered_with_those_that_are_near() {
     for (args, meant) in [
         (&["analyze", SHOP, "--policy", "strct"][..], "did you mean strict?"),

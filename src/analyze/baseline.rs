@@ -194,6 +194,7 @@ mod tests {
             memory: Bytes(rows.iter().map(|row| row.2).sum()),
             saves: None,
             distinct_patterns: distinct,
+            worst: None,
             patterns: rows.iter().map(row).collect(),
         }
     }

@@ -16,7 +16,7 @@ use crate::policy::wording::in_force;
 use crate::policy::{Checks, Meta, Severity};
 use crate::report::{
     BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, OwnerFindings,
-    PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight, Word,
+    PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight, Word, Worst,
 };
 use crate::units::Bytes;
 
@@ -48,6 +48,7 @@ pub fn found(
             keys: tally.keys,
             memory: tally.memory,
             distinct_patterns: broken.distinct,
+            worst: broken.worst,
             patterns: broken.list,
             ..finding(check.meta, check.severity)
         })
@@ -122,6 +123,7 @@ fn finding(meta: &Meta, severity: Severity) -> Finding {
         memory: Bytes(0),
         saves: None,
         distinct_patterns: 0,
+        worst: None,
         patterns: Vec::new(),
     }
 }
@@ -197,7 +199,9 @@ fn breached<R: ?Sized>(check: &Check<R>, mut breaches: Vec<Breach>, top: usize) 
         distinct_patterns: breaches.iter().filter(|breach| breach.pattern.is_some()).count() as u64,
         ..finding(check.meta, check.severity)
     };
-    whole.patterns = breaches.into_iter().take(top.max(1)).map(row).collect();
+    whole.patterns = breaches.into_iter().map(row).collect();
+    whole.worst = Worst::of(&whole.patterns);
+    whole.patterns.truncate(top.max(1));
     Some(whole)
 }
 

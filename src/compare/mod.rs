@@ -121,6 +121,7 @@ fn findings(first: &Stored, last: &Stored) -> Option<Baseline> {
             memory: finding.memory,
             saves: None,
             distinct_patterns: finding.distinct_patterns,
+            worst: None,
             patterns: finding.patterns.iter().map(row).collect(),
         })
     };

@@ -127,8 +127,33 @@ pub struct Finding {
     pub saves: Option<Bytes>,
     /// Patterns that break it; `patterns` shows the heaviest of them.
     pub distinct_patterns: u64,
+    /// What is farthest from what is allowed, of all patterns, shown or not; null where nothing is measured.
+    #[serde(default)]
+    pub worst: Option<Worst>,
     /// Where, heaviest first.
     pub patterns: Vec<FindingPattern>,
+}
+
+/// What is farthest from what is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Worst {
+    /// What was measured.
+    pub measured: u64,
+    /// What is allowed there.
+    pub allowed: Option<u64>,
+}
+
+impl Worst {
+    /// Of rows, the heaviest first: of equals the first counts.
+    pub fn of(rows: &[FindingPattern]) -> Option<Worst> {
+        let measured = |row: &FindingPattern| Some(Worst { measured: row.measured?, allowed: row.allowed });
+        rows.iter().rev().filter_map(measured).max_by_key(Worst::distance)
+    }
+
+    /// How far over what is allowed, or below it where less is worse.
+    fn distance(&self) -> Option<u64> {
+        self.allowed.map(|allowed| self.measured.abs_diff(allowed))
+    }
 }
 
 /// What one pattern, or another part of the snapshot, contributes to a finding.
@@ -262,4 +287,21 @@ pub struct BudgetRow {
     pub keys: u64,
     /// What they take.
     pub memory: Bytes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_is_the_farthest_from_what_is_allowed_and_of_equals_the_heaviest() {
+        let row = |(measured, allowed)| FindingPattern { measured, allowed, ..FindingPattern::default() };
+        let worst = |rows: &[(Option<u64>, Option<u64>)]| {
+            let rows: Vec<FindingPattern> = rows.iter().copied().map(row).collect();
+            Worst::of(&rows).map(|worst| (worst.measured, worst.allowed))
+        };
+        assert_eq!(worst(&[(Some(2), Some(3)), (Some(1), Some(3)), (Some(5), Some(3))]), Some((1, Some(3))));
+        assert_eq!(worst(&[(None, Some(3)), (Some(9), None)]), Some((9, None)));
+        assert_eq!(worst(&[(None, None)]), None);
+    }
 }

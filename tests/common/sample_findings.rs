@@ -34,7 +34,7 @@ pub fn findings() -> Findings {
         .map(Word::from)
         .to_vec(),
         severities: vec![row("must", 4, 5_025, 452 * MIB), row("should", 2, 500_012, 704 * MIB), row("hint", 0, 0, 0)],
-        list: list(),
+        list: list().into_iter().map(|finding| Finding { worst: Worst::of(&finding.patterns), ..finding }).collect(),
         by_pattern: by_pattern(),
         by_owner: by_owner(),
         exempted: vec![Exempted {
@@ -181,6 +181,7 @@ fn finding(rule: &'static str, severity: &'static str, demand: [&str; 2], fix: [
         memory: Bytes(0),
         saves: None,
         distinct_patterns: 0,
+        worst: None,
         patterns: vec![],
     }
 }

@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 use super::facts::{NEVER, PatternFacts, Sums};
 use super::{BrokenPatterns, PatternSections, PatternsPlan};
 use crate::pattern::tree::{Node, PatternTree};
+use crate::policy::Violation;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::record::Kind;
 use crate::report::{
     Example, FindingPattern, FirstSegment, Hidden, PatternFindings, PatternRow, PatternWeight, Patterns, PrefixNode,
-    Prefixes, RuleWeight, TypeCount, Weight, WhatIfPattern,
+    Prefixes, RuleWeight, TypeCount, Weight, WhatIfPattern, Worst,
 };
 use crate::units::{Bytes, Millis};
 
@@ -20,7 +21,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         distinct: 0,
         patterns: Best::new(plan.top),
         no_ttl: Best::new(plan.top),
-        broken: plan.rules.iter().map(|_| (0, Best::new(plan.top))).collect(),
+        broken: plan.rules.iter().map(|_| Breaking { distinct: 0, worst: None, best: Best::new(plan.top) }).collect(),
         worst: Best::new(plan.top),
         what_if: Best::new(plan.top),
         plan,
@@ -29,7 +30,11 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     let total = lists.total;
     let (_, level) = Cut { plan, total }.level(tree.root(), plan.depth, &mut String::new());
     let broken = lists.broken.into_iter().enumerate();
-    let broken = broken.map(|(bit, (distinct, best))| BrokenPatterns { distinct, list: breaking(plan, bit, best) });
+    let broken = broken.map(|(bit, Breaking { distinct, worst, best })| {
+        let worst = worst.map(|farthest| farthest.violation).filter(|violation| says_something(plan, bit, violation));
+        let worst = worst.map(|violation| Worst { measured: violation.measured, allowed: Some(violation.allowed) });
+        BrokenPatterns { distinct, worst, list: breaking(plan, bit, best) }
+    });
     PatternSections {
         prefixes: Prefixes {
             depth: plan.depth,
@@ -121,10 +126,9 @@ fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> 
 
 /// The patterns that break a rule.
 fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPattern> {
-    let measures = plan.rules.get(bit).is_some_and(|rule| rule.measures);
     let saves = plan.rules.get(bit).is_some_and(|rule| rule.saves);
     let pattern = |row: Row<'_>| {
-        let worst = Some(row.facts.worst(bit)).filter(|worst| measures && worst.measured != worst.allowed);
+        let worst = Some(row.facts.worst(bit)).filter(|worst| says_something(plan, bit, worst));
         FindingPattern {
             pattern: Some(row.text),
             keys: row.weight.keys,
@@ -137,6 +141,11 @@ fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPatte
         }
     };
     best.sorted().into_iter().map(pattern).collect()
+}
+
+/// Whether a rule measures, and this.
+fn says_something(plan: &PatternsPlan, bit: usize, violation: &Violation) -> bool {
+    plan.rules.get(bit).is_some_and(|rule| rule.measures) && violation.measured != violation.allowed
 }
 
 /// All that the keys of one pattern break.
@@ -201,8 +210,8 @@ struct Lists<'a> {
     distinct: u64,
     patterns: Best<'a>,
     no_ttl: Best<'a>,
-    /// By bit of the rule: how many patterns, and the heaviest.
-    broken: Vec<(u64, Best<'a>)>,
+    /// By bit of the rule.
+    broken: Vec<Breaking<'a>>,
     worst: Best<'a>,
     what_if: Best<'a>,
     plan: &'a PatternsPlan,
@@ -235,9 +244,8 @@ impl<'a> Lists<'a> {
             self.what_if.offer((facts.largest_difference(), memory.0), Weight { keys, memory }, text, facts);
         }
         for (rule, weight) in facts.broken_rules() {
-            if let Some((distinct, best)) = self.broken.get_mut(rule) {
-                *distinct += 1;
-                best.offer((weight.memory.0, weight.keys), weight, text, facts);
+            if let Some(breaking) = self.broken.get_mut(rule) {
+                breaking.add(facts.worst(rule), weight, text, facts);
             }
         }
         let grave =
@@ -247,6 +255,31 @@ impl<'a> Lists<'a> {
         {
             self.worst.offer((severity, weight.memory.0), weight, text, facts);
         }
+    }
+}
+
+/// The patterns that break one rule.
+struct Breaking<'a> {
+    distinct: u64,
+    /// Of all of them: which are listed is a matter of their weight.
+    worst: Option<Farthest>,
+    best: Best<'a>,
+}
+
+/// A violation, ranked by its distance from what is allowed, then by the weight of its pattern.
+struct Farthest {
+    rank: (u64, u64, u64),
+    violation: Violation,
+}
+
+impl<'a> Breaking<'a> {
+    fn add(&mut self, violation: Violation, weight: Weight, text: &str, facts: &'a PatternFacts) {
+        self.distinct += 1;
+        let rank = (violation.measured.abs_diff(violation.allowed), weight.memory.0, weight.keys);
+        if self.worst.as_ref().is_none_or(|worst| worst.rank < rank) {
+            self.worst = Some(Farthest { rank, violation });
+        }
+        self.best.offer((weight.memory.0, weight.keys), weight, text, facts);
     }
 }
 

@@ -76,6 +76,8 @@ pub struct PatternSections {
 pub struct BrokenPatterns {
     /// How many.
     pub distinct: u64,
+    /// What is farthest from what is allowed, in any of them.
+    pub worst: Option<report::Worst>,
     /// The heaviest.
     pub list: Vec<report::FindingPattern>,
 }

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use super::names::{Name, isolated, sentence};
 use super::sections::{growth, times, what_if};
 use super::view::{Prose, Section, percent, tenths};
-use crate::render::table::overview::{breaking, dominant_prefix, problems_of, verdict};
-use crate::render::words::{known, nouns, say};
+use crate::render::table::findings::severities;
+use crate::render::table::overview::{breaking, checksum, dominant_prefix, problems_of, verdict};
+use crate::render::words::{nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::Report;
 use crate::units::Bytes;
@@ -104,15 +105,7 @@ impl Words<'_> {
         if let Some(ctime) = server.ctime {
             facts.push(say!(lang, "snapshot of {}", "快照时间 {}", human::time_of_seconds(ctime)));
         }
-        if let Some((first, others)) = self.report.source.files.split_first() {
-            let alike = others.iter().all(|file| file.checksum == first.checksum);
-            let checksum = if alike {
-                known::checksum(first.checksum, lang)
-            } else {
-                lang.of("differs by file", "因文件而异")
-            };
-            facts.push(say!(lang, "checksum {checksum}", "校验和{checksum}"));
-        }
+        facts.extend(checksum(&self.report.source.files, lang));
         facts.push(say!(lang, "{} on disk", "磁盘 {}", human::bytes(self.report.totals.disk.0)));
         if self.report.databases.len() > 1 {
             facts.push(human::counted(self.report.databases.len() as u64, nouns::DATABASE, lang));
@@ -175,7 +168,7 @@ impl Words<'_> {
             let findings = report.findings.severities.iter().fold(0u64, |sum, row| sum.saturating_add(row.findings));
             let note = match findings {
                 0 => lang.of("no rule is broken", "没有违反任何规则").to_owned(),
-                _ => self.severities(),
+                _ => severities(&report.findings, lang),
             };
             let memory = breaking(&report.findings).memory;
             tile("findings", lang.of("Findings", "违规"), human::count(findings), note, memory);
@@ -187,13 +180,6 @@ impl Words<'_> {
     fn link(&self, id: &str) -> Option<Link> {
         let section = self.sections.iter().find(|section| section.id == id)?;
         Some(Link { id: section.id, title: section.title.clone() })
-    }
-
-    /// `5 must, 3 should`.
-    fn severities(&self) -> String {
-        let rows = self.report.findings.severities.iter().filter(|row| row.findings > 0);
-        let counts: Vec<String> = rows.map(|row| format!("{} {}", human::count(row.findings), row.severity)).collect();
-        counts.join(self.lang.of(", ", "，"))
     }
 
     fn of_memory(&self, memory: Bytes) -> String {
@@ -280,7 +266,7 @@ impl Words<'_> {
         let (findings, lang) = (&self.report.findings, self.lang);
         let broken = breaking(findings);
         let policy = Name::text(&key_text::fit(&findings.policy, 40)).inline();
-        let (counts, share) = (self.severities(), human::share_of(broken.keys, self.report.totals.keys));
+        let (counts, share) = (severities(findings, lang), human::share_of(broken.keys, self.report.totals.keys));
         let said = say!(
             lang,
             "The policy {policy} is broken by {share} of the keys: {counts}.",

@@ -6,6 +6,7 @@
 use super::names::Name;
 use super::squarify::{Rect, squarify};
 use super::view::{Cell, Column, Table, tenths};
+use crate::render::table::patterns::lightest;
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{PrefixNode, Report, Weight};
@@ -116,18 +117,6 @@ pub fn treemap(report: &Report, most: usize, lang: Lang) -> Option<Treemap> {
     let (none, most, all) = (lang.of("none", "无"), lang.of("most", "大部分"), lang.of("all", "全部"));
     let legend = [("s0", none), ("s1", "≤ ⅓"), ("s2", "≤ ⅔"), ("s3", most), ("s4", all)];
     Some(Treemap { levels: map.levels, legend, table })
-}
-
-/// The weight of the last of the `most` heaviest prefixes. None is heavier than the one above it, so what weighs more hangs together.
-fn lightest(tree: &[PrefixNode], most: usize) -> Bytes {
-    let mut weights = Vec::new();
-    let mut waiting: Vec<&PrefixNode> = tree.iter().collect();
-    while let Some(node) = waiting.pop() {
-        weights.push(node.memory);
-        waiting.extend(&node.children);
-    }
-    weights.sort_unstable_by(|a, b| b.cmp(a));
-    weights.get(most.saturating_sub(1)).copied().unwrap_or_default()
 }
 
 fn table(lang: Lang) -> Table {

@@ -54,9 +54,7 @@ fn finding(what: &str, row: &BaselineRow, lang: Lang) -> [Cell; 7] {
         what.into(),
         row.severity.as_str().into(),
         row.rule.as_str().into(),
-        row.pattern
-            .as_deref()
-            .map_or(lang.of("all", "全部").into(), |pattern| Cell::Name(key_text::text(pattern).into_owned())),
+        row.pattern.as_deref().map_or_else(|| lang.of("all", "全部").into(), Cell::name),
         row.before.as_ref().map_or(Cell::Absent, |before| before.keys.into()),
         row.keys.into(),
         row.memory.into(),

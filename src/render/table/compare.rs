@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::grid::{Cell, Column, Grid, Paint};
+use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
 use super::{TableOptions, baseline, growth};
 use crate::compare::{Comparison, Reached, SnapshotRow, Trend};
@@ -52,7 +52,7 @@ fn snapshots(comparison: &Comparison, page: &mut Page<'_>) -> io::Result<()> {
         grid.toned(
             tone,
             [
-                key_text::text(&row.name).into_owned().into(),
+                Cell::text(&row.name),
                 row.taken.map_or(Cell::Absent, |at| human::time(at.0).into()),
                 row.keys.into(),
                 row.memory.into(),
@@ -158,14 +158,7 @@ fn changes(title: &str, list: &[PatternChange], count: u64, page: &mut Page<'_>)
         return Ok(());
     }
     page.title(title)?;
-    let mut grid = Grid::new([
-        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(20),
-        Column::number(heads::KEYS_BEFORE).spare(2),
-        Column::number(heads::KEYS).spare(1),
-        Column::number(heads::MEMORY_BEFORE),
-        Column::number(heads::MEMORY),
-        Column::text(heads::CHANGE),
-    ]);
+    let mut grid = Grid::new(growth::pattern_columns());
     let shown = page.first(list);
     for change in shown {
         grid.row(growth::pattern(change));

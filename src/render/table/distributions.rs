@@ -6,7 +6,7 @@ use super::bar::bar;
 use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
 use crate::policy::rule::Text;
-use crate::render::words::{heads, known, nouns, say};
+use crate::render::words::{heads, known, leads, say};
 use crate::render::{human, key_text};
 use crate::report::Report;
 use crate::units::Bytes;
@@ -85,17 +85,7 @@ pub(super) fn slots(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     };
     let lang = page.lang();
     page.title(lang.of("Cluster slots", "集群槽位"))?;
-    page.text(&say!(
-        lang,
-        "{} with keys; mean {}, median {}, p99 {}, heaviest {}. {} with a hash tag.",
-        "{}有 key；平均 {}，中位数 {}，p99 {}，最大 {}。{} 带 hash tag。",
-        human::counted(slots.used, nouns::SLOT, lang),
-        human::bytes(slots.mean.0),
-        human::bytes(slots.p50.0),
-        human::bytes(slots.p99.0),
-        human::bytes(slots.max.0),
-        human::counted(slots.tagged_keys, nouns::KEY, lang),
-    ))?;
+    page.text(&leads::slots(slots, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::SLOT),
         Column::number(heads::KEYS),

@@ -8,9 +8,9 @@ use super::grid::{Cell, Column, Grid, Paint};
 use super::overview::breaking;
 use super::page::{Page, Span, Tone};
 use crate::render::key_text::width;
-use crate::render::words::{heads, known, nouns, say};
+use crate::render::words::{heads, known, nouns, others, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::{Finding, FindingPattern, Report};
+use crate::report::{Finding, FindingPattern, Findings, Report, Worst};
 use crate::units::Bytes;
 
 /// Patterns of each finding.
@@ -56,12 +56,6 @@ pub(in crate::render) fn headline(report: &Report, lang: Lang) -> String {
     let policy = key_text::text(&findings.policy);
     let extends = findings.extends.as_deref().map(key_text::text);
     let extends = extends.map(|base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));
-    let counts: Vec<String> = findings
-        .severities
-        .iter()
-        .filter(|row| row.findings > 0)
-        .map(|row| format!("{} {}", human::count(row.findings), row.severity))
-        .collect();
     let broken = breaking(findings);
     let keys = match broken.keys {
         0 => lang.of("no single key breaks a rule", "没有单个 key 违反规则").to_owned(),
@@ -81,15 +75,22 @@ pub(in crate::render) fn headline(report: &Report, lang: Lang) -> String {
         "策略 {policy}{}，{}：{}；{keys}。`rdblens rules ID` 解释一条规则。",
         extends.unwrap_or_default(),
         human::counted(findings.checked.len() as u64, nouns::RULE, lang),
-        counts.join(lang.of(", ", "，")),
+        severities(findings, lang),
     )
+}
+
+/// `5 must, 3 should`.
+pub(in crate::render) fn severities(findings: &Findings, lang: Lang) -> String {
+    let rows = findings.severities.iter().filter(|row| row.findings > 0);
+    let counts: Vec<String> = rows.map(|row| format!("{} {}", human::count(row.findings), row.severity)).collect();
+    counts.join(lang.of(", ", "，"))
 }
 
 fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
     let about_keys = finding.keys > 0;
     let of = |part: u64, whole: u64| if about_keys { Cell::ShareOf(part, whole) } else { Cell::Absent };
-    let (worst, allowed) =
-        worst(finding).map_or((Cell::Absent, Cell::Absent), |row| measured(row, finding.unit.as_deref(), lang));
+    let worst = worst(finding);
+    let number = measured(finding.unit.as_deref(), lang);
     [
         (&*finding.rule).into(),
         (&*finding.severity).into(),
@@ -99,23 +100,19 @@ fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
         if about_keys || finding.memory > Bytes(0) { finding.memory.into() } else { Cell::Absent },
         of(finding.memory.0, report.totals.memory.0),
         finding.saves.map_or(Cell::Absent, Cell::from),
-        worst,
-        allowed,
+        number(worst.map(|worst| worst.measured)),
+        number(worst.and_then(|worst| worst.allowed)),
     ]
 }
 
-/// The row that is farthest over what is allowed there, or below it where less is worse.
-pub(in crate::render) fn worst(finding: &Finding) -> Option<&FindingPattern> {
-    let distance = |row: &&FindingPattern| row.measured.zip(row.allowed).map(|(one, other)| one.abs_diff(other));
-    let rows = finding.patterns.iter().filter(|row| row.measured.is_some());
-    // Of equals the first, which is the heaviest.
-    rows.rev().max_by_key(distance)
+/// What is farthest from what is allowed; of reports of the first versions, as far as their lists go.
+pub(in crate::render) fn worst(finding: &Finding) -> Option<Worst> {
+    finding.worst.or_else(|| Worst::of(&finding.patterns))
 }
 
-/// What was measured and what is allowed, each with its unit.
-fn measured(row: &FindingPattern, unit: Option<&str>, lang: Lang) -> (Cell, Cell) {
-    let cell = |number: Option<u64>| number.map_or(Cell::Absent, |number| in_unit(number, unit, lang).into());
-    (cell(row.measured), cell(row.allowed))
+/// Makes cells of what was measured and of what is allowed, with the unit.
+fn measured(unit: Option<&str>, lang: Lang) -> impl Fn(Option<u64>) -> Cell {
+    move |number| number.map_or(Cell::Absent, |number| in_unit(number, unit, lang).into())
 }
 
 /// A number of a rule's unit for people.
@@ -148,19 +145,19 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     ]);
     let limit = finding.patterns.first().and_then(|row| row.allowed);
     let alike = finding.patterns.iter().all(|row| row.allowed == limit);
+    let number = measured(finding.unit.as_deref(), lang);
     let shown = page.first(&finding.patterns);
     let shown = &shown[..shown.len().min(PATTERNS_OF_A_FINDING)];
     for row in shown {
-        let (worst, allowed) = measured(row, finding.unit.as_deref(), lang);
         grid.row([
-            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), name),
-            row.owner.as_deref().map_or(Cell::Absent, escaped),
+            row.pattern.as_deref().map_or_else(|| lang.of("the whole snapshot", "整个快照").into(), Cell::name),
+            row.owner.as_deref().map_or(Cell::Absent, Cell::text),
             if row.keys > 0 { row.keys.into() } else { Cell::Absent },
             if row.keys > 0 || row.memory > Bytes(0) { row.memory.into() } else { Cell::Absent },
             row.saves.map_or(Cell::Absent, Cell::from),
-            worst,
+            number(row.measured),
             // One limit for all is in the summary.
-            if alike { Cell::Absent } else { allowed },
+            if alike { Cell::Absent } else { number(row.allowed) },
             row.examples.first().map_or(Cell::Absent, |example| Cell::Name(key_text::key(&example.key.0))),
         ]);
     }
@@ -173,15 +170,6 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
         details(row, finding.unit.as_deref(), page)?;
     }
     page.hanging(Tone::Plain, "→ ", &key_text::text(lang.of(&finding.fix.en, &finding.fix.zh)))
-}
-
-/// What strangers named.
-fn name(text: &str) -> Cell {
-    Cell::Name(key_text::text(text).into_owned())
-}
-
-fn escaped(text: &str) -> Cell {
-    key_text::text(text).into_owned().into()
 }
 
 /// What else is known of a row, behind its pattern.
@@ -229,7 +217,7 @@ fn plain(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> String {
         Value::Array(items) => {
             let shown = items.iter().take(ITEMS_OF_A_DETAIL).map(|item| plain(name, item, unit, lang));
             let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
-            shown.chain(more.map(|more| say!(lang, "{more} more", "另有 {more} 个"))).collect::<Vec<_>>().join(", ")
+            shown.chain(more.map(|more| others(more, lang))).collect::<Vec<_>>().join(", ")
         }
         Value::Object(members) => match NAMES.iter().find_map(|name| members.get(*name)?.as_str()) {
             Some(name) => named(name, members),
@@ -280,32 +268,5 @@ mod tests {
         for value in [json!(null), json!(false), json!([])] {
             assert_eq!(detail_text("sampled", &value, None, Lang::En), None);
         }
-    }
-
-    #[test]
-    fn the_worst_is_the_farthest_from_what_is_allowed_and_of_equals_the_heaviest() {
-        let row = |name: &str, measured, allowed| FindingPattern {
-            pattern: Some(name.to_owned()),
-            measured: Some(measured),
-            allowed: Some(allowed),
-            ..FindingPattern::default()
-        };
-        let name = |patterns: Vec<FindingPattern>| {
-            let finding = Finding {
-                rule: "key.levels".into(),
-                severity: "must".into(),
-                demand: Default::default(),
-                fix: Default::default(),
-                unit: Some("segments".into()),
-                keys: 1,
-                memory: Bytes(1),
-                saves: None,
-                distinct_patterns: 2,
-                patterns,
-            };
-            worst(&finding).and_then(|row| row.pattern.clone())
-        };
-        assert_eq!(name(vec![row("a", 2, 3), row("b", 1, 3), row("c", 1, 3)]).as_deref(), Some("b"));
-        assert_eq!(name(vec![]), None);
     }
 }

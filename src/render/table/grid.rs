@@ -10,7 +10,7 @@ use super::bar;
 use super::page::{Page, Span, Tone};
 use crate::policy::rule::Text;
 use crate::render::human::{self, ByteUnit};
-use crate::render::key_text::{fit, width};
+use crate::render::key_text::{self, fit, width};
 use crate::render::words::heads;
 use crate::render::{Lang, markdown};
 use crate::units::Bytes;
@@ -65,6 +65,16 @@ impl From<Bytes> for Cell {
 }
 
 impl Cell {
+    /// What strangers named, escaped here.
+    pub fn name(raw: &str) -> Cell {
+        Cell::Name(key_text::text(raw).into_owned())
+    }
+
+    /// Text that may hold anything, escaped here.
+    pub fn text(raw: &str) -> Cell {
+        Cell::Text(key_text::text(raw).into_owned())
+    }
+
     fn format(&self, unit: ByteUnit) -> String {
         match self {
             Cell::Text(text) | Cell::Name(text) => text.clone(),

@@ -19,19 +19,9 @@ pub(super) fn section(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     if !changes.is_empty() {
         let shown = page.first(&changes);
         page.gap()?;
-        let mut grid = Grid::new([
-            Column::text(heads::NONE),
-            Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(20),
-            Column::number(heads::KEYS_BEFORE).spare(2),
-            Column::number(heads::KEYS).spare(1),
-            Column::number(heads::MEMORY_BEFORE),
-            Column::number(heads::MEMORY),
-            Column::text(heads::CHANGE),
-        ]);
+        let mut grid = Grid::new([&[Column::text(heads::NONE)], &pattern_columns()[..]].concat());
         for (fate, change) in shown {
-            let [pattern, keys_before, keys, memory_before, memory, difference] = pattern(change);
-            let fate = known::fate(*fate, lang).into();
-            grid.row([fate, pattern, keys_before, keys, memory_before, memory, difference]);
+            grid.row([&[known::fate(*fate, lang).into()], &pattern(change)[..]].concat());
         }
         grid.print(page)?;
         let all = since.patterns.counts.certain().max(changes.len() as u64);
@@ -127,6 +117,18 @@ pub(super) fn totals(before: Weight, after: Weight, types: &[TypeChange], page: 
     grid.print(page)
 }
 
+/// The columns of [`pattern`].
+pub(super) fn pattern_columns() -> [Column; 6] {
+    [
+        Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(20),
+        Column::number(heads::KEYS_BEFORE).spare(2),
+        Column::number(heads::KEYS).spare(1),
+        Column::number(heads::MEMORY_BEFORE),
+        Column::number(heads::MEMORY),
+        Column::text(heads::CHANGE),
+    ]
+}
+
 /// A pattern with keys and memory before and after, and the difference.
 pub(super) fn pattern(change: &PatternChange) -> [Cell; 6] {
     let keys = |weight: Option<Weight>| weight.map_or(Cell::Absent, |weight| weight.keys.into());
@@ -136,7 +138,7 @@ pub(super) fn pattern(change: &PatternChange) -> [Cell; 6] {
         _ => String::new(),
     };
     [
-        key_text::text(&change.pattern).into_owned().into(),
+        Cell::text(&change.pattern),
         keys(change.before),
         keys(change.after),
         memory(change.before),

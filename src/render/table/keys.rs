@@ -4,9 +4,9 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid};
 use super::page::Page;
-use super::source::common_folder;
+use super::source::own_part;
 use crate::policy::rule::Text;
-use crate::render::words::{heads, nouns, say};
+use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{KeyRow, Report};
 
@@ -29,16 +29,7 @@ pub(super) fn big(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     } else {
         lang.of("Big keys", "大 key")
     })?;
-    let mut limits = say!(
-        lang,
-        "strings over {}, collections over {} elements",
-        "string 超过 {}，集合类型超过 {} 个元素",
-        human::bytes(big.rules.string_bytes),
-        human::count(big.rules.elements)
-    );
-    if let Some(memory) = big.rules.memory {
-        limits.push_str(&say!(lang, ", any key over {}", "，任意 key 超过 {}", human::bytes(memory.0)));
-    }
+    let limits = leads::big(&big.rules, lang);
     let expiring = match big.expiring {
         0 => lang.of("none of them expires", "均不会过期").to_owned(),
         n => say!(
@@ -115,7 +106,6 @@ fn list(report: &Report, page: &mut Page<'_>, rows: &[KeyRow]) -> io::Result<()>
 }
 
 fn key_grid(report: &Report) -> Grid {
-    let expires = if report.expiry.reference_time.is_some() { heads::EXPIRES_IN } else { heads::EXPIRES };
     Grid::new([
         Column::text(heads::KEY).shrink(24),
         Column::number(heads::DB).spare(if report.databases.len() > 1 { 0 } else { 5 }),
@@ -124,7 +114,7 @@ fn key_grid(report: &Report) -> Grid {
         Column::number(heads::LENGTH).spare(3),
         Column::number(heads::MEMORY),
         Column::number(heads::SHARE).bars().spare(2),
-        Column::number(expires).spare(1),
+        Column::number(expires(report)).spare(1),
         Column::text(heads::FILE).shrink(12).spare(2),
     ])
 }
@@ -139,14 +129,13 @@ fn key_row(report: &Report, row: &KeyRow, lang: Lang) -> [Cell; 9] {
         row.memory.into(),
         Cell::ShareOf(row.memory.0, report.totals.memory.0),
         expiry(report, row, lang).into(),
-        row.source.as_deref().map_or(Cell::Absent, |source| Cell::Name(file(report, source))),
+        row.source.as_deref().map_or(Cell::Absent, |source| Cell::name(own_part(&report.source.files, source))),
     ]
 }
 
-/// The file of a key, without the folders that all files are in.
-fn file(report: &Report, source: &str) -> String {
-    let own = source.get(common_folder(&report.source.files)..).unwrap_or(source);
-    key_text::text(own).into_owned()
+/// The heading of what [`expiry`] says.
+pub(in crate::render) fn expires(report: &Report) -> Text {
+    if report.expiry.reference_time.is_some() { heads::EXPIRES_IN } else { heads::EXPIRES }
 }
 
 /// Time left, where there is a time to hold it against.
@@ -166,16 +155,7 @@ pub(super) fn streams(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     };
     let lang = page.lang();
     page.title(lang.of("Streams", "Stream"))?;
-    page.text(&say!(
-        lang,
-        "{} with {} in {}; {}, {} not acknowledged.",
-        "{}，共 {}，占 {}；{}，{}未确认。",
-        human::counted(streams.keys, nouns::STREAM, lang),
-        human::counted(streams.entries, nouns::MESSAGE, lang),
-        human::bytes(streams.memory.0),
-        human::counted(streams.groups, nouns::CONSUMER_GROUP, lang),
-        human::counted(streams.pending, nouns::MESSAGE, lang),
-    ))?;
+    page.text(&leads::streams(streams, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::STREAM).shrink(24),
         Column::number(heads::DB).spare(2),

@@ -15,10 +15,10 @@ pub(super) mod instance;
 pub(super) mod keys;
 pub(super) mod overview;
 pub(super) mod page;
-mod patterns;
-mod policy;
+pub(super) mod patterns;
+pub(super) mod policy;
 pub(super) mod source;
-mod what_if;
+pub(super) mod what_if;
 
 use std::io::{self, Write};
 

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::findings::severities;
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
 use crate::render::words::{heads, known, nouns, say};
@@ -139,15 +140,19 @@ fn amount(report: &Report, lang: Lang) -> Vec<String> {
     if report.databases.len() > 1 {
         facts.push(human::counted(report.databases.len() as u64, nouns::DATABASE, lang));
     }
-    if let Some((first, others)) = report.source.files.split_first() {
-        let alike = others.iter().all(|file| file.checksum == first.checksum);
-        let checksum =
-            if alike { known::checksum(first.checksum, lang) } else { lang.of("differs by file", "因文件而异") };
-        facts.push(say!(lang, "checksum {checksum}", "校验和{checksum}"));
-    }
+    facts.extend(checksum(&report.source.files, lang));
     facts.push(human::counted(totals.elements, nouns::ELEMENT, lang));
     facts.push(say!(lang, "{} of names", "键名 {}", human::bytes(totals.name_bytes.0)));
     facts
+}
+
+/// The checksums of all files; nothing without a file.
+pub(in crate::render) fn checksum(files: &[SourceFile], lang: Lang) -> Option<String> {
+    let (first, others) = files.split_first()?;
+    let alike = others.iter().all(|file| file.checksum == first.checksum);
+    let checksum =
+        if alike { known::checksum(first.checksum, lang) } else { lang.of("differs by file", "因文件而异") };
+    Some(say!(lang, "checksum {checksum}", "校验和{checksum}"))
 }
 
 /// The table of the first screen.
@@ -180,11 +185,11 @@ impl Answers {
     fn dominant(&mut self, report: &Report) {
         let lang = self.lang;
         if let Some(node) = report.prefixes.tree.first().map(dominant_prefix) {
-            let prefix = Cell::Name(key_text::text(&node.prefix).into_owned());
+            let prefix = Cell::name(&node.prefix);
             self.add(Tone::Plain, lang.of("heaviest prefix", "最大前缀"), prefix, node.keys, node.memory);
         }
         if let Some(row) = report.patterns.list.first() {
-            let pattern = Cell::Name(key_text::text(&row.pattern).into_owned());
+            let pattern = Cell::name(&row.pattern);
             self.add(Tone::Plain, lang.of("heaviest pattern", "最大模式"), pattern, row.keys, row.memory);
         }
         if let Some(row) = report.types.first() {
@@ -205,19 +210,11 @@ impl Answers {
     fn findings(&mut self, report: &Report) {
         let lang = self.lang;
         let findings = &report.findings;
-        let broken = findings.severities.iter().filter(|row| row.findings > 0);
-        let counts: Vec<String> =
-            broken.map(|row| format!("{} {}", human::count(row.findings), row.severity)).collect();
+        let counts = severities(findings, lang);
         if !counts.is_empty() {
             let Weight { keys, memory } = breaking(findings);
             let what = say!(lang, "! policy {}", "! 策略 {}", key_text::text(&findings.policy));
-            self.add(
-                Tone::Warning,
-                &key_text::fit(&what, POLICY_COLUMNS),
-                counts.join(lang.of(", ", "，")).into(),
-                keys,
-                memory,
-            );
+            self.add(Tone::Warning, &key_text::fit(&what, POLICY_COLUMNS), counts.into(), keys, memory);
         }
         let big = &report.big_keys;
         let expiring = match big.expiring {

@@ -4,7 +4,7 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
-use crate::render::words::{heads, nouns, say};
+use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{Example, Hidden, NamingRule, PatternRow, PatternWeight, PrefixNode, Prefixes, Report};
 use crate::units::Bytes;
@@ -23,15 +23,7 @@ pub(super) fn without_ttl(report: &Report, page: &mut Page<'_>) -> io::Result<()
     }
     let lang = page.lang();
     page.title(lang.of("Keys without TTL", "无 TTL 的 key"))?;
-    page.text(&say!(
-        lang,
-        "{} ({}) with {} never expire; {} of all memory.",
-        "{}（{}）永不过期，占 {}，为总内存的 {}。",
-        human::counted(no_ttl.keys, nouns::KEY, lang),
-        human::share(no_ttl.share),
-        human::bytes(no_ttl.memory.0),
-        human::share_of(no_ttl.memory.0, report.totals.memory.0),
-    ))?;
+    page.text(&leads::without_ttl(report, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
         Column::number(heads::KEYS),
@@ -42,7 +34,7 @@ pub(super) fn without_ttl(report: &Report, page: &mut Page<'_>) -> io::Result<()
     let shown = page.first(&no_ttl.patterns);
     for row in shown {
         let share = Cell::ShareOf(row.memory.0, report.totals.memory.0);
-        grid.row([pattern(&row.pattern), row.keys.into(), row.memory.into(), share, first_example(row)]);
+        grid.row([Cell::name(&row.pattern), row.keys.into(), row.memory.into(), share, first_example(row)]);
     }
     grid.print(page)?;
     page.more(shown.len(), no_ttl.patterns.len())
@@ -80,7 +72,7 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         hidden += rule.patterns.len() - shown.len();
         for row in shown {
             let rule = (&*rule.rule).into();
-            places.row([pattern(&row.pattern), rule, row.keys.into(), row.memory.into(), first_example(row)]);
+            places.row([Cell::name(&row.pattern), rule, row.keys.into(), row.memory.into(), first_example(row)]);
         }
     }
     rules.print(page)?;
@@ -96,7 +88,7 @@ fn rule_row(report: &Report, rule: &NamingRule, lang: Lang) -> [Cell; 6] {
         rule.keys.into(),
         Cell::ShareOf(rule.keys, report.totals.keys),
         rule.memory.into(),
-        key_text::text(lang.of(&rule.demand.en, &rule.demand.zh)).into_owned().into(),
+        Cell::text(lang.of(&rule.demand.en, &rule.demand.zh)),
     ]
 }
 
@@ -119,7 +111,7 @@ pub(super) fn prefixes(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         ]),
         lang: page.lang(),
         memory: report.totals.memory,
-        least: if is_usual_cut(prefixes) { lightest_shown(&prefixes.tree) } else { Bytes(0) },
+        least: if is_usual_cut(prefixes) { lightest(&prefixes.tree, TREE_ROWS) } else { Bytes(0) },
         room: TREE_ROWS,
     };
     tree.level("", 0, &prefixes.tree, prefixes.hidden);
@@ -192,9 +184,8 @@ fn is_usual_cut(prefixes: &Prefixes) -> bool {
     prefixes.depth == usize::from(Prefixes::USUAL_DEPTH) && prefixes.min_share == Prefixes::USUAL_MIN_SHARE
 }
 
-/// The weight of the last of the [`TREE_ROWS`] heaviest nodes. No node is heavier than its parent, so what weighs more
-/// hangs together.
-fn lightest_shown(tree: &[PrefixNode]) -> Bytes {
+/// The weight of the last of the `most` heaviest nodes. No node is heavier than its parent, so what weighs more hangs together.
+pub(in crate::render) fn lightest(tree: &[PrefixNode], most: usize) -> Bytes {
     let mut weights = Vec::new();
     let mut waiting: Vec<&PrefixNode> = tree.iter().collect();
     while let Some(node) = waiting.pop() {
@@ -202,7 +193,7 @@ fn lightest_shown(tree: &[PrefixNode]) -> Bytes {
         waiting.extend(&node.children);
     }
     weights.sort_unstable_by(|a, b| b.cmp(a));
-    weights.get(TREE_ROWS - 1).copied().unwrap_or_default()
+    weights.get(most.saturating_sub(1)).copied().unwrap_or_default()
 }
 
 /// The heaviest patterns.
@@ -236,7 +227,7 @@ pub(super) fn heaviest(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 fn pattern_row(row: &PatternRow) -> [Cell; 8] {
     let types: Vec<&str> = row.types.iter().map(|of_type| of_type.kind.name()).collect();
     [
-        pattern(&row.pattern),
+        Cell::name(&row.pattern),
         row.keys.into(),
         row.memory.into(),
         Cell::Share(row.share),
@@ -245,10 +236,6 @@ fn pattern_row(row: &PatternRow) -> [Cell; 8] {
         types.join(" ").into(),
         example(&row.example),
     ]
-}
-
-fn pattern(name: &str) -> Cell {
-    Cell::Name(key_text::text(name).into_owned())
 }
 
 fn first_example(row: &PatternWeight) -> Cell {

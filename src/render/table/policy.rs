@@ -4,8 +4,8 @@ use std::io;
 
 use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
-use crate::render::words::{heads, nouns, say};
-use crate::render::{Lang, human, key_text};
+use crate::render::words::{heads, leads, others};
+use crate::render::{Lang, key_text};
 use crate::report::{Report, RuleWeight};
 
 /// Rules that are named of one owner or pattern.
@@ -44,14 +44,14 @@ fn owners(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(owners);
     for row in shown {
         grid.row([
-            row.owner.as_deref().map_or_else(|| page.lang().of("nobody", "无人负责").into(), escaped),
-            row.contact.as_deref().map_or(Cell::Absent, escaped),
+            row.owner.as_deref().map_or_else(|| page.lang().of("nobody", "无人负责").into(), Cell::text),
+            row.contact.as_deref().map_or(Cell::Absent, Cell::text),
             row.keys.into(),
             row.memory.into(),
             Cell::ShareOf(row.memory.0, report.totals.memory.0),
             row.without_ttl.map_or(Cell::Absent, |without| Cell::ShareOf(without.keys, row.keys)),
             row.broken.keys.into(),
-            rules(&row.rules, page.lang()),
+            rules(&row.rules, page.lang()).map_or(Cell::Absent, Cell::from),
         ]);
     }
     grid.print(page)?;
@@ -73,29 +73,22 @@ fn patterns(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     ]);
     let shown = page.first(patterns);
     for row in shown {
-        let owner = row.owner.as_deref().map_or(Cell::Absent, escaped);
-        grid.row([name(&row.pattern), owner, row.keys.into(), row.memory.into(), rules(&row.rules, page.lang())]);
+        let owner = row.owner.as_deref().map_or(Cell::Absent, Cell::text);
+        let rules = rules(&row.rules, page.lang()).map_or(Cell::Absent, Cell::from);
+        grid.row([Cell::name(&row.pattern), owner, row.keys.into(), row.memory.into(), rules]);
     }
     grid.print(page)?;
     page.more(shown.len(), patterns.len())
 }
 
-/// The gravest rules by name.
-fn rules(rules: &[RuleWeight], lang: Lang) -> Cell {
-    if rules.is_empty() {
-        return Cell::Absent;
-    }
+/// The gravest rules by name; none of none.
+pub(in crate::render) fn rules(rules: &[RuleWeight], lang: Lang) -> Option<String> {
     let mut names: Vec<String> =
         rules.iter().take(RULES_OF_A_ROW).map(|rule| format!("{} {}", rule.severity, rule.rule)).collect();
     if let Some(more) = rules.len().checked_sub(RULES_OF_A_ROW).filter(|more| *more > 0) {
         names.push(others(more, lang));
     }
-    names.join(lang.of(", ", "，")).into()
-}
-
-/// What is not named.
-fn others(more: usize, lang: Lang) -> String {
-    say!(lang, "{more} more", "另有 {more} 个")
+    (!names.is_empty()).then(|| names.join(lang.of(", ", "，")))
 }
 
 /// How the dictionary fits.
@@ -103,24 +96,7 @@ fn dictionary(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let Some(fit) = &report.findings.dictionary else { return Ok(()) };
     let lang = page.lang();
     page.title(lang.of("Data dictionary", "数据字典"))?;
-    let used = fit.entries.len().saturating_sub(fit.unused.len());
-    let unregistered = match fit.unregistered.keys {
-        0 => lang.of("every key is registered", "所有 key 均已登记").to_owned(),
-        keys => say!(
-            lang,
-            "{} ({}) with {} match no entry",
-            "{}（{}，占 {}）不匹配任何条目",
-            human::counted(keys, nouns::KEY, lang),
-            human::share_of(keys, report.totals.keys),
-            human::bytes(fit.unregistered.memory.0),
-        ),
-    };
-    let entries = human::counted(fit.entries.len() as u64, nouns::DICTIONARY_ENTRY, lang);
-    page.text(&say!(
-        lang,
-        "{entries}, {used} of them with keys; {unregistered}.",
-        "{entries}，其中 {used} 个有 key；{unregistered}。"
-    ))?;
+    page.text(&leads::dictionary(report, fit, lang))?;
     let mut grid = Grid::new([
         Column::text(heads::ENTRY).shrink(24),
         Column::text(heads::OWNER).shrink(8).spare(1),
@@ -133,12 +109,12 @@ fn dictionary(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     let shown = page.first(&entries);
     for entry in shown {
         grid.row([
-            name(&entry.pattern),
-            entry.owner.as_deref().map_or(Cell::Absent, escaped),
+            Cell::name(&entry.pattern),
+            entry.owner.as_deref().map_or(Cell::Absent, Cell::text),
             entry.keys.into(),
             entry.memory.into(),
             Cell::ShareOf(entry.without_ttl.keys, entry.keys),
-            entry.note.as_deref().map_or(Cell::Absent, escaped),
+            entry.note.as_deref().map_or(Cell::Absent, Cell::text),
         ]);
     }
     grid.print(page)?;
@@ -171,7 +147,7 @@ fn budgets(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     for row in shown {
         let tone = if row.memory > row.allowed { Tone::Warning } else { Tone::Plain };
         let used = Cell::ShareOf(row.memory.0, row.allowed.0);
-        grid.toned(tone, [name(&row.pattern), row.keys.into(), row.memory.into(), row.allowed.into(), used]);
+        grid.toned(tone, [Cell::name(&row.pattern), row.keys.into(), row.memory.into(), row.allowed.into(), used]);
     }
     grid.print(page)?;
     page.more(shown.len(), budgets.len())
@@ -192,18 +168,9 @@ fn exempted(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     ]);
     let shown = page.first(exempted);
     for row in shown {
-        let reason = escaped(&row.reason);
-        grid.row([name(&row.pattern), (&*row.rule).into(), row.keys.into(), row.memory.into(), reason]);
+        let reason = Cell::text(&row.reason);
+        grid.row([Cell::name(&row.pattern), (&*row.rule).into(), row.keys.into(), row.memory.into(), reason]);
     }
     grid.print(page)?;
     page.more(shown.len(), exempted.len())
-}
-
-/// What strangers named.
-fn name(text: &str) -> Cell {
-    Cell::Name(key_text::text(text).into_owned())
-}
-
-fn escaped(text: &str) -> Cell {
-    key_text::text(text).into_owned().into()
 }

@@ -66,17 +66,22 @@ pub(in crate::render) fn common_folder(files: &[SourceFile]) -> usize {
     first.name.as_bytes()[..shared].iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1)
 }
 
+/// A file's name without the folders that all files are in.
+pub(in crate::render) fn own_part<'n>(files: &[SourceFile], name: &'n str) -> &'n str {
+    name.get(common_folder(files)..).unwrap_or(name)
+}
+
 fn file_row(file: &SourceFile, name: &str, lang: Lang) -> [Cell; 10] {
     [
-        Cell::Name(key_text::text(name).into_owned()),
-        key_text::text(&known::form(&file.container, lang)).into_owned().into(),
+        Cell::name(name),
+        Cell::text(&known::form(&file.container, lang)),
         u64::from(file.rdb_version).into(),
         file.bytes.into(),
         file.trailing_bytes.map_or(Cell::Absent, Cell::from),
         file.keys.into(),
         file.memory.into(),
         known::checksum(file.checksum, lang).into(),
-        key_text::text(&known::server(&file.server, lang)).into_owned().into(),
+        Cell::text(&known::server(&file.server, lang)),
         file.ctime.map_or(Cell::Absent, |ctime| human::time_of_seconds(ctime).into()),
     ]
 }
@@ -170,7 +175,7 @@ pub(super) fn types(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
         let bytes_not_elements = row.kind == Kind::String;
         grid.row([
             row.kind.name().into(),
-            key_text::text(&row.encoding).into_owned().into(),
+            Cell::text(&row.encoding),
             row.keys.into(),
             if bytes_not_elements { Cell::Absent } else { row.elements.into() },
             row.memory.into(),

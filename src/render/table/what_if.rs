@@ -11,7 +11,7 @@ use crate::report::{Alternative, Report, WhatIf};
 use crate::units::Bytes;
 
 /// Alternatives have long names; columns are headed by their numbers.
-const NUMBERS: [&str; MAX_ALTERNATIVES] = ["1", "2", "3", "4", "5", "6", "7", "8"];
+pub(in crate::render) const NUMBERS: [&str; MAX_ALTERNATIVES] = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
 /// The alternatives in full, then where the difference is; nothing if none was asked about.
 pub(super) fn what_if(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
@@ -62,8 +62,8 @@ fn alternatives(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
         let Alternative { ask, model, memory, tables, total, .. } = alternative;
         grid.row([
             (*number).into(),
-            key_text::text(ask).into_owned().into(),
-            key_text::text(model).into_owned().into(),
+            Cell::text(ask),
+            Cell::text(model),
             (*memory).into(),
             human::change(base.memory.0, memory.0).into(),
             known(*tables),
@@ -109,7 +109,7 @@ fn differences(what_if: &WhatIf, page: &mut Page<'_>) -> io::Result<()> {
         );
     }
     for row in page.first(&what_if.patterns) {
-        let pattern = Cell::Name(key_text::text(&row.pattern).into_owned());
+        let pattern = Cell::name(&row.pattern);
         add(Tone::Plain, lang.of("pattern", "模式"), pattern, row.memory, &mut row.alternatives.iter().copied());
     }
     grid.print(page)

@@ -4,11 +4,15 @@
 //!
 //! - `heads`: the headings of columns;
 //! - `nouns`: what is counted;
+//! - `leads`: what sections say before they list anything;
 //! - `known`: words that reports are made with in English, such as the state of a checksum.
 
 pub(in crate::render) mod heads;
 pub mod known;
+pub(in crate::render) mod leads;
 pub mod nouns;
+
+use crate::render::Lang;
 
 /// A sentence in the language asked for: `say!(lang, "{n} left", "剩余 {n}")`, with arguments as of `format!`. Both texts
 /// have to use every argument that is passed.
@@ -23,9 +27,14 @@ macro_rules! say {
 
 pub(crate) use say;
 
+/// Of a list in a line: those that are not named.
+pub(in crate::render) fn others(more: usize, lang: Lang) -> String {
+    say!(lang, "{more} more", "另有 {more} 个")
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::render::Lang;
+    use super::*;
 
     #[test]
     fn a_sentence_takes_its_arguments_in_any_order() {

@@ -64,8 +64,8 @@ fn view(report: &Report, at: usize, finding: &Finding, lang: Lang, caps: Caps) -
     let mut figure = |head, text: Option<String>| figures.extend(text.map(|text| (lang.pick(head), text)));
     let worst = worst(finding);
     let measured = |number: Option<u64>| number.map(|number| in_unit(number, finding.unit.as_deref(), lang));
-    figure(heads::WORST, measured(worst.and_then(|row| row.measured)));
-    figure(heads::ALLOWED, measured(worst.and_then(|row| row.allowed)));
+    figure(heads::WORST, measured(worst.map(|worst| worst.measured)));
+    figure(heads::ALLOWED, measured(worst.and_then(|worst| worst.allowed)));
     figure(heads::SAVES, finding.saves.map(|saves| human::bytes(saves.0)));
     figure(heads::PATTERNS, Some(finding.distinct_patterns).filter(|n| *n > 0).map(human::count));
     let shown = &finding.patterns[..finding.patterns.len().min(caps.inner)];

@@ -3,9 +3,9 @@
 use super::section;
 use crate::render::html::names::Name;
 use crate::render::html::view::{Block, Caps, Cell, Column, Section, Table};
-use crate::render::table::keys::{LENGTH, expiry};
-use crate::render::table::source::common_folder;
-use crate::render::words::{heads, nouns, say};
+use crate::render::table::keys::{LENGTH, expires, expiry};
+use crate::render::table::source::own_part;
+use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{KeyRow, Report};
 
@@ -33,25 +33,11 @@ pub fn big(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
             human::count(n)
         ),
     };
-    let section = section("big-keys", title).lead(format!("{lead} {blocking}")).lead(limits(report, lang));
+    let (limits, length) = (leads::big(&big.rules, lang), lang.pick(LENGTH));
+    let limits = say!(lang, "Big are {limits}. {length}", "大 key 指：{limits}。{length}");
+    let section = section("big-keys", title).lead(format!("{lead} {blocking}")).lead(limits);
     let table = list(report, title, &big.list, big.keys, lang, caps);
     Some(section.with(Block::Table(table)))
-}
-
-/// What counts as big.
-fn limits(report: &Report, lang: Lang) -> String {
-    let rules = &report.big_keys.rules;
-    let memory = rules.memory.map_or_else(String::new, |memory| {
-        say!(lang, ", any key over {}", "，任意 key 超过 {}", human::bytes(memory.0))
-    });
-    say!(
-        lang,
-        "Big are strings over {}, collections over {} elements{memory}. {length}",
-        "大 key 指：string 超过 {}，集合类型超过 {} 个元素{memory}。{length}",
-        human::bytes(rules.string_bytes),
-        human::count(rules.elements),
-        length = lang.pick(LENGTH),
-    )
 }
 
 /// The heaviest keys and the longest collections.
@@ -81,7 +67,6 @@ pub fn heaviest(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
 }
 
 fn list(report: &Report, title: &str, rows: &[KeyRow], all: u64, lang: Lang, caps: Caps) -> Table {
-    let expires = if report.expiry.reference_time.is_some() { heads::EXPIRES_IN } else { heads::EXPIRES };
     let columns = [
         Column::text(heads::KEY, lang),
         Column::number(heads::DB, lang).spare(),
@@ -90,7 +75,7 @@ fn list(report: &Report, title: &str, rows: &[KeyRow], all: u64, lang: Lang, cap
         Column::number(heads::LENGTH, lang).spare(),
         Column::number(heads::MEMORY, lang),
         Column::number(heads::OF_MEMORY, lang).spare(),
-        Column::number(expires, lang),
+        Column::number(expires(report), lang),
         Column::text(heads::FILE, lang).spare(),
     ];
     let several = report.databases.len() > 1;
@@ -104,7 +89,7 @@ fn list(report: &Report, title: &str, rows: &[KeyRow], all: u64, lang: Lang, cap
             Cell::bytes(row.memory),
             Cell::share(row.memory.0, report.totals.memory.0),
             Cell::Number(expiry(report, row, lang), raw_expiry(row)),
-            Cell::opt(row.source.as_deref().map(|source| own_part(report, source))),
+            Cell::opt(row.source.as_deref().map(|source| own_part(&report.source.files, source))),
         ]
     });
     table.compact()
@@ -115,25 +100,10 @@ fn raw_expiry(row: &KeyRow) -> u64 {
     row.expires_at.map_or(u64::MAX, |at| u64::try_from(at.0).unwrap_or(0))
 }
 
-/// A file's name without the folders that all files are in.
-fn own_part<'s>(report: &Report, source: &'s str) -> &'s str {
-    source.get(common_folder(&report.source.files)..).unwrap_or(source)
-}
-
 /// Streams with their groups and what those left unacknowledged.
 pub fn streams(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
     let streams = report.streams.as_ref().filter(|streams| streams.keys > 0)?;
     let title = lang.of("Streams", "Stream");
-    let lead = say!(
-        lang,
-        "{} with {} in {}; {}, {} not acknowledged.",
-        "{}，共 {}，占 {}；{}，{}未确认。",
-        human::counted(streams.keys, nouns::STREAM, lang),
-        human::counted(streams.entries, nouns::MESSAGE, lang),
-        human::bytes(streams.memory.0),
-        human::counted(streams.groups, nouns::CONSUMER_GROUP, lang),
-        human::counted(streams.pending, nouns::MESSAGE, lang),
-    );
     let columns = [
         Column::text(heads::STREAM, lang),
         Column::number(heads::DB, lang).spare(),
@@ -152,5 +122,5 @@ pub fn streams(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
             Cell::bytes(row.memory),
         ]
     });
-    Some(section("streams", title).lead(lead).with(Block::Table(table)))
+    Some(section("streams", title).lead(leads::streams(streams, lang)).with(Block::Table(table)))
 }

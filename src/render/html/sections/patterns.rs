@@ -4,7 +4,7 @@ use super::section;
 use crate::render::html::names::Name;
 use crate::render::html::treemap::treemap;
 use crate::render::html::view::{Block, Caps, Cell, Column, Section, Table};
-use crate::render::words::{heads, nouns, say};
+use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Example, Report};
 
@@ -61,15 +61,6 @@ pub fn without_ttl(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
         return None;
     }
     let title = lang.of("Keys without TTL", "无 TTL 的 key");
-    let lead = say!(
-        lang,
-        "{} ({}) with {} never expire; {} of all memory.",
-        "{}（{}）永不过期，占 {}，为总内存的 {}。",
-        human::counted(no_ttl.keys, nouns::KEY, lang),
-        human::share(no_ttl.share),
-        human::bytes(no_ttl.memory.0),
-        human::share_of(no_ttl.memory.0, report.totals.memory.0),
-    );
     let columns = [
         Column::text(heads::PATTERN, lang),
         Column::number(heads::KEYS, lang),
@@ -87,7 +78,7 @@ pub fn without_ttl(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
             example(row.examples.first()),
         ]
     });
-    Some(section("without-ttl", title).lead(lead).with(Block::Table(table)))
+    Some(section("without-ttl", title).lead(leads::without_ttl(report, lang)).with(Block::Table(table)))
 }
 
 fn example(example: Option<&Example>) -> Cell {

@@ -3,12 +3,10 @@
 use super::section;
 use crate::render::html::names::Name;
 use crate::render::html::view::{Block, Caps, Cell, Column, Prose, Section, Table};
-use crate::render::words::{heads, nouns, say};
+use crate::render::table::policy::rules;
+use crate::render::words::{heads, leads, say};
 use crate::render::{Lang, human};
-use crate::report::{BaselineRow, Findings, Report, RuleWeight};
-
-/// Rules that are named of one owner or pattern.
-const RULES_OF_A_ROW: usize = 3;
+use crate::report::{BaselineRow, Findings, Report};
 
 /// What is new, worse and fixed since an earlier report.
 pub fn baseline(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
@@ -111,7 +109,7 @@ fn by_owner(report: &Report, lang: Lang, caps: Caps) -> Option<Titled> {
             Cell::share(row.memory.0, report.totals.memory.0),
             row.without_ttl.map_or(Cell::Absent, |without| Cell::portion(without.keys, row.keys)),
             Cell::count(row.broken.keys),
-            rules(&row.rules, lang),
+            rules(&row.rules, lang).map_or(Cell::Absent, Cell::Text),
         ]
     });
     (!owners.is_empty()).then(|| (title, table.compact()))
@@ -134,46 +132,17 @@ fn by_pattern(report: &Report, lang: Lang, caps: Caps) -> Option<Titled> {
             Cell::opt(row.owner.as_deref()),
             Cell::count(row.keys),
             Cell::bytes(row.memory),
-            rules(&row.rules, lang),
+            rules(&row.rules, lang).map_or(Cell::Absent, Cell::Text),
         ]
     });
     (!patterns.is_empty()).then(|| (title, table.compact()))
 }
 
-/// The gravest rules by name.
-fn rules(rules: &[RuleWeight], lang: Lang) -> Cell {
-    if rules.is_empty() {
-        return Cell::Absent;
-    }
-    let mut names: Vec<String> =
-        rules.iter().take(RULES_OF_A_ROW).map(|rule| format!("{} {}", rule.severity, rule.rule)).collect();
-    if let Some(more) = rules.len().checked_sub(RULES_OF_A_ROW).filter(|more| *more > 0) {
-        names.push(say!(lang, "{more} more", "另有 {more} 个"));
-    }
-    Cell::Text(names.join(lang.of(", ", "，")))
-}
-
 /// How the dictionary fits, in words.
 fn fit(report: &Report, lang: Lang) -> Option<Prose> {
     let fit = report.findings.dictionary.as_ref()?;
-    let used = fit.entries.len().saturating_sub(fit.unused.len());
-    let entries = human::counted(fit.entries.len() as u64, nouns::DICTIONARY_ENTRY, lang);
-    let unregistered = match fit.unregistered.keys {
-        0 => lang.of("every key is registered", "所有 key 均已登记").to_owned(),
-        keys => say!(
-            lang,
-            "{} ({}) with {} match no entry",
-            "{}（{}，占 {}）不匹配任何条目",
-            human::counted(keys, nouns::KEY, lang),
-            human::share_of(keys, report.totals.keys),
-            human::bytes(fit.unregistered.memory.0),
-        ),
-    };
-    Some(Prose(say!(
-        lang,
-        "Data dictionary: {entries}, {used} of them with keys; {unregistered}.",
-        "数据字典：{entries}，其中 {used} 个有 key；{unregistered}。"
-    )))
+    let fit = leads::dictionary(report, fit, lang);
+    Some(Prose(say!(lang, "Data dictionary: {fit}", "数据字典：{fit}")))
 }
 
 fn entries(findings: &Findings, lang: Lang, caps: Caps) -> Option<Titled> {

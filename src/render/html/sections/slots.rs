@@ -6,7 +6,7 @@ use super::section;
 use crate::render::html::charts::{Strip, StripCell, step};
 use crate::render::html::names::Name;
 use crate::render::html::view::{Block, Caps, Cell, Column, Section, Table};
-use crate::render::words::{heads, nouns, say};
+use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Report, SlotRange};
 use crate::units::Bytes;
@@ -21,17 +21,6 @@ const MOST_RANGES: usize = 256;
 pub fn slots(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
     let slots = report.slots.as_ref().filter(|slots| slots.used > 0)?;
     let title = lang.of("Cluster slots", "集群槽位");
-    let lead = say!(
-        lang,
-        "{} with keys; mean {}, median {}, p99 {}, heaviest {}. {} with a hash tag.",
-        "{}有 key；平均 {}，中位数 {}，p99 {}，最大 {}。{} 带 hash tag。",
-        human::counted(slots.used, nouns::SLOT, lang),
-        human::bytes(slots.mean.0),
-        human::bytes(slots.p50.0),
-        human::bytes(slots.p99.0),
-        human::bytes(slots.max.0),
-        human::counted(slots.tagged_keys, nouns::KEY, lang),
-    );
     let columns = [
         Column::number(heads::SLOT, lang),
         Column::number(heads::KEYS, lang).spare(),
@@ -48,7 +37,7 @@ pub fn slots(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
             Cell::name(Name::key(&row.example.key.0)),
         ]
     });
-    let section = section("slots", title).lead(lead);
+    let section = section("slots", title).lead(leads::slots(slots, lang));
     Some(match Ranges::of(&slots.ranges) {
         Some(ranges) => section
             .with(Block::Strip(ranges.strip(lang)))

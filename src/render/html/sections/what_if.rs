@@ -4,13 +4,11 @@ use super::section;
 use crate::policy::rule::Text;
 use crate::render::html::names::{Name, sentence};
 use crate::render::html::view::{Block, Caps, Cell, Column, Prose, Section, Table};
+use crate::render::table::what_if::NUMBERS;
 use crate::render::words::heads;
 use crate::render::{Lang, human};
 use crate::report::{Report, WhatIf};
 use crate::units::Bytes;
-
-/// Alternatives have long names; columns are headed by their numbers.
-const NUMBERS: [&str; 8] = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
 /// The alternatives in full, then where the difference is.
 pub fn what_if(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {

@@ -1,0 +1,84 @@
+//! What sections say below their headings before they list anything, for all forms that people read.
+
+use super::{nouns, say};
+use crate::render::{Lang, human};
+use crate::report::{BigRules, DictionaryFit, Report, Slots, Streams};
+
+/// What counts as a big key.
+pub fn big(rules: &BigRules, lang: Lang) -> String {
+    let memory = rules.memory.map_or_else(String::new, |memory| {
+        say!(lang, ", any key over {}", "，任意 key 超过 {}", human::bytes(memory.0))
+    });
+    say!(
+        lang,
+        "strings over {}, collections over {} elements{memory}",
+        "string 超过 {}，集合类型超过 {} 个元素{memory}",
+        human::bytes(rules.string_bytes),
+        human::count(rules.elements),
+    )
+}
+
+/// How much never expires.
+pub fn without_ttl(report: &Report, lang: Lang) -> String {
+    let no_ttl = &report.no_ttl;
+    say!(
+        lang,
+        "{} ({}) with {} never expire; {} of all memory.",
+        "{}（{}）永不过期，占 {}，为总内存的 {}。",
+        human::counted(no_ttl.keys, nouns::KEY, lang),
+        human::share(no_ttl.share),
+        human::bytes(no_ttl.memory.0),
+        human::share_of(no_ttl.memory.0, report.totals.memory.0),
+    )
+}
+
+/// How memory spreads over slots.
+pub fn slots(slots: &Slots, lang: Lang) -> String {
+    say!(
+        lang,
+        "{} with keys; mean {}, median {}, p99 {}, heaviest {}. {} with a hash tag.",
+        "{}有 key；平均 {}，中位数 {}，p99 {}，最大 {}。{} 带 hash tag。",
+        human::counted(slots.used, nouns::SLOT, lang),
+        human::bytes(slots.mean.0),
+        human::bytes(slots.p50.0),
+        human::bytes(slots.p99.0),
+        human::bytes(slots.max.0),
+        human::counted(slots.tagged_keys, nouns::KEY, lang),
+    )
+}
+
+/// Streams, their groups and what those left unacknowledged.
+pub fn streams(streams: &Streams, lang: Lang) -> String {
+    say!(
+        lang,
+        "{} with {} in {}; {}, {} not acknowledged.",
+        "{}，共 {}，占 {}；{}，{}未确认。",
+        human::counted(streams.keys, nouns::STREAM, lang),
+        human::counted(streams.entries, nouns::MESSAGE, lang),
+        human::bytes(streams.memory.0),
+        human::counted(streams.groups, nouns::CONSUMER_GROUP, lang),
+        human::counted(streams.pending, nouns::MESSAGE, lang),
+    )
+}
+
+/// How the data dictionary fits.
+pub fn dictionary(report: &Report, fit: &DictionaryFit, lang: Lang) -> String {
+    let used = fit.entries.len().saturating_sub(fit.unused.len());
+    let entries = human::counted(fit.entries.len() as u64, nouns::DICTIONARY_ENTRY, lang);
+    let unregistered = match fit.unregistered.keys {
+        0 => lang.of("every key is registered", "所有 key 均已登记").to_owned(),
+        keys => say!(
+            lang,
+            "{} ({}) with {} match no entry",
+            "{}（{}，占 {}）不匹配任何条目",
+            human::counted(keys, nouns::KEY, lang),
+            human::share_of(keys, report.totals.keys),
+            human::bytes(fit.unregistered.memory.0),
+        ),
+    };
+    say!(
+        lang,
+        "{entries}, {used} of them with keys; {unregistered}.",
+        "{entries}，其中 {used} 个有 key；{unregistered}。"
+    )
+}
