@@ -191,18 +191,20 @@ impl<'f> Reader<'f> {
     ) -> Result<Halt> {
         self.boundary = scanner.cursor().consumed();
         while self.boundary < until {
-            let entry = match scanner.next_item()? {
-                Item::Entry(entry) => entry,
-                Item::End => return Ok(Halt::End),
-                other => {
-                    between(&other);
-                    if scanner.at_boundary() {
-                        self.boundary = scanner.cursor().consumed();
+            let more = match scanner.plain_entry() {
+                Some(entry) => self.record(scanner, &entry, tally, &mut see)?,
+                None => match scanner.other_item()? {
+                    Item::Entry(entry) => self.other_record(scanner, &entry, tally, &mut see)?,
+                    Item::End => return Ok(Halt::End),
+                    other => {
+                        between(&other);
+                        if scanner.at_boundary() {
+                            self.boundary = scanner.cursor().consumed();
+                        }
+                        continue;
                     }
-                    continue;
-                }
+                },
             };
-            let more = self.record(scanner, &entry, tally, &mut see)?;
             self.boundary = scanner.cursor().consumed();
             if more == Continue::No {
                 return Ok(Halt::Enough);
@@ -211,7 +213,19 @@ impl<'f> Reader<'f> {
         Ok(Halt::Until)
     }
 
-    #[inline]
+    /// The same as [`Reader::record`] for what is seldom.
+    #[inline(never)]
+    fn other_record<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        entry: &Entry<'a>,
+        tally: &mut Tally,
+        see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
+    ) -> Result<Continue> {
+        self.record(scanner, entry, tally, see)
+    }
+
+    #[inline(always)]
     fn record<'a>(
         &mut self,
         scanner: &mut Scanner<'a>,
@@ -253,8 +267,34 @@ impl<'f> Reader<'f> {
         };
         let value = RawValue { value_type: entry.value_type, bytes: scanner.cursor().since(start) };
         let end = scanner.cursor().consumed();
-        match record(meters, entry, key, value, db, file.index, end) {
-            Ok(mut record) => {
+        match meters.finish() {
+            Ok((measured, elsewhere)) => {
+                let mut record = Record {
+                    file: file.index,
+                    db,
+                    key,
+                    kind,
+                    module: measured.module,
+                    encoding: measured.encoding,
+                    length: measured.length,
+                    memory: measured.memory,
+                    alternatives: elsewhere.memory,
+                    allocated_elsewhere: elsewhere.allocated,
+                    allocated: measured.allocated,
+                    disk: Bytes((end - entry.start) as u64),
+                    expires_at: entry.expires_at,
+                    idle: entry.idle,
+                    freq: entry.freq,
+                    fields_with_ttl: measured.fields_with_ttl,
+                    stream: measured.stream.as_ref(),
+                    // One by one: as a whole they would be read before they have been written.
+                    value: ValueFacts {
+                        json_object: measured.text.json_object,
+                        compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
+                        compact: None,
+                    },
+                    raw: Some(value),
+                };
                 if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
                     record.value.compact = raised.compact(&record, entry.value_type, value.bytes);
                 }
@@ -293,44 +333,4 @@ pub enum KnownDatabase {
     Yes,
     /// Provisional, until the part before is joined.
     No,
-}
-
-// A record is large: as a function of its own it would be copied twice.
-#[inline(always)]
-fn record<'k>(
-    meters: &'k mut Meters<'_>,
-    entry: &Entry<'_>,
-    key: &'k [u8],
-    value: RawValue<'k>,
-    db: u64,
-    file: usize,
-    end: usize,
-) -> Result<Record<'k>> {
-    let (measured, elsewhere) = meters.finish()?;
-    Ok(Record {
-        file,
-        db,
-        key,
-        kind: entry.value_type.kind(),
-        module: measured.module,
-        encoding: measured.encoding,
-        length: measured.length,
-        memory: measured.memory,
-        alternatives: elsewhere.memory,
-        allocated_elsewhere: elsewhere.allocated,
-        allocated: measured.allocated,
-        disk: Bytes((end - entry.start) as u64),
-        expires_at: entry.expires_at,
-        idle: entry.idle,
-        freq: entry.freq,
-        fields_with_ttl: measured.fields_with_ttl,
-        stream: measured.stream.as_ref(),
-        // One by one: as a whole they would be read before they have been written.
-        value: ValueFacts {
-            json_object: measured.text.json_object,
-            compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
-            compact: None,
-        },
-        raw: Some(value),
-    })
 }

@@ -245,7 +245,7 @@ impl Visit for Meter<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn string(&mut self, value: RawString<'_>) {
         match string::measure(self.model, self.key, value, &mut self.scratch) {
             Ok(measured) => {

@@ -130,7 +130,7 @@ impl<'a> Scanner<'a> {
 
     /// The next item. After an [`Item::Entry`] its value has to be consumed by [`Scanner::value`] or
     /// [`Scanner::skip_value`].
-    #[inline(always)]
+    #[inline]
     pub fn next_item(&mut self) -> Result<Item<'a>> {
         match self.plain_entry() {
             Some(entry) => Ok(Item::Entry(entry)),
@@ -138,10 +138,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What is most: a key whose name is a text below 64 bytes, with an expiry in front of it or nothing. None for all else, and when
-    /// the bytes do not suffice.
+    /// What most items are: a key whose name is a text below 64 bytes, with an expiry in front of it or nothing. None for all else, and
+    /// when the bytes do not suffice: then [`Scanner::other_item`] reads it. Both are [`Scanner::next_item`]; who asks for them one
+    /// after the other does not have an entry moved about in memory.
     #[inline(always)]
-    fn plain_entry(&mut self) -> Option<Entry<'a>> {
+    pub fn plain_entry(&mut self) -> Option<Entry<'a>> {
         let start = self.cursor.consumed();
         let rest = self.cursor.rest();
         let (expires_at, record) = match rest.split_first()? {
@@ -163,8 +164,9 @@ impl<'a> Scanner<'a> {
         Some(Entry { offset, start, db: self.state.db, value_type, key, expires_at, idle: None, freq: None })
     }
 
+    /// Any item.
     #[inline(never)]
-    fn other_item(&mut self) -> Result<Item<'a>> {
+    pub fn other_item(&mut self) -> Result<Item<'a>> {
         loop {
             let start = self.cursor.consumed();
             let offset = self.cursor.offset();

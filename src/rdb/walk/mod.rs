@@ -165,7 +165,7 @@ impl Visit for Ignore {
 }
 
 /// Walks a value of the given layout, leaving `input` at the byte after it.
-#[inline]
+#[inline(always)]
 pub fn walk<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     visit.begin(value_type);
     if value_type == ValueType::String {
@@ -175,6 +175,7 @@ pub fn walk<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut
     walk_other(value_type, input, visit)
 }
 
+#[inline(never)]
 fn walk_other<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     use collections as c;
     match value_type {
