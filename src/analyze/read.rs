@@ -151,6 +151,8 @@ pub fn read_batch(
 pub struct Reader<'f> {
     file: &'f File,
     reading: Reading<'f>,
+    /// All keys count.
+    everything: bool,
     meters: Meters<'f>,
     scratch: Vec<u8>,
     boundary: usize,
@@ -170,7 +172,9 @@ pub enum Halt {
 impl<'f> Reader<'f> {
     /// Reads nothing yet.
     pub fn new(file: &'f File, reading: Reading<'f>) -> Self {
-        Reader { file, reading, meters: Meters::new(&file.model, &file.alternatives), scratch: Vec::new(), boundary: 0 }
+        let everything = reading.selection.is_everything();
+        let meters = Meters::new(&file.model, &file.alternatives);
+        Reader { file, reading, everything, meters, scratch: Vec::new(), boundary: 0 }
     }
 
     /// The last boundary that was come to, as a position in the scanned bytes.
@@ -233,7 +237,7 @@ impl<'f> Reader<'f> {
         tally: &mut Tally,
         see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
     ) -> Result<Continue> {
-        let Reader { file, reading, meters, scratch, .. } = self;
+        let Reader { file, reading, everything, meters, scratch, .. } = self;
         let key = match entry.key.decode(scratch).within("key") {
             Ok(key) => key,
             Err(error) => {
@@ -247,9 +251,11 @@ impl<'f> Reader<'f> {
         // A database that is not known yet is asked about when it is.
         let selection = reading.selection;
         let db = entry.db.unwrap_or_default();
-        let wanted = (entry.db.is_none() || selection.wants_database(db))
-            && selection.wants_in_any_database(kind, key, entry.expires_at, reading.reference);
-        if !wanted {
+        let wanted = || {
+            (entry.db.is_none() || selection.wants_database(db))
+                && selection.wants_in_any_database(kind, key, entry.expires_at, reading.reference)
+        };
+        if !*everything && !wanted() {
             scanner.skip_value(entry)?;
             tally.settled.keys += 1;
             return Ok(Continue::Yes);

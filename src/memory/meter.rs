@@ -20,7 +20,7 @@ use super::slack::gap;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::rdb::packed::{listpack, ziplist};
-use crate::rdb::string::RawString;
+use crate::rdb::string::{Form, RawString};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
 use crate::record::{Encoding, Kind, ModuleName, StreamFacts};
@@ -224,6 +224,20 @@ impl<'m> Meter<'m> {
     }
 }
 
+impl Meter<'_> {
+    /// A string of any form.
+    #[inline(never)]
+    fn other_string(&mut self, value: RawString<'_>) {
+        match string::measure(self.model, self.key, value, &mut self.scratch) {
+            Ok(measured) => {
+                self.measured = measured.measured(string::look(value, &mut self.scratch));
+                self.priced = true;
+            }
+            Err(error) => self.keep(Err(error)),
+        }
+    }
+}
+
 impl Visit for Meter<'_> {
     #[inline]
     fn begin(&mut self, value_type: ValueType) {
@@ -247,15 +261,14 @@ impl Visit for Meter<'_> {
 
     #[inline(always)]
     fn string(&mut self, value: RawString<'_>) {
-        match string::measure(self.model, self.key, value, &mut self.scratch) {
-            Ok(measured) => {
-                self.measured = measured.measured(string::look(value, &mut self.scratch));
+        match value.form {
+            Form::Plain(text) if string::is_no_number(text) => {
+                self.measured = string::text(self.model, self.key, text.len() as u64).measured(string::look_at(text));
                 self.priced = true;
             }
-            Err(error) => self.keep(Err(error)),
+            _ => self.other_string(value),
         }
     }
-
     #[inline]
     fn count(&mut self, count: u64) {
         match self.value_type.kind() {

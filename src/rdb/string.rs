@@ -22,6 +22,9 @@ pub struct RawString<'a> {
     pub form: Form<'a>,
 }
 
+/// The form byte of a compressed string.
+const COMPRESSED: u8 = 0xC3;
+
 /// How a string is stored.
 #[derive(Debug, Clone, Copy)]
 pub enum Form<'a> {
@@ -58,18 +61,29 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     fn short_text(&self) -> Option<(usize, &'a [u8])> {
         let rest = self.rest();
-        let &first = rest.first()?;
-        let (head, len) = match first >> 6 {
-            0 => (1, usize::from(first)),
-            1 => (2, usize::from(first & 0x3F) << 8 | usize::from(*rest.get(1)?)),
-            _ => return None,
-        };
-        Some((head, rest.get(head..head + len)?))
+        let (len, behind) = short_length(rest)?;
+        Some((rest.len() - behind.len(), behind.get(..len)?))
+    }
+
+    /// What most other strings are: a compressed text below 16 KiB. None for all else, damage included.
+    #[inline(always)]
+    fn short_block(&mut self) -> Option<RawString<'a>> {
+        let rest = self.rest();
+        let (compressed, behind) = short_length(rest.strip_prefix(&[COMPRESSED])?)?;
+        let (len, behind) = short_length(behind)?;
+        let block = behind.get(..compressed).filter(|_| is_possible(compressed as u64, len as u64))?;
+        let head = rest.len() - behind.len();
+        let offset = self.offset() + head as u64;
+        self.advance(head + compressed);
+        Some(RawString { offset, form: Form::Lzf { block, len: len as u64 } })
     }
 
     /// Any string.
     #[inline(never)]
     fn other_string(&mut self) -> Result<RawString<'a>> {
+        if let Some(string) = self.short_block() {
+            return Ok(string);
+        }
         let start = self.clone();
         match self.length_or_special()? {
             Length::Plain(len) => {
@@ -126,7 +140,7 @@ impl<'a> Cursor<'a> {
                 3 => {
                     let compressed = cursor.length()?;
                     let len = cursor.length()?;
-                    if compressed == 0 || len == 0 || len / limits::LZF_MAX_RATIO > compressed {
+                    if !is_possible(compressed, len) {
                         return Err(Error::corrupt(
                             start.offset(),
                             format!("no LZF block of {compressed} bytes expands to {len}"),
@@ -151,6 +165,23 @@ impl<'a> Cursor<'a> {
             }),
         }
     }
+}
+
+/// Whether so many compressed bytes may expand to `len`.
+#[inline]
+fn is_possible(compressed: u64, len: u64) -> bool {
+    compressed > 0 && len > 0 && len / limits::LZF_MAX_RATIO <= compressed
+}
+
+/// A length below 16 KiB, and the bytes behind it: what [`Cursor::length`] reads, for the lengths that most things have.
+#[inline(always)]
+fn short_length(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (&first, behind) = bytes.split_first()?;
+    if first < 0x40 {
+        return Some((usize::from(first), behind));
+    }
+    let (&low, behind) = behind.split_first().filter(|_| first < 0x80)?;
+    Some((usize::from(first & 0x3F) << 8 | usize::from(low), behind))
 }
 
 impl<'a> RawString<'a> {

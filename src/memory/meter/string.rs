@@ -30,16 +30,20 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec
 pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> TextFacts {
     match string.form {
         Form::Int(_) => TextFacts::default(),
-        Form::Plain(text) => {
-            let json_object = text.first() == Some(&b'{') && is_json_object(text);
-            TextFacts { json_object, compressed: None }
-        }
+        Form::Plain(text) => look_at(text),
         Form::Lzf { block, .. } => TextFacts {
             // The first instruction copies what follows it: there is nothing before to refer to.
             json_object: block.get(1) == Some(&b'{') && string.prefix(LONGEST_START, scratch).is_ok_and(is_json_object),
             compressed: NonZeroU64::new(block.len() as u64).filter(|_| !is_hyperloglog(block)),
         },
     }
+}
+
+/// The same of a string that is stored as it is.
+#[inline]
+pub fn look_at(text: &[u8]) -> TextFacts {
+    let json_object = text.first() == Some(&b'{') && is_json_object(text);
+    TextFacts { json_object, compressed: None }
 }
 
 /// Whether a compressed string begins with the magic of a HyperLogLog (`hyperloglog.c` of the servers). It has nothing that
@@ -70,8 +74,15 @@ fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Opti
     }
 }
 
+/// Whether a text is too long to be a number.
 #[inline]
-fn text(model: &Model, key: Key, len: u64) -> Value {
+pub fn is_no_number(text: &[u8]) -> bool {
+    text.len() as u64 > LONGEST_INT
+}
+
+/// Prices a string that is no number.
+#[inline]
+pub fn text(model: &Model, key: Key, len: u64) -> Value {
     let raw = || {
         let Framed { outside, object, slack } = model.frame(key);
         let (text, more) = model.sds_with_slack(len);

@@ -15,9 +15,10 @@ const END: u8 = 0xFF;
 
 /// The number of elements by the header alone, which may be a prefix of the blob; `None` when only a walk tells.
 /// `len` is the size of the whole blob.
+#[inline]
 pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
-    let total = u32::from_le_bytes(chunk(prefix, 0, offset)?);
-    let count = u16::from_le_bytes(chunk(prefix, 4, offset)?);
+    let [total @ .., low, high] = chunk::<HEADER>(prefix, 0, offset)?;
+    let (total, count) = (u32::from_le_bytes(total), u16::from_le_bytes([low, high]));
     if u64::from(total) != len || len <= HEADER as u64 {
         return Err(Error::corrupt(offset, format!("a listpack of {len} bytes says that it has {total}")));
     }

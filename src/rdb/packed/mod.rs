@@ -45,14 +45,21 @@ impl Packed<'_> {
 }
 
 /// `len` bytes of `blob` from `at` on.
+#[inline]
 fn slice(blob: &[u8], at: usize, len: usize, offset: u64) -> Result<&[u8]> {
-    at.checked_add(len)
-        .and_then(|end| blob.get(at..end))
-        .ok_or_else(|| Error::truncated(offset + at as u64, len as u64, blob.len().saturating_sub(at) as u64))
+    at.checked_add(len).and_then(|end| blob.get(at..end)).ok_or_else(|| cut_short(blob, at, len, offset))
+}
+
+#[cold]
+fn cut_short(blob: &[u8], at: usize, len: usize, offset: u64) -> Error {
+    Error::truncated(offset + at as u64, len as u64, blob.len().saturating_sub(at) as u64)
 }
 
 /// `N` bytes of `blob` from `at` on.
+#[inline]
 fn chunk<const N: usize>(blob: &[u8], at: usize, offset: u64) -> Result<[u8; N]> {
-    let bytes = slice(blob, at, N, offset)?;
-    Ok(bytes.try_into().expect("the slice was asked for with this length"))
+    match blob.get(at..).and_then(|bytes| bytes.first_chunk()) {
+        Some(bytes) => Ok(*bytes),
+        None => Err(cut_short(blob, at, N, offset)),
+    }
 }
