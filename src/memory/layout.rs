@@ -130,6 +130,16 @@ pub enum ShortStrings {
     Joint(Embedding),
 }
 
+impl ShortStrings {
+    /// Longer strings have an allocation of their own.
+    pub fn longest(&self) -> u64 {
+        match self {
+            ShortStrings::Raw => 0,
+            ShortStrings::Behind { longest, .. } | ShortStrings::Joint(Embedding { longest, .. }) => *longest,
+        }
+    }
+}
+
 /// When a value goes into the allocation of its key.
 #[derive(Debug, Clone, Copy)]
 pub struct Embedding {

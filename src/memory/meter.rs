@@ -262,8 +262,8 @@ impl Visit for Meter<'_> {
     #[inline(always)]
     fn string(&mut self, value: RawString<'_>) {
         match value.form {
-            Form::Plain(text) if string::is_no_number(text) => {
-                self.measured = string::text(self.model, self.key, text.len() as u64).measured(string::look_at(text));
+            Form::Plain(text) if text.len() as u64 > self.model.longest_special => {
+                self.measured = string::raw(self.model, self.key, text.len() as u64).measured(string::look_at(text));
                 self.priced = true;
             }
             _ => self.other_string(value),

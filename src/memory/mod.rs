@@ -58,6 +58,8 @@ pub struct Model {
     /// Key and object, by whether the key expires and its length.
     frames: [[ShortFrame; ShortPrices::STRINGS]; 2],
     shares_numbers: bool,
+    /// Longer texts are neither numbers nor in the allocation of anything else.
+    longest_special: u64,
 }
 
 /// What is asked for each element of a table, computed once.
@@ -120,6 +122,7 @@ impl Model {
         let (layout, about_layout) = servers::layout(&server);
         let nodes = NodePrices::new(layout.skiplist.node, allocator);
         let shares_numbers = layout.shared_numbers && !config.evicts_by_use();
+        let longest_special = layout.short.longest().max(item::LONGEST_INT);
         let mut model = Model {
             server,
             allocator,
@@ -131,6 +134,7 @@ impl Model {
             short: ShortPrices::NONE,
             frames: [[ShortFrame::default(); ShortPrices::STRINGS]; 2],
             shares_numbers,
+            longest_special,
         };
         // Those of elements are made of those of strings.
         model.short = model.short_prices();

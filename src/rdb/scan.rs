@@ -287,7 +287,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Walks the value of `entry`, which the last [`Scanner::next_item`] returned, and tells `visit` what it meets.
-    #[inline]
+    #[inline(always)]
     pub fn value<V: Visit>(&mut self, entry: &Entry<'a>, visit: &mut V) -> Result<()> {
         walk::walk(entry.value_type, &mut self.cursor, visit)
     }

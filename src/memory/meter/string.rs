@@ -74,23 +74,20 @@ fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Opti
     }
 }
 
-/// Whether a text is too long to be a number.
-#[inline]
-pub fn is_no_number(text: &[u8]) -> bool {
-    text.len() as u64 > LONGEST_INT
+/// Prices a text that has an allocation of its own, as all have that are longer than [`Model::longest_special`].
+#[inline(always)]
+pub fn raw(model: &Model, key: Key, len: u64) -> Value {
+    let Framed { outside, object, slack } = model.frame(key);
+    let (text, more) = model.sds_with_slack(len);
+    Value::new(Encoding::Raw, len, outside + object + text, slack + more)
 }
 
 /// Prices a string that is no number.
 #[inline]
-pub fn text(model: &Model, key: Key, len: u64) -> Value {
-    let raw = || {
-        let Framed { outside, object, slack } = model.frame(key);
-        let (text, more) = model.sds_with_slack(len);
-        Value::new(Encoding::Raw, len, outside + object + text, slack + more)
-    };
+fn text(model: &Model, key: Key, len: u64) -> Value {
     match &model.layout.short {
-        ShortStrings::Raw => raw(),
-        ShortStrings::Behind { longest, .. } if len > *longest => raw(),
+        ShortStrings::Raw => raw(model, key, len),
+        ShortStrings::Behind { longest, .. } if len > *longest => raw(model, key, len),
         ShortStrings::Behind { count, .. } => {
             let Framed { outside, object, slack } = model.frame(key);
             let given = model.usable(object + 3 + len + 1);
@@ -103,7 +100,7 @@ pub fn text(model: &Model, key: Key, len: u64) -> Value {
         }
         ShortStrings::Joint(embedding) => match model.embedded(embedding, key, len) {
             Some(memory) => Value::new(Encoding::Embstr, len, memory, 0),
-            None => raw(),
+            None => raw(model, key, len),
         },
     }
 }
