@@ -49,6 +49,8 @@ pub struct Names {
     other: NameJudged,
     nothing: NameJudged,
     pattern: PatternBuf,
+    /// Names that are their own pattern need not be taken apart.
+    takes_plain: bool,
 }
 
 /// The place of what has this hash, in a table of as many places as there are slots.
@@ -85,6 +87,7 @@ impl Names {
             other: NameJudged::default(),
             nothing: NameJudged::default(),
             pattern: PatternBuf::default(),
+            takes_plain: questions.checks.takes_plain(&questions.separators),
         }
     }
 
@@ -153,10 +156,18 @@ impl Names {
         questions: &Questions,
         patterns: &mut Patterns,
     ) -> KnownName<'_> {
-        questions.classifier.classify(name, &mut self.pattern);
-        questions.checks.judge_name(name, &self.pattern, &mut self.other);
-        let leaf = patterns.leaf(&self.pattern);
-        let tagged = has_tag(name);
+        let plain = if self.takes_plain { questions.classifier.plain(name) } else { None };
+        let (leaf, tagged) = match plain {
+            Some(plain) => {
+                questions.checks.judge_plain(&plain, &mut self.other);
+                (patterns.leaf_of_plain(&plain), false)
+            }
+            None => {
+                questions.classifier.classify(name, &mut self.pattern);
+                questions.checks.judge_name(name, &self.pattern, &mut self.other);
+                (patterns.leaf(&self.pattern), has_tag(name))
+            }
+        };
         if let Some(number) = number.filter(|_| self.other.exemptions() <= MOST_EXEMPTIONS) {
             if self.slots.is_empty() {
                 self.slots.resize_with(SLOTS, Slot::default);

@@ -21,6 +21,7 @@ pub(super) use date::is_unmarked as is_date;
 use name::Name;
 pub(super) use pieces::GLUED;
 
+use super::plain::{self, PlainName, PlainReader};
 use super::segment::Separators;
 use super::{Part, PartKind, PatternBuf, slot};
 
@@ -142,6 +143,7 @@ mod kind {
 #[derive(Debug, Clone)]
 pub struct Classifier {
     kinds: [u8; 256],
+    plain: PlainReader,
 }
 
 impl Classifier {
@@ -151,7 +153,14 @@ impl Classifier {
         for &byte in separators.as_bytes() {
             kinds[usize::from(byte)] = kind::SEPARATOR;
         }
-        Classifier { kinds }
+        Classifier { kinds, plain: PlainReader::new(&separators) }
+    }
+
+    /// The key, if it is plain: then its pattern is the key itself.
+    #[inline]
+    pub fn plain<'k>(&self, key: &'k [u8]) -> Option<PlainName<'k>> {
+        const { assert!(plain::LONGEST <= MAX_NAME) };
+        self.plain.read(key, MAX_SEGMENTS as u32, |byte| self.kinds[usize::from(byte)] & kind::TELLING != 0)
     }
 
     /// Writes the pattern of `key` into `out`, replacing what it held.

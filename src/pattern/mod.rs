@@ -5,6 +5,7 @@
 
 pub mod classify;
 pub mod luck;
+pub mod plain;
 pub mod segment;
 pub mod shape;
 pub mod slot;

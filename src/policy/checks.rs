@@ -14,6 +14,8 @@ use super::sensitive::Inspection;
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
+use crate::pattern::plain::PlainName;
+use crate::pattern::segment::Separators;
 use crate::record::{Kind, Record};
 use crate::units::Bytes;
 
@@ -211,6 +213,7 @@ impl Checks {
             }
             checks.policy.settings.push(setting);
         }
+        checks.names.settle();
         checks.add_patterns();
         Ok(checks)
     }
@@ -304,6 +307,17 @@ impl Checks {
         if !self.matcher.is_empty() {
             self.match_pattern(pattern, named);
         }
+    }
+
+    /// Whether plain names that these separators divide may be judged as such: nothing is said of patterns.
+    pub fn takes_plain(&self, separators: &Separators) -> bool {
+        self.matcher.is_empty() && self.names.takes_plain(separators)
+    }
+
+    /// Says what a plain name alone decides, if [`Checks::takes_plain`]; nobody has said anything of a pattern in `named`.
+    #[inline]
+    pub fn judge_plain(&self, name: &PlainName<'_>, named: &mut NameJudged) {
+        named.broken = self.names.broken_plain(name);
     }
 
     /// Holds a key against every rule, after its name was.

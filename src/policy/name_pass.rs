@@ -10,6 +10,9 @@ use super::key_view::{Separators, untagged};
 use super::rule::{NameTest, Violation};
 use super::rules::key::hash_tag;
 use super::rules::key::special_chars::is_special;
+use crate::pattern::classify::MAX_SEGMENTS;
+use crate::pattern::plain::PlainName;
+use crate::pattern::segment;
 
 /// Divides segments.
 const SEPARATOR: u8 = 1;
@@ -45,6 +48,8 @@ pub struct NamePass {
     bad_tag: u64,
     lengths: Limits,
     levels: Limits,
+    /// By number of segments, none empty: the tests that names of letters in lower case fail, but for those of lengths.
+    plain: [u64; MAX_SEGMENTS + 1],
 }
 
 /// Limits on one number, each with the place of its bit.
@@ -175,6 +180,7 @@ impl NamePass {
             bad_tag: 0,
             lengths: Limits::default(),
             levels: Limits::default(),
+            plain: [0; MAX_SEGMENTS + 1],
         }
     }
 
@@ -210,6 +216,57 @@ impl NamePass {
         digits.iter().all(|class| Some(class) == digits.first())
     }
 
+    /// Whether letters in lower case and separators, of which these are all, break nothing by themselves.
+    pub fn takes_plain(&self, separators: &segment::Separators) -> bool {
+        (0..=u8::MAX).all(|byte| {
+            let class = self.classes[usize::from(byte)];
+            match separators.contains(byte) {
+                true => class == SEPARATOR,
+                false => class & SEPARATOR == 0 && (class == 0 || !byte.is_ascii_lowercase()),
+            }
+        })
+    }
+
+    /// The tests that a plain name fails, if [`NamePass::takes_plain`].
+    #[inline]
+    pub fn broken_plain(&self, name: &PlainName<'_>) -> Broken {
+        if !self.any {
+            return Broken::default();
+        }
+        let length = name.bytes().len() as u64;
+        let is_short = self.lengths.first.is_none_or(|most| length <= most);
+        match self.plain.get(name.segments() as usize) {
+            Some(&bits) if is_short && name.is_lower() && !name.has_empty_segment() => {
+                Broken { bits, counted: 0, counts: 0, length, segments: name.segments() }
+            }
+            _ => self.failed(name.bytes(), self.seen_plain(name)),
+        }
+    }
+
+    /// Makes ready what plain names are held against, once all tests are there.
+    pub fn settle(&mut self) {
+        let separator = (0..=u8::MAX).find(|&byte| self.separators.contains(byte)).unwrap_or(b':');
+        let lengths = self.lengths.all_broken(u64::MAX, |length, most| length > most);
+        for segments in 1..self.plain.len() {
+            let name = vec![[b'a']; segments].join(&separator);
+            let broken = self.failed(&name, Seen::NOTHING.pass(&name, &self.classes));
+            self.plain[segments] = broken.bits & !lengths;
+        }
+    }
+
+    /// What a pass over a plain name would see, from where its separators are.
+    #[inline]
+    fn seen_plain(&self, name: &PlainName<'_>) -> Seen {
+        let of = |is: bool| if is { SEPARATOR } else { 0 };
+        let others = name.others().fold(0, |union, byte| union | self.classes[usize::from(byte)]);
+        Seen {
+            union: others | of(name.separators() != 0),
+            open: 0,
+            empty: of(name.has_empty_segment()),
+            separators: name.segments() - 1,
+        }
+    }
+
     /// The tests that the name fails. Takes one pass over plain names that break nothing and a second over others;
     /// allocates nothing.
     #[inline]
@@ -217,7 +274,12 @@ impl NamePass {
         if !self.any {
             return Broken::default();
         }
-        let seen = Seen::NOTHING.pass(name, &self.classes);
+        self.failed(name, Seen::NOTHING.pass(name, &self.classes))
+    }
+
+    /// The same, given what a pass over the name has seen.
+    #[inline(always)]
+    fn failed(&self, name: &[u8], seen: Seen) -> Broken {
         let (segments, first) = match seen.has(BRACE) {
             false => (seen, name.first().copied()),
             true => self.pass_untagged(name),

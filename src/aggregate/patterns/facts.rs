@@ -67,6 +67,7 @@ impl Default for Sums {
 }
 
 impl Sums {
+    #[inline]
     pub fn add(&mut self, other: &Sums) {
         self.keys = self.keys.saturating_add(other.keys);
         self.memory += other.memory;
@@ -78,6 +79,7 @@ impl Sums {
         add(&mut self.without_ttl, other.without_ttl);
     }
 
+    #[inline]
     fn of(record: &Record<'_>) -> Self {
         let weight = Weight { keys: 1, memory: record.memory };
         Sums {
@@ -93,6 +95,7 @@ impl Sums {
     }
 }
 
+#[inline]
 fn add(sum: &mut Weight, weight: Weight) {
     sum.keys = sum.keys.saturating_add(weight.keys);
     sum.memory += weight.memory;
@@ -277,6 +280,7 @@ impl Broken {
 }
 
 /// The one that is farther from what is allowed.
+#[inline]
 fn worse(one: Violation, other: Violation) -> Violation {
     let distance = |violation: &Violation| (violation.measured.abs_diff(violation.allowed), *violation);
     std::cmp::max_by_key(one, other, distance)

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
+use crate::pattern::plain::PlainName;
 use crate::pattern::tree::{Leaf, PatternTree, TreeLimits};
 use crate::policy::evidence::MOST_EXPIRIES;
 use crate::policy::forest::Forest;
@@ -163,6 +164,12 @@ impl Patterns {
     #[inline]
     pub fn leaf(&mut self, pattern: &PatternBuf) -> Leaf {
         self.tree.leaf(pattern)
+    }
+
+    /// The same for keys whose name is their own pattern.
+    #[inline]
+    pub fn leaf_of_plain(&mut self, name: &PlainName<'_>) -> Leaf {
+        self.tree.leaf_of_plain(name)
     }
 
     /// Whether keys of the pattern that was asked about are still collected there.

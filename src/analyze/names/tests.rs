@@ -86,6 +86,7 @@ proptest! {
     #[test]
     fn names_met_before_are_judged_as_if_they_were_new(
         twins in prop::collection::vec(twins(), 1..12),
+        plain in prop::collection::vec("[a-dA_]{0,2}([:/.][a-c]{0,2}){0,17}", 0..24),
         policy in prop::sample::select(policies()),
         separators in prop::sample::select(&[":", ":/", "-", ".", "_:"][..]),
         order in prop::collection::vec(any::<prop::sample::Index>(), 60),
@@ -96,7 +97,7 @@ proptest! {
         let mut patterns = Patterns::new(limits, 0);
         let mut names = Names::new(&questions);
         let (mut pattern, mut judged) = (PatternBuf::default(), Judged::default());
-        let all: Vec<String> = twins.into_iter().flat_map(|(one, other)| [one, other]).collect();
+        let all: Vec<String> = twins.into_iter().flat_map(|(one, other)| [one, other]).chain(plain).collect();
         for index in order {
             let name = index.get(&all);
             let record = record(name.as_bytes());

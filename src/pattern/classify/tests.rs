@@ -265,6 +265,18 @@ proptest! {
     }
 
     #[test]
+    fn a_plain_name_is_its_own_pattern(key in prop_oneof!["[a-zA-Z:._-]{0,70}", "([a-z]{0,3}[:/]){10,20}[a-z1@{]?"]) {
+        let classifier = with_separators(&[":", "/"]);
+        if let Some(plain) = classifier.plain(key.as_bytes()) {
+            let mut out = PatternBuf::default();
+            classifier.classify(key.as_bytes(), &mut out);
+            prop_assert_eq!(&out.text, &key);
+            prop_assert!(out.parts.iter().all(|part| part.kind == PartKind::Literal));
+            prop_assert_eq!(out.parts.len(), plain.segments() as usize);
+        }
+    }
+
+    #[test]
     fn braces_in_a_pattern_are_doubled_or_a_class(key in keys()) {
         let text = Classifier::default().pattern_text(&key);
         let mut rest = text.as_str();

@@ -9,7 +9,7 @@ use super::step::{Shape, Step};
 struct Tail<T> {
     payload: T,
     leaves: u64,
-    text: String,
+    text: Vec<u8>,
     shape: Shape,
 }
 
@@ -37,14 +37,14 @@ impl<T: Payload> Places<T> {
 
     /// Moves all that is below a place of another arena into ours as one name, or as `{*}` if there are several.
     fn graft_tail(&mut self, into: u32, other: &mut Self, from: u32) {
-        let mut tail = Tail { payload: T::default(), leaves: 0, text: String::new(), shape: Shape::Literal };
-        other.drain(from, &mut String::new(), false, &mut tail);
+        let mut tail = Tail { payload: T::default(), leaves: 0, text: Vec::new(), shape: Shape::Literal };
+        other.drain(from, &mut Vec::new(), false, &mut tail);
         let step = match tail.leaves {
             0 => return,
             1 => Step::ending(&tail.text, tail.shape),
             _ => {
                 self.collapse(into, ENDINGS);
-                Step::ending("", Shape::Star)
+                Step::ending(&[], Shape::Star)
             }
         };
         let target = self.child(into, step);
@@ -53,18 +53,18 @@ impl<T: Payload> Places<T> {
 
     /// Takes all payloads below a place, and the text of the first pattern there. One that passes a `{*}` is one: it was
     /// several patterns, or a name too long to be kept.
-    fn drain(&mut self, from: u32, path: &mut String, starred: bool, tail: &mut Tail<T>) {
+    fn drain(&mut self, from: u32, path: &mut Vec<u8>, starred: bool, tail: &mut Tail<T>) {
         let mut child = self.at(from).inside;
         while child != NONE {
             let next = self.at(child).next;
             let Step { text, shape, ends, .. } = self.step(child);
             let whole = path.len();
             let starred = starred || shape == Shape::Star || path.len() + text.len() > LONGEST_NAME;
-            path.push_str(text);
+            path.extend_from_slice(text);
             if ends {
                 tail.leaves += 1;
                 let shape = if whole == 0 { shape } else { Shape::Literal };
-                (tail.text, tail.shape) = if starred { (String::new(), Shape::Star) } else { (path.clone(), shape) };
+                (tail.text, tail.shape) = if starred { (Vec::new(), Shape::Star) } else { (path.clone(), shape) };
                 tail.payload.absorb(self.take_payload(child));
             } else {
                 self.drain(child, path, starred, tail);

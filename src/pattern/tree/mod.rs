@@ -27,9 +27,10 @@ pub use limits::TreeLimits;
 
 use super::PatternBuf;
 use super::luck::Luck;
+use super::plain::PlainName;
 use cache::{Address, Cache};
 use places::{Places, ROOT};
-use step::{Shape, Step, buckets, outline, step, step_count, steps};
+use step::{Path, Shape, Step, buckets};
 
 /// What a tree keeps for each pattern: a commutative monoid.
 pub trait Payload: Default {
@@ -83,6 +84,12 @@ impl<T: Payload> PatternTree<T> {
         Leaf { payload, age: self.cache.age() }
     }
 
+    /// The same for a name that is its own pattern. The cache is not asked: what it knows of such names is known before.
+    #[inline]
+    pub fn leaf_of_plain(&mut self, name: &PlainName<'_>) -> Leaf {
+        Leaf { payload: self.reach(name), age: self.cache.age() }
+    }
+
     /// Whether this tree still keeps there what it was asked for.
     #[inline]
     pub fn holds(&self, leaf: Leaf) -> bool {
@@ -98,35 +105,41 @@ impl<T: Payload> PatternTree<T> {
     /// The number of a pattern's payload, found from the root.
     #[inline(never)]
     fn find(&mut self, pattern: &PatternBuf, address: Option<Address>) -> u32 {
-        // In strict mode nothing is counted, and most names of wide sets are in a `{*}`, which is found on the way down.
-        let known = if self.is_strict() { None } else { self.seek(pattern) };
-        let leaf = known.unwrap_or_else(|| self.find_or_make(pattern));
-        let payload = self.places.payload_of(leaf);
+        let payload = self.reach(pattern);
         if let Some(address) = address {
             self.cache.put(address, pattern, payload);
         }
         payload
     }
 
-    /// The leaf of a pattern that has passed before, name by name. One that goes through `{*}` may be new.
-    fn seek(&mut self, pattern: &PatternBuf) -> Option<u32> {
-        let mut steps = steps(pattern, self.limits.last_level(self.is_strict()));
+    /// The number of the payload that a path leads to.
+    #[inline]
+    fn reach(&mut self, path: &impl Path) -> u32 {
+        // In strict mode nothing is counted, and most names of wide sets are in a `{*}`, which is found on the way down.
+        let known = if self.is_strict() { None } else { self.seek(path) };
+        let leaf = known.unwrap_or_else(|| self.find_or_make(path));
+        self.places.payload_of(leaf)
+    }
+
+    /// The leaf of a path that has been gone before, name by name. One that goes through `{*}` may be new.
+    fn seek(&mut self, path: &impl Path) -> Option<u32> {
+        let mut steps = path.steps(self.limits.last_level(self.is_strict()));
         steps.try_fold(ROOT, |at, step| if step.shape == Shape::Star { None } else { self.places.meet(at, &step) })
     }
 
-    fn find_or_make(&mut self, pattern: &PatternBuf) -> u32 {
-        self.count(pattern);
+    #[inline]
+    fn find_or_make(&mut self, path: &impl Path) -> u32 {
+        self.count(path);
         if !self.is_strict() && self.places.len() > self.limits.most_places {
             self.become_strict();
         }
         let collapses = self.places.collapses();
         let last_level = self.limits.last_level(self.is_strict());
-        let (mut at, count) = (ROOT, step_count(pattern, last_level));
-        for level in 0..count {
-            let place = outline(pattern, level, count);
-            at = match self.places.star(at, place) {
+        let mut at = ROOT;
+        for step in path.steps(last_level) {
+            at = match self.places.star(at, &step) {
                 Some(star) => star,
-                None => self.places.child(at, step(pattern, level, count)),
+                None => self.places.child(at, step),
             };
         }
         if self.places.collapses() != collapses {
@@ -135,10 +148,11 @@ impl<T: Payload> PatternTree<T> {
         at
     }
 
-    /// Counts the places that a pattern passes, as long as that matters.
-    fn count(&mut self, pattern: &PatternBuf) {
+    /// Counts the places that a path passes, as long as that matters.
+    #[inline]
+    fn count(&mut self, path: &impl Path) {
         let Some(seen) = &mut self.seen else { return };
-        for place in buckets(steps(pattern, self.limits.last_level(false)), &self.limits) {
+        for place in buckets(path.steps(self.limits.last_level(false)), &self.limits) {
             seen.insert(place);
         }
         if seen.len() > self.limits.strict_above {
@@ -149,7 +163,7 @@ impl<T: Payload> PatternTree<T> {
     /// Says for each part of a pattern whether the tree still has its name: neither a class, nor lost in a `{*}`.
     pub fn names_kept(&self, pattern: &PatternBuf, kept: &mut Vec<bool>) {
         let mut at = Some(ROOT);
-        for step in steps(pattern, self.limits.last_level(self.is_strict())) {
+        for step in pattern.steps(self.limits.last_level(self.is_strict())) {
             let own = at.and_then(|at| self.places.find(at, &step));
             kept.push(own.is_some() && step.shape == Shape::Literal);
             at = own.or_else(|| self.places.find(at?, &step.starred()));
@@ -233,6 +247,11 @@ impl<T: Payload> PatternTree<T> {
     }
 }
 
+/// Parts of patterns, which are text divided at separators of ASCII.
+fn text(part: Option<&[u8]>) -> &str {
+    part.and_then(|part| std::str::from_utf8(part).ok()).unwrap_or_default()
+}
+
 /// A place in the tree, to be read.
 #[derive(Debug)]
 pub struct Node<'a, T> {
@@ -258,13 +277,13 @@ impl<'a, T: Payload> Node<'a, T> {
         let step = self.step();
         match step.shape {
             Shape::Star => "{*}",
-            Shape::Literal | Shape::Class => step.text.get(..step.name).unwrap_or_default(),
+            Shape::Literal | Shape::Class => text(step.text.get(..step.name)),
         }
     }
 
     /// What stands between its segment and those of its children; empty for leaves.
     pub fn separator(self) -> &'a str {
-        self.step().separator()
+        text(Some(self.step().separator()))
     }
 
     /// Whether it stands for many names: a class or `{*}`.

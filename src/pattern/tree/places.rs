@@ -6,7 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Payload;
 use super::limits::TreeLimits;
-use super::step::{Outline, Shape, Step};
+use super::step::{Shape, Step};
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
@@ -20,7 +20,7 @@ pub(super) const ENDINGS: usize = 1;
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     /// Name and separator, as in a [`Step`].
-    text: Box<str>,
+    text: Box<[u8]>,
     parent: u32,
     /// The next child of the same parent.
     pub next: u32,
@@ -59,7 +59,7 @@ fn hash(hasher: &DefaultHashBuilder, parent: u32, step: &Step<'_>) -> u64 {
     let mut state = hasher.build_hasher();
     let marks = ((step.name as u64) << 8) | ((step.shape as u64) << 1) | u64::from(step.ends);
     state.write_u64((u64::from(parent) << 32) | marks);
-    state.write(step.text.as_bytes());
+    state.write(step.text);
     state.finish()
 }
 
@@ -77,7 +77,7 @@ fn id(index: usize) -> u32 {
 impl<T: Payload> Places<T> {
     pub fn new(limits: &TreeLimits, strict: bool) -> Self {
         let root = Place {
-            text: "".into(),
+            text: Box::default(),
             parent: NONE,
             next: NONE,
             inside: NONE,
@@ -172,17 +172,17 @@ impl<T: Payload> Places<T> {
     /// Where such a step leads if its level has collapsed and the child that was met last is the one for it: then its name
     /// does not matter.
     #[inline]
-    pub fn star(&self, parent: u32, step: Outline) -> Option<u32> {
+    pub fn star(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
         let side = usize::from(step.ends);
         let above = self.at(parent);
-        if !above.shut[side] || !self.counts(parent, step.shape) {
+        if !above.shut[side] || (step.shape == Shape::Class && !self.counts(parent, step.shape)) {
             return None;
         }
         let last = above.last[side];
         let star = self.arena.get(last as usize)?;
-        let same = match (star.text.as_bytes(), step.separator) {
-            ([], None) => true,
-            ([one], Some(separator)) => *one == separator,
+        let same = match (&*star.text, step.separator()) {
+            ([], []) => true,
+            ([one], [separator]) => one == separator,
             _ => false,
         };
         (same && star.parent == parent && star.shape == Shape::Star && star.ends == step.ends).then_some(last)
@@ -335,7 +335,7 @@ impl<T: Payload> Places<T> {
     fn adopt(&mut self, parent: u32, child: u32) {
         let step = self.step(child);
         if self.at(parent).shut[usize::from(step.ends)] && self.counts(parent, step.shape) {
-            let text: Box<str> = step.starred().text.into();
+            let text: Box<[u8]> = step.starred().text.into();
             let place = self.at_mut(child);
             (place.text, place.name, place.shape) = (text, 0, Shape::Star);
         }

@@ -1,6 +1,7 @@
 //! One step of a pattern's way down the tree.
 
 use super::limits::{LONGEST_NAME, TreeLimits};
+use crate::pattern::plain::PlainName;
 use crate::pattern::{PartKind, PatternBuf};
 
 /// A separator longer than this is none that a classifier makes; it is dropped.
@@ -21,7 +22,7 @@ pub(super) enum Shape {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
     /// Name and separator as they stand in the pattern; of a star the separator alone.
-    pub text: &'a str,
+    pub text: &'a [u8],
     /// Length of the name in it.
     pub name: usize,
     /// What it stands for.
@@ -31,7 +32,7 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn new(text: &'a str, name: usize, shape: Shape, ends: bool) -> Self {
+    fn new(text: &'a [u8], name: usize, shape: Shape, ends: bool) -> Self {
         let step = Step { text, name, shape, ends };
         if text.len() > LONGEST_NAME { step.starred() } else { step }
     }
@@ -40,7 +41,7 @@ impl<'a> Step<'a> {
     /// behind the pointer of an empty box, and a vector load from there, though masked out, costs 100 ns.
     pub fn is(&self, other: &Step<'_>) -> bool {
         let same = self.name == other.name && self.shape == other.shape && self.ends == other.ends;
-        match (self.text.as_bytes(), other.text.as_bytes()) {
+        match (self.text, other.text) {
             ([], []) => same,
             ([one], [other]) => same && one == other, // a separator
             (one, other) => same && one.len() == other.len() && one == other,
@@ -50,40 +51,55 @@ impl<'a> Step<'a> {
     /// The same place once its name no longer counts.
     pub fn starred(self) -> Self {
         let separator = self.separator();
-        let text = if separator.len() > LONGEST_SEPARATOR { "" } else { separator };
+        let text = if separator.len() > LONGEST_SEPARATOR { &[] } else { separator };
         Step { text, name: 0, shape: Shape::Star, ..self }
     }
 
     /// What stands between this segment and the next.
-    pub fn separator(&self) -> &'a str {
+    pub fn separator(&self) -> &'a [u8] {
         self.text.get(self.name..).unwrap_or_default()
     }
 
     /// The end of a pattern with all of `text` as its name.
-    pub fn ending(text: &'a str, shape: Shape) -> Self {
+    pub fn ending(text: &'a [u8], shape: Shape) -> Self {
         Step::new(text, text.len(), shape, true)
     }
 }
 
-/// What a step is but for its name.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Outline {
-    pub shape: Shape,
-    pub ends: bool,
-    /// What follows; none at the end of a pattern.
-    pub separator: Option<u8>,
+/// What leads from the root of a tree to a leaf.
+pub(super) trait Path {
+    /// Its steps. Together their texts are the pattern's; all behind `last_level` is one step.
+    fn steps(&self, last_level: usize) -> impl Iterator<Item = Step<'_>>;
 }
 
-/// The number of steps of a pattern.
-#[inline]
-pub(super) fn step_count(pattern: &PatternBuf, last_level: usize) -> usize {
-    pattern.parts.len().clamp(1, last_level + 1)
+impl Path for PatternBuf {
+    #[inline]
+    fn steps(&self, last_level: usize) -> impl Iterator<Item = Step<'_>> {
+        let count = self.parts.len().clamp(1, last_level + 1);
+        (0..count).map(move |level| step(self, level, count))
+    }
 }
 
-/// The steps of a pattern. Together their texts are the pattern's text; all behind `last_level` is one step.
-pub(super) fn steps(pattern: &PatternBuf, last_level: usize) -> impl Iterator<Item = Step<'_>> {
-    let count = step_count(pattern, last_level);
-    (0..count).map(move |level| step(pattern, level, count))
+impl Path for PlainName<'_> {
+    #[inline]
+    fn steps(&self, last_level: usize) -> impl Iterator<Item = Step<'_>> {
+        let mut rest = Some((self.bytes(), self.separators()));
+        (0..=last_level).map_while(move |level| {
+            let (bytes, separators) = rest?;
+            // A byte further on at most: both are below 64.
+            let name = separators.trailing_zeros();
+            match bytes.split_at_checked(name as usize + 1).filter(|_| separators != 0 && level < last_level) {
+                Some((text, behind)) => {
+                    rest = Some((behind, separators >> name >> 1));
+                    Some(Step { text, name: name as usize, shape: Shape::Literal, ends: false })
+                }
+                None => {
+                    rest = None;
+                    Some(Step { text: bytes, name: bytes.len(), shape: Shape::Literal, ends: true })
+                }
+            }
+        })
+    }
 }
 
 /// What a name in a pattern stands for; several names as one are a name.
@@ -96,25 +112,17 @@ fn shape(pattern: &PatternBuf, level: usize, count: usize) -> Shape {
     }
 }
 
-/// What is to be known of one of `count` steps before its name. A name too long to be kept counts as a name here.
-#[inline]
-pub(super) fn outline(pattern: &PatternBuf, level: usize, count: usize) -> Outline {
-    let ends = level + 1 == count;
-    let at = pattern.parts.get(level).filter(|_| !ends).map(|part| part.end as usize);
-    let separator = at.and_then(|at| pattern.text.as_bytes().get(at)).copied();
-    Outline { shape: shape(pattern, level, count), ends, separator }
-}
-
 /// One of the `count` steps of a pattern.
-pub(super) fn step(pattern: &PatternBuf, level: usize, count: usize) -> Step<'_> {
-    let part = pattern.parts.get(level);
+#[inline]
+fn step(pattern: &PatternBuf, level: usize, count: usize) -> Step<'_> {
+    let (whole, part) = (pattern.text.as_bytes(), pattern.parts.get(level));
     let start = if level == 0 { 0 } else { part.map_or(0, |part| part.start as usize) };
     let shape = shape(pattern, level, count);
     if level + 1 == count {
-        return Step::ending(pattern.text.get(start..).unwrap_or_default(), shape);
+        return Step::ending(whole.get(start..).unwrap_or_default(), shape);
     }
     let end = pattern.parts.get(level + 1).map_or(start, |next| next.start as usize);
-    let text = pattern.text.get(start..end).unwrap_or_default();
+    let text = whole.get(start..end).unwrap_or_default();
     let name = part.map_or(0, |part| part.end as usize).saturating_sub(start).min(text.len());
     Step::new(text, name, shape, false)
 }
@@ -123,12 +131,12 @@ pub(super) fn step(pattern: &PatternBuf, level: usize, count: usize) -> Step<'_>
 /// more places than its limit. The outcome is part of what decides about strict mode, so it is the same everywhere.
 pub(super) fn buckets<'a>(steps: impl Iterator<Item = Step<'a>>, limits: &TreeLimits) -> impl Iterator<Item = u64> {
     steps.enumerate().scan(0u64, |path, (level, step)| {
-        let name = fixed_hash(&step.text.as_bytes()[..step.name.min(step.text.len())]);
+        let name = fixed_hash(step.text.get(..step.name).unwrap_or(step.text));
         let name = match step.shape {
             Shape::Literal => name % (limits.generous(level) as u64),
             Shape::Class | Shape::Star => name,
         };
-        let place = mix(name ^ fixed_hash(step.separator().as_bytes()).rotate_left(32));
+        let place = mix(name ^ fixed_hash(step.separator()).rotate_left(32));
         let kind = ((step.shape as u64) << 1) | u64::from(step.ends);
         *path = mix(path.rotate_left(7) ^ place.wrapping_add(kind));
         Some(*path)
@@ -153,8 +161,9 @@ mod tests {
     use super::*;
     use crate::pattern::tree::tests::split;
 
-    fn texts(pattern: &PatternBuf, last_level: usize) -> Vec<(&str, bool)> {
-        steps(pattern, last_level).map(|step| (step.text, step.ends)).collect()
+    fn texts<'a>(pattern: &'a PatternBuf, last_level: usize) -> Vec<(&'a str, bool)> {
+        let text = |step: Step<'a>| std::str::from_utf8(step.text).unwrap();
+        pattern.steps(last_level).map(|step| (text(step), step.ends)).collect()
     }
 
     #[test]
@@ -168,16 +177,16 @@ mod tests {
     fn what_is_behind_the_last_level_is_one_name() {
         let pattern = split("a:b:7:d");
         assert_eq!(texts(&pattern, 2), [("a:", false), ("b:", false), ("{int}:d", true)]);
-        assert_eq!(steps(&pattern, 2).last().map(|step| step.shape), Some(Shape::Literal));
+        assert_eq!(pattern.steps(2).last().map(|step| step.shape), Some(Shape::Literal));
         assert_eq!(texts(&pattern, 0), [("a:b:{int}:d", true)]);
-        assert_eq!(steps(&split("a:7"), 1).last().map(|step| step.shape), Some(Shape::Class));
+        assert_eq!(split("a:7").steps(1).last().map(|step| step.shape), Some(Shape::Class));
     }
 
     #[test]
     fn long_names_are_stars_at_once() {
         let long = format!("{}:b", "x".repeat(LONGEST_NAME));
         let pattern = split(&long);
-        let first = steps(&pattern, 9).next().unwrap();
-        assert_eq!((first.text, first.shape), (":", Shape::Star));
+        let first = pattern.steps(9).next().unwrap();
+        assert_eq!((first.text, first.shape), (&b":"[..], Shape::Star));
     }
 }

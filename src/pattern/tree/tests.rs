@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::step::{Shape, Step, buckets, steps};
+use super::step::{Path, Shape, Step, buckets};
 use super::*;
 use crate::pattern::{Part, PartKind};
 
@@ -87,11 +87,11 @@ type Rows<'a> = Vec<(Vec<Step<'a>>, u32)>;
 fn twin(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> Leaves {
     let places: BTreeSet<u64> = patterns
         .iter()
-        .flat_map(|(p, _)| buckets(steps(p, limits.last_level(false)), limits).collect::<Vec<_>>())
+        .flat_map(|(p, _)| buckets(p.steps(limits.last_level(false)), limits).collect::<Vec<_>>())
         .collect();
     let strict = places.len() > limits.strict_above;
     let rows: Rows<'_> =
-        patterns.iter().map(|(p, number)| (steps(p, limits.last_level(strict)).collect(), *number)).collect();
+        patterns.iter().map(|(p, number)| (p.steps(limits.last_level(strict)).collect(), *number)).collect();
     let mut found = Leaves::new();
     group(&rows, 0, strict, limits, &mut Vec::new(), &mut found);
     found
@@ -122,9 +122,12 @@ fn group(
         if over[usize::from(step.ends)] && counts(step.shape) {
             step = step.starred();
         }
-        let name = if step.shape == Shape::Star { "{*}" } else { &step.text[..step.name] };
+        let name = if step.shape == Shape::Star { "{*}" } else { text(step.text.get(..step.name)) };
         let rank = ((step.shape as u8) << 1) | u8::from(step.ends);
-        groups.entry((format!("{name}{}", step.separator()), rank)).or_default().push((row[1..].to_vec(), *number));
+        groups
+            .entry((format!("{name}{}", text(Some(step.separator()))), rank))
+            .or_default()
+            .push((row[1..].to_vec(), *number));
     }
     for (key, below) in groups {
         let ends = key.1 & 1 == 1;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::pattern::segment;
 use crate::policy::testing::{checks, checks_in, record};
 use crate::policy::{KeyView, Separators};
 
@@ -159,6 +160,7 @@ fn names() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(prop::sample::select(&PIECES[..]), 0..12).prop_map(|pieces| pieces.concat()),
         prop::collection::vec(prop::sample::select(&PIECES[..6]), 0..6).prop_map(|pieces| pieces.concat()),
+        "[a-z]{0,12}(:[a-z.]{0,9}){0,3}[ A-Z]?".prop_map(String::into_bytes),
         prop::collection::vec(any::<u8>(), 0..140),
         (120usize..140).prop_map(|length| [b"u:".to_vec(), b"x".repeat(length)].concat()),
     ]
@@ -182,6 +184,16 @@ proptest! {
         }
         let bits = expected.iter().fold(0u64, |bits, (bit, ..)| bits | 1 << bit);
         prop_assert_eq!(judged.broken, bits, "{:?}", expected);
+        let divides: Vec<String> = separators.iter().map(|&byte| char::from(byte).to_string()).collect();
+        if let Ok(divides) = segment::Separators::new(&divides)
+            && checks.takes_plain(&divides)
+            && let Some(plain) = Classifier::new(divides).plain(&name)
+        {
+            let (mut one, mut other) = (NameJudged::default(), NameJudged::default());
+            checks.judge_plain(&plain, &mut one);
+            checks.judge_name(&name, &PatternBuf::default(), &mut other);
+            prop_assert_eq!(one, other);
+        }
         for (bit, id, violation) in expected.into_iter().filter(|(bit, ..)| checks.keys[*bit].meta.unit.is_some()) {
             prop_assert_eq!(judged.violations[bit], violation, "{}", id);
         }

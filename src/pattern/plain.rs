@@ -1,0 +1,221 @@
+//! Plain names: those that are their own pattern, such as `user:profile:cart`.
+//!
+//! A name is plain if it is short and of ASCII, and nothing in it can be an id or a hash tag: it has no digit, no `@`, no
+//! brace and no control character. Where its separators stand is then all there is to know about it, so it is not taken
+//! apart. Letters in lower case and separators are told in a few operations for eight bytes; every other byte is looked at
+//! by itself.
+
+use super::segment::Separators;
+
+/// Longer names are taken apart: there is a bit for each byte.
+pub const LONGEST: usize = 64;
+
+/// Bytes of a word.
+const WORD: usize = 8;
+const HALF: usize = WORD / 2;
+
+/// Every byte of a word.
+const ONES: u64 = u64::from_le_bytes([1; WORD]);
+const HIGH: u64 = ONES << 7;
+
+/// A plain name.
+#[derive(Debug, Clone, Copy)]
+pub struct PlainName<'a> {
+    bytes: &'a [u8],
+    /// A bit for each byte that is a separator.
+    separators: u64,
+    /// A bit for each byte that is neither a separator nor a letter in lower case.
+    others: u64,
+    segments: u32,
+}
+
+impl<'a> PlainName<'a> {
+    /// The name; it is ASCII, and not empty.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// A bit for each byte that is a separator.
+    #[inline]
+    pub fn separators(&self) -> u64 {
+        self.separators
+    }
+
+    /// Its segments; at least one.
+    #[inline]
+    pub fn segments(&self) -> u32 {
+        self.segments
+    }
+
+    /// Whether some segment is empty.
+    #[inline]
+    pub fn has_empty_segment(&self) -> bool {
+        // A separator is first, or follows another, or is the last byte.
+        let last = 1 << ((self.bytes.len() - 1) % LONGEST);
+        self.separators & (self.separators << 1 | 1 | last) != 0
+    }
+
+    /// Whether there is nothing but separators and letters in lower case.
+    #[inline]
+    pub fn is_lower(&self) -> bool {
+        self.others == 0
+    }
+
+    /// The bytes that are neither separators nor letters in lower case.
+    #[inline]
+    pub fn others(&self) -> impl Iterator<Item = u8> {
+        let (bytes, mut left) = (self.bytes, self.others);
+        std::iter::from_fn(move || {
+            let byte = bytes.get(left.trailing_zeros() as usize).copied();
+            left &= left.wrapping_sub(1);
+            byte
+        })
+    }
+}
+
+/// Tells which names are plain.
+#[derive(Debug, Clone)]
+pub struct PlainReader {
+    /// In every byte of a word.
+    separator: u64,
+    /// Further ones likewise.
+    more: Vec<u64>,
+}
+
+impl PlainReader {
+    /// Of names that these separators divide.
+    pub fn new(separators: &Separators) -> Self {
+        let mut all = separators.as_bytes().iter().map(|&byte| u64::from(byte) * ONES);
+        let separator = all.next().unwrap_or(u64::from(b':') * ONES); // there is one
+        PlainReader { separator, more: all.collect() }
+    }
+
+    /// The name, if it has no more than so many segments and none of its other bytes `tells`; letters in lower case are
+    /// not asked about.
+    #[inline]
+    pub fn read<'a>(&self, bytes: &'a [u8], most_segments: u32, tells: impl Fn(u8) -> bool) -> Option<PlainName<'a>> {
+        if bytes.is_empty() || bytes.len() > LONGEST {
+            return None;
+        }
+        let (mut separators, mut others) = (0, 0);
+        let mut take = |word: u64, place: usize| {
+            let divides = self.separators_in(word);
+            separators |= bits(divides) << (place % LONGEST);
+            let other = HIGH & !(divides | lower_in(word));
+            if other != 0 {
+                others |= bits(other) << (place % LONGEST);
+            }
+        };
+        let (words, rest) = bytes.as_chunks::<WORD>();
+        let mut place = 0;
+        for word in words {
+            take(u64::from_le_bytes(*word), place);
+            place += WORD;
+        }
+        if !rest.is_empty() {
+            take(last_word(bytes, rest), place);
+        }
+        others &= u64::MAX >> (LONGEST - bytes.len()); // behind the name there is nothing
+        let name = PlainName { bytes, separators, others, segments: separators.count_ones() + 1 };
+        (name.segments <= most_segments && !name.others().any(tells)).then_some(name)
+    }
+
+    /// The high bit of each byte of a word that is a separator.
+    #[inline]
+    fn separators_in(&self, word: u64) -> u64 {
+        self.more.iter().fold(equal_in(word, self.separator), |divides, &more| divides | equal_in(word, more))
+    }
+}
+
+/// The high bit of each byte that is the same in two words.
+#[inline]
+fn equal_in(one: u64, other: u64) -> u64 {
+    let differs = one ^ other;
+    HIGH & !(((differs & !HIGH) + !HIGH) | differs)
+}
+
+/// The high bit of each byte of a word that is a letter in lower case.
+#[inline]
+fn lower_in(word: u64) -> u64 {
+    // No sum leaves its byte: ASCII ends below 0x80, and what is added is below that.
+    let ascii = word & !HIGH;
+    let from_a = ascii + ONES * (0x80 - b'a' as u64);
+    let above_z = ascii + ONES * (0x80 - b'z' as u64 - 1);
+    from_a & !above_z & !word & HIGH
+}
+
+/// A bit for each byte whose high bit is set, if no other bits are.
+#[inline]
+fn bits(high: u64) -> u64 {
+    // The bit of byte `i` is moved to place 56 + i.
+    (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// The bytes of a name behind its whole words, of which there are some, and zeros.
+#[inline]
+fn last_word(bytes: &[u8], rest: &[u8]) -> u64 {
+    if let Some(last) = bytes.last_chunk::<WORD>() {
+        // The last eight bytes, without those that are not of the rest.
+        return u64::from_le_bytes(*last) >> (8 * (WORD - rest.len()) % LONGEST);
+    }
+    short_word(rest)
+}
+
+/// Fewer bytes than a word has, and zeros; more are cut.
+#[inline]
+pub(super) fn short_word(rest: &[u8]) -> u64 {
+    match (rest.first_chunk::<HALF>(), rest.last_chunk::<HALF>()) {
+        // They overlap in the same bytes.
+        (Some(first), Some(last)) => {
+            let last = u64::from(u32::from_le_bytes(*last)) << (8 * (rest.len() - HALF) % LONGEST);
+            u64::from(u32::from_le_bytes(*first)) | last
+        }
+        _ => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn divides(separators: &str) -> Separators {
+        Separators::new(&separators.chars().map(String::from).collect::<Vec<_>>()).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_are_told_as_one_by_one(
+            name in prop_oneof!["[a-z:/.]{0,70}", "[ -~]{0,20}", "\\PC{0,10}"].prop_map(String::into_bytes),
+            separators in prop::sample::select(&[":", ":/", "-", "./_"][..]),
+        ) {
+            let separators = divides(separators);
+            let of = |is: &dyn Fn(u8) -> bool| {
+                let places = name.iter().enumerate().filter(|(_, byte)| is(**byte));
+                places.fold(0u64, |bits, (place, _)| bits | 1 << (place % LONGEST))
+            };
+            let is_other = |byte: u8| !separators.contains(byte) && !byte.is_ascii_lowercase();
+            let read = PlainReader::new(&separators).read(&name, 99, |_| false);
+            prop_assert_eq!(read.is_some(), (1..=LONGEST).contains(&name.len()));
+            if let Some(read) = read {
+                prop_assert_eq!(read.separators(), of(&|byte| separators.contains(byte)));
+                prop_assert_eq!(read.others, of(&is_other));
+                let segments: Vec<_> = separators.split(&name).collect();
+                prop_assert_eq!(read.segments() as usize, segments.len());
+                prop_assert_eq!(read.has_empty_segment(), segments.iter().any(|segment| segment.is_empty()));
+                let others: Vec<u8> = name.iter().copied().filter(|&byte| is_other(byte)).collect();
+                prop_assert_eq!(read.others().collect::<Vec<_>>(), others);
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_tell_or_have_too_many_segments_are_none() {
+        let reader = PlainReader::new(&divides(":"));
+        let read = |name: &str| reader.read(name.as_bytes(), 3, |byte| byte.is_ascii_digit()).is_some();
+        assert!(read("a:b:c") && read("A-b") && read(":"));
+        assert!(!read("a:b:c:d") && !read("a:1") && !read(""));
+    }
+}
