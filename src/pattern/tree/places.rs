@@ -7,6 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::Payload;
 use super::limits::TreeLimits;
 use super::step::{Shape, Step};
+use crate::pattern::plain::short_word;
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
@@ -30,8 +31,8 @@ pub(super) struct Place {
     names: [u32; 2],
     /// Which sides had too many names.
     pub shut: [bool; 2],
-    /// The child that was met last, by side; it may have gone away since.
-    last: [u32; 2],
+    /// The `{*}` that was met last, by side; it may have gone away since.
+    star: [u32; 2],
     name: u8,
     /// Segments above its children.
     pub level: u8,
@@ -53,6 +54,25 @@ pub(super) struct Places<T> {
     /// Seeded at random, so that no file can be made to collide here; nothing is ever put out in its order.
     hasher: DefaultHashBuilder,
     collapses: u64,
+    /// The places that were met last, by [`slot`]; they may have gone away since.
+    met: Box<[u32; SLOTS]>,
+}
+
+/// One slot per step and a step has one slot. In tests few, so that they push each other out.
+const SLOTS: usize = if cfg!(test) { 4 } else { 256 };
+
+/// An odd number whose bits are in no order: multiplying by it spreads what is hashed.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Where a place is remembered. Names can be made to collide here, which costs them no more than being looked up.
+#[inline]
+fn slot(parent: u32, step: &Step<'_>) -> usize {
+    let word = match (step.text.first_chunk(), step.text.last_chunk()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+        _ => short_word(step.text),
+    };
+    let spread = (word ^ u64::from(parent).rotate_left(40)).wrapping_mul(FACTOR);
+    (spread >> 32) as usize % SLOTS // cut on purpose: any bits will do
 }
 
 fn hash(hasher: &DefaultHashBuilder, parent: u32, step: &Step<'_>) -> u64 {
@@ -83,7 +103,7 @@ impl<T: Payload> Places<T> {
             inside: NONE,
             names: [0; 2],
             shut: [false; 2],
-            last: [NONE; 2],
+            star: [NONE; 2],
             name: 0,
             level: 0,
             shape: Shape::Literal,
@@ -99,6 +119,7 @@ impl<T: Payload> Places<T> {
             table: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             collapses: 0,
+            met: Box::new([NONE; SLOTS]),
         }
     }
 
@@ -169,8 +190,8 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Where such a step leads if its level has collapsed and the child that was met last is the one for it: then its name
-    /// does not matter.
+    /// Where a step leads if its level has collapsed and the `{*}` that was met last is the one for it: then its name does
+    /// not matter.
     #[inline]
     pub fn star(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
         let side = usize::from(step.ends);
@@ -178,14 +199,14 @@ impl<T: Payload> Places<T> {
         if !above.shut[side] || (step.shape == Shape::Class && !self.counts(parent, step.shape)) {
             return None;
         }
-        let last = above.last[side];
-        let star = self.arena.get(last as usize)?;
+        let met = above.star[side];
+        let star = self.arena.get(met as usize)?;
         let same = match (&*star.text, step.separator()) {
             ([], []) => true,
             ([one], [separator]) => one == separator,
             _ => false,
         };
-        (same && star.parent == parent && star.shape == Shape::Star && star.ends == step.ends).then_some(last)
+        (same && star.parent == parent && star.shape == Shape::Star && star.ends == step.ends).then_some(met)
     }
 
     /// Whether such a child counts against the limit of its level, and goes into `{*}` with it.
@@ -202,18 +223,22 @@ impl<T: Payload> Places<T> {
         self.table.find(hash(&self.hasher, parent, step), same).copied()
     }
 
-    /// The same. Mostly it is the child that was met last: where names have collapsed, or where a class stands.
+    /// The same. Mostly it is one of those that were met lately.
     #[inline]
     pub fn meet(&mut self, parent: u32, step: &Step<'_>) -> Option<u32> {
-        let last = self.at(parent).last[usize::from(step.ends)];
-        if let Some(place) = self.arena.get(last as usize)
+        let slot = slot(parent, step);
+        let met = self.met[slot];
+        if let Some(place) = self.arena.get(met as usize)
             && place.parent == parent
             && place.step().is(step)
         {
-            return Some(last);
+            return Some(met);
         }
         let found = self.find(parent, step)?;
-        self.at_mut(parent).last[usize::from(step.ends)] = found;
+        self.met[slot] = found;
+        if step.shape == Shape::Star {
+            self.at_mut(parent).star[usize::from(step.ends)] = found;
+        }
         Some(found)
     }
 
@@ -228,7 +253,7 @@ impl<T: Payload> Places<T> {
             inside,
             names: [0; 2],
             shut: [false; 2],
-            last: [NONE; 2],
+            star: [NONE; 2],
             name,
             level: above.saturating_add(1),
             shape: step.shape,
