@@ -81,6 +81,7 @@ impl Selection {
     }
 
     /// Whether keys of this name can count.
+    #[inline]
     pub fn wants_name(&self, key: &[u8]) -> bool {
         (self.match_globs.is_empty() || self.match_globs.iter().any(|glob| glob.matches(key)))
             && (self.regexes.is_empty() || self.regexes.iter().any(|regex| regex.is_match(key)))

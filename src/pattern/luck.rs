@@ -3,8 +3,8 @@
 /// After so many looks in vain, one after the other, most are left out.
 const PATIENCE: u32 = 64;
 
-/// One of so many is not, so that better times are noticed.
-const TRIAL: u32 = 16;
+/// One of so many is not, so that better times are noticed. Few, since a look mostly waits for memory.
+const TRIAL: u32 = 64;
 
 /// How looking something up went lately. What depends on it may only be how fast an answer comes.
 #[derive(Debug, Clone, Default)]
