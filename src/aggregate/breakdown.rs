@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::Aggregate;
 use super::parts::{Histogram, share};
+use super::usual::UsualKeys;
 use crate::record::{Encoding, Kind, ModuleName, Record};
 use crate::report::TypeRow;
 use crate::units::Bytes;
@@ -19,7 +20,8 @@ pub const MODULES: usize = 64;
 /// The row of the modules that have none of their own. No module can be called so: names have nine characters.
 pub const OTHER_MODULES: &str = "other modules";
 
-const CELLS: usize = Kind::ALL.len() * Encoding::ALL.len();
+/// Types in encodings.
+pub(super) const CELLS: usize = Kind::ALL.len() * Encoding::ALL.len();
 
 /// One cell for each type in each encoding.
 #[derive(Debug, Clone)]
@@ -99,6 +101,19 @@ impl Breakdown {
         rows
     }
 
+    /// Counts a usual key and leaves the rest to [`Breakdown::add_usual`].
+    #[inline]
+    pub fn count(&mut self, record: &Record<'_>) {
+        self.cells[place(record.kind, record.encoding)].get_or_insert_default().spread.add(record.memory.0);
+    }
+
+    /// Adds usual keys, which have been counted.
+    pub fn add_usual(&mut self, keys: &UsualKeys) {
+        let cell = self.cells[place(keys.kind, keys.encoding)].get_or_insert_default();
+        cell.elements = cell.elements.saturating_add(keys.sums.length);
+        cell.memory += keys.sums.keys.memory;
+    }
+
     /// Keys of modules are rare enough for a search.
     fn observe_module(&mut self, name: ModuleName, record: &Record<'_>) {
         if self.modules.len() == MODULES
@@ -125,7 +140,7 @@ fn order(row: &TypeRow) -> (Reverse<Bytes>, &'static str, &str) {
 
 /// Both enums are numbered from 0 in the order of their `ALL`, which a test holds.
 #[inline]
-fn place(kind: Kind, encoding: Encoding) -> usize {
+pub(super) fn place(kind: Kind, encoding: Encoding) -> usize {
     kind as usize * Encoding::ALL.len() + encoding as usize
 }
 

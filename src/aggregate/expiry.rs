@@ -101,6 +101,11 @@ impl Left {
         self.classes[NONE]
     }
 
+    /// Counts keys without an expiry.
+    pub fn add_without_ttl(&mut self, keys: Tally) {
+        self.classes[NONE].merge(keys);
+    }
+
     /// Keys that have expired.
     pub fn expired(&self) -> Tally {
         self.classes[0]

@@ -17,9 +17,10 @@ pub mod sizes;
 pub mod slots;
 pub mod streams;
 #[cfg(test)]
-mod testing;
+pub mod testing;
 pub mod top_keys;
 pub mod totals;
+pub mod usual;
 pub mod violations;
 pub mod what_if;
 

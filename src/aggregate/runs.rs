@@ -7,6 +7,7 @@ use super::expiry::{Expiry, Left};
 use super::instance::{Instance, SLOTTED_DATABASES, SlotCounts};
 use super::parts::Tally;
 use super::totals::{Totals, elements};
+use super::usual::UsualKeys;
 use crate::record::Record;
 use crate::units::{Bytes, Millis};
 
@@ -94,6 +95,33 @@ impl<A: ByRun> Runs<A> {
         }
     }
 
+    /// Whether a key is of the same database of the same file as the last one.
+    #[inline]
+    pub fn go_on(&self, record: &Record<'_>) -> bool {
+        record.db.min(SHARED_FROM) == self.run.db && record.file == self.run.file
+    }
+
+    /// Takes the expiry of a usual key into account, if it has one, and leaves the rest to [`Runs::add_usual`].
+    #[inline]
+    pub fn time(&mut self, record: &Record<'_>) {
+        debug_assert!(self.go_on(record));
+        if record.expires_at.is_some() {
+            self.run.left.add(record.expires_at, self.reference, record.memory);
+        }
+    }
+
+    /// Adds usual keys of this run.
+    pub fn add_usual(&mut self, keys: &UsualKeys) {
+        let (run, sums) = (&mut self.run, &keys.sums);
+        run.disk += sums.disk;
+        run.name_bytes += sums.name_bytes;
+        run.allocated += sums.allocated;
+        run.elements = run.elements.saturating_add(keys.elements());
+        if !keys.expires {
+            run.left.add_without_ttl(sums.keys);
+        }
+    }
+
     #[cold]
     fn start_run(&mut self, file: usize, db: u64) {
         self.end_run();
@@ -111,9 +139,8 @@ impl<A: ByRun> Runs<A> {
 impl<A: ByRun> Aggregate for Runs<A> {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
-        let db = record.db.min(SHARED_FROM);
-        if db != self.run.db || record.file != self.run.file {
-            self.start_run(record.file, db);
+        if !self.go_on(record) {
+            self.start_run(record.file, record.db.min(SHARED_FROM));
         }
         let run = &mut self.run;
         run.disk += record.disk;

@@ -60,6 +60,19 @@ impl Allowed {
     }
 }
 
+impl Sizes {
+    /// Whether a key would be counted.
+    #[inline]
+    pub fn counts(&self, record: &Record<'_>) -> bool {
+        self.allowed.is_exceeded(record)
+    }
+
+    /// Keys of this type that exceed neither this length nor this memory are not counted.
+    pub fn allowed(&self, kind: Kind) -> (u64, Bytes) {
+        (self.allowed.length[kind as usize], self.allowed.memory)
+    }
+}
+
 impl Aggregate for Sizes {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {

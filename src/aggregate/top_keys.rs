@@ -5,6 +5,7 @@ use super::key_row::{KeyFacts, rows};
 use super::parts::Top;
 use crate::record::{Kind, Record};
 use crate::report::{self, TopOfType};
+use crate::units::Bytes;
 
 const KINDS: usize = Kind::ALL.len();
 
@@ -34,6 +35,21 @@ impl TopKeys {
             by_length: rows(self.by_length),
             by_type: by_type.filter(|of_type| !of_type.list.is_empty()).collect(),
         }
+    }
+}
+
+impl TopKeys {
+    /// Whether a key would enter a list.
+    pub fn takes(&self, record: &Record<'_>) -> bool {
+        let by_length = |length| self.by_length.takes(length, record.db, record.key);
+        self.by_kind[record.kind as usize].takes(record.memory.0, record.db, record.key)
+            || (record.kind != Kind::String && record.length.is_some_and(by_length))
+    }
+
+    /// Keys of this type that are below both this length and this memory enter no list.
+    pub fn least(&self, kind: Kind) -> (u64, Bytes) {
+        let length = if kind == Kind::String { u64::MAX } else { self.by_length.least() };
+        (length, Bytes(self.by_kind[kind as usize].least()))
     }
 }
 

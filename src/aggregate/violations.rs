@@ -104,17 +104,29 @@ impl Violations {
         }
     }
 
-    fn observe_broken(&mut self, record: &Record<'_>, judged: &Judged) {
-        if judged.broken & self.masks.naming != 0 {
-            self.naming.add(record.memory);
+    /// Adds usual keys that break these rules.
+    pub fn add_usual(&mut self, broken: u64, keys: Tally) {
+        if keys.keys == 0 {
+            return;
         }
-        if let Some(place) = self.masks.severities.iter().position(|mask| judged.broken & mask != 0) {
-            self.severities[place].add(record.memory);
+        if broken & self.masks.naming != 0 {
+            self.naming.merge(keys);
         }
-        for bit in bits(judged.broken) {
+        if let Some(place) = self.masks.severities.iter().position(|mask| broken & mask != 0) {
+            self.severities[place].merge(keys);
+        }
+        for bit in bits(broken) {
             if let Some(rule) = self.rules.get_mut(usize::from(bit)) {
-                rule.add(record.memory);
-                self.savings[usize::from(bit)] += judged.savings[usize::from(bit)];
+                rule.merge(keys);
+            }
+        }
+    }
+
+    fn observe_broken(&mut self, record: &Record<'_>, judged: &Judged) {
+        self.add_usual(judged.broken, Tally { keys: 1, memory: record.memory });
+        for bit in bits(judged.broken) {
+            if let Some(savings) = self.savings.get_mut(usize::from(bit)) {
+                *savings += judged.savings[usize::from(bit)];
             }
             if self.masks.dictionary {
                 self.by_entry.entry((judged.matched.entry, bit)).or_default().add(record.memory);

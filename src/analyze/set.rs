@@ -15,17 +15,18 @@ use crate::aggregate::sizes::Sizes;
 use crate::aggregate::slots::Slots;
 use crate::aggregate::streams::Streams;
 use crate::aggregate::top_keys::TopKeys;
+use crate::aggregate::usual::Usual;
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIf, WhatIfSums};
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::pattern::slot::{slot_of, slot_of_untagged};
-use crate::pattern::tree::TreeLimits;
+use crate::pattern::tree::{Leaf, TreeLimits};
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Checks, Judged};
-use crate::record::Record;
+use crate::record::{Kind, Record};
 use crate::report::{self, BigRules};
-use crate::units::Millis;
+use crate::units::{Bytes, Millis};
 
 /// What all aggregates of a run are made from.
 #[derive(Debug)]
@@ -74,6 +75,9 @@ pub struct Aggregates {
     violations: Violations,
     patterns: Patterns,
     what_if: WhatIf,
+    usual: Usual,
+    /// Nobody has to look at every key.
+    takes_usual: bool,
 }
 
 /// The sections of a report that come from aggregates.
@@ -105,6 +109,7 @@ impl Aggregates {
     /// All aggregates, without a key.
     pub fn new(questions: &Arc<Questions>) -> Self {
         let top = questions.top;
+        let patterns = patterns(questions);
         Aggregates {
             questions: Arc::clone(questions),
             names: Names::new(questions),
@@ -118,7 +123,9 @@ impl Aggregates {
             skims: false,
             streams: Streams::new(top),
             violations: Violations::new(&questions.checks),
-            patterns: patterns(questions),
+            takes_usual: patterns.takes_usual() && questions.alternatives == 0,
+            usual: Usual::default(),
+            patterns,
             what_if: WhatIf::new(questions.alternatives),
         }
     }
@@ -129,6 +136,45 @@ impl Aggregates {
         by_slot || self.questions.tagged.load(Ordering::Relaxed)
     }
 
+    /// Takes into account what every aggregate makes of a key; `judged` is about it.
+    #[inline(never)]
+    fn observe_closely(&mut self, record: &Record<'_>, leaf: Leaf, tagged: bool) {
+        if !self.sums.go_on(record) {
+            self.hand_over_usual();
+        }
+        self.sums.observe(record);
+        self.breakdown.observe(record);
+        self.sizes.observe(record);
+        self.top_keys.observe(record);
+        self.usage.observe(record);
+        if !self.skims {
+            self.count_slot(record, tagged);
+        }
+        self.streams.observe(record);
+        self.violations.observe(record, &self.judged, &self.questions.checks);
+        self.patterns.observe_at(record, leaf, &self.judged);
+        self.what_if.observe(record);
+    }
+
+    fn count_slot(&mut self, record: &Record<'_>, tagged: bool) {
+        let slot = if tagged { slot_of(record.key) } else { slot_of_untagged(record.key) };
+        self.slots.observe_at(record, slot, tagged);
+        self.sums.count_slot(record, slot);
+    }
+
+    /// Gives usual keys to the aggregates that have not been told of them: before anybody asks these, and before the run ends
+    /// that the keys belong to.
+    fn hand_over_usual(&mut self) {
+        let Aggregates { usual, sums, breakdown, violations, .. } = self;
+        usual.hand_over(
+            |keys| {
+                sums.add_usual(&keys);
+                breakdown.add_usual(&keys);
+            },
+            |rules, keys| violations.add_usual(rules, keys),
+        );
+    }
+
     /// Adds the slots that were left out: those of other keys.
     pub fn add_slots(&mut self, slots: Slots) {
         self.slots.merge(slots);
@@ -136,7 +182,8 @@ impl Aggregates {
 
     /// The sections of the report, and the patterns that they were made from; `cluster` says that the dump is of a cluster's
     /// node.
-    pub fn finish(self, cluster: bool) -> (Sections, Patterns) {
+    pub fn finish(mut self, cluster: bool) -> (Sections, Patterns) {
+        self.hand_over_usual();
         let questions = self.questions;
         let Sums { totals, databases, expiry, instance } = self.sums.finish();
         let totals = totals.finish();
@@ -178,6 +225,22 @@ impl Aggregates {
     }
 }
 
+/// Whether a key enters no list of keys by size and breaks no rule about sizes. If it is, learns what like keys may have.
+#[inline(never)]
+fn is_usual_size(record: &Record<'_>, checks: &Checks, sizes: &Sizes, top_keys: &TopKeys, usual: &mut Usual) -> bool {
+    let is_listed = matches!(record.kind, Kind::Stream | Kind::Module) || top_keys.takes(record);
+    if is_listed || sizes.counts(record) || checks.concern_size(record) {
+        return false;
+    }
+    let above = |(length, Bytes(memory)): (u64, Bytes)| (length.saturating_add(1), Bytes(memory.saturating_add(1)));
+    let limits =
+        [above(sizes.allowed(record.kind)), above(checks.least_sizes(record.kind)), top_keys.least(record.kind)];
+    let least = |(length, memory): (u64, Bytes), limit: (u64, Bytes)| (length.min(limit.0), memory.min(limit.1));
+    let (length, memory) = limits.into_iter().fold((u64::MAX, Bytes(u64::MAX)), least);
+    usual.learn(record, length, memory);
+    true
+}
+
 fn patterns(questions: &Questions) -> Patterns {
     let patterns = Patterns::new(TreeLimits::default(), questions.alternatives);
     let patterns = patterns.inspecting(questions.inspection.clone());
@@ -197,27 +260,33 @@ impl Aggregate for Aggregates {
     fn observe(&mut self, record: &Record<'_>) {
         let questions = &*self.questions;
         let name = self.names.know(record.key, questions, &mut self.patterns);
-        questions.checks.judge_named(record, name.judged, &mut self.judged);
-        self.sums.observe(record);
-        self.breakdown.observe(record);
-        self.sizes.observe(record);
-        self.top_keys.observe(record);
-        self.usage.observe(record);
-        if name.tagged && !questions.tagged.load(Ordering::Relaxed) {
+        let (leaf, tagged) = (name.leaf, name.tagged);
+        if tagged && !questions.tagged.load(Ordering::Relaxed) {
             questions.tagged.store(true, Ordering::Relaxed);
         }
-        if !self.skims {
-            let slot = if name.tagged { slot_of(record.key) } else { slot_of_untagged(record.key) };
-            self.slots.observe_at(record, slot, name.tagged);
-            self.sums.count_slot(record, slot);
+        if self.takes_usual
+            && let Some(rules) = questions.checks.follow(record.kind, record.expires_at.is_some(), name.judged)
+            && self.sums.go_on(record)
+            && (self.usual.is_small(record)
+                || is_usual_size(record, &questions.checks, &self.sizes, &self.top_keys, &mut self.usual))
+            && self.patterns.observe_usual(record, leaf, rules)
+        {
+            self.usual.add(record, rules, |rules, keys| self.violations.add_usual(rules, keys));
+            self.breakdown.count(record);
+            self.usage.observe(record);
+            self.sums.time(record);
+            if !self.skims {
+                self.count_slot(record, tagged);
+            }
+            return;
         }
-        self.streams.observe(record);
-        self.violations.observe(record, &self.judged, &questions.checks);
-        self.patterns.observe_at(record, name.leaf, &self.judged);
-        self.what_if.observe(record);
+        questions.checks.judge_named(record, name.judged, &mut self.judged);
+        self.observe_closely(record, leaf, tagged);
     }
 
-    fn merge(&mut self, other: Self) {
+    fn merge(&mut self, mut other: Self) {
+        self.hand_over_usual();
+        other.hand_over_usual();
         self.sums.merge(other.sums);
         self.breakdown.merge(other.breakdown);
         self.sizes.merge(other.sizes);
@@ -248,6 +317,7 @@ impl Aggregate for Aggregates {
     }
 
     fn settle_database(&mut self, db: u64) {
+        self.hand_over_usual();
         self.sums.settle_database(db);
         self.breakdown.settle_database(db);
         self.sizes.settle_database(db);
@@ -259,3 +329,6 @@ impl Aggregate for Aggregates {
         self.what_if.settle_database(db);
     }
 }
+
+#[cfg(test)]
+mod tests;

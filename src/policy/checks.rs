@@ -69,12 +69,16 @@ pub struct Checks {
     names: NamePass,
     /// By type, of keys that never expire and of those that do: the bits of the rules that have to be asked.
     asked: [[Vec<u8>; 2]; Kind::ALL.len()],
+    /// The same where the answer is known before: the bits of the rules that all of them break.
+    foregone: [[Option<u64>; 2]; Kind::ALL.len()],
     /// By type: the rules that are asked about keys of some size only.
     sized: [BySize; Kind::ALL.len()],
     /// A bit, and those of the same rule's milder limits.
     graver: Vec<(u64, u64)>,
     /// Bits whose rules measure a number that the pass over the name does not tell.
     measured: u64,
+    /// Bits of tests of names whose rules measure a number.
+    counting: u64,
     /// Bits whose rules tell what the remedy would save.
     saving: u64,
     matcher: Matcher<Target>,
@@ -192,9 +196,11 @@ impl Checks {
             snapshots: Vec::new(),
             budgets: Vec::new(),
             asked: Default::default(),
+            foregone: Default::default(),
             sized: Default::default(),
             graver: Vec::new(),
             measured: 0,
+            counting: 0,
             saving: 0,
             matcher: Matcher::default(),
             excuses: Vec::new(),
@@ -215,6 +221,7 @@ impl Checks {
         }
         checks.names.settle();
         checks.add_patterns();
+        checks.foregone = checks.foregone();
         Ok(checks)
     }
 
@@ -233,8 +240,9 @@ impl Checks {
         let test = check.rule.name_test();
         let measures = test.as_ref().is_some_and(NameTest::measures);
         let named = test.is_some_and(|test| self.names.add(place, test));
-        if named && !measures && check.meta.unit.is_some() {
-            self.measured |= bit;
+        if named && check.meta.unit.is_some() {
+            self.counting |= bit;
+            self.measured |= if measures { 0 } else { bit };
         }
         if check.rule.tells_saving() {
             self.saving |= bit;
@@ -347,6 +355,45 @@ impl Checks {
         }
         judged.broken = broken & !named.excuse;
         judged.excused = broken & named.excuse;
+    }
+
+    /// What is known before any key is asked about.
+    fn foregone(&self) -> [[Option<u64>; 2]; Kind::ALL.len()] {
+        let answer = |bit: u8| {
+            let rule = &self.keys.get(usize::from(bit))?.rule;
+            Some(if rule.foregone()? { 1 << bit } else { 0 })
+        };
+        let answers = |asked: &Vec<u8>| asked.iter().try_fold(0, |bits, &bit| Some(bits | answer(bit)?));
+        let is_known = |bits: &u64| self.matcher.is_empty() && bits & self.saving == 0;
+        std::array::from_fn(|kind| {
+            std::array::from_fn(|expires| {
+                answers(&self.asked[kind][expires]).filter(is_known).map(|bits| self.gravest(bits))
+            })
+        })
+    }
+
+    /// The rules that a key breaks, if that follows from its type, from whether it expires and from its name, and none of them
+    /// measures anything: for keys that no rule about sizes [concerns](Checks::concern_size).
+    #[inline]
+    pub fn follow(&self, kind: Kind, expires: bool, named: &NameJudged) -> Option<u64> {
+        let always = self.foregone[kind as usize][usize::from(expires)]?;
+        match named.broken.bits {
+            0 => Some(always),
+            bits if bits & (self.counting | self.saving) == 0 => Some(self.gravest(always | bits)),
+            _ => None,
+        }
+    }
+
+    /// Whether rules about sizes have to be asked about a key.
+    #[inline]
+    pub fn concern_size(&self, record: &Record<'_>) -> bool {
+        self.sized[record.kind as usize].concerns(record)
+    }
+
+    /// Rules about sizes are not asked about keys that exceed neither this length nor this memory.
+    pub fn least_sizes(&self, kind: Kind) -> (u64, Bytes) {
+        let sized = &self.sized[kind as usize];
+        (sized.length, Bytes(sized.memory))
     }
 
     /// Asks rules one by one; the bits of those that are broken.

@@ -246,6 +246,12 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     fn lifetime(&self) -> Lifetime {
         Lifetime::Any
     }
+
+    /// Whether all keys that can break it do, if that is so or none does, as long as no policy says anything of their names.
+    /// Then most keys need not be asked about. Only for rules that measure nothing.
+    fn foregone(&self) -> Option<bool> {
+        None
+    }
 }
 
 /// A rule about keys of one pattern together, or about patterns beside each other. Asked once, at the end.

@@ -44,6 +44,11 @@ impl<T: Ord, W: Ord + Copy> PartialEq for Ranked<T, W> {
 
 impl<T: Ord, W: Ord + Copy> Eq for Ranked<T, W> {}
 
+/// As much of a name as a list keeps: a hostile file has names of any size, and the lists are many.
+fn cut(key: &[u8]) -> &[u8] {
+    &key[..key.len().min(limits::LONGEST_NAME)]
+}
+
 fn rank<W>(weight: W, db: u64, key: &[u8]) -> (W, Reverse<u64>, Reverse<&[u8]>) {
     (weight, Reverse(db), Reverse(key))
 }
@@ -73,15 +78,16 @@ impl<T: Ord, W: Ord + Copy> Top<T, W> {
 
     #[inline(never)]
     fn offer_heavy(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
-        // A hostile file has names of any size; the lists are many.
-        let key = &key[..key.len().min(limits::LONGEST_NAME)];
-        if self.kept.len() >= self.limit {
-            match self.kept.peek() {
-                Some(Reverse(last)) if rank(weight, db, key) >= rank(last.weight, last.db, &last.key) => {}
-                _ => return, // no allocation
-            }
+        if self.takes(weight, db, key) {
+            let key = cut(key);
+            self.push(Ranked { weight, db, key: key.into(), facts: facts() });
         }
-        self.push(Ranked { weight, db, key: key.into(), facts: facts() });
+    }
+
+    /// Whether the key would enter the list. Allocates nothing.
+    pub fn takes(&self, weight: W, db: u64, key: &[u8]) -> bool {
+        let comes_before = |last: &Ranked<T, W>| rank(weight, db, cut(key)) >= rank(last.weight, last.db, &last.key);
+        self.kept.len() < self.limit || self.kept.peek().is_some_and(|Reverse(last)| comes_before(last))
     }
 
     fn push(&mut self, entry: Ranked<T, W>) {
@@ -106,6 +112,15 @@ impl<T: Ord, W: Ord + Copy> Top<T, W> {
     /// The list, first key first.
     pub fn into_sorted(self) -> Vec<Ranked<T, W>> {
         self.kept.into_sorted_vec().into_iter().map(|Reverse(entry)| entry).collect()
+    }
+}
+
+impl<T: Ord> Top<T> {
+    /// No lighter key enters the list.
+    pub fn least(&self) -> u64 {
+        let full = self.kept.len() >= self.limit;
+        let last = if self.limit == 0 { u64::MAX } else { self.kept.peek().map_or(0, |Reverse(last)| last.weight) };
+        if full { last } else { 0 }
     }
 }
 

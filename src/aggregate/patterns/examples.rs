@@ -18,9 +18,20 @@ pub(super) struct Examples(Vec<Ranked<()>>);
 impl Examples {
     #[inline]
     pub fn offer(&mut self, candidate: &mut Candidate<'_>) {
-        if self.0.len() < EXAMPLES || self.0.last().is_none_or(|last| candidate.is_before(last)) {
+        if self.takes(candidate) {
             self.insert(candidate.ranked());
         }
+    }
+
+    /// Whether the key would be one of them. In doubt yes.
+    #[inline]
+    pub fn takes(&self, candidate: &mut Candidate<'_>) -> bool {
+        self.0.len() < EXAMPLES || self.0.last().is_none_or(|last| candidate.is_before(last))
+    }
+
+    /// No lighter key is taken.
+    pub fn least(&self) -> u64 {
+        self.0.get(EXAMPLES - 1).map_or(0, |last| last.weight)
     }
 
     fn insert(&mut self, entry: Ranked<()>) {

@@ -23,6 +23,8 @@ pub(super) struct PatternFacts {
     heaviest: Option<Ranked<()>>,
     /// The heaviest keys that never expire.
     without_ttl: Examples,
+    /// What the next usual key is held against: one that never expires, and one that does.
+    lightest: [Lightest; 2],
     /// By bit of the rule, those broken only, ascending.
     broken: Vec<Broken>,
     /// Memory under each alternative; empty as long as none was asked.
@@ -113,14 +115,67 @@ struct Broken {
     examples: Examples,
 }
 
+/// What usual keys need not weigh to be shown.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lightest {
+    /// Of keys that break exactly these rules
+    rules: u64,
+    /// no lighter one is an example of anything.
+    shown: u64,
+}
+
 impl PatternFacts {
-    /// Takes a key of this pattern into account; `judged` says which rules it breaks.
+    /// Takes a usual key of this pattern into account, which breaks these rules, and says so; or leaves it for
+    /// [`PatternFacts::observe`], because it is a new example.
     #[inline]
-    pub fn observe(&mut self, record: &Record<'_>, judged: &Judged) {
+    pub fn observe_usual(&mut self, record: &Record<'_>, rules: u64) -> bool {
+        let lightest = self.lightest[usize::from(record.expires_at.is_some())];
+        if (rules != lightest.rules || record.memory.0 >= lightest.shown) && self.shows(record, rules) {
+            return false;
+        }
+        self.add(record);
+        let (mut left, mut at) = (rules, 0);
+        while left != 0 {
+            at = self.place_of(left.trailing_zeros() as u8, at); // at most 63
+            add(&mut self.broken[at].weight, Weight { keys: 1, memory: record.memory });
+            left &= left - 1;
+        }
+        true
+    }
+
+    /// Whether a key that breaks these rules is a new example of anything; if not, learns from which weight on one may be.
+    #[inline(never)]
+    fn shows(&mut self, record: &Record<'_>, rules: u64) -> bool {
+        let mut candidate = Candidate::new(record);
+        let forever = record.expires_at.is_none();
+        let Some(heaviest) = &self.heaviest else { return true };
+        let broken = || self.broken.iter().filter(|broken| rules >> broken.rule & 1 == 1);
+        if broken().count() < rules.count_ones() as usize
+            || candidate.is_before(heaviest)
+            || forever && self.without_ttl.takes(&mut candidate)
+            || broken().any(|broken| broken.examples.takes(&mut candidate))
+        {
+            return true;
+        }
+        let lists = broken().map(|broken| &broken.examples).chain(forever.then_some(&self.without_ttl));
+        let shown = lists.map(Examples::least).fold(heaviest.weight, u64::min);
+        self.lightest[usize::from(!forever)] = Lightest { rules, shown };
+        false
+    }
+
+    /// Adds a key to the sums.
+    #[inline]
+    fn add(&mut self, record: &Record<'_>) {
         self.sums.add(&Sums::of(record));
         if let Some(count) = self.kinds.get_mut(record.kind as usize) {
             *count = count.saturating_add(1);
         }
+    }
+
+    /// Takes a key of this pattern into account; `judged` says which rules it breaks.
+    #[inline]
+    pub fn observe(&mut self, record: &Record<'_>, judged: &Judged) {
+        self.add(record);
         let mut candidate = Candidate::new(record);
         if self.heaviest.as_ref().is_none_or(|heaviest| candidate.is_before(heaviest)) {
             self.offer_heaviest(candidate.ranked());
@@ -326,7 +381,7 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<PatternFacts>() <= 248, "{}", size_of::<PatternFacts>());
+        assert!(size_of::<PatternFacts>() <= 280, "{}", size_of::<PatternFacts>());
     }
 
     #[test]

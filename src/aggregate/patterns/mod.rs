@@ -195,6 +195,19 @@ impl Patterns {
         }
     }
 
+    /// The same for a usual key, which breaks these rules, if it is no new example; says whether. Not for those who look into
+    /// values or at expiries.
+    #[inline]
+    pub fn observe_usual(&mut self, record: &Record<'_>, leaf: Leaf, rules: u64) -> bool {
+        debug_assert!(self.tree.holds(leaf) && self.takes_usual());
+        self.tree.payload(leaf).is_some_and(|facts| facts.observe_usual(record, rules))
+    }
+
+    /// Whether [`Patterns::observe_usual`] may be asked.
+    pub fn takes_usual(&self) -> bool {
+        self.inspection.is_none() && self.timing.is_none()
+    }
+
     /// Keeps as many expiries as the number of patterns allows.
     #[cold]
     fn trim_expiries(&mut self) {

@@ -72,6 +72,10 @@ impl KeyRule for MissingTtl {
     fn lifetime(&self) -> Lifetime {
         Lifetime::Forever
     }
+
+    fn foregone(&self) -> Option<bool> {
+        Some(self.unclassified)
+    }
 }
 
 #[cfg(test)]

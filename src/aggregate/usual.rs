@@ -1,0 +1,137 @@
+//! Usual keys: those that enter no list, exceed no limit, and of which nothing is said but what follows from their type, their
+//! expiry and their name. Nearly all keys are usual.
+//!
+//! What they add up to is collected by type, encoding and expiry, and handed to the aggregates now and then. So an aggregate
+//! that only adds need not be asked about each of them, and one that keeps a list need not be asked about any.
+
+use super::breakdown::{CELLS, place};
+use super::parts::Tally;
+use crate::record::{Encoding, Kind, Record};
+use crate::units::Bytes;
+
+/// By type and encoding, those that never expire and those that do.
+const GROUPS: usize = 2 * CELLS;
+
+/// Sets of rules that are counted at a time: names break few different ones.
+const RULES: usize = 8;
+
+/// An odd number whose bits are in no order: the highest bits of a product with it depend on all bits.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Usual keys that have not been handed over yet.
+#[derive(Debug)]
+pub struct Usual {
+    groups: Box<[Group; GROUPS]>,
+    /// The groups that have keys.
+    filled: Vec<usize>,
+    /// Keys by the rules that they break, one set a place.
+    broken: [(u64, Tally); RULES],
+}
+
+/// Keys of one type and encoding that all expire or never do.
+#[derive(Debug, Clone, Copy, Default)]
+struct Group {
+    /// Keys below both are of usual size.
+    length_below: u64,
+    memory_below: Bytes,
+    sums: UsualSums,
+}
+
+/// What some usual keys add up to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UsualSums {
+    /// The keys, and their memory.
+    pub keys: Tally,
+    /// Bytes of strings, elements of collections.
+    pub length: u64,
+    /// Bytes in the file.
+    pub disk: Bytes,
+    /// Bytes of the names.
+    pub name_bytes: Bytes,
+    /// What the allocator gives.
+    pub allocated: Bytes,
+}
+
+/// Those of one type and encoding that all expire or never do.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct UsualKeys {
+    pub kind: Kind,
+    pub encoding: Encoding,
+    pub expires: bool,
+    pub sums: UsualSums,
+}
+
+impl UsualKeys {
+    /// Their elements; a string is one.
+    pub fn elements(&self) -> u64 {
+        if self.kind == Kind::String { self.sums.keys.keys } else { self.sums.length }
+    }
+}
+
+#[inline]
+fn group(record: &Record<'_>) -> usize {
+    2 * place(record.kind, record.encoding) + usize::from(record.expires_at.is_some())
+}
+
+impl Default for Usual {
+    fn default() -> Self {
+        Usual { groups: Box::new([Group::default(); GROUPS]), filled: Vec::new(), broken: Default::default() }
+    }
+}
+
+impl Usual {
+    /// Whether a key is of usual size, as far as was [learnt](Usual::learn).
+    #[inline]
+    pub fn is_small(&self, record: &Record<'_>) -> bool {
+        let group = &self.groups[group(record)];
+        record.memory < group.memory_below && record.length.unwrap_or(0) < group.length_below
+    }
+
+    /// Learns that keys like this one are of usual size if they are below both of these.
+    pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes) {
+        let group = &mut self.groups[group(record)];
+        (group.length_below, group.memory_below) = (length_below, memory_below);
+    }
+
+    /// Takes a key into account that breaks these rules. Keys by the rules they break that had to make room are handed over.
+    #[inline]
+    pub fn add(&mut self, record: &Record<'_>, rules: u64, displaced: impl FnOnce(u64, Tally)) {
+        let place = group(record);
+        let sums = &mut self.groups[place].sums;
+        if sums.keys.keys == 0 {
+            self.filled.push(place);
+        }
+        sums.keys.add(record.memory);
+        sums.length = sums.length.saturating_add(record.length.unwrap_or(0));
+        sums.disk += record.disk;
+        sums.name_bytes += Bytes(record.key.len() as u64);
+        sums.allocated += record.allocated;
+        if rules != 0 {
+            let broken = &mut self.broken[(rules.wrapping_mul(FACTOR) >> 61) as usize % RULES];
+            if broken.0 != rules {
+                let (others, tally) = std::mem::replace(broken, (rules, Tally::default()));
+                displaced(others, tally);
+            }
+            broken.1.add(record.memory);
+        }
+    }
+
+    /// How many keys have not been handed over.
+    #[cfg(test)]
+    pub fn keys(&self) -> u64 {
+        self.groups.iter().map(|group| group.sums.keys.keys).sum()
+    }
+
+    /// Hands over all keys so far, and those that break rules by the rules.
+    pub fn hand_over(&mut self, mut keys: impl FnMut(UsualKeys), mut broken: impl FnMut(u64, Tally)) {
+        for place in self.filled.drain(..) {
+            let sums = std::mem::take(&mut self.groups[place].sums);
+            let (kind, encoding) = (place / 2 / Encoding::ALL.len(), place / 2 % Encoding::ALL.len());
+            keys(UsualKeys { kind: Kind::ALL[kind], encoding: Encoding::ALL[encoding], expires: place % 2 == 1, sums });
+        }
+        for (rules, tally) in &mut self.broken {
+            broken(*rules, std::mem::take(tally));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Usual keys come to the same as keys that every aggregate has looked at.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+use crate::aggregate::testing::{NOW, OwnedRecord};
+use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
+use crate::analyze::{Standard, questions_with};
+use crate::policy::presets;
+use crate::record::Encoding;
+
+fn questions(policy: PolicySource, reference: Option<Millis>, top: usize) -> Arc<Questions> {
+    let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    (plan.policy, plan.top) = (policy, top);
+    Arc::new(questions_with(&plan, Standard::load(&plan).unwrap(), reference).unwrap())
+}
+
+/// Presets, and one that lets rules about names ask for numbers and two limits of one rule be broken.
+fn policies() -> impl Strategy<Value = PolicySource> {
+    let text = "extends = \"default\"\n[rules]\n\"key.lowercase\" = \"must\"\n[[rules.\"big.string\"]]\nseverity = \"must\"\n\
+                max = \"90B\"\n[[rules.\"big.string\"]]\nseverity = \"hint\"\nmax = \"70B\"\n\
+                [rules.\"big.total\"]\nseverity = \"should\"\nmax = \"200B\"\n";
+    let file = PolicySource::File { name: "test".to_owned(), text: text.to_owned() };
+    let presets = presets::names().map(|name| PolicySource::Preset(name.to_owned()));
+    // Others than the default look at every key.
+    prop_oneof![
+        4 => Just(PolicySource::Preset("default".to_owned())),
+        2 => Just(file),
+        1 => select(presets.collect::<Vec<_>>()),
+    ]
+}
+
+/// Few names and sizes, so that lists fill and ties are common; now and then a key of another file or database.
+fn records() -> impl Strategy<Value = OwnedRecord> {
+    let names = select(
+        &["user:1", "user:22", "user:333", "flat", "flatter", "a:b:c", "A:b", "a::b", "{u}:1", "u:\u{4e2d}"][..],
+    );
+    let kinds = select(&[Kind::String, Kind::String, Kind::Hash, Kind::Zset, Kind::Stream][..]);
+    let encodings = select(&[Encoding::Raw, Encoding::Listpack][..]);
+    let sizes = (prop::option::weighted(0.95, 0u64..100), select(&[48, 56, 64, 64, 64, 300, u64::MAX][..]));
+    let times = (prop::option::of(-9i64..9_000_000), prop::option::weighted(0.1, 0u64..9));
+    let places = (prop_oneof![9 => Just(0), 1 => 1usize..3], prop_oneof![9 => Just(0), 1 => 0u64..99_999]);
+    (names, kinds, encodings, sizes, times, places).prop_map(|(name, kind, encoding, sizes, times, (file, db))| {
+        let mut record = OwnedRecord::of(name, kind, encoding, 0, sizes.1);
+        (record.rest.length, record.rest.file, record.rest.db) = (sizes.0, file, db);
+        (record.rest.expires_at, record.rest.idle) = (times.0.map(|left| Millis(NOW.0 + left)), times.1);
+        record
+    })
+}
+
+/// All that a report would be made of, and how many keys were usual.
+fn found(questions: &Arc<Questions>, records: &[OwnedRecord], cuts: [usize; 2], usual: bool) -> (String, u64) {
+    let mut keys = 0;
+    let mut part = |records: &[OwnedRecord]| {
+        let mut part = Aggregates::new(questions);
+        part.takes_usual &= usual;
+        records.iter().for_each(|record| part.observe(&record.record()));
+        keys += part.usual.keys();
+        part
+    };
+    let mut whole = part(&records[..cuts[0]]);
+    let mut late = part(&records[cuts[0]..cuts[1]]);
+    late.settle_database(3);
+    whole.merge(late);
+    whole.merge(part(&records[cuts[1]..]));
+    (format!("{:?}", whole.finish(false).0), keys)
+}
+
+proptest! {
+    #[test]
+    fn usual_keys_come_to_what_they_would_one_by_one(
+        policy in policies(),
+        knows_time in any::<bool>(),
+        top in 0usize..4,
+        records in prop::collection::vec(records(), 1..200),
+        cuts in [any::<prop::sample::Index>(), any::<prop::sample::Index>()],
+    ) {
+        let questions = questions(policy, knows_time.then_some(NOW), top);
+        let mut cuts = cuts.map(|cut| cut.index(records.len()));
+        cuts.sort_unstable();
+        prop_assert_eq!(found(&questions, &records, cuts, true).0, found(&questions, &records, cuts, false).0);
+    }
+}
+
+#[test]
+fn most_keys_are_usual() {
+    let questions = questions(PolicySource::Preset("default".to_owned()), Some(NOW), 3);
+    let record = |number: u64| {
+        let mut record = OwnedRecord::string(&format!("user:{number}"), 20, 64 + number % 3 * 16);
+        record.rest.expires_at = (number % 5 < 3).then_some(Millis(NOW.0 + 1));
+        record
+    };
+    let records: Vec<_> = (0..1000).map(record).collect();
+    let (_, usual) = found(&questions, &records, [1000, 1000], true);
+    assert!(usual > 950, "{usual}");
+}
