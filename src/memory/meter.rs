@@ -162,6 +162,12 @@ impl<'m> Meter<'m> {
 
     #[inline(never)]
     fn finish_other(&mut self) -> Result<()> {
+        self.price()
+    }
+
+    /// What the value comes to that was walked, unless something was wrong with it.
+    #[inline(always)]
+    fn price(&mut self) -> Result<()> {
         if self.scratch.capacity() > KEPT_SCRATCH {
             self.scratch = Vec::new();
         }
@@ -239,7 +245,7 @@ impl Meter<'_> {
 }
 
 impl Visit for Meter<'_> {
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, value_type: ValueType) {
         self.value_type = value_type;
         if value_type == ValueType::String {
@@ -331,6 +337,7 @@ impl Visit for Meter<'_> {
         self.keep(result);
     }
 
+    #[inline(always)]
     fn blob(&mut self, blob: RawString<'_>) {
         let (model, scratch) = (self.model, &mut self.scratch);
         let result = match self.value_type {
@@ -346,6 +353,9 @@ impl Visit for Meter<'_> {
             // No other layout is one blob.
             _ => Ok(()),
         };
+        // That was all: it is priced here, where its layout is known.
+        let result = if result.is_ok() { self.price() } else { result };
+        self.priced = result.is_ok();
         self.keep(result);
     }
 

@@ -38,10 +38,26 @@ pub enum ValueType {
     KeydbCron,
 }
 
+const fn layouts(family: Family) -> [Option<ValueType>; 256] {
+    let mut layouts = [None; 256];
+    let mut byte = 0;
+    while byte < layouts.len() {
+        layouts[byte] = ValueType::of(family, byte as u8);
+        byte += 1;
+    }
+    layouts
+}
+
 impl ValueType {
     /// The layout that `byte` stands for in a file of this family, if it is known.
     #[inline]
     pub fn from_byte(family: Family, byte: u8) -> Option<ValueType> {
+        // A table, not a branch: which type comes next nobody can foresee.
+        static LAYOUTS: [[Option<ValueType>; 256]; 2] = [layouts(Family::Redis), layouts(Family::Valkey)];
+        LAYOUTS[family as usize][usize::from(byte)]
+    }
+
+    const fn of(family: Family, byte: u8) -> Option<ValueType> {
         Some(match byte {
             0 => ValueType::String,
             1 => ValueType::List,
@@ -64,12 +80,11 @@ impl ValueType {
             19 => ValueType::Stream(2),
             20 => ValueType::SetListpack,
             21 => ValueType::Stream(3),
-            22..=28 | 64 => return ValueType::from_family_byte(family, byte),
-            _ => return None,
+            _ => return ValueType::of_family(family, byte),
         })
     }
 
-    fn from_family_byte(family: Family, byte: u8) -> Option<ValueType> {
+    const fn of_family(family: Family, byte: u8) -> Option<ValueType> {
         Some(match (family, byte) {
             (Family::Redis, 22) => ValueType::HashMetadataPreGa,
             (Family::Redis, 23) => ValueType::HashListpackExPreGa,

@@ -3,7 +3,7 @@
 
 use super::Timing;
 use super::examples::{Candidate, Examples, example};
-use crate::aggregate::parts::Ranked;
+use crate::aggregate::parts::{Ranked, Tally};
 use crate::pattern::tree::Payload;
 use crate::policy::evidence::{Expiries, Secrets};
 use crate::policy::sensitive::Inspection;
@@ -16,7 +16,7 @@ use crate::units::Bytes;
 /// What the keys of one pattern add up to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PatternFacts {
-    pub sums: Sums,
+    counted: Counted,
     /// Keys by type, in the order of [`Kind::ALL`].
     pub kinds: [u64; Kind::ALL.len()],
     /// The heaviest key.
@@ -69,7 +69,6 @@ impl Default for Sums {
 }
 
 impl Sums {
-    #[inline]
     pub fn add(&mut self, other: &Sums) {
         self.keys = self.keys.saturating_add(other.keys);
         self.memory += other.memory;
@@ -80,20 +79,49 @@ impl Sums {
         self.string_bytes += other.string_bytes;
         add(&mut self.without_ttl, other.without_ttl);
     }
+}
 
-    #[inline]
-    fn of(record: &Record<'_>) -> Self {
-        let weight = Weight { keys: 1, memory: record.memory };
-        Sums {
-            keys: 1,
-            memory: record.memory,
-            disk: record.disk,
-            last_expiry: record.expires_at.map_or(NEVER, |at| at.0),
-            name_bytes: Bytes(record.key.len() as u64),
-            string_bytes: Bytes(if record.kind == Kind::String { record.length.unwrap_or(0) } else { 0 }),
-            elements: if record.kind == Kind::String { 1 } else { record.length.unwrap_or(0) },
-            without_ttl: if record.expires_at.is_none() { weight } else { Weight::default() },
+/// What is added up key by key, in as few places as will do: sums are made of it in the end.
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    /// Keys that never expire, and those that do.
+    lifetimes: [Tally; 2],
+    /// Elements of collections, and bytes of strings.
+    lengths: [u64; 2],
+    disk: Bytes,
+    name_bytes: Bytes,
+    last_expiry: i64,
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Counted {
+            lifetimes: Default::default(),
+            lengths: Default::default(),
+            disk: Bytes(0),
+            name_bytes: Bytes(0),
+            last_expiry: NEVER,
         }
+    }
+}
+
+impl Counted {
+    #[inline]
+    fn add(&mut self, record: &Record<'_>) {
+        self.lifetimes[usize::from(record.expires_at.is_some())].add(record.memory);
+        let length = &mut self.lengths[usize::from(record.kind == Kind::String)];
+        *length = length.saturating_add(record.length.unwrap_or(0));
+        self.disk += record.disk;
+        self.name_bytes += Bytes(record.key.len() as u64);
+        self.last_expiry = self.last_expiry.max(record.expires_at.map_or(NEVER, |at| at.0));
+    }
+
+    fn merge(&mut self, other: &Counted) {
+        Tally::merge_all(&mut self.lifetimes, &other.lifetimes);
+        self.lengths.iter_mut().zip(other.lengths).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+        self.disk += other.disk;
+        self.name_bytes += other.name_bytes;
+        self.last_expiry = self.last_expiry.max(other.last_expiry);
     }
 }
 
@@ -163,10 +191,25 @@ impl PatternFacts {
         false
     }
 
-    /// Adds a key to the sums.
+    /// What the keys add up to; a string is one element.
+    pub fn sums(&self) -> Sums {
+        let Counted { lifetimes: [forever, expiring], lengths: [elements, string_bytes], .. } = self.counted;
+        Sums {
+            keys: forever.keys.saturating_add(expiring.keys),
+            memory: forever.memory + expiring.memory,
+            disk: self.counted.disk,
+            elements: elements.saturating_add(self.kinds[Kind::String as usize]),
+            name_bytes: self.counted.name_bytes,
+            last_expiry: self.counted.last_expiry,
+            string_bytes: Bytes(string_bytes),
+            without_ttl: forever.into(),
+        }
+    }
+
+    /// Counts a key.
     #[inline]
     fn add(&mut self, record: &Record<'_>) {
-        self.sums.add(&Sums::of(record));
+        self.counted.add(record);
         if let Some(count) = self.kinds.get_mut(record.kind as usize) {
             *count = count.saturating_add(1);
         }
@@ -251,7 +294,7 @@ impl PatternFacts {
 
     /// The largest difference that an alternative makes, to either side.
     pub fn largest_difference(&self) -> u64 {
-        let base = self.sums.memory.0;
+        let base = self.sums().memory.0;
         self.alternatives.iter().map(|memory| memory.0.abs_diff(base)).max().unwrap_or(0)
     }
 
@@ -343,7 +386,7 @@ fn worse(one: Violation, other: Violation) -> Violation {
 
 impl Payload for PatternFacts {
     fn absorb(&mut self, other: Self) {
-        self.sums.add(&other.sums);
+        self.counted.merge(&other.counted);
         for (count, more) in self.kinds.iter_mut().zip(other.kinds) {
             *count = count.saturating_add(more);
         }

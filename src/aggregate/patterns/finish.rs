@@ -80,7 +80,7 @@ fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
 
 /// The sums over a place and all below. Recurses as deep as the tree, which its limits bound.
 fn all(node: Node<'_, PatternFacts>) -> Sums {
-    let mut sums = node.payload().map_or_else(Sums::default, |facts| facts.sums);
+    let mut sums = node.payload().map_or_else(Sums::default, PatternFacts::sums);
     node.children().for_each(|child| sums.add(&all(child)));
     sums
 }
@@ -91,7 +91,7 @@ fn share(memory: Bytes, total: u64) -> f64 {
 }
 
 fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
-    let Sums { keys, memory, disk, elements, without_ttl, last_expiry, .. } = row.facts.sums;
+    let Sums { keys, memory, disk, elements, without_ttl, last_expiry, .. } = row.facts.sums();
     let types = Kind::ALL.iter().zip(row.facts.kinds).filter(|(_, keys)| *keys > 0);
     let nothing = Example { db: 0, key: [].as_slice().into(), memory: Bytes(0) };
     PatternRow {
@@ -150,7 +150,7 @@ fn says_something(plan: &PatternsPlan, bit: usize, violation: &Violation) -> boo
 
 /// All that the keys of one pattern break.
 fn pattern_findings(plan: &PatternsPlan, row: Row<'_>) -> PatternFindings {
-    let Sums { keys, memory, .. } = row.facts.sums;
+    let Sums { keys, memory, .. } = row.facts.sums();
     let mut rules: Vec<_> =
         row.facts.broken_rules().filter_map(|(bit, weight)| plan.rules.get(bit).map(|rule| (*rule, weight))).collect();
     rules.sort_by_key(|(rule, weight)| (Reverse(rule.severity), Reverse(weight.memory), Reverse(weight.keys), rule.id));
@@ -192,7 +192,7 @@ fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut Stri
 }
 
 fn sums(facts: &PatternFacts) -> PatternSums {
-    let Sums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, .. } = facts.sums;
+    let Sums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, .. } = facts.sums();
     let (kinds, example) = (facts.kinds, facts.heaviest());
     PatternSums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, kinds, example }
 }
@@ -233,7 +233,7 @@ impl<'a> Lists<'a> {
     }
 
     fn leaf(&mut self, facts: &'a PatternFacts, text: &str) {
-        let Sums { keys, memory, without_ttl, .. } = facts.sums;
+        let Sums { keys, memory, without_ttl, .. } = facts.sums();
         self.total = self.total.saturating_add(memory.0);
         self.distinct += 1;
         self.patterns.offer((memory.0, 0), Weight { keys, memory }, text, facts);
@@ -338,7 +338,7 @@ struct Level {
 impl Cut<'_> {
     /// The children of a place, `depth` levels of them, and the sums over all below. Recurses as deep as the tree.
     fn level(self, node: Node<'_, PatternFacts>, depth: usize, path: &mut String) -> (Sums, Level) {
-        let mut sums = node.payload().map_or_else(Sums::default, |facts| facts.sums);
+        let mut sums = node.payload().map_or_else(Sums::default, PatternFacts::sums);
         let mut level = Level::default();
         for child in children(node) {
             let whole = path.len();

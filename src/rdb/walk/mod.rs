@@ -167,45 +167,66 @@ impl Visit for Ignore {
 /// Walks a value of the given layout, leaving `input` at the byte after it.
 #[inline(always)]
 pub fn walk<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    visit.begin(value_type);
     if value_type == ValueType::String {
+        visit.begin(value_type);
         visit.string(input.string().within("string value")?);
         return Ok(());
     }
     walk_other(value_type, input, visit)
 }
 
+/// The value of a layout begins.
+#[inline(always)]
+fn begin<V: Visit>(value_type: ValueType, visit: &mut V) -> &mut V {
+    visit.begin(value_type);
+    visit
+}
+
+/// Walks a value that is a single blob.
+#[inline(always)]
+fn walk_blob<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V, noun: &'static str) -> Result<()> {
+    begin(value_type, visit).blob(input.string().within(noun)?);
+    Ok(())
+}
+
+/// One branch by layout and no other: each has all of its own code, where the layout is known. Keys of all types come mixed,
+/// so every further branch would be one that the processor cannot foresee.
 #[inline(never)]
-fn walk_other<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn walk_other<V: Visit>(layout: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     use collections as c;
-    match value_type {
-        ValueType::String => visit.string(input.string().within("string value")?),
-        ValueType::HashZipmap => visit.blob(input.string().within("zipmap")?),
-        ValueType::ListZiplist | ValueType::ZsetZiplist | ValueType::HashZiplist => {
-            visit.blob(input.string().within("ziplist")?);
-        }
-        ValueType::SetIntset => visit.blob(input.string().within("intset")?),
-        ValueType::HashListpack | ValueType::ZsetListpack | ValueType::SetListpack | ValueType::HashListpackExPreGa => {
-            visit.blob(input.string().within("listpack")?);
-        }
+    match layout {
+        ValueType::String => begin(layout, visit).string(input.string().within("string value")?),
+        ValueType::HashZipmap => walk_blob(ValueType::HashZipmap, input, visit, "zipmap")?,
+        ValueType::ListZiplist => walk_blob(ValueType::ListZiplist, input, visit, "ziplist")?,
+        ValueType::ZsetZiplist => walk_blob(ValueType::ZsetZiplist, input, visit, "ziplist")?,
+        ValueType::HashZiplist => walk_blob(ValueType::HashZiplist, input, visit, "ziplist")?,
+        ValueType::SetIntset => walk_blob(ValueType::SetIntset, input, visit, "intset")?,
+        ValueType::HashListpack => walk_blob(ValueType::HashListpack, input, visit, "listpack")?,
+        ValueType::ZsetListpack => walk_blob(ValueType::ZsetListpack, input, visit, "listpack")?,
+        ValueType::SetListpack => walk_blob(ValueType::SetListpack, input, visit, "listpack")?,
+        ValueType::HashListpackExPreGa => walk_blob(ValueType::HashListpackExPreGa, input, visit, "listpack")?,
         ValueType::HashListpackEx => {
             input.i64_le().within("earliest field expiry")?;
-            visit.blob(input.string().within("listpack")?);
+            walk_blob(ValueType::HashListpackEx, input, visit, "listpack")?;
         }
-        ValueType::List => c::walk_elements(input, visit, "list element")?,
-        ValueType::Set => c::walk_elements(input, visit, "set member")?,
-        ValueType::Zset => c::walk_zset_text(input, visit)?,
-        ValueType::Zset2 => c::walk_zset_binary(input, visit)?,
-        ValueType::Hash => c::walk_hash(input, visit)?,
-        ValueType::ListQuicklist => c::walk_quicklist(input, visit)?,
-        ValueType::ListQuicklist2 => c::walk_quicklist_2(input, visit)?,
-        ValueType::HashMetadataPreGa => c::walk_hash_metadata(input, visit, c::FieldTimes::Absolute)?,
-        ValueType::HashMetadata => c::walk_hash_metadata(input, visit, c::FieldTimes::SinceEarliest)?,
-        ValueType::Hash2 => c::walk_hash_2(input, visit)?,
-        ValueType::Array => c::walk_array(input, visit)?,
-        ValueType::KeydbCron => c::walk_cron(input, visit)?,
-        ValueType::Stream(layout) => stream::walk_stream(input, visit, layout)?,
-        ValueType::Module2 => module::walk_module(input, visit)?,
+        ValueType::List => c::walk_elements(input, begin(layout, visit), "list element")?,
+        ValueType::Set => c::walk_elements(input, begin(layout, visit), "set member")?,
+        ValueType::Zset => c::walk_zset_text(input, begin(layout, visit))?,
+        ValueType::Zset2 => c::walk_zset_binary(input, begin(layout, visit))?,
+        ValueType::Hash => c::walk_hash(input, begin(layout, visit))?,
+        ValueType::ListQuicklist => c::walk_quicklist(input, begin(layout, visit))?,
+        ValueType::ListQuicklist2 => c::walk_quicklist_2(input, begin(layout, visit))?,
+        ValueType::HashMetadataPreGa => {
+            c::walk_hash_metadata(input, begin(layout, visit), c::FieldTimes::Absolute)?;
+        }
+        ValueType::HashMetadata => {
+            c::walk_hash_metadata(input, begin(layout, visit), c::FieldTimes::SinceEarliest)?;
+        }
+        ValueType::Hash2 => c::walk_hash_2(input, begin(layout, visit))?,
+        ValueType::Array => c::walk_array(input, begin(layout, visit))?,
+        ValueType::KeydbCron => c::walk_cron(input, begin(layout, visit))?,
+        ValueType::Stream(version) => stream::walk_stream(input, begin(layout, visit), version)?,
+        ValueType::Module2 => module::walk_module(input, begin(layout, visit))?,
         ValueType::ModulePreGa => {
             let kind = ErrorKind::Unsupported("a module value of a Redis 4.0 release candidate".to_owned());
             return Err(Error::at(input.offset(), kind).with_hint("its end cannot be found without the module"));
