@@ -11,7 +11,7 @@ use super::segment::Separators;
 pub const LONGEST: usize = 64;
 
 /// Bytes of a word.
-const WORD: usize = 8;
+pub(super) const WORD: usize = 8;
 const HALF: usize = WORD / 2;
 
 /// Every byte of a word.
@@ -95,37 +95,52 @@ impl PlainReader {
     /// not asked about.
     #[inline]
     pub fn read<'a>(&self, bytes: &'a [u8], most_segments: u32, tells: impl Fn(u8) -> bool) -> Option<PlainName<'a>> {
-        if bytes.is_empty() || bytes.len() > LONGEST {
-            return None;
-        }
-        let (mut separators, mut others) = (0, 0);
-        let mut take = |word: u64, place: usize| {
-            let divides = self.separators_in(word);
-            separators |= bits(divides) << (place % LONGEST);
-            let other = HIGH & !(divides | lower_in(word));
-            if other != 0 {
-                others |= bits(other) << (place % LONGEST);
-            }
-        };
-        let (words, rest) = bytes.as_chunks::<WORD>();
-        let mut place = 0;
-        for word in words {
-            take(u64::from_le_bytes(*word), place);
-            place += WORD;
-        }
-        if !rest.is_empty() {
-            take(last_word(bytes, rest), place);
-        }
-        others &= u64::MAX >> (LONGEST - bytes.len()); // behind the name there is nothing
-        let name = PlainName { bytes, separators, others, segments: separators.count_ones() + 1 };
-        (name.segments <= most_segments && !name.others().any(tells)).then_some(name)
+        let name = match self.more.is_empty() {
+            true => tell(bytes, |word| equal_in(word, self.separator)),
+            false => self.tell_by_all(bytes),
+        }?;
+        (name.segments <= most_segments && (name.is_lower() || !name.others().any(tells))).then_some(name)
     }
 
-    /// The high bit of each byte of a word that is a separator.
-    #[inline]
-    fn separators_in(&self, word: u64) -> u64 {
-        self.more.iter().fold(equal_in(word, self.separator), |divides, &more| divides | equal_in(word, more))
+    /// Tells by several separators.
+    #[inline(never)]
+    fn tell_by_all<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
+        let first = |word| equal_in(word, self.separator);
+        tell(bytes, |word| self.more.iter().fold(first(word), |divides, &more| divides | equal_in(word, more)))
     }
+}
+
+/// Tells the bytes of a name, if it is neither empty nor too long, given what has the high bit of each byte of a word that
+/// is a separator.
+#[inline(always)]
+fn tell(bytes: &[u8], separators_in: impl Fn(u64) -> u64) -> Option<PlainName<'_>> {
+    let before = bytes.len().wrapping_sub(1); // the last byte
+    if before >= LONGEST {
+        return None;
+    }
+    // By place in a word: how many separators there are. At most eight in each, so that the sum of all fits in a byte.
+    let mut counts = 0u64;
+    let (mut separators, mut others) = (0, 0);
+    let mut take = |word: u64, of_name: u64, place: usize| {
+        let divides = separators_in(word);
+        let other = of_name & !(divides | lower_in(word));
+        counts += divides >> 7;
+        separators |= bits(divides) << (place % LONGEST);
+        if other != 0 {
+            others |= bits(other) << (place % LONGEST);
+        }
+    };
+    let mut place = 0;
+    for word in bytes.as_chunks::<WORD>().0.iter().take(before / WORD) {
+        take(u64::from_le_bytes(*word), HIGH, place);
+        place += WORD;
+    }
+    // One to eight bytes are left; behind the name there is nothing.
+    let behind = bytes.len().wrapping_neg() % WORD * 8;
+    let last = bytes.last_chunk().map_or_else(|| short_word(bytes), |last| u64::from_le_bytes(*last) >> behind);
+    take(last, HIGH >> behind, place);
+    let segments = (counts.wrapping_mul(ONES) >> 56) as u32 + 1;
+    Some(PlainName { bytes, separators, others, segments })
 }
 
 /// The high bit of each byte that is the same in two words.
@@ -142,7 +157,8 @@ fn lower_in(word: u64) -> u64 {
     let ascii = word & !HIGH;
     let from_a = ascii + ONES * (0x80 - b'a' as u64);
     let above_z = ascii + ONES * (0x80 - b'z' as u64 - 1);
-    from_a & !above_z & !word & HIGH
+    // What is above `z` is also from `a` on.
+    (from_a ^ above_z) & !word & HIGH
 }
 
 /// A bit for each byte whose high bit is set, if no other bits are.
@@ -150,16 +166,6 @@ fn lower_in(word: u64) -> u64 {
 fn bits(high: u64) -> u64 {
     // The bit of byte `i` is moved to place 56 + i.
     (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-/// The bytes of a name behind its whole words, of which there are some, and zeros.
-#[inline]
-fn last_word(bytes: &[u8], rest: &[u8]) -> u64 {
-    if let Some(last) = bytes.last_chunk::<WORD>() {
-        // The last eight bytes, without those that are not of the rest.
-        return u64::from_le_bytes(*last) >> (8 * (WORD - rest.len()) % LONGEST);
-    }
-    short_word(rest)
 }
 
 /// Fewer bytes than a word has, and zeros; more are cut.
@@ -188,7 +194,7 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_are_told_as_one_by_one(
-            name in prop_oneof!["[a-z:/.]{0,70}", "[ -~]{0,20}", "\\PC{0,10}"].prop_map(String::into_bytes),
+            name in prop_oneof!["[a-z:/.]{0,70}", "[:/]{0,70}", "[ -~]{0,20}", "\\PC{0,10}"].prop_map(String::into_bytes),
             separators in prop::sample::select(&[":", ":/", "-", "./_"][..]),
         ) {
             let separators = divides(separators);

@@ -50,6 +50,8 @@ pub struct NamePass {
     levels: Limits,
     /// By number of segments, none empty: the tests that names of letters in lower case fail, but for those of lengths.
     plain: [u64; MAX_SEGMENTS + 1],
+    /// Longer names than this may fail tests of lengths; shorter ones do not.
+    longest: u64,
 }
 
 /// Limits on one number, each with the place of its bit.
@@ -181,6 +183,7 @@ impl NamePass {
             lengths: Limits::default(),
             levels: Limits::default(),
             plain: [0; MAX_SEGMENTS + 1],
+            longest: 0,
         }
     }
 
@@ -234,9 +237,8 @@ impl NamePass {
             return Broken::default();
         }
         let length = name.bytes().len() as u64;
-        let is_short = self.lengths.first.is_none_or(|most| length <= most);
         match self.plain.get(name.segments() as usize) {
-            Some(&bits) if is_short && name.is_lower() && !name.has_empty_segment() => {
+            Some(&bits) if length <= self.longest && name.is_lower() && !name.has_empty_segment() => {
                 Broken { bits, counted: 0, counts: 0, length, segments: name.segments() }
             }
             _ => self.failed(name.bytes(), self.seen_plain(name)),
@@ -246,6 +248,7 @@ impl NamePass {
     /// Makes ready what plain names are held against, once all tests are there.
     pub fn settle(&mut self) {
         let separator = (0..=u8::MAX).find(|&byte| self.separators.contains(byte)).unwrap_or(b':');
+        self.longest = self.lengths.first.unwrap_or(u64::MAX);
         let lengths = self.lengths.all_broken(u64::MAX, |length, most| length > most);
         for segments in 1..self.plain.len() {
             let name = vec![[b'a']; segments].join(&separator);

@@ -18,6 +18,7 @@ mod graft;
 mod limits;
 mod places;
 mod step;
+mod straight;
 #[cfg(test)]
 mod tests;
 
@@ -50,6 +51,8 @@ pub struct Leaf {
 #[derive(Debug, Clone)]
 pub struct PatternTree<T> {
     limits: TreeLimits,
+    /// The last level in strict mode.
+    last_strict: usize,
     places: Places<T>,
     /// Hashes of the places of the whole set, names by bucket; `None` in strict mode.
     seen: Option<HashSet<u64>>,
@@ -62,7 +65,8 @@ impl<T: Payload> PatternTree<T> {
     /// An empty tree.
     pub fn new(limits: TreeLimits) -> Self {
         let (places, cache) = (Places::new(&limits, false), Cache::new());
-        PatternTree { places, limits, seen: Some(HashSet::new()), cache, luck: Luck::default() }
+        let last_strict = limits.last_level(true);
+        PatternTree { places, limits, last_strict, seen: Some(HashSet::new()), cache, luck: Luck::default() }
     }
 
     /// Where the payload of a pattern is.
@@ -87,7 +91,8 @@ impl<T: Payload> PatternTree<T> {
     /// The same for a name that is its own pattern. The cache is not asked: what it knows of such names is known before.
     #[inline]
     pub fn leaf_of_plain(&mut self, name: &PlainName<'_>) -> Leaf {
-        Leaf { payload: self.reach(name), age: self.cache.age() }
+        let payload = if self.is_strict() { self.reach_plain(name) } else { self.reach(name) };
+        Leaf { payload, age: self.cache.age() }
     }
 
     /// Whether this tree still keeps there what it was asked for.
@@ -112,8 +117,19 @@ impl<T: Payload> PatternTree<T> {
         payload
     }
 
-    /// The number of the payload that a path leads to.
+    /// The same as [`PatternTree::reach`], in strict mode, where nothing is counted.
     #[inline]
+    fn reach_plain(&mut self, name: &PlainName<'_>) -> u32 {
+        let collapses = self.places.collapses();
+        let payload = self.places.reach_plain(name, self.last_strict);
+        if self.places.collapses() != collapses {
+            self.cache.clear();
+        }
+        payload
+    }
+
+    /// The number of the payload that a path leads to.
+    #[inline(never)]
     fn reach(&mut self, path: &impl Path) -> u32 {
         // In strict mode nothing is counted, and most names of wide sets are in a `{*}`, which is found on the way down.
         let known = if self.is_strict() { None } else { self.seek(path) };

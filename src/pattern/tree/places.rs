@@ -7,7 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::Payload;
 use super::limits::TreeLimits;
 use super::step::{Shape, Step};
-use crate::pattern::plain::short_word;
+use crate::pattern::plain::{WORD, short_word};
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
@@ -15,13 +15,16 @@ pub(super) const ROOT: u32 = 0;
 /// No place: the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The side of a place's children that patterns end with; inner ones are side 0.
+/// The sides of a place's children: those that patterns go on behind, and those that they end with.
+pub(super) const INNER: usize = 0;
 pub(super) const ENDINGS: usize = 1;
 
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     /// Name and separator, as in a [`Step`].
     text: Box<[u8]>,
+    /// [`word`] of the text.
+    word: u64,
     parent: u32,
     /// The next child of the same parent.
     pub next: u32,
@@ -31,8 +34,11 @@ pub(super) struct Place {
     names: [u32; 2],
     /// Which sides had too many names.
     pub shut: [bool; 2],
-    /// The `{*}` that was met last, by side; it may have gone away since.
-    star: [u32; 2],
+    /// The `{*}` that was met last, by side.
+    /// INVARIANT: set on sides that are shut only, where a `{*}` never goes away again.
+    pub star: [u32; 2],
+    /// What stands behind the inner one; zero, which divides nothing, if there is none.
+    pub star_separator: u8,
     name: u8,
     /// Segments above its children.
     pub level: u8,
@@ -64,13 +70,18 @@ const SLOTS: usize = if cfg!(test) { 4 } else { 256 };
 /// An odd number whose bits are in no order: multiplying by it spreads what is hashed.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// What tells most texts apart; with their length, all that are shorter than a word.
+#[inline]
+fn word(text: &[u8]) -> u64 {
+    match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+        _ => short_word(text),
+    }
+}
+
 /// Where a place is remembered. Names can be made to collide here, which costs them no more than being looked up.
 #[inline]
-fn slot(parent: u32, step: &Step<'_>) -> usize {
-    let word = match (step.text.first_chunk(), step.text.last_chunk()) {
-        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
-        _ => short_word(step.text),
-    };
+fn slot(parent: u32, word: u64) -> usize {
     let spread = (word ^ u64::from(parent).rotate_left(40)).wrapping_mul(FACTOR);
     (spread >> 32) as usize % SLOTS // cut on purpose: any bits will do
 }
@@ -87,6 +98,27 @@ impl Place {
     fn step(&self) -> Step<'_> {
         Step { text: &self.text, name: usize::from(self.name), shape: self.shape, ends: self.ends }
     }
+
+    /// Whether it is what a step, whose text has this `word`, leads to from `parent`. Empty texts (stars at the end of a
+    /// pattern) are not compared: there is nothing behind the pointer of an empty box, and a vector load from there, though
+    /// masked out, costs 100 ns.
+    #[inline]
+    fn is(&self, parent: u32, step: &Step<'_>, word: u64) -> bool {
+        self.parent == parent
+            && self.word == word
+            && self.text.len() == step.text.len()
+            && usize::from(self.name) == step.name
+            && self.shape == step.shape
+            && self.ends == step.ends
+            && (step.text.len() < WORD || *self.text == *step.text)
+    }
+
+    /// The `{*}` that was met last on a side, if this separator is behind it; none is behind the end of a pattern.
+    #[inline]
+    pub fn star(&self, side: usize, separator: &[u8]) -> Option<u32> {
+        let same = side == ENDINGS || matches!(separator, [separator] if *separator == self.star_separator);
+        (same && self.star[side] != NONE).then_some(self.star[side])
+    }
 }
 
 /// Ids are 32 bits wide: the limits keep a tree far below that many places.
@@ -98,12 +130,14 @@ impl<T: Payload> Places<T> {
     pub fn new(limits: &TreeLimits, strict: bool) -> Self {
         let root = Place {
             text: Box::default(),
+            word: 0,
             parent: NONE,
             next: NONE,
             inside: NONE,
             names: [0; 2],
             shut: [false; 2],
             star: [NONE; 2],
+            star_separator: 0,
             name: 0,
             level: 0,
             shape: Shape::Literal,
@@ -180,6 +214,9 @@ impl<T: Payload> Places<T> {
             let was_shut = self.at(parent).shut[side];
             let step = if was_shut && self.counts(parent, step.shape) { step.starred() } else { step };
             if let Some(found) = self.meet(parent, &step) {
+                if was_shut && step.shape == Shape::Star {
+                    self.remember_star(parent, found);
+                }
                 return found;
             }
             let made = self.make(&step, self.at(parent).level);
@@ -195,18 +232,25 @@ impl<T: Payload> Places<T> {
     #[inline]
     pub fn star(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
         let side = usize::from(step.ends);
-        let above = self.at(parent);
-        if !above.shut[side] || (step.shape == Shape::Class && !self.counts(parent, step.shape)) {
+        if step.shape == Shape::Class && !self.counts(parent, step.shape) {
             return None;
         }
-        let met = above.star[side];
-        let star = self.arena.get(met as usize)?;
-        let same = match (&*star.text, step.separator()) {
-            ([], []) => true,
-            ([one], [separator]) => one == separator,
-            _ => false,
-        };
-        (same && star.parent == parent && star.shape == Shape::Star && star.ends == step.ends).then_some(met)
+        self.at(parent).star(side, step.separator())
+    }
+
+    /// Notes the `{*}` on a side that is shut.
+    fn remember_star(&mut self, parent: u32, star: u32) {
+        let Place { ends, text, .. } = self.at(star);
+        let (side, separator) = (usize::from(*ends), text.first().copied());
+        debug_assert!(self.at(parent).shut[side]);
+        match (separator, text.len()) {
+            (None, _) if side == ENDINGS => self.at_mut(parent).star[ENDINGS] = star,
+            (Some(separator), 1) if side == INNER => {
+                let above = self.at_mut(parent);
+                (above.star[INNER], above.star_separator) = (star, separator);
+            }
+            _ => {} // there is no such separator
+        }
     }
 
     /// Whether such a child counts against the limit of its level, and goes into `{*}` with it.
@@ -216,30 +260,30 @@ impl<T: Payload> Places<T> {
 
     /// The child that is exactly this step.
     pub fn find(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
-        let same = |&id: &u32| {
-            let place = self.at(id);
-            place.parent == parent && place.step().is(step)
-        };
+        let word = word(step.text);
+        let same = |&id: &u32| self.at(id).is(parent, step, word);
         self.table.find(hash(&self.hasher, parent, step), same).copied()
     }
 
     /// The same. Mostly it is one of those that were met lately.
     #[inline]
     pub fn meet(&mut self, parent: u32, step: &Step<'_>) -> Option<u32> {
-        let slot = slot(parent, step);
-        let met = self.met[slot];
-        if let Some(place) = self.arena.get(met as usize)
-            && place.parent == parent
-            && place.step().is(step)
-        {
-            return Some(met);
+        let met = self.met_lately(parent, step);
+        if met.is_some() {
+            return met;
         }
         let found = self.find(parent, step)?;
-        self.met[slot] = found;
-        if step.shape == Shape::Star {
-            self.at_mut(parent).star[usize::from(step.ends)] = found;
-        }
+        self.met[slot(parent, word(step.text))] = found;
         Some(found)
+    }
+
+    /// The same, if it is one of those.
+    #[inline]
+    pub fn met_lately(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
+        let word = word(step.text);
+        let met = self.met[slot(parent, word)];
+        let place = self.arena.get(met as usize)?;
+        place.is(parent, step, word).then_some(met)
     }
 
     /// A place that is in no list yet.
@@ -248,12 +292,14 @@ impl<T: Payload> Places<T> {
         let name = u8::try_from(step.name).expect("longer names are stars, which have none");
         let place = Place {
             text: step.text.into(),
+            word: word(step.text),
             parent: NONE,
             next: NONE,
             inside,
             names: [0; 2],
             shut: [false; 2],
             star: [NONE; 2],
+            star_separator: 0,
             name,
             level: above.saturating_add(1),
             shape: step.shape,
@@ -362,7 +408,7 @@ impl<T: Payload> Places<T> {
         if self.at(parent).shut[usize::from(step.ends)] && self.counts(parent, step.shape) {
             let text: Box<[u8]> = step.starred().text.into();
             let place = self.at_mut(child);
-            (place.text, place.name, place.shape) = (text, 0, Shape::Star);
+            (place.word, place.text, place.name, place.shape) = (word(&text), text, 0, Shape::Star);
         }
         match self.find(parent, &self.step(child)) {
             Some(twin) => self.unite(child, twin),

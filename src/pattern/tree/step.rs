@@ -37,17 +37,6 @@ impl<'a> Step<'a> {
         if text.len() > LONGEST_NAME { step.starred() } else { step }
     }
 
-    /// Whether both lead to the same place. Empty texts (stars at the end of a pattern) are not compared: there is nothing
-    /// behind the pointer of an empty box, and a vector load from there, though masked out, costs 100 ns.
-    pub fn is(&self, other: &Step<'_>) -> bool {
-        let same = self.name == other.name && self.shape == other.shape && self.ends == other.ends;
-        match (self.text, other.text) {
-            ([], []) => same,
-            ([one], [other]) => same && one == other, // a separator
-            (one, other) => same && one.len() == other.len() && one == other,
-        }
-    }
-
     /// The same place once its name no longer counts.
     pub fn starred(self) -> Self {
         let separator = self.separator();

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 
 use super::step::{Path, Shape, Step, buckets};
 use super::*;
+use crate::pattern::plain::PlainReader;
+use crate::pattern::segment::Separators;
 use crate::pattern::{Part, PartKind};
 
 /// A classifier of one class: digits are `{int}`; `:` and `/` separate.
@@ -143,11 +145,27 @@ fn group(
     }
 }
 
+/// Adds numbers to patterns, the odd ones as plain names where they are.
+fn add(tree: &mut PatternTree<Numbers>, patterns: &[(PatternBuf, u32)]) {
+    let separators = Separators::new(&[":", "/"].map(str::to_owned)).unwrap();
+    let reader = PlainReader::new(&separators);
+    for (pattern, number) in patterns {
+        let plain = reader.read(pattern.text.as_bytes(), 99, |_| true);
+        match plain.filter(|_| number % 2 == 1) {
+            Some(name) => {
+                let leaf = tree.leaf_of_plain(&name);
+                assert_eq!(tree.leaf_of_plain(&name), leaf);
+                assert!(tree.holds(leaf));
+                tree.payload(leaf).unwrap().0.push(*number);
+            }
+            None => of(tree, pattern).0.push(*number),
+        }
+    }
+}
+
 fn tree(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> PatternTree<Numbers> {
     let mut tree: PatternTree<Numbers> = PatternTree::new(limits.clone());
-    for (pattern, number) in patterns {
-        of(&mut tree, pattern).0.push(*number);
-    }
+    add(&mut tree, patterns);
     tree
 }
 
@@ -253,9 +271,7 @@ proptest! {
         prop_assert_eq!(&leaves(&trees[0]), &expected);
         // Merged trees go on like any other.
         let mut whole = trees.pop().unwrap();
-        for (pattern, number) in &patterns {
-            of(&mut whole, pattern).0.push(*number);
-        }
+        add(&mut whole, &patterns);
         let twice: Vec<_> = patterns.iter().chain(&patterns).cloned().collect();
         prop_assert_eq!(leaves(&whole), twin(&twice, &limits));
     }
