@@ -162,13 +162,27 @@ impl Names {
                 questions.checks.judge_plain(&plain, &mut self.other);
                 (patterns.leaf_of_plain(&plain), false)
             }
-            None => {
-                questions.classifier.classify(name, &mut self.pattern);
-                questions.checks.judge_name(name, &self.pattern, &mut self.other);
-                (patterns.leaf(&self.pattern), has_tag(name))
-            }
+            None => self.take_apart(name, questions, patterns),
         };
-        if let Some(number) = number.filter(|_| self.other.exemptions() <= MOST_EXEMPTIONS) {
+        if let Some(number) = number {
+            self.keep(number, leaf, tagged);
+        }
+        KnownName { leaf, tagged, judged: &self.other }
+    }
+
+    /// The leaf of a name that is not its own pattern, and whether it has a tag. Apart from [`Names::learn`], which is a few
+    /// steps without it.
+    #[inline(never)]
+    fn take_apart(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> (Leaf, bool) {
+        questions.classifier.classify(name, &mut self.pattern);
+        questions.checks.judge_name(name, &self.pattern, &mut self.other);
+        (patterns.leaf(&self.pattern), has_tag(name))
+    }
+
+    /// Keeps what was learnt, in the slot of the shape, if that comes once more.
+    #[inline(never)]
+    fn keep(&mut self, number: usize, leaf: Leaf, tagged: bool) {
+        if self.other.exemptions() <= MOST_EXEMPTIONS {
             if self.slots.is_empty() {
                 self.slots.resize_with(SLOTS, Slot::default);
                 self.judged.resize_with(SLOTS, NameJudged::default);
@@ -186,7 +200,6 @@ impl Names {
                 slot.missed = mark;
             }
         }
-        KnownName { leaf, tagged, judged: &self.other }
     }
 }
 

@@ -95,52 +95,63 @@ impl PlainReader {
     /// not asked about.
     #[inline]
     pub fn read<'a>(&self, bytes: &'a [u8], most_segments: u32, tells: impl Fn(u8) -> bool) -> Option<PlainName<'a>> {
-        let name = match self.more.is_empty() {
-            true => tell(bytes, |word| equal_in(word, self.separator)),
-            false => self.tell_by_all(bytes),
-        }?;
+        let name = if self.more.is_empty() { self.tell_two_words(bytes) } else { None };
+        let name = name.or_else(|| self.tell(bytes))?;
         (name.segments <= most_segments && (name.is_lower() || !name.others().any(tells))).then_some(name)
     }
 
-    /// Tells by several separators.
-    #[inline(never)]
-    fn tell_by_all<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
-        let first = |word| equal_in(word, self.separator);
-        tell(bytes, |word| self.more.iter().fold(first(word), |divides, &more| divides | equal_in(word, more)))
-    }
-}
-
-/// Tells the bytes of a name, if it is neither empty nor too long, given what has the high bit of each byte of a word that
-/// is a separator.
-#[inline(always)]
-fn tell(bytes: &[u8], separators_in: impl Fn(u64) -> u64) -> Option<PlainName<'_>> {
-    let before = bytes.len().wrapping_sub(1); // the last byte
-    if before >= LONGEST {
-        return None;
-    }
-    // By place in a word: how many separators there are. At most eight in each, so that the sum of all fits in a byte.
-    let mut counts = 0u64;
-    let (mut separators, mut others) = (0, 0);
-    let mut take = |word: u64, of_name: u64, place: usize| {
-        let divides = separators_in(word);
-        let other = of_name & !(divides | lower_in(word));
-        counts += divides >> 7;
-        separators |= bits(divides) << (place % LONGEST);
-        if other != 0 {
-            others |= bits(other) << (place % LONGEST);
+    /// Tells the bytes of a name that is longer than a word, but not than two, by one separator: most are so long.
+    #[inline]
+    fn tell_two_words<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
+        if bytes.len() <= WORD || bytes.len() > 2 * WORD {
+            return None;
         }
-    };
-    let mut place = 0;
-    for word in bytes.as_chunks::<WORD>().0.iter().take(before / WORD) {
-        take(u64::from_le_bytes(*word), HIGH, place);
-        place += WORD;
+        let (first, last) = (u64::from_le_bytes(*bytes.first_chunk()?), u64::from_le_bytes(*bytes.last_chunk()?));
+        let behind = bytes.len().wrapping_neg() % WORD * 8;
+        let last = last >> behind;
+        let divides = [equal_in(first, self.separator), equal_in(last, self.separator)];
+        let other = [HIGH & !(divides[0] | lower_in(first)), HIGH >> behind & !(divides[1] | lower_in(last))];
+        let others = if other[0] | other[1] == 0 { 0 } else { bits(other[0]) | bits(other[1]) << WORD };
+        let segments = 1 + count(divides.map(|high| high >> 7).iter().sum());
+        Some(PlainName { bytes, separators: bits(divides[0]) | bits(divides[1]) << WORD, others, segments })
     }
-    // One to eight bytes are left; behind the name there is nothing.
-    let behind = bytes.len().wrapping_neg() % WORD * 8;
-    let last = bytes.last_chunk().map_or_else(|| short_word(bytes), |last| u64::from_le_bytes(*last) >> behind);
-    take(last, HIGH >> behind, place);
-    let segments = (counts.wrapping_mul(ONES) >> 56) as u32 + 1;
-    Some(PlainName { bytes, separators, others, segments })
+
+    /// Tells the bytes of a name that is neither empty nor too long.
+    #[inline(never)]
+    fn tell<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
+        let before = bytes.len().wrapping_sub(1); // the last byte
+        if before >= LONGEST {
+            return None;
+        }
+        // By place in a word: how many separators there are. At most eight in each, so that the sum of all fits in a byte.
+        let mut counts = 0;
+        let (mut separators, mut others) = (0, 0);
+        let mut take = |word: u64, of_name: u64, place: usize| {
+            let divides = self.separators_in(word);
+            let other = of_name & !(divides | lower_in(word));
+            counts += divides >> 7;
+            separators |= bits(divides) << (place % LONGEST);
+            if other != 0 {
+                others |= bits(other) << (place % LONGEST);
+            }
+        };
+        let mut place = 0;
+        for word in bytes.as_chunks().0.iter().take(before / WORD) {
+            take(u64::from_le_bytes(*word), HIGH, place);
+            place += WORD;
+        }
+        // One to eight bytes are left; behind the name there is nothing.
+        let behind = bytes.len().wrapping_neg() % WORD * 8;
+        let last = bytes.last_chunk().map_or_else(|| short_word(bytes), |last| u64::from_le_bytes(*last) >> behind);
+        take(last, HIGH >> behind, place);
+        Some(PlainName { bytes, separators, others, segments: 1 + count(counts) })
+    }
+
+    /// The high bit of each byte of a word that is a separator.
+    #[inline]
+    fn separators_in(&self, word: u64) -> u64 {
+        self.more.iter().fold(equal_in(word, self.separator), |divides, &more| divides | equal_in(word, more))
+    }
 }
 
 /// The high bit of each byte that is the same in two words.
@@ -159,6 +170,12 @@ fn lower_in(word: u64) -> u64 {
     let above_z = ascii + ONES * (0x80 - b'z' as u64 - 1);
     // What is above `z` is also from `a` on.
     (from_a ^ above_z) & !word & HIGH
+}
+
+/// The sum of all bytes of a word, if it is below 256.
+#[inline]
+fn count(bytes: u64) -> u32 {
+    (bytes.wrapping_mul(ONES) >> 56) as u32
 }
 
 /// A bit for each byte whose high bit is set, if no other bits are.

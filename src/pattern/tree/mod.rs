@@ -91,7 +91,7 @@ impl<T: Payload> PatternTree<T> {
     /// The same for a name that is its own pattern. The cache is not asked: what it knows of such names is known before.
     #[inline]
     pub fn leaf_of_plain(&mut self, name: &PlainName<'_>) -> Leaf {
-        let payload = if self.is_strict() { self.reach_plain(name) } else { self.reach(name) };
+        let payload = if self.is_strict() { self.reach_plain(name) } else { self.reach_counting(*name) };
         Leaf { payload, age: self.cache.age() }
     }
 
@@ -117,6 +117,12 @@ impl<T: Payload> PatternTree<T> {
         payload
     }
 
+    /// The same as [`PatternTree::reach`]. The name is copied here rather than where most names pass.
+    #[inline(never)]
+    fn reach_counting(&mut self, name: PlainName<'_>) -> u32 {
+        self.reach(&name)
+    }
+
     /// The same as [`PatternTree::reach`], in strict mode, where nothing is counted.
     #[inline]
     fn reach_plain(&mut self, name: &PlainName<'_>) -> u32 {
@@ -129,7 +135,7 @@ impl<T: Payload> PatternTree<T> {
     }
 
     /// The number of the payload that a path leads to.
-    #[inline(never)]
+    #[inline]
     fn reach(&mut self, path: &impl Path) -> u32 {
         // In strict mode nothing is counted, and most names of wide sets are in a `{*}`, which is found on the way down.
         let known = if self.is_strict() { None } else { self.seek(path) };
