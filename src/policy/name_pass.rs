@@ -241,14 +241,14 @@ impl NamePass {
             Some(&bits) if length <= self.longest && name.is_lower() && !name.has_empty_segment() => {
                 Broken { bits, counted: 0, counts: 0, length, segments: name.segments() }
             }
-            _ => self.failed_plain(*name),
+            _ => self.failed_plain(name.bytes(), self.seen_plain(name)),
         }
     }
 
-    /// The same, given what is known of each byte. It is rare, so the name is copied only here.
+    /// The tests that a plain name fails which is not short, or not in lower case only, or has empty segments.
     #[inline(never)]
-    fn failed_plain(&self, name: PlainName<'_>) -> Broken {
-        self.failed(name.bytes(), self.seen_plain(&name))
+    fn failed_plain(&self, name: &[u8], seen: Seen) -> Broken {
+        self.failed(name, seen)
     }
 
     /// Makes ready what plain names are held against, once all tests are there.

@@ -31,7 +31,7 @@ use super::luck::Luck;
 use super::plain::PlainName;
 use cache::{Address, Cache};
 use places::{Places, ROOT};
-use step::{Path, Shape, Step, buckets};
+use step::{Path, PlainPath, Shape, Step, buckets};
 
 /// What a tree keeps for each pattern: a commutative monoid.
 pub trait Payload: Default {
@@ -91,7 +91,11 @@ impl<T: Payload> PatternTree<T> {
     /// The same for a name that is its own pattern. The cache is not asked: what it knows of such names is known before.
     #[inline]
     pub fn leaf_of_plain(&mut self, name: &PlainName<'_>) -> Leaf {
-        let payload = if self.is_strict() { self.reach_plain(name) } else { self.reach_counting(*name) };
+        let payload = if self.is_strict() {
+            self.reach_plain(name)
+        } else {
+            self.reach_counting(name.bytes(), name.separators())
+        };
         Leaf { payload, age: self.cache.age() }
     }
 
@@ -117,10 +121,10 @@ impl<T: Payload> PatternTree<T> {
         payload
     }
 
-    /// The same as [`PatternTree::reach`]. The name is copied here rather than where most names pass.
+    /// The same as [`PatternTree::reach`] for a plain name.
     #[inline(never)]
-    fn reach_counting(&mut self, name: PlainName<'_>) -> u32 {
-        self.reach(&name)
+    fn reach_counting(&mut self, bytes: &[u8], separators: u64) -> u32 {
+        self.reach(&PlainPath { bytes, separators })
     }
 
     /// The same as [`PatternTree::reach`], in strict mode, where nothing is counted.

@@ -1,7 +1,6 @@
 //! One step of a pattern's way down the tree.
 
 use super::limits::{LONGEST_NAME, TreeLimits};
-use crate::pattern::plain::PlainName;
 use crate::pattern::{PartKind, PatternBuf};
 
 /// A separator longer than this is none that a classifier makes; it is dropped.
@@ -69,10 +68,17 @@ impl Path for PatternBuf {
     }
 }
 
-impl Path for PlainName<'_> {
+/// The way of a plain name.
+pub(super) struct PlainPath<'a> {
+    pub bytes: &'a [u8],
+    /// A bit for each byte that is a separator.
+    pub separators: u64,
+}
+
+impl Path for PlainPath<'_> {
     #[inline]
     fn steps(&self, last_level: usize) -> impl Iterator<Item = Step<'_>> {
-        let mut rest = Some((self.bytes(), self.separators()));
+        let mut rest = Some((self.bytes, self.separators));
         (0..=last_level).map_while(move |level| {
             let (bytes, separators) = rest?;
             // A byte further on at most: both are below 64.
