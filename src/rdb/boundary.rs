@@ -36,8 +36,12 @@ pub const STEPS: u64 = 2 << 20;
 /// may lie behind `to`. `None` when there is none, or when looking for it takes too long.
 pub fn find(bytes: &[u8], family: Family, from: usize, to: usize) -> Option<usize> {
     let mut steps = STEPS;
-    for at in from..to.min(bytes.len()) {
-        steps = steps.checked_sub(1)?;
+    let to = to.min(bytes.len());
+    let mut next = from;
+    while let Some(passed) = bytes.get(next..to)?.iter().position(|&byte| begins(byte)) {
+        let at = next + passed;
+        steps = steps.checked_sub(passed as u64 + 1)?;
+        next = at + 1;
         if may_begin(bytes, family, at)
             && !is_within_record(bytes, at)
             && let Some(further) = reads(bytes.get(at..).unwrap_or_default(), family, &mut steps)
@@ -51,25 +55,53 @@ pub fn find(bytes: &[u8], family: Family, from: usize, to: usize) -> Option<usiz
 /// Who begins to read within a record may fall in with those that follow: some records later the place is surer.
 const SURER: u32 = RECORDS / 2;
 
+/// So much of a name is looked at first.
+const KNOWN: usize = 24;
+
+/// What Java's serialisation begins with.
+const JAVA: &[u8] = b"\xac\xed\0\x05";
+
+/// The highest type of a value.
+const LAST_TYPE: u8 = 28;
 const IDLE: u8 = 0xF8;
 const FREQ: u8 = 0xF9;
 const EXPIRY_MS: u8 = 0xFC;
 const EXPIRY: u8 = 0xFD;
 const SELECT_DB: u8 = 0xFE;
 
-/// Refuses most places by three bytes: a type or prefix, and for types the length of a name.
+/// Whether a record may begin with this byte: by its type or a prefix.
+#[inline]
+fn begins(byte: u8) -> bool {
+    byte <= LAST_TYPE || matches!(byte, EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB)
+}
+
+/// Refuses most places by a few bytes: a type and the name behind it, or a prefix.
 #[inline]
 fn may_begin(bytes: &[u8], family: Family, at: usize) -> bool {
     let Some(&[first, second, third]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<3>()) else { return false };
-    match first {
-        0..=28 => {
-            matches!(second, 0..0x44 | 0xC0..=0xC3)
-                && is_shortest(&[second, third])
-                && ValueType::from_byte(family, first).is_some()
-        }
-        EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB => true,
-        _ => false,
+    if first > LAST_TYPE {
+        return true;
     }
+    // One name of a database at most is empty, and zeros are many.
+    matches!(second, 1..0x44 | 0xC0..=0xC3)
+        && is_shortest(&[second, third])
+        && ValueType::from_byte(family, first).is_some()
+        && begins_name(bytes.get(at + 1..).unwrap_or_default())
+}
+
+/// Whether a name stands here whose first bytes are characters. Names that are none are found as well, behind one that is.
+///
+/// Between the elements of a table every length is a type, and many a digit behind it the length of a name: one that goes over
+/// the lengths of further elements.
+#[inline]
+fn begins_name(bytes: &[u8]) -> bool {
+    let (len, name) = match *bytes {
+        [len @ 0..0x40, ref name @ ..] => (len, name),
+        [0x40..0x44, _, ref name @ ..] => (0x40, name),
+        _ => return true, // compressed, or a number
+    };
+    let known = name.get(..usize::from(len).min(KNOWN)).unwrap_or(name);
+    name.starts_with(JAVA) || !known.iter().any(u8::is_ascii_control)
 }
 
 /// Whether a length is written as servers do: in the shortest form that it fits.
@@ -207,7 +239,7 @@ impl Packed {
 /// whose names are numbers.
 fn is_text(key: &RawString<'_>) -> bool {
     match key.form {
-        Form::Plain(bytes) => bytes.starts_with(b"\xac\xed\0\x05") || !bytes.iter().any(u8::is_ascii_control),
+        Form::Plain(bytes) => bytes.starts_with(JAVA) || !bytes.iter().any(u8::is_ascii_control),
         Form::Lzf { .. } => true,
         Form::Int(_) => false,
     }
@@ -219,15 +251,27 @@ enum Table {
     One,
     Two,
     Scored,
+    /// With the score as a text.
+    Rated,
+    Ziplist,
     Node,
+    /// An expiry in front of each pair; the next of all stands in front of the first, or nowhere.
+    Timed(bool),
+    /// An expiry behind each pair.
+    Dated,
 }
 
 impl Table {
     fn of(value_type: ValueType) -> Option<Table> {
         Some(match value_type {
-            ValueType::List | ValueType::Set | ValueType::ListQuicklist => Table::One,
+            ValueType::List | ValueType::Set => Table::One,
+            ValueType::ListQuicklist => Table::Ziplist,
             ValueType::Hash => Table::Two,
             ValueType::Zset2 => Table::Scored,
+            ValueType::Zset => Table::Rated,
+            ValueType::HashMetadata => Table::Timed(true),
+            ValueType::HashMetadataPreGa => Table::Timed(false),
+            ValueType::Hash2 => Table::Dated,
             ValueType::ListQuicklist2 => Table::Node,
             _ => return None,
         })
@@ -235,6 +279,9 @@ impl Table {
 
     /// Passes over the elements, but over no more than it takes to tell that they are some.
     fn pass(self, cursor: &mut Cursor<'_>, steps: &mut u64) -> Option<Value> {
+        if self == Table::Timed(true) {
+            cursor.i64_le().ok()?;
+        }
         if !is_shortest(cursor.rest()) {
             return None;
         }
@@ -262,12 +309,36 @@ impl Table {
                 let telling = string(cursor)?;
                 cursor.f64_le().ok().filter(|score| !score.is_nan()).map(|_| telling)
             }
-            Table::Node => {
-                let container = cursor.length().ok()?;
-                string(cursor).filter(|_| matches!(container, 1 | 2)).map(|_| true)
+            Table::Rated => {
+                let telling = string(cursor)?;
+                let score = match cursor.byte().ok()? {
+                    0 => return None,
+                    253.. => &[],
+                    len => cursor.take(u64::from(len)).ok()?,
+                };
+                score.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e')).then_some(telling)
             }
+            Table::Timed(_) => {
+                cursor.number().ok()?;
+                Some(string(cursor)? | string(cursor)?)
+            }
+            Table::Dated => {
+                let telling = string(cursor)? | string(cursor)?;
+                cursor.i64_le().ok().map(|_| telling)
+            }
+            Table::Ziplist => packed(cursor),
+            Table::Node => match cursor.length().ok()? {
+                1 => cursor.string().ok().map(|_| true),
+                2 => packed(cursor),
+                _ => None,
+            },
         }
     }
+}
+
+/// Passes over a ziplist or listpack.
+fn packed(cursor: &mut Cursor<'_>) -> Option<bool> {
+    cursor.string().ok().filter(|blob| Packed::Length.is_believable(blob)).map(|_| true)
 }
 
 /// Passes over a string; tells whether its first byte is one that hardly occurs in a text. Within a text any byte reads as a length,
