@@ -43,6 +43,10 @@ pub const MAX_BLOB_BYTES: u64 = 4 << 30;
 /// Bytes of a mapped file that a reader goes on by: summed up first, they stay in the processor's second cache until they are read.
 pub const QUANTUM_BYTES: usize = 256 << 10;
 
+/// Bytes of a mapped file that are given back at a time once they were read. In smaller parts it takes longer, since every other
+/// processor has to be told.
+pub const GIVEN_BACK: usize = 8 << 20;
+
 /// Records of a mapped file that are read again by one thread at a time.
 pub const SKIMMED_BYTES: u64 = 16 << 20;
 

@@ -12,6 +12,7 @@ use super::skimmed::{self, Place, Skimmed};
 use crate::aggregate::Aggregate;
 use crate::error::{Error, Result, Within};
 use crate::input::Mapped;
+use crate::limits;
 use crate::rdb::about::About;
 use crate::rdb::batch::{Ending, FIRST_DATABASE};
 use crate::rdb::crc64::Running;
@@ -148,6 +149,7 @@ pub fn read<A: Aggregate>(
         complete: false,
     };
     let mut summed = 0;
+    let mut given_back = start;
     while let Some(until) = go_on(facts.end, part.heap_bytes()) {
         // Summed up in front of reading: the bytes come into the processor's cache in order, and reading finds them there.
         let before = sum.clone();
@@ -186,6 +188,9 @@ pub fn read<A: Aggregate>(
             break;
         }
         summed = summed.max(until - start);
+        let behind = (start + summed.min(end) - given_back) / limits::GIVEN_BACK * limits::GIVEN_BACK;
+        whole.mapped.bytes.give_back(given_back..given_back + behind);
+        given_back += behind;
     }
     if let Some(mut sum) = sum {
         let end = facts.end - start;

@@ -10,10 +10,10 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use memmap2::{Advice, Mmap, MmapOptions};
+use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
 
 /// The first `len` bytes of a file, read-only; cheap to clone, shared between threads.
 #[derive(Debug, Clone)]
@@ -39,6 +39,16 @@ impl Map {
         let _ = map.advise(Advice::Sequential);
         Ok(Map(Some(Arc::new(map))))
     }
+
+    /// Says that a part will hardly be read again. The kernel takes its pages out of the process at once, whichever thread says
+    /// so; those that are left it takes out when the map goes, one thread alone.
+    pub fn give_back(&self, part: Range<usize>) {
+        let Some(map) = self.0.as_ref().filter(|map| part.start < part.end && part.end <= map.len()) else { return };
+        #[cfg(unix)]
+        // SAFETY: the map is a file's, and nothing can be written to it: what is read there later comes from the same file
+        // again, as if it had never been read. A hint, too: nothing depends on it.
+        let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, part.start, part.len()) };
+    }
 }
 
 impl Deref for Map {
@@ -60,6 +70,19 @@ mod tests {
         file.write_all(b"REDIS0011").unwrap();
         assert_eq!(&*Map::new(&file, 9).unwrap(), b"REDIS0011");
         assert_eq!(&*Map::new(&file, 5).unwrap(), b"REDIS");
+    }
+
+    #[test]
+    fn what_was_given_back_can_be_read_again() {
+        let mut file = tempfile::tempfile().unwrap();
+        let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(100_000).collect();
+        file.write_all(&bytes).unwrap();
+        let map = Map::new(&file, bytes.len()).unwrap();
+        for part in [0..100_000, 0..0, 5000..70_000, 99_999..100_001] {
+            map.give_back(part);
+            assert!(*map == *bytes);
+        }
+        Map::new_empty().give_back(0..1);
     }
 
     #[test]
