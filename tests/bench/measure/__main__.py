@@ -50,6 +50,8 @@ def main():
     args = arguments()
     where = machine(args)
     programs = build("dumps", "passes")
+    if args.folder:
+        os.makedirs(args.folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         dumps = Dumps(programs["dumps"], args.folder or folder, 0.01 if args.quick else 1.0, args.keep)
         bench = sections.Bench(args, programs, dumps)
