@@ -179,24 +179,31 @@ impl Slots {
 
     /// The report's section, when the dump is of a cluster or a key carries a hash tag: otherwise slots mean
     /// nothing to the reader. The quantiles are exact.
-    pub fn finish(self, cluster: bool) -> Option<report::Slots> {
+    pub fn finish(mut self, cluster: bool) -> Option<report::Slots> {
         if !cluster && self.tagged_keys == 0 {
             return None;
         }
-        let all = (0u16..).zip(self.sums.into_iter().zip(self.slots));
-        let mut used: Vec<_> = all.filter(|(_, (_, slot))| slot.name.is_some()).collect();
+        let all = (0u16..).zip(self.sums.iter().zip(&self.slots)).filter(|(_, (_, slot))| slot.name.is_some());
         let keys = |sums: &Sums, slot: &Slot| slot.keys + u64::from(sums.keys);
-        let ranges = ranges(used.iter().map(|(number, (sums, slot))| (*number, keys(sums, slot), sums.memory)));
-        used.sort_by_key(|(number, (sums, _))| (Reverse(sums.memory), *number));
-        let total: Bytes = used.iter().map(|(_, (sums, _))| sums.memory).sum();
+        let ranges = ranges(all.clone().map(|(number, (sums, slot))| (number, keys(sums, slot), sums.memory)));
+        // Sorted are numbers: slots are large, and few are shown.
+        let mut used: Vec<_> = all.map(|(number, (sums, _))| (Reverse(sums.memory), number)).collect();
+        used.sort_unstable();
+        let total: Bytes = used.iter().map(|(Reverse(memory), _)| *memory).sum();
         let at_percent = |percent: usize| {
             let rank = (used.len() * percent).div_ceil(100).max(1);
-            used.len().checked_sub(rank).map_or(Bytes(0), |from_the_top| used[from_the_top].1.0.memory)
+            used.len().checked_sub(rank).map_or(Bytes(0), |from_the_top| used[from_the_top].0.0)
         };
         let (mean, p50) = (Bytes(total.0 / (used.len() as u64).max(1)), at_percent(50));
         let (p99, max, number_used) = (at_percent(99), at_percent(100), used.len() as u64);
-        let kept = used.into_iter().take(self.top.max(JUDGED));
-        let mut list: Vec<SlotRow> = kept.map(|(number, (sums, slot))| row(number, sums, slot, total)).collect();
+        let mut slot_of = |number: u16| {
+            let place = usize::from(number);
+            Some((*self.sums.get(place)?, std::mem::take(self.slots.get_mut(place)?)))
+        };
+        let kept = used.iter().take(self.top.max(JUDGED));
+        let mut list: Vec<SlotRow> = kept
+            .filter_map(|(_, number)| slot_of(*number).map(|(sums, slot)| row(*number, sums, slot, total)))
+            .collect();
         let heaviest = list.iter().take(JUDGED).cloned().collect();
         list.truncate(self.top);
         let tagged_keys = self.tagged_keys;

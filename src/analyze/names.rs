@@ -15,6 +15,12 @@ use crate::policy::NameJudged;
 /// One slot per shape and a shape has one slot: no search, no list to keep. In tests few, so that they push each other out.
 const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 
+/// Slots at first. They become more when half of them are in use: a small file should not pay for a megabyte of them.
+const FEWEST: usize = if cfg!(test) { 2 } else { 64 };
+
+/// So many times as many.
+const GROWTH: usize = 8;
+
 /// Names that match more exemptions are judged each time, so that memory stays bounded.
 const MOST_EXEMPTIONS: usize = 16;
 
@@ -39,8 +45,10 @@ pub struct Names {
     luck: Luck,
     /// Its outline.
     outline: Outline,
-    /// Empty until the first name.
+    /// Empty until the first name; a power of two.
     slots: Vec<Slot>,
+    /// Those in use.
+    used: usize,
     /// By the hash of an outline: the slot of a shape that names of it may have.
     outlines: Vec<u16>,
     /// By slot; read only where there is something to say.
@@ -51,12 +59,6 @@ pub struct Names {
     pattern: PatternBuf,
     /// Names that are their own pattern need not be taken apart.
     takes_plain: bool,
-}
-
-/// The place of what has this hash, in a table of as many places as there are slots.
-#[inline]
-fn place(hash: u64) -> usize {
-    hash as usize % SLOTS // cut on purpose: any bits of the hash will do
 }
 
 #[derive(Debug, Clone, Default)]
@@ -83,6 +85,7 @@ impl Names {
             outlines: Vec::new(),
             luck: Luck::default(),
             slots: Vec::new(),
+            used: 0,
             judged: Vec::new(),
             other: NameJudged::default(),
             nothing: NameJudged::default(),
@@ -95,15 +98,21 @@ impl Names {
     #[inline]
     pub fn know(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
         if self.shaper.is_none() || !self.luck.tries() {
-            return self.learn(name, None, questions, patterns);
+            return self.learn(name, false, questions, patterns);
         }
         let drawn = self.outline.draw(name);
-        let number = if drawn { self.outlines.get(place(self.outline.hash())) } else { None };
+        let number = if drawn { self.outlines.get(self.place(self.outline.hash())) } else { None };
         let fits = |shape: &Shape| shape.fits(name, &self.outline);
         match number.and_then(|&number| self.find(usize::from(number), patterns, fits)) {
             Some((number, leaf)) => self.known(number, leaf),
             None => self.look_closer(name, drawn, questions, patterns),
         }
+    }
+
+    /// The place of what has this hash, in a table of as many places as there are slots.
+    #[inline]
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & self.slots.len().wrapping_sub(1) // cut on purpose: any bits of the hash will do
     }
 
     /// A slot and its leaf, if the shape in it is the one looked for.
@@ -133,29 +142,24 @@ impl Names {
         patterns: &mut Patterns,
     ) -> KnownName<'_> {
         let shaped = has_shape && self.shaper.as_ref().is_some_and(|shaper| shaper.shape(name, &mut self.shape));
-        let number = shaped.then(|| place(self.shape.hash()));
+        let number = shaped.then(|| self.place(self.shape.hash()));
         match number.and_then(|number| self.find(number, patterns, |shape| shape.is(&self.shape))) {
             Some((number, leaf)) => {
                 // A slot's number is below that of all slots.
-                self.outlines[place(self.outline.hash())] = number as u16;
+                let outline = self.place(self.outline.hash());
+                self.outlines[outline] = number as u16;
                 self.known(number, leaf)
             }
             None => {
                 self.luck.missed();
-                self.learn(name, number, questions, patterns)
+                self.learn(name, shaped, questions, patterns)
             }
         }
     }
 
-    /// Finds out what is to be known of a name.
+    /// Finds out what is to be known of a name; if it is `shaped`, its shape has been made.
     #[inline(never)]
-    fn learn(
-        &mut self,
-        name: &[u8],
-        number: Option<usize>,
-        questions: &Questions,
-        patterns: &mut Patterns,
-    ) -> KnownName<'_> {
+    fn learn(&mut self, name: &[u8], shaped: bool, questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
         let plain = if self.takes_plain { questions.classifier.plain(name) } else { None };
         let (leaf, tagged) = match plain {
             Some(plain) => {
@@ -164,8 +168,8 @@ impl Names {
             }
             None => self.take_apart(name, questions, patterns),
         };
-        if let Some(number) = number {
-            self.keep(number, leaf, tagged);
+        if shaped {
+            self.keep(leaf, tagged);
         }
         KnownName { leaf, tagged, judged: &self.other }
     }
@@ -181,25 +185,37 @@ impl Names {
 
     /// Keeps what was learnt, in the slot of the shape, if that comes once more.
     #[inline(never)]
-    fn keep(&mut self, number: usize, leaf: Leaf, tagged: bool) {
-        if self.other.exemptions() <= MOST_EXEMPTIONS {
-            if self.slots.is_empty() {
-                self.slots.resize_with(SLOTS, Slot::default);
-                self.judged.resize_with(SLOTS, NameJudged::default);
-                self.outlines.resize(SLOTS, 0);
-            }
-            let mark = (self.shape.hash() >> 32) as u32;
-            if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {
-                if slot.missed == mark {
-                    let plain = self.other.is_plain();
-                    *slot = Slot { shape: self.shape.clone(), leaf: Some(leaf), missed: 0, tagged, plain };
-                    if !plain {
-                        *judged = self.other.kept();
-                    }
-                }
-                slot.missed = mark;
-            }
+    fn keep(&mut self, leaf: Leaf, tagged: bool) {
+        if self.other.exemptions() > MOST_EXEMPTIONS {
+            return;
         }
+        if self.used >= self.slots.len() / 2 && self.slots.len() < SLOTS {
+            self.grow();
+        }
+        let number = self.place(self.shape.hash());
+        let mark = (self.shape.hash() >> 32) as u32;
+        if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {
+            if slot.missed == mark {
+                let plain = self.other.is_plain();
+                self.used += usize::from(slot.leaf.is_none());
+                *slot = Slot { shape: self.shape.clone(), leaf: Some(leaf), missed: 0, tagged, plain };
+                if !plain {
+                    *judged = self.other.kept();
+                }
+            }
+            slot.missed = mark;
+        }
+    }
+
+    /// Makes room for more shapes, and forgets those that are known: they come again.
+    #[cold]
+    fn grow(&mut self) {
+        let slots = (self.slots.len() * GROWTH).clamp(FEWEST, SLOTS);
+        (self.slots, self.judged, self.outlines) = Default::default();
+        self.slots.resize_with(slots, Slot::default);
+        self.judged.resize_with(slots, NameJudged::default);
+        self.outlines.resize(slots, 0);
+        self.used = 0;
     }
 }
 
