@@ -15,11 +15,12 @@ use crate::policy::NameJudged;
 /// One slot per shape and a shape has one slot: no search, no list to keep. In tests few, so that they push each other out.
 const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 
-/// Slots at first. They become more when half of them are in use: a small file should not pay for a megabyte of them.
+/// Slots at first. They become more when shapes push each other out: a small file should not pay for a megabyte of them.
 const FEWEST: usize = if cfg!(test) { 2 } else { 64 };
 
-/// So many times as many.
+/// So many times as many, after so many shapes were pushed out.
 const GROWTH: usize = 8;
+const PUSHED_OUT: usize = 4;
 
 /// Names that match more exemptions are judged each time, so that memory stays bounded.
 const MOST_EXEMPTIONS: usize = 16;
@@ -47,8 +48,8 @@ pub struct Names {
     outline: Outline,
     /// Empty until the first name; a power of two.
     slots: Vec<Slot>,
-    /// Those in use.
-    used: usize,
+    /// Shapes that were pushed out since there are so many slots.
+    pushed_out: usize,
     /// By the hash of an outline: the slot of a shape that names of it may have.
     outlines: Vec<u16>,
     /// By slot; read only where there is something to say.
@@ -85,7 +86,7 @@ impl Names {
             outlines: Vec::new(),
             luck: Luck::default(),
             slots: Vec::new(),
-            used: 0,
+            pushed_out: 0,
             judged: Vec::new(),
             other: NameJudged::default(),
             nothing: NameJudged::default(),
@@ -189,7 +190,7 @@ impl Names {
         if self.other.exemptions() > MOST_EXEMPTIONS {
             return;
         }
-        if self.used >= self.slots.len() / 2 && self.slots.len() < SLOTS {
+        if self.slots.is_empty() || self.pushed_out >= PUSHED_OUT && self.slots.len() < SLOTS {
             self.grow();
         }
         let number = self.place(self.shape.hash());
@@ -197,7 +198,7 @@ impl Names {
         if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {
             if slot.missed == mark {
                 let plain = self.other.is_plain();
-                self.used += usize::from(slot.leaf.is_none());
+                self.pushed_out += usize::from(slot.leaf.is_some());
                 *slot = Slot { shape: self.shape.clone(), leaf: Some(leaf), missed: 0, tagged, plain };
                 if !plain {
                     *judged = self.other.kept();
@@ -215,7 +216,7 @@ impl Names {
         self.slots.resize_with(slots, Slot::default);
         self.judged.resize_with(slots, NameJudged::default);
         self.outlines.resize(slots, 0);
-        self.used = 0;
+        self.pushed_out = 0;
     }
 }
 

@@ -29,9 +29,9 @@ impl Examples {
         self.0.len() < EXAMPLES || self.0.last().is_none_or(|last| candidate.is_before(last))
     }
 
-    /// No lighter key is taken.
-    pub fn least(&self) -> u64 {
-        self.0.get(EXAMPLES - 1).map_or(0, |last| last.weight)
+    /// The last one, if there are as many as will be.
+    pub fn last(&self) -> Option<&Ranked<()>> {
+        self.0.get(EXAMPLES - 1)
     }
 
     fn insert(&mut self, entry: Ranked<()>) {
@@ -105,6 +105,17 @@ fn kept_name(key: &[u8]) -> &[u8] {
     let is_boundary = |&end: &usize| key.get(end).is_none_or(|byte| byte & 0xC0 != 0x80);
     let end = (LONGEST_EXAMPLE - 3..=LONGEST_EXAMPLE).rev().find(is_boundary).unwrap_or(LONGEST_EXAMPLE);
     key.get(..end).unwrap_or(key)
+}
+
+/// The first bytes of a name as a number: of two names the one with the greater number comes behind.
+#[inline]
+pub(super) fn beginning(name: &[u8]) -> u64 {
+    let first = name.first_chunk().copied().unwrap_or_else(|| {
+        let mut padded = [0; 8];
+        padded.iter_mut().zip(name).for_each(|(byte, of_name)| *byte = *of_name);
+        padded
+    });
+    u64::from_be_bytes(first)
 }
 
 fn ranked(record: &Record<'_>) -> Ranked<()> {

@@ -2,7 +2,7 @@
 //! they have an entry, and no longer than they are.
 
 use super::Timing;
-use super::examples::{Candidate, Examples, example};
+use super::examples::{Candidate, Examples, beginning, example};
 use crate::aggregate::parts::{Ranked, Tally};
 use crate::pattern::tree::Payload;
 use crate::policy::evidence::{Expiries, Secrets};
@@ -144,12 +144,43 @@ struct Broken {
 }
 
 /// What usual keys need not weigh to be shown.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Lightest {
     /// Of keys that break exactly these rules
     rules: u64,
-    /// no lighter one is an example of anything.
+    /// no lighter one is an example of anything,
     shown: u64,
+    /// and none as heavy of this database
+    db: u64,
+    /// whose name begins behind this.
+    beginning: u64,
+}
+
+impl Default for Lightest {
+    /// Any key may be shown.
+    fn default() -> Self {
+        Lightest { rules: 0, shown: 0, db: 0, beginning: u64::MAX }
+    }
+}
+
+impl Lightest {
+    /// Whether a key is surely no example.
+    #[inline]
+    fn passes_over(&self, record: &Record<'_>, rules: u64) -> bool {
+        let comes_behind = || record.db == self.db && beginning(record.key) > self.beginning;
+        let memory = record.memory.0;
+        rules == self.rules && (memory < self.shown || memory == self.shown && comes_behind())
+    }
+
+    /// Learns of the last entry of a list that is full.
+    fn meet(&mut self, last: &Ranked<()>) {
+        if last.weight < self.shown {
+            (self.shown, self.db, self.beginning) = (last.weight, last.db, beginning(&last.key));
+        } else if last.weight == self.shown {
+            let same = last.db == self.db;
+            self.beginning = if same { self.beginning.max(beginning(&last.key)) } else { u64::MAX };
+        }
+    }
 }
 
 impl PatternFacts {
@@ -157,8 +188,8 @@ impl PatternFacts {
     /// [`PatternFacts::observe`], because it is a new example.
     #[inline]
     pub fn observe_usual(&mut self, record: &Record<'_>, rules: u64) -> bool {
-        let lightest = self.lightest[usize::from(record.expires_at.is_some())];
-        if (rules != lightest.rules || record.memory.0 >= lightest.shown) && self.shows(record, rules) {
+        let lightest = &self.lightest[usize::from(record.expires_at.is_some())];
+        if !lightest.passes_over(record, rules) && self.shows(record, rules) {
             return false;
         }
         self.add(record);
@@ -186,8 +217,10 @@ impl PatternFacts {
             return true;
         }
         let lists = broken().map(|broken| &broken.examples).chain(forever.then_some(&self.without_ttl));
-        let shown = lists.map(Examples::least).fold(heaviest.weight, u64::min);
-        self.lightest[usize::from(!forever)] = Lightest { rules, shown };
+        let mut lightest = Lightest { rules, shown: u64::MAX, ..Lightest::default() };
+        // They are full: the key would have been taken.
+        lists.filter_map(Examples::last).chain([heaviest]).for_each(|last| lightest.meet(last));
+        self.lightest[usize::from(!forever)] = lightest;
         false
     }
 
@@ -327,6 +360,7 @@ impl PatternFacts {
 
     /// Says that all keys so far were of database `db`.
     pub fn settle_database(&mut self, db: u64) {
+        self.lightest = Default::default();
         self.heaviest.iter_mut().for_each(|entry| entry.db = db);
         self.without_ttl.settle_database(db);
         self.secrets.iter_mut().for_each(|secrets| secrets.settle_database(db));
@@ -424,7 +458,7 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<PatternFacts>() <= 280, "{}", size_of::<PatternFacts>());
+        assert!(size_of::<PatternFacts>() <= 312, "{}", size_of::<PatternFacts>());
     }
 
     #[test]
