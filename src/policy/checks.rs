@@ -4,12 +4,16 @@
 //! from the few rules that its type can break; what the policy says of its pattern comes from one walk of the
 //! `matcher`. Of several limits of one rule only the gravest that is broken counts, so that a key counts once a rule.
 
+mod judged;
+
+pub use judged::{Judged, NameJudged};
+
 use super::context::Context;
 use super::dictionary::{Entry, Exemption, Matched};
 use super::key_view::KeyView;
 use super::matcher::Matcher;
-use super::name_pass::{Broken, NamePass, Violations};
-use super::rule::{KeyRule, Meta, NameTest, PatternRule, Question, Severity, SizeTest, SnapshotRule, Violation};
+use super::name_pass::{NamePass, Violations};
+use super::rule::{KeyRule, Meta, NameTest, PatternRule, Question, Severity, SizeTest, SnapshotRule};
 use super::sensitive::Inspection;
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
@@ -117,69 +121,6 @@ impl BySize {
     #[inline]
     fn concerns(&self, record: &Record<'_>) -> bool {
         record.length.unwrap_or(0) > self.length || record.memory.0 > self.memory
-    }
-}
-
-/// What the name of a key alone decides. Names that differ in the values of digits only, and have one pattern, share it if
-/// [`Checks::takes_digits_alike`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NameJudged {
-    broken: Broken,
-    matched: Matched,
-    /// The bits that it is exempt from.
-    excuse: u64,
-    /// Exemptions that it matches, by place.
-    exemptions: Vec<u16>,
-    targets: Vec<Target>,
-}
-
-impl NameJudged {
-    /// Whether there is nothing to say about the name.
-    pub fn is_plain(&self) -> bool {
-        self.broken.bits == 0 && self.matched == Matched::default() && self.exemptions.is_empty()
-    }
-
-    /// The same, in no more memory than it takes.
-    pub fn kept(&self) -> NameJudged {
-        NameJudged { exemptions: self.exemptions.clone(), targets: Vec::new(), ..*self }
-    }
-
-    /// How many exemptions it matches.
-    pub fn exemptions(&self) -> usize {
-        self.exemptions.len()
-    }
-}
-
-/// What is found about one key. Made once a worker, filled for every key.
-#[derive(Debug, Clone)]
-pub struct Judged {
-    /// The bits of rules that it breaks.
-    pub broken: u64,
-    /// The bits of rules that it breaks and is exempt from.
-    pub excused: u64,
-    /// What the policy says of its pattern.
-    pub matched: Matched,
-    /// By bit: by how much. Only where the bit is set and the rule measures a number.
-    pub violations: Violations,
-    /// By bit: what the remedy would save. Zero where the bit is not set or the rule does not tell.
-    pub savings: [Bytes; MOST_KEY_CHECKS],
-    /// The bits that are set in `savings`.
-    saving: u64,
-    /// Exemptions that it matches, by place.
-    exemptions: Vec<u16>,
-}
-
-impl Default for Judged {
-    fn default() -> Self {
-        Judged {
-            broken: 0,
-            excused: 0,
-            matched: Matched::default(),
-            violations: [Violation { measured: 0, allowed: 0 }; MOST_KEY_CHECKS],
-            savings: [Bytes(0); MOST_KEY_CHECKS],
-            saving: 0,
-            exemptions: Vec::new(),
-        }
     }
 }
 

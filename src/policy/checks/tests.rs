@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::pattern::segment;
+use crate::policy::rule::Violation;
 use crate::policy::testing::{checks, checks_in, record};
 use crate::policy::{KeyView, Separators};
 
