@@ -6,6 +6,7 @@
 
 use super::breakdown::{CELLS, place};
 use super::parts::Tally;
+use crate::pattern::word::FACTOR;
 use crate::record::{Encoding, Kind, Record};
 use crate::units::Bytes;
 
@@ -14,9 +15,6 @@ const GROUPS: usize = 2 * CELLS;
 
 /// Sets of rules that are counted at a time: names break few different ones.
 const RULES: usize = 8;
-
-/// An odd number whose bits are in no order: the highest bits of a product with it depend on all bits.
-const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Usual keys that have not been handed over yet.
 #[derive(Debug)]

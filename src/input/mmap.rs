@@ -44,7 +44,6 @@ impl Map {
     /// so; those that are left it takes out when the map goes, one thread alone.
     pub fn give_back(&self, part: Range<usize>) {
         let Some(map) = self.0.as_ref().filter(|map| part.start < part.end && part.end <= map.len()) else { return };
-        #[cfg(unix)]
         // SAFETY: the map is a file's, and nothing can be written to it: what is read there later comes from the same file
         // again, as if it had never been read. A hint, too: nothing depends on it.
         let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, part.start, part.len()) };

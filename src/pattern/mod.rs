@@ -10,6 +10,7 @@ pub mod segment;
 pub mod shape;
 pub mod slot;
 pub mod tree;
+pub(crate) mod word;
 
 /// The pattern of one key: its text, and where each segment's name stands in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,17 +6,10 @@
 //! by itself.
 
 use super::segment::Separators;
+use super::word::{HIGH, ONES, WORD, bits, equal_in, short_word, within};
 
 /// Longer names are taken apart: there is a bit for each byte.
 pub const LONGEST: usize = 64;
-
-/// Bytes of a word.
-pub(super) const WORD: usize = 8;
-const HALF: usize = WORD / 2;
-
-/// Every byte of a word.
-const ONES: u64 = u64::from_le_bytes([1; WORD]);
-const HIGH: u64 = ONES << 7;
 
 /// A plain name.
 #[derive(Debug, Clone, Copy)]
@@ -154,48 +147,16 @@ impl PlainReader {
     }
 }
 
-/// The high bit of each byte that is the same in two words.
-#[inline]
-fn equal_in(one: u64, other: u64) -> u64 {
-    let differs = one ^ other;
-    HIGH & !(((differs & !HIGH) + !HIGH) | differs)
-}
-
 /// The high bit of each byte of a word that is a letter in lower case.
 #[inline]
 fn lower_in(word: u64) -> u64 {
-    // No sum leaves its byte: ASCII ends below 0x80, and what is added is below that.
-    let ascii = word & !HIGH;
-    let from_a = ascii + ONES * (0x80 - b'a' as u64);
-    let above_z = ascii + ONES * (0x80 - b'z' as u64 - 1);
-    // What is above `z` is also from `a` on.
-    (from_a ^ above_z) & !word & HIGH
+    within(word, b'a', b'z') & !word
 }
 
 /// The sum of all bytes of a word, if it is below 256.
 #[inline]
 fn count(bytes: u64) -> u32 {
     (bytes.wrapping_mul(ONES) >> 56) as u32
-}
-
-/// A bit for each byte whose high bit is set, if no other bits are.
-#[inline]
-fn bits(high: u64) -> u64 {
-    // The bit of byte `i` is moved to place 56 + i.
-    (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-/// Fewer bytes than a word has, and zeros; more are cut.
-#[inline]
-pub(super) fn short_word(rest: &[u8]) -> u64 {
-    match (rest.first_chunk::<HALF>(), rest.last_chunk::<HALF>()) {
-        // They overlap in the same bytes.
-        (Some(first), Some(last)) => {
-            let last = u64::from(u32::from_le_bytes(*last)) << (8 * (rest.len() - HALF) % LONGEST);
-            u64::from(u32::from_le_bytes(*first)) | last
-        }
-        _ => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-    }
 }
 
 #[cfg(test)]

@@ -17,27 +17,19 @@ mod outline;
 
 use super::classify::{self, GLUED};
 use super::segment::Separators;
+use super::word::{FACTOR, HIGH, ONES, WORD, bits, last_word, within};
 
 pub use outline::Outline;
 
 /// Longer names have no shape: there is a bit for each byte.
 pub const LONGEST: usize = 64;
 
-/// Bytes of a word.
-const WORD: usize = 8;
 const WORDS: usize = LONGEST / WORD;
-
-/// Every byte of a word.
-const ONES: u64 = u64::from_le_bytes([1; WORD]);
-const HIGH: u64 = ONES << 7;
 
 /// In place of digits: these bytes are in no name of ASCII.
 const NUMBER: u64 = ONES * 0x80;
 const DATE: u64 = ONES * 0x81;
 const OCTET: u64 = ONES * 0x82;
-
-/// An odd number whose bits are in no order: multiplying by it spreads what is hashed.
-const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Dots between numbers from which on they may be an IP address.
 const DOTS: u32 = 3;
@@ -148,14 +140,14 @@ impl Shaper {
             let word = u64::from_le_bytes(*word);
             shape.words[place / WORD % WORDS] = word;
             all |= word;
-            digits |= digits_of(word) << (place % LONGEST);
+            digits |= bits(digits_in(word)) << (place % LONGEST);
             place += WORD;
         }
         if !rest.is_empty() {
             let word = last_word(name, rest);
             shape.words[place / WORD % WORDS] = word;
             all |= word;
-            digits |= digits_of(word) << (place % LONGEST);
+            digits |= bits(digits_in(word)) << (place % LONGEST);
         }
         if all & HIGH != 0 {
             return false;
@@ -251,31 +243,10 @@ fn ones(count: usize) -> u64 {
     u64::MAX >> (LONGEST - count.clamp(1, LONGEST))
 }
 
-/// The bytes of a name behind its whole words, of which there are some, and zeros.
-#[inline]
-fn last_word(name: &[u8], rest: &[u8]) -> u64 {
-    match name.last_chunk::<WORD>() {
-        // The last eight bytes, without those that are not of the rest.
-        Some(last) => u64::from_le_bytes(*last) >> (8 * (WORD - rest.len()) % LONGEST),
-        None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-    }
-}
-
 /// The high bit of each byte of a word that is a digit, if all are ASCII.
 #[inline]
 fn digits_in(word: u64) -> u64 {
-    // No sum leaves its byte: ASCII ends below 0x80, and what is added is below that.
-    let ascii = word & !HIGH;
-    let from_zero = ascii + ONES * (0x80 - b'0' as u64);
-    let above_nine = ascii + ONES * (0x80 - b'9' as u64 - 1);
-    from_zero & !above_nine & HIGH
-}
-
-/// A bit for each byte of a word that is a digit, if all are ASCII.
-#[inline]
-fn digits_of(word: u64) -> u64 {
-    // The bit of byte `i` is moved to place 56 + i.
-    (digits_in(word) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    within(word, b'0', b'9')
 }
 
 /// The bytes that these eight bits stand for.

@@ -118,9 +118,10 @@ impl<T: Ord, W: Ord + Copy> Top<T, W> {
 impl<T: Ord> Top<T> {
     /// No lighter key enters the list.
     pub fn least(&self) -> u64 {
-        let full = self.kept.len() >= self.limit;
-        let last = if self.limit == 0 { u64::MAX } else { self.kept.peek().map_or(0, |Reverse(last)| last.weight) };
-        if full { last } else { 0 }
+        if self.kept.len() < self.limit {
+            return 0;
+        }
+        self.kept.peek().map_or(u64::MAX, |Reverse(last)| last.weight) // a list of no keys takes none
     }
 }
 

@@ -193,12 +193,7 @@ impl PatternFacts {
             return false;
         }
         self.add(record);
-        let (mut left, mut at) = (rules, 0);
-        while left != 0 {
-            at = self.place_of(left.trailing_zeros() as u8, at); // at most 63
-            add(&mut self.broken[at].weight, Weight { keys: 1, memory: record.memory });
-            left &= left - 1;
-        }
+        self.each_broken(rules, |broken, _| add(&mut broken.weight, Weight { keys: 1, memory: record.memory }));
         true
     }
 
@@ -262,13 +257,19 @@ impl PatternFacts {
         if !record.alternatives.is_empty() {
             self.add_alternatives(record.alternatives);
         }
-        let (mut rules, mut at) = (judged.broken, 0);
+        self.each_broken(judged.broken, |broken, bit| {
+            broken.observe(&mut candidate, judged.violations[bit], judged.savings[bit]);
+        });
+    }
+
+    /// Shows the entries of these rules to `see`, each with its bit.
+    #[inline]
+    fn each_broken(&mut self, mut rules: u64, mut see: impl FnMut(&mut Broken, usize)) {
+        let mut at = 0;
         while rules != 0 {
-            // At most 63.
-            let rule = rules.trailing_zeros() as u8;
-            let bit = usize::from(rule);
+            let rule = rules.trailing_zeros() as u8; // at most 63
             at = self.place_of(rule, at);
-            self.broken[at].observe(&mut candidate, judged.violations[bit], judged.savings[bit]);
+            see(&mut self.broken[at], usize::from(rule));
             rules &= rules - 1;
         }
     }

@@ -1,7 +1,8 @@
 //! The outline of a name: each of its digits is a mark, whatever it is a part of. It is drawn in a few operations for eight bytes,
 //! and of most names it is enough to see whether a known shape is theirs.
 
-use super::{FACTOR, HIGH, LONGEST, Shape, WORD, WORDS, digits_in, last_word, used};
+use super::{LONGEST, Shape, WORDS, digits_in, used};
+use crate::pattern::word::{FACTOR, HIGH, WORD, last_word};
 
 /// The outline of one name.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::Payload;
 use super::limits::TreeLimits;
 use super::step::{Shape, Step};
-use crate::pattern::plain::{WORD, short_word};
+use crate::pattern::word::{FACTOR, WORD, short_word};
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
@@ -66,9 +66,6 @@ pub(super) struct Places<T> {
 
 /// One slot per step and a step has one slot. In tests few, so that they push each other out.
 const SLOTS: usize = if cfg!(test) { 4 } else { 256 };
-
-/// An odd number whose bits are in no order: multiplying by it spreads what is hashed.
-const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// What tells most texts apart; with their length, all that are shorter than a word.
 #[inline]
