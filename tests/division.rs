@@ -213,3 +213,38 @@ fn only_what_stands_in_front_of_the_first_hash_tag_is_read_again() {
     let (told, bytes) = read_again([keys(5000), tag()].concat());
     assert!(told && bytes > 100_000, "{bytes}");
 }
+
+/// Names of letters that are as many patterns: 1024 below each of 36 from `first` on, in no order. Every hundredth value is damaged.
+fn patterns(first: usize) -> Vec<u8> {
+    const COUNT: usize = 36 << 10;
+    let name = |number: usize| {
+        let top = first + (number >> 10);
+        let bits = (0..10).map(|bit| if number >> bit & 1 == 1 { ":a" } else { ":b" });
+        let top = [top / 26, top % 26].map(|letter| char::from(b'a' + letter as u8));
+        top.iter().collect::<String>() + &bits.collect::<String>()
+    };
+    let record = |i: usize| {
+        let name = name(i * 7919 % COUNT); // an odd number
+        let value: &[u8] = if i.is_multiple_of(100) { b"\xc3\x01\x09\xff" } else { b"\x02ok" };
+        [&[0][..], &length(name.len()), name.as_bytes(), value].concat()
+    };
+    (0..COUNT).flat_map(record).collect()
+}
+
+#[test]
+fn names_that_are_looked_at_ahead_count_where_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("varied.rdb");
+    // Neither database is too varied for the tree by itself; both are.
+    fs::write(&file, dump(&[patterns(0), b"\xfe\x07".to_vec(), patterns(36)].concat())).unwrap();
+    let steps = Steps { quantum: 64 << 10, least: 256 << 10 };
+    for (databases, too_varied) in [(vec![0], false), (vec![7], false), (vec![], true)] {
+        let selection = Selection { databases, ..Selection::default() };
+        let whole = sequential(&file, &selection);
+        assert_eq!(whole.contains("\"distinct\": 36495,"), !too_varied);
+        for find in [Division::default().find, AT_RANDOM] {
+            let same = divided(&file, &selection, 3, Division { steps, find }) == whole;
+            assert!(same, "databases {:?}", selection.databases);
+        }
+    }
+}

@@ -39,6 +39,26 @@ pub trait Aggregate: Sized {
         let _ = other;
     }
 
+    /// Tells others of the run what makes their work shorter, if what it has seen `counts` for sure, and hears what they told. Takes no
+    /// key into account.
+    fn share(&mut self, counts: bool) {
+        let _ = counts;
+    }
+
+    /// Whether it would be worth its while, at present, to be told the names of keys in front of the keys.
+    fn wants_names(&self) -> bool {
+        false
+    }
+
+    /// Is told the name of a key that will be observed later. Takes no key into account. Returns whether it learnt from it.
+    fn foresee(&mut self, record: &Record<'_>) -> bool {
+        let _ = record;
+        false
+    }
+
+    /// Knows that it will not be told more names for now.
+    fn has_names(&mut self) {}
+
     /// Whether there is something, at present, that may be left out of keys: it takes long, is asked for seldom, and can be had by
     /// reading the keys again.
     fn can_skim(&self) -> bool {

@@ -14,6 +14,7 @@ mod crew;
 pub(crate) mod examples;
 pub mod feed;
 mod findings;
+mod foresight;
 pub mod growth;
 mod instance;
 pub mod line;
@@ -267,6 +268,7 @@ fn questions_with(plan: &Plan, standard: Standard, reference: Option<Millis>) ->
         reference,
         slotted: false,
         tagged: AtomicBool::new(false),
+        varied: AtomicBool::new(false),
         top: plan.top,
         patterns,
         unread,

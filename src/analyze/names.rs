@@ -110,6 +110,19 @@ impl Names {
         }
     }
 
+    /// Takes note of a name that will come. Returns whether its pattern was not met before.
+    #[inline(never)]
+    pub fn foresee(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> bool {
+        let plain = if self.takes_plain { questions.classifier.plain(name) } else { None };
+        match plain {
+            Some(plain) => patterns.foresee_plain(&plain),
+            None => {
+                questions.classifier.classify(name, &mut self.pattern);
+                patterns.foresee(&self.pattern)
+            }
+        }
+    }
+
     /// The place of what has this hash, in a table of as many places as there are slots.
     #[inline]
     fn place(&self, hash: u64) -> usize {

@@ -64,6 +64,31 @@ impl<A: Aggregate> Part<A> {
         self.settled.follow(&other.settled);
     }
 
+    /// Tells and hears what others of the run are to know: see [`Aggregate::share`]. Keys whose database is not known may not count.
+    pub fn share(&mut self, counts: bool) {
+        self.settled.share(counts);
+        self.leading.iter_mut().for_each(|leading| leading.share(false));
+    }
+
+    /// Whether names are wanted in front of keys: see [`Aggregate::wants_names`].
+    pub fn wants_names(&self) -> bool {
+        self.settled.wants_names() || self.leading.as_ref().is_some_and(|leading| leading.wants_names())
+    }
+
+    /// Takes note of the name of a key that will come: see [`Aggregate::foresee`].
+    pub fn foresee(&mut self, record: &Record<'_>, known: KnownDatabase) -> bool {
+        match known {
+            KnownDatabase::Yes => self.settled.foresee(record),
+            KnownDatabase::No => self.leading.as_mut().is_some_and(|leading| leading.foresee(record)),
+        }
+    }
+
+    /// Says that no more names will be shown for now.
+    pub fn has_names(&mut self) {
+        self.settled.has_names();
+        self.leading.iter_mut().for_each(|leading| leading.has_names());
+    }
+
     /// Has the keys that follow only skimmed, if that is allowed and possible: see [`Aggregate::skim`]. Returns whether they will be.
     pub fn skim(&mut self, allowed: bool) -> bool {
         self.skims = allowed && self.settled.can_skim();

@@ -47,6 +47,8 @@ pub struct Questions {
     pub slotted: bool,
     /// A key with a hash tag was seen: the report will tell of slots.
     pub tagged: AtomicBool,
+    /// The names of keys that count for sure are so varied that all trees of them are kept under strict limits.
+    pub varied: AtomicBool,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
     /// What is looked for in values; `None` looks into none.
@@ -301,6 +303,27 @@ impl Aggregate for Aggregates {
 
     fn follow(&mut self, other: &Self) {
         self.patterns.follow(&other.patterns);
+    }
+
+    fn share(&mut self, counts: bool) {
+        let varied = &self.questions.varied;
+        if !self.patterns.is_strict() && varied.load(Ordering::Relaxed) {
+            self.patterns.become_strict();
+        } else if counts && self.patterns.is_strict() {
+            varied.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn wants_names(&self) -> bool {
+        self.patterns.counts_ahead()
+    }
+
+    fn foresee(&mut self, record: &Record<'_>) -> bool {
+        self.names.foresee(record.key, &self.questions, &mut self.patterns)
+    }
+
+    fn has_names(&mut self) {
+        self.patterns.has_foreseen();
     }
 
     fn can_skim(&self) -> bool {

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::foresight::Foresight;
 use super::part::Part;
 use super::progress::Progress;
 use super::read::{Continue, File, FileTally, Halt, KnownDatabase, Reader, Reading, Tally};
@@ -148,6 +149,7 @@ pub fn read<A: Aggregate>(
         stopped: None,
         complete: false,
     };
+    let mut foresight = Foresight::new(whole, reading);
     let mut summed = 0;
     let mut given_back = start;
     while let Some(until) = go_on(facts.end, part.heap_bytes()) {
@@ -186,6 +188,11 @@ pub fn read<A: Aggregate>(
             // Not as far as was thought.
             sum = before;
             break;
+        }
+        // What begins with the file counts, whatever comes of guesses.
+        part.share(is_first);
+        if part.wants_names() {
+            foresight.look(&scanner, part);
         }
         summed = summed.max(until - start);
         let behind = (start + summed.min(end) - given_back) / limits::GIVEN_BACK * limits::GIVEN_BACK;

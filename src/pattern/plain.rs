@@ -86,7 +86,7 @@ impl PlainReader {
 
     /// The name, if it has no more than so many segments and none of its other bytes `tells`; letters in lower case are
     /// not asked about.
-    #[inline]
+    #[inline(always)] // in the one place where it is needed for every key
     pub fn read<'a>(&self, bytes: &'a [u8], most_segments: u32, tells: impl Fn(u8) -> bool) -> Option<PlainName<'a>> {
         let name = if self.more.is_empty() { self.tell_two_words(bytes) } else { None };
         let name = name.or_else(|| self.tell(bytes))?;

@@ -200,7 +200,7 @@ fn sums(facts: &PatternFacts) -> PatternSums {
 /// Children in an order of their own, so that nothing depends on the order of the tree's lists.
 fn children<'a>(node: Node<'a, PatternFacts>) -> Vec<Node<'a, PatternFacts>> {
     let mut children: Vec<_> = node.children().collect();
-    children.sort_unstable_by_key(|child| (child.name(), child.separator(), child.rank()));
+    children.sort_unstable_by_key(|child| child.order());
     children
 }
 
@@ -295,14 +295,19 @@ struct Row<'a> {
 struct Best<'a> {
     limit: usize,
     rows: Vec<Row<'a>>,
+    /// No row of a lower rank is among the first.
+    least: (u64, u64),
 }
 
 impl<'a> Best<'a> {
     fn new(limit: usize) -> Self {
-        Best { limit, rows: Vec::new() }
+        Best { limit, rows: Vec::new(), least: (0, 0) }
     }
 
     fn offer(&mut self, rank: (u64, u64), weight: Weight, text: &str, facts: &'a PatternFacts) {
+        if rank < self.least {
+            return;
+        }
         self.rows.push(Row { rank, weight, text: text.to_string(), facts });
         if self.rows.len() >= self.limit.saturating_mul(2).saturating_add(1024) {
             self.trim();
@@ -313,6 +318,9 @@ impl<'a> Best<'a> {
     fn trim(&mut self) {
         self.rows.sort_by(|a, b| (Reverse(a.rank), &a.text).cmp(&(Reverse(b.rank), &b.text)));
         self.rows.truncate(self.limit);
+        if self.rows.len() == self.limit {
+            self.least = self.rows.last().map_or((u64::MAX, u64::MAX), |last| last.rank);
+        }
     }
 
     fn sorted(mut self) -> Vec<Row<'a>> {

@@ -172,6 +172,37 @@ impl Patterns {
         self.tree.leaf_of_plain(name)
     }
 
+    /// Whether patterns are so varied that they are kept under strict limits.
+    pub fn is_strict(&self) -> bool {
+        self.tree.is_strict()
+    }
+
+    /// Keeps them so: other patterns, which these will be merged with, are.
+    pub fn become_strict(&mut self) {
+        self.tree.become_strict();
+        self.trim_expiries();
+    }
+
+    /// Whether names should be told in front of their keys: see [`PatternTree::counts_ahead`].
+    pub fn counts_ahead(&self) -> bool {
+        self.tree.counts_ahead()
+    }
+
+    /// Counts the pattern of a key that will come. Returns whether it is new.
+    pub fn foresee(&mut self, pattern: &PatternBuf) -> bool {
+        self.tree.foresee(pattern)
+    }
+
+    /// The same for a key whose name is its own pattern.
+    pub fn foresee_plain(&mut self, name: &PlainName<'_>) -> bool {
+        self.tree.foresee_plain(name)
+    }
+
+    /// Knows that no more names will be told for now.
+    pub fn has_foreseen(&mut self) {
+        self.tree.has_foreseen();
+    }
+
     /// Whether keys of the pattern that was asked about are still collected there.
     #[inline]
     pub fn holds(&self, leaf: Leaf) -> bool {

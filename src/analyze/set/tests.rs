@@ -1,4 +1,4 @@
-//! Usual keys come to the same as keys that every aggregate has looked at.
+//! Usual keys come to the same as keys that every aggregate has looked at; what trees of names tell each other.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -94,4 +94,17 @@ fn most_keys_are_usual() {
     let records: Vec<_> = (0..1000).map(record).collect();
     let (_, usual) = found(&questions, &records, [1000, 1000], true);
     assert!(usual > 950, "{usual}");
+}
+
+#[test]
+fn only_what_counts_for_sure_tells_others_that_names_are_varied() {
+    let questions = questions(PolicySource::Preset("default".to_owned()), None, 1);
+    let [mut one, mut other] = [0, 1].map(|_| Aggregates::new(&questions));
+    one.patterns.become_strict();
+    one.share(false);
+    other.share(true);
+    assert!(!other.patterns.is_strict());
+    one.share(true);
+    other.share(false);
+    assert!(other.patterns.is_strict());
 }

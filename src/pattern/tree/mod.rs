@@ -33,6 +33,9 @@ use cache::{Address, Cache};
 use places::{Places, ROOT};
 use step::{Path, PlainPath, Shape, Step, buckets};
 
+/// Patterns are counted ahead from this part of all places on that there may be.
+const COUNTED_AHEAD: usize = 16;
+
 /// What a tree keeps for each pattern: a commutative monoid.
 pub trait Payload: Default {
     /// Takes everything into account that `other` has seen.
@@ -59,6 +62,8 @@ pub struct PatternTree<T> {
     cache: Cache,
     /// How often the cache knows a pattern.
     luck: Luck,
+    /// With so many places it is time to count patterns in front of making places for them.
+    counts_ahead_from: usize,
 }
 
 impl<T: Payload> PatternTree<T> {
@@ -66,7 +71,16 @@ impl<T: Payload> PatternTree<T> {
     pub fn new(limits: TreeLimits) -> Self {
         let (places, cache) = (Places::new(&limits, false), Cache::new());
         let last_strict = limits.last_level(true);
-        PatternTree { places, limits, last_strict, seen: Some(HashSet::new()), cache, luck: Luck::default() }
+        let counts_ahead_from = limits.strict_above / COUNTED_AHEAD;
+        PatternTree {
+            places,
+            limits,
+            last_strict,
+            seen: Some(HashSet::new()),
+            cache,
+            luck: Luck::default(),
+            counts_ahead_from,
+        }
     }
 
     /// Where the payload of a pattern is.
@@ -156,7 +170,7 @@ impl<T: Payload> PatternTree<T> {
     #[inline]
     fn find_or_make(&mut self, path: &impl Path) -> u32 {
         self.count(path);
-        if !self.is_strict() && self.places.len() > self.limits.most_places {
+        if self.places.len() > self.limits.most_places {
             self.become_strict();
         }
         let collapses = self.places.collapses();
@@ -174,16 +188,40 @@ impl<T: Payload> PatternTree<T> {
         at
     }
 
-    /// Counts the places that a path passes, as long as that matters.
+    /// Counts the places that a path passes, as long as that matters. Returns whether any was new.
     #[inline]
-    fn count(&mut self, path: &impl Path) {
-        let Some(seen) = &mut self.seen else { return };
+    fn count(&mut self, path: &impl Path) -> bool {
+        let Some(seen) = &mut self.seen else { return false };
+        let before = seen.len();
         for place in buckets(path.steps(self.limits.last_level(false)), &self.limits) {
             seen.insert(place);
         }
-        if seen.len() > self.limits.strict_above {
+        let all = seen.len();
+        if all > self.limits.strict_above {
             self.become_strict();
         }
+        all > before
+    }
+
+    /// Whether there are so many places that it is better to know patterns in front of making places for them: if they turn
+    /// out to be too varied, most of the places need not be made.
+    pub fn counts_ahead(&self) -> bool {
+        !self.is_strict() && self.len() > self.counts_ahead_from
+    }
+
+    /// Counts a pattern that a payload will be asked for. Returns whether it is new.
+    pub fn foresee(&mut self, pattern: &PatternBuf) -> bool {
+        self.count(pattern)
+    }
+
+    /// The same for a name that is its own pattern.
+    pub fn foresee_plain(&mut self, name: &PlainName<'_>) -> bool {
+        self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() })
+    }
+
+    /// Knows that no more patterns will be counted in front until there are twice as many places.
+    pub fn has_foreseen(&mut self) {
+        self.counts_ahead_from = self.counts_ahead_from.max(self.len().saturating_mul(2));
     }
 
     /// Says for each part of a pattern whether the tree still has its name: neither a class, nor lost in a `{*}`.
@@ -204,8 +242,13 @@ impl<T: Payload> PatternTree<T> {
         self.seen.is_none()
     }
 
-    /// Makes the tree anew under the strict limits.
-    fn become_strict(&mut self) {
+    /// Makes the tree anew under the strict limits, if it is not under them yet. To be called for a tree that will be merged into
+    /// one that is.
+    #[cold]
+    pub fn become_strict(&mut self) {
+        if self.is_strict() {
+            return;
+        }
         self.seen = None;
         self.cache.clear();
         let mut old = std::mem::replace(&mut self.places, Places::new(&self.limits, true));
@@ -214,7 +257,7 @@ impl<T: Payload> PatternTree<T> {
 
     /// Goes over to strict mode if `other` has: for a tree that will be merged into it anyway, and need not grow first.
     pub fn follow(&mut self, other: &Self) {
-        if other.is_strict() && !self.is_strict() {
+        if other.is_strict() {
             self.become_strict();
         }
     }
@@ -228,15 +271,15 @@ impl<T: Payload> PatternTree<T> {
             seen.extend(more);
         }
         let too_many = self.seen.as_ref().is_some_and(|seen| seen.len() > self.limits.strict_above);
-        if !self.is_strict() && (too_many || other.is_strict()) {
+        if too_many || other.is_strict() {
             self.become_strict();
         }
-        if self.is_strict() && !other.is_strict() {
+        if self.is_strict() {
             other.become_strict();
         }
         self.cache.clear_after(&other.cache);
         self.places.graft(ROOT, &mut other.places, ROOT);
-        if !self.is_strict() && self.places.len() > self.limits.most_places {
+        if self.places.len() > self.limits.most_places {
             self.become_strict();
         }
     }
@@ -273,6 +316,9 @@ impl<T: Payload> PatternTree<T> {
     }
 }
 
+/// How all names of a level that had too many are written.
+const STAR: &str = "{*}";
+
 /// Parts of patterns, which are text divided at separators of ASCII.
 fn text(part: Option<&[u8]>) -> &str {
     part.and_then(|part| std::str::from_utf8(part).ok()).unwrap_or_default()
@@ -302,7 +348,7 @@ impl<'a, T: Payload> Node<'a, T> {
     pub fn name(self) -> &'a str {
         let step = self.step();
         match step.shape {
-            Shape::Star => "{*}",
+            Shape::Star => STAR,
             Shape::Literal | Shape::Class => text(step.text.get(..step.name)),
         }
     }
@@ -317,10 +363,13 @@ impl<'a, T: Payload> Node<'a, T> {
         self.step().shape != Shape::Literal
     }
 
-    /// A number that tells apart children of the same text, such as a class and a name spelt like it.
-    pub fn rank(self) -> u8 {
+    /// An order of children, none of which are equal in it: by name, then separator; last a number that tells apart those
+    /// of the same text, such as a class and a name spelt like it. Texts are in the order of their bytes.
+    pub fn order(self) -> (&'a [u8], &'a [u8], u8) {
         let step = self.step();
-        ((step.shape as u8) << 1) | u8::from(step.ends)
+        let name =
+            if step.shape == Shape::Star { STAR.as_bytes() } else { step.text.get(..step.name).unwrap_or_default() };
+        (name, step.separator(), ((step.shape as u8) << 1) | u8::from(step.ends))
     }
 
     /// The payload of the pattern that ends here.

@@ -72,7 +72,7 @@ fn leaves(tree: &PatternTree<Numbers>) -> Leaves {
             assert!(found.insert(path.clone(), sorted).is_none(), "one leaf per path");
         }
         for child in node.children() {
-            path.push((format!("{}{}", child.name(), child.separator()), child.rank()));
+            path.push((format!("{}{}", child.name(), child.separator()), child.order().2));
             walk(child, path, found);
             path.pop();
         }
@@ -258,7 +258,18 @@ proptest! {
         for (row, (owner, _)) in patterns.iter().zip(&owners) {
             parts[*owner].push(row.clone());
         }
-        let mut trees: Vec<_> = parts.iter().map(|part| tree(part, &limits)).collect();
+        // Some are counted before they are asked for, one way or the other.
+        let foreseeing = |part: &Vec<(PatternBuf, u32)>| {
+            let mut tree = PatternTree::new(limits.clone());
+            for (row, (_, foreseen)) in part.iter().zip(&owners) {
+                if *foreseen {
+                    tree.foresee(&row.0);
+                }
+            }
+            add(&mut tree, part);
+            tree
+        };
+        let mut trees: Vec<_> = parts.iter().map(foreseeing).collect();
         let mut turns = owners.iter().map(|(_, turn)| *turn);
         while trees.len() > 1 {
             let (last, turn) = (trees.pop().unwrap(), turns.next().unwrap());
