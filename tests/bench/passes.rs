@@ -18,13 +18,16 @@ use rdblens::rdb::cursor::Cursor;
 use rdblens::rdb::header::Header;
 use rdblens::rdb::scan::{Item, Scanner, State};
 
-/// Goes over a dump on one thread and says how much there was.
+/// Goes over a dump and says how much there was.
 #[derive(Debug, Parser)]
 struct Args {
     /// What is done.
     pass: Pass,
     /// The dump.
     dump: PathBuf,
+    /// How many share the bytes that are added up; all else is done by one.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
     /// Said by `cargo bench`.
     #[arg(long, hide = true)]
     bench: bool,
@@ -53,7 +56,7 @@ struct Seen {
 fn main() -> ExitCode {
     let args = Args::parse();
     let seen = match args.pass {
-        Pass::Sum => sum(&args.dump),
+        Pass::Sum => sum(&args.dump, args.threads),
         Pass::Crc => crc(&args.dump),
         Pass::Scan => scan(&args.dump),
         Pass::RdbSkip => decode(&args.dump, Skipped),
@@ -76,12 +79,21 @@ fn open(dump: &Path) -> Result<rdblens::input::Opened, Error> {
     Input::file(dump.to_owned()).open(&options)
 }
 
-fn sum(dump: &Path) -> Result<Seen, String> {
+fn sum(dump: &Path, threads: usize) -> Result<Seen, String> {
     let opened = open(dump).map_err(|error| error.to_string())?;
-    let (words, rest) = opened.body.bytes().as_chunks::<8>();
-    let sum = words.iter().fold(0u64, |sum, word| sum.wrapping_add(u64::from_le_bytes(*word)));
-    let rest = rest.iter().map(|&byte| u64::from(byte)).sum();
-    Ok(Seen { what: "sum", count: sum.wrapping_add(rest) })
+    let bytes = opened.body.bytes();
+    let share = bytes.len().div_ceil(threads.max(1)).next_multiple_of(8).max(8);
+    let count = std::thread::scope(|scope| {
+        let parts: Vec<_> = bytes.chunks(share).map(|part| scope.spawn(|| add_up(part))).collect();
+        parts.into_iter().filter_map(|part| part.join().ok()).fold(0, u64::wrapping_add)
+    });
+    Ok(Seen { what: "sum", count })
+}
+
+fn add_up(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let rest: u64 = rest.iter().map(|&byte| u64::from(byte)).sum();
+    words.iter().fold(rest, |sum, word| sum.wrapping_add(u64::from_le_bytes(*word)))
 }
 
 fn crc(dump: &Path) -> Result<Seen, String> {

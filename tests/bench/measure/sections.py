@@ -33,6 +33,16 @@ class Bench:
         """A pass that reports nothing."""
         return Command(name, [self.passes, kind, dump])
 
+    def machine(self, dump, threads):
+        """What the machine itself gives to more threads: reports of one thread that know nothing of each other, all at once, and bytes
+        that are only added up."""
+        together = '"$0" "$@" & ' * threads + "wait"
+        return [
+            Command("processes", ["sh", "-c", together, *self.analyze(dump, 1).words]),
+            self.bare("sum", dump, "sum"),
+            Command("sum on threads", [self.passes, "sum", dump, "--threads", str(threads)]),
+        ]
+
     def agree(self, dump, keys):
         """The same number of keys, whoever counts: a fast wrong answer is none."""
         report = json.loads(output([self.rdblens, "analyze", dump, "--format", "json", "--quiet"]))
@@ -49,7 +59,7 @@ class Bench:
 
 def profiles(bench, wanted):
     """Every profile: cat, bare passes, the report on one thread, on all and on more than there are."""
-    rows = []
+    rows, gains = [], []
     for profile in wanted:
         print(profile, flush=True)
         with bench.dumps.dump(profile, bench.dumps.scale(profile)) as (dump, keys):
@@ -65,7 +75,8 @@ def profiles(bench, wanted):
                 bench.analyze(dump, 8),
                 Command("check", [bench.rdblens, "check", dump, "--quiet"]),
             ]
-            alternate(commands, bench.rounds)
+            machine = bench.machine(dump, threads)
+            alternate(commands + machine, bench.rounds)
             cat, scan, skipping, decoding, one, many, eight, check = (command.median for command in commands)
             peak = anonymous_peak(bench.analyze(dump, threads).words)
             size = os.path.getsize(dump)
@@ -76,6 +87,11 @@ def profiles(bench, wanted):
                 limit or "", f"{one / many:.2f}", seconds(eight), f"{size / many / 1e9:.2f}", f"{keys / many / 1e6:.1f}",
                 seconds(check), mebibytes(peak), seconds(skipping), seconds(decoding),
             ])
+            processes, alone, together = (command.median for command in machine)
+            gains.append([
+                f"`{profile}`", seconds(one), seconds(many), f"**{one / many:.2f}**", seconds(processes),
+                f"{threads * one / processes:.2f}", seconds(alone), seconds(together), f"{alone / together:.2f}",
+            ])
     heads = [
         "profile", "keys", "GB", "`cat`", "bare scan", "1 thread", f"{bench.args.threads} threads", "× `cat`", "goal",
         f"speed-up of {bench.args.threads}", "8 threads", "GB/s", "million keys/s", "`check`", "MiB", "`rdb` skips", "`rdb` decodes",
@@ -85,7 +101,20 @@ def profiles(bench, wanted):
         f"anonymous memory) are of {bench.args.threads} threads. The bare scan finds every record and decodes nothing, on one thread;\n"
         "the `rdb` crate goes over the file and reports nothing, skipping or decoding every value."
     )
-    return "### By profile\n\n" + said + "\n\n" + table(heads, rows)
+    return "### By profile\n\n" + said + "\n\n" + table(heads, rows) + "\n\n" + gain(bench.args.threads, gains)
+
+
+def gain(threads, rows):
+    """What a second thread brings, beside what it can."""
+    heads = [
+        "profile", "1 thread", f"{threads} threads", "speed-up", f"{threads} processes", "their work over one's",
+        "sum", f"sum, {threads} threads", "its speed-up",
+    ]
+    said = (
+        f"What {threads} threads bring on one file, beside what the machine gives: {threads} processes of one thread that read the whole file at\n"
+        "once, and threads that do no more than add up the bytes of the map. All in the same turns as above."
+    )
+    return "### By threads\n\n" + said + "\n\n" + table(heads, rows)
 
 
 def peers(bench):
