@@ -29,7 +29,7 @@ pub const BATCH_KEYS: usize = 16 << 10;
 
 /// What the aggregates of all workers may grow to before one hands over what it has: aggregates of many threads over
 /// names that hardly repeat would be as many trees of the same size.
-pub const AGGREGATE_BYTES: usize = 64 << 20;
+pub const AGGREGATE_BYTES: usize = 128 << 20;
 
 /// Alternatives that one run is priced for: each costs as much time as the first model.
 pub const MAX_ALTERNATIVES: usize = 8;

@@ -5,7 +5,7 @@
 //! as batches of a feed, which one worker at a time cuts off. One worker alone runs the same code, and guesses nothing.
 //!
 //! Locks are taken between quanta and batches only. A worker whose own aggregates have outgrown its share of
-//! [`limits::AGGREGATE_BYTES`] hands them over and starts afresh, which by the aggregates' laws changes nothing but the memory.
+//! [`limits::AGGREGATE_BYTES`] hands them over ([`handover`](super::handover)), which by the aggregates' laws changes nothing but the memory.
 //! Those of a stretch cannot be handed over before it is known to count; when all of them together outgrow
 //! [`limits::STRETCHES_BYTES`], files are divided no more, and the last stretches are given back.
 
@@ -14,6 +14,7 @@ use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Work};
+use super::handover::HandOver;
 use super::line::{Claim, Counts, Halt, Joint, Line, Next, Search};
 use super::parallel::{Division, Found};
 use super::part::Part;
@@ -32,7 +33,7 @@ pub(super) struct Crew<'c, 'f, A, F> {
     /// Batches of what is not mapped.
     feed: Mutex<&'c mut Feed<'f>>,
     /// Aggregates that had outgrown their worker's share.
-    handed_over: Mutex<Found<A>>,
+    handed_over: HandOver<A>,
     division: Division,
     reading: Reading<'c>,
     progress: &'c dyn Progress,
@@ -105,7 +106,7 @@ where
             board: Mutex::new(Board { waiting, lines: Vec::new(), endings: Vec::new(), idle: 0 }),
             changed: Condvar::new(),
             feed: Mutex::new(feed),
-            handed_over: Mutex::new(Found::new(empty())),
+            handed_over: HandOver::new(empty()),
             division,
             reading,
             progress,
@@ -116,21 +117,26 @@ where
     /// What was handed over, and how the mapped files ended; after all workers are done.
     pub fn into_rest(self) -> (Found<A>, Vec<(usize, Ending)>) {
         let board = self.board.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (self.handed_over.into_inner().unwrap_or_else(PoisonError::into_inner), board.endings)
+        (self.handed_over.into_all(), board.endings)
     }
 
     /// One worker: does what there is to do, and returns what it found.
     pub fn work(&self) -> Found<A> {
         let share = limits::AGGREGATE_BYTES / rayon::current_num_threads().max(1);
         let mut found = Found::new((self.empty)());
+        let mut keeping = None;
         while let Some(task) = self.next() {
             match task {
                 Task::Small(whole) => self.read_small(&whole, &mut found),
                 Task::Stretch(whole, claim) => self.read_stretch(&whole, claim, &mut found),
                 Task::Batch(work) => found.read(&work, self.reading, self.progress, self.empty),
             }
-            if found.part.heap_bytes() > share {
-                self.hand_over(&mut found);
+            // Whole files, and batches: all of it counts.
+            found.part.share(true);
+            if found.part.heap_bytes() <= share {
+                keeping = None;
+            } else if keeping.is_none() {
+                keeping = self.handed_over.take(&mut found, self.empty, |db| self.wanted(db));
             }
         }
         found
@@ -292,14 +298,6 @@ where
                 Joint::Waits | Joint::Void => return None,
             };
         }
-    }
-
-    fn hand_over(&self, found: &mut Found<A>) {
-        let full = mem::replace(found, Found::new((self.empty)()));
-        let mut all = self.handed_over.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = mem::replace(&mut *all, Found::new((self.empty)()));
-        *all = before.merge(full, |db| self.wanted(db));
-        found.part.follow(&all.part);
     }
 }
 

@@ -16,6 +16,7 @@ pub mod feed;
 mod findings;
 mod foresight;
 pub mod growth;
+mod handover;
 mod instance;
 pub mod line;
 pub mod masks;

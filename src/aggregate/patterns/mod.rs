@@ -25,7 +25,7 @@ use crate::units::{Bytes, Millis};
 use facts::PatternFacts;
 
 /// What a place of the tree takes, roughly: itself, its name, its entry in the table, its facts and their examples.
-const PLACE_BYTES: usize = 400;
+const PLACE_BYTES: usize = 900;
 
 /// A rule about keys, as far as patterns are sorted by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

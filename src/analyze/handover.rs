@@ -1,0 +1,151 @@
+//! What workers have found that has outgrown their share of memory, put together; and who keeps it.
+//!
+//! A worker that hands over what it has starts afresh, and if names repeat it makes the same places again. Where what it hands
+//! over was mostly known, that would go on to the end: so it takes all back, goes on with it, and whoever else outgrows its share
+//! pauses meanwhile. One worker with a large tree is faster than many that make theirs again and again, and there is no memory for
+//! as many large ones.
+
+use std::mem;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::parallel::Found;
+use crate::aggregate::Aggregate;
+
+/// All that was handed over.
+#[derive(Debug)]
+pub struct HandOver<A> {
+    state: Mutex<State<A>>,
+    /// Nobody keeps it any more.
+    released: Condvar,
+}
+
+#[derive(Debug)]
+struct State<A> {
+    all: Found<A>,
+    /// A worker has taken it.
+    kept: bool,
+}
+
+/// The right of a worker to have more than its share, as long as this lives.
+#[derive(Debug)]
+pub struct Keeping<'h, A>(&'h HandOver<A>);
+
+impl<A> Drop for Keeping<'_, A> {
+    fn drop(&mut self) {
+        self.0.state().kept = false;
+        self.0.released.notify_all();
+    }
+}
+
+impl<A> HandOver<A> {
+    fn state(&self) -> MutexGuard<'_, State<A>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<A: Aggregate> HandOver<A> {
+    /// Nothing yet.
+    pub fn new(empty: A) -> Self {
+        HandOver { state: Mutex::new(State { all: Found::new(empty), kept: false }), released: Condvar::new() }
+    }
+
+    /// All, after all workers are done.
+    pub fn into_all(self) -> Found<A> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).all
+    }
+
+    /// Takes what a worker has found, and leaves it nothing; or all, if it is to keep that. Waits as long as another one does.
+    pub fn take(
+        &self,
+        found: &mut Found<A>,
+        empty: impl Fn() -> A,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Option<Keeping<'_, A>> {
+        let mut state = self.state();
+        while state.kept {
+            state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let full = mem::replace(found, Found::new(empty()));
+        let before = mem::replace(&mut state.all, Found::new(empty()));
+        let (known, added) = (before.part.heap_bytes(), full.part.heap_bytes());
+        let all = before.merge(full, wanted);
+        if all.part.heap_bytes() < known.saturating_add(added / 2) {
+            *found = all;
+            state.kept = true;
+            return Some(Keeping(self));
+        }
+        found.part.follow(&all.part);
+        state.all = all;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::ops::Range;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use super::super::part::Part;
+    use super::*;
+    use crate::record::Record;
+
+    /// Numbers, of a byte each.
+    #[derive(Debug, Default)]
+    struct Numbers(BTreeSet<usize>);
+
+    impl Aggregate for Numbers {
+        fn observe(&mut self, _: &Record<'_>) {}
+
+        fn merge(&mut self, other: Self) {
+            self.0.extend(other.0);
+        }
+
+        fn heap_bytes(&self) -> usize {
+            self.0.len()
+        }
+    }
+
+    fn found(numbers: Range<usize>) -> Found<Numbers> {
+        Found { part: Part::new(Numbers(numbers.collect())), ..Found::new(Numbers::default()) }
+    }
+
+    /// What is left to a worker that has handed over what it found, and whether it keeps that.
+    fn take<'h>(all: &'h HandOver<Numbers>, numbers: Range<usize>) -> (usize, Option<Keeping<'h, Numbers>>) {
+        let mut found = found(numbers);
+        let keeping = all.take(&mut found, Numbers::default, |_| true);
+        (found.part.heap_bytes(), keeping)
+    }
+
+    #[test]
+    fn who_hands_over_what_is_known_keeps_all() {
+        let all = HandOver::new(Numbers::default());
+        assert!(matches!(take(&all, 0..10), (0, None)));
+        assert!(matches!(take(&all, 5..15), (0, None)));
+        let (left, keeping) = take(&all, 2..14);
+        assert!(left == 15 && keeping.is_some());
+        drop(keeping);
+        // Those that were kept are handed over again in the end, or never.
+        assert!(matches!(take(&all, 2..14), (0, None)));
+        assert_eq!(all.into_all().part.heap_bytes(), 12);
+    }
+
+    #[test]
+    fn others_wait_for_the_one_that_keeps() {
+        let all = HandOver::new(Numbers::default());
+        take(&all, 0..10);
+        let (_, keeping) = take(&all, 0..10);
+        let released = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                take(&all, 0..10);
+                released.load(Ordering::SeqCst)
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            released.store(true, Ordering::SeqCst);
+            drop(keeping);
+            assert!(other.join().unwrap());
+        });
+    }
+}
