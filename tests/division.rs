@@ -51,8 +51,9 @@ const AT_RANDOM: Find = |whole, range| {
 fn divisions() -> impl Iterator<Item = (usize, Division)> {
     let guess = Division::default().find;
     [(1, 1), (500, 300), (20_000, 4000)].into_iter().flat_map(move |(quantum, least)| {
-        let with = move |find| Division { steps: Steps { quantum, least }, find };
-        [(2, with(guess)), (4, with(guess)), (3, with(ANYWHERE)), (4, with(AT_RANDOM))]
+        let with = move |find| Division { steps: Steps { quantum, least }, find, readers: usize::MAX };
+        let few = Division { readers: 2, ..with(guess) };
+        [(2, with(guess)), (4, with(guess)), (4, few), (3, with(ANYWHERE)), (4, with(AT_RANDOM))]
     })
 }
 
@@ -161,7 +162,8 @@ fn an_ordinary_dump_is_divided_and_no_byte_is_read_twice() {
     let file = folder.path().join("keys");
     let databases = [keys(50_000), b"\xfe\x07".to_vec(), keys(50_000)].concat();
     fs::write(&file, dump(&databases)).unwrap();
-    let division = Division { steps: Steps { quantum: 4096, least: 16 << 10 }, ..Division::default() };
+    let division =
+        Division { steps: Steps { quantum: 4096, least: 16 << 10 }, readers: usize::MAX, ..Division::default() };
     let watch = Watch::default();
     let report = analyze(&[&file], &plan(4, division), &watch).unwrap();
     assert_eq!((report.totals.keys, report.databases.len()), (100_000, 2));
@@ -201,7 +203,8 @@ fn only_what_stands_in_front_of_the_first_hash_tag_is_read_again() {
     let file = folder.path().join("tagged");
     let read_again = |records: Vec<u8>| {
         fs::write(&file, dump(&records)).unwrap();
-        let division = Division { steps: Steps { quantum: 4096, least: 16 << 10 }, ..Division::default() };
+        let division =
+            Division { steps: Steps { quantum: 4096, least: 16 << 10 }, readers: usize::MAX, ..Division::default() };
         let watch = Watch::default();
         let report = analyze(&[&file], &plan(1, division), &watch).unwrap();
         (report.slots.is_some(), watch.1.into_inner())
@@ -243,7 +246,7 @@ fn names_that_are_looked_at_ahead_count_where_they_stand() {
         let whole = sequential(&file, &selection);
         assert_eq!(whole.contains("\"distinct\": 36495,"), !too_varied);
         for find in [Division::default().find, AT_RANDOM] {
-            let same = divided(&file, &selection, 3, Division { steps, find }) == whole;
+            let same = divided(&file, &selection, 3, Division { steps, find, readers: usize::MAX }) == whole;
             assert!(same, "databases {:?}", selection.databases);
         }
     }

@@ -1,12 +1,13 @@
 //! What the workers of a run share, and what each of them does.
 //!
 //! A mapped file is read in stretches ([`line`](super::line)): a worker that finds nothing else to do divides the longest at a
-//! place where a record probably begins, and reads the second half at once. A small file is read whole. What is not mapped comes
-//! as batches of a feed, which one worker at a time cuts off. One worker alone runs the same code, and guesses nothing.
+//! place where a record probably begins, and reads the second half at once, as long as there is a processor for it. A small file
+//! is read whole. What is not mapped comes as batches of a feed, which one worker at a time cuts off. One worker alone runs the
+//! same code, and guesses nothing.
 //!
 //! Locks are taken between quanta and batches only. A worker whose own aggregates have outgrown its share of
-//! [`limits::AGGREGATE_BYTES`] hands them over ([`handover`](super::handover)), which by the aggregates' laws changes nothing but the memory.
-//! Those of a stretch cannot be handed over before it is known to count; when all of them together outgrow
+//! [`limits::AGGREGATE_BYTES`] hands them over ([`handover`](super::handover)), which by the aggregates' laws changes nothing but
+//! the memory. Those of a stretch cannot be handed over before it is known to count; when all of them together outgrow
 //! [`limits::STRETCHES_BYTES`], files are divided no more, and the last stretches are given back.
 
 use std::collections::VecDeque;
@@ -48,6 +49,8 @@ struct Board<A> {
     endings: Vec<(usize, Ending)>,
     /// Workers that wait for something to do.
     idle: usize,
+    /// Workers that read a stretch, or look for a place where one may begin.
+    busy: usize,
 }
 
 /// A file that is being read.
@@ -103,7 +106,7 @@ where
     ) -> Self {
         let waiting = feed.take_mapped().into();
         Crew {
-            board: Mutex::new(Board { waiting, lines: Vec::new(), endings: Vec::new(), idle: 0 }),
+            board: Mutex::new(Board { waiting, lines: Vec::new(), endings: Vec::new(), idle: 0, busy: 0 }),
             changed: Condvar::new(),
             feed: Mutex::new(feed),
             handed_over: HandOver::new(empty()),
@@ -128,7 +131,10 @@ where
         while let Some(task) = self.next() {
             match task {
                 Task::Small(whole) => self.read_small(&whole, &mut found),
-                Task::Stretch(whole, claim) => self.read_stretch(&whole, claim, &mut found),
+                Task::Stretch(whole, claim) => {
+                    self.read_stretch(&whole, claim, &mut found);
+                    self.make_way(&mut self.board());
+                }
                 Task::Batch(work) => found.read(&work, self.reading, self.progress, self.empty),
             }
             // Whole files, and batches: all of it counts.
@@ -167,9 +173,8 @@ where
         }
         let (line, claim) = Line::new(start, end, self.division.steps);
         board.lines.push(FileLine { whole: whole.clone(), line });
-        if board.idle > 0 {
-            self.changed.notify_all();
-        }
+        board.busy += 1;
+        self.wake(&board);
         Some(Task::Stretch(whole, claim))
     }
 
@@ -179,18 +184,33 @@ where
             let (whole, search) = self.wait_for_work()?;
             let start = self.search(&whole, &search);
             let mut board = self.board();
-            let Some(line) = board.line(&whole) else { continue };
-            let Some(start) = start else {
-                line.found_none(&search);
-                continue;
-            };
-            let claim = line.begin(&search, start);
-            if board.idle > 0 {
-                self.changed.notify_all();
+            let claim = board.line(&whole).and_then(|line| match start {
+                Some(start) => line.begin(&search, start),
+                None => {
+                    line.found_none(&search);
+                    None
+                }
+            });
+            match claim {
+                Some(claim) => {
+                    self.wake(&board);
+                    return Some(Task::Stretch(whole, claim));
+                }
+                None => self.make_way(&mut board),
             }
-            if let Some(claim) = claim {
-                return Some(Task::Stretch(whole, claim));
-            }
+        }
+    }
+
+    /// A worker has read its stretch, or found no place to begin one.
+    fn make_way(&self, board: &mut Board<A>) {
+        board.busy = board.busy.saturating_sub(1);
+        self.wake(board);
+    }
+
+    /// Wakes those that wait, if there may be something to do for them.
+    fn wake(&self, board: &Board<A>) {
+        if board.idle > 0 && board.busy < self.division.readers {
+            self.changed.notify_all();
         }
     }
 
@@ -215,7 +235,10 @@ where
     fn wait_for_work(&self) -> Option<(Whole, Search)> {
         let mut board = self.board();
         loop {
-            if let Some(found) = board.divide() {
+            if board.busy < self.division.readers
+                && let Some(found) = board.divide()
+            {
+                board.busy += 1;
                 return Some(found);
             }
             if board.lines.is_empty() {
@@ -273,13 +296,13 @@ where
     fn go_on(&self, whole: &Whole, claim: Claim, at: usize, held: usize) -> Next {
         let mut board = self.board();
         let full = board.held() > limits::STRETCHES_BYTES;
-        let idle = board.idle > 0;
+        let wanted = board.idle > 0 && board.busy < self.division.readers;
         let Some(line) = board.line(whole) else { return Next::GiveUp };
         if full && line.give_back(claim.id) {
             return Next::GiveUp;
         }
         let next = line.go_on(claim.id, at, held);
-        if idle && line.share_left().is_some() {
+        if wanted && line.share_left().is_some() {
             self.changed.notify_all();
         }
         next

@@ -2,7 +2,9 @@
 //!
 //! What the workers do is in `crew.rs`.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::thread::available_parallelism;
 
 use rayon::prelude::*;
 
@@ -63,6 +65,9 @@ pub struct Division {
     /// Looks in a range of a file's bytes for a place at which a record may begin; it may lie behind the range. What it says is
     /// verified.
     pub find: fn(&Whole, Range<usize>) -> Option<usize>,
+    /// With as many readers no file is divided further. What they read may turn out not to count, and more of them than there are
+    /// processors would take those from the one that surely does.
+    pub readers: usize,
 }
 
 impl Default for Division {
@@ -70,6 +75,7 @@ impl Default for Division {
         Division {
             steps: Steps { quantum: limits::QUANTUM_BYTES, least: limits::LEAST_STRETCH },
             find: |whole, range| boundary::find(&whole.mapped.bytes, whole.header.family, range.start, range.end),
+            readers: available_parallelism().map_or(1, NonZeroUsize::get),
         }
     }
 }
