@@ -13,8 +13,9 @@ use crate::limits;
 use crate::rdb::scan::Scanner;
 use crate::record::Record;
 
-/// Less than one new name among so many that are looked at, and looking ahead takes as long as it saves.
-const ONE_NEW_OF: u64 = 8;
+/// Fewer new names than one of so many keys, or in so many bytes, and looking ahead takes as long as it saves.
+const KEYS_FOR_ONE: usize = 8;
+const BYTES_FOR_ONE: usize = 4 << 10;
 
 /// How far a reader of mapped bytes has looked ahead.
 #[derive(Debug)]
@@ -22,12 +23,14 @@ pub struct Foresight<'a> {
     reader: Reader<'a>,
     /// Where it stopped.
     ahead: Option<Scanner<'a>>,
+    /// It came to the end, or to damage: nothing that could be read behind that counts.
+    saw_all: bool,
 }
 
 impl<'a> Foresight<'a> {
     /// Nothing was looked at.
     pub fn new(whole: &'a Whole, reading: Reading<'a>) -> Self {
-        Foresight { reader: Reader::new(&whole.file, reading), ahead: None }
+        Foresight { reader: Reader::new(&whole.file, reading), ahead: None, saw_all: false }
     }
 
     /// Shows names that are still to come to `part`, whose reader stands at `here`, as long as that helps it.
@@ -35,18 +38,19 @@ impl<'a> Foresight<'a> {
     pub fn look<A: Aggregate>(&mut self, here: &Scanner<'a>, part: &mut Part<A>) {
         let behind = |ahead: &Scanner<'_>| ahead.cursor().consumed() > here.cursor().consumed();
         let mut scanner = self.ahead.take().filter(behind).unwrap_or_else(|| here.clone());
-        let (mut keys, mut new) = (0, 0);
-        while part.wants_names() && new >= keys / ONE_NEW_OF {
-            (keys, new) = (0, 0);
-            let until = scanner.cursor().consumed().saturating_add(limits::QUANTUM_BYTES);
+        while part.wants_names() && !self.saw_all {
+            let (mut keys, mut new) = (0, 0);
+            let from = scanner.cursor().consumed();
             let see = |record: &Record<'_>, known: KnownDatabase| {
                 keys += 1;
-                new += u64::from(part.foresee(record, known));
+                new += usize::from(part.foresee(record, known));
                 Continue::Yes
             };
+            let until = from.saturating_add(limits::QUANTUM_BYTES);
             let halt = self.reader.read_until(&mut scanner, until, &mut Tally::default(), |_| (), see);
-            // The end, or damage: who comes here to read will tell.
-            if !matches!(halt, Ok(Halt::Until)) || keys == 0 {
+            let bytes = scanner.cursor().consumed() - from;
+            self.saw_all = !matches!(halt, Ok(Halt::Until));
+            if new <= keys / KEYS_FOR_ONE || new <= bytes / BYTES_FOR_ONE {
                 break;
             }
         }
