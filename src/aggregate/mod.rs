@@ -34,11 +34,6 @@ pub trait Aggregate: Sized {
     /// Takes everything into account that `other` has seen.
     fn merge(&mut self, other: Self);
 
-    /// Learns from `other`, into which this will be merged, what makes its own work shorter. Takes no key into account.
-    fn follow(&mut self, other: &Self) {
-        let _ = other;
-    }
-
     /// Tells others of the run what makes their work shorter, if what it has seen `counts` for sure, and hears what they told. Takes no
     /// key into account.
     fn share(&mut self, counts: bool) {

@@ -221,12 +221,10 @@ where
         for number in leaping(windows) {
             let from = range.start.saturating_add(number.saturating_mul(limits::SEARCH_WINDOW));
             let to = from.saturating_add(limits::SEARCH_WINDOW).min(range.end);
-            let ahead = |at| self.board().line(whole).is_some_and(|line| line.is_ahead(search, at));
-            if !ahead(to) {
-                continue;
-            }
-            if let Some(start) = (self.division.find)(whole, from..to) {
-                return Some(start);
+            let is_ahead = self.board().line(whole).is_some_and(|line| line.is_ahead(search, to));
+            let found = if is_ahead { (self.division.find)(whole, from..to) } else { None };
+            if found.is_some() {
+                return found;
             }
         }
         None
@@ -296,14 +294,13 @@ where
     fn go_on(&self, whole: &Whole, claim: Claim, at: usize, held: usize) -> Next {
         let mut board = self.board();
         let full = board.held() > limits::STRETCHES_BYTES;
-        let wanted = board.idle > 0 && board.busy < self.division.readers;
         let Some(line) = board.line(whole) else { return Next::GiveUp };
         if full && line.give_back(claim.id) {
             return Next::GiveUp;
         }
         let next = line.go_on(claim.id, at, held);
-        if wanted && line.share_left().is_some() {
-            self.changed.notify_all();
+        if line.share_left().is_some() {
+            self.wake(&board);
         }
         next
     }

@@ -68,13 +68,15 @@ impl<A: Aggregate> HandOver<A> {
         let full = mem::replace(found, Found::new(empty()));
         let before = mem::replace(&mut state.all, Found::new(empty()));
         let (known, added) = (before.part.heap_bytes(), full.part.heap_bytes());
-        let all = before.merge(full, wanted);
+        let mut all = before.merge(full, wanted);
         if all.part.heap_bytes() < known.saturating_add(added / 2) {
             *found = all;
             state.kept = true;
             return Some(Keeping(self));
         }
-        found.part.follow(&all.part);
+        // What is known of all together, the one who starts afresh should know, too.
+        all.part.share(true);
+        found.part.share(true);
         state.all = all;
         None
     }

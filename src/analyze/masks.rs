@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::parallel::read_all;
 use super::plan::{MaskKey, ReadPlan};
@@ -46,7 +47,8 @@ pub fn masks<P: AsRef<Path>>(
     reading.checksum = true;
     let threads = pool(plan.threads)?;
     let classifier = Arc::new(classifier.clone());
-    let empty = || Names::new(&classifier);
+    let varied = Arc::default();
+    let empty = || Names::new(&classifier, &varied);
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
     let mut found = threads.install(|| read_all(&mut feed, plan.division, reading, progress, empty));
     let secret = key.secret(found.files.values_mut().map(FileTally::checksum));
@@ -63,12 +65,12 @@ struct Names {
 }
 
 impl Names {
-    fn new(classifier: &Arc<Classifier>) -> Names {
+    fn new(classifier: &Arc<Classifier>, varied: &Arc<AtomicBool>) -> Names {
         Names {
             classifier: Arc::clone(classifier),
             pattern: PatternBuf::default(),
             nothing: Judged::default(),
-            patterns: Patterns::new(TreeLimits::default(), 0),
+            patterns: Patterns::new(TreeLimits::default(), 0).sharing(varied),
         }
     }
 }
@@ -83,8 +85,8 @@ impl Aggregate for Names {
         self.patterns.merge(other.patterns);
     }
 
-    fn follow(&mut self, other: &Self) {
-        self.patterns.follow(&other.patterns);
+    fn share(&mut self, counts: bool) {
+        self.patterns.share(counts);
     }
 
     fn heap_bytes(&self) -> usize {

@@ -269,7 +269,7 @@ fn questions_with(plan: &Plan, standard: Standard, reference: Option<Millis>) ->
         reference,
         slotted: false,
         tagged: AtomicBool::new(false),
-        varied: AtomicBool::new(false),
+        varied: Arc::default(),
         top: plan.top,
         patterns,
         unread,

@@ -59,11 +59,6 @@ impl<A: Aggregate> Part<A> {
         self.db_at_end
     }
 
-    /// Learns from a part that this will be joined to: see [`Aggregate::follow`].
-    pub fn follow(&mut self, other: &Self) {
-        self.settled.follow(&other.settled);
-    }
-
     /// Tells and hears what others of the run are to know: see [`Aggregate::share`]. Keys whose database is not known may not count.
     pub fn share(&mut self, counts: bool) {
         self.settled.share(counts);

@@ -47,8 +47,8 @@ pub struct Questions {
     pub slotted: bool,
     /// A key with a hash tag was seen: the report will tell of slots.
     pub tagged: AtomicBool,
-    /// The names of keys that count for sure are so varied that all trees of them are kept under strict limits.
-    pub varied: AtomicBool,
+    /// What trees of patterns tell each other: see [`Patterns::share`].
+    pub varied: Arc<AtomicBool>,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
     /// What is looked for in values; `None` looks into none.
@@ -245,7 +245,7 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, sizes: &Sizes, top_keys: 
 
 fn patterns(questions: &Questions) -> Patterns {
     let patterns = Patterns::new(TreeLimits::default(), questions.alternatives);
-    let patterns = patterns.inspecting(questions.inspection.clone());
+    let patterns = patterns.sharing(&questions.varied).inspecting(questions.inspection.clone());
     match questions.reference.filter(|_| questions.checks.wants_expiries()) {
         Some(reference) => patterns.keeping_expiries(reference),
         None => patterns,
@@ -301,17 +301,8 @@ impl Aggregate for Aggregates {
         self.what_if.merge(other.what_if);
     }
 
-    fn follow(&mut self, other: &Self) {
-        self.patterns.follow(&other.patterns);
-    }
-
     fn share(&mut self, counts: bool) {
-        let varied = &self.questions.varied;
-        if !self.patterns.is_strict() && varied.load(Ordering::Relaxed) {
-            self.patterns.become_strict();
-        } else if counts && self.patterns.is_strict() {
-            varied.store(true, Ordering::Relaxed);
-        }
+        self.patterns.share(counts);
     }
 
     fn wants_names(&self) -> bool {

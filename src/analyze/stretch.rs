@@ -149,7 +149,7 @@ pub fn read<A: Aggregate>(
         stopped: None,
         complete: false,
     };
-    let mut foresight = Foresight::new(whole, reading);
+    let mut foresight = None;
     let mut summed = 0;
     let mut given_back = start;
     while let Some(until) = go_on(facts.end, part.heap_bytes()) {
@@ -192,7 +192,7 @@ pub fn read<A: Aggregate>(
         // What begins with the file counts, whatever comes of guesses.
         part.share(is_first);
         if part.wants_names() {
-            foresight.look(&scanner, part);
+            foresight.get_or_insert_with(|| Foresight::new(whole, reading)).look(&scanner, part);
         }
         summed = summed.max(until - start);
         let behind = (start + summed.min(end) - given_back) / limits::GIVEN_BACK * limits::GIVEN_BACK;

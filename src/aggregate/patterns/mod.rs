@@ -9,6 +9,7 @@ mod facts;
 mod finish;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
@@ -114,6 +115,8 @@ impl Timing {
 #[derive(Debug, Clone)]
 pub struct Patterns {
     tree: PatternTree<PatternFacts>,
+    /// Some patterns of the run that count for sure are so varied that all are kept under strict limits.
+    varied: Arc<AtomicBool>,
     place_bytes: usize,
     /// Expiries are kept if some rule asks for them.
     timing: Option<Timing>,
@@ -132,6 +135,7 @@ impl Patterns {
         let place_bytes = PLACE_BYTES + alternatives.saturating_mul(size_of::<Bytes>());
         Patterns {
             tree: PatternTree::new(limits),
+            varied: Arc::default(),
             place_bytes,
             timing: None,
             timing_bytes: 0,
@@ -144,6 +148,11 @@ impl Patterns {
     /// The same, which also keeps when keys expire after `reference`. Aggregates that are merged must agree on it.
     pub fn keeping_expiries(self, reference: Millis) -> Self {
         Patterns { timing: Some(Timing { reference, most: MOST_EXPIRIES }), ..self }
+    }
+
+    /// The same, which tells others that have the same flag when patterns are too varied: see [`Patterns::share`].
+    pub fn sharing(self, varied: &Arc<AtomicBool>) -> Self {
+        Patterns { varied: Arc::clone(varied), ..self }
     }
 
     /// The same, which also looks into the values of some keys of each pattern. Aggregates that are merged must look for
@@ -172,7 +181,17 @@ impl Patterns {
         self.tree.leaf_of_plain(name)
     }
 
-    /// Whether patterns are so varied that they are kept under strict limits.
+    /// Tells those that share the same, if these patterns `count` for sure, that they are so varied that all are kept under strict
+    /// limits; or hears of it.
+    pub fn share(&mut self, counts: bool) {
+        if !self.is_strict() && self.varied.load(Ordering::Relaxed) {
+            self.become_strict();
+        } else if counts && self.is_strict() {
+            self.varied.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether patterns are kept under strict limits.
     pub fn is_strict(&self) -> bool {
         self.tree.is_strict()
     }
@@ -259,12 +278,6 @@ impl Patterns {
     /// Says that all keys so far were of database `db`.
     pub fn settle_database(&mut self, db: u64) {
         self.tree.payloads_mut().for_each(|facts| facts.settle_database(db));
-    }
-
-    /// Learns from patterns that these will be merged into.
-    pub fn follow(&mut self, other: &Self) {
-        self.tree.follow(&other.tree);
-        self.trim_expiries();
     }
 
     /// About how many bytes of memory the tree has grown to.

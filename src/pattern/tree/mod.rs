@@ -255,13 +255,6 @@ impl<T: Payload> PatternTree<T> {
         self.places.graft(ROOT, &mut old, ROOT);
     }
 
-    /// Goes over to strict mode if `other` has: for a tree that will be merged into it anyway, and need not grow first.
-    pub fn follow(&mut self, other: &Self) {
-        if other.is_strict() {
-            self.become_strict();
-        }
-    }
-
     /// Takes everything into account that `other` has seen. Both trees must have the same limits.
     pub fn merge(&mut self, mut other: Self) {
         if other.places.len() > self.places.len() {
@@ -316,9 +309,6 @@ impl<T: Payload> PatternTree<T> {
     }
 }
 
-/// How all names of a level that had too many are written.
-const STAR: &str = "{*}";
-
 /// Parts of patterns, which are text divided at separators of ASCII.
 fn text(part: Option<&[u8]>) -> &str {
     part.and_then(|part| std::str::from_utf8(part).ok()).unwrap_or_default()
@@ -346,10 +336,14 @@ impl<'a, T: Payload> Node<'a, T> {
 
     /// Its segment: a name, a class or `{*}`.
     pub fn name(self) -> &'a str {
+        text(Some(self.name_bytes()))
+    }
+
+    fn name_bytes(self) -> &'a [u8] {
         let step = self.step();
         match step.shape {
-            Shape::Star => STAR,
-            Shape::Literal | Shape::Class => text(step.text.get(..step.name)),
+            Shape::Star => b"{*}",
+            Shape::Literal | Shape::Class => step.text.get(..step.name).unwrap_or_default(),
         }
     }
 
@@ -367,9 +361,7 @@ impl<'a, T: Payload> Node<'a, T> {
     /// of the same text, such as a class and a name spelt like it. Texts are in the order of their bytes.
     pub fn order(self) -> (&'a [u8], &'a [u8], u8) {
         let step = self.step();
-        let name =
-            if step.shape == Shape::Star { STAR.as_bytes() } else { step.text.get(..step.name).unwrap_or_default() };
-        (name, step.separator(), ((step.shape as u8) << 1) | u8::from(step.ends))
+        (self.name_bytes(), step.separator(), ((step.shape as u8) << 1) | u8::from(step.ends))
     }
 
     /// The payload of the pattern that ends here.
