@@ -5,7 +5,7 @@ mod instance;
 
 pub use instance::*;
 
-use crate::record::Encoding;
+use crate::memory::Encoding;
 
 /// All that tells one server's memory from another's.
 #[derive(Debug, Clone, Copy)]

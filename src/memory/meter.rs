@@ -19,11 +19,12 @@ use super::price::{Framed, Key};
 use super::slack::gap;
 use crate::error::{Error, Result};
 use crate::limits;
+use crate::memory::{Encoding, StreamFacts};
+use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::{Form, RawString};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
-use crate::record::{Encoding, Kind, ModuleName, StreamFacts};
 use crate::units::Bytes;
 
 /// What a server makes of a value.

@@ -14,6 +14,7 @@
 mod alloc;
 mod compress;
 mod config;
+mod encoding;
 mod growth;
 mod instance;
 mod item;
@@ -27,15 +28,18 @@ mod server;
 mod servers;
 mod skiplist;
 mod slack;
+mod stream_facts;
 mod vset;
 mod what_if;
 
 pub use alloc::Allocator;
 pub use config::ServerConfig;
+pub use encoding::Encoding;
 pub use instance::{DatabaseMemory, DatabaseShape, InstanceMemory, InstanceShape, SlotShape, TableBytes};
 pub use meter::{Measured, Meter, TextFacts};
 pub use meters::{Elsewhere, Meters};
 pub use server::{Server, ServerFamily};
+pub use stream_facts::StreamFacts;
 pub use what_if::WhatIf;
 
 use crate::limits;

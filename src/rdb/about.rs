@@ -4,7 +4,7 @@ use super::header::Header;
 use super::scan::Item;
 use super::string::RawString;
 use crate::limits;
-use crate::record::ModuleName;
+use crate::rdb::kind::ModuleName;
 
 /// Fields that are repeated once per slot, script or key: they are not listed one by one.
 const REPEATED: [&str; 6] =

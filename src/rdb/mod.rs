@@ -14,6 +14,7 @@ pub mod boundary;
 pub mod crc64;
 pub mod cursor;
 pub mod header;
+pub mod kind;
 pub mod lzf;
 pub mod opcode;
 pub mod packed;

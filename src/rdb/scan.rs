@@ -16,7 +16,7 @@ use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
 use crate::error::{Error, Result, Within};
 use crate::limits;
-use crate::record::ModuleName;
+use crate::rdb::kind::ModuleName;
 use crate::units::Millis;
 
 /// The opcode of an expiry in milliseconds, in every family: see [`Opcode::from_byte`].

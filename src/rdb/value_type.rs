@@ -1,7 +1,7 @@
 //! The type byte of a record: which layout its value has on disk.
 
 use super::header::Family;
-use crate::record::Kind;
+use crate::rdb::kind::Kind;
 
 /// A layout on disk, named after the servers' `RDB_TYPE_…`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

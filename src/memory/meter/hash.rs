@@ -2,6 +2,7 @@
 
 use super::Value;
 use crate::error::{Error, Result};
+use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::growth::Growth;
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
@@ -13,7 +14,6 @@ use crate::rdb::packed::{Packed, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::FieldExpiry;
-use crate::record::Encoding;
 
 /// A table of more pairs than this is asked for before they come.
 const SMALLEST_TABLE: u64 = 4;

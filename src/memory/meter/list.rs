@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::Value;
 use crate::error::{Error, Result};
+use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::compress::{Compressor, Listpack};
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
@@ -13,7 +14,6 @@ use crate::memory::slack::gap;
 use crate::rdb::packed::{Packed, listpack, ziplist};
 use crate::rdb::string::{Form, RawString};
 use crate::rdb::walk::Node;
-use crate::record::Encoding;
 
 /// Nodes never grow beyond this when their limit is a number of elements.
 const SIZE_SAFETY_LIMIT: u64 = 8192;

@@ -2,6 +2,7 @@
 
 use super::Value;
 use crate::error::Result;
+use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::growth::Growth;
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME};
@@ -10,7 +11,6 @@ use crate::memory::price::{Framed, Key, TableUse};
 use crate::memory::slack::gap;
 use crate::rdb::packed::{Packed, intset, listpack};
 use crate::rdb::string::RawString;
-use crate::record::Encoding;
 
 /// What the set is while it is being loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

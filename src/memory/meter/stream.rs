@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use super::Value;
 use crate::error::Result;
 use crate::memory::Model;
+use crate::memory::StreamFacts;
 use crate::memory::alloc::Allocator;
 use crate::memory::layout::NamesCount;
 use crate::memory::price::{Framed, Key};
@@ -12,7 +13,6 @@ use crate::memory::rax::Tree;
 use crate::memory::slack::gap;
 use crate::rdb::string::RawString;
 use crate::rdb::walk::StreamHead;
-use crate::record::StreamFacts;
 
 /// Names of groups and consumers are compared by their first bytes; no real one is longer.
 const NAME_BYTES: usize = 64 << 10;

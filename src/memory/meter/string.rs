@@ -4,13 +4,13 @@ use std::num::NonZeroU64;
 
 use super::{TextFacts, Value};
 use crate::error::Result;
+use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::item::{Item, LONGEST_INT};
 use crate::memory::layout::{Count, ShortStrings};
 use crate::memory::price::{Framed, Key};
 use crate::memory::slack::gap;
 use crate::rdb::string::{Form, RawString};
-use crate::record::Encoding;
 
 /// Numbers below this may be objects that all keys share (`OBJ_SHARED_INTEGERS`).
 const SHARED_NUMBERS: i64 = 10_000;

@@ -2,6 +2,7 @@
 
 use super::Value;
 use crate::error::{Error, Result};
+use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::growth::Growth;
 use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
@@ -12,7 +13,6 @@ use crate::memory::skiplist::NodeSum;
 use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::RawString;
 use crate::rdb::walk::Score;
-use crate::record::Encoding;
 
 /// Prices a sorted set.
 #[derive(Debug, Default)]

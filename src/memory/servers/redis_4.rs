@@ -1,7 +1,7 @@
 //! Redis 4.0: the first with MEMORY USAGE, which counts lengths as asked for.
 
+use crate::memory::Encoding;
 use crate::memory::layout::*;
-use crate::record::Encoding;
 
 pub const LAYOUT: Layout = Layout {
     frame: Frame::Argument,

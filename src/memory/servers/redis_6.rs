@@ -1,8 +1,8 @@
 //! Redis 6.0 and 6.2: strings as the allocator rounds them, skiplists of 32 levels again.
 
 use super::redis_5;
+use crate::memory::Encoding;
 use crate::memory::layout::*;
-use crate::record::Encoding;
 
 /// 6.0, and 6.2 up to 6.2.4.
 pub const LAYOUT: Layout = Layout {

@@ -5,7 +5,7 @@ use super::{ModuleItem, Visit};
 use crate::error::{Error, Result, Within};
 use crate::limits;
 use crate::rdb::cursor::Cursor;
-use crate::record::ModuleName;
+use crate::rdb::kind::ModuleName;
 
 /// A module's value: its id and the stream.
 pub fn walk_module<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {

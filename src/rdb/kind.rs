@@ -1,0 +1,86 @@
+//! Types of values: the kinds that the `TYPE` command tells apart, and the names of module types.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The type of a value, as `TYPE` names it; all module types are one kind here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Kind {
+    String,
+    List,
+    Set,
+    Zset,
+    Hash,
+    Stream,
+    Module,
+    /// The array of the Redis 8.8 line.
+    Array,
+}
+
+impl Kind {
+    /// All kinds, in the order reports list them.
+    pub const ALL: [Kind; 8] =
+        [Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Module, Kind::Array];
+
+    /// The name in reports and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::String => "string",
+            Kind::List => "list",
+            Kind::Set => "set",
+            Kind::Zset => "zset",
+            Kind::Hash => "hash",
+            Kind::Stream => "stream",
+            Kind::Module => "module",
+            Kind::Array => "array",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The nine-character name of a module's type, from its 64-bit id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleName([u8; 9]);
+
+impl ModuleName {
+    /// KeyDB's cron job, which is a type of its own there.
+    pub const KEYDB_CRON: ModuleName = ModuleName(*b"keydbcron");
+
+    /// Decodes the name from the upper 54 bits of a module id: nine 6-bit characters, most significant first.
+    pub fn from_id(id: u64) -> Self {
+        const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let character = |i: usize| ALPHABET[(id >> (58 - 6 * i) & 63) as usize];
+        ModuleName(std::array::from_fn(character))
+    }
+
+    /// The name as text; it is ASCII by construction.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("the alphabet of module ids is ASCII")
+    }
+}
+
+impl fmt::Display for ModuleName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn module_ids_spell_their_names() {
+        assert_eq!(ModuleName::from_id(0xBDE7_2DA2_BB1E_B400).as_str(), "vectorset");
+        assert_eq!(ModuleName::from_id(0x45E2_5238_DF91_2C03).as_str(), "ReJSON-RL");
+    }
+}
