@@ -39,19 +39,19 @@ impl Secret {
     }
 }
 
-/// Tells which names reports show.
-pub trait ShownNames {
+/// Set of names that reports show.
+pub trait ShownNames: std::fmt::Debug + Sync {
     /// Says for each part of a pattern whether its name stands in reports as it is; parts that are not mentioned do not.
     fn shown(&self, pattern: &PatternBuf, shown: &mut Vec<bool>);
 }
 
 /// Masks names.
 #[derive(Debug)]
-pub struct Masker<'a, S> {
+pub struct Masker<'a> {
     secret: Secret,
     classifier: &'a Classifier,
     separators: &'a Separators,
-    names: &'a S,
+    names: &'a dyn ShownNames,
 }
 
 /// Room that is used again from name to name.
@@ -70,9 +70,14 @@ pub struct Masked {
     pub pattern: String,
 }
 
-impl<'a, S: ShownNames> Masker<'a, S> {
+impl<'a> Masker<'a> {
     /// Masks by the patterns of a classifier, as far as `names` shows them.
-    pub fn new(secret: Secret, classifier: &'a Classifier, separators: &'a Separators, names: &'a S) -> Self {
+    pub fn new(
+        secret: Secret,
+        classifier: &'a Classifier,
+        separators: &'a Separators,
+        names: &'a dyn ShownNames,
+    ) -> Self {
         Masker { secret, classifier, separators, names }
     }
 
@@ -130,6 +135,7 @@ mod tests {
     use super::*;
 
     /// Shows the names that are listed.
+    #[derive(Debug)]
     struct Listed(&'static [&'static str]);
 
     impl ShownNames for Listed {

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 
 use clap::ValueEnum;
-use rdblens::analyze::check::{Word, check};
+use rdblens::analyze::check::check;
 use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
+use rdblens::report::CheckVerdict;
 use rdblens::report::{Checksum, Report};
 
 use dump::{Options, Profile, Scale, Tally};
@@ -32,7 +33,7 @@ fn report(profile: Profile, options: &Options) -> (Tally, Report) {
     let tally = dump::write(profile, options, File::create(&path).unwrap()).unwrap();
     let plan = ReadPlan::new(folder.path().to_owned());
     let verdict = check(&[&path], &plan, &Unwatched).unwrap();
-    assert_eq!(verdict[0].verdict, Word::Ok, "{profile:?}: {:?}", verdict[0].errors);
+    assert_eq!(verdict[0].verdict, CheckVerdict::Ok, "{profile:?}: {:?}", verdict[0].errors);
     assert_eq!(verdict[0].keys, tally.keys, "{profile:?}");
     let report = analyze(&[&path], &Plan::new(plan), &Unwatched).unwrap();
     (tally, report)

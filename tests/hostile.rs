@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use common::program::{rdblens, run_within, testdata, text};
-use rdblens::analyze::check::{Word, check};
+use rdblens::analyze::check::check;
 use rdblens::analyze::plan::ReadPlan;
 use rdblens::analyze::progress::Unwatched;
+use rdblens::report::CheckVerdict;
 use serde::Deserialize;
 
 /// What `testdata/make_hostile.py` expects of a file.
@@ -143,7 +144,7 @@ impl Checker {
         let path = self.folder.path().join("cut.rdb");
         fs::write(&path, bytes).expect("the folder takes files");
         let checks = check(&[&path], &self.plan, &Unwatched).map_err(|error| error.to_string())?;
-        match checks.iter().all(|file| file.verdict == Word::Ok) {
+        match checks.iter().all(|file| file.verdict == CheckVerdict::Ok) {
             true => Ok(()),
             false => Err(checks.into_iter().flat_map(|file| file.errors).collect()),
         }

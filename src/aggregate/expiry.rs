@@ -131,12 +131,6 @@ pub struct Expiry {
     last: Option<Millis>,
 }
 
-/// Whether a key has expired at the reference time. Without such a time nobody can tell, and the answer is no.
-#[inline]
-pub fn is_expired(expires_at: Option<Millis>, reference: Option<Millis>) -> bool {
-    matches!((expires_at, reference), (Some(at), Some(reference)) if at < reference)
-}
-
 impl Expiry {
     /// Nothing yet. Without a reference time all keys with an expiry are in the class `unknown`.
     pub fn new(reference: Option<Millis>) -> Self {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::feed::Work;
 use super::plan::ReadPlan;
@@ -14,76 +13,7 @@ use super::verdict::{Verdict, verdicts};
 use crate::error::{ErrorKind, Result, Within};
 use crate::rdb::scan::Item;
 use crate::rdb::verify::Verify;
-use crate::report::Checksum;
-
-/// The verdict on one file.
-#[derive(Debug, Serialize)]
-pub struct FileCheck {
-    /// As given.
-    pub name: String,
-    /// In a word.
-    pub verdict: Word,
-    /// Keys read.
-    pub keys: u64,
-    /// Bytes of the snapshot that were read.
-    pub bytes: u64,
-    /// Version of the format; 0 when no header was read.
-    pub rdb_version: u32,
-    /// Who wrote it.
-    pub server: String,
-    /// What it is.
-    pub container: String,
-    /// State of the checksum.
-    pub checksum: Checksum,
-    /// Keys whose value is damaged inside intact framing.
-    pub damaged_keys: u64,
-    /// What is wrong, in the order of offsets.
-    pub errors: Vec<String>,
-    /// What else should be known.
-    pub warnings: Vec<String>,
-}
-
-impl FileCheck {
-    /// True when no header was read: nothing that a report could be made of.
-    pub fn is_hopeless(&self) -> bool {
-        self.rdb_version == 0
-    }
-}
-
-/// A verdict in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Word {
-    /// Everything was read and nothing is wrong.
-    Ok,
-    /// The file ends before the snapshot does.
-    Truncated,
-    /// The bytes were changed after they were written.
-    ChecksumMismatch,
-    /// A later server, or another program, wrote what is not known here.
-    Unsupported,
-    /// The bytes contradict the format.
-    Corrupt,
-    /// It is no snapshot at all.
-    NotASnapshot,
-    /// The operating system refused.
-    Unreadable,
-}
-
-impl Word {
-    /// As people read it.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Word::Ok => "ok",
-            Word::Truncated => "truncated",
-            Word::ChecksumMismatch => "checksum mismatch",
-            Word::Unsupported => "unsupported",
-            Word::Corrupt => "corrupt",
-            Word::NotASnapshot => "not a snapshot",
-            Word::Unreadable => "unreadable",
-        }
-    }
-}
+use crate::report::{CheckVerdict, FileCheck};
 
 /// Checks every input. Fails only when the inputs are not there.
 pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Vec<FileCheck>> {
@@ -136,15 +66,15 @@ fn verify(work: &Work, checksum: bool, tally: &mut FileTally) {
 
 fn file_check(verdict: Verdict) -> FileCheck {
     let word = match &verdict.fault {
-        None if verdict.row.damaged_keys > 0 => Word::Corrupt,
-        None => Word::Ok,
+        None if verdict.row.damaged_keys > 0 => CheckVerdict::Corrupt,
+        None => CheckVerdict::Ok,
         Some(error) => match error.kind() {
-            ErrorKind::Truncated { .. } => Word::Truncated,
-            ErrorKind::Checksum { .. } => Word::ChecksumMismatch,
-            ErrorKind::Unsupported(_) => Word::Unsupported,
-            ErrorKind::Corrupt(_) | ErrorKind::Limit(_) => Word::Corrupt,
-            ErrorKind::NotASnapshot(_) => Word::NotASnapshot,
-            ErrorKind::Io(_) | ErrorKind::Usage(_) => Word::Unreadable,
+            ErrorKind::Truncated { .. } => CheckVerdict::Truncated,
+            ErrorKind::Checksum { .. } => CheckVerdict::ChecksumMismatch,
+            ErrorKind::Unsupported(_) => CheckVerdict::Unsupported,
+            ErrorKind::Corrupt(_) | ErrorKind::Limit(_) => CheckVerdict::Corrupt,
+            ErrorKind::NotASnapshot(_) => CheckVerdict::NotASnapshot,
+            ErrorKind::Io(_) | ErrorKind::Usage(_) => CheckVerdict::Unreadable,
         },
     };
     let row = verdict.row;

@@ -8,7 +8,6 @@ pub use glob::Glob;
 
 use regex::bytes::Regex;
 
-use crate::aggregate::expiry::is_expired;
 use crate::error::{Error, Result};
 use crate::record::{Kind, Record};
 use crate::units::Millis;
@@ -122,6 +121,12 @@ fn explain(pattern: &str, drawing: &str) -> String {
         Some(place) => format!("character {}: {reason}", place + 1),
         None => reason.to_owned(), // a pattern of several lines
     }
+}
+
+/// Returns true if a key has expired at the reference time; without a reference time, no key counts as expired.
+#[inline]
+fn is_expired(expires_at: Option<Millis>, reference: Option<Millis>) -> bool {
+    matches!((expires_at, reference), (Some(at), Some(reference)) if at < reference)
 }
 
 #[cfg(test)]

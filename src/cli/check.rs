@@ -8,10 +8,11 @@ use super::args::{CheckArgs, TextFormat};
 use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, plan, written};
-use crate::analyze::check::{FileCheck, Word, check};
+use crate::analyze::check::check;
 use crate::error::Result;
 use crate::render::words::{known, nouns, say};
 use crate::render::{Lang, human, key_text};
+use crate::report::{CheckVerdict, FileCheck};
 
 /// Checks and prints.
 pub fn run(args: &CheckArgs) -> Result<Exit> {
@@ -33,7 +34,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
         }),
     };
     written(printed.and_then(|()| out.finish()))?;
-    let all_ok = checks.iter().all(|check| check.verdict == Word::Ok);
+    let all_ok = checks.iter().all(|check| check.verdict == CheckVerdict::Ok);
     let all_hopeless = checks.iter().all(|check| check.is_hopeless());
     Ok(match (all_ok, all_hopeless) {
         (true, _) => Exit::Done,
@@ -42,8 +43,8 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
     })
 }
 
-fn painted(word: &str, verdict: Word) -> String {
-    let color = if verdict == Word::Ok { AnsiColor::Green } else { AnsiColor::Red };
+fn painted(word: &str, verdict: CheckVerdict) -> String {
+    let color = if verdict == CheckVerdict::Ok { AnsiColor::Green } else { AnsiColor::Red };
     let style = color.on_default();
     format!("{style}{word}{style:#}")
 }

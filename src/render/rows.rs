@@ -8,7 +8,6 @@ mod parquet;
 use serde::{Serialize, Serializer};
 
 use super::{json, key_text};
-use crate::aggregate::patterns::Patterns;
 use crate::mask::{Masker, Scratch};
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
@@ -92,12 +91,12 @@ fn as_base64<S: Serializer>(bytes: &Option<&[u8]>, to: S) -> Result<S::Ok, S::Er
 #[derive(Debug, Clone, Copy)]
 pub struct RowMaker<'c> {
     classifier: &'c Classifier,
-    masker: Option<&'c Masker<'c, Patterns>>,
+    masker: Option<&'c Masker<'c>>,
 }
 
 impl<'c> RowMaker<'c> {
     /// Patterns come from `classifier`, or from `masker` if names are to be masked.
-    pub fn new(classifier: &'c Classifier, masker: Option<&'c Masker<'c, Patterns>>) -> Self {
+    pub fn new(classifier: &'c Classifier, masker: Option<&'c Masker<'c>>) -> Self {
         RowMaker { classifier, masker }
     }
 

@@ -3,6 +3,7 @@
 //! The JSON form is this module's serde form, under the name [`SCHEMA`]. Within one schema version fields are only
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
+mod check;
 mod findings;
 mod growth;
 mod instance;
@@ -14,6 +15,7 @@ mod stored;
 mod what_if;
 mod wording;
 
+pub use check::{CheckVerdict, FileCheck};
 pub use findings::*;
 pub use growth::*;
 pub use instance::*;

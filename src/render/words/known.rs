@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::analyze::check::Word;
 use crate::render::Lang;
-use crate::report::{Checksum, Fate};
+use crate::report::{CheckVerdict, Checksum, Fate};
 
 /// The state of a checksum.
 pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
@@ -38,15 +37,15 @@ pub fn server(server: &str, lang: Lang) -> Cow<'_, str> {
 }
 
 /// The verdict of `rdblens check`.
-pub fn verdict(word: Word, lang: Lang) -> &'static str {
+pub fn verdict(word: CheckVerdict, lang: Lang) -> &'static str {
     let zh = match word {
-        Word::Ok => "完好",
-        Word::Truncated => "被截断",
-        Word::ChecksumMismatch => "校验和不符",
-        Word::Unsupported => "不支持",
-        Word::Corrupt => "已损坏",
-        Word::NotASnapshot => "不是快照",
-        Word::Unreadable => "无法读取",
+        CheckVerdict::Ok => "完好",
+        CheckVerdict::Truncated => "被截断",
+        CheckVerdict::ChecksumMismatch => "校验和不符",
+        CheckVerdict::Unsupported => "不支持",
+        CheckVerdict::Corrupt => "已损坏",
+        CheckVerdict::NotASnapshot => "不是快照",
+        CheckVerdict::Unreadable => "无法读取",
     };
     lang.of(word.text(), zh)
 }
