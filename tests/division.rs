@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rdblens::analyze::line::{Counts, Steps};
-use rdblens::analyze::parallel::Division;
-use rdblens::analyze::stretch::Whole;
+use rdblens::analyze::read::chunk_list::{Counts, Steps};
+use rdblens::analyze::read::division::Division;
+use rdblens::analyze::read::file::Whole;
 use rdblens::analyze::{Plan, Progress, ReadPlan, Selection, Unwatched, analyze};
 use rdblens::rdb::crc64;
 

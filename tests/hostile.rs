@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use common::program::{rdblens, run_within, testdata, text};
+use rdblens::analyze::Unwatched;
 use rdblens::analyze::check::check;
 use rdblens::analyze::plan::ReadPlan;
-use rdblens::analyze::progress::Unwatched;
 use rdblens::report::CheckVerdict;
 use serde::Deserialize;
 

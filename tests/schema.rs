@@ -64,7 +64,7 @@ fn reports_made_by_hand_are_valid() {
 
 #[test]
 fn reports_of_all_dumps_are_valid() {
-    use rdblens::analyze::{Plan, ReadPlan, analyze, progress::Unwatched};
+    use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
     let validator = validator(Described::Report);
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     let mut reports = 0;

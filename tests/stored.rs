@@ -101,7 +101,7 @@ fn what_is_no_report_is_named_with_the_remedy() {
 
 /// The report, or nothing where none is possible.
 fn analyze(inputs: &[&Path], change: impl FnOnce(&mut rdblens::analyze::Plan)) -> Option<Report> {
-    use rdblens::analyze::{Plan, ReadPlan, analyze, progress::Unwatched};
+    use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     change(&mut plan);
     let inputs: Vec<&str> = inputs.iter().map(|input| input.to_str().unwrap()).collect();

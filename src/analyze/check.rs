@@ -4,11 +4,12 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::feed::Work;
 use super::plan::ReadPlan;
-use super::progress::Progress;
-use super::read::{FileTally, Tallies, merge_tallies};
-use super::snapshot::Snapshot;
+use super::read::feed::Work;
+use super::read::parallel::pool;
+use super::read::progress::Progress;
+use super::read::snapshot::Snapshot;
+use super::read::tally::{FileTally, Tallies, merge_tallies};
 use super::verdict::{Verdict, verdicts};
 use crate::error::{ErrorKind, Result, Within};
 use crate::rdb::scan::Item;
@@ -18,7 +19,7 @@ use crate::report::{CheckVerdict, FileCheck};
 /// Checks every input. Fails only when the inputs are not there.
 pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Vec<FileCheck>> {
     let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
-    let threads = super::pool(plan.threads)?;
+    let threads = pool(plan.threads)?;
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
     let tallies = threads.install(|| {
         feed.by_ref()

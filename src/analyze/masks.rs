@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::parallel::read_all;
 use super::plan::{MaskKey, ReadPlan};
-use super::progress::Progress;
-use super::read::FileTally;
-use super::{Snapshot, pool};
+use super::read::parallel::{pool, read_all};
+use super::read::progress::Progress;
+use super::read::snapshot::Snapshot;
+use super::read::tally::FileTally;
 use crate::aggregate::Aggregate;
 use crate::aggregate::patterns::Patterns;
 use crate::error::{Error, Result};

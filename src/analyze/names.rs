@@ -3,7 +3,7 @@
 //! A name's shape (`pattern/shape.rs`) leads to its place among the patterns and to what the rules about names said. Names
 //! of a shape that is not known, or that have none, are taken apart, which says the same at more cost.
 
-use super::set::Questions;
+use super::questions::Questions;
 use crate::aggregate::patterns::Patterns;
 use crate::pattern::PatternBuf;
 use crate::pattern::luck::Luck;

@@ -12,7 +12,7 @@ use crate::policy::{Policy, file, presets};
 use crate::report::{BigRules, Options, Prefixes, Stored};
 use crate::units::{Bytes, Millis};
 
-use super::parallel::Division;
+use super::read::division::Division;
 use super::select::Selection;
 
 /// How snapshots are read: common to every command.

@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::feed::Feed;
 use super::plan::ReadPlan;
-use super::progress::Unwatched;
-use super::read::{Continue, Tallies, read_batch};
-use super::snapshot::{FileFacts, Snapshot};
+use super::read::feed::Feed;
+use super::read::parallel::read_in_order;
+use super::read::progress::Unwatched;
+use super::read::reader::{Continue, Reading, read_batch};
+use super::read::snapshot::{FileFacts, Snapshot};
+use super::read::tally::Tallies;
 use super::verdict;
 use crate::error::{Error, Result};
 use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts};
@@ -110,11 +112,7 @@ impl Records<'_> {
             self.end();
             return false;
         };
-        let reading = super::read::Reading {
-            selection: &self.plan.selection,
-            reference: self.reference,
-            checksum: self.checksum,
-        };
+        let reading = Reading { selection: &self.plan.selection, reference: self.reference, checksum: self.checksum };
         let tally = self.tallies.entry(work.file.index).or_default();
         let (ready, names) = (&mut self.ready, &self.names);
         read_batch(&work.batch, &work.file, reading, tally, |record, _| {
@@ -152,6 +150,40 @@ impl Iterator for Records<'_> {
         }
         None
     }
+}
+
+/// Shows every selected record to `see`, one after the other in file order, with the name of its file.
+///
+/// ```no_run
+/// use rdblens::analyze::{ReadPlan, for_each_record};
+///
+/// let plan = ReadPlan::new(std::env::temp_dir());
+/// let mut lists = 0;
+/// for_each_record(&["dump.rdb"], &plan, |record, _file| {
+///     lists += u64::from(record.kind == rdblens::record::Kind::List);
+/// })?;
+/// # Ok::<(), rdblens::error::Error>(())
+/// ```
+///
+/// Fails when a file cannot be read to its end, after the records before have been shown. A value that is damaged inside
+/// intact framing is passed over: [`records()`](records) tells of those, too.
+pub fn for_each_record<P: AsRef<Path>>(
+    inputs: &[P],
+    plan: &ReadPlan,
+    mut see: impl FnMut(&Record<'_>, &str),
+) -> Result<()> {
+    let mut snapshot = Snapshot::open(inputs, plan, &Unwatched)?;
+    let reading = snapshot.reading(plan);
+    let names: Vec<String> = snapshot.facts.iter().map(|facts| facts.name.clone()).collect();
+    let mut feed = snapshot.feed(1, &Unwatched);
+    let tallies = read_in_order(&mut feed, reading, plan.limit, &Unwatched, |record, file| {
+        see(record, names.get(file).map_or("", String::as_str));
+    });
+    let endings = feed.into_endings();
+    verdict::verdicts(snapshot.facts, endings, tallies, reading.checksum)
+        .into_iter()
+        .find_map(|verdict| verdict.fault)
+        .map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

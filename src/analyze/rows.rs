@@ -6,9 +6,11 @@ use std::io;
 
 use rayon::prelude::*;
 
-use super::feed::Feed;
-use super::progress::Progress;
-use super::read::{Continue, File, FileTally, Reading, read_batch};
+use super::read::feed::Feed;
+use super::read::file::File;
+use super::read::progress::Progress;
+use super::read::reader::{Continue, Reading, read_batch};
+use super::read::tally::FileTally;
 use crate::pattern::PatternBuf;
 use crate::record::Record;
 

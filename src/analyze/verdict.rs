@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::read::FileTally;
-use super::snapshot::{FileFacts, OpenedFacts};
+use super::read::snapshot::{FileFacts, OpenedFacts};
+use super::read::tally::FileTally;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Container;
 use crate::rdb::batch::Ending;

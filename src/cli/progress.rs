@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::analyze::Progress;
-use crate::analyze::line::Counts;
+use crate::analyze::read::chunk_list::Counts;
 
 /// A bar with bytes, rate, time left and keys.
 #[derive(Debug)]

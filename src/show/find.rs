@@ -1,7 +1,7 @@
 //! Looks for one key, file by file and record by record. Other keys are compared as they stand and nothing else of them
 //! is read.
 
-use crate::analyze::feed::Prepared;
+use crate::analyze::read::feed::Prepared;
 use crate::error::{Error, Result, Within};
 use crate::input::{self, Input, OpenOptions};
 use crate::rdb::scan::{Entry, Item};

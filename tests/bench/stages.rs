@@ -15,8 +15,10 @@ use std::sync::{Arc, LazyLock};
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use rdblens::aggregate::Aggregate;
-use rdblens::analyze::read::{Continue, File, FileTally, read_batch};
-use rdblens::analyze::set::Aggregates;
+use rdblens::analyze::aggregates::Aggregates;
+use rdblens::analyze::read::file::File;
+use rdblens::analyze::read::reader::{Continue, Reading, read_batch};
+use rdblens::analyze::read::tally::FileTally;
 use rdblens::analyze::{Plan, PolicySource, ReadPlan, Selection, Snapshot, Unwatched, analyze, questions_of};
 use rdblens::pattern::PatternBuf;
 use rdblens::pattern::classify::Classifier;
@@ -227,7 +229,7 @@ fn c_walk_and_price(bencher: Bencher, name: &str) {
 fn d_read(bencher: Bencher, name: &str) {
     let load = load(name);
     let selection = Selection::default();
-    let reading = rdblens::analyze::read::Reading { selection: &selection, reference: None, checksum: true };
+    let reading = Reading { selection: &selection, reference: None, checksum: true };
     load.bench(bencher).bench(|| {
         let mut tally = FileTally::default();
         for batch in &load.batches {

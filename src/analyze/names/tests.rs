@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
-use crate::analyze::{Standard, questions_with};
+use crate::analyze::questions::{Standard, questions_with};
 use crate::pattern::shape::tests::twins;
 use crate::pattern::tree::TreeLimits;
 use crate::policy::presets;

@@ -2,7 +2,7 @@
 //!
 //! Measured: elements of hashes, sets and sorted sets with more of them than the setting in force allows in a listpack,
 //! ziplist or intset, but at most `factor` times as many, and which would be compact if the limit were that high. The
-//! last is no guess: such a value is walked a second time by a model with the higher limits (`analyze/raised.rs`), so a
+//! last is no guess: such a value is walked a second time by a model with the higher limits (`analyze/read/raised_limits.rs`), so a
 //! hash with one value too long for the compact form does not count. What is saved is the difference of the two figures,
 //! that is of `MEMORY USAGE` under the two settings.
 

@@ -1,35 +1,15 @@
-//! A worker's share: one batch to records.
+//! Turns the bytes of one file into records.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
-
-use crate::error::{Error, Result, Within};
-use crate::limits;
-use crate::memory::{Meters, Model};
+use super::file::File;
+use super::tally::{FileTally, Tally};
+use crate::analyze::select::Selection;
+use crate::error::{Result, Within};
+use crate::memory::Meters;
 use crate::rdb::batch::Batch;
-use crate::rdb::crc64;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{Entry, Item, Scanner};
 use crate::record::{Record, ValueFacts};
 use crate::units::{Bytes, Millis};
-
-use super::raised::Raised;
-use super::select::Selection;
-
-/// What every worker needs to know of the file that its batch is from.
-#[derive(Debug)]
-pub struct File {
-    /// Position among the inputs.
-    pub index: usize,
-    /// As reports name it.
-    pub name: String,
-    /// Prices its values.
-    pub model: Arc<Model>,
-    /// Price them as well: what was asked about, made of the file's own model.
-    pub alternatives: Vec<Model>,
-    /// Prices collections just above a limit as if they were below it, where somebody asks.
-    pub raised: OnceLock<Raised>,
-}
 
 /// How records are read.
 #[derive(Debug, Clone, Copy)]
@@ -40,79 +20,6 @@ pub struct Reading<'p> {
     pub reference: Option<Millis>,
     /// Whether bytes are summed up.
     pub checksum: bool,
-}
-
-/// What was learnt of a file besides its records; merging in any order gives the same.
-#[derive(Debug, Default)]
-pub struct FileTally {
-    /// Keys read, selected or not.
-    pub keys: u64,
-    /// Keys that count.
-    pub selected: u64,
-    /// Memory of the selected keys.
-    pub memory: Bytes,
-    /// Keys whose value is damaged inside intact framing.
-    pub damaged: u64,
-    /// The first of them by offset.
-    pub errors: Vec<Error>,
-    /// Checksums of its parts: where each begins, its checksum, its bytes.
-    pub checksums: Vec<(u64, u64, u64)>,
-}
-
-impl FileTally {
-    /// Takes a damaged key into account.
-    pub fn damage(&mut self, error: Error) {
-        self.damaged += 1;
-        self.errors.push(error);
-        self.trim();
-    }
-
-    fn trim(&mut self) {
-        if self.errors.len() > limits::MAX_NAMED_ERRORS {
-            self.errors.sort_by_key(Error::offset);
-            self.errors.truncate(limits::MAX_NAMED_ERRORS);
-        }
-    }
-
-    /// Takes another tally of the same file into account.
-    pub fn merge(&mut self, other: FileTally) {
-        self.keys += other.keys;
-        self.selected += other.selected;
-        self.memory += other.memory;
-        self.damaged += other.damaged;
-        self.errors.extend(other.errors);
-        self.errors.sort_by_key(Error::offset);
-        self.trim();
-        self.checksums.extend(other.checksums);
-    }
-
-    /// Sums up the bytes of one batch.
-    pub fn add_checksum(&mut self, batch: &Batch) {
-        self.checksums.push((batch.base, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
-    }
-
-    /// The checksum over all parts, joined in file order.
-    pub fn checksum(&mut self) -> u64 {
-        self.checksums.sort_unstable();
-        self.checksums.iter().fold(0, |sum, &(_, next, len)| crc64::combine(sum, next, len))
-    }
-}
-
-/// What was learnt of a part of a file, whose first keys may be of a database that is not known yet.
-#[derive(Debug, Default)]
-pub struct Tally {
-    /// What counts in any case.
-    pub settled: FileTally,
-    /// What counts if that database is wanted.
-    pub leading: FileTally,
-}
-
-/// A tally for each file, by position among the inputs.
-pub type Tallies = BTreeMap<usize, FileTally>;
-
-/// Takes other tallies into account.
-pub fn merge_tallies(into: &mut Tallies, other: Tallies) {
-    other.into_iter().for_each(|(file, tally)| into.entry(file).or_default().merge(tally));
 }
 
 /// Reads the records of a batch and shows the selected ones to `see`, until it says stop.

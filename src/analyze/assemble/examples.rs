@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::plan::{Plan, PolicySource, ReadPlan};
-use super::set::{Aggregates, Questions};
-use super::verdict::Verdict;
-use super::{Standard, assemble, questions_with};
 use crate::aggregate::Aggregate;
+use crate::analyze::aggregates::Aggregates;
+use crate::analyze::assemble;
+use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
+use crate::analyze::questions::{Questions, Standard, questions_with};
+use crate::analyze::verdict::Verdict;
 use crate::error::{Error, ErrorKind};
 use crate::policy::capacity::Upgrade;
 use crate::policy::registry;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::plan::Plan;
-use super::read::File;
 use crate::aggregate::instance::FileInstance;
+use crate::analyze::plan::Plan;
+use crate::analyze::read::file::File;
 use crate::memory::TableBytes;
 use crate::report::{Instance, InstanceDatabase, Tables};
 use crate::units::Bytes;

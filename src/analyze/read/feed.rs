@@ -6,9 +6,8 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::file::{File, Whole};
 use super::progress::Progress;
-use super::read::File;
-use super::stretch::Whole;
 use crate::error::{Error, Result};
 use crate::input::{Body, Container, Input, OpenOptions, Opened};
 use crate::rdb::about::About;

@@ -6,8 +6,9 @@
 
 use rayon::prelude::*;
 
-use super::read::{Continue, Reader, Reading, Tally};
-use super::stretch::Whole;
+use super::file::Whole;
+use super::reader::{Continue, Reader, Reading};
+use super::tally::Tally;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::scan::{Scanner, State};

@@ -1,6 +1,6 @@
 //! How far a run has come, for whoever shows it.
 
-use super::line::Counts;
+use super::chunk_list::Counts;
 
 /// Is told how far a run has come. Called from several threads, a few times a second at most per file.
 pub trait Progress: Sync {

@@ -1,14 +1,19 @@
 //! The report, put together from the aggregates and from what is known of the files.
 
+#[cfg(test)]
+pub(crate) mod examples;
+mod instance;
+pub(super) mod what_if;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::instance;
+use super::aggregates::{Aggregates, Sections};
 use super::plan::Plan;
-use super::read::File;
-use super::set::{Aggregates, Questions, Sections};
+use super::questions::Questions;
+use super::read::file::File;
 use super::verdict::Verdict;
-use super::{baseline, findings, growth, what_if};
+use super::{baseline, findings, growth};
 use crate::aggregate::patterns::Patterns;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::Server;

@@ -1,15 +1,16 @@
 //! All aggregates as one. Adding one is a field, and a line in each of the places where all are named.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::findings::{self, Found};
 use super::names::Names;
+use super::questions::Questions;
 use crate::aggregate::Aggregate;
 use crate::aggregate::breakdown::Breakdown;
 use crate::aggregate::idle::Usage;
 use crate::aggregate::instance::FileInstance;
-use crate::aggregate::patterns::{PatternSections, Patterns, PatternsPlan};
+use crate::aggregate::patterns::{PatternSections, Patterns};
 use crate::aggregate::runs::{Runs, Sums};
 use crate::aggregate::sizes::Sizes;
 use crate::aggregate::slots::Slots;
@@ -18,46 +19,12 @@ use crate::aggregate::top_keys::TopKeys;
 use crate::aggregate::usual::Usual;
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIf, WhatIfSums};
-use crate::pattern::classify::Classifier;
-use crate::pattern::segment::Separators;
 use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::{Leaf, TreeLimits};
-use crate::policy::sensitive::Inspection;
 use crate::policy::{Checks, Judged};
 use crate::record::{Kind, Record};
-use crate::report::{self, BigRules};
-use crate::units::{Bytes, Millis};
-
-/// What all aggregates of a run are made from.
-#[derive(Debug)]
-pub struct Questions {
-    /// What divides names.
-    pub separators: Separators,
-    /// Names to patterns.
-    pub classifier: Classifier,
-    /// What the snapshot is held against.
-    pub checks: Checks,
-    /// What counts as big.
-    pub big: BigRules,
-    /// What expiries are held against.
-    pub reference: Option<Millis>,
-    /// Rows in each list.
-    pub top: usize,
-    /// Whether a server that is computed for is a cluster's node: keys are counted by slot, then.
-    pub slotted: bool,
-    /// A key with a hash tag was seen: the report will tell of slots.
-    pub tagged: AtomicBool,
-    /// What trees of patterns tell each other: see [`Patterns::share`].
-    pub varied: Arc<AtomicBool>,
-    /// How the tree of names is cut.
-    pub patterns: PatternsPlan,
-    /// What is looked for in values; `None` looks into none.
-    pub inspection: Option<Arc<Inspection>>,
-    /// A rule of the policy that was not checked, because it looks into values.
-    pub unread: Option<&'static str>,
-    /// How many alternatives every record is priced for.
-    pub alternatives: usize,
-}
+use crate::report;
+use crate::units::Bytes;
 
 /// Every aggregate of a report.
 #[derive(Debug)]

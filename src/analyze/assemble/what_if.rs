@@ -1,8 +1,8 @@
 //! The what-if section: what was asked, the models that came of it, and the sums over all keys.
 
-use super::plan::ReadPlan;
-use super::snapshot::FileFacts;
 use crate::aggregate::what_if::WhatIfSums;
+use crate::analyze::plan::ReadPlan;
+use crate::analyze::read::snapshot::FileFacts;
 use crate::memory::Model;
 use crate::rdb::header::Header;
 use crate::report::{Alternative, Instance, WhatIf, WhatIfBase, WhatIfPattern};
@@ -12,7 +12,7 @@ use crate::units::Bytes;
 ///
 /// With several files each alternative is a model for each of them, made of its own; the first one names them all, as the
 /// base does. What has to be known of any of them is told.
-pub(super) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> Vec<Alternative> {
+pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> Vec<Alternative> {
     let one = |(at, ask): (usize, &crate::memory::WhatIf)| {
         let files = facts.iter().filter_map(|facts| facts.opened.as_ref().ok());
         let models = files.filter_map(|opened| Some((opened.preamble.header, opened.file.alternatives.get(at)?)));

@@ -3,16 +3,15 @@
 //! Bytes come from memory once. A reader goes on by a quantum that fits the processor's cache: it sums up the checksum of each in
 //! front of reading it, which brings the bytes there in order.
 
-use std::sync::Arc;
-
-use super::foresight::Foresight;
+use super::file::Whole;
+use super::look_ahead::Foresight;
 use super::part::Part;
 use super::progress::Progress;
-use super::read::{Continue, File, FileTally, Halt, KnownDatabase, Reader, Reading, Tally};
-use super::skimmed::{self, Place, Skimmed};
+use super::reader::{Continue, Halt, KnownDatabase, Reader, Reading};
+use super::second_pass::{self, Place, Skimmed};
+use super::tally::{FileTally, Tally};
 use crate::aggregate::Aggregate;
 use crate::error::{Error, Result, Within};
-use crate::input::Mapped;
 use crate::limits;
 use crate::rdb::about::About;
 use crate::rdb::batch::{Ending, FIRST_DATABASE};
@@ -21,17 +20,6 @@ use crate::rdb::cursor::Cursor;
 use crate::rdb::header::Header;
 use crate::rdb::scan::{Scanner, State};
 use crate::record::Record;
-
-/// A mapped file whose header has been read.
-#[derive(Debug, Clone)]
-pub struct Whole {
-    /// Its models.
-    pub file: Arc<File>,
-    /// Its bytes.
-    pub mapped: Mapped,
-    /// What its header says.
-    pub header: Header,
-}
 
 /// What was found in a stretch of a file, or in some that were joined.
 #[derive(Debug)]
@@ -182,7 +170,7 @@ pub fn read<A: Aggregate>(
         progress.bytes((start + end - facts.end) as u64);
         facts.end = start + end;
         if skims {
-            skimmed::add(&mut facts.skimmed, whole, place, facts.end);
+            second_pass::add(&mut facts.skimmed, whole, place, facts.end);
         }
         if facts.are_last() {
             // Not as far as was thought.

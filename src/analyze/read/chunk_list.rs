@@ -357,5 +357,4 @@ fn part_of(length: usize, turn: usize) -> usize {
 }
 
 #[cfg(test)]
-#[path = "line_tests.rs"]
 mod tests;

@@ -1,12 +1,12 @@
 //! What the workers of a run share, and what each of them does.
 //!
-//! A mapped file is read in stretches ([`line`](super::line)): a worker that finds nothing else to do divides the longest at a
+//! A mapped file is read in stretches ([`line`](super::chunk_list)): a worker that finds nothing else to do divides the longest at a
 //! place where a record probably begins, and reads the second half at once, as long as there is a processor for it. A small file
 //! is read whole. What is not mapped comes as batches of a feed, which one worker at a time cuts off. One worker alone runs the
 //! same code, and guesses nothing.
 //!
 //! Locks are taken between quanta and batches only. A worker whose own aggregates have outgrown its share of
-//! [`limits::AGGREGATE_BYTES`] hands them over ([`handover`](super::handover)), which by the aggregates' laws changes nothing but
+//! [`limits::AGGREGATE_BYTES`] hands them over ([`handover`](super::hand_over)), which by the aggregates' laws changes nothing but
 //! the memory. Those of a stretch cannot be handed over before it is known to count; when all of them together outgrow
 //! [`limits::STRETCHES_BYTES`], files are divided no more, and the last stretches are given back.
 
@@ -14,14 +14,16 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::chunk::{self, Facts, Piece};
+use super::chunk_list::{Claim, Counts, Halt, Joint, Line, Next, Search};
+use super::division::Division;
 use super::feed::{Feed, Work};
-use super::handover::HandOver;
-use super::line::{Claim, Counts, Halt, Joint, Line, Next, Search};
-use super::parallel::{Division, Found};
+use super::file::Whole;
+use super::found::Found;
+use super::hand_over::HandOver;
 use super::part::Part;
 use super::progress::Progress;
-use super::read::Reading;
-use super::stretch::{self, Facts, Piece, Whole};
+use super::reader::Reading;
 use crate::aggregate::Aggregate;
 use crate::limits;
 use crate::rdb::batch::Ending;
@@ -253,7 +255,7 @@ where
         let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
         let quantum = self.division.steps.quantum;
         let go_on = |at: usize, _| Some(at.saturating_add(quantum).min(end).max(at + 1));
-        let facts = stretch::read(whole, start, &mut found.part, self.reading, self.progress, self.empty, go_on);
+        let facts = chunk::read(whole, start, &mut found.part, self.reading, self.progress, self.empty, go_on);
         self.end(whole, facts, found);
     }
 
@@ -268,7 +270,7 @@ where
             }
             Next::GiveUp => None,
         };
-        let facts = stretch::read(whole, claim.start, &mut part, self.reading, self.progress, self.empty, go_on);
+        let facts = chunk::read(whole, claim.start, &mut part, self.reading, self.progress, self.empty, go_on);
         let halt = match facts.are_last() {
             true => Halt::Ended,
             false if arrived => Halt::Arrived,

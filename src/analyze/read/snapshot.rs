@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::feed::{Feed, Prepared};
-use super::plan::ReadPlan;
+use super::file::File;
 use super::progress::Progress;
-use super::raised::Raised;
-use super::read::{File, Reading};
+use super::raised_limits::Raised;
+use super::reader::Reading;
+use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
 use crate::input::{self, Container, Input};
 use crate::memory::{Model, Server};

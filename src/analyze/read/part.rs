@@ -3,7 +3,7 @@
 //! Keys in front of a part's first database switch belong to the database that the part before ends with. They are
 //! collected apart, and settled when the two parts are joined in file order.
 
-use super::read::KnownDatabase;
+use super::reader::KnownDatabase;
 use crate::aggregate::Aggregate;
 use crate::record::Record;
 

@@ -6,9 +6,10 @@ use proptest::sample::select;
 use super::*;
 use crate::aggregate::testing::{NOW, OwnedRecord};
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
-use crate::analyze::{Standard, questions_with};
+use crate::analyze::questions::{Standard, questions_with};
 use crate::policy::presets;
 use crate::record::Encoding;
+use crate::units::Millis;
 
 fn questions(policy: PolicySource, reference: Option<Millis>, top: usize) -> Arc<Questions> {
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));

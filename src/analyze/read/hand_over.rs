@@ -8,7 +8,7 @@
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::parallel::Found;
+use super::found::Found;
 use crate::aggregate::Aggregate;
 
 /// All that was handed over.

@@ -5,9 +5,10 @@
 //! count names takes a tenth of that. So a reader whose patterns become many reads on, shows no more than names, and comes
 //! back. What it has seen is what follows in the file: it counts if the stretch does.
 
+use super::file::Whole;
 use super::part::Part;
-use super::read::{Continue, Halt, KnownDatabase, Reader, Reading, Tally};
-use super::stretch::Whole;
+use super::reader::{Continue, Halt, KnownDatabase, Reader, Reading};
+use super::tally::Tally;
 use crate::aggregate::Aggregate;
 use crate::limits;
 use crate::rdb::scan::Scanner;

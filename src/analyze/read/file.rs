@@ -1,0 +1,34 @@
+//! Input files as the workers see them.
+
+use std::sync::{Arc, OnceLock};
+
+use super::raised_limits::Raised;
+use crate::input::Mapped;
+use crate::memory::Model;
+use crate::rdb::header::Header;
+
+/// What every worker needs to know of the file that its batch is from.
+#[derive(Debug)]
+pub struct File {
+    /// Position among the inputs.
+    pub index: usize,
+    /// As reports name it.
+    pub name: String,
+    /// Prices its values.
+    pub model: Arc<Model>,
+    /// Price them as well: what was asked about, made of the file's own model.
+    pub alternatives: Vec<Model>,
+    /// Prices collections just above a limit as if they were below it, where somebody asks.
+    pub raised: OnceLock<Raised>,
+}
+
+/// A mapped file whose header has been read.
+#[derive(Debug, Clone)]
+pub struct Whole {
+    /// Its models.
+    pub file: Arc<File>,
+    /// Its bytes.
+    pub mapped: Mapped,
+    /// What its header says.
+    pub header: Header,
+}

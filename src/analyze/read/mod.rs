@@ -1,0 +1,21 @@
+//! Reading snapshots: from opened inputs to the aggregates over all their records.
+//!
+//! Mapped files are divided into chunks, which threads read side by side; other inputs come as batches, one after the other.
+
+pub mod chunk;
+pub mod chunk_list;
+pub mod division;
+pub mod feed;
+pub mod file;
+pub mod found;
+mod hand_over;
+mod look_ahead;
+pub mod parallel;
+pub mod part;
+pub mod progress;
+pub mod raised_limits;
+pub mod reader;
+pub mod second_pass;
+pub mod snapshot;
+pub mod tally;
+mod workers;

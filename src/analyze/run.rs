@@ -1,0 +1,104 @@
+//! The command `analyze`: one report on one snapshot.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::aggregates::Aggregates;
+use super::assemble::{self, what_if};
+use super::plan::Plan;
+use super::questions::{Standard, questions};
+use super::read::found::Found;
+use super::read::parallel::{pool, read_all, read_in_order};
+use super::read::progress::Progress;
+use super::read::reader::Reading;
+use super::read::second_pass::{Skimmed, read_again};
+use super::read::snapshot::Snapshot;
+use super::read::tally::FileTally;
+use super::verdict;
+use crate::aggregate::slots::Slots;
+use crate::error::Result;
+use crate::pattern::slot::{has_tag, slot_of};
+use crate::policy::rules::type_::near_compact_limit;
+use crate::rdb::batch::{Ending, FIRST_DATABASE};
+use crate::record::Record;
+use crate::report::Report;
+
+/// Reads all inputs as one snapshot and reports on it.
+///
+/// A damaged input still gives the report of what was read before the damage, marked incomplete. Fails only when nothing
+/// could be opened, or the plan is wrong.
+///
+/// ```no_run
+/// use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
+///
+/// let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+/// let report = analyze(&["dump.rdb"], &plan, &Unwatched)?;
+/// println!("{} keys, {} bytes", report.totals.keys, report.totals.memory.0);
+/// # Ok::<(), rdblens::error::Error>(())
+/// ```
+pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
+    let standard = Standard::load(plan)?;
+    let plan = &standard.with_upgrade(plan);
+    let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
+    let questions = Arc::new(questions(plan, standard, &snapshot)?);
+    let files = snapshot.files();
+    if let Some(factor) = near_compact_limit::factor(&questions.checks.policy) {
+        snapshot.raise_limits(factor);
+    }
+    let mut reading = snapshot.reading(&plan.read);
+    let verify = reading.checksum;
+    // A key for masking is made of checksums.
+    reading.checksum |= plan.mask.is_some();
+    let threads = pool(plan.read.threads)?;
+    let empty = || Aggregates::new(&questions);
+    let (mut found, endings) = match plan.read.limit {
+        None => {
+            let mut feed = snapshot.feed(threads.current_num_threads(), progress);
+            (threads.install(|| read_all(&mut feed, plan.read.division, reading, progress, empty)), feed.into_endings())
+        }
+        Some(limit) => {
+            let mut feed = snapshot.feed(1, progress);
+            let mut found = Found::new(empty());
+            let part = &mut found.part;
+            found.files = read_in_order(&mut feed, reading, Some(limit), progress, |record, _| part.observe(record));
+            (found, feed.into_endings())
+        }
+    };
+    let wanted = |db| plan.read.selection.wants_database(db);
+    let mut aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
+    if !found.skimmed.is_empty() && aggregates.tells_of_slots(by_slot(&endings)) {
+        progress.read_again(found.skimmed.iter().map(Skimmed::bytes).sum());
+        aggregates.add_slots(threads.install(|| slots_of(&found.skimmed, reading, plan.top)));
+    }
+    let whole = snapshot.facts.iter().find_map(|facts| facts.opened.as_ref().ok()).map(|opened| assemble::Whole {
+        about: opened.preamble.clone(),
+        writer: opened.writer,
+        model: opened.model.clone(),
+        caveats: opened.caveats.clone(),
+        what_if: what_if::alternatives(&plan.read, &snapshot.facts),
+    });
+    let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
+    let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
+    Ok(assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions))
+}
+
+/// Whether a file is that of a cluster's node.
+fn by_slot(endings: &[(usize, Result<Ending>)]) -> bool {
+    endings.iter().filter_map(|(_, ending)| ending.as_ref().ok()).any(|ending| ending.about.by_slot)
+}
+
+/// The slots of records that were only skimmed.
+fn slots_of(skimmed: &[Skimmed], reading: Reading<'_>, top: usize) -> Slots {
+    let see = |slots: &mut Slots, record: &Record<'_>| {
+        slots.observe_at(record, slot_of(record.key), has_tag(record.key));
+    };
+    read_again(skimmed, reading, || Slots::new(top), see).reduce(
+        || Slots::new(top),
+        |mut one, other| {
+            one.merge(other);
+            one
+        },
+    )
+}
