@@ -21,8 +21,8 @@ use common::measured::{Dump, Tables, share};
 use data_encoding::BASE64;
 use rdblens::memory::{Allocator, Measured, Meter, Model, Server, ServerConfig, ServerFamily};
 use rdblens::rdb::cursor::Cursor;
-use rdblens::rdb::header::Header;
-use rdblens::rdb::scan::{Item, Scanner, State};
+use rdblens::rdb::header::RdbHeader;
+use rdblens::rdb::scan::{FileItem, ScanState, Scanner};
 use rdblens::record::Kind;
 
 /// A server's answers about one key.
@@ -146,10 +146,10 @@ fn model_of(folder: &Path, dump: &[u8]) -> Model {
 
 fn server_of(dump: &[u8]) -> Server {
     let mut cursor = Cursor::new(dump, 0);
-    let header = Header::read(&mut cursor).unwrap();
-    let mut scanner = Scanner::new(cursor, State { family: header.family, db: None });
+    let header = RdbHeader::read(&mut cursor).unwrap();
+    let mut scanner = Scanner::new(cursor, ScanState { family: header.family, db: None });
     let (mut redis, mut valkey) = (None, None);
-    while let Ok(Item::Aux(name, value)) = scanner.next_item() {
+    while let Ok(FileItem::Aux(name, value)) = scanner.next_item() {
         match &*name.to_bytes().unwrap() {
             b"redis-ver" => redis = Some(value.to_bytes().unwrap()),
             b"valkey-ver" => valkey = Some(value.to_bytes().unwrap()),
@@ -166,16 +166,16 @@ fn compare(folder: &Path) -> Outcome {
     let model = model_of(folder, &dump);
     let mut meter = Meter::new(&model);
     let mut cursor = Cursor::new(&dump, 0);
-    let header = Header::read(&mut cursor).unwrap();
-    let mut scanner = Scanner::new(cursor, State { family: header.family, db: None });
+    let header = RdbHeader::read(&mut cursor).unwrap();
+    let mut scanner = Scanner::new(cursor, ScanState { family: header.family, db: None });
     let server = model.server();
     let line = server.line();
     let mut outcome =
         Outcome { server: format!("{} {}.{}", server.family.name(), line.0, line.1), ..Outcome::default() };
     loop {
         let entry = match scanner.next_item().unwrap() {
-            Item::Entry(entry) => entry,
-            Item::End => break,
+            FileItem::Key(entry) => entry,
+            FileItem::End => break,
             _ => continue,
         };
         let key = entry.key.to_bytes().unwrap().into_owned();

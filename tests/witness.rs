@@ -13,7 +13,7 @@ use rdb::{RdbDecoder, RdbValue, filter::Simple};
 use rdblens::analyze::{ReadPlan, for_each_record};
 use rdblens::input::Input;
 use rdblens::rdb::batch::Batches;
-use rdblens::rdb::scan::Item;
+use rdblens::rdb::scan::FileItem;
 use rdblens::rdb::value_type::ValueType;
 use rdblens::record::Kind;
 use rdblens::show::{Looked, Value, collect, decode, decode_value, find, from_crate};
@@ -107,7 +107,7 @@ fn for_each_value(path: &Path, mut see: impl FnMut(Raw)) -> usize {
     while let Some(batch) = batches.next_batch() {
         let mut scanner = batch.scanner();
         while scanner.cursor().left() > 0 {
-            let Item::Entry(entry) = scanner.next_item().unwrap() else { continue };
+            let FileItem::Key(entry) = scanner.next_item().unwrap() else { continue };
             let start = scanner.cursor().consumed();
             scanner.skip_value(&entry).unwrap();
             let key = entry.key.to_bytes().unwrap().into_owned();

@@ -12,7 +12,7 @@ use super::read::snapshot::Snapshot;
 use super::read::tally::{FileTally, Tallies, merge_tallies};
 use super::verdict::{Verdict, verdicts};
 use crate::error::{ErrorKind, Result, Within};
-use crate::rdb::scan::Item;
+use crate::rdb::scan::FileItem;
 use crate::rdb::verify::Verify;
 use crate::report::{CheckVerdict, FileCheck};
 
@@ -50,7 +50,7 @@ fn verify(work: &Work, checksum: bool, tally: &mut FileTally) {
     let mut scratch = Vec::new();
     while scanner.cursor().left() > 0 {
         let entry = match scanner.next_item() {
-            Ok(Item::Entry(entry)) => entry,
+            Ok(FileItem::Key(entry)) => entry,
             Ok(_) => continue,
             Err(error) => return tally.damage(error),
         };

@@ -21,7 +21,7 @@ use crate::aggregate::slots::Slots;
 use crate::error::Result;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::policy::rules::type_::near_compact_limit;
-use crate::rdb::batch::{Ending, FIRST_DATABASE};
+use crate::rdb::batch::{FIRST_DATABASE, FileEnding};
 use crate::record::Record;
 use crate::report::Report;
 
@@ -85,7 +85,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
 }
 
 /// Whether a file is that of a cluster's node.
-fn by_slot(endings: &[(usize, Result<Ending>)]) -> bool {
+fn by_slot(endings: &[(usize, Result<FileEnding>)]) -> bool {
     endings.iter().filter_map(|(_, ending)| ending.as_ref().ok()).any(|ending| ending.about.by_slot)
 }
 

@@ -6,7 +6,7 @@ use super::read::snapshot::{FileFacts, OpenedFacts};
 use super::read::tally::FileTally;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Container;
-use crate::rdb::batch::Ending;
+use crate::rdb::batch::FileEnding;
 use crate::report::{Checksum, SourceFile};
 use crate::units::Bytes;
 
@@ -25,7 +25,7 @@ pub struct Verdict {
     /// What else should be known.
     pub warnings: Vec<String>,
     /// How the file ended, if its end was reached or a damage.
-    pub ending: Option<Ending>,
+    pub ending: Option<FileEnding>,
 }
 
 impl Verdict {
@@ -38,11 +38,11 @@ impl Verdict {
 /// Puts together what was known before, what the scan found, and what the workers found.
 pub fn verdicts(
     facts: Vec<FileFacts>,
-    endings: Vec<(usize, Result<Ending>)>,
+    endings: Vec<(usize, Result<FileEnding>)>,
     mut tallies: BTreeMap<usize, FileTally>,
     verify: bool,
 ) -> Vec<Verdict> {
-    let mut endings: BTreeMap<usize, Result<Ending>> = endings.into_iter().collect();
+    let mut endings: BTreeMap<usize, Result<FileEnding>> = endings.into_iter().collect();
     let one = |(index, facts): (usize, FileFacts)| {
         let tally = tallies.remove(&index).unwrap_or_default();
         match (facts.opened, endings.remove(&index)) {
@@ -73,7 +73,13 @@ fn unreadable(name: String, error: Error) -> Verdict {
     Verdict { row, fault: Some(error), damage: Vec::new(), warnings: Vec::new(), ending: None }
 }
 
-fn read(name: String, opened: &OpenedFacts, mut ending: Option<Ending>, mut tally: FileTally, verify: bool) -> Verdict {
+fn read(
+    name: String,
+    opened: &OpenedFacts,
+    mut ending: Option<FileEnding>,
+    mut tally: FileTally,
+    verify: bool,
+) -> Verdict {
     let (checksum, mismatch) = match &ending {
         Some(ending) => check_sum(ending, &mut tally, verify),
         None => (Checksum::Skipped, None),
@@ -106,7 +112,7 @@ fn read(name: String, opened: &OpenedFacts, mut ending: Option<Ending>, mut tall
     Verdict { warnings: warnings.into_iter().map(prefix).collect(), row, fault, damage, ending }
 }
 
-fn check_sum(ending: &Ending, tally: &mut FileTally, verify: bool) -> (Checksum, Option<Error>) {
+fn check_sum(ending: &FileEnding, tally: &mut FileTally, verify: bool) -> (Checksum, Option<Error>) {
     match ending.stored_checksum {
         None if ending.stopped.is_some() => (Checksum::NotReached, None),
         None => (Checksum::Absent, None),
@@ -150,7 +156,7 @@ fn trailing_commands(opened: &OpenedFacts, trailing: u64) -> Option<Bytes> {
     }
 }
 
-fn warn(warnings: &mut Vec<String>, opened: &OpenedFacts, ending: &Ending) {
+fn warn(warnings: &mut Vec<String>, opened: &OpenedFacts, ending: &FileEnding) {
     let header = opened.preamble.header;
     if header.is_from_the_future() {
         let (magic, version) = (header.magic(), header.version);

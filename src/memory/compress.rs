@@ -176,11 +176,11 @@ impl Listpack {
 mod tests {
     use super::*;
     use crate::rdb::cursor::Cursor;
-    use crate::rdb::header::Header;
+    use crate::rdb::header::RdbHeader;
     use crate::rdb::packed::listpack::Elements;
-    use crate::rdb::scan::{Item as Scanned, Scanner, State};
-    use crate::rdb::string::{Form, RawString};
-    use crate::rdb::walk::{Node, Visit};
+    use crate::rdb::scan::{FileItem, ScanState, Scanner};
+    use crate::rdb::string::{RawString, StringForm};
+    use crate::rdb::walk::{ListNode, Visit};
 
     /// Holds what servers wrote compressed against what we say of the same bytes.
     #[derive(Default)]
@@ -192,7 +192,7 @@ mod tests {
 
     impl Blocks {
         fn see(&mut self, string: RawString<'_>) {
-            if let Form::Lzf { block, len } = string.form {
+            if let StringForm::Lzf { block, len } = string.form {
                 let ours = self.compressor.compressed(&string.to_bytes().unwrap()).unwrap();
                 if ours == block.len() as u64 {
                     self.same += 1;
@@ -210,7 +210,7 @@ mod tests {
         fn blob(&mut self, blob: RawString<'_>) {
             self.see(blob);
         }
-        fn node(&mut self, _: Node, blob: RawString<'_>) {
+        fn node(&mut self, _: ListNode, blob: RawString<'_>) {
             self.see(blob);
         }
         fn stream_node(&mut self, _: &[u8; 16], blob: RawString<'_>) {
@@ -225,12 +225,12 @@ mod tests {
         for folder in std::fs::read_dir(root).unwrap() {
             let Ok(dump) = std::fs::read(folder.unwrap().path().join("dump.rdb")) else { continue };
             let mut cursor = Cursor::new(&dump, 0);
-            let header = Header::read(&mut cursor).unwrap();
-            let mut scanner = Scanner::new(cursor, State { family: header.family, db: None });
+            let header = RdbHeader::read(&mut cursor).unwrap();
+            let mut scanner = Scanner::new(cursor, ScanState { family: header.family, db: None });
             loop {
                 match scanner.next_item().unwrap() {
-                    Scanned::Entry(entry) => scanner.value(&entry, &mut blocks).unwrap(),
-                    Scanned::End => break,
+                    FileItem::Key(entry) => scanner.value(&entry, &mut blocks).unwrap(),
+                    FileItem::End => break,
                     _ => {}
                 }
             }

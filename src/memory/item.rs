@@ -1,8 +1,8 @@
 //! One element on its way into a packed blob: what it takes there, as a number or as text.
 
 use crate::error::Result;
-use crate::rdb::packed::{Packed, listpack};
-use crate::rdb::string::{Form, RawString, canonical_int};
+use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::string::{RawString, StringForm, canonical_int};
 
 /// An element as packed blobs see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +26,10 @@ impl Item {
     #[inline]
     pub fn of(string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<Item> {
         match string.form {
-            Form::Int(number) => Ok(Item::Int(i64::from(number))),
-            Form::Plain(text) => Ok(Item::of_text(text)),
-            Form::Lzf { len, .. } if len > LONGEST_INT => Ok(Item::Text(len)),
-            Form::Lzf { .. } => Ok(Item::of_text(string.decode(scratch)?)),
+            StringForm::Int(number) => Ok(Item::Int(i64::from(number))),
+            StringForm::Plain(text) => Ok(Item::of_text(text)),
+            StringForm::Lzf { len, .. } if len > LONGEST_INT => Ok(Item::Text(len)),
+            StringForm::Lzf { .. } => Ok(Item::of_text(string.decode(scratch)?)),
         }
     }
 
@@ -43,10 +43,10 @@ impl Item {
     }
 
     /// Looks at an element of a blob.
-    pub fn of_packed(packed: Packed<'_>) -> Item {
+    pub fn of_packed(packed: PackedElement<'_>) -> Item {
         match packed {
-            Packed::Int(number) => Item::Int(number),
-            Packed::Text(text) => Item::of_text(text),
+            PackedElement::Int(number) => Item::Int(number),
+            PackedElement::Text(text) => Item::of_text(text),
         }
     }
 
@@ -54,7 +54,7 @@ impl Item {
     #[inline]
     pub fn len(self) -> u64 {
         match self {
-            Item::Int(number) => Packed::Int(number).len(),
+            Item::Int(number) => PackedElement::Int(number).len(),
             Item::Text(len) => len,
         }
     }

@@ -22,9 +22,9 @@ use crate::limits;
 use crate::memory::{Encoding, StreamFacts};
 use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::packed::{listpack, ziplist};
-use crate::rdb::string::{Form, RawString};
+use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::value_type::ValueType;
-use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
+use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::units::Bytes;
 
 /// What a server makes of a value.
@@ -269,7 +269,7 @@ impl Visit for Meter<'_> {
     #[inline(always)]
     fn string(&mut self, value: RawString<'_>) {
         match value.form {
-            Form::Plain(text) if text.len() as u64 > self.model.longest_special => {
+            StringForm::Plain(text) if text.len() as u64 > self.model.longest_special => {
                 self.measured = string::raw(self.model, self.key, text.len() as u64).measured(string::look_at(text));
                 self.priced = true;
             }
@@ -321,7 +321,7 @@ impl Visit for Meter<'_> {
     }
 
     #[inline]
-    fn scored(&mut self, member: RawString<'_>, score: Score<'_>) {
+    fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {
         let result = self.zset.member(self.model, member, score, &mut self.scratch);
         self.keep(result);
     }
@@ -360,7 +360,7 @@ impl Visit for Meter<'_> {
         self.keep(result);
     }
 
-    fn node(&mut self, node: Node, blob: RawString<'_>) {
+    fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         let result = self.list.node(self.model, node, blob, &mut self.scratch);
         self.keep(result);
     }

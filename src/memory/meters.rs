@@ -6,7 +6,7 @@ use super::{Measured, Meter, Model};
 use crate::error::Result;
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
-use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
+use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::units::Bytes;
 
 /// The meter of the base model and those of the alternatives.
@@ -136,7 +136,7 @@ impl Visit for Meters<'_> {
     }
 
     #[inline]
-    fn scored(&mut self, member: RawString<'_>, score: Score<'_>) {
+    fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {
         match member.is_compressed() {
             false => self.each_plain(|meter| meter.scored(member, score)),
             true => self.each(|meter| meter.scored(member, score)),
@@ -159,7 +159,7 @@ impl Visit for Meters<'_> {
         self.each(|meter| meter.blob(blob));
     }
 
-    fn node(&mut self, node: Node, blob: RawString<'_>) {
+    fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         self.each(|meter| meter.node(node, blob));
     }
 

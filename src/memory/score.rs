@@ -4,13 +4,15 @@ use std::fmt::Write;
 
 use super::item::Item;
 use super::layout::ScoreText;
-use crate::rdb::walk::Score;
+use crate::rdb::walk::ScoreValue;
 
 /// The score of a member that was stored on its own. What is no number counts as zero, the server refuses it.
-pub fn value(score: Score<'_>) -> f64 {
+pub fn value(score: ScoreValue<'_>) -> f64 {
     match score {
-        Score::Binary(value) => value,
-        Score::Text(text) => std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0.0),
+        ScoreValue::Binary(value) => value,
+        ScoreValue::Text(text) => {
+            std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0.0)
+        }
     }
 }
 

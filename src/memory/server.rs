@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::near;
-use crate::rdb::header::{Family, Header};
+use crate::rdb::header::{Family, RdbHeader};
 
 /// Whose code loads the dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,7 +71,7 @@ impl Server {
     /// The server that wrote a dump, by its header and the auxiliary fields `redis-ver` and `valkey-ver`; without
     /// them the newest server that writes this version of the format. (Version 6 is taken for Redis 2.8: 3.0 writes
     /// it, too, and cannot be told apart.)
-    pub fn detect(header: &Header, redis_ver: Option<&[u8]>, valkey_ver: Option<&[u8]>) -> Server {
+    pub fn detect(header: &RdbHeader, redis_ver: Option<&[u8]>, valkey_ver: Option<&[u8]>) -> Server {
         let version = |text: Option<&[u8]>| text.and_then(|text| std::str::from_utf8(text).ok()).and_then(version);
         if let Some(version) = version(valkey_ver) {
             return Server::new(ServerFamily::Valkey, version);
@@ -84,7 +84,7 @@ impl Server {
         }
     }
 
-    fn guess(header: &Header) -> Server {
+    fn guess(header: &RdbHeader) -> Server {
         let (family, (major, minor)) = match (header.family, header.version) {
             (Family::Valkey, _) => (ServerFamily::Valkey, (9, 1)),
             (Family::Redis, 0..=6) => (ServerFamily::Redis, (2, 8)),
@@ -127,7 +127,7 @@ impl Server {
 
     /// Whether it loads files of this version of the format. A server refuses what is newer than itself, and Valkey
     /// what only Redis writes; of servers that are newer than those known here nothing is said.
-    pub fn loads(&self, header: &Header) -> bool {
+    pub fn loads(&self, header: &RdbHeader) -> bool {
         let (line, version) = (self.line(), header.version);
         match (header.family, self.family) {
             (Family::Valkey, ServerFamily::Valkey) => line > VALKEY_80.1 || line >= VALKEY_80.0 && version <= 80,
@@ -186,7 +186,7 @@ impl fmt::Display for Server {
 mod tests {
     use super::*;
 
-    const REDIS_11: Header = Header { family: Family::Redis, version: 11 };
+    const REDIS_11: RdbHeader = RdbHeader { family: Family::Redis, version: 11 };
 
     #[test]
     fn the_auxiliary_fields_decide() {
@@ -200,13 +200,14 @@ mod tests {
     #[test]
     fn without_them_the_format_is_a_guess_and_said_to_be() {
         assert_eq!(Server::detect(&REDIS_11, None, Some(b"x")).to_string(), "redis 7.2 (guessed from RDB version 11)");
-        let valkey = Header { family: Family::Valkey, version: 80 };
+        let valkey = RdbHeader { family: Family::Valkey, version: 80 };
         assert_eq!(Server::detect(&valkey, None, None).line(), (9, 1));
     }
 
     #[test]
     fn a_server_loads_what_is_not_newer_than_itself() {
-        let loads = |server: &str, family, version| Server::parse(server).unwrap().loads(&Header { family, version });
+        let loads =
+            |server: &str, family, version| Server::parse(server).unwrap().loads(&RdbHeader { family, version });
         let (redis, valkey) = (Family::Redis, Family::Valkey);
         for (server, newest) in [
             ("redis-2.2", 1),

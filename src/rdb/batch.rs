@@ -1,10 +1,10 @@
 //! Items to batches: a file cut at record boundaries into pieces of a few MiB, each with all that a worker must know to
 //! read it alone. One scan finds the boundaries and decodes nothing.
 
-use super::about::About;
 use super::cursor::Cursor;
-use super::header::Header;
-use super::scan::{Item, Scanner, State};
+use super::file_info::FileInfo;
+use super::header::RdbHeader;
+use super::scan::{FileItem, ScanState, Scanner};
 use crate::error::{Error, Result, Within};
 use crate::input::{Block, Body, Mapped};
 use crate::limits;
@@ -19,7 +19,7 @@ pub struct Batch {
     /// Absolute offset of the first byte.
     pub base: u64,
     /// What a scanner needs to start.
-    pub state: State,
+    pub state: ScanState,
     /// Position among the file's batches.
     pub index: u32,
 }
@@ -39,8 +39,8 @@ pub const FIRST_DATABASE: u64 = 0;
 #[derive(Debug)]
 pub struct Batches {
     body: Body,
-    state: State,
-    about: About,
+    state: ScanState,
+    about: FileInfo,
     next_index: u32,
     stored_checksum: Option<u64>,
     trailing: u64,
@@ -55,9 +55,9 @@ pub struct Batches {
 
 /// What is known of a file once its batches have run out.
 #[derive(Debug)]
-pub struct Ending {
+pub struct FileEnding {
     /// What the file says about itself.
-    pub about: About,
+    pub about: FileInfo,
     /// Bytes from the magic to the end of the checksum, or to where reading stopped.
     pub bytes: u64,
     /// The checksum behind the last opcode, if the version has one and it was reached.
@@ -74,12 +74,12 @@ impl Batches {
     /// Reads the header. The bytes begin with the magic.
     pub fn open(mut body: Body) -> Result<Self> {
         let start = body.offset();
-        body.fill(Header::LEN as u64)?;
-        let header = Header::read(&mut Cursor::new(body.bytes(), start)).within("header")?;
+        body.fill(RdbHeader::LEN as u64)?;
+        let header = RdbHeader::read(&mut Cursor::new(body.bytes(), start)).within("header")?;
         Ok(Batches {
             body,
-            state: State { family: header.family, db: Some(FIRST_DATABASE) },
-            about: About::new(header),
+            state: ScanState { family: header.family, db: Some(FIRST_DATABASE) },
+            about: FileInfo::new(header),
             next_index: 0,
             stored_checksum: None,
             trailing: 0,
@@ -108,7 +108,7 @@ impl Batches {
     }
 
     /// What the file's header says.
-    pub fn header(&self) -> Header {
+    pub fn header(&self) -> RdbHeader {
         self.about.header
     }
 
@@ -122,12 +122,12 @@ impl Batches {
 
     /// What the items in front of the first key tell, without consuming anything: enough to choose a memory model.
     /// Damage is passed over here; it will be met again.
-    pub fn preamble(&mut self) -> About {
+    pub fn preamble(&mut self) -> FileInfo {
         let mut wanted = limits::MAX_AUX_BYTES;
         loop {
             let more = self.fill(wanted);
-            let mut about = About::new(self.about.header);
-            match see_preamble(&mut about, self.body.bytes(), self.body.offset(), self.state) {
+            let mut about = FileInfo::new(self.about.header);
+            match read_preamble(&mut about, self.body.bytes(), self.body.offset(), self.state) {
                 Err(error) if more && error.needed().is_some() && wanted < limits::BATCH_BYTES as u64 => wanted *= 4,
                 _ => return about,
             }
@@ -135,7 +135,7 @@ impl Batches {
     }
 
     fn skip(&self) -> usize {
-        if self.next_index == 0 { Header::LEN } else { 0 }
+        if self.next_index == 0 { RdbHeader::LEN } else { 0 }
     }
 
     /// The next batch; `None` at the end, whether the file's or that of its intact part: see [`Batches::ending`].
@@ -147,20 +147,20 @@ impl Batches {
         loop {
             let more = self.fill(wanted);
             let base = self.body.offset();
-            let cut = self.cut();
+            let cut = self.scan_batch();
             match cut.reason {
-                Reason::Full => return self.hand_out(cut.end, cut.state),
-                Reason::End => return self.finish(cut.end),
+                CutReason::Full => return self.emit(cut.end, cut.state),
+                CutReason::End => return self.finish(cut.end),
                 // A record that goes on behind the bytes at hand: let go what is whole, or fetch more.
-                Reason::Failed(error) if more && error.needed().is_some() => {
+                CutReason::Failed(error) if more && error.needed().is_some() => {
                     if cut.end > self.skip() {
-                        return self.hand_out(cut.end, cut.state);
+                        return self.emit(cut.end, cut.state);
                     }
                     let needed = error.needed().unwrap_or_default();
                     let reach = error.offset().unwrap_or(base).saturating_sub(base).saturating_add(needed);
                     wanted = reach.max(self.body.bytes().len() as u64 * 2);
                 }
-                Reason::Failed(error) => {
+                CutReason::Failed(error) => {
                     let error = self.failure.take().unwrap_or(error);
                     return self.stop(cut.end, error);
                 }
@@ -169,30 +169,30 @@ impl Batches {
     }
 
     /// Scans from the last boundary on, as far as a batch goes.
-    fn cut(&mut self) -> Cut {
+    fn scan_batch(&mut self) -> BatchCut {
         let skip = self.skip();
         let items = self.body.bytes().get(skip..).unwrap_or_default();
         let mut scanner = Scanner::new(Cursor::new(items, self.body.offset() + skip as u64), self.state);
-        let mut cut = Cut { end: skip, state: self.state, reason: Reason::Full };
+        let mut cut = BatchCut { end: skip, state: self.state, reason: CutReason::Full };
         let first = skip;
         let mut keys = 0;
         // A compressed name is a few bytes here and many in a row of `keys`.
         let mut names: u64 = 0;
         while cut.end - first < self.batch_bytes && keys < limits::BATCH_KEYS && names < limits::BATCH_BYTES as u64 {
             match step(&mut scanner, &mut self.about) {
-                Ok(Step::Key(name)) => {
+                Ok(ScanStep::Key(name)) => {
                     keys += 1;
                     names = names.saturating_add(name);
                 }
-                Ok(Step::Other) if scanner.at_boundary() => {}
-                Ok(Step::Other) => continue,
-                Ok(Step::End) => {
-                    cut.reason = Reason::End;
+                Ok(ScanStep::Other) if scanner.at_boundary() => {}
+                Ok(ScanStep::Other) => continue,
+                Ok(ScanStep::End) => {
+                    cut.reason = CutReason::End;
                     cut.end = skip + scanner.cursor().consumed();
                     break;
                 }
                 Err(error) => {
-                    cut.reason = Reason::Failed(error);
+                    cut.reason = CutReason::Failed(error);
                     break;
                 }
             }
@@ -203,7 +203,7 @@ impl Batches {
         cut
     }
 
-    fn hand_out(&mut self, end: usize, next: State) -> Option<Batch> {
+    fn emit(&mut self, end: usize, next: ScanState) -> Option<Batch> {
         let (skip, base, state, index) = (self.skip(), self.body.offset(), self.state, self.next_index);
         self.state = next;
         self.next_index += 1;
@@ -215,13 +215,13 @@ impl Batches {
         self.stopped = Some(error);
         self.ended = true;
         let end = end.min(self.body.bytes().len());
-        if end == 0 { None } else { self.hand_out(end, self.state) }
+        if end == 0 { None } else { self.emit(end, self.state) }
     }
 
     /// Hands out the last batch and reads what stands behind it.
     fn finish(&mut self, end: usize) -> Option<Batch> {
         self.ended = true;
-        let batch = self.hand_out(end, self.state);
+        let batch = self.emit(end, self.state);
         if let Err(error) = self.read_checksum().and_then(|()| self.count_trailing()) {
             self.stopped = Some(error);
         }
@@ -254,9 +254,9 @@ impl Batches {
     }
 
     /// What is known of the file, after the batches have run out.
-    pub fn ending(self) -> Ending {
+    pub fn ending(self) -> FileEnding {
         let end = self.body.offset() - self.trailing;
-        Ending {
+        FileEnding {
             about: self.about,
             bytes: end - self.start,
             stored_checksum: self.stored_checksum,
@@ -268,15 +268,15 @@ impl Batches {
 }
 
 /// How far a scan came, and why no further.
-struct Cut {
+struct BatchCut {
     /// The last boundary, in bytes at hand.
     end: usize,
     /// The state there.
-    state: State,
-    reason: Reason,
+    state: ScanState,
+    reason: CutReason,
 }
 
-enum Reason {
+enum CutReason {
     /// The batch is big enough.
     Full,
     /// The last opcode was read.
@@ -285,7 +285,7 @@ enum Reason {
     Failed(Error),
 }
 
-enum Step {
+enum ScanStep {
     /// A key with a name of so many bytes, decoded.
     Key(u64),
     Other,
@@ -293,26 +293,26 @@ enum Step {
 }
 
 #[inline]
-fn step(scanner: &mut Scanner<'_>, about: &mut About) -> Result<Step> {
+fn step(scanner: &mut Scanner<'_>, about: &mut FileInfo) -> Result<ScanStep> {
     match scanner.next_item()? {
-        Item::Entry(entry) => scanner.skip_value(&entry).map(|()| Step::Key(entry.key.len())),
-        Item::End => Ok(Step::End),
+        FileItem::Key(entry) => scanner.skip_value(&entry).map(|()| ScanStep::Key(entry.key.len())),
+        FileItem::End => Ok(ScanStep::End),
         other => {
-            about.see(&other);
-            Ok(Step::Other)
+            about.observe(&other);
+            Ok(ScanStep::Other)
         }
     }
 }
 
-fn see_preamble(about: &mut About, bytes: &[u8], base: u64, state: State) -> Result<()> {
-    let items = bytes.get(Header::LEN..).unwrap_or_default();
-    let mut scanner = Scanner::new(Cursor::new(items, base + Header::LEN as u64), state);
+fn read_preamble(about: &mut FileInfo, bytes: &[u8], base: u64, state: ScanState) -> Result<()> {
+    let items = bytes.get(RdbHeader::LEN..).unwrap_or_default();
+    let mut scanner = Scanner::new(Cursor::new(items, base + RdbHeader::LEN as u64), state);
     loop {
         match scanner.next_item()? {
             // A slot's mark stands behind the database's, and tells that the dump is of a cluster.
-            Item::Database(_) | Item::DatabaseSize(..) => {}
-            Item::Entry(_) | Item::End => return Ok(()),
-            other => about.see(&other),
+            FileItem::Database(_) | FileItem::DatabaseSize(..) => {}
+            FileItem::Key(_) | FileItem::End => return Ok(()),
+            other => about.observe(&other),
         }
     }
 }
@@ -328,7 +328,7 @@ mod tests {
         Batches::open(Body::Stream(window)).unwrap()
     }
 
-    fn cut(mut batches: Batches) -> (Vec<usize>, Ending) {
+    fn cut(mut batches: Batches) -> (Vec<usize>, FileEnding) {
         let sizes = std::iter::from_fn(|| batches.next_batch()).map(|batch| batch.bytes.len()).collect();
         (sizes, batches.ending())
     }

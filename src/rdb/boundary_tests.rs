@@ -1,7 +1,7 @@
 use super::*;
-use crate::rdb::header::Header;
+use crate::rdb::header::RdbHeader;
 
-const STATE: State = State { family: Family::Redis, db: None };
+const STATE: ScanState = ScanState { family: Family::Redis, db: None };
 
 /// Real dumps, with where their items begin.
 fn dumps() -> Vec<(Family, Vec<u8>)> {
@@ -11,7 +11,7 @@ fn dumps() -> Vec<(Family, Vec<u8>)> {
     assert!(paths.len() > 10);
     let read = |path| {
         let bytes = std::fs::read(path).unwrap();
-        let header = Header::read(&mut Cursor::new(&bytes, 0)).unwrap();
+        let header = RdbHeader::read(&mut Cursor::new(&bytes, 0)).unwrap();
         (header.family, bytes)
     };
     paths.into_iter().map(read).collect()
@@ -20,18 +20,18 @@ fn dumps() -> Vec<(Family, Vec<u8>)> {
 /// Where items begin, and which of them are hashes with field expiries.
 fn boundaries(bytes: &[u8], family: Family) -> Vec<(usize, bool)> {
     let mut cursor = Cursor::new(bytes, 0);
-    cursor.take(Header::LEN as u64).unwrap();
-    let mut scanner = Scanner::new(cursor, State { family, ..STATE });
+    cursor.take(RdbHeader::LEN as u64).unwrap();
+    let mut scanner = Scanner::new(cursor, ScanState { family, ..STATE });
     let mut boundaries = Vec::new();
-    let mut start = Header::LEN;
+    let mut start = RdbHeader::LEN;
     loop {
         let mut expiring = false;
         match scanner.next_item().unwrap() {
-            Item::Entry(entry) => {
+            FileItem::Key(entry) => {
                 scanner.skip_value(&entry).unwrap();
                 expiring = matches!(entry.value_type, ValueType::HashMetadata | ValueType::HashMetadataPreGa);
             }
-            Item::End => {
+            FileItem::End => {
                 boundaries.push((start, false));
                 return boundaries;
             }
@@ -73,16 +73,18 @@ fn a_table_is_passed_as_it_is_walked() {
     let mut passed = 0;
     for (family, bytes) in dumps() {
         let mut cursor = Cursor::new(&bytes, 0);
-        cursor.take(Header::LEN as u64).unwrap();
-        let mut scanner = Scanner::new(cursor, State { family, ..STATE });
+        cursor.take(RdbHeader::LEN as u64).unwrap();
+        let mut scanner = Scanner::new(cursor, ScanState { family, ..STATE });
         while let Ok(item) = scanner.next_item() {
             match item {
-                Item::End => break,
-                Item::Entry(entry) => {
+                FileItem::End => break,
+                FileItem::Key(entry) => {
                     let mut quick = scanner.cursor().clone();
                     scanner.skip_value(&entry).unwrap();
-                    let table = Table::of(entry.value_type);
-                    if let Some(Value::Whole) = table.and_then(|table| table.pass(&mut quick, &mut STEPS.clone())) {
+                    let table = TableLayout::of(entry.value_type);
+                    if let Some(SkippedValue::Whole) =
+                        table.and_then(|table| table.skip(&mut quick, &mut MAX_STEPS.clone()))
+                    {
                         assert_eq!(quick.consumed(), scanner.cursor().consumed());
                         passed += 1;
                     }

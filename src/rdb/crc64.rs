@@ -14,12 +14,12 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 
 /// The checksum of bytes that come piece by piece.
 #[derive(Debug, Clone)]
-pub struct Running(crc_fast::Digest);
+pub struct Crc64Digest(crc_fast::Digest);
 
-impl Running {
+impl Crc64Digest {
     /// Of no bytes yet.
     pub fn new() -> Self {
-        Running(crc_fast::Digest::new(Crc64Redis))
+        Crc64Digest(crc_fast::Digest::new(Crc64Redis))
     }
 
     /// Takes more bytes into account.
@@ -34,9 +34,9 @@ impl Running {
     }
 }
 
-impl Default for Running {
+impl Default for Crc64Digest {
     fn default() -> Self {
-        Running::new()
+        Crc64Digest::new()
     }
 }
 

@@ -16,7 +16,7 @@ pub enum Family {
 
 /// What the header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Header {
+pub struct RdbHeader {
     /// Whose format it is.
     pub family: Family,
     /// The version of the format.
@@ -32,12 +32,12 @@ const LAST_REDIS_VERSION: u32 = 79;
 /// First version with a checksum behind the last opcode.
 const FIRST_WITH_CHECKSUM: u32 = 5;
 
-impl Header {
+impl RdbHeader {
     /// Bytes that a header takes.
     pub const LEN: usize = 9;
 
     /// Reads the header.
-    pub fn read(input: &mut Cursor<'_>) -> Result<Header> {
+    pub fn read(input: &mut Cursor<'_>) -> Result<RdbHeader> {
         let start = input.offset();
         let magic = input.array::<9>()?;
         let (family, digits) = match magic {
@@ -54,7 +54,7 @@ impl Header {
         let Some(version) = version else {
             return Err(Error::corrupt(start, "the version in the header is no number"));
         };
-        let header = Header { family, version };
+        let header = RdbHeader { family, version };
         let fits = match family {
             Family::Redis => (1..=LAST_REDIS_VERSION).contains(&version),
             Family::Valkey => version > LAST_REDIS_VERSION,
@@ -92,14 +92,14 @@ impl Header {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8]) -> Result<Header> {
-        Header::read(&mut Cursor::new(bytes, 0))
+    fn read(bytes: &[u8]) -> Result<RdbHeader> {
+        RdbHeader::read(&mut Cursor::new(bytes, 0))
     }
 
     #[test]
     fn the_magic_decides_the_family() {
-        assert_eq!(read(b"REDIS0011").unwrap(), Header { family: Family::Redis, version: 11 });
-        assert_eq!(read(b"VALKEY080").unwrap(), Header { family: Family::Valkey, version: 80 });
+        assert_eq!(read(b"REDIS0011").unwrap(), RdbHeader { family: Family::Redis, version: 11 });
+        assert_eq!(read(b"VALKEY080").unwrap(), RdbHeader { family: Family::Valkey, version: 80 });
     }
 
     #[test]

@@ -8,11 +8,11 @@
 //! [`walk::Visit`] what it meets. Skipping and measuring are one code with different visitors, so they cannot disagree
 //! about where a value ends.
 
-pub mod about;
 pub mod batch;
 pub mod boundary;
 pub mod crc64;
 pub mod cursor;
+pub mod file_info;
 pub mod header;
 pub mod kind;
 pub mod lzf;

@@ -1,24 +1,24 @@
 //! A value that was walked already, looked into once more: the beginnings of its texts, and no more of them than a few.
 //!
 //! The walk that sizes a value looks at lengths. Whoever wants to see what a string or a hash says looks here, for those
-//! keys only that he picks. However large a value is, no more than [`PAIRS`] pairs, [`TEXT`] bytes of each text and
-//! [`WHOLE`] bytes in all are shown, and no packed hash is expanded beyond [`BLOB`]. Nothing fails: the walk has told what
+//! keys only that he picks. However large a value is, no more than [`MAX_PAIRS`] pairs, [`MAX_TEXT_BYTES`] bytes of each text and
+//! [`MAX_VALUE_BYTES`] bytes in all are shown, and no packed hash is expanded beyond [`MAX_EXPANDED_BYTES`]. Nothing fails: the walk has told what
 //! is damaged, and the look ends there.
 
 use super::cursor::Cursor;
-use super::packed::{Packed, listpack, ziplist, zipmap};
-use super::string::{Form, RawString};
+use super::packed::{PackedElement, listpack, ziplist, zipmap};
+use super::string::{RawString, StringForm};
 use super::value_type::ValueType;
 use crate::error::Result;
 
 /// Bytes that are shown of one text.
-pub const TEXT: usize = 4 << 10;
+pub const MAX_TEXT_BYTES: usize = 4 << 10;
 /// Pairs that are shown of a hash.
-pub const PAIRS: usize = 64;
+pub const MAX_PAIRS: usize = 64;
 /// Bytes that are shown of one value.
-pub const WHOLE: usize = 64 << 10;
+pub const MAX_VALUE_BYTES: usize = 64 << 10;
 /// Packed hashes are expanded only up to this size.
-pub const BLOB: u64 = 1 << 20;
+pub const MAX_EXPANDED_BYTES: u64 = 1 << 20;
 
 /// A value as it stands in the file.
 #[derive(Debug, Clone, Copy)]
@@ -31,16 +31,16 @@ pub struct RawValue<'a> {
 
 /// A part of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part<'t> {
+pub enum ValuePart<'t> {
     /// A string.
-    Whole(&'t [u8]),
+    String(&'t [u8]),
     /// A field of a hash and its value.
     Pair(&'t [u8], &'t [u8]),
 }
 
 /// Room for what is expanded, used again from value to value.
 #[derive(Debug, Clone, Default)]
-pub struct Room {
+pub struct PeekBuffers {
     blob: Vec<u8>,
     field: Vec<u8>,
     value: Vec<u8>,
@@ -48,24 +48,24 @@ pub struct Room {
 
 impl RawValue<'_> {
     /// Shows the beginnings of a string or of the pairs of a hash; nothing of other types.
-    pub fn look(&self, room: &mut Room, mut see: impl FnMut(Part<'_>)) {
-        let mut shown = Shown { left: WHOLE, pairs: 0, see: &mut see };
+    pub fn peek(&self, room: &mut PeekBuffers, mut see: impl FnMut(ValuePart<'_>)) {
+        let mut shown = Shown { left: MAX_VALUE_BYTES, pairs: 0, see: &mut see };
         // Damage was told by the walk before.
         let _ = self.show(room, &mut shown);
-        if room.blob.capacity() > TEXT * 4 {
-            *room = Room::default();
+        if room.blob.capacity() > MAX_TEXT_BYTES * 4 {
+            *room = PeekBuffers::default();
         }
     }
 
-    fn show(&self, room: &mut Room, shown: &mut Shown<'_>) -> Result<()> {
+    fn show(&self, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
         let mut input = Cursor::new(self.bytes, 0);
         match self.value_type {
             ValueType::String => {
                 let text = input.string()?;
-                shown.whole(text.prefix(TEXT, &mut room.value)?);
+                shown.whole(text.prefix(MAX_TEXT_BYTES, &mut room.value)?);
             }
             ValueType::Hash => {
-                for _ in 0..input.count(2)?.min(PAIRS as u64) {
+                for _ in 0..input.count(2)?.min(MAX_PAIRS as u64) {
                     let field = input.string()?;
                     shown.raw_pair(field, input.string()?, room)?;
                 }
@@ -74,14 +74,14 @@ impl RawValue<'_> {
                 if self.value_type == ValueType::HashMetadata {
                     input.i64_le()?;
                 }
-                for _ in 0..input.count(3)?.min(PAIRS as u64) {
+                for _ in 0..input.count(3)?.min(MAX_PAIRS as u64) {
                     input.number()?;
                     let field = input.string()?;
                     shown.raw_pair(field, input.string()?, room)?;
                 }
             }
             ValueType::Hash2 => {
-                for _ in 0..input.count(10)?.min(PAIRS as u64) {
+                for _ in 0..input.count(10)?.min(MAX_PAIRS as u64) {
                     let field = input.string()?;
                     shown.raw_pair(field, input.string()?, room)?;
                     input.i64_le()?;
@@ -104,7 +104,7 @@ impl RawValue<'_> {
             }
             ValueType::HashZipmap => {
                 let blob = expanded(input.string()?, &mut room.blob)?;
-                for pair in zipmap::Pairs::new(blob, 0)?.take(PAIRS) {
+                for pair in zipmap::Pairs::new(blob, 0)?.take(MAX_PAIRS) {
                     let (field, value) = pair?;
                     shown.pair(field, value);
                 }
@@ -115,10 +115,10 @@ impl RawValue<'_> {
     }
 }
 
-/// The whole of a packed blob; nothing of one that would have to be expanded beyond [`BLOB`].
+/// The whole of a packed blob; nothing of one that would have to be expanded beyond [`MAX_EXPANDED_BYTES`].
 fn expanded<'s>(blob: RawString<'s>, room: &'s mut Vec<u8>) -> Result<&'s [u8]> {
     match blob.form {
-        Form::Lzf { len, .. } if len > BLOB => Ok(&[]),
+        StringForm::Lzf { len, .. } if len > MAX_EXPANDED_BYTES => Ok(&[]),
         _ => blob.decode(room),
     }
 }
@@ -134,35 +134,39 @@ enum Stride {
 struct Shown<'s> {
     left: usize,
     pairs: usize,
-    see: &'s mut dyn FnMut(Part<'_>),
+    see: &'s mut dyn FnMut(ValuePart<'_>),
 }
 
 impl Shown<'_> {
     fn whole(&mut self, text: &[u8]) {
-        (self.see)(Part::Whole(beginning(text, TEXT)));
+        (self.see)(ValuePart::String(beginning(text, MAX_TEXT_BYTES)));
     }
 
     fn pair(&mut self, field: &[u8], value: &[u8]) {
-        if self.pairs >= PAIRS || self.left == 0 {
+        if self.pairs >= MAX_PAIRS || self.left == 0 {
             return;
         }
-        let field = beginning(field, TEXT.min(self.left));
+        let field = beginning(field, MAX_TEXT_BYTES.min(self.left));
         self.left -= field.len();
-        let value = beginning(value, TEXT.min(self.left));
+        let value = beginning(value, MAX_TEXT_BYTES.min(self.left));
         self.left -= value.len();
         self.pairs += 1;
-        (self.see)(Part::Pair(field, value));
+        (self.see)(ValuePart::Pair(field, value));
     }
 
-    fn raw_pair(&mut self, field: RawString<'_>, value: RawString<'_>, room: &mut Room) -> Result<()> {
-        let field = field.prefix(TEXT, &mut room.field)?;
-        self.pair(field, value.prefix(TEXT, &mut room.value)?);
+    fn raw_pair(&mut self, field: RawString<'_>, value: RawString<'_>, room: &mut PeekBuffers) -> Result<()> {
+        let field = field.prefix(MAX_TEXT_BYTES, &mut room.field)?;
+        self.pair(field, value.prefix(MAX_TEXT_BYTES, &mut room.value)?);
         Ok(())
     }
 
-    fn packed<'b>(&mut self, mut elements: impl Iterator<Item = Result<Packed<'b>>>, stride: Stride) -> Result<()> {
+    fn packed<'b>(
+        &mut self,
+        mut elements: impl Iterator<Item = Result<PackedElement<'b>>>,
+        stride: Stride,
+    ) -> Result<()> {
         let (mut one, mut other) = (itoa::Buffer::new(), itoa::Buffer::new());
-        for _ in 0..PAIRS {
+        for _ in 0..MAX_PAIRS {
             let Some(field) = elements.next().transpose()? else { break };
             let Some(value) = elements.next().transpose()? else { break };
             if stride == Stride::FieldValueTime {
@@ -174,10 +178,10 @@ impl Shown<'_> {
     }
 }
 
-fn text<'t>(element: &Packed<'t>, digits: &'t mut itoa::Buffer) -> &'t [u8] {
+fn text<'t>(element: &PackedElement<'t>, digits: &'t mut itoa::Buffer) -> &'t [u8] {
     match *element {
-        Packed::Text(text) => text,
-        Packed::Int(number) => digits.format(number).as_bytes(),
+        PackedElement::Text(text) => text,
+        PackedElement::Int(number) => digits.format(number).as_bytes(),
     }
 }
 
@@ -198,10 +202,10 @@ mod tests {
 
     fn parts(value_type: ValueType, bytes: &[u8]) -> Vec<String> {
         let mut parts = Vec::new();
-        RawValue { value_type, bytes }.look(&mut Room::default(), |part| {
+        RawValue { value_type, bytes }.peek(&mut PeekBuffers::default(), |part| {
             parts.push(match part {
-                Part::Whole(text) => text.escape_ascii().to_string(),
-                Part::Pair(field, value) => format!("{}={}", field.escape_ascii(), value.escape_ascii()),
+                ValuePart::String(text) => text.escape_ascii().to_string(),
+                ValuePart::Pair(field, value) => format!("{}={}", field.escape_ascii(), value.escape_ascii()),
             });
         });
         parts
@@ -242,21 +246,24 @@ mod tests {
     #[test]
     fn large_values_are_shown_in_part() {
         let long = parts(ValueType::String, &string(&b"x".repeat(1 << 20)));
-        assert_eq!(long[0].len(), TEXT);
+        assert_eq!(long[0].len(), MAX_TEXT_BYTES);
         let mut hash = vec![0x80, 0, 0, 1, 0];
         (0..256).for_each(|_| hash.extend([string(b"field"), string(&b"v".repeat(3000))].concat()));
         let shown = parts(ValueType::Hash, &hash);
         assert!(
-            shown.len() <= PAIRS && shown.iter().map(String::len).sum::<usize>() <= WHOLE + PAIRS,
+            shown.len() <= MAX_PAIRS && shown.iter().map(String::len).sum::<usize>() <= MAX_VALUE_BYTES + MAX_PAIRS,
             "{}",
             shown.len()
         );
-        assert_eq!(parts(ValueType::Hash, &[b"\x40\xff".to_vec(), b"\x01a\x01b".repeat(255)].concat()).len(), PAIRS);
+        assert_eq!(
+            parts(ValueType::Hash, &[b"\x40\xff".to_vec(), b"\x01a\x01b".repeat(255)].concat()).len(),
+            MAX_PAIRS
+        );
     }
 
     #[test]
     fn a_number_that_is_cut_is_not_shown() {
-        let text = [b"x ".to_vec(), b"1".repeat(TEXT)].concat();
+        let text = [b"x ".to_vec(), b"1".repeat(MAX_TEXT_BYTES)].concat();
         assert_eq!(parts(ValueType::String, &string(&text)), ["x "]);
     }
 

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! The prefixes bind to the next key; auxiliary fields may stand in between (KeyDB writes them so). A scanner can start
-//! at any record boundary, with a [`State`] in which the database may be unknown. It follows `rdbLoadRioWithLoadingCtx`
+//! at any record boundary, with a [`ScanState`] in which the database may be unknown. It follows `rdbLoadRioWithLoadingCtx`
 //! in the servers' `rdb.c`.
 
 use super::cursor::Cursor;
 use super::header::Family;
 use super::opcode::{Opcode, foreign_opcode};
-use super::string::{Form, RawString};
+use super::string::{RawString, StringForm};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
 use crate::error::{Error, Result, Within};
@@ -24,7 +24,7 @@ const EXPIRE_TIME_MS: u8 = 252;
 
 /// All that a scanner must know to start at a record boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
+pub struct ScanState {
     /// Which table of types and opcodes applies.
     pub family: Family,
     /// The database that keys belong to until the next switch; `None` when only the bytes before could tell.
@@ -43,7 +43,7 @@ struct Prefix {
 
 /// A key and what stands in front of its value. The scanner stands at the value.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
+pub struct KeyEntry<'a> {
     /// Absolute offset of the record's first byte.
     pub offset: u64,
     /// Position in the scanned bytes of the record's first byte.
@@ -64,9 +64,9 @@ pub struct Entry<'a> {
 
 /// One item of a file.
 #[derive(Debug, Clone, Copy)]
-pub enum Item<'a> {
+pub enum FileItem<'a> {
     /// A key; its value comes next.
-    Entry(Entry<'a>),
+    Key(KeyEntry<'a>),
     /// An auxiliary field.
     Aux(RawString<'a>, RawString<'a>),
     /// The keys that follow belong to this database.
@@ -91,7 +91,7 @@ pub enum Item<'a> {
 #[derive(Debug, Clone)]
 pub struct Scanner<'a> {
     cursor: Cursor<'a>,
-    state: State,
+    state: ScanState,
     prefix: Prefix,
     /// Prefixes that were followed by something else than a key.
     strays: u64,
@@ -99,12 +99,12 @@ pub struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// A scanner that starts where `cursor` stands.
-    pub fn new(cursor: Cursor<'a>, state: State) -> Self {
+    pub fn new(cursor: Cursor<'a>, state: ScanState) -> Self {
         Scanner { cursor, state, prefix: Prefix::default(), strays: 0 }
     }
 
     /// The state for a scanner that is to go on from here. Only at a boundary: see [`Scanner::at_boundary`].
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ScanState {
         self.state
     }
 
@@ -128,12 +128,12 @@ impl<'a> Scanner<'a> {
         self.strays
     }
 
-    /// The next item. After an [`Item::Entry`] its value has to be consumed by [`Scanner::value`] or
+    /// The next item. After an [`FileItem::Key`] its value has to be consumed by [`Scanner::value`] or
     /// [`Scanner::skip_value`].
     #[inline]
-    pub fn next_item(&mut self) -> Result<Item<'a>> {
+    pub fn next_item(&mut self) -> Result<FileItem<'a>> {
         match self.plain_entry() {
-            Some(entry) => Ok(Item::Entry(entry)),
+            Some(entry) => Ok(FileItem::Key(entry)),
             None => self.other_item(),
         }
     }
@@ -142,7 +142,7 @@ impl<'a> Scanner<'a> {
     /// when the bytes do not suffice: then [`Scanner::other_item`] reads it. Both are [`Scanner::next_item`]; who asks for them one
     /// after the other does not have an entry moved about in memory.
     #[inline(always)]
-    pub fn plain_entry(&mut self) -> Option<Entry<'a>> {
+    pub fn plain_entry(&mut self) -> Option<KeyEntry<'a>> {
         let start = self.cursor.consumed();
         let rest = self.cursor.rest();
         let (expires_at, record) = match rest.split_first()? {
@@ -160,19 +160,19 @@ impl<'a> Scanner<'a> {
         }
         let offset = self.cursor.offset();
         self.cursor.advance(rest.len() - behind.len() + name.len());
-        let key = RawString { offset: offset + (rest.len() - behind.len()) as u64, form: Form::Plain(name) };
-        Some(Entry { offset, start, db: self.state.db, value_type, key, expires_at, idle: None, freq: None })
+        let key = RawString { offset: offset + (rest.len() - behind.len()) as u64, form: StringForm::Plain(name) };
+        Some(KeyEntry { offset, start, db: self.state.db, value_type, key, expires_at, idle: None, freq: None })
     }
 
     /// Any item.
     #[inline(never)]
-    pub fn other_item(&mut self) -> Result<Item<'a>> {
+    pub fn other_item(&mut self) -> Result<FileItem<'a>> {
         loop {
             let start = self.cursor.consumed();
             let offset = self.cursor.offset();
             let byte = self.cursor.byte().within("opcode")?;
             if let Some(value_type) = ValueType::from_byte(self.state.family, byte) {
-                return self.entry(start, offset, value_type).map(Item::Entry);
+                return self.entry(start, offset, value_type).map(FileItem::Key);
             }
             let Some(opcode) = Opcode::from_byte(self.state.family, byte) else {
                 return Err(self.unknown(offset, byte));
@@ -184,7 +184,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn entry(&mut self, start: usize, offset: u64, value_type: ValueType) -> Result<Entry<'a>> {
+    fn entry(&mut self, start: usize, offset: u64, value_type: ValueType) -> Result<KeyEntry<'a>> {
         let key = self.cursor.string().within("key")?;
         if key.len() > limits::MAX_KEY_BYTES {
             return Err(Error::corrupt(key.offset, format!("a key of {} bytes", key.len()))
@@ -192,7 +192,7 @@ impl<'a> Scanner<'a> {
         }
         let prefix = std::mem::take(&mut self.prefix);
         let first = prefix.start.unwrap_or(start);
-        Ok(Entry {
+        Ok(KeyEntry {
             offset: offset - (start - first) as u64,
             start: first,
             db: self.state.db,
@@ -205,7 +205,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Consumes what follows an opcode. `None` for prefixes, which tell nothing alone.
-    fn opcode(&mut self, start: usize, opcode: Opcode) -> Result<Option<Item<'a>>> {
+    fn opcode(&mut self, start: usize, opcode: Opcode) -> Result<Option<FileItem<'a>>> {
         let cursor = &mut self.cursor;
         let item = match opcode {
             Opcode::ExpireTimeMs => {
@@ -237,24 +237,24 @@ impl<'a> Scanner<'a> {
             }
             Opcode::Aux => {
                 let name = cursor.string().within("auxiliary field's name")?;
-                return Ok(Some(Item::Aux(name, cursor.string().within("auxiliary field's value")?)));
+                return Ok(Some(FileItem::Aux(name, cursor.string().within("auxiliary field's value")?)));
             }
             Opcode::SelectDb => {
                 let db = cursor.length().within("database number")?;
                 self.state.db = Some(db);
-                Item::Database(db)
+                FileItem::Database(db)
             }
             Opcode::ResizeDb => {
                 let keys = cursor.length().within("database size")?;
-                Item::DatabaseSize(keys, cursor.length().within("number of expiries")?)
+                FileItem::DatabaseSize(keys, cursor.length().within("number of expiries")?)
             }
             Opcode::SlotInfo => {
                 let slot = cursor.length().within("slot number")?;
                 cursor.length().within("slot size")?;
                 cursor.length().within("slot's number of expiries")?;
-                Item::Slot(slot)
+                FileItem::Slot(slot)
             }
-            Opcode::Function2 => Item::Function(cursor.string().within("function library")?),
+            Opcode::Function2 => FileItem::Function(cursor.string().within("function library")?),
             Opcode::FunctionPreGa => {
                 let name = cursor.string().within("function name")?;
                 cursor.string().within("function engine")?;
@@ -262,22 +262,22 @@ impl<'a> Scanner<'a> {
                     cursor.string().within("function description")?;
                 }
                 cursor.string().within("function code")?;
-                Item::Function(name)
+                FileItem::Function(name)
             }
-            Opcode::ModuleAux => Item::ModuleAux(module::skip_aux(cursor)?),
+            Opcode::ModuleAux => FileItem::ModuleAux(module::skip_aux(cursor)?),
             Opcode::SlotImport => {
                 cursor.string().within("slot import's job")?;
                 for _ in 0..cursor.count(2).within("slot import's ranges")? {
                     cursor.length().within("first slot")?;
                     cursor.length().within("last slot")?;
                 }
-                Item::SlotImport
+                FileItem::SlotImport
             }
             Opcode::Update => {
                 walk::command::skip(cursor)?;
-                Item::Update
+                FileItem::Update
             }
-            Opcode::Eof => Item::End,
+            Opcode::Eof => FileItem::End,
         };
         if self.prefix.start.is_some() {
             self.prefix = Prefix::default();
@@ -288,13 +288,13 @@ impl<'a> Scanner<'a> {
 
     /// Walks the value of `entry`, which the last [`Scanner::next_item`] returned, and tells `visit` what it meets.
     #[inline(always)]
-    pub fn value<V: Visit>(&mut self, entry: &Entry<'a>, visit: &mut V) -> Result<()> {
+    pub fn value<V: Visit>(&mut self, entry: &KeyEntry<'a>, visit: &mut V) -> Result<()> {
         walk::walk(entry.value_type, &mut self.cursor, visit)
     }
 
     /// Passes over the value of `entry`.
     #[inline]
-    pub fn skip_value(&mut self, entry: &Entry<'a>) -> Result<()> {
+    pub fn skip_value(&mut self, entry: &KeyEntry<'a>) -> Result<()> {
         self.value(entry, &mut Ignore)
     }
 
@@ -324,14 +324,14 @@ fn expiry(time: i64) -> Option<Millis> {
 mod tests {
     use super::*;
 
-    const STATE: State = State { family: Family::Redis, db: None };
+    const STATE: ScanState = ScanState { family: Family::Redis, db: None };
 
     /// The entries of some items, and how many prefixes no key followed.
-    fn entries(items: &[u8]) -> (Vec<Entry<'_>>, u64) {
+    fn entries(items: &[u8]) -> (Vec<KeyEntry<'_>>, u64) {
         let mut scanner = Scanner::new(Cursor::new(items, 100), STATE);
         let mut entries = Vec::new();
         while scanner.cursor().left() > 0 {
-            if let Item::Entry(entry) = scanner.next_item().unwrap() {
+            if let FileItem::Key(entry) = scanner.next_item().unwrap() {
                 scanner.skip_value(&entry).unwrap();
                 entries.push(entry);
             }

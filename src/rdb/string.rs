@@ -19,7 +19,7 @@ pub struct RawString<'a> {
     /// Absolute offset of its content (for numbers: of the form byte).
     pub offset: u64,
     /// How it is stored.
-    pub form: Form<'a>,
+    pub form: StringForm<'a>,
 }
 
 /// The form byte of a compressed string.
@@ -27,7 +27,7 @@ const COMPRESSED: u8 = 0xC3;
 
 /// How a string is stored.
 #[derive(Debug, Clone, Copy)]
-pub enum Form<'a> {
+pub enum StringForm<'a> {
     /// As it is.
     Plain(&'a [u8]),
     /// As a number that stands for its decimal text.
@@ -51,7 +51,7 @@ impl<'a> Cursor<'a> {
             Some((head, text)) => {
                 let offset = self.offset() + head as u64;
                 self.advance(head + text.len());
-                Ok(RawString { offset, form: Form::Plain(text) })
+                Ok(RawString { offset, form: StringForm::Plain(text) })
             }
             None => self.other_string(),
         }
@@ -75,7 +75,7 @@ impl<'a> Cursor<'a> {
         let head = rest.len() - behind.len();
         let offset = self.offset() + head as u64;
         self.advance(head + compressed);
-        Some(RawString { offset, form: Form::Lzf { block, len: len as u64 } })
+        Some(RawString { offset, form: StringForm::Lzf { block, len: len as u64 } })
     }
 
     /// Any string.
@@ -89,7 +89,7 @@ impl<'a> Cursor<'a> {
             Length::Plain(len) => {
                 let offset = self.offset();
                 match self.take(len) {
-                    Ok(bytes) => Ok(RawString { offset, form: Form::Plain(bytes) }),
+                    Ok(bytes) => Ok(RawString { offset, form: StringForm::Plain(bytes) }),
                     Err(_) => Err(self.back_to(start, len)),
                 }
             }
@@ -132,11 +132,11 @@ impl<'a> Cursor<'a> {
     }
 
     fn special_string(&mut self, start: Cursor<'a>, form: u8) -> Result<RawString<'a>> {
-        let read = |cursor: &mut Cursor<'a>| -> Result<Form<'a>> {
+        let read = |cursor: &mut Cursor<'a>| -> Result<StringForm<'a>> {
             match form {
-                0 => cursor.array::<1>().map(|b| Form::Int(i32::from(i8::from_le_bytes(*b)))),
-                1 => cursor.array::<2>().map(|b| Form::Int(i32::from(i16::from_le_bytes(*b)))),
-                2 => cursor.i32_le().map(Form::Int),
+                0 => cursor.array::<1>().map(|b| StringForm::Int(i32::from(i8::from_le_bytes(*b)))),
+                1 => cursor.array::<2>().map(|b| StringForm::Int(i32::from(i16::from_le_bytes(*b)))),
+                2 => cursor.i32_le().map(StringForm::Int),
                 3 => {
                     let compressed = cursor.length()?;
                     let len = cursor.length()?;
@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
                             format!("no LZF block of {compressed} bytes expands to {len}"),
                         ));
                     }
-                    cursor.take(compressed).map(|block| Form::Lzf { block, len })
+                    cursor.take(compressed).map(|block| StringForm::Lzf { block, len })
                 }
                 other => Err(Error::corrupt(start.offset(), format!("unknown string form {other}"))),
             }
@@ -154,8 +154,8 @@ impl<'a> Cursor<'a> {
         match read(self) {
             Ok(form) => {
                 let offset = match form {
-                    Form::Lzf { block, .. } => self.offset() - block.len() as u64,
-                    Form::Plain(_) | Form::Int(_) => start.offset(),
+                    StringForm::Lzf { block, .. } => self.offset() - block.len() as u64,
+                    StringForm::Plain(_) | StringForm::Int(_) => start.offset(),
                 };
                 Ok(RawString { offset, form })
             }
@@ -187,16 +187,16 @@ fn short_length(bytes: &[u8]) -> Option<(usize, &[u8])> {
 impl<'a> RawString<'a> {
     /// A string that is not from a file, for tests and for values made of parts.
     pub fn plain(bytes: &'a [u8]) -> Self {
-        RawString { offset: 0, form: Form::Plain(bytes) }
+        RawString { offset: 0, form: StringForm::Plain(bytes) }
     }
 
     /// Number of bytes once decoded.
     #[inline]
     pub fn len(&self) -> u64 {
         match self.form {
-            Form::Plain(bytes) => bytes.len() as u64,
-            Form::Int(number) => decimal_len(number),
-            Form::Lzf { len, .. } => len,
+            StringForm::Plain(bytes) => bytes.len() as u64,
+            StringForm::Int(number) => decimal_len(number),
+            StringForm::Lzf { len, .. } => len,
         }
     }
 
@@ -208,7 +208,7 @@ impl<'a> RawString<'a> {
     /// Whether it has to be expanded to be read.
     #[inline]
     pub fn is_compressed(&self) -> bool {
-        matches!(self.form, Form::Lzf { .. })
+        matches!(self.form, StringForm::Lzf { .. })
     }
 
     /// The decoded bytes: borrowed where they stand in the file, else made in `scratch` (which is cleared first).
@@ -218,8 +218,8 @@ impl<'a> RawString<'a> {
         'a: 's,
     {
         match self.form {
-            Form::Plain(bytes) => Ok(bytes),
-            Form::Int(_) | Form::Lzf { .. } => self.decode_into(scratch),
+            StringForm::Plain(bytes) => Ok(bytes),
+            StringForm::Int(_) | StringForm::Lzf { .. } => self.decode_into(scratch),
         }
     }
 
@@ -228,13 +228,13 @@ impl<'a> RawString<'a> {
         'a: 's,
     {
         match self.form {
-            Form::Plain(bytes) => Ok(bytes),
-            Form::Int(number) => {
+            StringForm::Plain(bytes) => Ok(bytes),
+            StringForm::Int(number) => {
                 scratch.clear();
                 scratch.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
                 Ok(scratch)
             }
-            Form::Lzf { block, len } => {
+            StringForm::Lzf { block, len } => {
                 scratch.clear();
                 let len = self.expandable(len)?;
                 lzf::expand(block, len, scratch).map_err(|error| Error::corrupt(self.offset, error.message()))?;
@@ -250,7 +250,7 @@ impl<'a> RawString<'a> {
         'a: 's,
     {
         match self.form {
-            Form::Lzf { block, len } => {
+            StringForm::Lzf { block, len } => {
                 let len = self.expandable(len)?;
                 if let Some(literals) = lzf::first_literals(block, len, want) {
                     return Ok(literals);
@@ -260,15 +260,15 @@ impl<'a> RawString<'a> {
                     .map_err(|error| Error::corrupt(self.offset, error.message()))?;
                 Ok(scratch)
             }
-            Form::Plain(_) | Form::Int(_) => self.decode(scratch),
+            StringForm::Plain(_) | StringForm::Int(_) => self.decode(scratch),
         }
     }
 
     /// The decoded bytes, owned only where they do not stand in the file.
     pub fn to_bytes(&self) -> Result<Cow<'a, [u8]>> {
         match self.form {
-            Form::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
-            Form::Int(_) | Form::Lzf { .. } => {
+            StringForm::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
+            StringForm::Int(_) | StringForm::Lzf { .. } => {
                 let mut made = Vec::new();
                 self.decode(&mut made)?;
                 Ok(Cow::Owned(made))

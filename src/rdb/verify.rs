@@ -2,9 +2,9 @@
 //! does. It keeps the first fault of a value.
 
 use super::packed::{intset, listpack, ziplist, zipmap};
-use super::string::{Form, RawString};
+use super::string::{RawString, StringForm};
 use super::value_type::ValueType;
-use super::walk::{FieldExpiry, ModuleItem, Node, Score, StreamHead, Visit};
+use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::error::{Error, Result, Within};
 use crate::limits;
 
@@ -43,7 +43,7 @@ impl Verify {
     }
 
     fn text(&mut self, string: RawString<'_>, noun: &'static str) {
-        if let Form::Lzf { .. } = string.form {
+        if let StringForm::Lzf { .. } = string.form {
             let result = string.decode(&mut self.scratch).map(|_| ()).within(noun);
             self.note(result);
         }
@@ -101,7 +101,7 @@ fn check_zipmap(bytes: &[u8], offset: u64) -> Result<()> {
 fn check_stream_node(bytes: &[u8], offset: u64) -> Result<u64> {
     let mut elements = listpack::Elements::new(bytes, offset)?;
     let live = match elements.next() {
-        Some(Ok(super::packed::Packed::Int(live))) => u64::try_from(live).ok(),
+        Some(Ok(super::packed::PackedElement::Int(live))) => u64::try_from(live).ok(),
         Some(Err(error)) => return Err(error),
         _ => None,
     };
@@ -123,11 +123,11 @@ impl Visit for Verify {
         self.text(element, "element");
     }
 
-    fn scored(&mut self, member: RawString<'_>, score: Score<'_>) {
+    fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {
         self.text(member, "sorted set member");
         let not_a_number = match score {
-            Score::Binary(score) => score.is_nan(),
-            Score::Text(text) => text == b"nan",
+            ScoreValue::Binary(score) => score.is_nan(),
+            ScoreValue::Text(text) => text == b"nan",
         };
         if not_a_number {
             self.note(Err(Error::corrupt(member.offset, "a score that is not a number")).within("score"));
@@ -159,11 +159,11 @@ impl Visit for Verify {
         }
     }
 
-    fn node(&mut self, node: Node, blob: RawString<'_>) {
+    fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         match node {
-            Node::Ziplist => self.packed(blob, "list node", |bytes, at| check_ziplist(bytes, at, 1)),
-            Node::Listpack => self.packed(blob, "list node", |bytes, at| check_listpack(bytes, at, 1)),
-            Node::Plain => self.text(blob, "list node"),
+            ListNode::Ziplist => self.packed(blob, "list node", |bytes, at| check_ziplist(bytes, at, 1)),
+            ListNode::Listpack => self.packed(blob, "list node", |bytes, at| check_listpack(bytes, at, 1)),
+            ListNode::Plain => self.text(blob, "list node"),
         }
     }
 

@@ -4,10 +4,10 @@
 use super::value::{HashField, Item, Value};
 use crate::error::{Error, Result, Within};
 use crate::rdb::cursor::Cursor;
-use crate::rdb::packed::{Packed, intset, listpack, ziplist, zipmap};
+use crate::rdb::packed::{PackedElement, intset, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
-use crate::rdb::walk::{FieldExpiry, ModuleItem, Node, Score, Visit, walk};
+use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
 use crate::record::{Kind, ModuleName};
 use crate::units::Millis;
 
@@ -66,7 +66,7 @@ impl Collect {
             Packing::Ziplist => add(value, &mut ziplist::Entries::new(bytes, at)?, expiries, at),
             Packing::Listpack => add(value, &mut listpack::Elements::new(bytes, at)?, expiries, at),
             Packing::Intset => {
-                add(value, &mut intset::numbers(bytes, at)?.map(|number| Ok(Packed::Int(number))), expiries, at)
+                add(value, &mut intset::numbers(bytes, at)?.map(|number| Ok(PackedElement::Int(number))), expiries, at)
             }
             Packing::Zipmap => zipmap::Pairs::new(bytes, at)?.try_for_each(|pair| {
                 let (field, text) = pair?;
@@ -97,7 +97,7 @@ enum Packing {
 }
 
 /// The elements of a blob.
-type Elements<'a, 'b> = dyn Iterator<Item = Result<Packed<'b>>> + 'a;
+type Elements<'a, 'b> = dyn Iterator<Item = Result<PackedElement<'b>>> + 'a;
 
 /// Adds packed elements: one by one, a member and its score, or a field, its value and maybe its expiry.
 fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offset: u64) -> Result<()> {
@@ -120,16 +120,16 @@ fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offse
     Ok(())
 }
 
-fn following<'b>(elements: &mut Elements<'_, 'b>, offset: u64) -> Result<Packed<'b>> {
+fn following<'b>(elements: &mut Elements<'_, 'b>, offset: u64) -> Result<PackedElement<'b>> {
     elements.next().unwrap_or_else(|| Err(Error::corrupt(offset, "its last element lacks what belongs to it")))
 }
 
 /// The time of a field in a packed hash: 0 is none.
-fn field_expiry(packed: Packed<'_>, offset: u64) -> Result<Option<Millis>> {
+fn field_expiry(packed: PackedElement<'_>, offset: u64) -> Result<Option<Millis>> {
     match packed {
-        Packed::Int(0) => Ok(None),
-        Packed::Int(time) => Ok(Some(Millis(time))),
-        Packed::Text(_) => Err(Error::corrupt(offset, "text where a field's expiry belongs")),
+        PackedElement::Int(0) => Ok(None),
+        PackedElement::Int(time) => Ok(Some(Millis(time))),
+        PackedElement::Text(_) => Err(Error::corrupt(offset, "text where a field's expiry belongs")),
     }
 }
 
@@ -157,10 +157,10 @@ impl Visit for Collect {
         }
     }
 
-    fn scored(&mut self, member: RawString<'_>, stored: Score<'_>) {
+    fn scored(&mut self, member: RawString<'_>, stored: ScoreValue<'_>) {
         let score = match stored {
-            Score::Binary(score) => Ok(score),
-            Score::Text(text) => score(text, member.offset).within("score"),
+            ScoreValue::Binary(score) => Ok(score),
+            ScoreValue::Text(text) => score(text, member.offset).within("score"),
         };
         let member = self.text(member);
         match (score, &mut self.value) {
@@ -190,11 +190,11 @@ impl Visit for Collect {
         }
     }
 
-    fn node(&mut self, node: Node, blob: RawString<'_>) {
+    fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         match node {
-            Node::Ziplist => self.unpack(Packing::Ziplist, blob, "list node"),
-            Node::Listpack => self.unpack(Packing::Listpack, blob, "list node"),
-            Node::Plain => self.element(blob),
+            ListNode::Ziplist => self.unpack(Packing::Ziplist, blob, "list node"),
+            ListNode::Listpack => self.unpack(Packing::Listpack, blob, "list node"),
+            ListNode::Plain => self.element(blob),
         }
     }
 

@@ -4,8 +4,8 @@
 use crate::analyze::read::feed::Prepared;
 use crate::error::{Error, Result, Within};
 use crate::input::{self, Input, OpenOptions};
-use crate::rdb::scan::{Entry, Item};
-use crate::rdb::string::{Form, RawString};
+use crate::rdb::scan::{FileItem, KeyEntry};
+use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::value_type::ValueType;
 use crate::units::{Bytes, Millis};
 
@@ -78,7 +78,7 @@ fn find_in(input: Input, key: &[u8], db: Option<u64>, options: &OpenOptions, key
         let mut scanner = batch.scanner();
         while scanner.cursor().left() > 0 {
             let entry = match scanner.next_item()? {
-                Item::Entry(entry) => entry,
+                FileItem::Key(entry) => entry,
                 _ => continue,
             };
             *keys += 1;
@@ -102,12 +102,12 @@ fn is_same(stored: &RawString<'_>, key: &[u8], scratch: &mut Vec<u8>) -> Result<
         return Ok(false);
     }
     match stored.form {
-        Form::Plain(bytes) => Ok(bytes == key),
-        Form::Int(_) | Form::Lzf { .. } => stored.decode(scratch).map(|bytes| bytes == key),
+        StringForm::Plain(bytes) => Ok(bytes == key),
+        StringForm::Int(_) | StringForm::Lzf { .. } => stored.decode(scratch).map(|bytes| bytes == key),
     }
 }
 
-fn found(file: String, entry: &Entry<'_>, key: &[u8], value: Vec<u8>, value_offset: u64, disk: Bytes) -> Found {
+fn found(file: String, entry: &KeyEntry<'_>, key: &[u8], value: Vec<u8>, value_offset: u64, disk: Bytes) -> Found {
     Found {
         file,
         db: entry.db.unwrap_or_default(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::value::{Consumer, Entry, Group, Pending, Producer, Stream};
 use crate::error::{Error, ErrorKind, Result, Within};
 use crate::limits;
-use crate::rdb::packed::{Packed, listpack};
+use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::string::RawString;
 use crate::rdb::walk::{StreamHead, Visit};
 use crate::units::Millis;
@@ -61,11 +61,11 @@ struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    fn next(&mut self) -> Result<Option<Packed<'a>>> {
+    fn next(&mut self) -> Result<Option<PackedElement<'a>>> {
         self.elements.next().transpose()
     }
 
-    fn element(&mut self) -> Result<Packed<'a>> {
+    fn element(&mut self) -> Result<PackedElement<'a>> {
         self.next()?.ok_or_else(|| Error::corrupt(self.offset, "a stream node ends inside an entry"))
     }
 
@@ -75,8 +75,8 @@ impl<'a> Node<'a> {
 
     fn number(&mut self) -> Result<i64> {
         match self.element()? {
-            Packed::Int(number) => Ok(number),
-            Packed::Text(_) => Err(Error::corrupt(self.offset, "a text where a stream node has a number")),
+            PackedElement::Int(number) => Ok(number),
+            PackedElement::Text(_) => Err(Error::corrupt(self.offset, "a text where a stream node has a number")),
         }
     }
 }
@@ -100,7 +100,7 @@ fn decode_node(master: (u64, u64), bytes: &[u8], offset: u64, names: &mut u64, e
     let fields = (0..count).map(|_| node.text().map(Arc::from)).collect::<Result<Vec<Arc<[u8]>>>>()?;
     node.number()?;
     while let Some(flags) = node.next()? {
-        let Packed::Int(flags) = flags else {
+        let PackedElement::Int(flags) = flags else {
             return Err(Error::corrupt(offset, "a text where a stream node has flags"));
         };
         let id = (master.0.wrapping_add_signed(node.number()?), master.1.wrapping_add_signed(node.number()?));
@@ -191,10 +191,10 @@ impl Visit for StreamDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Packed::{Int, Text};
+    use PackedElement::{Int, Text};
 
     /// A listpack of numbers below 128 and of short texts.
-    fn listpack(elements: &[Packed<'_>]) -> Vec<u8> {
+    fn listpack(elements: &[PackedElement<'_>]) -> Vec<u8> {
         let mut body = Vec::new();
         for element in elements {
             match *element {
@@ -211,7 +211,7 @@ mod tests {
         [&total.to_le_bytes()[..], &count.to_le_bytes(), &body, &[0xFF]].concat()
     }
 
-    fn read(elements: &[Packed<'_>]) -> Result<Vec<Entry>> {
+    fn read(elements: &[PackedElement<'_>]) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         decode_node((100, 5), &listpack(elements), 0, &mut 0, &mut entries)?;
         Ok(entries)

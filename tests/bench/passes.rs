@@ -15,8 +15,8 @@ use rdblens::input::{Input, OpenOptions, Window};
 use rdblens::rdb::batch::FIRST_DATABASE;
 use rdblens::rdb::crc64;
 use rdblens::rdb::cursor::Cursor;
-use rdblens::rdb::header::Header;
-use rdblens::rdb::scan::{Item, Scanner, State};
+use rdblens::rdb::header::RdbHeader;
+use rdblens::rdb::scan::{FileItem, ScanState, Scanner};
 
 /// Goes over a dump and says how much there was.
 #[derive(Debug, Parser)]
@@ -104,16 +104,16 @@ fn crc(dump: &Path) -> Result<Seen, String> {
 fn scan(dump: &Path) -> Result<Seen, String> {
     let keys = open(dump).and_then(|opened| {
         let mut cursor = Cursor::new(opened.body.bytes(), opened.body.offset());
-        let header = Header::read(&mut cursor)?;
-        let mut scanner = Scanner::new(cursor, State { family: header.family, db: Some(FIRST_DATABASE) });
+        let header = RdbHeader::read(&mut cursor)?;
+        let mut scanner = Scanner::new(cursor, ScanState { family: header.family, db: Some(FIRST_DATABASE) });
         let mut keys = 0;
         loop {
             match scanner.next_item()? {
-                Item::Entry(entry) => {
+                FileItem::Key(entry) => {
                     scanner.skip_value(&entry)?;
                     keys += 1;
                 }
-                Item::End => return Ok(keys),
+                FileItem::End => return Ok(keys),
                 _ => {}
             }
         }

@@ -29,8 +29,8 @@ use rdblens::policy::Judged;
 use rdblens::rdb::batch::Batch;
 use rdblens::rdb::crc64;
 use rdblens::rdb::cursor::Cursor as Reader;
-use rdblens::rdb::header::Header;
-use rdblens::rdb::scan::{Item, Scanner, State};
+use rdblens::rdb::header::RdbHeader;
+use rdblens::rdb::scan::{FileItem, ScanState, Scanner};
 use rdblens::rdb::value_type::ValueType;
 use rdblens::record::Record;
 use rdblens::render::{JsonRenderer, Renderer};
@@ -146,8 +146,8 @@ fn kept(record: &Record<'_>) -> Record<'static> {
 
 fn scanner(bytes: &[u8]) -> Scanner<'_> {
     let mut reader = Reader::new(bytes, 0);
-    let header = Header::read(&mut reader).expect("our own header");
-    Scanner::new(reader, State { family: header.family, db: Some(0) })
+    let header = RdbHeader::read(&mut reader).expect("our own header");
+    Scanner::new(reader, ScanState { family: header.family, db: Some(0) })
 }
 
 /// Where every record begins and ends.
@@ -155,11 +155,11 @@ fn scan(bytes: &[u8]) -> u64 {
     let (mut scanner, mut keys) = (scanner(bytes), 0);
     loop {
         match scanner.next_item().expect("our own dump") {
-            Item::Entry(entry) => {
+            FileItem::Key(entry) => {
                 scanner.skip_value(&entry).expect("our own dump");
                 keys += 1;
             }
-            Item::End => return keys,
+            FileItem::End => return keys,
             _ => {}
         }
     }
@@ -185,14 +185,14 @@ fn only(bytes: &[u8], form: ValueType) -> (Vec<u8>, usize) {
     let mut kept = b"REDIS0011".to_vec();
     loop {
         match scanner.next_item().expect("our own dump") {
-            Item::Entry(entry) => {
+            FileItem::Key(entry) => {
                 scanner.skip_value(&entry).expect("our own dump");
                 if entry.value_type == form {
                     kept.extend_from_slice(&bytes[entry.start..scanner.cursor().consumed()]);
                     keys += 1;
                 }
             }
-            Item::End => {
+            FileItem::End => {
                 kept.push(0xFF);
                 return (kept, keys);
             }
@@ -212,12 +212,12 @@ fn c_walk_and_price(bencher: Bencher, name: &str) {
         let mut meter = rdblens::memory::Meter::new(&load.file.model);
         loop {
             match scanner.next_item().expect("our own dump") {
-                Item::Entry(entry) => {
+                FileItem::Key(entry) => {
                     meter.begin_key(entry.key.len(), entry.expires_at.is_some());
                     scanner.value(&entry, &mut meter).expect("our own dump");
                     memory += meter.finish().expect("our own dump").memory.0;
                 }
-                Item::End => return memory,
+                FileItem::End => return memory,
                 _ => {}
             }
         }

@@ -8,7 +8,7 @@ use crate::pattern::tree::Payload;
 use crate::policy::evidence::{Expiries, Secrets};
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Violation};
-use crate::rdb::peek::Room;
+use crate::rdb::peek::PeekBuffers;
 use crate::record::{Kind, Record};
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
@@ -296,7 +296,7 @@ impl PatternFacts {
     }
 
     /// Looks into the value of a key, if it belongs to the pattern's sample. Returns by how many bytes that made this grow.
-    pub fn inspect(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut Room) -> usize {
+    pub fn inspect(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         let new = if self.secrets.is_none() { size_of::<Secrets>() } else { 0 };
         new + self.secrets.get_or_insert_default().observe(record, inspection, room)
     }

@@ -19,7 +19,7 @@ use crate::policy::evidence::MOST_EXPIRIES;
 use crate::policy::forest::Forest;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Severity};
-use crate::rdb::peek::Room;
+use crate::rdb::peek::PeekBuffers;
 use crate::record::Record;
 use crate::report;
 use crate::units::{Bytes, Millis};
@@ -124,7 +124,7 @@ pub struct Patterns {
     timing_bytes: usize,
     /// What values are looked into for; `None` looks into none.
     inspection: Option<Arc<Inspection>>,
-    room: Room,
+    room: PeekBuffers,
     /// Bytes that what was found takes, at most.
     inspection_bytes: usize,
 }
@@ -140,7 +140,7 @@ impl Patterns {
             timing: None,
             timing_bytes: 0,
             inspection: None,
-            room: Room::default(),
+            room: PeekBuffers::default(),
             inspection_bytes: 0,
         }
     }

@@ -17,13 +17,13 @@ use super::{baseline, findings, growth};
 use crate::aggregate::patterns::Patterns;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::Server;
-use crate::rdb::about::About;
+use crate::rdb::file_info::FileInfo;
 use crate::report::{self, AuxField, Options, Report, SCHEMA, Source};
 use crate::units::{Bytes, Millis};
 
 /// Facts of a file that are the same for the whole snapshot: the first readable file's.
 pub(super) struct Whole {
-    pub about: About,
+    pub about: FileInfo,
     pub writer: Server,
     pub model: String,
     pub caveats: Vec<String>,

@@ -4,7 +4,7 @@ use crate::aggregate::what_if::WhatIfSums;
 use crate::analyze::plan::ReadPlan;
 use crate::analyze::read::snapshot::FileFacts;
 use crate::memory::Model;
-use crate::rdb::header::Header;
+use crate::rdb::header::RdbHeader;
 use crate::report::{Alternative, Instance, WhatIf, WhatIfBase, WhatIfPattern};
 use crate::units::Bytes;
 
@@ -40,7 +40,7 @@ pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> 
 }
 
 /// Says that a server would refuse the file as it is.
-fn unread(model: &Model, header: Header) -> Option<String> {
+fn unread(model: &Model, header: RdbHeader) -> Option<String> {
     let server = model.server();
     (!server.loads(&header)).then(|| {
         let (magic, version) = (header.magic(), header.version);

@@ -13,12 +13,12 @@ use super::tally::{FileTally, Tally};
 use crate::aggregate::Aggregate;
 use crate::error::{Error, Result, Within};
 use crate::limits;
-use crate::rdb::about::About;
-use crate::rdb::batch::{Ending, FIRST_DATABASE};
-use crate::rdb::crc64::Running;
+use crate::rdb::batch::{FIRST_DATABASE, FileEnding};
+use crate::rdb::crc64::Crc64Digest;
 use crate::rdb::cursor::Cursor;
-use crate::rdb::header::Header;
-use crate::rdb::scan::{Scanner, State};
+use crate::rdb::file_info::FileInfo;
+use crate::rdb::header::RdbHeader;
+use crate::rdb::scan::{ScanState, Scanner};
 use crate::record::Record;
 
 /// What was found in a stretch of a file, or in some that were joined.
@@ -44,7 +44,7 @@ impl<A: Aggregate> Piece<A> {
 pub struct Facts {
     /// Its keys and its damage.
     pub tally: Tally,
-    about: About,
+    about: FileInfo,
     /// What was only skimmed.
     skimmed: Vec<Skimmed>,
     strays: u64,
@@ -75,14 +75,14 @@ impl Facts {
             None => self.tally.leading.merge(next.tally.leading),
         }
         self.tally.settled.merge(next.tally.settled);
-        self.about.join(next.about);
+        self.about.merge(next.about);
         self.strays += next.strays;
         (self.end, self.stopped, self.complete) = (next.end, next.stopped, next.complete);
     }
 
     /// How the file ended, once these are the facts of all of it, its tally, and what of it was only skimmed.
-    pub fn into_ending(self, whole: &Whole) -> (Ending, FileTally, Vec<Skimmed>) {
-        let mut ending = Ending {
+    pub fn into_ending(self, whole: &Whole) -> (FileEnding, FileTally, Vec<Skimmed>) {
+        let mut ending = FileEnding {
             about: self.about,
             bytes: (self.end - whole.mapped.start()) as u64,
             stored_checksum: None,
@@ -122,15 +122,15 @@ pub fn read<A: Aggregate>(
     let mut cursor = Cursor::new(bytes, start as u64);
     if is_first {
         // Read before: it is there.
-        let _ = cursor.take(Header::LEN as u64);
+        let _ = cursor.take(RdbHeader::LEN as u64);
     }
-    let state = State { family: whole.header.family, db: is_first.then_some(FIRST_DATABASE) };
+    let state = ScanState { family: whole.header.family, db: is_first.then_some(FIRST_DATABASE) };
     let mut scanner = Scanner::new(cursor, state);
     let mut reader = Reader::new(&whole.file, reading);
-    let mut sum = reading.checksum.then(Running::new);
+    let mut sum = reading.checksum.then(Crc64Digest::new);
     let mut facts = Facts {
         tally: Tally::default(),
-        about: About::new(whole.header),
+        about: FileInfo::new(whole.header),
         skimmed: Vec::new(),
         strays: 0,
         end: start,
@@ -154,7 +154,7 @@ pub fn read<A: Aggregate>(
             part.take(record, known, &empty);
             Continue::Yes
         };
-        let halt = reader.read_until(&mut scanner, until - start, &mut facts.tally, |item| about.see(item), see);
+        let halt = reader.read_until(&mut scanner, until - start, &mut facts.tally, |item| about.observe(item), see);
         progress.keys(facts.tally.settled.keys - keys);
         let end = match halt {
             Ok(Halt::End) => {

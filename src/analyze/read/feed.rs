@@ -10,8 +10,8 @@ use super::file::{File, Whole};
 use super::progress::Progress;
 use crate::error::{Error, Result};
 use crate::input::{Body, Container, Input, OpenOptions, Opened};
-use crate::rdb::about::About;
-use crate::rdb::batch::{Batch, Batches, Ending};
+use crate::rdb::batch::{Batch, Batches, FileEnding};
+use crate::rdb::file_info::FileInfo;
 
 /// An input whose preamble was read: all that has to be known before the first record.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Prepared {
     /// Kept open where opening again is impossible (pipes) or keeping costs nothing (maps).
     open: Option<Open>,
     /// What stands in front of the first key.
-    pub preamble: About,
+    pub preamble: FileInfo,
     /// Where the bytes come from.
     pub container: Container,
     /// Bytes of the file, for progress.
@@ -119,7 +119,7 @@ pub struct Feed<'p> {
     at_once: usize,
     progress: &'p dyn Progress,
     /// By position among the inputs, once a file has run out.
-    endings: Vec<(usize, Result<Ending>)>,
+    endings: Vec<(usize, Result<FileEnding>)>,
 }
 
 impl<'p> Feed<'p> {
@@ -129,7 +129,7 @@ impl<'p> Feed<'p> {
     }
 
     /// How each file ended, by position among the inputs. Files that were not read to their end are missing.
-    pub fn into_endings(mut self) -> Vec<(usize, Result<Ending>)> {
+    pub fn into_endings(mut self) -> Vec<(usize, Result<FileEnding>)> {
         self.endings.sort_by_key(|(index, _)| *index);
         self.endings
     }
@@ -149,7 +149,7 @@ impl<'p> Feed<'p> {
     }
 
     /// Tells how files ended that were taken out.
-    pub fn ended(&mut self, endings: Vec<(usize, Ending)>) {
+    pub fn ended(&mut self, endings: Vec<(usize, FileEnding)>) {
         self.endings.extend(endings.into_iter().map(|(index, ending)| (index, Ok(ending))));
     }
 

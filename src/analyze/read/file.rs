@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::raised_limits::Raised;
 use crate::input::Mapped;
 use crate::memory::Model;
-use crate::rdb::header::Header;
+use crate::rdb::header::RdbHeader;
 
 /// What every worker needs to know of the file that its batch is from.
 #[derive(Debug)]
@@ -30,5 +30,5 @@ pub struct Whole {
     /// Its bytes.
     pub mapped: Mapped,
     /// What its header says.
-    pub header: Header,
+    pub header: RdbHeader,
 }

@@ -7,7 +7,7 @@ use crate::error::{Result, Within};
 use crate::memory::Meters;
 use crate::rdb::batch::Batch;
 use crate::rdb::peek::RawValue;
-use crate::rdb::scan::{Entry, Item, Scanner};
+use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::record::{Record, ValueFacts};
 use crate::units::{Bytes, Millis};
 
@@ -97,7 +97,7 @@ impl<'f> Reader<'f> {
         scanner: &mut Scanner<'_>,
         until: usize,
         tally: &mut Tally,
-        mut between: impl FnMut(&Item<'_>),
+        mut between: impl FnMut(&FileItem<'_>),
         mut see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
     ) -> Result<Halt> {
         self.boundary = scanner.cursor().consumed();
@@ -105,8 +105,8 @@ impl<'f> Reader<'f> {
             let more = match scanner.plain_entry() {
                 Some(entry) => self.record(scanner, &entry, tally, &mut see)?,
                 None => match scanner.other_item()? {
-                    Item::Entry(entry) => self.other_record(scanner, &entry, tally, &mut see)?,
-                    Item::End => return Ok(Halt::End),
+                    FileItem::Key(entry) => self.other_record(scanner, &entry, tally, &mut see)?,
+                    FileItem::End => return Ok(Halt::End),
                     other => {
                         between(&other);
                         if scanner.at_boundary() {
@@ -129,7 +129,7 @@ impl<'f> Reader<'f> {
     fn other_record<'a>(
         &mut self,
         scanner: &mut Scanner<'a>,
-        entry: &Entry<'a>,
+        entry: &KeyEntry<'a>,
         tally: &mut Tally,
         see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
     ) -> Result<Continue> {
@@ -140,7 +140,7 @@ impl<'f> Reader<'f> {
     fn record<'a>(
         &mut self,
         scanner: &mut Scanner<'a>,
-        entry: &Entry<'a>,
+        entry: &KeyEntry<'a>,
         tally: &mut Tally,
         see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
     ) -> Result<Continue> {

@@ -11,7 +11,7 @@ use super::reader::{Continue, Reader, Reading};
 use super::tally::Tally;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
-use crate::rdb::scan::{Scanner, State};
+use crate::rdb::scan::{ScanState, Scanner};
 use crate::record::Record;
 
 /// Where keys begin.
@@ -47,7 +47,7 @@ impl Skimmed {
     /// Shows the selected records to `see`. They were read before: what is broken was told.
     fn read(&self, reading: Reading<'_>, mut see: impl FnMut(&Record<'_>)) {
         let bytes = self.whole.mapped.bytes.get(self.start.at..self.end).unwrap_or_default();
-        let state = State { family: self.whole.header.family, db: self.start.db };
+        let state = ScanState { family: self.whole.header.family, db: self.start.db };
         let mut scanner = Scanner::new(Cursor::new(bytes, self.start.at as u64), state);
         let mut reader = Reader::new(&self.whole.file, reading);
         let see = |record: &Record<'_>, _| {

@@ -12,7 +12,7 @@ use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
 use crate::input::{self, Container, Input};
 use crate::memory::{Model, Server};
-use crate::rdb::about::About;
+use crate::rdb::file_info::FileInfo;
 use crate::units::Millis;
 
 /// One snapshot, in one file or many.
@@ -47,7 +47,7 @@ pub struct OpenedFacts {
     /// The base of a multi-part append-only file.
     pub multi_part: bool,
     /// What stands in front of the first key.
-    pub preamble: About,
+    pub preamble: FileInfo,
     /// Who wrote it.
     pub writer: Server,
     /// Whose memory its figures are.
@@ -170,6 +170,6 @@ fn end_of_second(seconds: i64) -> Millis {
 }
 
 /// Who wrote a file.
-fn writer(about: &About) -> Server {
+fn writer(about: &FileInfo) -> Server {
     Server::detect(&about.header, about.field("redis-ver"), about.field("valkey-ver"))
 }

@@ -26,7 +26,7 @@ use super::progress::Progress;
 use super::reader::Reading;
 use crate::aggregate::Aggregate;
 use crate::limits;
-use crate::rdb::batch::Ending;
+use crate::rdb::batch::FileEnding;
 
 /// All workers of a run, and what they share.
 pub(super) struct Crew<'c, 'f, A, F> {
@@ -48,7 +48,7 @@ struct Board<A> {
     waiting: VecDeque<Whole>,
     lines: Vec<FileLine<A>>,
     /// By position among the inputs.
-    endings: Vec<(usize, Ending)>,
+    endings: Vec<(usize, FileEnding)>,
     /// Workers that wait for something to do.
     idle: usize,
     /// Workers that read a stretch, or look for a place where one may begin.
@@ -87,7 +87,7 @@ impl<A> Board<A> {
         self.lines.iter().map(|line| line.line.held()).sum()
     }
 
-    fn end(&mut self, whole: &Whole, ending: Ending) {
+    fn end(&mut self, whole: &Whole, ending: FileEnding) {
         self.lines.retain(|line| line.whole.file.index != whole.file.index);
         self.endings.push((whole.file.index, ending));
     }
@@ -120,7 +120,7 @@ where
     }
 
     /// What was handed over, and how the mapped files ended; after all workers are done.
-    pub fn into_rest(self) -> (Found<A>, Vec<(usize, Ending)>) {
+    pub fn into_rest(self) -> (Found<A>, Vec<(usize, FileEnding)>) {
         let board = self.board.into_inner().unwrap_or_else(PoisonError::into_inner);
         (self.handed_over.into_all(), board.endings)
     }

@@ -10,7 +10,7 @@ use crate::memory::layout::PackedForm;
 use crate::memory::price::{Framed, Key, TableUse};
 use crate::memory::rax::Tree;
 use crate::memory::vset;
-use crate::rdb::packed::{Packed, listpack, ziplist, zipmap};
+use crate::rdb::packed::{PackedElement, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::FieldExpiry;
@@ -22,7 +22,7 @@ const SMALLEST_TABLE: u64 = 4;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Form {
     #[default]
-    Packed,
+    PackedElement,
     /// With a third element for the expiry.
     PackedExpiring,
     Table,
@@ -95,14 +95,14 @@ impl HashMeter {
         self.announced = pairs;
         let over = pairs > model.config.hash_entries;
         match self.form {
-            Form::Packed if over => {
+            Form::PackedElement if over => {
                 self.form = Form::Table;
                 if model.layout.presize.elements {
                     self.growth.reserve(pairs);
                 }
             }
             Form::PackedExpiring if over => self.form = Form::Table,
-            Form::Packed | Form::PackedExpiring => {}
+            Form::PackedElement | Form::PackedExpiring => {}
             Form::Table => self.growth.reserve(pairs),
         }
     }
@@ -264,7 +264,7 @@ impl HashMeter {
                 0 => field = element.len(),
                 1 => value = element.len(),
                 _ => {
-                    let expires = element != Packed::Int(0);
+                    let expires = element != PackedElement::Int(0);
                     with_ttl += u64::from(expires);
                     if table {
                         self.add_expiring(model, field, value, expires);
@@ -327,7 +327,7 @@ impl HashMeter {
     pub fn finish(&mut self, model: &Model, key: Key, tree: &mut Tree) -> Value {
         let Framed { outside, object, slack } = model.frame(key);
         let (encoding, memory, more) = match self.form {
-            Form::Packed => {
+            Form::PackedElement => {
                 let size = self.packed_size(model);
                 (model.layout.packed.encoding(), outside + object + model.packed(size), model.packed_slack(size))
             }
@@ -353,8 +353,8 @@ impl HashMeter {
             return self.stored;
         }
         let frame = match (self.form, model.layout.packed) {
-            (Form::Packed, PackedForm::Ziplist) => ZIPLIST_FRAME,
-            (Form::Packed | Form::PackedExpiring | Form::Table, _) => LISTPACK_FRAME,
+            (Form::PackedElement, PackedForm::Ziplist) => ZIPLIST_FRAME,
+            (Form::PackedElement | Form::PackedExpiring | Form::Table, _) => LISTPACK_FRAME,
         };
         frame + self.blob.body()
     }

@@ -11,9 +11,9 @@ use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
 use crate::memory::layout::{AverageOver, ListForm, PackedForm, PlainNodes};
 use crate::memory::price::{Framed, Key};
 use crate::memory::slack::gap;
-use crate::rdb::packed::{Packed, listpack, ziplist};
-use crate::rdb::string::{Form, RawString};
-use crate::rdb::walk::Node;
+use crate::rdb::packed::{PackedElement, listpack, ziplist};
+use crate::rdb::string::{RawString, StringForm};
+use crate::rdb::walk::ListNode;
 
 /// Nodes never grow beyond this when their limit is a number of elements.
 const SIZE_SAFETY_LIMIT: u64 = 8192;
@@ -194,27 +194,27 @@ impl ListMeter {
     }
 
     /// A node that is taken as it is, but for a ziplist that becomes a listpack.
-    pub fn node(&mut self, model: &Model, node: Node, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn node(&mut self, model: &Model, node: ListNode, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let stored = match blob.form {
-            Form::Lzf { block, .. } => Some(block.len() as u64),
-            Form::Plain(bytes) => self.compressed(model, bytes),
-            Form::Int(_) => None,
+            StringForm::Lzf { block, .. } => Some(block.len() as u64),
+            StringForm::Plain(bytes) => self.compressed(model, bytes),
+            StringForm::Int(_) => None,
         };
-        if node == Node::Plain {
+        if node == ListNode::Plain {
             self.elements += 1;
             self.plain_nodes += 1;
             self.node_of(model, blob.len(), stored);
             return Ok(());
         }
         let (elements, size, compressed) = match node {
-            Node::Ziplist if model.layout.packed == PackedForm::Listpack => {
+            ListNode::Ziplist if model.layout.packed == PackedForm::Listpack => {
                 self.work.listpack.clear();
                 let written = compresses(model).then_some(&mut self.work.listpack);
                 let (elements, size) = ziplist_as_listpack(blob, scratch, written)?;
                 (elements, size, self.listpack_compressed(model))
             }
-            Node::Ziplist => (super::ziplist_count(blob, scratch)?, blob.len(), stored),
-            Node::Listpack | Node::Plain => (super::listpack_count(blob, scratch)?, blob.len(), stored),
+            ListNode::Ziplist => (super::ziplist_count(blob, scratch)?, blob.len(), stored),
+            ListNode::Listpack | ListNode::Plain => (super::listpack_count(blob, scratch)?, blob.len(), stored),
         };
         if elements > 0 {
             self.elements += elements;
@@ -261,8 +261,8 @@ impl ListMeter {
             let entry = entry?;
             let (item, mut digits) = (Item::of_packed(entry), Vec::new());
             let text = match entry {
-                Packed::Text(text) => text,
-                Packed::Int(_) => {
+                PackedElement::Text(text) => text,
+                PackedElement::Int(_) => {
                     if compresses(model) {
                         digits = entry.to_bytes();
                     }
@@ -374,7 +374,7 @@ fn ziplist_as_listpack(
         let item = Item::of_packed(entry);
         listpack.push_listpack(item);
         if let Some(written) = &mut written {
-            written.push(item, if let Packed::Text(text) = entry { text } else { &[] });
+            written.push(item, if let PackedElement::Text(text) = entry { text } else { &[] });
         }
         elements += 1;
     }

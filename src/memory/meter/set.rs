@@ -9,7 +9,7 @@ use crate::memory::item::{Blob, Item, LISTPACK_FRAME};
 use crate::memory::layout::Count;
 use crate::memory::price::{Framed, Key, TableUse};
 use crate::memory::slack::gap;
-use crate::rdb::packed::{Packed, intset, listpack};
+use crate::rdb::packed::{PackedElement, intset, listpack};
 use crate::rdb::string::RawString;
 
 /// What the set is while it is being loaded.
@@ -152,7 +152,7 @@ impl SetMeter {
             self.growth.fill(header.count);
             self.inserted = header.count;
             for number in intset::numbers(blob.decode(scratch)?, blob.offset)? {
-                self.price(model, Packed::Int(number).len());
+                self.price(model, PackedElement::Int(number).len());
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::memory::item::{Item, LONGEST_INT};
 use crate::memory::layout::{Count, ShortStrings};
 use crate::memory::price::{Framed, Key};
 use crate::memory::slack::gap;
-use crate::rdb::string::{Form, RawString};
+use crate::rdb::string::{RawString, StringForm};
 
 /// Numbers below this may be objects that all keys share (`OBJ_SHARED_INTEGERS`).
 const SHARED_NUMBERS: i64 = 10_000;
@@ -29,9 +29,9 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec
 #[inline]
 pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> TextFacts {
     match string.form {
-        Form::Int(_) => TextFacts::default(),
-        Form::Plain(text) => look_at(text),
-        Form::Lzf { block, .. } => TextFacts {
+        StringForm::Int(_) => TextFacts::default(),
+        StringForm::Plain(text) => look_at(text),
+        StringForm::Lzf { block, .. } => TextFacts {
             // The first instruction copies what follows it: there is nothing before to refer to.
             json_object: block.get(1) == Some(&b'{') && string.prefix(LONGEST_START, scratch).is_ok_and(is_json_object),
             compressed: NonZeroU64::new(block.len() as u64).filter(|_| !is_hyperloglog(block)),
@@ -65,9 +65,9 @@ fn is_json_object(text: &[u8]) -> bool {
 #[inline]
 fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Option<i64>> {
     match string.form {
-        Form::Int(number) => Ok(Some(i64::from(number))),
+        StringForm::Int(number) => Ok(Some(i64::from(number))),
         _ if len > LONGEST_INT => Ok(None),
-        Form::Plain(_) | Form::Lzf { .. } => match Item::of(string, scratch)? {
+        StringForm::Plain(_) | StringForm::Lzf { .. } => match Item::of(string, scratch)? {
             Item::Int(number) => Ok(Some(number)),
             Item::Text(_) => Ok(None),
         },
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn compressed_objects_are_known_by_their_first_bytes() {
         let compressed = |block: &[u8], len| {
-            let string = RawString { offset: 0, form: Form::Lzf { block, len } };
+            let string = RawString { offset: 0, form: StringForm::Lzf { block, len } };
             look(string, &mut Vec::new())
         };
         // `{`, line end, blanks that repeat, and the quote in the next run.
@@ -142,14 +142,15 @@ mod tests {
 
     #[test]
     fn hyperloglogs_are_not_for_clients_to_compress() {
-        let compressed = |block| look(RawString { offset: 0, form: Form::Lzf { block, len: 99 } }, &mut Vec::new());
+        let compressed =
+            |block| look(RawString { offset: 0, form: StringForm::Lzf { block, len: 99 } }, &mut Vec::new());
         assert_eq!(compressed(b"\x04HYLL\x01\xe0\x50\x00"), TextFacts::default());
         assert!(compressed(b"\x02HYLL\x01\xe0\x50\x00").compressed.is_some());
     }
 
     #[test]
     fn numbers_look_like_nothing() {
-        let number = RawString { offset: 0, form: Form::Int(7) };
+        let number = RawString { offset: 0, form: StringForm::Int(7) };
         assert_eq!(look(number, &mut Vec::new()), TextFacts::default());
     }
 }

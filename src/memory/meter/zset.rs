@@ -12,7 +12,7 @@ use crate::memory::score;
 use crate::memory::skiplist::NodeSum;
 use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::RawString;
-use crate::rdb::walk::Score;
+use crate::rdb::walk::ScoreValue;
 
 /// Prices a sorted set.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl ZsetMeter {
         &mut self,
         model: &Model,
         member: RawString<'_>,
-        score: Score<'_>,
+        score: ScoreValue<'_>,
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
         let len = member.len();

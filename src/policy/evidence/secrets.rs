@@ -11,7 +11,7 @@
 use std::collections::BinaryHeap;
 
 use crate::policy::sensitive::{Inspection, Kinds, SensitiveKind, Verdict};
-use crate::rdb::peek::Room;
+use crate::rdb::peek::PeekBuffers;
 use crate::record::Record;
 use crate::report::Example;
 use crate::units::Bytes;
@@ -56,13 +56,13 @@ impl Evidence {
 impl Secrets {
     /// Looks into a key if it belongs to the sample. Returns by how many bytes that made this grow.
     #[inline]
-    pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut Room) -> usize {
+    pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         let hash = hash(record.key) >> KIND_BITS;
         let enters = self.lowest.len() < SAMPLED || self.lowest.peek().is_some_and(|top| hash <= top >> KIND_BITS);
         if enters { self.inspect(hash, record, inspection, room) } else { 0 }
     }
 
-    fn inspect(&mut self, hash: u64, record: &Record<'_>, inspection: &Inspection, room: &mut Room) -> usize {
+    fn inspect(&mut self, hash: u64, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         let before = self.heap_bytes();
         // Where evidence of a lower hash is there, none of this key would stay.
         let kept = self.evidence.iter().filter(|evidence| evidence.entry >> KIND_BITS < hash);
@@ -182,7 +182,7 @@ mod tests {
     use crate::policy::testing::record;
 
     fn sample(names: &[String]) -> Secrets {
-        let (mut secrets, inspection, mut room) = (Secrets::default(), everything(), Room::default());
+        let (mut secrets, inspection, mut room) = (Secrets::default(), everything(), PeekBuffers::default());
         for name in names {
             secrets.observe(&record(name.as_bytes()), &inspection, &mut room);
         }

@@ -17,7 +17,7 @@ mod token;
 
 use std::ops::Range;
 
-use crate::rdb::peek::{Part, Room, TEXT};
+use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 pub use kinds::{Kinds, SensitiveKind};
 pub use password::FIELDS;
@@ -85,15 +85,15 @@ impl Inspection {
     }
 
     /// Looks into a key: at its name, and at the beginning of its string or hash. Evidence is made for the kinds `shown`.
-    pub fn inspect(&self, record: &Record<'_>, shown: Kinds, room: &mut Room) -> Verdict {
+    pub fn inspect(&self, record: &Record<'_>, shown: Kinds, room: &mut PeekBuffers) -> Verdict {
         let mut verdict = Verdict { shown, ..Verdict::default() };
         self.scan(beginning(record.key), &mut |seen, kind, range| {
             verdict.add(seen, kind, Place::Name, record.key, range)
         });
         if let Some(value) = record.raw.filter(|_| matches!(record.kind, Kind::String | Kind::Hash)) {
-            value.look(room, |part| match part {
-                Part::Whole(text) => self.text(text, Place::Value, &mut verdict),
-                Part::Pair(field, value) => {
+            value.peek(room, |part| match part {
+                ValuePart::String(text) => self.text(text, Place::Value, &mut verdict),
+                ValuePart::Pair(field, value) => {
                     let word = password::word(field, value, &self.fields);
                     if let Some(word) = word.filter(|_| self.kinds.has(SensitiveKind::Password)) {
                         verdict.found(SensitiveKind::Password, Place::Field, value, word);
@@ -189,7 +189,7 @@ impl Verdict {
 
 /// Names may be as long as values.
 fn beginning(name: &[u8]) -> &[u8] {
-    name.get(..TEXT).unwrap_or(name)
+    name.get(..MAX_TEXT_BYTES).unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_verdict_tells_kinds_and_masked_evidence_only() {
-        let verdict = everything().inspect(&record(b"sms:13812345678"), Kinds::ALL, &mut Room::default());
+        let verdict = everything().inspect(&record(b"sms:13812345678"), Kinds::ALL, &mut PeekBuffers::default());
         assert_eq!(verdict.evidence, [(SensitiveKind::Phone, "phone 138****5678 in the name".to_owned())]);
         assert!(verdict.found.has(SensitiveKind::Phone) && verdict.near.is_empty());
     }

@@ -12,7 +12,7 @@ pub const HEADER: usize = 8;
 
 /// What the header says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Header {
+pub struct IntsetHeader {
     /// Bytes of a number.
     pub width: u64,
     /// Numbers.
@@ -20,7 +20,7 @@ pub struct Header {
 }
 
 /// Reads the header, from a prefix of a blob that has `len` bytes in all.
-pub fn header(prefix: &[u8], len: u64, offset: u64) -> Result<Header> {
+pub fn header(prefix: &[u8], len: u64, offset: u64) -> Result<IntsetHeader> {
     let width = u64::from(u32::from_le_bytes(chunk(prefix, 0, offset)?));
     let count = u64::from(u32::from_le_bytes(chunk(prefix, 4, offset)?));
     if !matches!(width, 2 | 4 | 8) {
@@ -32,12 +32,12 @@ pub fn header(prefix: &[u8], len: u64, offset: u64) -> Result<Header> {
             format!("an intset of {len} bytes says that it has {count} numbers of {width}"),
         ));
     }
-    Ok(Header { width, count })
+    Ok(IntsetHeader { width, count })
 }
 
 /// The numbers of a whole blob.
 pub fn numbers(blob: &[u8], offset: u64) -> Result<impl Iterator<Item = i64> + '_> {
-    let Header { width, .. } = header(blob, blob.len() as u64, offset)?;
+    let IntsetHeader { width, .. } = header(blob, blob.len() as u64, offset)?;
     let width = usize::try_from(width).expect("the header was checked to say 2, 4 or 8");
     Ok(blob[HEADER..].chunks_exact(width).map(|bytes| match *bytes {
         [a, b] => i64::from(i16::from_le_bytes([a, b])),

@@ -4,7 +4,7 @@
 //! u32 bytes, u16 count (FFFF: walk), { encoding, data, backlen }*, FF
 //! ```
 
-use super::{Packed, chunk, slice};
+use super::{PackedElement, chunk, slice};
 use crate::error::{Error, Result};
 
 /// Bytes in front of the first element.
@@ -54,33 +54,34 @@ impl<'a> Elements<'a> {
         self.announced
     }
 
-    fn element(&mut self) -> Result<Option<Packed<'a>>> {
+    fn element(&mut self) -> Result<Option<PackedElement<'a>>> {
         let (blob, at, offset) = (self.blob, self.at, self.offset);
         let first = chunk::<1>(blob, at, offset)?[0];
         let here = || offset + at as u64;
-        let text =
-            |head: usize, len: usize| Ok::<_, Error>((Packed::Text(slice(blob, at + head, len, offset)?), head + len));
+        let text = |head: usize, len: usize| {
+            Ok::<_, Error>((PackedElement::Text(slice(blob, at + head, len, offset)?), head + len))
+        };
         let (element, size) = match first {
-            0x00..=0x7F => (Packed::Int(i64::from(first)), 1),
+            0x00..=0x7F => (PackedElement::Int(i64::from(first)), 1),
             0x80..=0xBF => text(1, usize::from(first & 0x3F))?,
             0xC0..=0xDF => {
                 let raw = u16::from_be_bytes(chunk(blob, at, offset)?) & 0x1FFF;
                 // 13 bits in two's complement.
                 let number = if raw < 0x1000 { i64::from(raw) } else { i64::from(raw) - 0x2000 };
-                (Packed::Int(number), 2)
+                (PackedElement::Int(number), 2)
             }
             0xE0..=0xEF => text(2, usize::from(u16::from_be_bytes(chunk(blob, at, offset)?) & 0x0FFF))?,
             0xF0 => {
                 let len = u32::from_le_bytes(chunk(blob, at + 1, offset)?);
                 text(5, usize::try_from(len).map_err(|_| Error::corrupt(here(), "an element beyond all memory"))?)?
             }
-            0xF1 => (Packed::Int(i64::from(i16::from_le_bytes(chunk(blob, at + 1, offset)?))), 3),
+            0xF1 => (PackedElement::Int(i64::from(i16::from_le_bytes(chunk(blob, at + 1, offset)?))), 3),
             0xF2 => {
                 let [a, b, c] = chunk(blob, at + 1, offset)?;
-                (Packed::Int(i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)), 4)
+                (PackedElement::Int(i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)), 4)
             }
-            0xF3 => (Packed::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
-            0xF4 => (Packed::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
+            0xF3 => (PackedElement::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
+            0xF4 => (PackedElement::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
             END if at + 1 == blob.len() => return Ok(None),
             END => return Err(Error::corrupt(here(), "the end mark of a listpack before its end")),
             _ => return Err(Error::corrupt(here(), format!("a listpack element of unknown form {first:#04x}"))),
@@ -94,7 +95,7 @@ impl<'a> Elements<'a> {
 }
 
 impl<'a> Iterator for Elements<'a> {
-    type Item = Result<Packed<'a>>;
+    type Item = Result<PackedElement<'a>>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -144,19 +145,19 @@ fn check_backlen(bytes: &[u8], size: usize, offset: u64) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn all(blob: &[u8]) -> Result<Vec<Packed<'_>>> {
+    fn all(blob: &[u8]) -> Result<Vec<PackedElement<'_>>> {
         Elements::new(blob, 0)?.collect()
     }
 
     #[test]
     fn reads_text_and_numbers() {
         let blob = b"\x0d\0\0\0\x02\0\x81\x66\x02\x81\x76\x02\xff";
-        assert_eq!(all(blob).unwrap(), [Packed::Text(b"f"), Packed::Text(b"v")]);
+        assert_eq!(all(blob).unwrap(), [PackedElement::Text(b"f"), PackedElement::Text(b"v")]);
         let numbers = [&[0x7F, 1][..], &[0xDF, 0xFF, 2], &[0xF1, 0, 0x80, 3], &[0xF2, 0xFF, 0xFF, 0xFF, 4]].concat();
         let mut blob = vec![7 + numbers.len() as u8, 0, 0, 0, 4, 0];
         blob.extend(&numbers);
         blob.push(END);
-        assert_eq!(all(&blob).unwrap(), [127, -1, -32768, -1].map(Packed::Int));
+        assert_eq!(all(&blob).unwrap(), [127, -1, -32768, -1].map(PackedElement::Int));
     }
 
     #[test]

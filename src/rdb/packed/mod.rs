@@ -11,19 +11,19 @@ use crate::error::{Error, Result};
 
 /// An element of a packed blob: text, or a number that stands for its decimal text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packed<'a> {
+pub enum PackedElement<'a> {
     /// Text.
     Text(&'a [u8]),
     /// A number.
     Int(i64),
 }
 
-impl Packed<'_> {
+impl PackedElement<'_> {
     /// Bytes of the element once it is text.
     pub fn len(&self) -> u64 {
         match *self {
-            Packed::Text(text) => text.len() as u64,
-            Packed::Int(number) => {
+            PackedElement::Text(text) => text.len() as u64,
+            PackedElement::Int(number) => {
                 let digits = number.unsigned_abs().checked_ilog10().map_or(1, |log| u64::from(log) + 1);
                 digits + u64::from(number < 0)
             }
@@ -38,8 +38,8 @@ impl Packed<'_> {
     /// The element as text.
     pub fn to_bytes(&self) -> Vec<u8> {
         match *self {
-            Packed::Text(text) => text.to_vec(),
-            Packed::Int(number) => number.to_string().into_bytes(),
+            PackedElement::Text(text) => text.to_vec(),
+            PackedElement::Int(number) => number.to_string().into_bytes(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! u32 bytes, u32 tail, u16 count (FFFF: walk), { prevlen, encoding, data }*, FF
 //! ```
 
-use super::{Packed, chunk, slice};
+use super::{PackedElement, chunk, slice};
 use crate::error::{Error, Result};
 
 /// Bytes in front of the first entry.
@@ -58,7 +58,7 @@ impl<'a> Entries<'a> {
         self.announced
     }
 
-    fn entry(&mut self) -> Result<Option<Packed<'a>>> {
+    fn entry(&mut self) -> Result<Option<PackedElement<'a>>> {
         let (blob, start, offset) = (self.blob, self.at, self.offset);
         let here = offset + start as u64;
         let first = chunk::<1>(blob, start, offset)?[0];
@@ -77,22 +77,23 @@ impl<'a> Entries<'a> {
             return Err(Error::corrupt(here, format!("a ziplist entry of {is} bytes is said to have {told}")));
         }
         let at = start + head;
-        let text =
-            |head: usize, len: usize| Ok::<_, Error>((Packed::Text(slice(blob, at + head, len, offset)?), head + len));
+        let text = |head: usize, len: usize| {
+            Ok::<_, Error>((PackedElement::Text(slice(blob, at + head, len, offset)?), head + len))
+        };
         let encoding = chunk::<1>(blob, at, offset)?[0];
         let (entry, size) = match encoding {
             0x00..=0x3F => text(1, usize::from(encoding))?,
             0x40..=0x7F => text(2, usize::from(u16::from_be_bytes(chunk(blob, at, offset)?) & 0x3FFF))?,
             0x80..=0xBF => text(5, u32::from_be_bytes(chunk(blob, at + 1, offset)?) as usize)?,
-            0xC0 => (Packed::Int(i64::from(i16::from_le_bytes(chunk(blob, at + 1, offset)?))), 3),
-            0xD0 => (Packed::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
-            0xE0 => (Packed::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
+            0xC0 => (PackedElement::Int(i64::from(i16::from_le_bytes(chunk(blob, at + 1, offset)?))), 3),
+            0xD0 => (PackedElement::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
+            0xE0 => (PackedElement::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
             0xF0 => {
                 let [a, b, c] = chunk(blob, at + 1, offset)?;
-                (Packed::Int(i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)), 4)
+                (PackedElement::Int(i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)), 4)
             }
-            0xFE => (Packed::Int(i64::from(i8::from_le_bytes(chunk(blob, at + 1, offset)?))), 2),
-            0xF1..=0xFD => (Packed::Int(i64::from(encoding & 0x0F) - 1), 1),
+            0xFE => (PackedElement::Int(i64::from(i8::from_le_bytes(chunk(blob, at + 1, offset)?))), 2),
+            0xF1..=0xFD => (PackedElement::Int(i64::from(encoding & 0x0F) - 1), 1),
             _ => {
                 let at = offset + at as u64;
                 return Err(Error::corrupt(at, format!("a ziplist entry of unknown form {encoding:#04x}")));
@@ -106,7 +107,7 @@ impl<'a> Entries<'a> {
 }
 
 impl<'a> Iterator for Entries<'a> {
-    type Item = Result<Packed<'a>>;
+    type Item = Result<PackedElement<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.blob.len() {
@@ -136,7 +137,7 @@ impl<'a> Iterator for Entries<'a> {
 mod tests {
     use super::*;
 
-    fn all(blob: &[u8]) -> Result<Vec<Packed<'_>>> {
+    fn all(blob: &[u8]) -> Result<Vec<PackedElement<'_>>> {
         Entries::new(blob, 0)?.collect()
     }
 
@@ -154,7 +155,13 @@ mod tests {
     fn reads_text_and_numbers() {
         let blob =
             ziplist(&[&[0, 0x01, b'a'], &[3, 0xF3], &[2, 0xFE, 0xFF], &[3, 0xC0, 0x2C, 0x01], &[4, 0xF0, 0, 0, 0x80]]);
-        let expected = [Packed::Text(b"a"), Packed::Int(2), Packed::Int(-1), Packed::Int(300), Packed::Int(-8_388_608)];
+        let expected = [
+            PackedElement::Text(b"a"),
+            PackedElement::Int(2),
+            PackedElement::Int(-1),
+            PackedElement::Int(300),
+            PackedElement::Int(-8_388_608),
+        ];
         assert_eq!(all(&blob).unwrap(), expected);
     }
 

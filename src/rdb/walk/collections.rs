@@ -3,7 +3,7 @@
 //! Large collections are most of the bytes of many files, and of their elements the lengths suffice: those loops pass over
 //! strings without looking at them.
 
-use super::{FieldExpiry, ModuleItem, Node, Score, Visit};
+use super::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit};
 use crate::error::{Error, Result, Within};
 use crate::rdb::cursor::Cursor;
 
@@ -46,7 +46,7 @@ pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Resu
     let mut left = members;
     while left > 0 && !visit.lengths_suffice() {
         let member = input.string().within("sorted set member")?;
-        visit.scored(member, Score::Binary(input.f64_le().within("score")?));
+        visit.scored(member, ScoreValue::Binary(input.f64_le().within("score")?));
         left -= 1;
     }
     for _ in 0..left {
@@ -64,7 +64,7 @@ pub fn walk_zset_text<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result
     let mut left = members;
     while left > 0 && !visit.lengths_suffice() {
         let member = input.string().within("sorted set member")?;
-        visit.scored(member, Score::Text(score_text(input)?));
+        visit.scored(member, ScoreValue::Text(score_text(input)?));
         left -= 1;
     }
     for _ in 0..left {
@@ -90,7 +90,7 @@ pub fn walk_quicklist<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result
     let nodes = input.count(1).within("number of list nodes")?;
     visit.count(nodes);
     for _ in 0..nodes {
-        visit.node(Node::Ziplist, input.string().within("list node")?);
+        visit.node(ListNode::Ziplist, input.string().within("list node")?);
     }
     Ok(())
 }
@@ -102,8 +102,8 @@ pub fn walk_quicklist_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Resu
     for _ in 0..nodes {
         let offset = input.offset();
         let node = match input.length().within("list node container")? {
-            1 => Node::Plain,
-            2 => Node::Listpack,
+            1 => ListNode::Plain,
+            2 => ListNode::Listpack,
             other => return Err(Error::corrupt(offset, format!("list node container {other} is not known"))),
         };
         visit.node(node, input.string().within("list node")?);

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result, Within};
 
 /// A score of a sorted set, as stored.
 #[derive(Debug, Clone, Copy)]
-pub enum Score<'a> {
+pub enum ScoreValue<'a> {
     /// In binary.
     Binary(f64),
     /// As text; the infinities and NaN as `inf`, `-inf`, `nan`.
@@ -26,7 +26,7 @@ pub enum Score<'a> {
 
 /// What a node of a quicklist holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Node {
+pub enum ListNode {
     /// A ziplist of elements.
     Ziplist,
     /// A listpack of elements.
@@ -99,7 +99,7 @@ pub trait Visit {
     fn element(&mut self, element: RawString<'_>) {}
     /// A member of a sorted set.
     #[inline]
-    fn scored(&mut self, member: RawString<'_>, score: Score<'_>) {}
+    fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {}
     /// A pair of a hash.
     #[inline]
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {}
@@ -111,7 +111,7 @@ pub trait Visit {
     fn blob(&mut self, blob: RawString<'_>) {}
     /// A node of a list.
     #[inline]
-    fn node(&mut self, node: Node, blob: RawString<'_>) {}
+    fn node(&mut self, node: ListNode, blob: RawString<'_>) {}
     /// A listpack of stream entries.
     #[inline]
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {}

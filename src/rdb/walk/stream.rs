@@ -11,7 +11,7 @@
 use super::{StreamHead, Visit};
 use crate::error::{Error, Result, Within};
 use crate::rdb::cursor::Cursor;
-use crate::rdb::string::Form;
+use crate::rdb::string::StringForm;
 
 /// Walks a stream of the given layout.
 pub fn walk_stream<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
@@ -35,14 +35,14 @@ pub fn walk_stream<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) 
 fn walk_node<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let master = input.string().within("stream node's id")?;
     let id = match master.form {
-        Form::Plain(bytes) => <&[u8; 16]>::try_from(bytes).ok(),
-        Form::Int(_) | Form::Lzf { .. } => None,
+        StringForm::Plain(bytes) => <&[u8; 16]>::try_from(bytes).ok(),
+        StringForm::Int(_) | StringForm::Lzf { .. } => None,
     };
     let blob = input.string().within("stream node")?;
     match (id, master.form) {
         (Some(id), _) => visit.stream_node(id, blob),
         // Sixteen bytes do not compress, but a writer may try; whoever wants the id will decode it.
-        (None, Form::Lzf { len: 16, .. }) => {
+        (None, StringForm::Lzf { len: 16, .. }) => {
             let mut scratch = Vec::new();
             let id = master.decode(&mut scratch).within("stream node's id")?;
             if let Ok(id) = id.try_into() {

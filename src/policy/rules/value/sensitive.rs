@@ -167,7 +167,7 @@ impl Sensitive {
 mod tests {
     use super::*;
     use crate::policy::testing::record;
-    use crate::rdb::peek::Room;
+    use crate::rdb::peek::PeekBuffers;
     use crate::report::Weight;
     use crate::units::Bytes;
 
@@ -179,7 +179,7 @@ mod tests {
 
     /// What is said of a pattern with keys of these names.
     fn judged(rule: &Sensitive, names: &[String]) -> Option<Breach> {
-        let (mut secrets, mut room) = (Secrets::default(), Room::default());
+        let (mut secrets, mut room) = (Secrets::default(), PeekBuffers::default());
         for name in names {
             secrets.observe(&record(name.as_bytes()), &rule.inspection, &mut room);
         }

@@ -1,7 +1,7 @@
 //! What a file says about itself besides its keys: who wrote it, when, and what else is in it.
 
-use super::header::Header;
-use super::scan::Item;
+use super::header::RdbHeader;
+use super::scan::FileItem;
 use super::string::RawString;
 use crate::limits;
 use crate::rdb::kind::ModuleName;
@@ -12,9 +12,9 @@ const REPEATED: [&str; 6] =
 
 /// Everything that the items between the keys tell.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct FileInfo {
     /// What the header says.
-    pub header: Header,
+    pub header: RdbHeader,
     /// Auxiliary fields in file order, without the repeated ones; no more than [`limits::MAX_AUX_FIELDS`].
     pub aux: Vec<(String, Vec<u8>)>,
     /// Lua scripts of the script cache.
@@ -29,27 +29,33 @@ pub struct About {
     pub updates: u64,
 }
 
-impl About {
+impl FileInfo {
     /// Nothing but a header so far.
-    pub fn new(header: Header) -> Self {
-        About { header, aux: Vec::new(), scripts: 0, functions: 0, modules: Vec::new(), by_slot: false, updates: 0 }
+    pub fn new(header: RdbHeader) -> Self {
+        FileInfo { header, aux: Vec::new(), scripts: 0, functions: 0, modules: Vec::new(), by_slot: false, updates: 0 }
     }
 
     /// Takes an item into account. Keys, databases and sizes tell nothing here.
-    pub fn see(&mut self, item: &Item<'_>) {
+    pub fn observe(&mut self, item: &FileItem<'_>) {
         match item {
-            Item::Aux(name, value) => self.see_aux(name, value),
-            Item::Function(_) => self.functions += 1,
-            Item::ModuleAux(name) if self.modules.len() < limits::MAX_AUX_FIELDS && !self.modules.contains(name) => {
+            FileItem::Aux(name, value) => self.observe_aux(name, value),
+            FileItem::Function(_) => self.functions += 1,
+            FileItem::ModuleAux(name)
+                if self.modules.len() < limits::MAX_AUX_FIELDS && !self.modules.contains(name) =>
+            {
                 self.modules.push(*name);
             }
-            Item::Slot(_) | Item::SlotImport => self.by_slot = true,
-            Item::Update => self.updates += 1,
-            Item::ModuleAux(_) | Item::Entry(_) | Item::Database(_) | Item::DatabaseSize(..) | Item::End => {}
+            FileItem::Slot(_) | FileItem::SlotImport => self.by_slot = true,
+            FileItem::Update => self.updates += 1,
+            FileItem::ModuleAux(_)
+            | FileItem::Key(_)
+            | FileItem::Database(_)
+            | FileItem::DatabaseSize(..)
+            | FileItem::End => {}
         }
     }
 
-    fn see_aux(&mut self, name: &RawString<'_>, value: &RawString<'_>) {
+    fn observe_aux(&mut self, name: &RawString<'_>, value: &RawString<'_>) {
         let longest = REPEATED.iter().map(|name| name.len() as u64).max().unwrap_or_default();
         let mut scratch = Vec::new();
         if name.len() <= longest
@@ -69,7 +75,7 @@ impl About {
     }
 
     /// Takes into account what a part of the file tells that follows this one.
-    pub fn join(&mut self, next: About) {
+    pub fn merge(&mut self, next: FileInfo) {
         self.aux.extend(next.aux);
         self.aux.truncate(limits::MAX_AUX_FIELDS);
         self.scripts += next.scripts;
@@ -106,9 +112,9 @@ mod tests {
 
     #[test]
     fn repeated_fields_are_counted_instead_of_listed() {
-        let mut about = About::new(Header { family: Family::Redis, version: 11 });
+        let mut about = FileInfo::new(RdbHeader { family: Family::Redis, version: 11 });
         for (name, value) in [("redis-ver", "7.2.6"), ("lua", "return 1"), ("ctime", "17"), ("slot-info", "1,2,3")] {
-            about.see(&Item::Aux(RawString::plain(name.as_bytes()), RawString::plain(value.as_bytes())));
+            about.observe(&FileItem::Aux(RawString::plain(name.as_bytes()), RawString::plain(value.as_bytes())));
         }
         assert_eq!((about.aux.len(), about.scripts, about.by_slot, about.ctime()), (2, 1, true, Some(17)));
     }
