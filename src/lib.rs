@@ -1,10 +1,31 @@
 //! Offline analysis of Redis and Valkey snapshots.
 //!
-//! One pass from bytes to facts per key, and from these to a report. Data flows one way, and no stage knows a later one:
+//! One pass from bytes to facts per key, and from these to a report.
+//!
+//! # Stages
+//!
+//! Data flows one way: a stage imports only stages above it in this list. `tests/architecture.rs` reads the list and checks
+//! all of `src` against it.
 //!
 //! ```text
-//! input ─ rdb ─ memory ─ record ─ aggregate ─ report ─ render ─ cli
-//!                           └─ pattern, policy ┘
+//! units      bytes and milliseconds
+//! limits     every cap on what a file may ask for, with its reason
+//! error      absolute offset, what was being read, what was wrong
+//! near       "did you mean" suggestions
+//! input      files, pipes, compression, containers
+//! rdb        record boundaries and a walk over values
+//! pattern    key names with their ids collapsed, and the tree of patterns
+//! mask       key names for reports that leave the machine
+//! memory     the price of a value on a given server
+//! record     the facts of one key
+//! report     plain, serialisable data
+//! policy     rules, presets, policy files
+//! aggregate  one question per file, collected over all records
+//! analyze    plan, threads, assembling of the report
+//! compare    several reports
+//! show       one key with its value
+//! render     reports, rows and values as text; never imports input, aggregate or analyze
+//! cli        flags, output, exit status
 //! ```
 //!
 //! [`analyze()`] makes a report of dump files, [`records()`] iterates over the facts of each key, [`for_each_record`] shows

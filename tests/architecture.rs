@@ -1,0 +1,256 @@
+//! Stages import earlier stages only, in the order that `src/lib.rs` documents.
+//!
+//! Every `crate::X` outside of tests is an import of the stage `X`, in `use` declarations and in paths alike, and so is a
+//! chain of `super` that reaches the crate's root. A total order of the stages excludes circles between them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::{fmt, fs};
+
+use regex::{Captures, Regex};
+
+/// Earlier stages that a stage must not know although the order would allow it: renderers read reports and records, so that
+/// no figure is computed for one format only.
+const APART: [(&str, &[&str]); 1] = [("render", &["input", "aggregate", "analyze"])];
+
+/// Imports against the order that are still there.
+const REMAINING: [(&str, &str); 1] = [("report", "policy")];
+
+/// Stages in order, as the diagram in `src/lib.rs` lists them: the first word of each line.
+fn stages(lib: &str) -> Vec<&str> {
+    let docs = lib.lines().filter_map(|line| line.strip_prefix("//!")).map(str::trim);
+    let diagram = docs.skip_while(|line| *line != "# Stages").skip_while(|line| !line.starts_with("```")).skip(1);
+    diagram.take_while(|line| *line != "```").filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+/// An import that the order forbids.
+#[derive(Debug, PartialEq, Eq)]
+struct Offence {
+    file: String,
+    line: usize,
+    stage: String,
+    imported: String,
+}
+
+impl fmt::Display for Offence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Offence { file, line, stage, imported } = self;
+        write!(f, "{file}:{line}: `{stage}` must not import `crate::{imported}`")
+    }
+}
+
+/// Checks one source file, given by its path below `src` and its text.
+fn offences(stages: &[&str], file: &str, text: &str) -> Vec<Offence> {
+    let stage = file.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+    let place = |stage: &str| stages.iter().position(|known| *known == stage);
+    let apart = APART.iter().filter(|(from, _)| *from == stage).flat_map(|(_, apart)| *apart).collect::<Vec<_>>();
+    let is_allowed = |imported: &str| match (place(stage), place(imported)) {
+        (Some(from), Some(to)) => to <= from && !apart.contains(&&imported),
+        (None, _) | (_, None) => false,
+    };
+    imports(file, &without_tests(&code(text)))
+        .into_iter()
+        .filter(|(_, imported)| !is_allowed(imported) && !REMAINING.contains(&(stage, imported)))
+        .map(|(line, imported)| Offence { file: file.to_owned(), line, stage: stage.to_owned(), imported })
+        .collect()
+}
+
+/// The text of a source file with blanks for comments, strings and characters, line by line as it was.
+fn code(text: &str) -> String {
+    static LITERALS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(concat!(
+            r###"(?s)//[^\n]*|/\*.*?\*/|b?r##".*?"##|b?r#".*?"#|b?r"[^"]*"|b?"(?:\\.|[^"\\])*""###,
+            r"|b?'(?:\\(?:x..|u\{[^}]*\}|.)|[^'\\])'",
+        ))
+        .unwrap()
+    });
+    let blanks = |found: &Captures<'_>| found[0].replace(|c: char| c != '\n', " ");
+    LITERALS.replace_all(text, blanks).into_owned()
+}
+
+/// Blanks for the items that are compiled for tests only.
+fn without_tests(code: &str) -> String {
+    let mut left = code.to_owned();
+    while let Some(start) = left.find("#[cfg(test)]") {
+        let end = start + item_length(&left[start..]);
+        let blank = left[start..end].replace(|c: char| c != '\n', " ");
+        left.replace_range(start..end, &blank);
+    }
+    left
+}
+
+/// Length of the item that `code` starts with: up to its semicolon, or to the end of its first block.
+fn item_length(code: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, byte) in code.bytes().enumerate() {
+        match byte {
+            b';' if depth == 0 => return at + 1,
+            b'{' => depth += 1,
+            b'}' if depth <= 1 => return at + 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    code.len()
+}
+
+/// Modules in files of their own that `code` declares for tests only.
+fn test_modules(code: &str) -> Vec<String> {
+    static DECLARED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;").unwrap());
+    DECLARED.captures_iter(code).map(|found| found[1].to_owned()).collect()
+}
+
+/// The top-level names that a file imports, each with its line.
+fn imports(file: &str, code: &str) -> Vec<(usize, String)> {
+    static PATH: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b(?:crate|super(?:\s*::\s*super)*)\s*::\s*(\w+|\{)").unwrap());
+    let mut found = Vec::new();
+    for import in PATH.captures_iter(code) {
+        let (whole, name) = (import.get(0).unwrap(), import.get(1).unwrap());
+        let supers = whole.as_str().matches("super").count() - usize::from(name.as_str() == "super");
+        // `super` in a stage's own file or `mod.rs` is the root of the crate.
+        if supers > 0 && supers < depth(file) {
+            continue;
+        }
+        let line = 1 + code[..whole.start()].matches('\n').count();
+        let names = match name.as_str() {
+            "{" => first_names(&code[name.end()..]),
+            name => vec![name.to_owned()],
+        };
+        found.extend(names.into_iter().map(|name| (line, name)));
+    }
+    found
+}
+
+/// The first name of each path in a list that ends with a brace: `a::{b, c}, d}` has `a` and `d`.
+fn first_names(list: &str) -> Vec<String> {
+    let (mut depth, mut names, mut name) = (0, Vec::new(), String::new());
+    for c in list.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => names.push(std::mem::take(&mut name)),
+            _ if depth == 0 => name.push(c),
+            _ => {}
+        }
+        if c == '}' && depth == 0 && !names.is_empty() && name.is_empty() {
+            break;
+        }
+    }
+    let first = |path: String| path.split("::").next().unwrap_or_default().trim().to_owned();
+    names.into_iter().map(first).filter(|name| !name.is_empty()).collect()
+}
+
+/// How many modules a file is below the root of the crate.
+fn depth(file: &str) -> usize {
+    file.split('/').filter(|part| *part != "mod.rs").count()
+}
+
+/// All source files below a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The folder of a file's submodules: `a/b.rs` and `a/b/mod.rs` have theirs in `a/b`.
+fn submodules(file: &Path) -> PathBuf {
+    if file.ends_with("mod.rs") { file.with_file_name("") } else { file.with_extension("") }
+}
+
+#[test]
+fn stages_import_earlier_stages_only() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let lib = fs::read_to_string(root.join("lib.rs")).unwrap();
+    let stages = stages(&lib);
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let texts: Vec<_> = files.iter().map(|file| (file, fs::read_to_string(file).unwrap())).collect();
+    let tests: BTreeSet<PathBuf> = texts
+        .iter()
+        .flat_map(|(file, text)| test_modules(&code(text)).into_iter().map(|name| submodules(file).join(name)))
+        .collect();
+    let is_test = |file: &Path| file.ancestors().any(|above| tests.contains(&above.with_extension("")));
+    let is_root = |file: &Path| file == root.join("lib.rs") || file == root.join("main.rs");
+    let found: Vec<_> = texts
+        .iter()
+        .filter(|(file, _)| !is_test(file) && !is_root(file))
+        .flat_map(|(file, text)| offences(&stages, file.strip_prefix(&root).unwrap().to_str().unwrap(), text))
+        .map(|offence| offence.to_string())
+        .collect();
+    assert!(found.is_empty(), "the order of stages is in src/lib.rs:\n{}", found.join("\n"));
+}
+
+#[test]
+fn every_stage_has_a_place_in_the_order() {
+    let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let stages = stages(&lib);
+    let modules = Regex::new(r"(?m)^(?:pub(?:\([^)]*\))? )?mod (\w+);").unwrap();
+    let modules: BTreeSet<_> = modules.captures_iter(&lib).map(|found| found[1].to_owned()).collect();
+    assert_eq!(stages.len(), stages.iter().collect::<BTreeSet<_>>().len(), "a stage is listed twice");
+    assert_eq!(stages.iter().map(|&stage| stage.to_owned()).collect::<BTreeSet<_>>(), modules);
+}
+
+#[test]
+fn an_import_of_a_later_stage_is_found_with_its_line() {
+    let check = |file: &str, text: &str| offences(&["rdb", "record", "analyze", "render"], file, text);
+    let offence = |file: &str, line, stage: &str, imported: &str| Offence {
+        file: file.to_owned(),
+        line,
+        stage: stage.to_owned(),
+        imported: imported.to_owned(),
+    };
+    let later = "//! Walks.\n\nuse std::fmt;\nuse crate::record::{Kind, Record};\n";
+    assert_eq!(check("rdb/walk/mod.rs", later), [offence("rdb/walk/mod.rs", 4, "rdb", "record")]);
+    assert_eq!(check("render/rows.rs", later), []);
+    let inline = "fn f() -> crate::rdb::Kind {\n    crate :: render::show()\n}\n";
+    assert_eq!(check("record.rs", inline), [offence("record.rs", 2, "record", "render")]);
+    let listed = "use crate::{rdb::{a, b}, analyze, record::c};\n";
+    assert_eq!(check("record.rs", listed), [offence("record.rs", 1, "record", "analyze")]);
+    assert_eq!(check("render/a.rs", listed), [offence("render/a.rs", 1, "render", "analyze")]);
+    let by_super = "use super::analyze::x;\nuse super::super::render::y;\n";
+    assert_eq!(check("record.rs", by_super)[0], offence("record.rs", 1, "record", "analyze"));
+    assert_eq!(check("rdb/scan.rs", by_super), [offence("rdb/scan.rs", 2, "rdb", "render")]);
+    assert_eq!(check("unlisted.rs", "use crate::rdb;\n"), [offence("unlisted.rs", 1, "unlisted", "rdb")]);
+    assert_eq!(
+        offence("rdb/scan.rs", 2, "rdb", "render").to_string(),
+        "rdb/scan.rs:2: `rdb` must not import `crate::render`"
+    );
+}
+
+#[test]
+fn comments_texts_and_tests_import_nothing() {
+    let text = r##"
+/// See [`crate::render`]. /* crate::render */
+const TEXT: &str = "crate::render \" crate::render";
+const RAW: &str = r#"crate::render"#;
+const QUOTE: char = '"'; // crate::render
+fn lifetime<'a>(text: &'a str) -> &'a str { text }
+#[cfg(test)]
+use crate::render::a;
+#[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
+mod tests {
+    use crate::render::b;
+    fn c() { crate::render::d() }
+}
+fn after() { crate::render::found() }
+"##;
+    let found: Vec<_> = offences(&["rdb", "render"], "rdb/scan.rs", text).iter().map(|offence| offence.line).collect();
+    assert_eq!(found, [16]);
+    assert_eq!(test_modules(&code(text)), ["samples"]);
+}
+
+#[test]
+fn the_order_is_read_from_the_documentation() {
+    let lib = "//! Text.\n//!\n//! # Stages\n//!\n//! ```text\n//! units   bytes\n//! rdb     the format\n//! ```\n//! more\n";
+    assert_eq!(stages(lib), ["units", "rdb"]);
+}
