@@ -52,7 +52,7 @@ ROUNDS = [
 ]
 SHOWN = 20
 
-# As in tests/memory.rs: what a key of many elements that draws lots may be off, and what all such keys together.
+# As in tests/it/memory.rs: what a key of many elements that draws lots may be off, and what all such keys together.
 MANY = 100
 TOLERANCE = 0.02
 BUCKETS = 3 * 64

@@ -2,9 +2,8 @@
 //!
 //! A profile writes one key when it is asked for one; this module asks until the dump is large enough. What is costly to make,
 //! as compressed values are, comes from a pool that is made once, so that a dump of a gigabyte takes some seconds.
-//!
-//! Several programs share this, each its own part, so the rest is unused there.
-#![allow(dead_code)]
+
+#![allow(dead_code, reason = "two benches and the tests share this module; each uses only a part of it")]
 
 mod packed;
 mod profiles;

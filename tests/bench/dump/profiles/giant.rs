@@ -2,11 +2,11 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::random::Random;
+use super::super::text::{Noise, name};
+use super::super::writer::Writer;
 use super::small::Small;
 use super::{Keys, Scale, code};
-use crate::dump::random::Random;
-use crate::dump::text::{Noise, name};
-use crate::dump::writer::Writer;
 
 /// Small keys in front of each giant.
 const BETWEEN: u64 = 5;

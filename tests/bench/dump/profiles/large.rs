@@ -2,10 +2,10 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::random::Random;
+use super::super::text::{Noise, document, name};
+use super::super::writer::{Writer, compressed};
 use super::{Keys, Scale, code};
-use crate::dump::random::Random;
-use crate::dump::text::{Noise, document, name};
-use crate::dump::writer::{Writer, compressed};
 
 const SMALLEST: u64 = 1 << 10;
 const LARGEST: u64 = 1 << 20;

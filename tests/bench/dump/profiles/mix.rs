@@ -2,11 +2,11 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::random::Random;
+use super::super::writer::Writer;
 use super::packed::Packed;
 use super::tables::Tables;
 use super::{Keys, Scale};
-use crate::dump::random::Random;
-use crate::dump::writer::Writer;
 
 pub struct Mix {
     packed: Packed,

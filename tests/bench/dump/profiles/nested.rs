@@ -5,10 +5,10 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::random::Random;
+use super::super::text::{Noise, digits, name};
+use super::super::writer::{Writer, length, string};
 use super::{Keys, code};
-use crate::dump::random::Random;
-use crate::dump::text::{Noise, digits, name};
-use crate::dump::writer::{Writer, length, string};
 
 /// Records inside of a value.
 const FEWEST: u64 = 100;

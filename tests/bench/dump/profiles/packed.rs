@@ -4,12 +4,12 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::packed::{Listpack, intset};
+use super::super::random::Random;
+use super::super::text::{Noise, digits, name, word};
+use super::super::writer::{Writer, compressed, length};
 use super::code::{self, HASH_LISTPACK, INTSET, QUICKLIST, SET_LISTPACK, ZSET_LISTPACK};
 use super::{Keys, Scale};
-use crate::dump::packed::{Listpack, intset};
-use crate::dump::random::Random;
-use crate::dump::text::{Noise, digits, name, word};
-use crate::dump::writer::{Writer, compressed, length};
 
 /// Values made of each kind.
 const POOL: u64 = 4096;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::random::Random;
+use super::super::text::{Noise, name};
+use super::super::writer::{self, Writer};
 use super::{Keys, code};
-use crate::dump::random::Random;
-use crate::dump::text::{Noise, name};
-use crate::dump::writer::{self, Writer};
 
 /// Multiplies the count of keys, so that ids come in no order, as from a server's table, and each once.
 const SCATTER: u64 = 2_654_435_761;

@@ -2,12 +2,12 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::packed::Listpack;
+use super::super::random::Random;
+use super::super::text::{Noise, document, name, word};
+use super::super::writer::{Writer, compressed};
 use super::code::{HASH, QUICKLIST, SET, ZSET};
 use super::{Keys, Scale};
-use crate::dump::packed::Listpack;
-use crate::dump::random::Random;
-use crate::dump::text::{Noise, document, name, word};
-use crate::dump::writer::{Writer, compressed};
 
 /// Elements of the smallest and of the largest collection.
 const FEWEST: u64 = 600;

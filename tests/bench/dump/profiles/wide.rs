@@ -6,10 +6,10 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::random::Random;
+use super::super::text::{Noise, spell};
+use super::super::writer::Writer;
 use super::{Keys, code};
-use crate::dump::random::Random;
-use crate::dump::text::{Noise, spell};
-use crate::dump::writer::Writer;
 
 pub struct Wide {
     noise: Noise,

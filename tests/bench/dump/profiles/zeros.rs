@@ -3,11 +3,11 @@
 
 use std::io::{self, Seek, Write};
 
+use super::super::random::Random;
+use super::super::text::{Noise, name};
+use super::super::writer::Writer;
 use super::Keys;
 use super::code;
-use crate::dump::random::Random;
-use crate::dump::text::{Noise, name};
-use crate::dump::writer::Writer;
 
 const SMALLEST: u64 = 16;
 const LARGEST: u64 = 8 << 20;

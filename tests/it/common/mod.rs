@@ -1,9 +1,11 @@
-//! What several test programs share. Each uses its own part, so the rest is unused there.
-#![allow(dead_code)]
+//! Helpers that several test modules share.
 
 pub mod dump;
+pub mod golden;
 pub mod measured;
+pub mod page;
 pub mod program;
+pub mod reports;
 pub mod truth;
 
 use std::fs;

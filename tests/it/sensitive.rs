@@ -1,12 +1,11 @@
 //! `--inspect-values`: secrets and personal data are found in every form that they are stored in, and shown by nobody.
 
-mod common;
-
 use std::time::Duration;
 
-use common::dump::Dump;
-use common::program::{rdblens, run, run_within, text};
 use serde_json::{Value, json};
+
+use crate::common::dump::Dump;
+use crate::common::program::{rdblens, run, run_within, text};
 
 const PHONE: &str = "13812345678";
 const ID_CARD: &str = "11010519491231002X";

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rdblens::policy::{presets, registry};
 use rdblens::render::rules::severities;
 
-const PAGE: &str = include_str!("../docs/standards.md");
+const PAGE: &str = include_str!("../../docs/standards.md");
 
 /// The headings of the originals, as they write them but for marks of form.
 const HEADINGS: [(&str, &[&str]); 5] = [

@@ -1,22 +1,14 @@
 //! Whole reports through every renderer, held against golden files.
 
-#[path = "common/golden.rs"]
-mod golden;
-#[path = "common/odd_reports.rs"]
-mod odd;
-#[path = "common/sample_report.rs"]
-mod sample;
-#[path = "common/sample_baseline.rs"]
-mod sample_baseline;
-#[path = "common/what_if_report.rs"]
-mod what_if;
-
 use std::collections::BTreeSet;
 
 use rdblens::render::csv::Section;
 use rdblens::render::{Format, Lang, TableOptions, key_text};
 use rdblens::report::Report;
 use serde_json::Value;
+
+use crate::common::golden;
+use crate::common::reports::{odd, sample, what_if};
 
 fn render(report: &Report, format: Format, table: TableOptions) -> String {
     let mut out = Vec::new();
@@ -328,7 +320,7 @@ fn every_json_field_is_documented_and_every_documented_field_exists() {
     for report in [sample::full(), what_if::asked()] {
         collect_fields(&serde_json::from_str(&json(&report)).unwrap(), &mut fields);
     }
-    let documented: BTreeSet<String> = include_str!("../docs/report-schema.md")
+    let documented: BTreeSet<String> = include_str!("../../docs/report-schema.md")
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
         .map(|(name, _)| name.to_owned())

@@ -2,7 +2,7 @@
 //! expiries are those that we find, its values those that our own visitor makes of the same bytes; and the values that it
 //! cannot decode have as many elements as we count.
 //!
-//! `cargo test --test witness -- --nocapture` tells the dumps that it cannot read, and why.
+//! `cargo test --test it witness:: -- --nocapture` tells the dumps that it cannot read, and why.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,17 +1,16 @@
 //! The rules about a whole snapshot on real dumps: what breaks each of them, and what does not; exemptions; baselines.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use common::program::{rdblens, run, testdata, text};
 use rdblens::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::report::{Finding, Report, Stored};
 use rdblens::units::Millis;
 use serde_json::Value as Json;
+
+use crate::common::program::{rdblens, run, testdata, text};
 
 fn shop() -> PathBuf {
     testdata().join("dumps/shop.rdb")

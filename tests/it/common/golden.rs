@@ -1,11 +1,10 @@
-//! Golden files: what a program is expected to write, byte for byte, in `testdata/golden`.
+//! Golden files: the expected output, byte for byte, in `testdata/golden`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test` writes them anew; read the difference before you commit it. Use it with
-//! `#[path = "common/golden.rs"] mod golden;`.
+//! `UPDATE_GOLDEN=1 cargo test` renews them; read the diff before committing.
 
 use std::path::Path;
 
-/// Holds `actual` against `testdata/golden/<name>`, or renews that file when `UPDATE_GOLDEN` is set.
+/// Compares `actual` with `testdata/golden/<name>`, or renews that file when `UPDATE_GOLDEN` is set.
 #[track_caller]
 pub fn check(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/golden").join(name);

@@ -1,12 +1,9 @@
 //! Every command that writes for people speaks both languages; what is for programs is the same in either.
 
-mod common;
-#[path = "common/golden.rs"]
-mod golden;
-
 use std::path::Path;
 
-use common::program::{rdblens, run};
+use crate::common::golden;
+use crate::common::program::{rdblens, run};
 
 const SHOP: &str = "testdata/dumps/shop.rdb";
 const SMALL: &str = "testdata/hostile/valid-prefixes.rdb";

@@ -5,25 +5,24 @@
 //! byte; where the server draws lots (levels of skiplists, places in tables of buckets) we must be near. Two draws may
 //! agree by chance: the column `twice` counts all keys whose two figures are the same, `exact` those that are fixed.
 //!
-//! The tables of docs/memory-model.md are made here: `UPDATE_GOLDEN=1 RDBLENS_CORPUS=../shared/corpus cargo test --release
-//! --test memory` renews them, and a run over the same folders without it holds them against what was measured.
+//! The tables of docs/memory-model.md are made here: `UPDATE_GOLDEN=1 RDBLENS_CORPUS=../shared/corpus cargo test --profile ci
+//! --test it memory::` renews them, and a run over the same folders without it holds them against what was measured.
 //!
 //! A folder whose `server.json` has `loaded_by` (such as `redis-7.0`) was loaded by another server than wrote it.
 //! `RDBLENS_SHOW=50` prints more of what was missed.
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use common::measured::{Dump, Tables, share};
 use data_encoding::BASE64;
 use rdblens::memory::{Allocator, Measured, Meter, Model, Server, ServerConfig, ServerFamily};
 use rdblens::rdb::cursor::Cursor;
 use rdblens::rdb::header::RdbHeader;
 use rdblens::rdb::scan::{FileItem, ScanState, Scanner};
 use rdblens::record::Kind;
+
+use crate::common::measured::{Dump, Tables, share};
 
 /// A server's answers about one key.
 #[derive(Debug)]

@@ -1,5 +1,4 @@
 //! `keys --format parquet`: the same rows as NDJSON has, with types, read back by a reader of its own.
-#![cfg(feature = "parquet")]
 
 use std::fs;
 use std::io::Write;

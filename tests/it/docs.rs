@@ -1,5 +1,5 @@
 //! What the documents show is what the program prints: every command in a `console` block is run, and the lines below it
-//! are held against its output. `UPDATE_GOLDEN=1 cargo test --test docs` renews them; read what changed before committing.
+//! are held against its output. `UPDATE_GOLDEN=1 cargo test --test it docs::` renews them; read what changed before committing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,17 +3,16 @@
 //! Goes over `testdata/corpus`, or over the folders below `RDBLENS_CORPUS` when that is set. With `-- --nocapture` it
 //! prints a line a folder, with the share of keys whose memory is predicted to the byte (for information).
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use common::program::{rdblens, run, run_with_input, testdata, text};
-use common::truth::{Folder, Place, Truth};
 use data_encoding::BASE64;
 use serde::Deserialize;
+
+use crate::common::program::{rdblens, run, run_with_input, testdata, text};
+use crate::common::truth::{Folder, Place, Truth};
 
 /// A row of `rdblens keys`.
 #[derive(Debug, Deserialize, PartialEq)]

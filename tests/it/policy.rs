@@ -5,9 +5,10 @@
 //! `+` for should, `-` for hint. Names are held against the rules about names (`key.*`), values against those about size
 //! (`big.*`), so a rule of another group that is added later changes no line here.
 
-mod common;
+mod lifetime;
+mod snapshot;
+mod values;
 
-use common::program::testdata;
 use rdblens::analyze::{BigLimits, Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::pattern::PatternBuf;
 use rdblens::pattern::classify::Classifier;
@@ -17,6 +18,8 @@ use rdblens::record::Kind::{self, Hash, List, Set, Stream, String as Text, Zset}
 use rdblens::record::{Encoding, Record};
 use rdblens::report::Report;
 use rdblens::units::{Bytes, Millis};
+
+use crate::common::program::testdata;
 
 struct Preset {
     checks: Checks,

@@ -1,4 +1,4 @@
-//! `docs/rules.md` is what the registry says of every rule. `UPDATE_GOLDEN=1 cargo test --test rules` writes it anew.
+//! `docs/rules.md` is what the registry says of every rule. `UPDATE_GOLDEN=1 cargo test --test it rules::` writes it anew.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,21 +1,14 @@
 //! A stored report is as good as the dump: read back and written again it gives the same bytes in every form.
 
-mod common;
-#[path = "common/odd_reports.rs"]
-mod odd;
-#[path = "common/sample_report.rs"]
-mod sample;
-#[path = "common/sample_baseline.rs"]
-mod sample_baseline;
-#[path = "common/what_if_report.rs"]
-mod what_if;
-
 use std::fs;
 use std::path::Path;
 
-use common::program::{rdblens, run, run_with_input};
 use rdblens::render::{Format, Lang, TableOptions};
 use rdblens::report::Report;
+
+use crate::common::dumps;
+use crate::common::program::{rdblens, run, run_with_input};
+use crate::common::reports::{odd, sample, what_if};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
 
@@ -111,7 +104,7 @@ fn analyze(inputs: &[&Path], change: impl FnOnce(&mut rdblens::analyze::Plan)) -
 #[test]
 fn every_dump_is_written_the_same_from_its_stored_report() {
     let mut reports = 0;
-    for dump in common::dumps() {
+    for dump in dumps() {
         let Some(report) = analyze(&[&dump], |_| ()) else { continue };
         assert_alike(&report, &stored(&report), &dump.display().to_string());
         reports += 1;

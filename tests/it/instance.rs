@@ -4,15 +4,14 @@
 //! `-- --nocapture`. The corpora are small: what an empty server takes beyond its start-up memory is a few per cent of
 //! them. It is the same whatever they hold, so that is what is asserted; `.ci/live_instance.py` has large ones.
 
-mod common;
-
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use common::program::{rdblens, run, testdata, text};
-use common::truth::Folder;
 use serde_json::Value;
+
+use crate::common::program::{rdblens, run, testdata, text};
+use crate::common::truth::Folder;
 
 /// What servers take beyond `used_memory_startup` and the figures of their keys: buffers, Lua, functions.
 const EMPTY: RangeInclusive<i64> = 40_000..=200_000;

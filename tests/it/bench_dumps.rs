@@ -1,6 +1,6 @@
 //! The dumps that rdblens is measured with, small ones of every profile: what is measured has to be right first.
 
-#[path = "bench/dump/mod.rs"]
+#[path = "../bench/dump/mod.rs"]
 mod dump;
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
 use rdblens::report::CheckVerdict;
 use rdblens::report::{Checksum, Report};
 
-use dump::{Options, Profile, Scale, Tally};
+use self::dump::{Options, Profile, Scale, Tally};
 
 const MADE_AT: u64 = 1_767_225_600;
 

@@ -1,8 +1,6 @@
 //! `rdblens show` as scripts see it.
 
-mod common;
-
-use common::program::{rdblens, run, testdata, text};
+use crate::common::program::{rdblens, run, testdata, text};
 
 fn show(input: &str, key: &str, more: &[&str]) -> (Option<i32>, String) {
     let output = run(rdblens().arg("show").arg(testdata().join(input)).arg(key).args(more));

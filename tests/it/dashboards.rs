@@ -1,17 +1,6 @@
 //! The dashboards of `docs/dashboards` ask for nothing that a report does not have: metrics and labels are those of the
 //! textfile, paths those of the JSON Schema and of a whole report.
 
-#[allow(dead_code)]
-#[path = "common/odd_reports.rs"]
-mod odd;
-#[path = "common/sample_report.rs"]
-mod sample;
-#[path = "common/sample_baseline.rs"]
-mod sample_baseline;
-#[allow(dead_code)]
-#[path = "common/what_if_report.rs"]
-mod what_if;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -20,6 +9,8 @@ use rdblens::render::schema::Described;
 use rdblens::render::{Format, TableOptions};
 use rdblens::report::Report;
 use serde_json::Value;
+
+use crate::common::reports::{sample, what_if};
 
 /// What comes with a scrape, and what users are told to add with `--label`.
 const FOREIGN_LABELS: [&str; 2] = ["instance", "snapshot"];

@@ -3,7 +3,7 @@
 use rdblens::report::*;
 use rdblens::units::{Bytes, Millis};
 
-use crate::sample;
+use super::sample;
 
 /// A snapshot without a key.
 pub fn empty() -> Report {

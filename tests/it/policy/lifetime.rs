@@ -1,12 +1,11 @@
 //! The rules about lifetimes and streams on dumps of real servers: each is broken somewhere and kept somewhere, and its
 //! counts are those that the rows of `keys` give.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::program::{rdblens, run, testdata};
 use serde_json::Value;
+
+use crate::common::program::{rdblens, run, testdata};
 
 /// What breaks a rule of one setting: keys and their memory.
 type Weight = (u64, u64);

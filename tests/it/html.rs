@@ -1,26 +1,16 @@
 //! The HTML report: well formed, bounded, and untouched by the names in it. `.ci/html_check` opens it in a browser.
 
-#[path = "common/golden.rs"]
-mod golden;
-#[path = "common/odd_reports.rs"]
-mod odd;
-#[path = "common/page.rs"]
-mod page;
-#[path = "common/sample_report.rs"]
-mod sample;
-#[path = "common/sample_baseline.rs"]
-mod sample_baseline;
-#[path = "common/what_if_report.rs"]
-mod what_if;
-
 use std::collections::BTreeSet;
 
 use data_encoding::BASE64;
-use page::Page;
 use rdblens::render::{HtmlRenderer, Lang, Renderer, key_text};
 use rdblens::report::{AuxField, Key, PrefixNode, Report};
 use rdblens::units::Bytes;
 use sha2::{Digest, Sha256};
+
+use crate::common::golden;
+use crate::common::page::Page;
+use crate::common::reports::{odd, sample, what_if};
 
 fn html(report: &Report, lang: Lang) -> String {
     let mut out = Vec::new();

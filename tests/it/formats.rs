@@ -1,19 +1,12 @@
 //! Names that strangers chose break no form: Markdown, lists and Prometheus' files stay what their readers take.
 
-#[path = "common/odd_reports.rs"]
-mod odd;
-#[path = "common/sample_report.rs"]
-mod sample;
-#[path = "common/sample_baseline.rs"]
-mod sample_baseline;
-#[path = "common/what_if_report.rs"]
-mod what_if;
-
 use std::collections::BTreeSet;
 
 use rdblens::render::csv::Section;
 use rdblens::render::{Format, Lang, PrometheusRenderer, Renderer, TableOptions, key_text};
 use rdblens::report::{Key, Report};
+
+use crate::common::reports::{odd, sample, what_if};
 
 /// What is put in place of every name.
 const HOSTILE: [&[u8]; 16] = [
@@ -235,7 +228,7 @@ fn markdown_is_in_the_language_asked_for() {
 
 #[test]
 fn every_list_and_metric_is_documented() {
-    let page = include_str!("../docs/formats.md");
+    let page = include_str!("../../docs/formats.md");
     for section in Section::ALL {
         let columns: Vec<String> = section.columns().iter().map(|column| format!("`{column}`")).collect();
         let row = format!("| `{}` | {} | {} |", section.name(), section.what(), columns.join(" "));

@@ -1,17 +1,16 @@
 //! Damaged and odd files: each ends in the verdict written beside it, fast, and never in a panic.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use common::program::{rdblens, run_within, testdata, text};
 use rdblens::analyze::Unwatched;
 use rdblens::analyze::check::check;
 use rdblens::analyze::plan::ReadPlan;
 use rdblens::report::CheckVerdict;
 use serde::Deserialize;
+
+use crate::common::program::{rdblens, run_within, testdata, text};
 
 /// What `testdata/make_hostile.py` expects of a file.
 #[derive(Debug, Deserialize)]

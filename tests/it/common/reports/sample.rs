@@ -1,12 +1,11 @@
 //! Reports made by hand, with every section in use and names that mean harm.
 
-#[path = "sample_findings.rs"]
-mod sample_findings;
-
 use rdblens::policy::wording::Wording;
 use rdblens::record::{Encoding, Kind};
 use rdblens::report::*;
 use rdblens::units::{Bytes, Millis};
+
+use super::{baseline, findings};
 
 const CTIME: i64 = 1_795_231_668;
 const MINUTE: i64 = 60_000;
@@ -91,12 +90,12 @@ pub fn sound() -> Report {
         },
         expiry: expiry(),
         naming: naming(),
-        findings: Findings { baseline: Some(crate::sample_baseline::baseline()), ..sample_findings::findings() },
+        findings: Findings { baseline: Some(baseline::baseline()), ..findings::findings() },
         prefixes: prefixes(),
         patterns: patterns(),
         idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),
         freq: Some(Freq { keys: 3, classes: vec![freq(0, 0, 1), freq(1, 9, 0), freq(10, 255, 2)] }),
-        growth: Some(crate::sample_baseline::growth(CTIME, 1_234_567, Bytes(TOTAL))),
+        growth: Some(baseline::growth(CTIME, 1_234_567, Bytes(TOTAL))),
         slots: Some(slots()),
         streams: Some(streams()),
         what_if: None,

@@ -1,23 +1,16 @@
 //! The published JSON Schemas are those of the types, and everything that is written keeps them.
 
-mod common;
-#[path = "common/odd_reports.rs"]
-mod odd;
-#[path = "common/sample_report.rs"]
-mod sample;
-#[path = "common/sample_baseline.rs"]
-mod sample_baseline;
-#[path = "common/what_if_report.rs"]
-mod what_if;
-
 use std::fs;
 use std::path::Path;
 
-use common::program::{rdblens, run};
 use jsonschema::Validator;
 use rdblens::render::schema::Described;
 use rdblens::report::Report;
 use serde_json::Value;
+
+use crate::common::dumps;
+use crate::common::program::{rdblens, run};
+use crate::common::reports::{odd, sample, what_if};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -68,7 +61,7 @@ fn reports_of_all_dumps_are_valid() {
     let validator = validator(Described::Report);
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     let mut reports = 0;
-    for dump in common::dumps() {
+    for dump in dumps() {
         let Ok(report) = analyze(&[dump.to_str().unwrap()], &plan, &Unwatched) else { continue };
         assert_valid(&validator, &serde_json::to_value(report).unwrap(), &dump.display().to_string());
         reports += 1;

@@ -4,7 +4,7 @@ use rdblens::record::Kind;
 use rdblens::report::*;
 use rdblens::units::Bytes;
 
-use crate::{odd, sample};
+use super::{odd, sample};
 
 const MIB: u64 = 1 << 20;
 

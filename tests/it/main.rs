@@ -1,0 +1,35 @@
+//! Integration tests, all in one binary so that the library is linked once.
+//!
+//! One module per subject: `cargo test --test it rules::` runs that of rules. Helpers are in `common`.
+
+mod common;
+
+mod bench_dumps;
+mod cli;
+mod compare;
+mod corpus;
+mod dashboards;
+mod dictionary;
+mod division;
+mod docs;
+mod formats;
+mod hostile;
+mod html;
+mod instance;
+mod lang;
+mod manual;
+mod mask;
+mod memory;
+mod parallel;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod policy;
+mod render;
+mod rules;
+mod schema;
+mod sensitive;
+mod show;
+mod standards;
+mod stored;
+mod what_if;
+mod witness;
