@@ -1,15 +1,15 @@
-//! How long keys have not been used, or how often they are, in dumps that tell.
+//! Time since the last use of keys, in dumps that record it (LRU policies).
 
 use super::Aggregate;
 use super::parts::Tally;
 use crate::record::Record;
-use crate::report::{self, FreqClass, IdleClass};
+use crate::report::{self, IdleClass};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// The classes of idle time that have an upper end, each with the seconds that a key of it stays below.
+/// Classes of idle time with an upper end, each with its limit in seconds (exclusive).
 const IDLE_BELOW: [(&str, u64); 9] = [
     ("< 1 min", MINUTE),
     ("< 10 min", 10 * MINUTE),
@@ -21,33 +21,19 @@ const IDLE_BELOW: [(&str, u64); 9] = [
     ("< 90 days", 90 * DAY),
     ("< 1 year", 365 * DAY),
 ];
-/// The class behind these.
+/// The class without an upper end.
 const IDLE_OPEN: &str = "> 1 year";
 
-/// The lowest counter of each class. A new key starts at 5, and the counter is logarithmic: with the server's
-/// defaults 10 stands for about a hundred uses, 255 for a million.
-const FREQ_FROM: [u8; 9] = [0, 1, 5, 6, 10, 20, 50, 100, 255];
-
-/// Keys by the time since their last use (LRU policies) and by their use counter (LFU policies).
+/// Keys by the time since their last use.
 #[derive(Debug, Clone, Default)]
-pub struct Usage {
-    idle: [Tally; IDLE_BELOW.len() + 1],
-    freq: [Tally; FREQ_FROM.len()],
+pub struct IdleTimes {
+    classes: [Tally; IDLE_BELOW.len() + 1],
 }
 
-impl Usage {
-    /// Nothing yet.
-    pub fn new() -> Self {
-        Usage::default()
-    }
-
-    /// The report's two sections; each is there when a key carries what it is about.
-    pub fn finish(self) -> (Option<report::Idle>, Option<report::Freq>) {
-        (self.finish_idle(), self.finish_freq())
-    }
-
-    fn finish_idle(&self) -> Option<report::Idle> {
-        let keys = counted(&self.idle)?;
+impl IdleTimes {
+    /// Returns the report's section, or `None` if no key records an idle time.
+    pub fn finish(self) -> Option<report::Idle> {
+        let keys = self.classes.iter().map(|tally| tally.keys).sum();
         let names = IDLE_BELOW.into_iter().map(|(idle, below)| (idle, Some(below))).chain([(IDLE_OPEN, None)]);
         let class = |((idle, below_s), tally): ((&'static str, Option<u64>), &Tally)| IdleClass {
             idle: idle.into(),
@@ -55,40 +41,21 @@ impl Usage {
             keys: tally.keys,
             memory: tally.memory,
         };
-        Some(report::Idle { keys, classes: names.zip(&self.idle).map(class).collect() })
-    }
-
-    fn finish_freq(&self) -> Option<report::Freq> {
-        let keys = counted(&self.freq)?;
-        let ends = FREQ_FROM.iter().skip(1).map(|next| next - 1).chain([u8::MAX]);
-        let class =
-            |((&from, to), tally): ((&u8, u8), &Tally)| FreqClass { from, to, keys: tally.keys, memory: tally.memory };
-        Some(report::Freq { keys, classes: FREQ_FROM.iter().zip(ends).zip(&self.freq).map(class).collect() })
+        (keys > 0).then(|| report::Idle { keys, classes: names.zip(&self.classes).map(class).collect() })
     }
 }
 
-fn counted(classes: &[Tally]) -> Option<u64> {
-    let keys = classes.iter().map(|tally| tally.keys).sum();
-    (keys > 0).then_some(keys)
-}
-
-impl Aggregate for Usage {
+impl Aggregate for IdleTimes {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
         if let Some(idle) = record.idle {
             let class = IDLE_BELOW.iter().filter(|(_, below)| idle >= *below).count();
-            self.idle[class].add(record.memory);
-        }
-        if let Some(freq) = record.freq {
-            // The first class starts at 0, so every counter is past at least one start.
-            let class = FREQ_FROM.iter().skip(1).filter(|from| freq >= **from).count();
-            self.freq[class].add(record.memory);
+            self.classes[class].add(record.memory);
         }
     }
 
     fn merge(&mut self, other: Self) {
-        Tally::merge_all(&mut self.idle, &other.idle);
-        Tally::merge_all(&mut self.freq, &other.freq);
+        Tally::merge_all(&mut self.classes, &other.classes);
     }
 }
 
@@ -97,42 +64,32 @@ mod tests {
     use super::super::testing::{OwnedRecord, check_laws, observe_all, samples};
     use super::*;
 
-    fn used(idle: Option<u64>, freq: Option<u8>) -> OwnedRecord {
+    fn unused_for(seconds: Option<u64>) -> OwnedRecord {
         let mut record = OwnedRecord::string("a", 1, 10);
-        (record.rest.idle, record.rest.freq) = (idle, freq);
+        record.rest.idle = seconds;
         record
     }
 
     #[test]
-    fn a_dump_that_does_not_tell_has_no_section() {
-        let (idle, freq) = observe_all(Usage::new(), &[used(None, None)]).finish();
-        assert!(idle.is_none() && freq.is_none());
+    fn a_dump_without_idle_times_has_no_section() {
+        let mut used_often = unused_for(None);
+        used_often.rest.freq = Some(9);
+        assert!(observe_all(IdleTimes::default(), &[used_often]).finish().is_none());
     }
 
     #[test]
-    fn idle_classes_end_right_below_their_limit() {
-        let records = [0, 59, 60, 365 * DAY - 1, 365 * DAY, u64::MAX].map(|idle| used(Some(idle), None));
-        let (idle, freq) = observe_all(Usage::new(), &records).finish();
-        let idle = idle.unwrap();
+    fn classes_end_right_below_their_limit() {
+        let records = [0, 59, 60, 365 * DAY - 1, 365 * DAY, u64::MAX].map(|idle| unused_for(Some(idle)));
+        let idle = observe_all(IdleTimes::default(), &records).finish().unwrap();
         let filled: Vec<_> = idle.classes.iter().filter(|c| c.keys > 0).map(|c| (&*c.idle, c.keys)).collect();
         assert_eq!(filled, [("< 1 min", 2), ("< 10 min", 1), ("< 1 year", 1), ("> 1 year", 2)]);
-        assert!(idle.keys == 6 && freq.is_none());
-    }
-
-    #[test]
-    fn every_counter_is_in_exactly_the_class_that_spans_it() {
-        for counter in 0..=u8::MAX {
-            let (_, freq) = observe_all(Usage::new(), &[used(None, Some(counter))]).finish();
-            let classes = freq.unwrap().classes;
-            let spanning = classes.iter().filter(|class| class.from <= counter && counter <= class.to);
-            assert_eq!(spanning.map(|class| class.keys).collect::<Vec<_>>(), [1], "counter {counter}");
-        }
+        assert_eq!(idle.keys, 6);
     }
 
     proptest::proptest! {
         #[test]
         fn laws(sample in samples()) {
-            check_laws(&sample, Usage::new, Usage::finish);
+            check_laws(&sample, IdleTimes::default, IdleTimes::finish);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use super::plan::{MaskKey, ReadPlan};
 use super::read::parallel::{pool, read_all};
 use super::read::progress::Progress;
+use super::read::schedule::Schedule;
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
 use crate::aggregate::Aggregate;
@@ -85,15 +86,17 @@ impl Aggregate for Names {
         self.patterns.merge(other.patterns);
     }
 
-    fn share(&mut self, counts: bool) {
-        self.patterns.share(counts);
+    fn settle_database(&mut self, db: u64) {
+        self.patterns.settle_database(db);
     }
+}
 
+impl Schedule for Names {
     fn heap_bytes(&self) -> usize {
         self.patterns.heap_bytes()
     }
 
-    fn settle_database(&mut self, db: u64) {
-        self.patterns.settle_database(db);
+    fn exchange_hints(&mut self, confirmed: bool) {
+        self.patterns.share(confirmed);
     }
 }

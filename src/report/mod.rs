@@ -41,7 +41,7 @@ pub const SCHEMA: &str = "rdblens.report/1";
 pub type Word = Cow<'static, str>;
 
 /// Everything `rdblens analyze` has to say about a snapshot. Sections without an answer are null or empty.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Always `rdblens.report/1`.
     #[schemars(extend("const" = SCHEMA))]

@@ -18,6 +18,7 @@ use rdblens::aggregate::Aggregate;
 use rdblens::analyze::aggregates::Aggregates;
 use rdblens::analyze::read::file::File;
 use rdblens::analyze::read::reader::{Continue, Reading, read_batch};
+use rdblens::analyze::read::schedule::Schedule;
 use rdblens::analyze::read::tally::FileTally;
 use rdblens::analyze::{Plan, PolicySource, ReadPlan, Selection, Snapshot, Unwatched, analyze, questions_of};
 use rdblens::pattern::PatternBuf;

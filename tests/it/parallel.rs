@@ -13,6 +13,7 @@ use rdblens::aggregate::totals::Totals;
 use rdblens::analyze::read::file::File;
 use rdblens::analyze::read::part::Part;
 use rdblens::analyze::read::reader::{Continue, Reading, read_batch};
+use rdblens::analyze::read::schedule::Schedule;
 use rdblens::analyze::read::tally::FileTally;
 use rdblens::analyze::{Plan, ReadPlan, Selection, Unwatched, analyze};
 use rdblens::input::{Input, OpenOptions};
@@ -137,6 +138,8 @@ impl Aggregate for Facts {
         self.top.settle_database(db);
     }
 }
+
+impl Schedule for Facts {}
 
 fn file(batches: &Batches) -> Arc<File> {
     let server = Server::detect(&batches.header(), None, None);

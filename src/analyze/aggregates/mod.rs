@@ -1,21 +1,25 @@
-//! All aggregates as one. Adding one is a field, and a line in each of the places where all are named.
+//! All aggregates of a report as one.
+//!
+//! Most keys take the fast path: their sums are collected by type and name, and handed over to the aggregates that add them
+//! up later. Aggregates that need nothing but records are listed in `list.rs`; those here share work per key.
+
+mod list;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use list::{EveryKey, UnusualKeys};
+
 use super::findings::{self, Found};
 use super::names::Names;
 use super::questions::Questions;
+use super::read::schedule::Schedule;
 use crate::aggregate::Aggregate;
 use crate::aggregate::breakdown::Breakdown;
-use crate::aggregate::idle::Usage;
 use crate::aggregate::instance::FileInstance;
 use crate::aggregate::patterns::{PatternSections, Patterns};
 use crate::aggregate::runs::{Runs, Sums};
-use crate::aggregate::sizes::Sizes;
 use crate::aggregate::slots::Slots;
-use crate::aggregate::streams::Streams;
-use crate::aggregate::top_keys::TopKeys;
 use crate::aggregate::usual::Usual;
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIf, WhatIfSums};
@@ -23,7 +27,7 @@ use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::{Leaf, TreeLimits};
 use crate::policy::{Checks, Judged};
 use crate::record::{Kind, Record};
-use crate::report;
+use crate::report::{self, Report};
 use crate::units::Bytes;
 
 /// Every aggregate of a report.
@@ -34,13 +38,11 @@ pub struct Aggregates {
     judged: Judged,
     sums: Runs<Sums>,
     breakdown: Breakdown,
-    sizes: Sizes,
-    top_keys: TopKeys,
-    usage: Usage,
+    every_key: EveryKey,
+    unusual_keys: UnusualKeys,
     slots: Slots,
-    /// Slots are left out.
-    skims: bool,
-    streams: Streams,
+    /// Slots are deferred to a second pass.
+    defers_slots: bool,
     violations: Violations,
     patterns: Patterns,
     what_if: WhatIf,
@@ -49,35 +51,24 @@ pub struct Aggregates {
     takes_usual: bool,
 }
 
-/// The sections of a report that come from aggregates.
+/// Results that fill no field of the report by themselves.
 #[derive(Debug)]
-#[allow(missing_docs)]
-pub struct Sections {
-    pub totals: report::Totals,
-    pub databases: Vec<report::Database>,
-    pub types: Vec<report::TypeRow>,
-    pub big_keys: report::BigKeys,
-    pub top: report::Top,
-    pub no_ttl: report::NoTtl,
-    pub expiry: report::Expiry,
-    pub naming: report::Naming,
-    pub findings: report::Findings,
-    pub prefixes: report::Prefixes,
-    pub patterns: report::Patterns,
-    pub patterns_strict: bool,
-    pub idle: Option<report::Idle>,
-    pub freq: Option<report::Freq>,
-    pub slots: Option<report::Slots>,
+pub struct Unassembled {
+    /// Counts that the sizes of the servers' tables are computed from.
     pub instances: Vec<FileInstance>,
-    pub streams: Option<report::Streams>,
+    /// Sums of memory under each alternative.
     pub what_if: Option<WhatIfSums>,
+    /// The patterns whose memory differs most under an alternative.
     pub what_if_patterns: Vec<report::WhatIfPattern>,
+    /// Whether crowded levels of names were collapsed below the usual limit.
+    pub patterns_strict: bool,
+    /// The tree that the sections on patterns were made from.
+    pub patterns: Patterns,
 }
 
 impl Aggregates {
     /// All aggregates, without a key.
     pub fn new(questions: &Arc<Questions>) -> Self {
-        let top = questions.top;
         let patterns = patterns(questions);
         Aggregates {
             questions: Arc::clone(questions),
@@ -85,12 +76,10 @@ impl Aggregates {
             judged: Judged::default(),
             sums: Runs::new(questions.reference, questions.slotted, Sums::new(questions.reference)),
             breakdown: Breakdown::new(),
-            sizes: Sizes::new(questions.big, top),
-            top_keys: TopKeys::new(top),
-            usage: Usage::new(),
-            slots: Slots::new(top),
-            skims: false,
-            streams: Streams::new(top),
+            every_key: EveryKey::new(questions),
+            unusual_keys: UnusualKeys::new(questions),
+            slots: Slots::new(questions.top),
+            defers_slots: false,
             violations: Violations::new(&questions.checks),
             takes_usual: patterns.takes_usual() && questions.alternatives == 0,
             usual: Usual::default(),
@@ -113,13 +102,11 @@ impl Aggregates {
         }
         self.sums.observe(record);
         self.breakdown.observe(record);
-        self.sizes.observe(record);
-        self.top_keys.observe(record);
-        self.usage.observe(record);
-        if !self.skims {
+        self.every_key.observe(record);
+        self.unusual_keys.observe(record);
+        if !self.defers_slots {
             self.count_slot(record, tagged);
         }
-        self.streams.observe(record);
         self.violations.observe(record, &self.judged, &self.questions.checks);
         self.patterns.observe_at(record, leaf, &self.judged);
         self.what_if.observe(record);
@@ -149,13 +136,19 @@ impl Aggregates {
         self.slots.merge(slots);
     }
 
-    /// The sections of the report, and the patterns that they were made from; `cluster` says that the dump is of a cluster's
-    /// node.
-    pub fn finish(mut self, cluster: bool) -> (Sections, Patterns) {
+    /// Fills in the sections of the report, and returns what other sections are computed from. `cluster` says that the dump is
+    /// of a cluster's node.
+    pub fn finish(mut self, cluster: bool, report: &mut Report) -> Unassembled {
         self.hand_over_usual();
-        let questions = self.questions;
         let Sums { totals, databases, expiry, instance } = self.sums.finish();
-        let totals = totals.finish();
+        report.totals = totals.finish();
+        report.databases = databases.finish();
+        report.expiry = expiry.finish();
+        report.types = self.breakdown.finish();
+        report.slots = self.slots.finish(cluster);
+        self.every_key.finish(report);
+        self.unusual_keys.finish(report);
+        let questions = &self.questions;
         let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, what_if, strict } =
             self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
@@ -168,35 +161,23 @@ impl Aggregates {
             &forest,
             questions.top,
         );
-        let (idle, freq) = self.usage.finish();
-        let sections = Sections {
-            no_ttl: no_ttl(&totals, no_ttl_patterns),
-            totals,
-            databases: databases.finish(),
-            types: self.breakdown.finish(),
-            big_keys: self.sizes.finish(),
-            top: self.top_keys.finish(),
-            expiry: expiry.finish(),
-            naming,
-            findings,
-            prefixes,
-            patterns,
-            patterns_strict: strict,
-            idle,
-            freq,
-            slots: self.slots.finish(cluster),
+        report.no_ttl = no_ttl(&report.totals, no_ttl_patterns);
+        (report.prefixes, report.patterns) = (prefixes, patterns);
+        (report.findings, report.naming) = (findings, naming);
+        Unassembled {
             instances: instance.finish(),
-            streams: self.streams.finish(),
             what_if: self.what_if.finish(),
             what_if_patterns: what_if,
-        };
-        (sections, self.patterns)
+            patterns_strict: strict,
+            patterns: self.patterns,
+        }
     }
 }
 
 /// Whether a key enters no list of keys by size and breaks no rule about sizes. If it is, learns what like keys may have.
 #[inline(never)]
-fn is_usual_size(record: &Record<'_>, checks: &Checks, sizes: &Sizes, top_keys: &TopKeys, usual: &mut Usual) -> bool {
+fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usual: &mut Usual) -> bool {
+    let UnusualKeys { big_keys: sizes, top: top_keys, streams: _ } = lists;
     let is_listed = matches!(record.kind, Kind::Stream | Kind::Module) || top_keys.takes(record);
     if is_listed || sizes.counts(record) || checks.concern_size(record) {
         return false;
@@ -237,14 +218,14 @@ impl Aggregate for Aggregates {
             && let Some(rules) = questions.checks.follow(record.kind, record.expires_at.is_some(), name.judged)
             && self.sums.go_on(record)
             && (self.usual.is_small(record)
-                || is_usual_size(record, &questions.checks, &self.sizes, &self.top_keys, &mut self.usual))
+                || is_usual_size(record, &questions.checks, &self.unusual_keys, &mut self.usual))
             && self.patterns.observe_usual(record, leaf, rules)
         {
             self.usual.add(record, rules, |rules, keys| self.violations.add_usual(rules, keys));
             self.breakdown.count(record);
-            self.usage.observe(record);
+            self.every_key.observe(record);
             self.sums.time(record);
-            if !self.skims {
+            if !self.defers_slots {
                 self.count_slot(record, tagged);
             }
             return;
@@ -258,56 +239,54 @@ impl Aggregate for Aggregates {
         other.hand_over_usual();
         self.sums.merge(other.sums);
         self.breakdown.merge(other.breakdown);
-        self.sizes.merge(other.sizes);
-        self.top_keys.merge(other.top_keys);
-        self.usage.merge(other.usage);
+        self.every_key.merge(other.every_key);
+        self.unusual_keys.merge(other.unusual_keys);
         self.slots.merge(other.slots);
-        self.streams.merge(other.streams);
         self.violations.merge(other.violations);
         self.patterns.merge(other.patterns);
         self.what_if.merge(other.what_if);
-    }
-
-    fn share(&mut self, counts: bool) {
-        self.patterns.share(counts);
-    }
-
-    fn wants_names(&self) -> bool {
-        self.patterns.counts_ahead()
-    }
-
-    fn foresee(&mut self, record: &Record<'_>) -> bool {
-        self.names.foresee(record.key, &self.questions, &mut self.patterns)
-    }
-
-    fn has_names(&mut self) {
-        self.patterns.has_foreseen();
-    }
-
-    fn can_skim(&self) -> bool {
-        !self.questions.slotted && !self.questions.tagged.load(Ordering::Relaxed)
-    }
-
-    fn skim(&mut self, on: bool) {
-        self.skims = on;
-    }
-
-    fn heap_bytes(&self) -> usize {
-        let (run, sums) = self.sums.heap_bytes();
-        self.patterns.heap_bytes() + run + sums.instance.heap_bytes()
     }
 
     fn settle_database(&mut self, db: u64) {
         self.hand_over_usual();
         self.sums.settle_database(db);
         self.breakdown.settle_database(db);
-        self.sizes.settle_database(db);
-        self.top_keys.settle_database(db);
-        self.usage.settle_database(db);
+        self.every_key.settle_database(db);
+        self.unusual_keys.settle_database(db);
         self.slots.settle_database(db);
-        self.streams.settle_database(db);
         self.patterns.settle_database(db);
         self.what_if.settle_database(db);
+    }
+}
+
+impl Schedule for Aggregates {
+    fn heap_bytes(&self) -> usize {
+        let (run, sums) = self.sums.heap_bytes();
+        self.patterns.heap_bytes() + run + sums.instance.heap_bytes()
+    }
+
+    fn exchange_hints(&mut self, confirmed: bool) {
+        self.patterns.share(confirmed);
+    }
+
+    fn wants_look_ahead(&self) -> bool {
+        self.patterns.counts_ahead()
+    }
+
+    fn look_ahead(&mut self, record: &Record<'_>) -> bool {
+        self.names.foresee(record.key, &self.questions, &mut self.patterns)
+    }
+
+    fn end_look_ahead(&mut self) {
+        self.patterns.has_foreseen();
+    }
+
+    fn can_defer(&self) -> bool {
+        !self.questions.slotted && !self.questions.tagged.load(Ordering::Relaxed)
+    }
+
+    fn defer(&mut self, on: bool) {
+        self.defers_slots = on;
     }
 }
 

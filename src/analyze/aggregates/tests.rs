@@ -65,7 +65,10 @@ fn found(questions: &Arc<Questions>, records: &[OwnedRecord], cuts: [usize; 2], 
     late.settle_database(3);
     whole.merge(late);
     whole.merge(part(&records[cuts[1]..]));
-    (format!("{:?}", whole.finish(false).0), keys)
+    let mut report = Report::default();
+    let rest = whole.finish(false, &mut report);
+    let rest = (rest.instances, rest.what_if, rest.what_if_patterns, rest.patterns_strict);
+    (format!("{report:?} {rest:?}"), keys)
 }
 
 proptest! {
@@ -102,10 +105,10 @@ fn only_what_counts_for_sure_tells_others_that_names_are_varied() {
     let questions = questions(PolicySource::Preset("default".to_owned()), None, 1);
     let [mut one, mut other] = [0, 1].map(|_| Aggregates::new(&questions));
     one.patterns.become_strict();
-    one.share(false);
-    other.share(true);
+    one.exchange_hints(false);
+    other.exchange_hints(true);
     assert!(!other.patterns.is_strict());
-    one.share(true);
-    other.share(false);
+    one.exchange_hints(true);
+    other.exchange_hints(false);
     assert!(other.patterns.is_strict());
 }

@@ -8,17 +8,16 @@ pub(super) mod what_if;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::aggregates::{Aggregates, Sections};
+use super::aggregates::Aggregates;
 use super::plan::Plan;
 use super::questions::Questions;
 use super::read::file::File;
 use super::verdict::Verdict;
 use super::{baseline, findings, growth};
-use crate::aggregate::patterns::Patterns;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::Server;
 use crate::rdb::file_info::FileInfo;
-use crate::report::{self, AuxField, Options, Report, SCHEMA, Source};
+use crate::report::{self, AuxField, Options, Report, SCHEMA};
 use crate::units::{Bytes, Millis};
 
 /// Facts of a file that are the same for the whole snapshot: the first readable file's.
@@ -43,49 +42,27 @@ pub(super) fn report(
 ) -> Report {
     let reference = questions.reference;
     let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
-    let (mut sections, patterns): (Sections, Patterns) = aggregates.finish(cluster);
-    name_sources(&mut sections, &verdicts);
-    let instance = instance::section(plan, files, &sections.instances, used_mem(&verdicts));
-    let complete = verdicts.iter().all(Verdict::is_sound);
-    let mut warnings = warnings(reference, whole.as_ref(), &verdicts, &sections);
-    let unread = |rule: &str| format!("{rule} was not checked: it reads values, --inspect-values turns it on");
-    warnings.extend(questions.unread.map(unread));
-    let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
-    let (base, alternatives) = asked.unwrap_or_default();
-    let whole_server =
-        instance.as_ref().map(|instance| (instance, instance::tables_elsewhere(files, &sections.instances)));
-    let what_if =
-        what_if::section(base, alternatives, sections.what_if.take(), sections.what_if_patterns, whole_server);
-    let server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
-    let bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
-    let files = verdicts.into_iter().map(|verdict| verdict.row).collect();
     let mut report = Report {
         schema: SCHEMA.into(),
         rdblens: env!("CARGO_PKG_VERSION").into(),
-        complete,
+        complete: verdicts.iter().all(Verdict::is_sound),
         options: options(plan, reference),
-        source: Source { files, bytes },
-        server,
-        instance,
-        totals: sections.totals,
-        databases: sections.databases,
-        types: sections.types,
-        big_keys: sections.big_keys,
-        top: sections.top,
-        no_ttl: sections.no_ttl,
-        expiry: sections.expiry,
-        naming: sections.naming,
-        findings: sections.findings,
-        growth: None,
-        prefixes: sections.prefixes,
-        patterns: sections.patterns,
-        idle: sections.idle,
-        freq: sections.freq,
-        slots: sections.slots,
-        streams: sections.streams,
-        what_if,
-        warnings,
+        ..Report::default()
     };
+    let rest = aggregates.finish(cluster, &mut report);
+    name_sources(&mut report, &verdicts);
+    report.instance = instance::section(plan, files, &rest.instances, used_mem(&verdicts));
+    report.warnings = warnings(&report, whole.as_ref(), &verdicts, rest.patterns_strict);
+    let unread = |rule: &str| format!("{rule} was not checked: it reads values, --inspect-values turns it on");
+    report.warnings.extend(questions.unread.map(unread));
+    let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
+    let (base, alternatives) = asked.unwrap_or_default();
+    let tables =
+        report.instance.as_ref().map(|instance| (instance, instance::tables_elsewhere(files, &rest.instances)));
+    report.what_if = what_if::section(base, alternatives, rest.what_if, rest.what_if_patterns, tables);
+    report.server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
+    report.source.bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
+    report.source.files = verdicts.into_iter().map(|verdict| verdict.row).collect();
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);
     if let Some(stored) = &plan.baseline {
         report.warnings.extend(baseline::warnings(stored, &report));
@@ -93,7 +70,7 @@ pub(super) fn report(
         report.findings.baseline = Some(baseline::against(stored, &report.findings));
     }
     if let Some(secret) = mask {
-        let masker = Masker::new(secret, &questions.classifier, &questions.separators, &patterns);
+        let masker = Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns);
         let mut scratch = Scratch::default();
         report.for_each_key(|key| *key = masker.mask(&key.0, &mut scratch).key.as_slice().into());
     }
@@ -135,13 +112,13 @@ fn server(whole: Whole, verdicts: &[Verdict], cluster: bool) -> report::Server {
 }
 
 /// Says in which of several files the keys of the lists are.
-fn name_sources(sections: &mut Sections, verdicts: &[Verdict]) {
+fn name_sources(report: &mut Report, verdicts: &[Verdict]) {
     if verdicts.len() < 2 {
         return;
     }
-    let top = &mut sections.top;
+    let top = &mut report.top;
     let by_type = top.by_type.iter_mut().flat_map(|of_type| &mut of_type.list);
-    let rows = sections.big_keys.list.iter_mut().chain(&mut top.by_memory).chain(&mut top.by_length).chain(by_type);
+    let rows = report.big_keys.list.iter_mut().chain(&mut top.by_memory).chain(&mut top.by_length).chain(by_type);
     for row in rows {
         row.source = verdicts.get(row.file).map(|verdict| verdict.row.name.clone());
     }
@@ -159,17 +136,12 @@ fn version_text(writer: Server) -> String {
     if patch == Server::ANY_PATCH { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }
 }
 
-fn warnings(
-    reference: Option<Millis>,
-    whole: Option<&Whole>,
-    verdicts: &[Verdict],
-    sections: &Sections,
-) -> Vec<String> {
+fn warnings(report: &Report, whole: Option<&Whole>, verdicts: &[Verdict], patterns_strict: bool) -> Vec<String> {
     let mut warnings: Vec<String> = verdicts.iter().flat_map(|verdict| verdict.warnings.clone()).collect();
-    if reference.is_none() && sections.totals.without_ttl.keys < sections.totals.keys {
+    if report.options.reference_time.is_none() && report.totals.without_ttl.keys < report.totals.keys {
         warnings.push("the dump does not say when it was taken: give --at to hold expiries against a time".to_owned());
     }
-    if sections.patterns_strict {
+    if patterns_strict {
         warnings.push("there are more different names than are told apart: crowded levels show as {*}".to_owned());
     }
     if let Some(whole) = whole {

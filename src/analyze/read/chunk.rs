@@ -8,9 +8,9 @@ use super::look_ahead::Foresight;
 use super::part::Part;
 use super::progress::Progress;
 use super::reader::{Continue, Halt, KnownDatabase, Reader, Reading};
+use super::schedule::Schedule;
 use super::second_pass::{self, Place, Skimmed};
 use super::tally::{FileTally, Tally};
-use crate::aggregate::Aggregate;
 use crate::error::{Error, Result, Within};
 use crate::limits;
 use crate::rdb::batch::{FIRST_DATABASE, FileEnding};
@@ -30,7 +30,7 @@ pub struct Piece<A> {
     pub facts: Facts,
 }
 
-impl<A: Aggregate> Piece<A> {
+impl<A: Schedule> Piece<A> {
     /// Joins the piece that follows in the file. `wanted` says whether keys of a database count at all.
     #[must_use]
     pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
@@ -108,7 +108,7 @@ impl Facts {
 
 /// Reads a stretch that begins at byte `start`; the first of a file begins at its header. `go_on` is told each boundary that was
 /// come to, and what `part` holds in memory; it says how far to read from there, or `None` to stop.
-pub fn read<A: Aggregate>(
+pub fn read<A: Schedule>(
     whole: &Whole,
     start: usize,
     part: &mut Part<A>,
@@ -147,7 +147,7 @@ pub fn read<A: Aggregate>(
             sum.update(bytes.get(summed..until - start).unwrap_or_default());
         }
         let place = Place { at: start + scanner.cursor().consumed(), db: scanner.state().db };
-        let skims = part.skim(true);
+        let defers = part.defer(true);
         let keys = facts.tally.settled.keys;
         let about = &mut facts.about;
         let see = |record: &Record<'_>, known: KnownDatabase| {
@@ -169,7 +169,7 @@ pub fn read<A: Aggregate>(
         };
         progress.bytes((start + end - facts.end) as u64);
         facts.end = start + end;
-        if skims {
+        if defers {
             second_pass::add(&mut facts.skimmed, whole, place, facts.end);
         }
         if facts.are_last() {
@@ -178,8 +178,8 @@ pub fn read<A: Aggregate>(
             break;
         }
         // What begins with the file counts, whatever comes of guesses.
-        part.share(is_first);
-        if part.wants_names() {
+        part.exchange_hints(is_first);
+        if part.wants_look_ahead() {
             foresight.get_or_insert_with(|| Foresight::new(whole, reading)).look(&scanner, part);
         }
         summed = summed.max(until - start);
@@ -192,7 +192,7 @@ pub fn read<A: Aggregate>(
         sum.update(bytes.get(summed..end).unwrap_or_default());
         facts.tally.settled.checksums.push((start as u64, sum.value(), end as u64));
     }
-    part.skim(false);
+    part.defer(false);
     facts.strays = scanner.strays();
     part.ends_in(scanner.state().db);
     facts

@@ -4,9 +4,9 @@ use super::feed::Work;
 use super::part::Part;
 use super::progress::Progress;
 use super::reader::{Continue, Reading, read_batch};
+use super::schedule::Schedule;
 use super::second_pass::Skimmed;
 use super::tally::{Tallies, merge_tallies};
-use crate::aggregate::Aggregate;
 
 /// What the workers have found: the aggregates over all records, and a tally for each file.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Found<A> {
     pub skimmed: Vec<Skimmed>,
 }
 
-impl<A: Aggregate> Found<A> {
+impl<A: Schedule> Found<A> {
     /// Nothing yet.
     pub fn new(empty: A) -> Self {
         Found { part: Part::new(empty), files: Tallies::new(), skimmed: Vec::new() }

@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::found::Found;
-use crate::aggregate::Aggregate;
+use super::schedule::Schedule;
 
 /// All that was handed over.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<A> HandOver<A> {
     }
 }
 
-impl<A: Aggregate> HandOver<A> {
+impl<A: Schedule> HandOver<A> {
     /// Nothing yet.
     pub fn new(empty: A) -> Self {
         HandOver { state: Mutex::new(State { all: Found::new(empty), kept: false }), released: Condvar::new() }
@@ -75,8 +75,8 @@ impl<A: Aggregate> HandOver<A> {
             return Some(Keeping(self));
         }
         // What is known of all together, the one who starts afresh should know, too.
-        all.part.share(true);
-        found.part.share(true);
+        all.part.exchange_hints(true);
+        found.part.exchange_hints(true);
         state.all = all;
         None
     }
@@ -91,6 +91,7 @@ mod tests {
 
     use super::super::part::Part;
     use super::*;
+    use crate::aggregate::Aggregate;
     use crate::record::Record;
 
     /// Numbers, of a byte each.
@@ -103,7 +104,9 @@ mod tests {
         fn merge(&mut self, other: Self) {
             self.0.extend(other.0);
         }
+    }
 
+    impl Schedule for Numbers {
         fn heap_bytes(&self) -> usize {
             self.0.len()
         }

@@ -8,8 +8,8 @@
 use super::file::Whole;
 use super::part::Part;
 use super::reader::{Continue, Halt, KnownDatabase, Reader, Reading};
+use super::schedule::Schedule;
 use super::tally::Tally;
-use crate::aggregate::Aggregate;
 use crate::limits;
 use crate::rdb::scan::Scanner;
 use crate::record::Record;
@@ -36,15 +36,15 @@ impl<'a> Foresight<'a> {
 
     /// Shows names that are still to come to `part`, whose reader stands at `here`, as long as that helps it.
     #[cold]
-    pub fn look<A: Aggregate>(&mut self, here: &Scanner<'a>, part: &mut Part<A>) {
+    pub fn look<A: Schedule>(&mut self, here: &Scanner<'a>, part: &mut Part<A>) {
         let behind = |ahead: &Scanner<'_>| ahead.cursor().consumed() > here.cursor().consumed();
         let mut scanner = self.ahead.take().filter(behind).unwrap_or_else(|| here.clone());
-        while part.wants_names() && !self.saw_all {
+        while part.wants_look_ahead() && !self.saw_all {
             let (mut keys, mut new) = (0, 0);
             let from = scanner.cursor().consumed();
             let see = |record: &Record<'_>, known: KnownDatabase| {
                 keys += 1;
-                new += usize::from(part.foresee(record, known));
+                new += usize::from(part.look_ahead(record, known));
                 Continue::Yes
             };
             let until = from.saturating_add(limits::QUANTUM_BYTES);
@@ -55,7 +55,7 @@ impl<'a> Foresight<'a> {
                 break;
             }
         }
-        part.has_names();
+        part.end_look_ahead();
         self.ahead = Some(scanner);
     }
 }

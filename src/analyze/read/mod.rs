@@ -15,6 +15,7 @@ pub mod part;
 pub mod progress;
 pub mod raised_limits;
 pub mod reader;
+pub mod schedule;
 pub mod second_pass;
 pub mod snapshot;
 pub mod tally;

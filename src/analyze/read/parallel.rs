@@ -9,9 +9,9 @@ use super::feed::Feed;
 use super::found::Found;
 use super::progress::Progress;
 use super::reader::{Continue, Reading, read_batch};
+use super::schedule::Schedule;
 use super::tally::Tallies;
 use super::workers::Crew;
-use crate::aggregate::Aggregate;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Record;
 
@@ -24,7 +24,7 @@ pub fn read_all<A, F>(
     empty: F,
 ) -> Found<A>
 where
-    A: Aggregate + Send,
+    A: Schedule + Send,
     F: Fn() -> A + Sync,
 {
     let wanted = |db| reading.selection.wants_database(db);

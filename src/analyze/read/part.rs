@@ -1,10 +1,10 @@
-//! What one part of a file adds to the whole, when the part may have begun before its database was known.
+//! Aggregates over one part of a file whose first database may be unknown.
 //!
-//! Keys in front of a part's first database switch belong to the database that the part before ends with. They are
-//! collected apart, and settled when the two parts are joined in file order.
+//! Keys before the first database switch of a part belong to the database in which the part before ends. They are
+//! collected separately, and settled when the two parts are joined in file order.
 
 use super::reader::KnownDatabase;
-use crate::aggregate::Aggregate;
+use super::schedule::Schedule;
 use crate::record::Record;
 
 /// The aggregates of a part of a file, or of many parts.
@@ -14,16 +14,16 @@ pub struct Part<A> {
     leading: Option<Box<A>>,
     /// Everything else.
     settled: A,
-    /// Keys are only skimmed at present.
-    skims: bool,
+    /// Rarely needed work is deferred at present.
+    defers: bool,
     /// The database in force where the part ends, if the part itself tells.
     db_at_end: Option<u64>,
 }
 
-impl<A: Aggregate> Part<A> {
+impl<A: Schedule> Part<A> {
     /// A part without keys.
     pub fn new(empty: A) -> Self {
-        Part { leading: None, settled: empty, skims: false, db_at_end: None }
+        Part { leading: None, settled: empty, defers: false, db_at_end: None }
     }
 
     /// Takes a key into account; `empty` makes aggregates for keys whose database is not known.
@@ -32,10 +32,10 @@ impl<A: Aggregate> Part<A> {
         match known {
             KnownDatabase::Yes => self.observe(record),
             KnownDatabase::No => {
-                let skims = self.skims;
+                let defers = self.defers;
                 let leading = self.leading.get_or_insert_with(|| {
                     let mut leading = Box::new(empty());
-                    leading.skim(skims);
+                    leading.defer(defers);
                     leading
                 });
                 leading.observe(record);
@@ -59,39 +59,39 @@ impl<A: Aggregate> Part<A> {
         self.db_at_end
     }
 
-    /// Tells and hears what others of the run are to know: see [`Aggregate::share`]. Keys whose database is not known may not count.
-    pub fn share(&mut self, counts: bool) {
-        self.settled.share(counts);
-        self.leading.iter_mut().for_each(|leading| leading.share(false));
+    /// Exchanges hints with other workers; leading keys never count as confirmed. See [`Schedule::exchange_hints`].
+    pub fn exchange_hints(&mut self, confirmed: bool) {
+        self.settled.exchange_hints(confirmed);
+        self.leading.iter_mut().for_each(|leading| leading.exchange_hints(false));
     }
 
-    /// Whether names are wanted in front of keys: see [`Aggregate::wants_names`].
-    pub fn wants_names(&self) -> bool {
-        self.settled.wants_names() || self.leading.as_ref().is_some_and(|leading| leading.wants_names())
+    /// Returns whether look-ahead at names would pay off: see [`Schedule::wants_look_ahead`].
+    pub fn wants_look_ahead(&self) -> bool {
+        self.settled.wants_look_ahead() || self.leading.as_ref().is_some_and(|leading| leading.wants_look_ahead())
     }
 
-    /// Takes note of the name of a key that will come: see [`Aggregate::foresee`].
-    pub fn foresee(&mut self, record: &Record<'_>, known: KnownDatabase) -> bool {
+    /// Notes the name of a key that will be observed later: see [`Schedule::look_ahead`].
+    pub fn look_ahead(&mut self, record: &Record<'_>, known: KnownDatabase) -> bool {
         match known {
-            KnownDatabase::Yes => self.settled.foresee(record),
-            KnownDatabase::No => self.leading.as_mut().is_some_and(|leading| leading.foresee(record)),
+            KnownDatabase::Yes => self.settled.look_ahead(record),
+            KnownDatabase::No => self.leading.as_mut().is_some_and(|leading| leading.look_ahead(record)),
         }
     }
 
-    /// Says that no more names will be shown for now.
-    pub fn has_names(&mut self) {
-        self.settled.has_names();
-        self.leading.iter_mut().for_each(|leading| leading.has_names());
+    /// Ends the current look-ahead.
+    pub fn end_look_ahead(&mut self) {
+        self.settled.end_look_ahead();
+        self.leading.iter_mut().for_each(|leading| leading.end_look_ahead());
     }
 
-    /// Has the keys that follow only skimmed, if that is allowed and possible: see [`Aggregate::skim`]. Returns whether they will be.
-    pub fn skim(&mut self, allowed: bool) -> bool {
-        self.skims = allowed && self.settled.can_skim();
-        self.settled.skim(self.skims);
+    /// Defers rarely needed work for the keys that follow, if that is `allowed` and possible. Returns whether it is deferred.
+    pub fn defer(&mut self, allowed: bool) -> bool {
+        self.defers = allowed && self.settled.can_defer();
+        self.settled.defer(self.defers);
         if let Some(leading) = &mut self.leading {
-            leading.skim(self.skims);
+            leading.defer(self.defers);
         }
-        self.skims
+        self.defers
     }
 
     /// About how many bytes of memory the aggregates have grown to.

@@ -24,7 +24,7 @@ use super::hand_over::HandOver;
 use super::part::Part;
 use super::progress::Progress;
 use super::reader::Reading;
-use crate::aggregate::Aggregate;
+use super::schedule::Schedule;
 use crate::limits;
 use crate::rdb::batch::FileEnding;
 
@@ -95,7 +95,7 @@ impl<A> Board<A> {
 
 impl<'c, 'f, A, F> Crew<'c, 'f, A, F>
 where
-    A: Aggregate + Send,
+    A: Schedule + Send,
     F: Fn() -> A + Sync,
 {
     /// A crew for the files of a feed, none of which has been begun.
@@ -140,7 +140,7 @@ where
                 Task::Batch(work) => found.read(&work, self.reading, self.progress, self.empty),
             }
             // Whole files, and batches: all of it counts.
-            found.part.share(true);
+            found.part.exchange_hints(true);
             if found.part.heap_bytes() <= share {
                 keeping = None;
             } else if keeping.is_none() {

@@ -1,0 +1,79 @@
+//! Use counters of keys, in dumps that record them (LFU policies).
+
+use super::Aggregate;
+use super::parts::Tally;
+use crate::record::Record;
+use crate::report::{self, FreqClass};
+
+/// The lowest counter of each class. A new key starts at 5, and the counter is logarithmic: with the server's
+/// defaults 10 stands for about a hundred uses, 255 for a million.
+const FREQ_FROM: [u8; 9] = [0, 1, 5, 6, 10, 20, 50, 100, 255];
+
+/// Keys by their use counter.
+#[derive(Debug, Clone, Default)]
+pub struct UseCounters {
+    classes: [Tally; FREQ_FROM.len()],
+}
+
+impl UseCounters {
+    /// Returns the report's section, or `None` if no key records a counter.
+    pub fn finish(self) -> Option<report::Freq> {
+        let keys = self.classes.iter().map(|tally| tally.keys).sum();
+        let ends = FREQ_FROM.iter().skip(1).map(|next| next - 1).chain([u8::MAX]);
+        let class =
+            |((&from, to), tally): ((&u8, u8), &Tally)| FreqClass { from, to, keys: tally.keys, memory: tally.memory };
+        (keys > 0)
+            .then(|| report::Freq { keys, classes: FREQ_FROM.iter().zip(ends).zip(&self.classes).map(class).collect() })
+    }
+}
+
+impl Aggregate for UseCounters {
+    #[inline]
+    fn observe(&mut self, record: &Record<'_>) {
+        if let Some(freq) = record.freq {
+            // The first class starts at 0, so every counter is past at least one start.
+            let class = FREQ_FROM.iter().skip(1).filter(|from| freq >= **from).count();
+            self.classes[class].add(record.memory);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        Tally::merge_all(&mut self.classes, &other.classes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{OwnedRecord, check_laws, observe_all, samples};
+    use super::*;
+
+    fn used(freq: Option<u8>) -> OwnedRecord {
+        let mut record = OwnedRecord::string("a", 1, 10);
+        record.rest.freq = freq;
+        record
+    }
+
+    #[test]
+    fn a_dump_without_counters_has_no_section() {
+        let mut idle = used(None);
+        idle.rest.idle = Some(9);
+        assert!(observe_all(UseCounters::default(), &[idle]).finish().is_none());
+    }
+
+    #[test]
+    fn every_counter_is_in_exactly_the_class_that_spans_it() {
+        for counter in 0..=u8::MAX {
+            let freq = observe_all(UseCounters::default(), &[used(Some(counter))]).finish();
+            let classes = freq.unwrap().classes;
+            let spanning = classes.iter().filter(|class| class.from <= counter && counter <= class.to);
+            assert_eq!(spanning.map(|class| class.keys).collect::<Vec<_>>(), [1], "counter {counter}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn laws(sample in samples()) {
+            check_laws(&sample, UseCounters::default, UseCounters::finish);
+        }
+    }
+}
