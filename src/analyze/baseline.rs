@@ -6,7 +6,6 @@
 
 use std::collections::HashSet;
 
-use crate::policy::Severity;
 use crate::policy::earlier::Earlier;
 use crate::report::{
     Baseline, BaselineRow, BeforeRow, Finding, FindingPattern, Findings, Report, Stored, StoredFinding, StoredRow,
@@ -78,7 +77,7 @@ fn compare(finding: &Finding, old: &[StoredFinding], baseline: &mut Baseline) {
     }
     let whole = BaselineRow {
         rule: finding.rule.to_string(),
-        severity: finding.severity.to_string(),
+        severity: finding.severity,
         keys: finding.keys,
         memory: finding.memory,
         ..BaselineRow::default()
@@ -95,9 +94,8 @@ fn compare(finding: &Finding, old: &[StoredFinding], baseline: &mut Baseline) {
 
 /// What was known of a row with the same severity, or a graver one: what has become milder is not new.
 fn known<'a>(finding: &Finding, row: &FindingPattern, old: &'a [StoredFinding]) -> Known<'a> {
-    let severity = |name: &str| Severity::parse(name);
     let of_rule = || {
-        let grave = |other: &&StoredFinding| severity(&other.severity) >= severity(&finding.severity);
+        let grave = |other: &&StoredFinding| other.severity >= finding.severity;
         old.iter().filter(|other| other.rule == finding.rule).filter(grave)
     };
     let own = of_rule().filter(|other| other.severity == finding.severity);
@@ -124,7 +122,7 @@ fn grew(now: &FindingPattern, before: &StoredRow) -> bool {
 fn now_row(finding: &Finding, row: &FindingPattern, before: Option<&StoredRow>) -> BaselineRow {
     BaselineRow {
         rule: finding.rule.to_string(),
-        severity: finding.severity.to_string(),
+        severity: finding.severity,
         pattern: row.pattern.clone(),
         keys: row.keys,
         memory: row.memory,
@@ -157,7 +155,7 @@ fn fixed(old: &[StoredFinding], now: &Findings) -> Vec<BaselineRow> {
     rows.filter(|(finding, row)| !broken.contains(&(finding.rule.as_str(), row.pattern.as_deref())))
         .map(|(finding, row)| BaselineRow {
             rule: finding.rule.clone(),
-            severity: finding.severity.clone(),
+            severity: finding.severity,
             pattern: row.pattern.clone(),
             keys: row.keys,
             memory: row.memory,
@@ -171,11 +169,12 @@ fn fixed(old: &[StoredFinding], now: &Findings) -> Vec<BaselineRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Severity;
 
     /// A row by pattern, keys, memory, measured; 10 is allowed.
     type Row = (&'static str, u64, u64, u64);
 
-    fn finding(severity: &'static str, distinct: u64, rows: &[Row]) -> Finding {
+    fn finding(severity: Severity, distinct: u64, rows: &[Row]) -> Finding {
         let row = |&(pattern, keys, memory, measured): &Row| FindingPattern {
             pattern: Some(pattern.to_owned()),
             keys,
@@ -186,7 +185,7 @@ mod tests {
         };
         Finding {
             rule: "key.length".into(),
-            severity: severity.into(),
+            severity,
             demand: Default::default(),
             fix: Default::default(),
             unit: None,
@@ -226,17 +225,17 @@ mod tests {
 
     #[test]
     fn what_has_not_changed_is_neither_new_nor_worse_nor_fixed() {
-        let old = || finding("must", 2, &[("a", 5, 50, 12), ("b", 1, 10, 20)]);
+        let old = || finding(Severity::Must, 2, &[("a", 5, 50, 12), ("b", 1, 10, 20)]);
         assert_eq!(told(&compared(old(), vec![old()])), (vec![], vec![], vec![]));
-        let less = finding("must", 2, &[("a", 4, 40, 11), ("b", 1, 10, 20)]);
+        let less = finding(Severity::Must, 2, &[("a", 4, 40, 11), ("b", 1, 10, 20)]);
         assert_eq!(told(&compared(old(), vec![less])), (vec![], vec![], vec![]));
     }
 
     #[test]
     fn more_keys_more_memory_or_a_greater_distance_is_worse() {
-        let old = || finding("must", 1, &[("a", 5, 50, 12)]);
+        let old = || finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
         for worse in [("a", 6, 50, 12), ("a", 5, 51, 12), ("a", 5, 50, 13), ("a", 5, 50, 7)] {
-            let baseline = compared(old(), vec![finding("must", 1, &[worse])]);
+            let baseline = compared(old(), vec![finding(Severity::Must, 1, &[worse])]);
             assert_eq!(told(&baseline), (vec![], vec!["a"], vec![]), "{worse:?}");
             assert_eq!(baseline.worse[0].before.unwrap().keys, 5);
         }
@@ -244,8 +243,8 @@ mod tests {
 
     #[test]
     fn a_pattern_or_a_rule_that_was_not_there_is_new_and_one_that_is_gone_is_fixed() {
-        let old = || finding("must", 1, &[("a", 5, 50, 12)]);
-        let now = finding("must", 1, &[("b", 1, 1, 11)]);
+        let old = || finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
+        let now = finding(Severity::Must, 1, &[("b", 1, 1, 11)]);
         assert_eq!(told(&compared(old(), vec![now])), (vec!["b"], vec![], vec!["a"]));
         assert_eq!(told(&compared(old(), vec![])), (vec![], vec![], vec!["a"]));
         assert_eq!(told(&compared_lists(vec![], vec![old()])), (vec!["a"], vec![], vec![]));
@@ -253,26 +252,26 @@ mod tests {
 
     #[test]
     fn what_has_become_graver_is_new_and_what_has_become_milder_is_not() {
-        let must = || finding("must", 1, &[("a", 5, 50, 12)]);
-        let should = || finding("should", 1, &[("a", 5, 50, 12)]);
+        let must = || finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
+        let should = || finding(Severity::Should, 1, &[("a", 5, 50, 12)]);
         assert_eq!(told(&compared(should(), vec![must()])), (vec!["a"], vec![], vec![]));
         assert_eq!(told(&compared(must(), vec![should()])), (vec![], vec![], vec![]));
     }
 
     #[test]
     fn of_a_list_that_was_cut_only_what_is_certain_is_said() {
-        let old = || finding("must", 9, &[("a", 5, 50, 12), ("b", 5, 40, 12)]);
-        let heavier = finding("must", 9, &[("a", 5, 50, 12), ("c", 5, 41, 12)]);
+        let old = || finding(Severity::Must, 9, &[("a", 5, 50, 12), ("b", 5, 40, 12)]);
+        let heavier = finding(Severity::Must, 9, &[("a", 5, 50, 12), ("c", 5, 41, 12)]);
         assert_eq!(told(&compared(old(), vec![heavier])), (vec![], vec!["c"], vec![]));
-        let lighter = finding("must", 9, &[("a", 5, 50, 12), ("c", 5, 39, 12)]);
+        let lighter = finding(Severity::Must, 9, &[("a", 5, 50, 12), ("c", 5, 39, 12)]);
         assert_eq!(told(&compared(old(), vec![lighter])), (vec![], vec![], vec![]));
-        let more = Finding { keys: 1_000, ..finding("must", 9, &[("a", 5, 50, 12), ("c", 5, 39, 12)]) };
+        let more = Finding { keys: 1_000, ..finding(Severity::Must, 9, &[("a", 5, 50, 12), ("c", 5, 39, 12)]) };
         assert_eq!(told(&compared(old(), vec![more])), (vec![], vec!["-"], vec![]));
     }
 
     #[test]
     fn a_rule_that_is_no_longer_in_force_is_not_fixed() {
-        let old = finding("must", 1, &[("a", 5, 50, 12)]);
+        let old = finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
         let off = Finding { rule: "key.prefix".into(), ..old };
         assert_eq!(told(&compared(off, vec![])), (vec![], vec![], vec![]));
     }

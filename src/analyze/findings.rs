@@ -93,13 +93,12 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
 /// Sorts the list and counts it, and puts the numbers in force into its texts.
 fn finish(checks: &Checks, findings: &mut Findings) {
     for finding in &mut findings.list {
-        if let Some((demand, fix)) = in_force(&checks.policy, &finding.rule, &finding.severity) {
+        if let Some((demand, fix)) = in_force(&checks.policy, &finding.rule, finding.severity) {
             (finding.demand, finding.fix) = (demand, fix);
         }
     }
-    let severity = |name: &str| Severity::parse(name);
     findings.list.sort_by_key(|finding| {
-        (Reverse(severity(&finding.severity)), Reverse(finding.memory), Reverse(finding.keys), finding.rule.clone())
+        (Reverse(finding.severity), Reverse(finding.memory), Reverse(finding.keys), finding.rule.clone())
     });
     for row in &mut findings.severities {
         row.findings = findings.list.iter().filter(|finding| finding.severity == row.severity).count() as u64;
@@ -115,10 +114,10 @@ fn checked(checks: &Checks) -> Vec<&'static str> {
 fn finding(meta: &Meta, severity: Severity) -> Finding {
     Finding {
         rule: meta.id.into(),
-        severity: severity.name().into(),
+        severity,
         demand: meta.what.into(),
         fix: meta.fix.into(),
-        unit: meta.unit.map(|unit| unit.name().into()),
+        unit: meta.unit,
         keys: 0,
         memory: Bytes(0),
         saves: None,
@@ -231,8 +230,8 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
         };
         NamingRule {
             rule: check.meta.id.into(),
-            severity: check.severity.name().into(),
-            demand: in_force(&checks.policy, check.meta.id, check.severity.name()).unwrap_or_default().0,
+            severity: check.severity,
+            demand: in_force(&checks.policy, check.meta.id, check.severity).unwrap_or_default().0,
             keys: tally.keys,
             memory: tally.memory,
             patterns: broken.get(bit).map_or_else(Vec::new, |broken| broken.list.iter().map(weight).collect()),
@@ -244,7 +243,7 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
 
 fn severities(violations: &Violations) -> Vec<SeverityRow> {
     let row = |(severity, tally): (Severity, Tally)| SeverityRow {
-        severity: severity.name().into(),
+        severity,
         findings: 0,
         keys: tally.keys,
         memory: tally.memory,
@@ -303,7 +302,7 @@ fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Tally>) -> Vec<RuleWeight> 
     rules.sort_by_key(|(check, tally)| (Reverse(check.severity), Reverse(tally.memory), check.meta.id));
     let row = |(check, tally): (&Check<dyn crate::policy::KeyRule>, Tally)| RuleWeight {
         rule: check.meta.id.into(),
-        severity: check.severity.name().into(),
+        severity: check.severity,
         keys: tally.keys,
         memory: tally.memory,
     };

@@ -1,13 +1,12 @@
 //! `rdblens analyze`: the report.
 
-use super::args::{AnalyzeArgs, SeverityArg};
+use super::args::AnalyzeArgs;
 use super::delivery::Delivery;
 use super::progress::Bar;
 use super::{Exit, plan, written};
 use crate::analyze;
 use crate::error::Result;
-use crate::policy::Severity;
-use crate::report::Report;
+use crate::report::{Report, Severity};
 
 /// Makes the report and writes it.
 pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
@@ -40,7 +39,7 @@ fn tell_errors(report: &Report) {
 }
 
 /// What a report says to scripts.
-pub(super) fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
+pub(super) fn exit(report: &Report, fail_on: Option<Severity>) -> Exit {
     if !report.complete {
         return Exit::Incomplete;
     }
@@ -51,16 +50,9 @@ pub(super) fn exit(report: &Report, fail_on: Option<SeverityArg>) -> Exit {
 }
 
 /// The greatest severity of what was found; with a baseline, of what is new or worse.
-fn worst(report: &Report) -> Option<SeverityArg> {
+fn worst(report: &Report) -> Option<Severity> {
     match &report.findings.baseline {
-        None => report.findings.list.iter().filter_map(|finding| severity(&finding.severity)).max(),
-        Some(baseline) => baseline.new.iter().chain(&baseline.worse).filter_map(|row| severity(&row.severity)).max(),
+        None => report.findings.list.iter().map(|finding| finding.severity).max(),
+        Some(baseline) => baseline.new.iter().chain(&baseline.worse).map(|row| row.severity).max(),
     }
-}
-
-fn severity(name: &str) -> Option<SeverityArg> {
-    [(Severity::Hint, SeverityArg::Hint), (Severity::Should, SeverityArg::Should), (Severity::Must, SeverityArg::Must)]
-        .into_iter()
-        .find(|(severity, _)| severity.name() == name)
-        .map(|(_, arg)| arg)
 }

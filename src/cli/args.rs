@@ -15,6 +15,7 @@ pub use values::*;
 use super::lang::LangArgs;
 use super::screen::{ColorArgs, ScreenArgs};
 use crate::render::schema::Described;
+use crate::report::Severity;
 
 /// Where help has colour, what is typed as it stands has the accent of the tables.
 const STYLES: Styles = Styles::styled().literal(AnsiColor::Cyan.on_default()).valid(AnsiColor::Green.on_default());
@@ -135,7 +136,7 @@ pub struct RenderArgs {
     pub screen: ScreenArgs,
     /// Exit with status 1 if there are findings of this severity or above
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Policy")]
-    pub fail_on: Option<SeverityArg>,
+    pub fail_on: Option<Severity>,
 }
 
 /// `rdblens keys`

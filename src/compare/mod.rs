@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::analyze::{baseline, growth};
-use crate::policy::{Severity, registry};
+use crate::policy::registry;
 use crate::report::{
     Baseline, Finding, FindingPattern, Findings, Growth, PatternChanges, Stored, StoredFinding, TypeChange,
 };
@@ -113,7 +113,7 @@ fn findings(first: &Stored, last: &Stored) -> Option<Baseline> {
         };
         Some(Finding {
             rule: meta.id.into(),
-            severity: Severity::parse(&finding.severity)?.name().into(),
+            severity: finding.severity,
             demand: meta.what.into(),
             fix: meta.fix.into(),
             unit: None,

@@ -34,8 +34,9 @@ pub mod settings;
 pub mod testing;
 pub mod wording;
 
+pub use crate::report::Severity;
 pub use checks::{Checks, Judged, NameJudged};
 pub use context::Context;
 pub use key_view::{KeyView, Separators, segments};
-pub use rule::{KeyRule, Meta, Severity, Violation};
+pub use rule::{KeyRule, Meta, Violation};
 pub use settings::Policy;

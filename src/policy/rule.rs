@@ -14,46 +14,8 @@ use super::sample::Sample;
 use super::sensitive::Inspection;
 use crate::record::Kind;
 use crate::report::{Example, Report};
+pub use crate::report::{Severity, Text, Unit};
 use crate::units::Bytes;
-
-/// How much a violation matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth knowing (建议).
-    Hint,
-    /// Recommended, with a stated number (推荐).
-    Should,
-    /// Mandatory (强制, 禁止, 必须).
-    Must,
-}
-
-impl Severity {
-    /// All of them, the gravest first.
-    pub const ALL: [Severity; 3] = [Severity::Must, Severity::Should, Severity::Hint];
-
-    /// The word in reports and policies.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Hint => "hint",
-            Severity::Should => "should",
-            Severity::Must => "must",
-        }
-    }
-
-    /// The severity of this name.
-    pub fn parse(name: &str) -> Option<Severity> {
-        Severity::ALL.into_iter().find(|severity| severity.name() == name)
-    }
-}
-
-/// The same words in both languages of the reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text {
-    /// English.
-    pub en: &'static str,
-    /// Chinese.
-    pub zh: &'static str,
-}
 
 /// All that a rule says about itself.
 #[derive(Debug, Clone, Copy)]
@@ -87,37 +49,6 @@ pub struct Chapter {
     pub preset: &'static str,
     /// The chapter's heading, as the standard writes it.
     pub heading: &'static str,
-}
-
-/// What the numbers of a violation count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Bytes.
-    Bytes,
-    /// Elements, fields, entries.
-    Elements,
-    /// Segments of a name.
-    Segments,
-    /// Milliseconds.
-    Millis,
-    /// Thousandths of a whole.
-    Permille,
-    /// Anything else that can be counted.
-    Count,
-}
-
-impl Unit {
-    /// The word in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Unit::Bytes => "bytes",
-            Unit::Elements => "elements",
-            Unit::Segments => "segments",
-            Unit::Millis => "milliseconds",
-            Unit::Permille => "permille",
-            Unit::Count => "count",
-        }
-    }
 }
 
 /// By how much a rule is broken. Equal numbers say nothing and are not shown: what breaks the rule is none that its unit

@@ -5,46 +5,28 @@
 //! said twice.
 
 use super::params::{ParamSpec, Params, Usual, Value};
-use super::rule::Text;
 use super::settings::{Policy, Setting};
+use crate::report::{Severity, Text, Wording};
 
-/// A text in both languages, with the numbers in force.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wording {
-    /// English.
-    pub en: String,
-    /// Chinese.
-    pub zh: String,
-}
-
-impl Wording {
-    /// The text with these values in it.
-    pub fn of(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
-        let (mut en, mut zh) = (text.en.to_owned(), text.zh.to_owned());
-        for spec in specs {
-            let Some((_, value)) = params.iter().find(|(name, _)| *name == spec.name) else { continue };
-            let [in_en, in_zh] = words(spec.usual, value);
-            en = fill(&en, spec.name, &in_en, " bytes", false);
-            zh = fill(&zh, spec.name, &in_zh, " 字节", true);
-        }
-        Wording { en, zh }
+/// Returns the text with the values of parameters in the place of their names.
+pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
+    let (mut en, mut zh) = (text.en.to_owned(), text.zh.to_owned());
+    for spec in specs {
+        let Some((_, value)) = params.iter().find(|(name, _)| *name == spec.name) else { continue };
+        let [in_en, in_zh] = words(spec.usual, value);
+        en = fill(&en, spec.name, &in_en, " bytes", false);
+        zh = fill(&zh, spec.name, &in_zh, " 字节", true);
     }
-}
-
-impl From<Text> for Wording {
-    /// As it is, without values.
-    fn from(text: Text) -> Wording {
-        Wording { en: text.en.to_owned(), zh: text.zh.to_owned() }
-    }
+    Wording { en, zh }
 }
 
 /// What a rule demands and how to mend a violation, with the numbers that `policy` has at this severity; `None` if the
 /// policy has no such limit.
-pub fn in_force(policy: &Policy, rule: &str, severity: &str) -> Option<(Wording, Wording)> {
-    let is_it = |setting: &&Setting| setting.rule.meta.id == rule && setting.severity.name() == severity;
+pub fn in_force(policy: &Policy, rule: &str, severity: Severity) -> Option<(Wording, Wording)> {
+    let is_it = |setting: &&Setting| setting.rule.meta.id == rule && setting.severity == severity;
     let Setting { rule, params, .. } = policy.settings.iter().find(is_it)?;
-    let filled = |text| Wording::of(text, rule.meta.params, params);
-    Some((filled(rule.meta.what), filled(rule.meta.fix)))
+    let text = |text| filled(text, rule.meta.params, params);
+    Some((text(rule.meta.what), text(rule.meta.fix)))
 }
 
 /// Puts `value` where the text names the parameter. `unit` behind the name goes where the value has a unit of its own.
@@ -177,7 +159,7 @@ mod tests {
 
     fn wording(en: &'static str, zh: &'static str, usual: Usual) -> [String; 2] {
         let specs = [spec(usual)];
-        let Wording { en, zh } = Wording::of(Text { en, zh }, &specs, &Params::defaults(&specs));
+        let Wording { en, zh } = filled(Text { en, zh }, &specs, &Params::defaults(&specs));
         [en, zh]
     }
 

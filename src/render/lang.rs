@@ -1,6 +1,6 @@
 //! The languages that people read. Ids, JSON fields and numbers are the same in both.
 
-use crate::policy::rule::Text;
+use crate::report::Text;
 
 /// A language of texts for people.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Key, Weight, Word, demand, share};
-use crate::policy::wording::Wording;
+use super::{Key, Severity, Weight, Word, Wording, demand, share};
 use crate::record::{Encoding, Kind};
 use crate::units::{Bytes, Millis};
 
@@ -176,8 +175,8 @@ pub struct Naming {
 pub struct NamingRule {
     /// Such as `key.prefix`.
     pub rule: Word,
-    /// `must`, `should` or `hint`.
-    pub severity: Word,
+    /// Severity.
+    pub severity: Severity,
     /// What it demands, in a line.
     #[serde(flatten, with = "demand")]
     #[schemars(with = "demand::Form")]

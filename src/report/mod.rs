@@ -12,6 +12,7 @@ mod keys;
 mod policy;
 mod sections;
 mod stored;
+mod terms;
 mod what_if;
 mod wording;
 
@@ -23,6 +24,7 @@ pub use key::{Key, base64};
 pub use policy::*;
 pub use sections::*;
 pub use stored::*;
+pub use terms::*;
 pub use what_if::*;
 use wording::{demand, fix};
 

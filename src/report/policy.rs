@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Example, Weight, Word, demand, fix};
-use crate::policy::wording::Wording;
+use super::{Example, Severity, Unit, Weight, Word, Wording, demand, fix};
 use crate::units::Bytes;
 
 /// What breaks the policy.
@@ -58,8 +57,8 @@ pub struct Baseline {
 pub struct BaselineRow {
     /// The rule.
     pub rule: String,
-    /// With this severity.
-    pub severity: String,
+    /// Severity.
+    pub severity: Severity,
     /// The pattern or other part; null for a finding as a whole.
     pub pattern: Option<String>,
     /// Keys.
@@ -92,8 +91,8 @@ pub struct BeforeRow {
 /// Findings of one severity.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SeverityRow {
-    /// `must`, `should` or `hint`.
-    pub severity: Word,
+    /// Severity.
+    pub severity: Severity,
     /// Entries of [`Findings::list`].
     pub findings: u64,
     /// Keys that break a rule about keys, each under its gravest severity.
@@ -107,8 +106,8 @@ pub struct SeverityRow {
 pub struct Finding {
     /// Such as `key.prefix`.
     pub rule: Word,
-    /// `must`, `should` or `hint`.
-    pub severity: Word,
+    /// Severity.
+    pub severity: Severity,
     /// What the rule demands, in a line, with the numbers in force.
     #[serde(flatten, with = "demand")]
     #[schemars(with = "demand::Form")]
@@ -117,8 +116,8 @@ pub struct Finding {
     #[serde(flatten, with = "fix")]
     #[schemars(with = "fix::Form")]
     pub fix: Wording,
-    /// What `measured` and `allowed` count: bytes, elements, segments, milliseconds, permille, count; null where they are.
-    pub unit: Option<Word>,
+    /// Unit of `measured` and `allowed`; null where nothing is measured.
+    pub unit: Option<Unit>,
     /// Keys, exactly.
     pub keys: u64,
     /// Their memory.
@@ -204,8 +203,8 @@ pub struct PatternFindings {
 pub struct RuleWeight {
     /// The rule.
     pub rule: Word,
-    /// With this severity.
-    pub severity: Word,
+    /// Severity.
+    pub severity: Severity,
     /// Keys.
     pub keys: u64,
     /// Their memory.

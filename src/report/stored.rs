@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Report, Weight, read_form, yes};
+use super::{Report, Severity, Weight, read_form, yes};
 use crate::error::{Error, Result};
 use crate::units::{Bytes, Millis};
 
@@ -58,8 +58,8 @@ pub struct StoredPattern {
 pub struct StoredFinding {
     /// The rule.
     pub rule: String,
-    /// With this severity.
-    pub severity: String,
+    /// Severity.
+    pub severity: Severity,
     /// All keys.
     pub keys: u64,
     /// Their memory.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::policy::wording::Wording;
+use super::Wording;
 
 /// Declares how a text is written and read under the name of a field; to be flattened into the object that it is of.
 macro_rules! in_both_languages {

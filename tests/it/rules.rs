@@ -5,10 +5,11 @@ use std::path::Path;
 
 use rdblens::policy::params::{ParamSpec, Params};
 use rdblens::policy::rule::{Meta, Text};
-use rdblens::policy::wording::{self, Wording};
+use rdblens::policy::wording;
 use rdblens::policy::{Policy, presets, registry};
 use rdblens::render::Lang;
 use rdblens::render::rules::{sample_lines, severities};
+use rdblens::report::Wording;
 
 const HEAD: &str = "# Rules
 
@@ -97,7 +98,7 @@ fn parameters(specs: &[ParamSpec], page: &mut String) {
 }
 
 fn filled(text: Text, meta: &Meta, params: &Params) -> Wording {
-    Wording::of(text, meta.params, params)
+    wording::filled(text, meta.params, params)
 }
 
 fn capital(text: &str) -> String {

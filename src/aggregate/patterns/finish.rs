@@ -156,7 +156,7 @@ fn pattern_findings(plan: &PatternsPlan, row: Row<'_>) -> PatternFindings {
     rules.sort_by_key(|(rule, weight)| (Reverse(rule.severity), Reverse(weight.memory), Reverse(weight.keys), rule.id));
     let rule = |(rule, weight): (super::RuleBit, Weight)| RuleWeight {
         rule: rule.id.into(),
-        severity: rule.severity.name().into(),
+        severity: rule.severity,
         keys: weight.keys,
         memory: weight.memory,
     };

@@ -185,7 +185,7 @@ fn the_examples_of_every_rule_hold() {
                 .findings
                 .list
                 .iter()
-                .any(|finding| finding.rule == rule.meta.id && finding.severity == "must")
+                .any(|finding| finding.rule == rule.meta.id && finding.severity == crate::report::Severity::Must)
         };
         assert!(!found(&rule.meta.passes), "{}: the example that passes does not", rule.meta.id);
         assert!(found(&rule.meta.fails), "{}: the example that fails does not", rule.meta.id);

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{AllocatorArg, KindArg, ReportFormat, SeverityArg, label, section, share, size};
+use super::values::{AllocatorArg, KindArg, ReportFormat, label, section, share, size};
 use crate::render::csv::Section;
-use crate::report::Prefixes;
+use crate::report::{Prefixes, Severity};
 
 /// Where the bytes come from and how they are read.
 #[derive(Debug, Args)]
@@ -116,7 +116,7 @@ pub struct PolicyArgs {
     pub policy: String,
     /// Exit with status 1 if there are findings of this severity or above
     #[arg(long, value_enum, value_name = "SEVERITY")]
-    pub fail_on: Option<SeverityArg>,
+    pub fail_on: Option<Severity>,
     /// The limit on the server's memory, such as 4GB
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub maxmemory: Option<u64>,

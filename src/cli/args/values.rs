@@ -34,17 +34,6 @@ pub enum AllocatorArg {
     Glibc,
 }
 
-/// A severity of findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum SeverityArg {
-    /// Hints and everything above
-    Hint,
-    /// Recommendations and everything above
-    Should,
-    /// Only what the standards forbid
-    Must,
-}
-
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {

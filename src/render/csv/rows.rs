@@ -99,7 +99,7 @@ pub(super) fn expiry(it: &ExpiryClass) -> Row {
 }
 
 pub(super) fn naming(it: &NamingRule) -> Row {
-    row().text(&it.rule).text(&it.severity).weight(it.keys, it.memory).text(&it.demand.en)
+    row().text(&it.rule).text(it.severity.name()).weight(it.keys, it.memory).text(&it.demand.en)
 }
 
 pub(super) fn prefixes(tree: &[PrefixNode]) -> Vec<Row> {
@@ -126,11 +126,11 @@ pub(super) fn prefixes(tree: &[PrefixNode]) -> Vec<Row> {
 pub(super) fn finding(it: &Finding) -> Row {
     row()
         .text(&it.rule)
-        .text(&it.severity)
+        .text(it.severity.name())
         .weight(it.keys, it.memory)
         .number(it.saves)
         .number(it.distinct_patterns)
-        .maybe(it.unit.as_deref())
+        .maybe(it.unit.map(Unit::name))
         .text(&it.demand.en)
         .text(&it.fix.en)
 }
@@ -139,13 +139,13 @@ pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = Row> {
     let of = |finding: &'_ Finding, it: &FindingPattern| {
         row()
             .text(&finding.rule)
-            .text(&finding.severity)
+            .text(finding.severity.name())
             .maybe(it.pattern.as_deref())
             .maybe(it.owner.as_deref())
             .weight(it.keys, it.memory)
             .number(it.measured)
             .number(it.allowed)
-            .maybe(finding.unit.as_deref())
+            .maybe(finding.unit.map(Unit::name))
             .number(it.saves)
             .example(it.examples.first())
     };
@@ -161,7 +161,7 @@ pub(super) fn baseline(report: &Report) -> Vec<Row> {
         row()
             .text(change)
             .text(&it.rule)
-            .text(&it.severity)
+            .text(it.severity.name())
             .maybe(it.pattern.as_deref())
             .weight(it.keys, it.memory)
             .number(it.measured)

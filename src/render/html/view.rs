@@ -6,9 +6,9 @@ use super::charts::{Columns, Split, Strip};
 use super::names::{self, Name, Part};
 use super::sections::findings::FindingView;
 use super::treemap::Treemap;
-use crate::policy::rule::Text;
 use crate::render::words::say;
 use crate::render::{Lang, human};
+use crate::report::Text;
 use crate::units::Bytes;
 
 /// How many rows are shown.

@@ -173,7 +173,7 @@ fn patterns(list: &[PatternRow], to: &mut Exposition) {
 
 fn findings(report: &Report, to: &mut Exposition) {
     let findings = &report.findings;
-    let rows = findings.severities.iter().map(|row| (&row.severity, row.findings.into()));
+    let rows = findings.severities.iter().map(|row| (row.severity.name(), row.findings.into()));
     to.each("rdblens_findings", "Rules that are broken, by severity.", "severity", rows);
     let is_broken = |id: &Word| findings.list.iter().any(|finding| finding.rule == *id);
     let rows = findings.checked.iter().map(|id| (id, is_broken(id).into()));
@@ -181,7 +181,7 @@ fn findings(report: &Report, to: &mut Exposition) {
     let mut each = |name, help, value: &dyn Fn(&Finding) -> Option<Value>| {
         let family = to.family(name, help);
         for (row, value) in findings.list.iter().filter_map(|row| Some((row, value(row)?))) {
-            family.sample(&[("rule", &row.rule), ("severity", &row.severity)], value);
+            family.sample(&[("rule", &row.rule), ("severity", row.severity.name())], value);
         }
     };
     each("rdblens_finding_keys", "Keys that break a rule.", &|row| Some(row.keys.into()));

@@ -7,9 +7,10 @@ use crate::policy::Policy;
 use crate::policy::params::{ParamSpec, Params};
 use crate::policy::rule::{Meta, Rule, Unit};
 use crate::policy::sample::Sample;
-use crate::policy::wording::{self, Wording};
+use crate::policy::wording;
 use crate::render::table::page::{Page, Tone};
 use crate::render::{Lang, TableOptions, key_text};
+use crate::report::Wording;
 
 /// What a paragraph is indented by.
 const INDENT: &str = "  ";
@@ -33,7 +34,7 @@ pub fn explain(
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());
     let params = setting.map_or_else(|| Params::defaults(meta.params), |setting| setting.params.clone());
     let words = |text| {
-        let Wording { en, zh } = Wording::of(text, meta.params, &params);
+        let Wording { en, zh } = wording::filled(text, meta.params, &params);
         lang.of(&en, &zh).to_owned()
     };
     page.hanging(Tone::Bold, &format!("{}: ", meta.id), &words(meta.what))?;

@@ -8,8 +8,9 @@ use crate::policy::params::{self, Params, Usual};
 use crate::policy::rule::{Meta, Rule, Text};
 use crate::policy::sample::Sample;
 use crate::policy::settings::Setting;
-use crate::policy::wording::Wording;
+use crate::policy::wording;
 use crate::render::Lang;
+use crate::report::Wording;
 
 /// Name and version of the form.
 pub const SCHEMA: &str = "rdblens.rules/1";
@@ -22,7 +23,7 @@ pub fn json(rules: &[&Rule], policies: &[Policy]) -> Value {
 
 fn rule_json(meta: &Meta, policies: &[Policy]) -> Value {
     let usual = Params::defaults(meta.params);
-    let filled = |text| wording(Wording::of(text, meta.params, &usual));
+    let filled = |text| both(wording::filled(text, meta.params, &usual));
     let chapters = meta.chapters.iter().map(|chapter| json!({ "preset": chapter.preset, "heading": chapter.heading }));
     let params = meta.params.iter().map(|spec| {
         json!({
@@ -77,7 +78,7 @@ fn text(text: Text) -> Value {
     json!({ "en": text.en, "zh": text.zh })
 }
 
-fn wording(Wording { en, zh }: Wording) -> Value {
+fn both(Wording { en, zh }: Wording) -> Value {
     json!({ "en": en, "zh": zh })
 }
 

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use super::severities;
 use crate::policy::params::Params;
 use crate::policy::registry::RULES;
-use crate::policy::wording::{Wording, settings};
+use crate::policy::wording::{self, settings};
 use crate::policy::{Meta, Policy};
 use crate::render::table::grid::{Cell, Column, Grid, Paint};
 use crate::render::table::page::{Page, Tone};
 use crate::render::words::{heads, say};
 use crate::render::wrap::wrap;
 use crate::render::{Lang, TableOptions, human, key_text};
+use crate::report::Wording;
 
 /// All rules, with their severities in each of the presets.
 pub fn all(presets: &[Policy], table: TableOptions, out: &mut dyn Write) -> io::Result<()> {
@@ -62,7 +63,7 @@ pub fn all(presets: &[Policy], table: TableOptions, out: &mut dyn Write) -> io::
 const LEAST: usize = 24;
 
 fn demand(meta: &Meta, params: &Params, lang: Lang) -> String {
-    let Wording { en, zh } = Wording::of(meta.what, meta.params, params);
+    let Wording { en, zh } = wording::filled(meta.what, meta.params, params);
     key_text::text(lang.of(&en, &zh)).into_owned()
 }
 

@@ -52,7 +52,7 @@ pub(super) fn changes(title: &str, findings: &Baseline, page: &mut Page<'_>) -> 
 fn finding(what: &str, row: &BaselineRow, lang: Lang) -> [Cell; 7] {
     [
         what.into(),
-        row.severity.as_str().into(),
+        row.severity.name().into(),
         row.rule.as_str().into(),
         row.pattern.as_deref().map_or_else(|| lang.of("all", "全部").into(), Cell::name),
         row.before.as_ref().map_or(Cell::Absent, |before| before.keys.into()),

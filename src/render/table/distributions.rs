@@ -5,10 +5,10 @@ use std::io;
 use super::bar::bar;
 use super::grid::{Cell, Column, Grid, Paint};
 use super::page::{Page, Tone};
-use crate::policy::rule::Text;
 use crate::render::words::{heads, known, leads, say};
 use crate::render::{human, key_text};
 use crate::report::Report;
+use crate::report::Text;
 use crate::units::Bytes;
 
 /// Columns of the longest bar.

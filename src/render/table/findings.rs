@@ -10,7 +10,7 @@ use super::page::{Page, Span, Tone};
 use crate::render::key_text::width;
 use crate::render::words::{heads, known, nouns, others, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::{Finding, FindingPattern, Findings, Report, Worst};
+use crate::report::{Finding, FindingPattern, Findings, Report, Unit, Worst};
 use crate::units::Bytes;
 
 /// Patterns of each finding.
@@ -90,10 +90,10 @@ fn summary(report: &Report, finding: &Finding, lang: Lang) -> [Cell; 10] {
     let about_keys = finding.keys > 0;
     let of = |part: u64, whole: u64| if about_keys { Cell::ShareOf(part, whole) } else { Cell::Absent };
     let worst = worst(finding);
-    let number = measured(finding.unit.as_deref(), lang);
+    let number = measured(finding.unit, lang);
     [
         (&*finding.rule).into(),
-        (&*finding.severity).into(),
+        finding.severity.name().into(),
         if finding.distinct_patterns > 0 { finding.distinct_patterns.into() } else { Cell::Absent },
         if about_keys { finding.keys.into() } else { Cell::Absent },
         of(finding.keys, report.totals.keys),
@@ -111,17 +111,17 @@ pub(in crate::render) fn worst(finding: &Finding) -> Option<Worst> {
 }
 
 /// Makes cells of what was measured and of what is allowed, with the unit.
-fn measured(unit: Option<&str>, lang: Lang) -> impl Fn(Option<u64>) -> Cell {
+fn measured(unit: Option<Unit>, lang: Lang) -> impl Fn(Option<u64>) -> Cell {
     move |number| number.map_or(Cell::Absent, |number| in_unit(number, unit, lang).into())
 }
 
 /// A number of a rule's unit for people.
-pub(in crate::render) fn in_unit(number: u64, unit: Option<&str>, lang: Lang) -> String {
+pub(in crate::render) fn in_unit(number: u64, unit: Option<Unit>, lang: Lang) -> String {
     match unit {
-        Some("bytes") => human::bytes(number),
-        Some("milliseconds") => human::duration(number, lang),
-        Some("permille") => human::share_of(number, 1000),
-        _ => human::count(number),
+        Some(Unit::Bytes) => human::bytes(number),
+        Some(Unit::Millis) => human::duration(number, lang),
+        Some(Unit::Permille) => human::share_of(number, 1000),
+        Some(Unit::Elements | Unit::Segments | Unit::Count) | None => human::count(number),
     }
 }
 
@@ -131,7 +131,8 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     page.gap()?;
     let demand = key_text::text(lang.of(&finding.demand.en, &finding.demand.zh));
     let head = say!(lang, "{} {}: {demand}", "{} {}：{demand}", finding.severity, finding.rule);
-    let severity = Span { from: 0, to: width(&finding.severity), tone: Tone::of_severity(&finding.severity) };
+    let severity =
+        Span { from: 0, to: width(finding.severity.name()), tone: Tone::of_severity(finding.severity.name()) };
     page.opened(Tone::Bold, severity, &head)?;
     let mut grid = Grid::new([
         Column::text(heads::PATTERN).painted(Paint::Placeholders).shrink(24),
@@ -145,7 +146,7 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     ]);
     let limit = finding.patterns.first().and_then(|row| row.allowed);
     let alike = finding.patterns.iter().all(|row| row.allowed == limit);
-    let number = measured(finding.unit.as_deref(), lang);
+    let number = measured(finding.unit, lang);
     let shown = page.first(&finding.patterns);
     let shown = &shown[..shown.len().min(PATTERNS_OF_A_FINDING)];
     for row in shown {
@@ -167,13 +168,13 @@ fn detail(finding: &Finding, page: &mut Page<'_>) -> io::Result<()> {
         usize::try_from(finding.distinct_patterns).unwrap_or(usize::MAX).max(finding.patterns.len()),
     )?;
     for row in shown {
-        details(row, finding.unit.as_deref(), page)?;
+        details(row, finding.unit, page)?;
     }
     page.hanging(Tone::Plain, "→ ", &key_text::text(lang.of(&finding.fix.en, &finding.fix.zh)))
 }
 
 /// What else is known of a row, behind its pattern.
-fn details(row: &FindingPattern, unit: Option<&str>, page: &mut Page<'_>) -> io::Result<()> {
+fn details(row: &FindingPattern, unit: Option<Unit>, page: &mut Page<'_>) -> io::Result<()> {
     let lang = page.lang();
     let facts: Vec<String> =
         row.details.iter().filter_map(|(name, value)| detail_text(name, value, unit, lang)).collect();
@@ -186,7 +187,7 @@ fn details(row: &FindingPattern, unit: Option<&str>, page: &mut Page<'_>) -> io:
 }
 
 /// A detail as `name value`; none if it says nothing. What is so is told by its name alone.
-pub(in crate::render) fn detail_text(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> Option<String> {
+pub(in crate::render) fn detail_text(name: &str, value: &Value, unit: Option<Unit>, lang: Lang) -> Option<String> {
     let says_nothing = match value {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
@@ -202,7 +203,7 @@ pub(in crate::render) fn detail_text(name: &str, value: &Value, unit: Option<&st
 
 /// A value of a detail without the marks of JSON, where it has a plain form. Names say what is a time or counted in bytes;
 /// a mean is of what the rule measures.
-fn plain(name: &str, value: &Value, unit: Option<&str>, lang: Lang) -> String {
+fn plain(name: &str, value: &Value, unit: Option<Unit>, lang: Lang) -> String {
     let bytes = ["memory", "bytes", "saves"].iter().any(|part| name.contains(part));
     match value {
         Value::String(text) => known::detail_value(name, text, lang).to_owned(),
@@ -250,7 +251,7 @@ mod tests {
 
     #[test]
     fn details_read_as_words_and_units() {
-        let text = |name: &str, value: Value| detail_text(name, &value, Some("bytes"), Lang::En);
+        let text = |name: &str, value: Value| detail_text(name, &value, Some(Unit::Bytes), Lang::En);
         assert_eq!(text("leaves", json!(["age", "name"])).as_deref(), Some("leaves age, name"));
         assert_eq!(text("memory_before", json!(2048)).as_deref(), Some("memory before 2.0 KiB"));
         assert_eq!(text("mean", json!(2048)).as_deref(), Some("mean 2.0 KiB"));

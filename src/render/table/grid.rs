@@ -8,11 +8,11 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle
 
 use super::bar;
 use super::page::{Page, Span, Tone};
-use crate::policy::rule::Text;
 use crate::render::human::{self, ByteUnit};
 use crate::render::key_text::{self, fit, width};
 use crate::render::words::heads;
 use crate::render::{Lang, markdown};
+use crate::report::Text;
 use crate::units::Bytes;
 
 /// Columns between two columns.

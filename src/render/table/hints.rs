@@ -3,8 +3,8 @@
 use std::io;
 
 use super::page::{Page, Tone};
-use crate::policy::rule::Text;
 use crate::render::key_text;
+use crate::report::Text;
 use crate::report::{Checksum, Report};
 
 /// The report's warnings, then commands.

@@ -5,9 +5,9 @@ use std::io;
 use super::grid::{Cell, Column, Grid};
 use super::page::Page;
 use super::source::own_part;
-use crate::policy::rule::Text;
 use crate::render::words::{heads, leads, nouns, say};
 use crate::render::{Lang, human, key_text};
+use crate::report::Text;
 use crate::report::{KeyRow, Report};
 
 /// Rows of each type where all types share one table.

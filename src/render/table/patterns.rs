@@ -84,7 +84,7 @@ pub(super) fn naming(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
 fn rule_row(report: &Report, rule: &NamingRule, lang: Lang) -> [Cell; 6] {
     [
         (&*rule.rule).into(),
-        (&*rule.severity).into(),
+        rule.severity.name().into(),
         rule.keys.into(),
         Cell::ShareOf(rule.keys, report.totals.keys),
         rule.memory.into(),

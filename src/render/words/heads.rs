@@ -1,6 +1,6 @@
 //! The headings of columns, each once: what is the same in two tables is called the same.
 
-use crate::policy::rule::Text;
+use crate::report::Text;
 
 /// A heading that is the same in every language, such as a number or a preset's name.
 pub(in crate::render) const fn same(text: &'static str) -> Text {

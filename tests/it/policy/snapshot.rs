@@ -39,7 +39,7 @@ fn finding<'a>(report: &'a Report, rule: &str) -> Option<&'a Finding> {
 fn found<'a>(report: &'a Report, rule: &str) -> Vec<(&'a str, Vec<Option<&'a str>>)> {
     let of_rule = report.findings.list.iter().filter(|finding| finding.rule == rule);
     of_rule
-        .map(|finding| (&*finding.severity, finding.patterns.iter().map(|row| row.pattern.as_deref()).collect()))
+        .map(|finding| (finding.severity.name(), finding.patterns.iter().map(|row| row.pattern.as_deref()).collect()))
         .collect()
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rdblens::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::memory::Server;
-use rdblens::report::{Finding, Report};
+use rdblens::report::{Finding, Report, Severity};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
 
@@ -153,7 +153,7 @@ fn each_standard_weighs_the_rules_its_own_way() {
 fn the_shop_has_one_object_that_is_spread_over_strings() {
     let report = report(SHOP, "hzero");
     let found = finding(&report, "type.split-object").unwrap();
-    assert_eq!((&*found.severity, patterns(found)), ("should", vec![("member:{int}", 390)]));
+    assert_eq!((found.severity, patterns(found)), (Severity::Should, vec![("member:{int}", 390)]));
     let row = &found.patterns[0];
     assert_eq!(row.details["leaves"], serde_json::json!(["age", "city", "name"]));
     assert_eq!((&row.details["ids"], row.measured, row.examples.len()), (&serde_json::json!(130), Some(3), 3));
@@ -287,7 +287,7 @@ fn one_hash_for_each_object_saves_about_what_is_promised() {
         let after = analyze(&[&whole], &plan, &Unwatched).unwrap();
         assert!(finding(&after, "type.split-object").is_none());
         let found = finding(&before, "type.split-object").unwrap();
-        assert_eq!((&*found.severity, patterns(found)), ("should", vec![("user:{int}", 1200)]));
+        assert_eq!((found.severity, patterns(found)), (Severity::Should, vec![("user:{int}", 1200)]));
         let (promised, saved) = (found.saves.unwrap().0, before.totals.memory.0 - after.totals.memory.0);
         assert!(promised.abs_diff(saved) * 20 <= saved, "{server}: {promised} promised, {saved} saved");
     }
@@ -308,7 +308,7 @@ fn json_objects_are_known_compressed_or_not() {
     let (_folder, path) = dump.write();
     let platform = report(&path, "platform");
     let found = finding(&platform, "type.json-string").unwrap();
-    assert_eq!((&*found.severity, patterns(found)), ("should", vec![("user:{int}:profile", 3)]));
+    assert_eq!((found.severity, patterns(found)), (Severity::Should, vec![("user:{int}:profile", 3)]));
     assert_eq!((found.patterns[0].measured, found.patterns[0].allowed), (Some(400), Some(0)));
     // The others let objects be strings: the service standard names them as its first example.
     assert!(finding(&report(&path, "service"), "type.json-string").is_none());
@@ -325,7 +325,7 @@ fn large_sets_count_visitors_in_vain() {
     for policy in ["service", "platform"] {
         let report = report(&path, policy);
         let found = finding(&report, "type.set-as-counter").unwrap();
-        assert_eq!((&*found.severity, patterns(found)), ("hint", vec![("page:home:uv", 1)]));
+        assert_eq!((found.severity, patterns(found)), (Severity::Hint, vec![("page:home:uv", 1)]));
         assert_eq!(found.saves.unwrap().0, found.memory.0 - 14_400);
     }
 }
@@ -339,7 +339,7 @@ fn what_the_dump_compresses_well_the_client_can_compress() {
     let (_folder, path) = dump.write();
     let service = report(&path, "service");
     let found = finding(&service, "value.compressible").unwrap();
-    assert_eq!((&*found.severity, patterns(found)), ("should", vec![("page:home:html", 1)]));
+    assert_eq!((found.severity, patterns(found)), (Severity::Should, vec![("page:home:html", 1)]));
     assert_eq!(found.saves.unwrap().0, length - stored);
     assert_eq!((found.patterns[0].measured, found.patterns[0].allowed), (Some(stored * 1000 / length), Some(500)));
     assert_eq!(found.patterns[0].saves, found.saves);
@@ -359,7 +359,10 @@ fn long_names_of_little_values_are_told_with_what_shorter_ones_save() {
     let ((_one, long), (_other, short)) = (long.write(), short.write());
     let before = report(&long, "hzero");
     let found = finding(&before, "key.name-cost").unwrap();
-    assert_eq!((&*found.severity, patterns(found)), ("should", vec![("user:{int}:friends:messages:{int}", 1000)]));
+    assert_eq!(
+        (found.severity, patterns(found)),
+        (Severity::Should, vec![("user:{int}:friends:messages:{int}", 1000)])
+    );
     let row = &found.patterns[0];
     assert_eq!(row.details["shortened"], "us:{int}:fr:me:{int}");
     let saved = "user:1000:friends:messages:1000".len() - "us:1000:fr:me:1000".len();

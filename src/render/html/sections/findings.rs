@@ -63,7 +63,7 @@ fn view(report: &Report, at: usize, finding: &Finding, lang: Lang, caps: Caps) -
     let mut figures = Vec::new();
     let mut figure = |head, text: Option<String>| figures.extend(text.map(|text| (lang.pick(head), text)));
     let worst = worst(finding);
-    let measured = |number: Option<u64>| number.map(|number| in_unit(number, finding.unit.as_deref(), lang));
+    let measured = |number: Option<u64>| number.map(|number| in_unit(number, finding.unit, lang));
     figure(heads::WORST, measured(worst.map(|worst| worst.measured)));
     figure(heads::ALLOWED, measured(worst.and_then(|worst| worst.allowed)));
     figure(heads::SAVES, finding.saves.map(|saves| human::bytes(saves.0)));
@@ -99,9 +99,8 @@ fn places(finding: &Finding, lang: Lang, caps: Caps) -> Table {
         Column::number(heads::ALLOWED, lang).spare(),
         Column::text(heads::EXAMPLE, lang).spare(),
     ];
-    let measured = |number: Option<u64>| {
-        number.map_or(Cell::Absent, |n| Cell::Number(in_unit(n, finding.unit.as_deref(), lang), n))
-    };
+    let measured =
+        |number: Option<u64>| number.map_or(Cell::Absent, |n| Cell::Number(in_unit(n, finding.unit, lang), n));
     let label = say!(lang, "Where {} is broken", "违反 {} 的位置", finding.rule);
     let table =
         Table::new(label, columns).fill(&finding.patterns, caps.inner, finding.distinct_patterns, lang, |row| {
@@ -125,7 +124,7 @@ fn details(row: &FindingPattern, finding: &Finding, lang: Lang) -> Option<Prose>
     let facts: Vec<String> = row
         .details
         .iter()
-        .filter_map(|(name, value)| detail_text(name, value, finding.unit.as_deref(), lang))
+        .filter_map(|(name, value)| detail_text(name, value, finding.unit, lang))
         .map(|fact| sentence(&fact))
         .collect();
     let pattern =

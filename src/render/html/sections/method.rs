@@ -1,13 +1,13 @@
 //! The end of the page: the instance, what to know about the figures, where they come from and how they were made.
 
 use super::section;
-use crate::policy::rule::Text;
 use crate::render::html::names::{Name, sentence};
 use crate::render::html::view::{Block, Caps, Cell, Column, Prose, Section, Table, more};
 use crate::render::table::instance::sentences;
 use crate::render::table::source::common_folder;
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human};
+use crate::report::Text;
 use crate::report::{Report, SourceFile};
 
 /// What the whole server takes.

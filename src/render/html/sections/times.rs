@@ -1,12 +1,12 @@
 //! How keys spread over time: when they expire, how long nobody used them, how often they are used.
 
 use super::section;
-use crate::policy::rule::Text;
 use crate::render::html::charts::{Class, Columns};
 use crate::render::html::names::Name;
 use crate::render::html::view::{Block, Caps, Cell, Column, Prose, Section, Table, tenths};
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human};
+use crate::report::Text;
 use crate::report::{FindingPattern, Report};
 use crate::units::Bytes;
 

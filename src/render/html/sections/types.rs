@@ -1,13 +1,13 @@
 //! How the memory divides over types, encodings and databases, and how large the keys of each are.
 
 use super::section;
-use crate::policy::rule::Text;
 use crate::record::Kind;
 use crate::render::html::charts::Split;
 use crate::render::html::names::Name;
 use crate::render::html::view::{Block, Caps, Cell, Column, Range, Section, Table};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, human};
+use crate::report::Text;
 use crate::report::{Report, TypeRow};
 use crate::units::Bytes;
 

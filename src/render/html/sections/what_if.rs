@@ -1,12 +1,12 @@
 //! What the same keys would take on other servers, with other allocators and settings.
 
 use super::section;
-use crate::policy::rule::Text;
 use crate::render::html::names::{Name, sentence};
 use crate::render::html::view::{Block, Caps, Cell, Column, Prose, Section, Table};
 use crate::render::table::what_if::NUMBERS;
 use crate::render::words::heads;
 use crate::render::{Lang, human};
+use crate::report::Text;
 use crate::report::{Report, WhatIf};
 use crate::units::Bytes;
 

@@ -8,7 +8,7 @@ pub fn baseline() -> Baseline {
     let before = BeforeRow { keys: 10, memory: Bytes(20_480), measured: Some(130), allowed: Some(128) };
     let row = |pattern: Option<&str>, before| BaselineRow {
         rule: "key.length".into(),
-        severity: "should".into(),
+        severity: Severity::Should,
         pattern: pattern.map(str::to_owned),
         keys: 12,
         memory: Bytes(24_576),

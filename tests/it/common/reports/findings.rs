@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rdblens::policy::wording::Wording;
 use rdblens::report::*;
 use rdblens::units::Bytes;
 
@@ -11,8 +10,8 @@ const MIB: u64 = 1 << 20;
 
 /// The section.
 pub fn findings() -> Findings {
-    let row = |severity: &'static str, findings, keys, memory: u64| SeverityRow {
-        severity: severity.into(),
+    let row = |severity: Severity, findings, keys, memory: u64| SeverityRow {
+        severity,
         findings,
         keys,
         memory: Bytes(memory),
@@ -33,7 +32,11 @@ pub fn findings() -> Findings {
         ]
         .map(Word::from)
         .to_vec(),
-        severities: vec![row("must", 4, 5_025, 452 * MIB), row("should", 2, 500_012, 704 * MIB), row("hint", 0, 0, 0)],
+        severities: vec![
+            row(Severity::Must, 4, 5_025, 452 * MIB),
+            row(Severity::Should, 2, 500_012, 704 * MIB),
+            row(Severity::Hint, 0, 0, 0),
+        ],
         list: list().into_iter().map(|finding| Finding { worst: Worst::of(&finding.patterns), ..finding }).collect(),
         by_pattern: by_pattern(),
         by_owner: by_owner(),
@@ -76,14 +79,14 @@ fn list() -> Vec<Finding> {
         distinct_patterns: 2,
         ..finding(
             "key.prefix",
-            "must",
+            Severity::Must,
             ["at least two segments, the first names a business", "至少两段，首段为业务名"],
             ["put the service or module and a colon in front", "在前面加上服务名或模块名和冒号"],
         )
     };
     vec![
         Finding {
-            unit: Some("elements".into()),
+            unit: Some(Unit::Elements),
             keys: 1_012,
             memory: Bytes(420 * MIB),
             distinct_patterns: 23,
@@ -93,13 +96,13 @@ fn list() -> Vec<Finding> {
             ],
             ..finding(
                 "big.elements",
-                "must",
+                Severity::Must,
                 ["no collection of more than 5,000 elements", "集合元素不超过 5,000 个"],
                 ["split it over several keys, by id or by time", "按 id 或时间拆分成多个 key"],
             )
         },
         Finding {
-            unit: Some("count".into()),
+            unit: Some(Unit::Count),
             keys: 13,
             memory: Bytes(31 * MIB),
             distinct_patterns: 1,
@@ -110,7 +113,7 @@ fn list() -> Vec<Finding> {
             }],
             ..finding(
                 "key.special-chars",
-                "must",
+                Severity::Must,
                 [
                     "no space, control, quote or backslash; valid UTF-8",
                     "不含空格、控制字符、引号和反斜杠；为合法的 UTF-8",
@@ -125,11 +128,11 @@ fn list() -> Vec<Finding> {
             ..numbers
         },
         Finding {
-            unit: Some("permille".into()),
+            unit: Some(Unit::Permille),
             patterns: vec![memory],
             ..finding(
                 "memory.headroom",
-                "must",
+                Severity::Must,
                 ["a fifth of maxmemory stays free", "maxmemory 保留五分之一空闲"],
                 ["raise maxmemory, or remove what nobody needs", "调大 maxmemory，或删除无人使用的数据"],
             )
@@ -141,7 +144,7 @@ fn list() -> Vec<Finding> {
             patterns: vec![row("user:{int}:profile", 500_000, 700 * MIB, b"user:7:profile")],
             ..finding(
                 "ttl.missing",
-                "should",
+                Severity::Should,
                 ["every key expires", "每个 key 都有过期时间"],
                 ["give it an expiry, or enter it among those that live for ever", "设置过期时间，或登记为永久保留"],
             )
@@ -161,7 +164,7 @@ fn list() -> Vec<Finding> {
             ],
             ..finding(
                 "type.split-object",
-                "should",
+                Severity::Should,
                 ["an object is one hash", "一个对象用一个 hash"],
                 ["keep the fields in one hash", "把字段放进同一个 hash"],
             )
@@ -169,11 +172,11 @@ fn list() -> Vec<Finding> {
     ]
 }
 
-fn finding(rule: &'static str, severity: &'static str, demand: [&str; 2], fix: [&str; 2]) -> Finding {
+fn finding(rule: &'static str, severity: Severity, demand: [&str; 2], fix: [&str; 2]) -> Finding {
     let wording = |[en, zh]: [&str; 2]| Wording { en: en.to_owned(), zh: zh.to_owned() };
     Finding {
         rule: rule.into(),
-        severity: severity.into(),
+        severity,
         demand: wording(demand),
         fix: wording(fix),
         unit: None,
@@ -197,8 +200,8 @@ fn row(pattern: &str, keys: u64, memory: u64, key: &[u8]) -> FindingPattern {
     }
 }
 
-fn rule(rule: &'static str, severity: &'static str, keys: u64, memory: u64) -> RuleWeight {
-    RuleWeight { rule: rule.into(), severity: severity.into(), keys, memory: Bytes(memory) }
+fn rule(rule: &'static str, severity: Severity, keys: u64, memory: u64) -> RuleWeight {
+    RuleWeight { rule: rule.into(), severity, keys, memory: Bytes(memory) }
 }
 
 fn by_pattern() -> Vec<PatternFindings> {
@@ -208,14 +211,17 @@ fn by_pattern() -> Vec<PatternFindings> {
             owner: Some("growth".into()),
             keys: 12,
             memory: Bytes(380 * MIB),
-            rules: vec![rule("big.elements", "must", 12, 380 * MIB), rule("ttl.missing", "should", 11, 200 * MIB)],
+            rules: vec![
+                rule("big.elements", Severity::Must, 12, 380 * MIB),
+                rule("ttl.missing", Severity::Should, 11, 200 * MIB),
+            ],
         },
         PatternFindings {
             pattern: "session\\xff\\xfe:{*}".into(),
             owner: None,
             keys: 13,
             memory: Bytes(31 * MIB),
-            rules: vec![rule("key.special-chars", "must", 13, 31 * MIB)],
+            rules: vec![rule("key.special-chars", Severity::Must, 13, 31 * MIB)],
         },
     ]
 }
@@ -230,10 +236,10 @@ fn by_owner() -> Vec<OwnerFindings> {
             without_ttl: Some(Weight { keys: 500_000, memory: Bytes(700 * MIB) }),
             broken: Weight { keys: 500_012, memory: Bytes(1_080 * MIB) },
             rules: vec![
-                rule("big.elements", "must", 12, 380 * MIB),
-                rule("key.length", "should", 1, KIB),
-                rule("key.special-chars", "should", 1, KIB),
-                rule("ttl.missing", "should", 500_000, 700 * MIB),
+                rule("big.elements", Severity::Must, 12, 380 * MIB),
+                rule("key.length", Severity::Should, 1, KIB),
+                rule("key.special-chars", Severity::Should, 1, KIB),
+                rule("ttl.missing", Severity::Should, 500_000, 700 * MIB),
             ],
         },
         OwnerFindings {

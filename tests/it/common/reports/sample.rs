@@ -1,6 +1,5 @@
 //! Reports made by hand, with every section in use and names that mean harm.
 
-use rdblens::policy::wording::Wording;
 use rdblens::record::{Encoding, Kind};
 use rdblens::report::*;
 use rdblens::units::{Bytes, Millis};
@@ -271,23 +270,22 @@ fn expiry() -> Expiry {
 }
 
 fn naming() -> Naming {
-    let rule =
-        |rule: &'static str, severity: &'static str, [en, zh]: [&str; 2], keys, memory: u64, patterns| NamingRule {
-            rule: rule.into(),
-            severity: severity.into(),
-            demand: Wording { en: en.into(), zh: zh.into() },
-            keys,
-            memory: Bytes(memory),
-            patterns,
-        };
+    let rule = |rule: &'static str, severity: Severity, [en, zh]: [&str; 2], keys, memory: u64, patterns| NamingRule {
+        rule: rule.into(),
+        severity,
+        demand: Wording { en: en.into(), zh: zh.into() },
+        keys,
+        memory: Bytes(memory),
+        patterns,
+    };
     Naming {
         keys: 4_213,
         memory: Bytes(36 * MIB),
         rules: vec![
-            rule("key.empty-segment", "must", ["no empty segment", "没有空段"], 0, 0, vec![]),
+            rule("key.empty-segment", Severity::Must, ["no empty segment", "没有空段"], 0, 0, vec![]),
             rule(
                 "key.length",
-                "should",
+                Severity::Should,
                 ["at most 128 bytes", "不超过 128 字节"],
                 212,
                 4 * MIB,
@@ -295,7 +293,7 @@ fn naming() -> Naming {
             ),
             rule(
                 "key.prefix",
-                "must",
+                Severity::Must,
                 ["the key starts with a business segment", "键名以业务段开头"],
                 4_000,
                 MIB,
@@ -303,7 +301,7 @@ fn naming() -> Naming {
             ),
             rule(
                 "key.special-chars",
-                "must",
+                Severity::Must,
                 [
                     "no white space, control character, quote or backslash; valid UTF-8",
                     "不含空白、控制字符、引号和反斜杠；为合法的 UTF-8",
