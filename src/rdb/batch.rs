@@ -1,5 +1,6 @@
-//! Items to batches: a file cut at record boundaries into pieces of a few MiB, each with all that a worker must know to
-//! read it alone. One scan finds the boundaries and decodes nothing.
+//! Splits a file at record boundaries into batches of a few MiB that workers parse independently.
+//!
+//! A single scan finds the boundaries without decoding values; each batch carries the parser state at its start.
 
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
@@ -9,33 +10,33 @@ use crate::error::{Error, Result, Within};
 use crate::input::{Block, Body, Mapped};
 use crate::limits;
 
-/// A piece of a file that begins and ends at a record boundary.
+/// A contiguous range of a file that begins and ends at a record boundary.
 #[derive(Debug)]
 pub struct Batch {
     /// The bytes, mapped or owned.
     pub bytes: Block,
-    /// Bytes in front of the first item: the header of a file's first batch.
+    /// Bytes before the first item: the header length in a file's first batch, otherwise 0.
     pub skip: usize,
     /// Absolute offset of the first byte.
     pub base: u64,
-    /// What a scanner needs to start.
+    /// Scanner state at the first item.
     pub state: ScanState,
-    /// Position among the file's batches.
+    /// Index of the batch within the file.
     pub index: u32,
 }
 
 impl Batch {
-    /// A scanner over the batch's items.
+    /// Returns a scanner positioned at the first item.
     pub fn scanner(&self) -> Scanner<'_> {
         let items = self.bytes.get(self.skip..).unwrap_or_default();
         Scanner::new(Cursor::new(items, self.base + self.skip as u64), self.state)
     }
 }
 
-/// The database that keys belong to before a file says otherwise.
+/// Database of keys that precede the first `SELECTDB` opcode.
 pub const FIRST_DATABASE: u64 = 0;
 
-/// Cuts a file into batches, and learns what stands between the keys.
+/// Iterator-like splitter of a file into [`Batch`]es; also collects the [`FileInfo`] found between keys.
 #[derive(Debug)]
 pub struct Batches {
     body: Body,
@@ -46,32 +47,32 @@ pub struct Batches {
     trailing: u64,
     strays: u64,
     ended: bool,
-    /// Why the source has no more bytes, until the bytes before run out.
+    /// Read error of the source, held back until the bytes read before it are used up.
     failure: Option<Error>,
     stopped: Option<Error>,
     start: u64,
     batch_bytes: usize,
 }
 
-/// What is known of a file once its batches have run out.
+/// Summary of a file, available after its last batch.
 #[derive(Debug)]
 pub struct FileEnding {
-    /// What the file says about itself.
+    /// Information found outside the keys.
     pub about: FileInfo,
-    /// Bytes from the magic to the end of the checksum, or to where reading stopped.
+    /// Bytes from the magic through the checksum, or up to where reading stopped.
     pub bytes: u64,
-    /// The checksum behind the last opcode, if the version has one and it was reached.
+    /// Checksum stored after the EOF opcode, if the version has one and it was reached.
     pub stored_checksum: Option<u64>,
-    /// Bytes behind the snapshot.
+    /// Bytes after the end of the snapshot.
     pub trailing: u64,
-    /// Prefixes that no key followed.
+    /// Number of key prefixes (expiry, idle time) without a key.
     pub strays: u64,
-    /// Why reading stopped early.
+    /// Error that ended reading early.
     pub stopped: Option<Error>,
 }
 
 impl Batches {
-    /// Reads the header. The bytes begin with the magic.
+    /// Reads the header; `body` must be positioned at the magic.
     pub fn open(mut body: Body) -> Result<Self> {
         let start = body.offset();
         body.fill(RdbHeader::LEN as u64)?;
@@ -92,14 +93,14 @@ impl Batches {
         })
     }
 
-    /// Cuts batches of about this size instead.
+    /// Sets the target batch size in bytes.
     #[must_use]
     pub fn with_batch_bytes(mut self, bytes: usize) -> Self {
         self.batch_bytes = bytes.max(1);
         self
     }
 
-    /// The whole file, if it is mapped and no batch was cut yet.
+    /// Returns the whole file if it is memory-mapped and no batch has been emitted yet.
     pub fn mapped(&self) -> Option<Mapped> {
         match &self.body {
             Body::Mapped(mapped) if self.next_index == 0 => Some(mapped.clone()),
@@ -107,12 +108,15 @@ impl Batches {
         }
     }
 
-    /// What the file's header says.
+    /// Returns the file's header.
     pub fn header(&self) -> RdbHeader {
         self.about.header
     }
 
-    /// Asks for bytes. What arrives before a failure of the source is still good; the failure is told where it runs out.
+    /// Requests `wanted` bytes and returns whether more may follow.
+    ///
+    /// A read error is stored instead of returned: the bytes that arrived before it are still parsed, and the error is
+    /// reported where they end.
     fn fill(&mut self, wanted: u64) -> bool {
         self.body.fill(wanted).unwrap_or_else(|error| {
             self.failure.get_or_insert(error);
@@ -120,8 +124,9 @@ impl Batches {
         })
     }
 
-    /// What the items in front of the first key tell, without consuming anything: enough to choose a memory model.
-    /// Damage is passed over here; it will be met again.
+    /// Reads the items before the first key without consuming them: enough to choose a memory model.
+    ///
+    /// Errors are ignored; the scan that follows reports them.
     pub fn preamble(&mut self) -> FileInfo {
         let mut wanted = limits::MAX_AUX_BYTES;
         loop {
@@ -138,7 +143,7 @@ impl Batches {
         if self.next_index == 0 { RdbHeader::LEN } else { 0 }
     }
 
-    /// The next batch; `None` at the end, whether the file's or that of its intact part: see [`Batches::ending`].
+    /// Returns the next batch, or `None` after the last intact one; [`Batches::ending`] tells why it was the last.
     pub fn next_batch(&mut self) -> Option<Batch> {
         if self.ended {
             return None;
@@ -151,7 +156,7 @@ impl Batches {
             match cut.reason {
                 CutReason::Full => return self.emit(cut.end, cut.state),
                 CutReason::End => return self.finish(cut.end),
-                // A record that goes on behind the bytes at hand: let go what is whole, or fetch more.
+                // The record continues past the window: emit the complete records first, or grow the window if there are none.
                 CutReason::Failed(error) if more && error.needed().is_some() => {
                     if cut.end > self.skip() {
                         return self.emit(cut.end, cut.state);
@@ -168,7 +173,7 @@ impl Batches {
         }
     }
 
-    /// Scans from the last boundary on, as far as a batch goes.
+    /// Scans from the last boundary until a batch is full, the file ends or an item cannot be read.
     fn scan_batch(&mut self) -> BatchCut {
         let skip = self.skip();
         let items = self.body.bytes().get(skip..).unwrap_or_default();
@@ -176,7 +181,7 @@ impl Batches {
         let mut cut = BatchCut { end: skip, state: self.state, reason: CutReason::Full };
         let first = skip;
         let mut keys = 0;
-        // A compressed name is a few bytes here and many in a row of `keys`.
+        // Total decoded key bytes: an LZF key takes a few bytes here but may expand to megabytes in a worker's output.
         let mut names: u64 = 0;
         while cut.end - first < self.batch_bytes && keys < limits::BATCH_KEYS && names < limits::BATCH_BYTES as u64 {
             match step(&mut scanner, &mut self.about) {
@@ -210,7 +215,7 @@ impl Batches {
         Some(Batch { bytes: self.body.take(end), skip, base, state, index })
     }
 
-    /// Hands out what is whole in front of a damage, and ends.
+    /// Emits the complete records before a damaged one, and ends the file with `error`.
     fn stop(&mut self, end: usize, error: Error) -> Option<Batch> {
         self.stopped = Some(error);
         self.ended = true;
@@ -218,7 +223,7 @@ impl Batches {
         if end == 0 { None } else { self.emit(end, self.state) }
     }
 
-    /// Hands out the last batch and reads what stands behind it.
+    /// Emits the last batch, then reads the checksum and counts trailing bytes.
     fn finish(&mut self, end: usize) -> Option<Batch> {
         self.ended = true;
         let batch = self.emit(end, self.state);
@@ -240,7 +245,7 @@ impl Batches {
         Ok(())
     }
 
-    /// Runs through what follows the snapshot, so that a compressed container is verified to its end, too.
+    /// Reads to the end of the input, so that the checksum of a compressed container is verified as well.
     fn count_trailing(&mut self) -> Result<()> {
         let snapshot_end = self.body.offset();
         loop {
@@ -253,7 +258,7 @@ impl Batches {
         }
     }
 
-    /// What is known of the file, after the batches have run out.
+    /// Returns the file's summary; call it after the last batch.
     pub fn ending(self) -> FileEnding {
         let end = self.body.offset() - self.trailing;
         FileEnding {
@@ -267,26 +272,26 @@ impl Batches {
     }
 }
 
-/// How far a scan came, and why no further.
+/// End position of one scan and the reason it ended.
 struct BatchCut {
-    /// The last boundary, in bytes at hand.
+    /// Last record boundary, as an index into the window.
     end: usize,
-    /// The state there.
+    /// Scanner state at that boundary.
     state: ScanState,
     reason: CutReason,
 }
 
 enum CutReason {
-    /// The batch is big enough.
+    /// The batch has reached its size limit.
     Full,
-    /// The last opcode was read.
+    /// The EOF opcode was read.
     End,
-    /// The item behind the boundary cannot be read.
+    /// The item after the boundary cannot be read.
     Failed(Error),
 }
 
 enum ScanStep {
-    /// A key with a name of so many bytes, decoded.
+    /// A key, with the decoded length of its name.
     Key(u64),
     Other,
     End,
@@ -309,7 +314,7 @@ fn read_preamble(about: &mut FileInfo, bytes: &[u8], base: u64, state: ScanState
     let mut scanner = Scanner::new(Cursor::new(items, base + RdbHeader::LEN as u64), state);
     loop {
         match scanner.next_item()? {
-            // A slot's mark stands behind the database's, and tells that the dump is of a cluster.
+            // Slot opcodes follow SELECTDB, so keep reading: they mark the dump of a cluster node.
             FileItem::Database(_) | FileItem::DatabaseSize(..) => {}
             FileItem::Key(_) | FileItem::End => return Ok(()),
             other => about.observe(&other),
@@ -334,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_expand_fill_a_batch() {
+    fn expanded_key_names_count_towards_batch_size() {
         let name = vec![0u8; 1 << 20];
         let block = lzf::compress(&name).unwrap();
         let length = |len: usize| [&[0x80][..], &u32::try_from(len).unwrap().to_be_bytes()].concat();
@@ -346,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_batches_are_the_whole_file_up_to_the_checksum() {
+    fn batches_cover_file_up_to_checksum() {
         let file = [&b"REDIS0011\xfe\x03"[..], &b"\x00\x01k\x01v".repeat(40_000), b"\xff", &[0; 8], b"tail"].concat();
         let (sizes, ending) = cut(batches(file.clone()));
         assert_eq!(sizes.len(), 3);

@@ -1,11 +1,11 @@
-//! Where a record probably begins: a guess at any place of a file, so that more than one thread can read it.
+//! Heuristic search for a record boundary at an arbitrary offset, so that several threads can parse one file.
 //!
-//! A snapshot has no marks to find a record by. But a wrong place hardly ever reads as one record after the other, so a
-//! place from which many can be read is one where a record begins, almost surely. *Almost* is all that is promised: a
-//! string may hold a snapshot, and the pairs of a hash with field expiries, where none has any, look like strings with
-//! names. Whoever guesses has to make sure, by arriving at the place from the record in front of it.
+//! RDB has no synchronisation markers. But bytes at a wrong offset hardly ever parse as a run of records, so an offset
+//! from which many records parse is almost certainly a boundary. It is only a guess: a string may contain a snapshot, and
+//! the pairs of a hash with field expiries, none of them set, look like string keys. The caller must confirm a guess by
+//! parsing up to it from the preceding record.
 //!
-//! A guess is cheap or is not made: the search counts its steps, and most places are refused at their first bytes.
+//! The search is bounded by [`MAX_STEPS`], and most offsets are rejected by their first bytes.
 
 use super::cursor::Cursor;
 use super::header::Family;
@@ -13,27 +13,29 @@ use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
 use super::value_type::ValueType;
 
-/// Records in a row that make a place believable.
+/// Number of consecutive records that make an offset plausible.
 const MIN_RECORDS: u32 = 32;
 
-/// A table of more elements is not read to its end. Its number takes five bytes, which do not come together by chance as the two
-/// of a smaller one do.
+/// Element count from which a collection is not read to its end. Such a count takes five bytes, unlike the one or two of
+/// a small count, and five bytes rarely form a valid length by chance.
 const LARGE_TABLE: u64 = 1 << 14;
 
-/// Elements of a large table that make it believable.
+/// Number of elements that make a large collection plausible.
 const LARGE_TABLE_ELEMENTS: u64 = 1024;
 
-/// Elements after which most of their lengths have to be telling: see [`string`].
+/// Interval, in elements, at which most lengths so far must be unlikely in text: see [`skip_string`].
 const TELLING_INTERVAL: u64 = 256;
 
-/// Longer names are not expected. Those who have them find fewer places.
+/// Maximum plausible key length; in files with longer keys fewer boundaries are found.
 const MAX_KEY_LEN: u64 = 1 << 10;
 
-/// Steps of one search: some milliseconds. A step is a byte that was looked at, or a string that was passed over.
+/// Step limit of one search, some milliseconds; a step is a byte examined or a string skipped.
 pub const MAX_STEPS: u64 = 2 << 20;
 
-/// A place at which a record probably begins, found from the first byte in `from..to` of `bytes` from which records can be read; it
-/// may lie behind `to`. `None` when there is none, or when looking for it takes too long.
+/// Returns a probable record boundary, searching from the offsets `from..to` of `bytes`.
+///
+/// The boundary may lie after `to`, because parsing may start inside a record and fall into step with the next ones.
+/// Returns `None` if there is none or the step limit is reached.
 pub fn find(bytes: &[u8], family: Family, from: usize, to: usize) -> Option<usize> {
     let mut steps = MAX_STEPS;
     let to = to.min(bytes.len());
@@ -52,16 +54,17 @@ pub fn find(bytes: &[u8], family: Family, from: usize, to: usize) -> Option<usiz
     None
 }
 
-/// Who begins to read within a record may fall in with those that follow: some records later the place is surer.
+/// Records after which the reported boundary is taken: parsing that starts inside a record usually falls into step with
+/// the following ones, so a boundary some records later is more reliable.
 const RESYNC_RECORDS: u32 = MIN_RECORDS / 2;
 
-/// So much of a name is looked at first.
+/// Bytes of a key that the quick check examines.
 const NAME_PREFIX: usize = 24;
 
-/// What Java's serialisation begins with.
+/// Magic of Java serialisation, a common start of binary keys.
 const JAVA_MAGIC: &[u8] = b"\xac\xed\0\x05";
 
-/// The highest type of a value.
+/// Highest value type byte.
 const LAST_TYPE: u8 = 28;
 const IDLE: u8 = 0xF8;
 const FREQ: u8 = 0xF9;
@@ -69,42 +72,43 @@ const EXPIRY_MS: u8 = 0xFC;
 const EXPIRY: u8 = 0xFD;
 const SELECT_DB: u8 = 0xFE;
 
-/// Whether a record may begin with this byte: by its type or a prefix.
+/// Returns whether `byte` is a value type or an opcode that can start a record.
 #[inline]
 fn can_start_record(byte: u8) -> bool {
     byte <= LAST_TYPE || matches!(byte, EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB)
 }
 
-/// Refuses most places by a few bytes: a type and the name behind it, or a prefix.
+/// Quick check by a few bytes: a value type followed by a key, or a prefix opcode.
 #[inline]
 fn may_start_record(bytes: &[u8], family: Family, at: usize) -> bool {
     let Some(&[first, second, third]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<3>()) else { return false };
     if first > LAST_TYPE {
         return true;
     }
-    // One name of a database at most is empty, and zeros are many.
+    // Reject the empty key: at most one exists per database, but runs of zeros are common.
     matches!(second, 1..0x44 | 0xC0..=0xC3)
         && is_shortest(&[second, third])
         && ValueType::from_byte(family, first).is_some()
         && may_be_name(bytes.get(at + 1..).unwrap_or_default())
 }
 
-/// Whether a name stands here whose first bytes are characters. Names that are none are found as well, behind one that is.
+/// Returns whether a length and a printable key prefix start here.
 ///
-/// Between the elements of a table every length is a type, and many a digit behind it the length of a name: one that goes over
-/// the lengths of further elements.
+/// Inside a collection every element length is also a valid type byte, and the digit that follows a valid key length. Such
+/// a false key spans the lengths of further elements, which are control characters. A file with binary keys is still
+/// handled as long as some of its keys are printable.
 #[inline]
 fn may_be_name(bytes: &[u8]) -> bool {
     let (len, name) = match *bytes {
         [len @ 0..0x40, ref name @ ..] => (len, name),
         [0x40..0x44, _, ref name @ ..] => (0x40, name),
-        _ => return true, // compressed, or a number
+        _ => return true, // compressed, or an integer
     };
     let known = name.get(..usize::from(len).min(NAME_PREFIX)).unwrap_or(name);
     name.starts_with(JAVA_MAGIC) || !known.iter().any(u8::is_ascii_control)
 }
 
-/// Whether a length is written as servers do: in the shortest form that it fits.
+/// Returns whether a length uses the shortest possible encoding, as servers always do.
 #[inline]
 fn is_shortest(bytes: &[u8]) -> bool {
     match bytes {
@@ -114,14 +118,15 @@ fn is_shortest(bytes: &[u8]) -> bool {
     }
 }
 
-/// True where a prefix of the record may stand in front: a record can be read from its type on as well, but it begins at its
-/// first prefix.
+/// Returns whether the bytes before `at` may be a prefix opcode of the same record.
+///
+/// A record also parses from its type byte on, but it starts at its first prefix.
 fn may_follow_prefix(bytes: &[u8], at: usize) -> bool {
     let is = |back: usize, byte: u8| at.checked_sub(back).and_then(|at| bytes.get(at)) == Some(&byte);
     is(9, EXPIRY_MS) || is(5, EXPIRY) || is(2, FREQ) || is(2, IDLE) || is(3, IDLE) || is(6, IDLE)
 }
 
-/// Whether what begins here reads as records, one after the other; and where one of the first begins.
+/// Parses consecutive records from the start of `bytes`; returns the boundary to report if they are plausible.
 fn try_records(bytes: &[u8], family: Family, steps: &mut u64) -> Option<usize> {
     let mut scanner = Scanner::new(Cursor::new(bytes, 0), ScanState { family, db: None });
     let (mut records, mut telling) = (0, 0);
@@ -145,18 +150,18 @@ fn try_records(bytes: &[u8], family: Family, steps: &mut u64) -> Option<usize> {
                     None => return None,
                 }
             }
-            // The end, where an end may be.
+            // EOF is plausible only at the end of the file: followed by nothing, or by the checksum.
             Ok(FileItem::End) => return (records > 0 && matches!(scanner.cursor().left(), 0 | 8)).then_some(place),
             Ok(FileItem::Database(_) | FileItem::DatabaseSize(..) | FileItem::Slot(_)) => {}
-            // The others stand in front of all keys, or are rare.
+            // Other items come before all keys or are rare.
             Ok(_) | Err(_) => return None,
         }
     }
-    // Numbers in a row may read as records, too, but with names that are not written in characters.
+    // Runs of integers may parse as records, too, but then few keys are printable.
     (telling > MIN_RECORDS / 2).then_some(place)
 }
 
-/// Names are short, and two neighbours differ: zeros would read as records without name and value.
+/// Returns whether a key is short and differs from its predecessor; runs of zeros parse as empty keys and values.
 fn is_plausible(entry: &KeyEntry<'_>, last: Option<&RawString<'_>>) -> bool {
     entry.key.len() <= MAX_KEY_LEN && last.is_none_or(|last| !is_same_key(last, &entry.key))
 }
@@ -170,18 +175,18 @@ fn is_same_key(one: &RawString<'_>, other: &RawString<'_>) -> bool {
     }
 }
 
-/// A value that has been passed over.
+/// Outcome of skipping a value.
 enum SkippedValue {
-    /// To its end.
+    /// Skipped to its end.
     Whole,
-    /// Too far to be anything but the elements of a table.
+    /// Skipped far enough to be certain that it is a large collection.
     Large,
 }
 
 fn skip_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, steps: &mut u64) -> Option<SkippedValue> {
     match TableLayout::of(entry.value_type) {
         Some(table) if is_text(&entry.key) => table.skip(scanner.cursor_mut(), steps),
-        // A table may be large: it is not read on the word of a name that is none.
+        // Collections can be large: do not read one after an implausible key.
         Some(_) => None,
         None => match BlobHeader::of(entry.value_type) {
             Some(packed) => {
@@ -192,14 +197,14 @@ fn skip_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, steps: &mut u
     }
 }
 
-/// What begins a value that is one blob.
+/// Header by which a packed blob is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlobHeader {
-    /// Its own length, in four bytes: ziplists and listpacks.
+    /// Total length in four bytes: ziplists and listpacks.
     Length,
-    /// The width of its numbers and how many there are.
+    /// Width and count of integers: intsets.
     Numbers,
-    /// Nothing telling, but a last byte.
+    /// End byte only: zipmaps have no telling header.
     Zipmap,
 }
 
@@ -218,7 +223,7 @@ impl BlobHeader {
         })
     }
 
-    /// Numbers in a ziplist would read as zipmaps that are numbers.
+    /// Returns whether the blob matches its header. Integers are rejected: those in a ziplist would pass as zipmaps.
     fn is_plausible(self, blob: &RawString<'_>) -> bool {
         let StringForm::Plain(bytes) = blob.form else { return blob.is_compressed() };
         let number =
@@ -235,8 +240,8 @@ impl BlobHeader {
     }
 }
 
-/// Whether a name is written in characters. Those of Java's serialisation begin with its mark. Numbers in a listpack look like sets
-/// whose names are numbers.
+/// Returns whether a key is printable or starts with Java's serialisation magic. Integer keys do not count: integers in a
+/// listpack look like sets with integer keys.
 fn is_text(key: &RawString<'_>) -> bool {
     match key.form {
         StringForm::Plain(bytes) => bytes.starts_with(JAVA_MAGIC) || !bytes.iter().any(u8::is_ascii_control),
@@ -245,19 +250,19 @@ fn is_text(key: &RawString<'_>) -> bool {
     }
 }
 
-/// What an element is made of in those layouts that [`walk`](super::walk) goes over element by element.
+/// Layout of one element, for collections that [`walk`](super::walk) walks element by element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TableLayout {
     Single,
     Pair,
     Scored,
-    /// With the score as a text.
+    /// Member with a score stored as text.
     ScoredText,
     Ziplist,
     ListNode,
-    /// An expiry in front of each pair; the next of all stands in front of the first, or nowhere.
+    /// Expiry before each pair; `true` if the earliest expiry precedes all pairs.
     ExpiryFirst(bool),
-    /// An expiry behind each pair.
+    /// Expiry after each pair.
     ExpiryLast,
 }
 
@@ -277,7 +282,7 @@ impl TableLayout {
         })
     }
 
-    /// Passes over the elements, but over no more than it takes to tell that they are some.
+    /// Skips the elements, or enough of them to recognise a large collection.
     fn skip(self, cursor: &mut Cursor<'_>, steps: &mut u64) -> Option<SkippedValue> {
         if self == TableLayout::ExpiryFirst(true) {
             cursor.i64_le().ok()?;
@@ -300,7 +305,7 @@ impl TableLayout {
         Some(SkippedValue::Whole)
     }
 
-    /// Passes over one; tells whether its length is one that hardly any text has.
+    /// Skips one element; returns whether its length byte is unlikely to occur inside text.
     fn element(self, cursor: &mut Cursor<'_>) -> Option<bool> {
         match self {
             TableLayout::Single => skip_string(cursor),
@@ -336,13 +341,15 @@ impl TableLayout {
     }
 }
 
-/// Passes over a ziplist or listpack.
+/// Skips a ziplist or listpack with a plausible header.
 fn skip_packed(cursor: &mut Cursor<'_>) -> Option<bool> {
     cursor.string().ok().filter(|blob| BlobHeader::Length.is_plausible(blob)).map(|_| true)
 }
 
-/// Passes over a string; tells whether its first byte is one that hardly occurs in a text. Within a text any byte reads as a length,
-/// and a walk over wrong elements would go on for megabytes.
+/// Skips a string; returns whether its first byte is unlikely to occur inside text.
+///
+/// Inside text every character parses as a length, so without this check a walk over false elements would continue for
+/// megabytes.
 #[inline]
 fn skip_string(cursor: &mut Cursor<'_>) -> Option<bool> {
     let first = cursor.peek().filter(|_| is_shortest(cursor.rest()))?;

@@ -3,7 +3,7 @@ use crate::rdb::header::RdbHeader;
 
 const STATE: ScanState = ScanState { family: Family::Redis, db: None };
 
-/// Real dumps, with where their items begin.
+/// Reads the real dumps, with their format families.
 fn dumps() -> Vec<(Family, Vec<u8>)> {
     let mut paths = vec![std::path::PathBuf::from("testdata/dumps/shop.rdb")];
     let folders = std::fs::read_dir("testdata/corpus").unwrap();
@@ -17,7 +17,7 @@ fn dumps() -> Vec<(Family, Vec<u8>)> {
     paths.into_iter().map(read).collect()
 }
 
-/// Where items begin, and which of them are hashes with field expiries.
+/// Returns the offsets of all items, and whether each is a hash with field expiries.
 fn boundaries(bytes: &[u8], family: Family) -> Vec<(usize, bool)> {
     let mut cursor = Cursor::new(bytes, 0);
     cursor.take(RdbHeader::LEN as u64).unwrap();
@@ -45,7 +45,7 @@ fn boundaries(bytes: &[u8], family: Family) -> Vec<(usize, bool)> {
 }
 
 #[test]
-fn guesses_are_right_on_real_dumps() {
+fn guesses_in_real_dumps_are_boundaries() {
     let (mut asked, mut found) = (0, 0);
     for (family, bytes) in dumps() {
         let truth = boundaries(&bytes, family);
@@ -55,7 +55,7 @@ fn guesses_are_right_on_real_dumps() {
             let within = truth.partition_point(|&(start, _)| start <= at) - 1;
             match truth[within] {
                 (start, _) if start == at => found += 1,
-                // Looks like strings: only arriving there tells.
+                // Pairs of such a hash look like string keys; only confirmation tells them apart.
                 (_, true) => {}
                 (start, false) => panic!(
                     "{at} is no boundary: one is at {start} {:?} {:?}",
@@ -69,7 +69,7 @@ fn guesses_are_right_on_real_dumps() {
 }
 
 #[test]
-fn a_table_is_passed_as_it_is_walked() {
+fn skipping_a_collection_equals_walking_it() {
     let mut passed = 0;
     for (family, bytes) in dumps() {
         let mut cursor = Cursor::new(&bytes, 0);
@@ -103,13 +103,13 @@ fn record(name: &str, value: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn zeros_are_no_records() {
+fn zeros_contain_no_boundary() {
     let bytes = record("zeros", &[0; 1 << 16]);
     assert_eq!(find(&bytes, Family::Redis, 100, bytes.len()), None);
 }
 
 #[test]
-fn a_type_behind_its_prefix_is_no_boundary() {
+fn type_after_its_prefix_is_not_a_boundary() {
     let keys: Vec<u8> = (0..100)
         .flat_map(|i| [b"\xfc\x10\0\0\0\0\0\0\0".to_vec(), record(&format!("key:{}", 1000 + i), b"value")].concat())
         .collect();
@@ -120,8 +120,8 @@ fn a_type_behind_its_prefix_is_no_boundary() {
 }
 
 #[test]
-fn who_falls_in_with_the_records_is_told_one_of_them() {
-    // A length of five bytes, whose last two read as a type and a shorter length.
+fn start_inside_a_record_falls_into_step() {
+    // A length of five bytes whose last two parse as a type and a shorter length.
     let key = |i: usize| [&b"\0\x80\0\0\0\x08"[..], format!("key:{i}\x05value").as_bytes()].concat();
     let keys: Vec<u8> = (1000..1100).flat_map(key).collect();
     let at = find(&keys, Family::Redis, 3, keys.len()).unwrap();
@@ -129,15 +129,15 @@ fn who_falls_in_with_the_records_is_told_one_of_them() {
 }
 
 #[test]
-fn a_dump_inside_a_value_takes_in() {
-    // Why guesses have to be verified.
+fn dump_inside_a_value_is_mistaken_for_records() {
+    // The reason why guesses have to be confirmed.
     let inner: Vec<u8> = (0..100).flat_map(|i| record(&format!("key:{i}"), b"value")).collect();
     let bytes = record("backup", &inner);
     assert!(find(&bytes, Family::Redis, 100, bytes.len()).is_some());
 }
 
 #[test]
-fn a_large_table_is_found_without_being_read_to_its_end() {
+fn large_collection_is_found_without_reading_to_its_end() {
     let pairs: Vec<u8> =
         (0..200_000).flat_map(|i| format!("\x0cfield:{i:06}\x08value:{:02}", i % 100).into_bytes()).collect();
     let table = [&b"\x04\x0auser:table\x80\x00\x03\x0d\x40"[..], &pairs].concat();
@@ -148,7 +148,7 @@ fn a_large_table_is_found_without_being_read_to_its_end() {
 
 proptest::proptest! {
     #[test]
-    fn any_bytes_have_a_boundary_or_none(bytes in proptest::collection::vec(0u8..=30, 0..2000), from in 0usize..2000) {
+    fn boundary_lies_within_the_bytes(bytes in proptest::collection::vec(0u8..=30, 0..2000), from in 0usize..2000) {
         if let Some(at) = find(&bytes, Family::Redis, from, bytes.len()) {
             proptest::prop_assert!((from..=bytes.len()).contains(&at));
         }

@@ -1,19 +1,20 @@
-//! Bounds-checked reads that know their absolute offset. A read takes all it needs or nothing, so that the offset of an
-//! error is where the failing thing begins.
+//! Bounds-checked reads with absolute file offsets.
 //!
-//! Lengths, in the terms of `rdbLoadLenByRef` in the servers' `rdb.c`:
+//! A read consumes all its bytes or none, so the offset of an error is where the failing field starts.
+//!
+//! Length encodings, as in `rdbLoadLenByRef` (`rdb.c`):
 //!
 //! ```text
 //! 00xxxxxx                    6 bits
 //! 01xxxxxx xxxxxxxx           14 bits, big endian
 //! 10000000 + 4 bytes          32 bits, big endian
 //! 10000001 + 8 bytes          64 bits, big endian
-//! 11eeeeee                    not a length: a special form of a string
+//! 11eeeeee                    not a length: a special string encoding
 //! ```
 
 use crate::error::{Error, Result};
 
-/// A position in bytes that begin at a known place of a file.
+/// Read position in a slice whose absolute file offset is known.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
@@ -22,53 +23,53 @@ pub struct Cursor<'a> {
     base: u64,
 }
 
-/// What stands where a length may stand.
+/// Decoded length field: a length or a special string encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// A length.
     Plain(u64),
-    /// The special form of a string with this number.
+    /// Number of a special string encoding.
     Special(u8),
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the first of `bytes`, which is at `base` in the file.
+    /// Creates a cursor at the start of `bytes`, which lie at absolute offset `base`.
     #[inline]
     pub fn new(bytes: &'a [u8], base: u64) -> Self {
         Cursor { bytes, at: 0, base }
     }
 
-    /// Absolute offset of the next byte.
+    /// Returns the absolute offset of the next byte.
     #[inline]
     pub fn offset(&self) -> u64 {
         self.base + self.at as u64
     }
 
-    /// Number of bytes that were consumed since the cursor was made.
+    /// Returns the number of bytes consumed so far.
     #[inline]
     pub fn consumed(&self) -> usize {
         self.at
     }
 
-    /// Number of bytes left.
+    /// Returns the number of bytes left.
     #[inline]
     pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// The bytes left, without consuming them.
+    /// Returns the remaining bytes without consuming them.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    /// The bytes consumed since position `from` (an earlier [`Cursor::consumed`]).
+    /// Returns the bytes consumed since `from`, an earlier value of [`Cursor::consumed`].
     #[inline]
     pub fn since(&self, from: usize) -> &'a [u8] {
         self.bytes.get(from..self.at).unwrap_or_default()
     }
 
-    /// Next byte without consuming it.
+    /// Returns the next byte without consuming it.
     #[inline]
     pub fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
@@ -91,14 +92,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes bytes that [`Cursor::rest`] has shown: no more than there are.
+    /// Consumes `len` bytes that the caller has already inspected through [`Cursor::rest`].
     #[inline]
     pub(super) fn advance(&mut self, len: usize) {
-        debug_assert!(len <= self.left(), "only what was seen is consumed");
+        debug_assert!(len <= self.left(), "cannot advance past the end");
         self.at += len;
     }
 
-    /// Consumes `len` bytes; `len` is a claim from the file and is held against the bytes at hand first.
+    /// Consumes `len` bytes, after checking that length, which comes from the file, against the bytes left.
     #[inline]
     pub fn take(&mut self, len: u64) -> Result<&'a [u8]> {
         match usize::try_from(len).ok().and_then(|len| self.rest().get(..len)) {
@@ -122,37 +123,37 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A 32-bit little-endian number.
+    /// Reads a 32-bit little-endian integer.
     #[inline]
     pub fn u32_le(&mut self) -> Result<u32> {
         self.array().map(|bytes| u32::from_le_bytes(*bytes))
     }
 
-    /// A signed 32-bit little-endian number.
+    /// Reads a signed 32-bit little-endian integer.
     #[inline]
     pub fn i32_le(&mut self) -> Result<i32> {
         self.array().map(|bytes| i32::from_le_bytes(*bytes))
     }
 
-    /// A 64-bit little-endian number.
+    /// Reads a 64-bit little-endian integer.
     #[inline]
     pub fn u64_le(&mut self) -> Result<u64> {
         self.array().map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// A signed 64-bit little-endian number: times are such.
+    /// Reads a signed 64-bit little-endian integer, the type of timestamps.
     #[inline]
     pub fn i64_le(&mut self) -> Result<i64> {
         self.array().map(|bytes| i64::from_le_bytes(*bytes))
     }
 
-    /// A binary double.
+    /// Reads a little-endian double.
     #[inline]
     pub fn f64_le(&mut self) -> Result<f64> {
         self.array().map(|bytes| f64::from_le_bytes(*bytes))
     }
 
-    /// A length, or the number of a special form.
+    /// Reads a length or the number of a special string encoding.
     #[inline]
     pub fn length_or_special(&mut self) -> Result<Length> {
         let rest = self.rest();
@@ -194,34 +195,36 @@ impl<'a> Cursor<'a> {
                 }
                 None => Err(self.short(9)),
             },
-            other => Err(Error::corrupt(self.offset(), format!("{other:#04x} is no length encoding"))),
+            other => Err(Error::corrupt(self.offset(), format!("unknown length encoding {other:#04x}"))),
         }
     }
 
-    /// A 64-bit number in the form of a length. All ones are a number like any other here: the servers store -1 so.
+    /// Reads a 64-bit number stored as a length. 2^64-1 is allowed: servers store -1 that way.
     #[inline]
     pub fn number(&mut self) -> Result<u64> {
         let start = self.offset();
         match self.length_or_special()? {
             Length::Plain(number) => Ok(number),
-            Length::Special(form) => Err(Error::corrupt(start, format!("expected a length, found string form {form}"))),
+            Length::Special(form) => {
+                Err(Error::corrupt(start, format!("expected a length, found string encoding {form}")))
+            }
         }
     }
 
-    /// A length. The value that servers keep for "error" is one here, too.
+    /// Reads a length; 2^64-1, the servers' error value (`RDB_LENERR`), is an error here, too.
     #[inline]
     pub fn length(&mut self) -> Result<u64> {
         let start = self.offset();
         match self.number()? {
-            u64::MAX => Err(Error::corrupt(start, "a length of 2^64-1 is the servers' mark for an error")),
+            u64::MAX => Err(Error::corrupt(start, "length 2^64-1 is reserved for errors")),
             length => Ok(length),
         }
     }
 
-    /// A number of elements, each of which takes at least `min_bytes`: what cannot fit is not even begun.
+    /// Reads an element count and checks that the bytes left can hold that many elements of at least `min_bytes`.
     ///
-    /// The check is against the bytes at hand; a caller whose bytes are a window onto a longer stream sees
-    /// `Truncated` and fetches more.
+    /// The check is against the bytes in this slice; a caller that reads a stream through a window gets `Truncated`
+    /// and fetches more.
     #[inline]
     pub fn count(&mut self, min_bytes: u64) -> Result<u64> {
         let start = self.at;
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_every_form() {
+    fn every_length_encoding_is_decoded() {
         assert_eq!(length(&[0x10]).unwrap(), 16);
         assert_eq!(length(&[0x40, 0x64]).unwrap(), 100);
         assert_eq!(length(&[0x80, 0, 0, 0xC3, 0x51]).unwrap(), 50_001);
@@ -252,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn every_first_byte_reads_or_fails_without_consuming() {
+    fn failed_length_consumes_nothing() {
         for first in 0..=255u8 {
             let bytes = [first, 1, 2, 3, 4, 5, 6, 7, 8];
             let mut cursor = Cursor::new(&bytes, 7);
@@ -264,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn all_ones_are_a_number_but_no_length() {
+    fn all_ones_is_a_number_but_not_a_length() {
         let bytes = [0x81, 255, 255, 255, 255, 255, 255, 255, 255];
         assert_eq!(Cursor::new(&bytes, 0).number().unwrap(), u64::MAX);
         assert!(length(&bytes).is_err());
     }
 
     #[test]
-    fn a_claim_beyond_the_bytes_is_refused_where_it_stands() {
+    fn oversized_count_reports_its_start() {
         let mut cursor = Cursor::new(&[0x0A, 1, 2], 100);
         let error = cursor.count(1).unwrap_err();
         assert_eq!((error.offset(), error.needed()), (Some(100), Some(11)));

@@ -1,4 +1,4 @@
-//! What a file says about itself besides its keys: who wrote it, when, and what else is in it.
+//! File-level information found outside the keys: writer, creation time, scripts, functions, module data.
 
 use super::header::RdbHeader;
 use super::scan::FileItem;
@@ -6,36 +6,36 @@ use super::string::RawString;
 use crate::limits;
 use crate::rdb::kind::ModuleName;
 
-/// Fields that are repeated once per slot, script or key: they are not listed one by one.
+/// Auxiliary fields that occur once per slot, script or key; they are counted, not listed.
 const REPEATED: [&str; 6] =
     ["lua", "slot-info", "mvcc-tstamp", "keydb-subexpire-key", "keydb-subexpire-when", "cluster-asm-task"];
 
-/// Everything that the items between the keys tell.
+/// Information gathered from the header and from the items between keys.
 #[derive(Debug, Clone)]
 pub struct FileInfo {
-    /// What the header says.
+    /// The parsed header.
     pub header: RdbHeader,
-    /// Auxiliary fields in file order, without the repeated ones; no more than [`limits::MAX_AUX_FIELDS`].
+    /// Auxiliary fields in file order, at most [`limits::MAX_AUX_FIELDS`], without the ones that repeat per key or slot.
     pub aux: Vec<(String, Vec<u8>)>,
-    /// Lua scripts of the script cache.
+    /// Number of Lua scripts in the script cache.
     pub scripts: u64,
-    /// Function libraries.
+    /// Number of function libraries.
     pub functions: u64,
-    /// Modules that keep data outside of keys, in order of first appearance.
+    /// Modules that store data outside keys, in order of first appearance.
     pub modules: Vec<ModuleName>,
-    /// Keys are grouped by cluster slot.
+    /// True if keys are grouped by cluster slot, as in dumps of cluster nodes.
     pub by_slot: bool,
-    /// Commands inlined by a fork-less save: the figures lack what they change.
+    /// Number of commands inlined by a fork-less save; the report does not include their effects.
     pub updates: u64,
 }
 
 impl FileInfo {
-    /// Nothing but a header so far.
+    /// Creates an instance with a header and nothing else.
     pub fn new(header: RdbHeader) -> Self {
         FileInfo { header, aux: Vec::new(), scripts: 0, functions: 0, modules: Vec::new(), by_slot: false, updates: 0 }
     }
 
-    /// Takes an item into account. Keys, databases and sizes tell nothing here.
+    /// Adds the information in `item`; keys, database switches and size hints are ignored.
     pub fn observe(&mut self, item: &FileItem<'_>) {
         match item {
             FileItem::Aux(name, value) => self.observe_aux(name, value),
@@ -74,7 +74,7 @@ impl FileInfo {
         }
     }
 
-    /// Takes into account what a part of the file tells that follows this one.
+    /// Merges information from the part of the file that follows this one.
     pub fn merge(&mut self, next: FileInfo) {
         self.aux.extend(next.aux);
         self.aux.truncate(limits::MAX_AUX_FIELDS);
@@ -89,17 +89,17 @@ impl FileInfo {
         self.updates += next.updates;
     }
 
-    /// The value of an auxiliary field.
+    /// Returns the value of an auxiliary field.
     pub fn field(&self, name: &str) -> Option<&[u8]> {
         self.aux.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_slice())
     }
 
-    /// The value of an auxiliary field that is a number.
+    /// Returns the value of an auxiliary field as a number, if it is one.
     pub fn number(&self, name: &str) -> Option<i64> {
         std::str::from_utf8(self.field(name)?).ok()?.parse().ok()
     }
 
-    /// When the file was written, in seconds since the epoch.
+    /// Returns the creation time in seconds since the Unix epoch (`ctime`).
     pub fn ctime(&self) -> Option<i64> {
         self.number("ctime")
     }

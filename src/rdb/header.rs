@@ -1,11 +1,11 @@
-//! The nine bytes in front: `REDIS0011` or `VALKEY080`.
+//! The nine-byte file header: `REDIS0011` or `VALKEY080`.
 
 use super::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Which table of opcodes and types a file uses.
+/// Format family of a file, which selects the table of opcodes and types.
 ///
-/// Bytes 22 and up mean different things in the two; the magic decides, never the byte.
+/// Types from 22 up differ between the families, so only the magic can tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Redis, KeyDB, and Valkey up to 8.1.
@@ -14,26 +14,26 @@ pub enum Family {
     Valkey,
 }
 
-/// What the header says.
+/// Parsed header: format family and version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RdbHeader {
-    /// Whose format it is.
+    /// Format family, from the magic.
     pub family: Family,
-    /// The version of the format.
+    /// Format version.
     pub version: u32,
 }
 
-/// The highest version of Redis' format whose types are known here.
+/// Newest Redis format version supported.
 pub const NEWEST_REDIS: u32 = 14;
-/// The highest version of Valkey's format whose types are known here.
+/// Newest Valkey format version supported.
 pub const NEWEST_VALKEY: u32 = 80;
-/// Versions above this belong to Valkey, below or at it to Redis (`rdbIsVersionAccepted` in Valkey's `rdb.c`).
+/// Last version with the magic `REDIS`; greater ones are Valkey's (`rdbIsVersionAccepted` in Valkey's `rdb.c`).
 const LAST_REDIS_VERSION: u32 = 79;
-/// First version with a checksum behind the last opcode.
+/// First version with a checksum after the EOF opcode.
 const FIRST_WITH_CHECKSUM: u32 = 5;
 
 impl RdbHeader {
-    /// Bytes that a header takes.
+    /// Size in bytes.
     pub const LEN: usize = 9;
 
     /// Reads the header.
@@ -45,14 +45,14 @@ impl RdbHeader {
             [b'V', b'A', b'L', b'K', b'E', b'Y', digits @ ..] => (Family::Valkey, &digits[..]),
             _ => {
                 return Err(Error::at(start, ErrorKind::NotASnapshot("no RDB magic".to_owned()))
-                    .with_hint("a snapshot begins with REDIS or VALKEY and a version"));
+                    .with_hint("an RDB file starts with REDIS or VALKEY and a version"));
             }
         };
         let version = digits
             .iter()
             .try_fold(0u32, |version, &digit| digit.is_ascii_digit().then(|| version * 10 + u32::from(digit - b'0')));
         let Some(version) = version else {
-            return Err(Error::corrupt(start, "the version in the header is no number"));
+            return Err(Error::corrupt(start, "version in the header is not a number"));
         };
         let header = RdbHeader { family, version };
         let fits = match family {
@@ -63,15 +63,15 @@ impl RdbHeader {
             return Ok(header);
         }
         Err(Error::unsupported(start, format!("no server writes {} version {version}", header.magic()))
-            .with_hint("its header is damaged, or a later server wrote it: look for a newer rdblens"))
+            .with_hint("the header is damaged, or a newer server wrote it: try a newer rdblens"))
     }
 
-    /// True if a checksum follows the last opcode.
+    /// Returns whether a checksum follows the EOF opcode.
     pub fn has_checksum(&self) -> bool {
         self.version >= FIRST_WITH_CHECKSUM
     }
 
-    /// True if the version is above those that were known when this program was written.
+    /// Returns whether the version is newer than any supported one.
     pub fn is_from_the_future(&self) -> bool {
         match self.family {
             Family::Redis => self.version > NEWEST_REDIS,
@@ -79,7 +79,7 @@ impl RdbHeader {
         }
     }
 
-    /// The letters that the file begins with.
+    /// Returns the magic without the version.
     pub fn magic(&self) -> &'static str {
         match self.family {
             Family::Redis => "REDIS",
@@ -97,13 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn the_magic_decides_the_family() {
+    fn magic_selects_family() {
         assert_eq!(read(b"REDIS0011").unwrap(), RdbHeader { family: Family::Redis, version: 11 });
         assert_eq!(read(b"VALKEY080").unwrap(), RdbHeader { family: Family::Valkey, version: 80 });
     }
 
     #[test]
-    fn impossible_versions_are_refused() {
+    fn impossible_versions_are_rejected() {
         for bytes in [b"REDIS0000", b"REDIS0080", b"REDIS00x1", b"VALKEY079", b"GIF89abcd"] {
             assert!(read(bytes).is_err(), "{bytes:?}");
         }

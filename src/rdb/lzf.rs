@@ -1,5 +1,6 @@
-//! LZF decompression, as far as asked: a compressed listpack tells its count in its first six bytes, and so only they
-//! are expanded.
+//! LZF decompression of whole blocks or prefixes.
+//!
+//! A prefix is often enough: the element count of a compressed listpack is in its first six bytes.
 //!
 //! ```text
 //! 000LLLLL                      copy the next L+1 bytes
@@ -7,34 +8,35 @@
 //! 111ooooo LLLLLLLL oooooooo    copy L+9 bytes from o+1 back
 //! ```
 //!
-//! The format is liblzf's (`lzf_d.c`). The `lzf` crate expands whole blocks only and is the witness in the tests.
+//! The format is liblzf's (`lzf_d.c`). Tests compare with the `lzf` crate, which expands only whole blocks.
 
 use crate::limits;
 
-/// Why a block cannot be expanded.
+/// Fault in a compressed block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LzfError {
-    /// The block ends inside an instruction, or before the announced size is reached.
+    /// The block ends inside an instruction or before producing its declared size.
     Short,
-    /// A copy reaches back before the beginning.
+    /// A back reference points before the start of the output.
     Distance,
-    /// The block makes more bytes than announced.
+    /// The block expands to more than its declared size.
     Long,
 }
 
 impl LzfError {
-    /// The fault in words.
+    /// Returns the error message.
     pub const fn message(self) -> &'static str {
         match self {
-            LzfError::Short => "LZF block ends before its announced size is reached",
-            LzfError::Distance => "LZF block copies from before its beginning",
-            LzfError::Long => "LZF block makes more than its announced size",
+            LzfError::Short => "LZF block ends before its declared size",
+            LzfError::Distance => "LZF back reference points before the start",
+            LzfError::Long => "LZF block expands beyond its declared size",
         }
     }
 }
 
-/// Expands a whole block that announces `len` bytes, appending to `out`. The caller has held `len` against
-/// [`crate::limits::LZF_MAX_RATIO`]; memory grows with what is really made.
+/// Expands a whole block with declared size `len`, appending to `out`.
+///
+/// The caller has checked `len` against [`crate::limits::LZF_MAX_RATIO`]; `out` grows with the bytes actually produced.
 pub fn expand(block: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), LzfError> {
     let start = out.len();
     out.reserve(len.min(limits::EXPAND_AT_ONCE));
@@ -46,7 +48,7 @@ pub fn expand(block: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), LzfErro
     }
 }
 
-/// The first bytes of a block that announces `len` bytes, where they stand in it as they are and are `want` at least.
+/// Returns the first decompressed bytes, borrowed, if the block starts with a literal run of at least `want` bytes.
 #[inline]
 pub fn first_literals(block: &[u8], len: usize, want: usize) -> Option<&[u8]> {
     let (&control, rest) = block.split_first()?;
@@ -57,7 +59,7 @@ pub fn first_literals(block: &[u8], len: usize, want: usize) -> Option<&[u8]> {
     rest.get(..count)
 }
 
-/// Expands the first `want` bytes of a block that announces `len` bytes, or a few more, appending to `out`.
+/// Expands at least the first `want` bytes of a block with declared size `len`, appending to `out`.
 pub fn expand_prefix(block: &[u8], len: usize, want: usize, out: &mut Vec<u8>) -> Result<(), LzfError> {
     let start = out.len();
     let want = want.min(len);
@@ -77,7 +79,7 @@ fn expand_until<'a>(block: &'a [u8], len: usize, out: &mut Vec<u8>) -> Result<&'
     Ok(rest)
 }
 
-/// Carries out one instruction and returns the bytes behind it.
+/// Executes one instruction and returns the rest of the block.
 #[inline]
 fn step<'a>(block: &'a [u8], len: usize, start: usize, out: &mut Vec<u8>) -> Result<&'a [u8], LzfError> {
     let room = len - (out.len() - start);
@@ -112,7 +114,7 @@ fn step<'a>(block: &'a [u8], len: usize, start: usize, out: &mut Vec<u8>) -> Res
     Ok(rest)
 }
 
-/// Appends `count` bytes from `distance` back; the source may overlap what is being made.
+/// Appends `count` bytes copied from `distance` bytes back; source and destination may overlap.
 #[inline]
 fn copy_back(out: &mut Vec<u8>, distance: usize, count: usize) {
     let from = out.len() - distance;
@@ -122,7 +124,7 @@ fn copy_back(out: &mut Vec<u8>, distance: usize, count: usize) {
     }
     let mut left = count;
     while left > 0 {
-        // What was copied so far repeats with the same period, so each round may take all of it.
+        // The output repeats with period `distance`, so each round can copy everything written so far and double the run.
         let run = left.min(out.len() - from);
         out.extend_from_within(from..from + run);
         left -= run;
@@ -139,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn expands_a_run() {
+    fn overlapping_copy_expands_to_run() {
         let block = [0x01, 0x61, 0x61, 0xE0, 0x57, 0x00, 0x01, 0x61, 0x61];
         assert_eq!(whole(&block, 100).unwrap(), vec![b'a'; 100]);
     }
 
     #[test]
-    fn refuses_each_fault() {
+    fn each_fault_is_rejected() {
         assert_eq!(whole(&[0x05, 1, 2], 6), Err(LzfError::Short));
         assert_eq!(whole(&[0x00, 1, 0x20, 0x05], 4), Err(LzfError::Distance));
         assert_eq!(whole(&[0x01, 1, 2], 1), Err(LzfError::Long));
@@ -155,7 +157,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn equals_the_lzf_crate(text in proptest::collection::vec(0u8..4, 30..400), want in 0usize..400) {
+        fn equals_lzf_crate(text in proptest::collection::vec(0u8..4, 30..400), want in 0usize..400) {
             if let Ok(block) = lzf::compress(&text) {
                 proptest::prop_assert_eq!(&whole(&block, text.len()).unwrap(), &text);
                 let mut prefix = Vec::new();
@@ -169,7 +171,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_end_in_a_result(block in proptest::collection::vec(0u8..255, 0..60), len in 0usize..5000) {
+        fn arbitrary_blocks_do_not_panic(block in proptest::collection::vec(0u8..255, 0..60), len in 0usize..5000) {
             if let Ok(made) = whole(&block, len) {
                 proptest::prop_assert_eq!(made.len(), len);
                 proptest::prop_assert_eq!(lzf::decompress(&block, len).unwrap(), made);

@@ -1,12 +1,12 @@
-//! The RDB format: bytes to records. Nothing here knows what a record is wanted for.
+//! Parser for the RDB format: turns bytes into records, independent of what the records are used for.
 //!
 //! ```text
 //! header ─ { auxiliary field | function | module data | database | slot }* ─ { prefix* type key value }* ─ EOF ─ checksum
 //! ```
 //!
-//! [`scan::Scanner`] goes over the items of a file; [`walk::walk`] goes over one value and tells a
-//! [`walk::Visit`] what it meets. Skipping and measuring are one code with different visitors, so they cannot disagree
-//! about where a value ends.
+//! [`scan::Scanner`] iterates over the items of a file; [`walk::walk`] walks one value and reports its parts to a
+//! [`walk::Visit`]. Skipping and measuring share this code and differ only in the visitor, so they always agree on where
+//! a value ends.
 
 pub mod batch;
 pub mod boundary;

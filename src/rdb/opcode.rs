@@ -1,8 +1,8 @@
-//! The bytes that may stand where a record begins and are no value type.
+//! Opcodes: bytes at the start of a record that are not value types.
 
 use super::header::Family;
 
-/// An opcode, as the servers' `rdb.h` names it.
+/// Opcode, named after the `RDB_OPCODE_…` constants in `rdb.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Opcode {
@@ -24,7 +24,7 @@ pub enum Opcode {
 }
 
 impl Opcode {
-    /// The opcode that `byte` is in a file of this family.
+    /// Returns the opcode for `byte` in a file of this family.
     #[inline]
     pub fn from_byte(family: Family, byte: u8) -> Option<Opcode> {
         Some(match byte {
@@ -48,7 +48,7 @@ impl Opcode {
     }
 }
 
-/// What a foreign byte at the place of an opcode is known to be, for the error message.
+/// Describes an opcode of another server, for the error message.
 pub fn foreign_opcode(byte: u8) -> Option<&'static str> {
     Some(match byte {
         200 => "Dragonfly's end of full sync",

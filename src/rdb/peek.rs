@@ -1,9 +1,9 @@
-//! A value that was walked already, looked into once more: the beginnings of its texts, and no more of them than a few.
+//! Bounded second look at a value that has already been walked: the first bytes of its strings.
 //!
-//! The walk that sizes a value looks at lengths. Whoever wants to see what a string or a hash says looks here, for those
-//! keys only that he picks. However large a value is, no more than [`MAX_PAIRS`] pairs, [`MAX_TEXT_BYTES`] bytes of each text and
-//! [`MAX_VALUE_BYTES`] bytes in all are shown, and no packed hash is expanded beyond [`MAX_EXPANDED_BYTES`]. Nothing fails: the walk has told what
-//! is damaged, and the look ends there.
+//! The walk that measures a value reads only lengths. Code that needs the contents of a string or hash, for selected keys,
+//! reads them here. Work is bounded: at most [`MAX_PAIRS`] pairs, [`MAX_TEXT_BYTES`] of each string and
+//! [`MAX_VALUE_BYTES`] in all are shown, and packed hashes are expanded only up to [`MAX_EXPANDED_BYTES`]. Damage ends the
+//! look without an error, because the walk has already reported it.
 
 use super::cursor::Cursor;
 use super::packed::{PackedElement, listpack, ziplist, zipmap};
@@ -11,34 +11,34 @@ use super::string::{RawString, StringForm};
 use super::value_type::ValueType;
 use crate::error::Result;
 
-/// Bytes that are shown of one text.
+/// Maximum number of bytes shown of one string.
 pub const MAX_TEXT_BYTES: usize = 4 << 10;
-/// Pairs that are shown of a hash.
+/// Maximum number of pairs shown of a hash.
 pub const MAX_PAIRS: usize = 64;
-/// Bytes that are shown of one value.
+/// Maximum number of bytes shown of one value.
 pub const MAX_VALUE_BYTES: usize = 64 << 10;
-/// Packed hashes are expanded only up to this size.
+/// Maximum expanded size of a packed hash.
 pub const MAX_EXPANDED_BYTES: u64 = 1 << 20;
 
-/// A value as it stands in the file.
+/// Undecoded value, borrowed from the file.
 #[derive(Debug, Clone, Copy)]
 pub struct RawValue<'a> {
-    /// Its layout.
+    /// On-disk layout.
     pub value_type: ValueType,
-    /// Its bytes, from the first behind the key to its last.
+    /// Bytes of the value, from the end of the key to the end of the record.
     pub bytes: &'a [u8],
 }
 
-/// A part of a value.
+/// String, or pair of a hash, shown by [`RawValue::peek`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValuePart<'t> {
-    /// A string.
+    /// The value of a string key.
     String(&'t [u8]),
-    /// A field of a hash and its value.
+    /// A hash field and its value.
     Pair(&'t [u8], &'t [u8]),
 }
 
-/// Room for what is expanded, used again from value to value.
+/// Reusable buffers for decompressed strings.
 #[derive(Debug, Clone, Default)]
 pub struct PeekBuffers {
     blob: Vec<u8>,
@@ -47,10 +47,10 @@ pub struct PeekBuffers {
 }
 
 impl RawValue<'_> {
-    /// Shows the beginnings of a string or of the pairs of a hash; nothing of other types.
+    /// Shows the first bytes of a string or of the pairs of a hash; shows nothing of other types.
     pub fn peek(&self, room: &mut PeekBuffers, mut see: impl FnMut(ValuePart<'_>)) {
         let mut shown = Shown { left: MAX_VALUE_BYTES, pairs: 0, see: &mut see };
-        // Damage was told by the walk before.
+        // The walk has already reported any damage.
         let _ = self.show(room, &mut shown);
         if room.blob.capacity() > MAX_TEXT_BYTES * 4 {
             *room = PeekBuffers::default();
@@ -115,7 +115,7 @@ impl RawValue<'_> {
     }
 }
 
-/// The whole of a packed blob; nothing of one that would have to be expanded beyond [`MAX_EXPANDED_BYTES`].
+/// Returns the decoded blob, or an empty slice if it would expand beyond [`MAX_EXPANDED_BYTES`].
 fn expanded<'s>(blob: RawString<'s>, room: &'s mut Vec<u8>) -> Result<&'s [u8]> {
     match blob.form {
         StringForm::Lzf { len, .. } if len > MAX_EXPANDED_BYTES => Ok(&[]),
@@ -123,14 +123,14 @@ fn expanded<'s>(blob: RawString<'s>, room: &'s mut Vec<u8>) -> Result<&'s [u8]> 
     }
 }
 
-/// What stands in a row for each pair of a packed hash.
+/// Number of consecutive elements that make up one pair of a packed hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stride {
     FieldValue,
     FieldValueTime,
 }
 
-/// Hands parts on until enough is shown.
+/// Passes parts to the callback until a limit is reached.
 struct Shown<'s> {
     left: usize,
     pairs: usize,
@@ -211,7 +211,7 @@ mod tests {
         parts
     }
 
-    /// A string of the format, plain.
+    /// Encodes a plain string with a 32-bit length.
     fn string(text: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0x80];
         bytes.extend((text.len() as u32).to_be_bytes());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_every_form_are_shown() {
+    fn every_string_encoding_is_shown() {
         assert_eq!(parts(ValueType::String, b"\x03abc"), ["abc"]);
         assert_eq!(parts(ValueType::String, b"\xc0\x07"), ["7"]);
         // Two literal bytes, then eight more from one byte back.
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_of_every_form_are_shown() {
+    fn every_hash_layout_is_shown() {
         assert_eq!(parts(ValueType::Hash, b"\x02\x01a\x01b\x01c\xc0\x07"), ["a=b", "c=7"]);
         assert_eq!(parts(ValueType::HashMetadata, b"\x09\0\0\0\0\0\0\0\x01\x01\x01a\x01b"), ["a=b"]);
         assert_eq!(parts(ValueType::HashMetadataPreGa, b"\x01\x01\x01a\x01b"), ["a=b"]);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn large_values_are_shown_in_part() {
+    fn large_values_are_shown_up_to_the_limits() {
         let long = parts(ValueType::String, &string(&b"x".repeat(1 << 20)));
         assert_eq!(long[0].len(), MAX_TEXT_BYTES);
         let mut hash = vec![0x80, 0, 0, 1, 0];
@@ -262,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_cut_is_not_shown() {
+    fn truncated_number_is_not_shown() {
         let text = [b"x ".to_vec(), b"1".repeat(MAX_TEXT_BYTES)].concat();
         assert_eq!(parts(ValueType::String, &string(&text)), ["x "]);
     }
 
     proptest::proptest! {
         #[test]
-        fn any_bytes_can_be_looked_at(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80), byte in 0u8..40) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80), byte in 0u8..40) {
             if let Some(value_type) = ValueType::from_byte(crate::rdb::header::Family::Redis, byte) {
                 parts(value_type, &bytes);
             }

@@ -1,11 +1,11 @@
-//! From bytes to items: where each record begins, to which database it belongs, when it expires.
+//! Scanner that splits bytes into items and yields each key with its database, expiry and access metadata.
 //!
 //! ```text
 //! [FC expiry] [F8 idle | F9 freq] [F3 metadata] type key value
 //! ```
 //!
-//! The prefixes bind to the next key; auxiliary fields may stand in between (KeyDB writes them so). A scanner can start
-//! at any record boundary, with a [`ScanState`] in which the database may be unknown. It follows `rdbLoadRioWithLoadingCtx`
+//! Prefixes apply to the next key, even if auxiliary fields come between (KeyDB writes them there). A scanner can start
+//! at any record boundary, given a [`ScanState`] whose database may be unknown. It follows `rdbLoadRioWithLoadingCtx`
 //! in the servers' `rdb.c`.
 
 use super::cursor::Cursor;
@@ -19,117 +19,117 @@ use crate::limits;
 use crate::rdb::kind::ModuleName;
 use crate::units::Millis;
 
-/// The opcode of an expiry in milliseconds, in every family: see [`Opcode::from_byte`].
+/// `RDB_OPCODE_EXPIRETIME_MS`, the same byte in every family: see [`Opcode::from_byte`].
 const EXPIRE_TIME_MS: u8 = 252;
 
-/// All that a scanner must know to start at a record boundary.
+/// Context needed to start scanning at a record boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanState {
-    /// Which table of types and opcodes applies.
+    /// Format family, which selects the tables of types and opcodes.
     pub family: Family,
-    /// The database that keys belong to until the next switch; `None` when only the bytes before could tell.
+    /// Current database; `None` if the scan started after the `SELECTDB` that set it.
     pub db: Option<u64>,
 }
 
-/// What was said in front of a key about it.
+/// Metadata from the prefix opcodes of the next key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Prefix {
-    /// Position of the first prefix opcode.
+    /// Position of the first prefix opcode; `None` if there was none.
     start: Option<usize>,
     expires_at: Option<Millis>,
     idle: Option<u64>,
     freq: Option<u8>,
 }
 
-/// A key and what stands in front of its value. The scanner stands at the value.
+/// Key with its metadata; the scanner is positioned at its value.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyEntry<'a> {
-    /// Absolute offset of the record's first byte.
+    /// Absolute offset of the record's first byte, prefixes included.
     pub offset: u64,
-    /// Position in the scanned bytes of the record's first byte.
+    /// Index of that byte in the scanned slice.
     pub start: usize,
-    /// The database; `None` while unknown.
+    /// Database number; `None` if unknown.
     pub db: Option<u64>,
-    /// The layout of the value.
+    /// On-disk layout of the value.
     pub value_type: ValueType,
     /// The key, undecoded.
     pub key: RawString<'a>,
-    /// When the key expires.
+    /// Expiry time.
     pub expires_at: Option<Millis>,
     /// Seconds since the last access.
     pub idle: Option<u64>,
-    /// The access counter.
+    /// LFU access counter.
     pub freq: Option<u8>,
 }
 
-/// One item of a file.
+/// Item of a file: a key or the content of an opcode.
 #[derive(Debug, Clone, Copy)]
 pub enum FileItem<'a> {
-    /// A key; its value comes next.
+    /// A key; its value follows.
     Key(KeyEntry<'a>),
-    /// An auxiliary field.
+    /// Name and value of an auxiliary field.
     Aux(RawString<'a>, RawString<'a>),
-    /// The keys that follow belong to this database.
+    /// Switch to this database.
     Database(u64),
-    /// How many keys the writer believed to follow, and how many of them with an expiry.
+    /// Size hints of the database: keys, and keys with an expiry.
     DatabaseSize(u64, u64),
-    /// The keys that follow belong to this cluster slot.
+    /// Start of the keys of this cluster slot.
     Slot(u64),
     /// A function library.
     Function(RawString<'a>),
-    /// What a module keeps outside of keys.
+    /// Data that a module stores outside keys.
     ModuleAux(ModuleName),
-    /// A running slot migration of Valkey.
+    /// A slot import in progress (Valkey).
     SlotImport,
     /// A command inlined by Valkey's fork-less save.
     Update,
-    /// The last opcode. A checksum may follow.
+    /// The EOF opcode. A checksum may follow.
     End,
 }
 
-/// Goes over the items of a file, or of a part of it that begins at a record boundary.
+/// Scanner over the items of a file, or of a segment that begins at a record boundary.
 #[derive(Debug, Clone)]
 pub struct Scanner<'a> {
     cursor: Cursor<'a>,
     state: ScanState,
     prefix: Prefix,
-    /// Prefixes that were followed by something else than a key.
+    /// Number of prefixes discarded because another item than a key followed.
     strays: u64,
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner that starts where `cursor` stands.
+    /// Creates a scanner that starts at the position of `cursor`.
     pub fn new(cursor: Cursor<'a>, state: ScanState) -> Self {
         Scanner { cursor, state, prefix: Prefix::default(), strays: 0 }
     }
 
-    /// The state for a scanner that is to go on from here. Only at a boundary: see [`Scanner::at_boundary`].
+    /// Returns the state for a scanner that continues from here; valid only where [`Scanner::at_boundary`] holds.
     pub fn state(&self) -> ScanState {
         self.state
     }
 
-    /// Where the scanner stands.
+    /// Returns the cursor.
     pub fn cursor(&self) -> &Cursor<'a> {
         &self.cursor
     }
 
-    /// Consumes bytes behind the last opcode.
+    /// Returns the cursor mutably, to consume values or the bytes after the EOF opcode.
     pub fn cursor_mut(&mut self) -> &mut Cursor<'a> {
         &mut self.cursor
     }
 
-    /// True when no prefix waits for its key: the file may be cut here.
+    /// Returns whether the scanner is at a record boundary, that is, no prefix is waiting for its key.
     pub fn at_boundary(&self) -> bool {
         self.prefix.start.is_none()
     }
 
-    /// Prefixes so far that were followed by something else than a key.
+    /// Returns the number of key prefixes without a key so far.
     pub fn strays(&self) -> u64 {
         self.strays
     }
 
-    /// The next item. After an [`FileItem::Key`] its value has to be consumed by [`Scanner::value`] or
-    /// [`Scanner::skip_value`].
+    /// Reads the next item. After a [`FileItem::Key`], consume its value with [`Scanner::value`] or
+    /// [`Scanner::skip_value`] first.
     #[inline]
     pub fn next_item(&mut self) -> Result<FileItem<'a>> {
         match self.plain_entry() {
@@ -138,9 +138,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What most items are: a key whose name is a text below 64 bytes, with an expiry in front of it or nothing. None for all else, and
-    /// when the bytes do not suffice: then [`Scanner::other_item`] reads it. Both are [`Scanner::next_item`]; who asks for them one
-    /// after the other does not have an entry moved about in memory.
+    /// Fast path for keys shorter than 64 bytes with at most an expiry in milliseconds as prefix.
+    ///
+    /// Returns `None`, consuming nothing, for everything else and if the bytes run out; fall back to
+    /// [`Scanner::other_item`]. [`Scanner::next_item`] does both; hot loops call them in turn to avoid moving the entry
+    /// through a [`FileItem`].
     #[inline(always)]
     pub fn plain_entry(&mut self) -> Option<KeyEntry<'a>> {
         let start = self.cursor.consumed();
@@ -164,7 +166,7 @@ impl<'a> Scanner<'a> {
         Some(KeyEntry { offset, start, db: self.state.db, value_type, key, expires_at, idle: None, freq: None })
     }
 
-    /// Any item.
+    /// Reads any item: the slow path of [`Scanner::next_item`].
     #[inline(never)]
     pub fn other_item(&mut self) -> Result<FileItem<'a>> {
         loop {
@@ -188,7 +190,7 @@ impl<'a> Scanner<'a> {
         let key = self.cursor.string().within("key")?;
         if key.len() > limits::MAX_KEY_BYTES {
             return Err(Error::corrupt(key.offset, format!("a key of {} bytes", key.len()))
-                .with_hint("Redis takes 512 MiB at most"));
+                .with_hint("Redis allows at most 512 MiB"));
         }
         let prefix = std::mem::take(&mut self.prefix);
         let first = prefix.start.unwrap_or(start);
@@ -204,7 +206,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Consumes what follows an opcode. `None` for prefixes, which tell nothing alone.
+    /// Consumes the operands of an opcode. Returns `None` for prefixes, which are kept for the next key.
     fn opcode(&mut self, start: usize, opcode: Opcode) -> Result<Option<FileItem<'a>>> {
         let cursor = &mut self.cursor;
         let item = match opcode {
@@ -286,13 +288,13 @@ impl<'a> Scanner<'a> {
         Ok(Some(item))
     }
 
-    /// Walks the value of `entry`, which the last [`Scanner::next_item`] returned, and tells `visit` what it meets.
+    /// Walks the value of `entry`, the key returned last, and reports its parts to `visit`.
     #[inline(always)]
     pub fn value<V: Visit>(&mut self, entry: &KeyEntry<'a>, visit: &mut V) -> Result<()> {
         walk::walk(entry.value_type, &mut self.cursor, visit)
     }
 
-    /// Passes over the value of `entry`.
+    /// Skips the value of `entry`, the key returned last.
     #[inline]
     pub fn skip_value(&mut self, entry: &KeyEntry<'a>) -> Result<()> {
         self.value(entry, &mut Ignore)
@@ -302,19 +304,19 @@ impl<'a> Scanner<'a> {
     fn unknown(&self, offset: u64, byte: u8) -> Error {
         let foreign = foreign_type(self.state.family, byte).or_else(|| foreign_opcode(byte));
         let what = match foreign {
-            Some(name) => format!("value type or opcode {byte} is {name}, whose layout is not known"),
-            None => format!("value type or opcode {byte} is not known"),
+            Some(name) => format!("value type or opcode {byte} is {name}, which is not supported"),
+            None => format!("unknown value type or opcode {byte}"),
         };
         if byte == 8 {
-            return Error::corrupt(offset, "value type 8 was never in use");
+            return Error::corrupt(offset, "value type 8 has never been used");
         }
         let error = Error::unsupported(offset, what)
-            .with_hint("a later server or a module wrote it, or bytes before it are damaged: look for a newer rdblens");
+            .with_hint("a newer server or a module wrote it, or the bytes before it are damaged: try a newer rdblens");
         Err::<(), _>(error).within("record").unwrap_err()
     }
 }
 
-/// The expiry that is stored as `time`. Minus one is the servers' own mark for a key that does not expire.
+/// Converts a stored expiry; servers use -1 for a key that does not expire.
 #[inline]
 fn expiry(time: i64) -> Option<Millis> {
     (time != -1).then_some(Millis(time))
@@ -326,7 +328,7 @@ mod tests {
 
     const STATE: ScanState = ScanState { family: Family::Redis, db: None };
 
-    /// The entries of some items, and how many prefixes no key followed.
+    /// Scans `items`; returns the keys and the number of prefixes without a key.
     fn entries(items: &[u8]) -> (Vec<KeyEntry<'_>>, u64) {
         let mut scanner = Scanner::new(Cursor::new(items, 100), STATE);
         let mut entries = Vec::new();
@@ -340,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_bind_to_the_next_key_only() {
+    fn prefixes_apply_to_next_key_only() {
         let items = b"\xfc\x10\0\0\0\0\0\0\0\xf8\x05\0\x01a\x01v\0\x01b\x01v\xfd\x02\0\0\0\xf9\x07\0\x01c\x01v";
         let (entries, strays) = entries(items);
         let told: Vec<_> = entries.iter().map(|entry| (entry.expires_at, entry.idle, entry.freq)).collect();
@@ -351,19 +353,19 @@ mod tests {
     }
 
     #[test]
-    fn a_field_in_between_does_not_take_the_prefix_away() {
+    fn auxiliary_field_keeps_pending_prefix() {
         let (entries, strays) = entries(b"\xf8\x05\xfa\x0bmvcc-tstamp\x011\0\x01a\x01v");
         assert_eq!((entries[0].idle, strays), (Some(5), 0));
     }
 
     #[test]
-    fn an_expiry_of_minus_one_is_none() {
+    fn expiry_of_minus_one_is_none() {
         let (entries, _) = entries(b"\xfc\xff\xff\xff\xff\xff\xff\xff\xff\0\x01a\x01v");
         assert_eq!(entries[0].expires_at, None);
     }
 
     #[test]
-    fn keys_belong_to_the_last_database_named() {
+    fn keys_belong_to_last_selected_database() {
         let (entries, strays) = entries(b"\0\x01a\x01v\xfe\x03\0\x01b\x01v\xfc\x10\0\0\0\0\0\0\0\xfe\x04\0\x01c\x01v");
         let databases: Vec<_> = entries.iter().map(|entry| entry.db).collect();
         assert_eq!((databases, strays), (vec![None, Some(3), Some(4)], 1));

@@ -1,4 +1,4 @@
-//! Strings as they stand in the file, undecoded until someone asks.
+//! Strings in their stored form, decoded on demand.
 //!
 //! ```text
 //! length, bytes           plain
@@ -13,38 +13,38 @@ use super::lzf;
 use crate::error::{Error, Result};
 use crate::limits;
 
-/// A string of any form, borrowed from the file.
+/// Undecoded string, borrowed from the file.
 #[derive(Debug, Clone, Copy)]
 pub struct RawString<'a> {
-    /// Absolute offset of its content (for numbers: of the form byte).
+    /// Absolute offset of the content (for integers: of the encoding byte).
     pub offset: u64,
-    /// How it is stored.
+    /// Stored form.
     pub form: StringForm<'a>,
 }
 
-/// The form byte of a compressed string.
+/// Encoding byte of an LZF-compressed string.
 const COMPRESSED: u8 = 0xC3;
 
-/// How a string is stored.
+/// Stored form of a string.
 #[derive(Debug, Clone, Copy)]
 pub enum StringForm<'a> {
-    /// As it is.
+    /// Plain bytes.
     Plain(&'a [u8]),
-    /// As a number that stands for its decimal text.
+    /// An integer that stands for its decimal text.
     Int(i32),
-    /// As an LZF block that announces `len` bytes.
+    /// An LZF block with its declared size.
     Lzf {
         /// The compressed bytes.
         block: &'a [u8],
-        /// Bytes that they expand to.
+        /// Declared decompressed size.
         len: u64,
     },
 }
 
 impl<'a> Cursor<'a> {
-    /// A string. Nothing is decoded, nothing allocated.
+    /// Reads a string without decoding or allocating.
     ///
-    /// Inlined always: the result is large, and copying it out of a call takes as long as reading it.
+    /// Always inlined: the result is large, and returning it from a call costs as much as reading it.
     #[inline(always)]
     pub fn string(&mut self) -> Result<RawString<'a>> {
         match self.short_text() {
@@ -57,7 +57,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What is most: a text below 16 KiB, and the bytes in front of it. None when the bytes do not suffice.
+    /// Fast path for plain strings shorter than 16 KiB: returns the size of the length field and the text, consuming nothing.
     #[inline(always)]
     fn short_text(&self) -> Option<(usize, &'a [u8])> {
         let rest = self.rest();
@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
         Some((rest.len() - behind.len(), behind.get(..len)?))
     }
 
-    /// What most other strings are: a compressed text below 16 KiB. None for all else, damage included.
+    /// Fast path for LZF strings whose sizes are below 16 KiB; returns `None` for all others and for damaged ones.
     #[inline(always)]
     fn short_block(&mut self) -> Option<RawString<'a>> {
         let rest = self.rest();
@@ -78,7 +78,7 @@ impl<'a> Cursor<'a> {
         Some(RawString { offset, form: StringForm::Lzf { block, len: len as u64 } })
     }
 
-    /// Any string.
+    /// Reads any string: the slow path of [`Cursor::string`].
     #[inline(never)]
     fn other_string(&mut self) -> Result<RawString<'a>> {
         if let Some(string) = self.short_block() {
@@ -97,7 +97,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes over a string and tells its decoded length: what [`Cursor::string`] does, for those who want no more.
+    /// Skips a string and returns its decoded length.
     #[inline(always)]
     pub fn string_len(&mut self) -> Result<u64> {
         match self.short_string_len() {
@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The same for short texts and for numbers, which is most; none when the bytes do not suffice.
+    /// Fast path of [`Cursor::string_len`] for short plain strings and integers; returns `None` if the bytes run out.
     #[inline(always)]
     fn short_string_len(&mut self) -> Option<u64> {
         if let Some((head, text)) = self.short_text() {
@@ -115,7 +115,8 @@ impl<'a> Cursor<'a> {
         }
         let rest = self.rest();
         let &first = rest.first().filter(|first| (0xC0..=0xC2).contains(*first))?;
-        // One, two or four bytes; four are read of any, and what is too much is shifted out.
+        // C0, C1, C2 are followed by 1, 2 or 4 bytes. Always load four and shift the excess out and back, which also extends
+        // the sign: no branch on the width.
         let width = 1u32 << (first & 3);
         let beyond = 32 - 8 * width;
         let raw = i32::from_le_bytes(*rest.get(1..)?.first_chunk::<4>()?);
@@ -123,7 +124,7 @@ impl<'a> Cursor<'a> {
         Some(decimal_len((raw << beyond) >> beyond))
     }
 
-    /// Returns to the beginning of a string that goes on for `len` bytes from here, beyond the bytes at hand.
+    /// Moves back to `start` of a string whose next `len` bytes are not all there, and returns the error for it.
     #[cold]
     fn back_to(&mut self, start: Cursor<'a>, len: u64) -> Error {
         let head = (self.consumed() - start.consumed()) as u64;
@@ -143,12 +144,12 @@ impl<'a> Cursor<'a> {
                     if !is_possible(compressed, len) {
                         return Err(Error::corrupt(
                             start.offset(),
-                            format!("no LZF block of {compressed} bytes expands to {len}"),
+                            format!("LZF block of {compressed} bytes cannot expand to {len}"),
                         ));
                     }
                     cursor.take(compressed).map(|block| StringForm::Lzf { block, len })
                 }
-                other => Err(Error::corrupt(start.offset(), format!("unknown string form {other}"))),
+                other => Err(Error::corrupt(start.offset(), format!("unknown string encoding {other}"))),
             }
         };
         match read(self) {
@@ -167,13 +168,13 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Whether so many compressed bytes may expand to `len`.
+/// Returns whether an LZF block of `compressed` bytes can expand to `len`.
 #[inline]
 fn is_possible(compressed: u64, len: u64) -> bool {
     compressed > 0 && len > 0 && len / limits::LZF_MAX_RATIO <= compressed
 }
 
-/// A length below 16 KiB, and the bytes behind it: what [`Cursor::length`] reads, for the lengths that most things have.
+/// Decodes a length of one or two bytes (below 16 KiB); returns it with the bytes that follow.
 #[inline(always)]
 fn short_length(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (&first, behind) = bytes.split_first()?;
@@ -185,12 +186,12 @@ fn short_length(bytes: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 impl<'a> RawString<'a> {
-    /// A string that is not from a file, for tests and for values made of parts.
+    /// Creates a string that does not come from a file, for tests and assembled values.
     pub fn plain(bytes: &'a [u8]) -> Self {
         RawString { offset: 0, form: StringForm::Plain(bytes) }
     }
 
-    /// Number of bytes once decoded.
+    /// Returns the decoded length.
     #[inline]
     pub fn len(&self) -> u64 {
         match self.form {
@@ -200,18 +201,18 @@ impl<'a> RawString<'a> {
         }
     }
 
-    /// True for the empty string.
+    /// Returns whether the string is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it has to be expanded to be read.
+    /// Returns whether the string is LZF-compressed.
     #[inline]
     pub fn is_compressed(&self) -> bool {
         matches!(self.form, StringForm::Lzf { .. })
     }
 
-    /// The decoded bytes: borrowed where they stand in the file, else made in `scratch` (which is cleared first).
+    /// Returns the decoded bytes, borrowed from the file if plain, otherwise decoded into `scratch`, which is cleared first.
     #[inline]
     pub fn decode<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
     where
@@ -243,8 +244,8 @@ impl<'a> RawString<'a> {
         }
     }
 
-    /// The first `want` decoded bytes, or all if there are fewer, or some more: borrowed where they stand in the file, else made
-    /// in `scratch`.
+    /// Returns at least the first `want` decoded bytes, or all if there are fewer; borrowed from the file where possible,
+    /// otherwise decoded into `scratch`.
     pub fn prefix<'s>(&self, want: usize, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
     where
         'a: 's,
@@ -264,7 +265,7 @@ impl<'a> RawString<'a> {
         }
     }
 
-    /// The decoded bytes, owned only where they do not stand in the file.
+    /// Returns the decoded bytes, borrowed if the string is plain.
     pub fn to_bytes(&self) -> Result<Cow<'a, [u8]>> {
         match self.form {
             StringForm::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
@@ -281,13 +282,13 @@ impl<'a> RawString<'a> {
             Ok(small) if len <= limits::MAX_BLOB_BYTES => Ok(small),
             _ => Err(Error::at(
                 self.offset,
-                crate::error::ErrorKind::Limit(format!("a compressed value of {len} bytes is beyond what is expanded")),
+                crate::error::ErrorKind::Limit(format!("compressed value of {len} bytes exceeds the limit of 4 GiB")),
             )),
         }
     }
 }
 
-/// Characters of the decimal text of a number.
+/// Returns the number of characters in the decimal text of `number`.
 #[inline]
 fn decimal_len(number: i32) -> u64 {
     let digits = match number.unsigned_abs().checked_ilog10() {
@@ -297,8 +298,8 @@ fn decimal_len(number: i32) -> u64 {
     digits + u64::from(number < 0)
 }
 
-/// The number whose canonical decimal text this is: no sign but `-`, no leading zero, within 64 bits. The servers
-/// store such strings as numbers (`string2ll` in `util.c`).
+/// Parses canonical decimal text: no `+`, no leading zero, within 64 bits. Servers store such strings as integers
+/// (`string2ll` in `util.c`).
 #[inline]
 pub fn canonical_int(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_every_form() {
+    fn every_string_encoding_is_decoded() {
         assert_eq!(decoded(b"\x05hello"), b"hello");
         assert_eq!(decoded(&[0xC0, 0x7B]), b"123");
         assert_eq!(decoded(&[0xC1, 0xD4, 0xFE]), b"-300");
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_alone_is_that_of_the_string() {
+    fn string_len_agrees_with_string() {
         let tails = [&b""[..], b"\x05\x61\x20\x03", &[0xFF; 6], &[b'a'; 80]];
         for (first, tail) in (0..=255u8).flat_map(|first| tails.map(|tail| (first, tail))) {
             let bytes = [&[first][..], tail].concat();
@@ -361,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_string_fails_at_its_beginning_and_tells_what_it_needs() {
+    fn truncated_string_reports_its_start_and_needed_bytes() {
         for (bytes, needed) in [(&b"\x05hel"[..], 6), (&[0xC2, 1, 2][..], 5), (&[0xC3, 0x09, 0x10, 1][..], 12)] {
             let mut cursor = Cursor::new(bytes, 40);
             let error = cursor.string().unwrap_err();
@@ -371,19 +372,19 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_refused_before_it_is_expanded() {
+    fn decompression_bomb_is_rejected_before_expansion() {
         assert!(Cursor::new(&[0xC3, 0x01, 0x80, 0x40, 0, 0, 0, 0x00], 0).string().is_err());
     }
 
     #[test]
-    fn lengths_of_numbers() {
+    fn decimal_len_equals_length_of_text() {
         for number in [0, 9, 10, -1, -10, i32::MAX, i32::MIN] {
             assert_eq!(decimal_len(number), number.to_string().len() as u64);
         }
     }
 
     #[test]
-    fn canonical_numbers_only() {
+    fn only_canonical_integers_are_parsed() {
         for text in ["0", "-1", "9223372036854775807", "-9223372036854775808"] {
             assert_eq!(canonical_int(text.as_bytes()), text.parse().ok());
         }

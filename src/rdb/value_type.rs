@@ -1,9 +1,9 @@
-//! The type byte of a record: which layout its value has on disk.
+//! Type byte of a record: the on-disk layout of its value.
 
 use super::header::Family;
 use crate::rdb::kind::Kind;
 
-/// A layout on disk, named after the servers' `RDB_TYPE_…`.
+/// On-disk layout, named after the servers' `RDB_TYPE_…` constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum ValueType {
@@ -21,7 +21,7 @@ pub enum ValueType {
     ZsetZiplist,
     HashZiplist,
     ListQuicklist,
-    /// Streams; the number is the layout's version, 1 to 5.
+    /// Stream, with the version of its layout, 1 to 5.
     Stream(u8),
     HashListpack,
     ZsetListpack,
@@ -32,9 +32,9 @@ pub enum ValueType {
     HashMetadata,
     HashListpackEx,
     Array,
-    /// Valkey's hash with field expiries.
+    /// Hash with field expiries, as Valkey stores it.
     Hash2,
-    /// KeyDB's cron job.
+    /// Cron job of KeyDB.
     KeydbCron,
 }
 
@@ -49,10 +49,10 @@ const fn layouts(family: Family) -> [Option<ValueType>; 256] {
 }
 
 impl ValueType {
-    /// The layout that `byte` stands for in a file of this family, if it is known.
+    /// Returns the layout for `byte` in a file of this family, or `None` if unknown.
     #[inline]
     pub fn from_byte(family: Family, byte: u8) -> Option<ValueType> {
-        // A table, not a branch: which type comes next nobody can foresee.
+        // Value types are unpredictable, so a branch here would mispredict: use a lookup table.
         static LAYOUTS: [[Option<ValueType>; 256]; 2] = [layouts(Family::Redis), layouts(Family::Valkey)];
         LAYOUTS[family as usize][usize::from(byte)]
     }
@@ -99,7 +99,7 @@ impl ValueType {
         })
     }
 
-    /// The type that `TYPE` answers.
+    /// Returns the type as the `TYPE` command reports it.
     pub fn kind(self) -> Kind {
         match self {
             ValueType::String => Kind::String,
@@ -124,13 +124,13 @@ impl ValueType {
     }
 }
 
-/// What an unknown type byte is known to be elsewhere, for the error message.
+/// Describes a type byte of another server, for the error message.
 pub fn foreign_type(family: Family, byte: u8) -> Option<&'static str> {
     Some(match (family, byte) {
-        (Family::Redis, 29) => "the rate limiter of a later Redis",
-        (Family::Redis, 30..=37) => "a private type of Dragonfly or of a later Redis",
-        (Family::Valkey, 23) => "the path hash of a later Valkey",
-        (Family::Valkey, 24..=41) => "a type that only Redis or a later Valkey writes",
+        (Family::Redis, 29) => "the rate limiter of a newer Redis",
+        (Family::Redis, 30..=37) => "a private type of Dragonfly or of a newer Redis",
+        (Family::Valkey, 23) => "the path hash of a newer Valkey",
+        (Family::Valkey, 24..=41) => "a type written only by Redis or a newer Valkey",
         _ => return None,
     })
 }

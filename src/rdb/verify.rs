@@ -1,5 +1,4 @@
-//! A visitor that looks into everything: expands every compressed string and walks every packed blob, as `rdblens check`
-//! does. It keeps the first fault of a value.
+//! Visitor behind `rdblens check`: decompresses every string and walks every packed blob.
 
 use super::packed::{intset, listpack, ziplist, zipmap};
 use super::string::{RawString, StringForm};
@@ -8,19 +7,19 @@ use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Vis
 use crate::error::{Error, Result, Within};
 use crate::limits;
 
-/// Looks into everything, and keeps the first fault.
+/// Visitor that validates every part of a value and keeps the first fault.
 #[derive(Debug, Default)]
 pub struct Verify {
     value_type: Option<ValueType>,
     scratch: Vec<u8>,
     fault: Option<Error>,
-    /// Live entries that the stream's nodes claim.
+    /// Sum of the live entries declared by the stream's nodes.
     entries: u64,
     head: StreamHead,
 }
 
 impl Verify {
-    /// The verdict on the value that was walked since the last call.
+    /// Returns the first fault of the value walked since the last call.
     pub fn finish(&mut self) -> Result<()> {
         if self.scratch.capacity() > limits::EXPAND_AT_ONCE {
             self.scratch = Vec::new();
@@ -30,7 +29,7 @@ impl Verify {
         match self.fault.take() {
             Some(fault) => Err(fault),
             None if is_stream && entries != length => Err(Error::new(crate::error::ErrorKind::Corrupt(format!(
-                "stream: its nodes hold {entries} entries, its length says {length}"
+                "stream: nodes hold {entries} entries, but its length is {length}"
             )))),
             None => Ok(()),
         }
@@ -55,7 +54,7 @@ impl Verify {
     }
 }
 
-/// Walks a listpack and holds the number of its elements against what they are grouped by.
+/// Walks a listpack and checks that its element count is a multiple of `group`.
 fn check_listpack(bytes: &[u8], offset: u64, group: u64) -> Result<()> {
     let mut seen = 0u64;
     for element in listpack::Elements::new(bytes, offset)? {
@@ -78,7 +77,7 @@ fn check_groups(seen: u64, offset: u64, group: u64) -> Result<()> {
     if seen.is_multiple_of(group) {
         return Ok(());
     }
-    Err(Error::corrupt(offset, format!("{seen} elements cannot be groups of {group}")))
+    Err(Error::corrupt(offset, format!("element count {seen} is not a multiple of {group}")))
 }
 
 fn check_intset(bytes: &[u8], offset: u64) -> Result<()> {
@@ -86,7 +85,7 @@ fn check_intset(bytes: &[u8], offset: u64) -> Result<()> {
     let mut last = numbers.next();
     for number in numbers {
         if last >= Some(number) {
-            return Err(Error::corrupt(offset, "the numbers of an intset are not in ascending order"));
+            return Err(Error::corrupt(offset, "intset is not in ascending order"));
         }
         last = Some(number);
     }
@@ -97,7 +96,7 @@ fn check_zipmap(bytes: &[u8], offset: u64) -> Result<()> {
     zipmap::Pairs::new(bytes, offset)?.try_for_each(|pair| pair.map(|_| ()))
 }
 
-/// The number of live entries that a stream node claims, after a walk over all its elements.
+/// Walks all elements of a stream node and returns its declared number of live entries.
 fn check_stream_node(bytes: &[u8], offset: u64) -> Result<u64> {
     let mut elements = listpack::Elements::new(bytes, offset)?;
     let live = match elements.next() {
@@ -106,7 +105,7 @@ fn check_stream_node(bytes: &[u8], offset: u64) -> Result<u64> {
         _ => None,
     };
     elements.try_for_each(|element| element.map(|_| ()))?;
-    live.ok_or_else(|| Error::corrupt(offset, "a stream node that does not begin with its number of entries"))
+    live.ok_or_else(|| Error::corrupt(offset, "stream node does not start with its entry count"))
 }
 
 impl Visit for Verify {
@@ -130,7 +129,7 @@ impl Visit for Verify {
             ScoreValue::Text(text) => text == b"nan",
         };
         if not_a_number {
-            self.note(Err(Error::corrupt(member.offset, "a score that is not a number")).within("score"));
+            self.note(Err(Error::corrupt(member.offset, "score is NaN")).within("score"));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Sets of integers (`intset.c` of the servers).
+//! Intsets: packed sets of integers (`intset.c`).
 //!
 //! ```text
 //! u32 width (2, 4, 8), u32 count, numbers in ascending order
@@ -7,38 +7,38 @@
 use super::chunk;
 use crate::error::{Error, Result};
 
-/// Bytes in front of the first number.
+/// Size of the header in bytes.
 pub const HEADER: usize = 8;
 
-/// What the header says.
+/// Parsed header of an intset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IntsetHeader {
-    /// Bytes of a number.
+    /// Bytes per integer.
     pub width: u64,
-    /// Numbers.
+    /// Number of integers.
     pub count: u64,
 }
 
-/// Reads the header, from a prefix of a blob that has `len` bytes in all.
+/// Parses and checks the header; `prefix` may be a prefix of the blob, whose full size is `len`.
 pub fn header(prefix: &[u8], len: u64, offset: u64) -> Result<IntsetHeader> {
     let width = u64::from(u32::from_le_bytes(chunk(prefix, 0, offset)?));
     let count = u64::from(u32::from_le_bytes(chunk(prefix, 4, offset)?));
     if !matches!(width, 2 | 4 | 8) {
-        return Err(Error::corrupt(offset, format!("an intset of numbers of {width} bytes")));
+        return Err(Error::corrupt(offset, format!("unknown intset width of {width} bytes")));
     }
     if HEADER as u64 + width * count != len {
         return Err(Error::corrupt(
             offset + 4,
-            format!("an intset of {len} bytes says that it has {count} numbers of {width}"),
+            format!("intset of {len} bytes declares {count} integers of {width} bytes"),
         ));
     }
     Ok(IntsetHeader { width, count })
 }
 
-/// The numbers of a whole blob.
+/// Returns an iterator over the integers of a whole blob.
 pub fn numbers(blob: &[u8], offset: u64) -> Result<impl Iterator<Item = i64> + '_> {
     let IntsetHeader { width, .. } = header(blob, blob.len() as u64, offset)?;
-    let width = usize::try_from(width).expect("the header was checked to say 2, 4 or 8");
+    let width = usize::try_from(width).expect("the header check allows widths 2, 4 and 8");
     Ok(blob[HEADER..].chunks_exact(width).map(|bytes| match *bytes {
         [a, b] => i64::from(i16::from_le_bytes([a, b])),
         [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
@@ -48,7 +48,7 @@ pub fn numbers(blob: &[u8], offset: u64) -> Result<impl Iterator<Item = i64> + '
 }
 
 fn unreachable_width() -> i64 {
-    debug_assert!(false, "the header was checked to say 2, 4 or 8");
+    debug_assert!(false, "the header check allows widths 2, 4 and 8");
     0
 }
 
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_lies() {
+    fn false_headers_are_rejected() {
         for blob in [
             &[3u8, 0, 0, 0, 0, 0, 0, 0][..],
             &[2, 0, 0, 0, 1, 0, 0, 0],

@@ -1,4 +1,4 @@
-//! Listpacks (`listpack.c` of the servers).
+//! Listpacks (`listpack.c`).
 //!
 //! ```text
 //! u32 bytes, u16 count (FFFF: walk), { encoding, data, backlen }*, FF
@@ -7,29 +7,30 @@
 use super::{PackedElement, chunk, slice};
 use crate::error::{Error, Result};
 
-/// Bytes in front of the first element.
+/// Size of the header in bytes.
 pub const HEADER: usize = 6;
-/// The count that stands for "more than fits here".
+/// Count that means "too many to store here, walk the elements".
 const UNKNOWN: u16 = u16::MAX;
 const END: u8 = 0xFF;
 
-/// The number of elements by the header alone, which may be a prefix of the blob; `None` when only a walk tells.
-/// `len` is the size of the whole blob.
+/// Returns the element count from the header, or `None` if only a walk can tell.
+///
+/// `prefix` holds at least the header; `len` is the size of the whole blob.
 #[inline]
 pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
     let [total @ .., low, high] = chunk::<HEADER>(prefix, 0, offset)?;
     let (total, count) = (u32::from_le_bytes(total), u16::from_le_bytes([low, high]));
     if u64::from(total) != len || len <= HEADER as u64 {
-        return Err(Error::corrupt(offset, format!("a listpack of {len} bytes says that it has {total}")));
+        return Err(Error::corrupt(offset, format!("listpack of {len} bytes declares a size of {total}")));
     }
-    // An element takes two bytes at least.
+    // An element takes at least two bytes: encoding and backlen.
     if count != UNKNOWN && u64::from(count) > (len - HEADER as u64 - 1) / 2 {
-        return Err(Error::corrupt(offset + 4, format!("a listpack of {len} bytes says that it has {count} elements")));
+        return Err(Error::corrupt(offset + 4, format!("listpack of {len} bytes declares {count} elements")));
     }
     Ok((count != UNKNOWN).then_some(u64::from(count)))
 }
 
-/// Goes over the elements of a listpack.
+/// Iterator over the elements of a listpack.
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
     blob: &'a [u8],
@@ -40,16 +41,16 @@ pub struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Checks header and end of a whole blob, which stands at `offset` of the file.
+    /// Checks header and end byte of a whole blob located at `offset` of the file.
     pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
         let announced = count(blob, blob.len() as u64, offset)?;
         match blob.last() {
             Some(&END) => Ok(Elements { blob, at: HEADER, offset, announced, seen: 0 }),
-            _ => Err(Error::corrupt(offset, "a listpack without its end mark")),
+            _ => Err(Error::corrupt(offset, "listpack has no end byte")),
         }
     }
 
-    /// The number of elements, if the header tells.
+    /// Returns the element count from the header, if stored there.
     pub fn announced(&self) -> Option<u64> {
         self.announced
     }
@@ -66,25 +67,30 @@ impl<'a> Elements<'a> {
             0x80..=0xBF => text(1, usize::from(first & 0x3F))?,
             0xC0..=0xDF => {
                 let raw = u16::from_be_bytes(chunk(blob, at, offset)?) & 0x1FFF;
-                // 13 bits in two's complement.
+                // 13 bits in two's complement: values from 0x1000 up are negative.
                 let number = if raw < 0x1000 { i64::from(raw) } else { i64::from(raw) - 0x2000 };
                 (PackedElement::Int(number), 2)
             }
             0xE0..=0xEF => text(2, usize::from(u16::from_be_bytes(chunk(blob, at, offset)?) & 0x0FFF))?,
             0xF0 => {
                 let len = u32::from_le_bytes(chunk(blob, at + 1, offset)?);
-                text(5, usize::try_from(len).map_err(|_| Error::corrupt(here(), "an element beyond all memory"))?)?
+                text(
+                    5,
+                    usize::try_from(len)
+                        .map_err(|_| Error::corrupt(here(), "listpack element is larger than the address space"))?,
+                )?
             }
             0xF1 => (PackedElement::Int(i64::from(i16::from_le_bytes(chunk(blob, at + 1, offset)?))), 3),
             0xF2 => {
+                // 24 bits: load them into the upper bytes and shift down to extend the sign.
                 let [a, b, c] = chunk(blob, at + 1, offset)?;
                 (PackedElement::Int(i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)), 4)
             }
             0xF3 => (PackedElement::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
             0xF4 => (PackedElement::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
             END if at + 1 == blob.len() => return Ok(None),
-            END => return Err(Error::corrupt(here(), "the end mark of a listpack before its end")),
-            _ => return Err(Error::corrupt(here(), format!("a listpack element of unknown form {first:#04x}"))),
+            END => return Err(Error::corrupt(here(), "listpack end byte before the end")),
+            _ => return Err(Error::corrupt(here(), format!("unknown listpack encoding {first:#04x}"))),
         };
         let back = backlen(size as u64);
         check_backlen(slice(blob, at + size, back, offset)?, size, here())?;
@@ -109,7 +115,7 @@ impl<'a> Iterator for Elements<'a> {
                 match self.announced {
                     Some(announced) if announced != self.seen => Some(Err(Error::corrupt(
                         self.offset + 4,
-                        format!("a listpack of {} elements says that it has {announced}", self.seen),
+                        format!("listpack of {} elements declares {announced}", self.seen),
                     ))),
                     _ => None,
                 }
@@ -122,7 +128,8 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Bytes that tell the size of an element backwards; the limits are the servers', one below what 7 bits would hold.
+/// Returns the size of the backlen field for an element of `size` bytes. As in the servers, each step comes one below
+/// what 7 bits per byte could hold.
 pub const fn backlen(size: u64) -> usize {
     match size {
         0..=127 => 1,
@@ -138,7 +145,7 @@ fn check_backlen(bytes: &[u8], size: usize, offset: u64) -> Result<()> {
     if told == size {
         return Ok(());
     }
-    Err(Error::corrupt(offset, format!("a listpack element of {size} bytes is said to have {told}")))
+    Err(Error::corrupt(offset, format!("listpack element of {size} bytes has a backlen of {told}")))
 }
 
 #[cfg(test)]
@@ -150,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_text_and_numbers() {
+    fn text_and_integers_are_read() {
         let blob = b"\x0d\0\0\0\x02\0\x81\x66\x02\x81\x76\x02\xff";
         assert_eq!(all(blob).unwrap(), [PackedElement::Text(b"f"), PackedElement::Text(b"v")]);
         let numbers = [&[0x7F, 1][..], &[0xDF, 0xFF, 2], &[0xF1, 0, 0x80, 3], &[0xF2, 0xFF, 0xFF, 0xFF, 4]].concat();
@@ -161,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_lies() {
+    fn false_fields_are_rejected() {
         let good = b"\x0d\0\0\0\x02\0\x81\x66\x02\x81\x76\x02\xff".to_vec();
         for (at, byte) in [(0, 12), (4, 3), (4, 200), (8, 3), (6, 0x9F), (12, 0), (6, 0xF7), (6, 0xFF)] {
             let mut bad = good.clone();
@@ -172,7 +179,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_bytes_end_in_a_result(mut blob in proptest::collection::vec(proptest::num::u8::ANY, 7..80)) {
+        fn arbitrary_bytes_do_not_panic(mut blob in proptest::collection::vec(proptest::num::u8::ANY, 7..80)) {
             let len = blob.len() as u8;
             blob[..4].copy_from_slice(&[len, 0, 0, 0]);
             *blob.last_mut().unwrap() = END;

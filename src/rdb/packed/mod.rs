@@ -1,6 +1,7 @@
-//! Blobs that hold many elements in a row: an iterator each, which checks as it goes.
+//! Iterators over packed encodings (listpack, ziplist, intset, zipmap) that validate while reading.
 //!
-//! Errors carry the offset within the *decoded* blob added to the blob's own place in the file, as near as one gets.
+//! Error offsets are the blob's offset in the file plus the position in the *decoded* blob: exact for plain blobs,
+//! approximate for compressed ones.
 
 pub mod intset;
 pub mod listpack;
@@ -9,17 +10,17 @@ pub mod zipmap;
 
 use crate::error::{Error, Result};
 
-/// An element of a packed blob: text, or a number that stands for its decimal text.
+/// Element of a packed blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackedElement<'a> {
     /// Text.
     Text(&'a [u8]),
-    /// A number.
+    /// An integer that stands for its decimal text.
     Int(i64),
 }
 
 impl PackedElement<'_> {
-    /// Bytes of the element once it is text.
+    /// Returns the length of the element as text.
     pub fn len(&self) -> u64 {
         match *self {
             PackedElement::Text(text) => text.len() as u64,
@@ -30,12 +31,12 @@ impl PackedElement<'_> {
         }
     }
 
-    /// True for the empty text.
+    /// Returns whether the element is the empty string.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The element as text.
+    /// Returns the element as text.
     pub fn to_bytes(&self) -> Vec<u8> {
         match *self {
             PackedElement::Text(text) => text.to_vec(),
@@ -44,7 +45,7 @@ impl PackedElement<'_> {
     }
 }
 
-/// `len` bytes of `blob` from `at` on.
+/// Returns `blob[at..at + len]`, or an error if it is out of bounds.
 #[inline]
 fn slice(blob: &[u8], at: usize, len: usize, offset: u64) -> Result<&[u8]> {
     at.checked_add(len).and_then(|end| blob.get(at..end)).ok_or_else(|| cut_short(blob, at, len, offset))
@@ -55,7 +56,7 @@ fn cut_short(blob: &[u8], at: usize, len: usize, offset: u64) -> Error {
     Error::truncated(offset + at as u64, len as u64, blob.len().saturating_sub(at) as u64)
 }
 
-/// `N` bytes of `blob` from `at` on.
+/// Returns `N` bytes of `blob` from `at`, or an error if they are out of bounds.
 #[inline]
 fn chunk<const N: usize>(blob: &[u8], at: usize, offset: u64) -> Result<[u8; N]> {
     match blob.get(at..).and_then(|bytes| bytes.first_chunk()) {

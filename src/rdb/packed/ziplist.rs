@@ -1,4 +1,4 @@
-//! Ziplists (`ziplist.c` of the servers up to 6.2).
+//! Ziplists (`ziplist.c`, written by servers up to 6.2).
 //!
 //! ```text
 //! u32 bytes, u32 tail, u16 count (FFFF: walk), { prevlen, encoding, data }*, FF
@@ -7,32 +7,33 @@
 use super::{PackedElement, chunk, slice};
 use crate::error::{Error, Result};
 
-/// Bytes in front of the first entry.
+/// Size of the header in bytes.
 pub const HEADER: usize = 10;
 const UNKNOWN: u16 = u16::MAX;
 const END: u8 = 0xFF;
-/// A previous entry of this size or more takes five bytes to tell.
+/// Marker of a five-byte `prevlen`, used for previous entries of this size or more.
 const LONG_PREVIOUS: u8 = 254;
 
-/// The number of entries by the header alone, which may be a prefix of the blob; `None` when only a walk tells.
-/// `len` is the size of the whole blob.
+/// Returns the entry count from the header, or `None` if only a walk can tell.
+///
+/// `prefix` holds at least the header; `len` is the size of the whole blob.
 pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
     let total = u32::from_le_bytes(chunk(prefix, 0, offset)?);
     let tail = u32::from_le_bytes(chunk(prefix, 4, offset)?);
     let count = u16::from_le_bytes(chunk(prefix, 8, offset)?);
     if u64::from(total) != len || len <= HEADER as u64 {
-        return Err(Error::corrupt(offset, format!("a ziplist of {len} bytes says that it has {total}")));
+        return Err(Error::corrupt(offset, format!("ziplist of {len} bytes declares a size of {total}")));
     }
     if u64::from(tail) > len - 1 {
-        return Err(Error::corrupt(offset + 4, format!("a ziplist of {len} bytes has its last entry at {tail}")));
+        return Err(Error::corrupt(offset + 4, format!("ziplist of {len} bytes has its last entry at {tail}")));
     }
     if count != UNKNOWN && u64::from(count) > (len - HEADER as u64 - 1) / 2 {
-        return Err(Error::corrupt(offset + 8, format!("a ziplist of {len} bytes says that it has {count} entries")));
+        return Err(Error::corrupt(offset + 8, format!("ziplist of {len} bytes declares {count} entries")));
     }
     Ok((count != UNKNOWN).then_some(u64::from(count)))
 }
 
-/// Goes over the entries of a ziplist.
+/// Iterator over the entries of a ziplist.
 #[derive(Debug, Clone)]
 pub struct Entries<'a> {
     blob: &'a [u8],
@@ -44,16 +45,16 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// Checks header and end of a whole blob, which stands at `offset` of the file.
+    /// Checks header and end byte of a whole blob located at `offset` of the file.
     pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
         let announced = count(blob, blob.len() as u64, offset)?;
         match blob.last() {
             Some(&END) => Ok(Entries { blob, at: HEADER, offset, announced, seen: 0, previous: 0 }),
-            _ => Err(Error::corrupt(offset, "a ziplist without its end mark")),
+            _ => Err(Error::corrupt(offset, "ziplist has no end byte")),
         }
     }
 
-    /// The number of entries, if the header tells.
+    /// Returns the entry count from the header, if stored there.
     pub fn announced(&self) -> Option<u64> {
         self.announced
     }
@@ -66,7 +67,7 @@ impl<'a> Entries<'a> {
             if start + 1 == blob.len() {
                 return Ok(None);
             }
-            return Err(Error::corrupt(here, "the end mark of a ziplist before its end"));
+            return Err(Error::corrupt(here, "ziplist end byte before the end"));
         }
         let (previous, head) = match first {
             LONG_PREVIOUS => (u32::from_le_bytes(chunk(blob, start + 1, offset)?) as usize, 5),
@@ -74,7 +75,10 @@ impl<'a> Entries<'a> {
         };
         if previous != self.previous {
             let (is, told) = (self.previous, previous);
-            return Err(Error::corrupt(here, format!("a ziplist entry of {is} bytes is said to have {told}")));
+            return Err(Error::corrupt(
+                here,
+                format!("ziplist entry of {is} bytes is followed by a prevlen of {told}"),
+            ));
         }
         let at = start + head;
         let text = |head: usize, len: usize| {
@@ -89,14 +93,16 @@ impl<'a> Entries<'a> {
             0xD0 => (PackedElement::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
             0xE0 => (PackedElement::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
             0xF0 => {
+                // 24 bits: load them into the upper bytes and shift down to extend the sign.
                 let [a, b, c] = chunk(blob, at + 1, offset)?;
                 (PackedElement::Int(i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)), 4)
             }
             0xFE => (PackedElement::Int(i64::from(i8::from_le_bytes(chunk(blob, at + 1, offset)?))), 2),
+            // The value is in the encoding byte: F1 is 0, FD is 12.
             0xF1..=0xFD => (PackedElement::Int(i64::from(encoding & 0x0F) - 1), 1),
             _ => {
                 let at = offset + at as u64;
-                return Err(Error::corrupt(at, format!("a ziplist entry of unknown form {encoding:#04x}")));
+                return Err(Error::corrupt(at, format!("unknown ziplist encoding {encoding:#04x}")));
             }
         };
         self.previous = head + size;
@@ -120,7 +126,7 @@ impl<'a> Iterator for Entries<'a> {
                 match self.announced {
                     Some(announced) if announced != self.seen => Some(Err(Error::corrupt(
                         self.offset + 8,
-                        format!("a ziplist of {} entries says that it has {announced}", self.seen),
+                        format!("ziplist of {} entries declares {announced}", self.seen),
                     ))),
                     _ => None,
                 }
@@ -152,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_text_and_numbers() {
+    fn text_and_integers_are_read() {
         let blob =
             ziplist(&[&[0, 0x01, b'a'], &[3, 0xF3], &[2, 0xFE, 0xFF], &[3, 0xC0, 0x2C, 0x01], &[4, 0xF0, 0, 0, 0x80]]);
         let expected = [
@@ -166,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_lies() {
+    fn false_fields_are_rejected() {
         let good = ziplist(&[&[0, 0x01, b'a'], &[3, 0xF3]]);
         for (at, byte) in [(0, 99), (4, 99), (8, 3), (8, 99), (10, 1), (11, 0x3F), (13, 9), (14, 0xFF)] {
             let mut bad = good.clone();

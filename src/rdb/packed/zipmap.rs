@@ -1,4 +1,4 @@
-//! Zipmaps (`zipmap.c` of the servers): how Redis 2.0 to 2.4 kept small hashes.
+//! Zipmaps (`zipmap.c`): the encoding of small hashes in Redis 2.0 to 2.4.
 //!
 //! ```text
 //! u8 count (254, 255: walk), { length, field, length, u8 free, value, free bytes }*, FF
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 const END: u8 = 0xFF;
 const LONG: u8 = 254;
 
-/// Goes over the pairs of a zipmap.
+/// Iterator over the pairs of a zipmap.
 #[derive(Debug, Clone)]
 pub struct Pairs<'a> {
     blob: &'a [u8],
@@ -21,11 +21,11 @@ pub struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Checks the end of a whole blob, which stands at `offset` of the file.
+    /// Checks the end byte of a whole blob located at `offset` of the file.
     pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
         match blob {
             [_, .., END] => Ok(Pairs { blob, at: 1, offset, seen: 0 }),
-            _ => Err(Error::corrupt(offset, "a zipmap without its end mark")),
+            _ => Err(Error::corrupt(offset, "zipmap has no end byte")),
         }
     }
 
@@ -33,7 +33,7 @@ impl<'a> Pairs<'a> {
         let first = chunk::<1>(self.blob, self.at, self.offset)?[0];
         let (length, size) = match first {
             LONG => (u32::from_le_bytes(chunk(self.blob, self.at + 1, self.offset)?) as usize, 5),
-            END => return Err(Error::corrupt(self.offset + self.at as u64, "a zipmap's field without its value")),
+            END => return Err(Error::corrupt(self.offset + self.at as u64, "zipmap field has no value")),
             short => (usize::from(short), 1),
         };
         self.at += size;
@@ -73,7 +73,7 @@ impl<'a> Iterator for Pairs<'a> {
             let wrong = announced < u64::from(LONG) && announced != self.seen;
             return wrong.then(|| {
                 let seen = self.seen;
-                Err(Error::corrupt(self.offset, format!("a zipmap of {seen} pairs says that it has {announced}")))
+                Err(Error::corrupt(self.offset, format!("zipmap of {seen} pairs declares {announced}")))
             });
         }
         let pair = self.pair();
@@ -93,13 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn reads_pairs_and_passes_over_free_bytes() {
+    fn pairs_are_read_and_free_bytes_skipped() {
         let blob = b"\x02\x03foo\x03\x02barxx\x01a\x00\x00\xff";
         assert_eq!(all(blob).unwrap(), [(&b"foo"[..], &b"bar"[..]), (b"a", b"")]);
     }
 
     #[test]
-    fn refuses_lies() {
+    fn false_fields_are_rejected() {
         for blob in [
             &b""[..],
             b"\x00",

@@ -1,13 +1,13 @@
-//! Values that are a count and then that many elements.
+//! Walks of values stored as a count followed by elements.
 //!
-//! Large collections are most of the bytes of many files, and of their elements the lengths suffice: those loops pass over
-//! strings without looking at them.
+//! Large collections often make up most of a file, and visitors soon need only the lengths of their elements, so each
+//! walk has a second loop that skips contents.
 
 use super::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit};
 use crate::error::{Error, Result, Within};
 use crate::rdb::cursor::Cursor;
 
-/// `n, string[n]`: lists and sets.
+/// Walks `n, string[n]`: lists and sets.
 pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, noun: &'static str) -> Result<()> {
     let elements = input.count(1).within("number of elements")?;
     visit.count(elements);
@@ -22,7 +22,7 @@ pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, noun: &'st
     Ok(())
 }
 
-/// `n, (field, value)[n]`.
+/// Walks a hash: `n, (field, value)[n]`.
 pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let pairs = input.count(2).within("hash size")?;
     visit.count(pairs);
@@ -39,7 +39,7 @@ pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> 
     Ok(())
 }
 
-/// `n, (member, binary double)[n]`.
+/// Walks a sorted set with binary scores: `n, (member, double)[n]`.
 pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let members = input.count(9).within("sorted set size")?;
     visit.count(members);
@@ -57,7 +57,7 @@ pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Resu
     Ok(())
 }
 
-/// `n, (member, text of a double)[n]`: one byte tells the text's length, 253 to 255 are NaN and the infinities.
+/// Walks a sorted set with text scores: `n, (member, u8 length, text)[n]`; lengths 253 to 255 mean NaN and infinities.
 pub fn walk_zset_text<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let members = input.count(2).within("sorted set size")?;
     visit.count(members);
@@ -85,7 +85,7 @@ fn score_text<'a>(input: &mut Cursor<'a>) -> Result<&'a [u8]> {
     })
 }
 
-/// `n, ziplist[n]`.
+/// Walks a quicklist of ziplists: `n, ziplist[n]`.
 pub fn walk_quicklist<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let nodes = input.count(1).within("number of list nodes")?;
     visit.count(nodes);
@@ -95,7 +95,7 @@ pub fn walk_quicklist<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result
     Ok(())
 }
 
-/// `n, (container, blob)[n]`: 1 is an element as it is, 2 a listpack.
+/// Walks a quicklist of listpacks: `n, (container, blob)[n]`; container 1 is a plain element, 2 a listpack.
 pub fn walk_quicklist_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let nodes = input.count(2).within("number of list nodes")?;
     visit.count(nodes);
@@ -104,23 +104,23 @@ pub fn walk_quicklist_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Resu
         let node = match input.length().within("list node container")? {
             1 => ListNode::Plain,
             2 => ListNode::Listpack,
-            other => return Err(Error::corrupt(offset, format!("list node container {other} is not known"))),
+            other => return Err(Error::corrupt(offset, format!("unknown list node container {other}"))),
         };
         visit.node(node, input.string().within("list node")?);
     }
     Ok(())
 }
 
-/// How the field expiries of a hash are stored.
+/// Encoding of the field expiries of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldTimes {
-    /// As they are: release candidates of Redis 7.4.
+    /// Absolute times: release candidates of Redis 7.4.
     Absolute,
-    /// As the distance from the earliest, plus one.
+    /// Distance from the earliest expiry, plus one.
     SinceEarliest,
 }
 
-/// `[earliest,] n, (time, field, value)[n]`: time 0 is none.
+/// Walks a hash with field expiries: `[earliest,] n, (time, field, value)[n]`; time 0 means none.
 pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times: FieldTimes) -> Result<()> {
     let earliest = match times {
         FieldTimes::Absolute => 0,
@@ -142,7 +142,7 @@ pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times
     Ok(())
 }
 
-/// Valkey's `n, (field, value, i64 time)[n]`: time -1 is none.
+/// Walks Valkey's hash with field expiries: `n, (field, value, i64 time)[n]`; time -1 means none.
 pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let pairs = input.count(10).within("hash size")?;
     visit.count(pairs);
@@ -155,7 +155,7 @@ pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()
     Ok(())
 }
 
-/// `n, flag, [insert index], (index, tag, text or number)[n]`.
+/// Walks an array: `n, flag, [insert index], (index, tag, text or number)[n]`.
 pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let items = input.count(3).within("array size")?;
     if input.length().within("array flag")? != 0 {
@@ -169,14 +169,14 @@ pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()>
             0 | 3 => ModuleItem::String(input.string().within("array item")?),
             1 => ModuleItem::Integer(input.u64_le().within("array item")?),
             2 => ModuleItem::Double(*input.array().within("array item")?),
-            other => return Err(Error::corrupt(offset, format!("array item's tag {other} is not known"))),
+            other => return Err(Error::corrupt(offset, format!("unknown array item tag {other}"))),
         };
         visit.array_item(index, item);
     }
     Ok(())
 }
 
-/// KeyDB's cron job: script, start, interval, keys, arguments.
+/// Walks KeyDB's cron job: script, start, interval, keys, arguments.
 pub fn walk_cron<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     visit.module_item(ModuleItem::String(input.string().within("cron script")?));
     for noun in ["cron start", "cron interval"] {

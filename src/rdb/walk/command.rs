@@ -1,12 +1,12 @@
-//! A command in the protocol's form, inlined by Valkey's fork-less save: `*2 CRLF ($3 CRLF foo CRLF)[2]`.
+//! Commands inlined by Valkey's fork-less save, in RESP: `*2 CRLF ($3 CRLF foo CRLF)[2]`.
 
 use crate::error::{Error, Result, Within};
 use crate::rdb::cursor::Cursor;
 
-/// More digits than any count in a command has.
+/// Maximum number of digits in a count.
 const MAX_DIGITS: usize = 19;
 
-/// Passes over one command.
+/// Skips one command.
 pub fn skip(input: &mut Cursor<'_>) -> Result<()> {
     for _ in 0..number(input, b'*').within("inlined command")? {
         let len = number(input, b'$').within("inlined argument")?;
@@ -29,20 +29,20 @@ fn number(input: &mut Cursor<'_>, mark: u8) -> Result<u64> {
                 let end = input.offset();
                 return match input.byte()? {
                     b'\n' => Ok(number),
-                    _ => Err(Error::corrupt(end, "expected a line end")),
+                    _ => Err(Error::corrupt(end, "expected CRLF")),
                 };
             }
             _ => break,
         }
     }
-    Err(Error::corrupt(offset, "expected a number and a line end"))
+    Err(Error::corrupt(offset, "expected a number and CRLF"))
 }
 
 fn line_end(input: &mut Cursor<'_>) -> Result<()> {
     let offset = input.offset();
     match input.array::<2>()? {
         b"\r\n" => Ok(()),
-        _ => Err(Error::corrupt(offset, "expected a line end")),
+        _ => Err(Error::corrupt(offset, "expected CRLF")),
     }
 }
 
@@ -51,14 +51,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stands_behind_the_command() {
+    fn cursor_is_after_the_command() {
         let mut cursor = Cursor::new(b"*2\r\n$3\r\nfoo\r\n$0\r\n\r\nrest", 0);
         skip(&mut cursor).unwrap();
         assert_eq!(cursor.rest(), b"rest");
     }
 
     #[test]
-    fn refuses_what_is_no_command() {
+    fn malformed_commands_are_rejected() {
         for bytes in [&b"+OK\r\n"[..], b"*x\r\n", b"*1\r\n$1\r\nab\r\n", b"*99999999999999999999\r\n"] {
             assert!(skip(&mut Cursor::new(bytes, 0)).is_err());
         }

@@ -1,9 +1,8 @@
-//! Where a value ends, and what it is made of: one walk for skipping and for measuring.
+//! Walks values to find their end and report their parts, for skipping and measuring alike.
 //!
-//! A walk borrows everything and allocates nothing, so a lying count costs nothing. It fails only when the framing is
-//! broken, and then nobody can tell where the next record begins. Blobs are handed over undecoded: what is wrong inside
-//! one is found by the visitor that looks, and costs that one key. The layouts follow `rdbLoadObject` in the servers'
-//! `rdb.c`.
+//! A walk borrows everything and allocates nothing, so a false count costs nothing. It fails only if the framing is
+//! broken, which also loses the start of the next record. Blobs are passed on undecoded: damage inside one is found by a
+//! visitor that decodes it, and costs only that key. The layouts follow `rdbLoadObject` in `rdb.c`.
 
 mod collections;
 pub mod command;
@@ -15,145 +14,147 @@ use super::string::RawString;
 use super::value_type::ValueType;
 use crate::error::{Error, ErrorKind, Result, Within};
 
-/// A score of a sorted set, as stored.
+/// Score of a sorted set member, as stored.
 #[derive(Debug, Clone, Copy)]
 pub enum ScoreValue<'a> {
-    /// In binary.
+    /// Binary double.
     Binary(f64),
-    /// As text; the infinities and NaN as `inf`, `-inf`, `nan`.
+    /// Decimal text, or `inf`, `-inf`, `nan`.
     Text(&'a [u8]),
 }
 
-/// What a node of a quicklist holds.
+/// Content type of a quicklist node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListNode {
     /// A ziplist of elements.
     Ziplist,
     /// A listpack of elements.
     Listpack,
-    /// One element, as it is.
+    /// A single plain element.
     Plain,
 }
 
-/// When a field of a hash expires, as stored.
+/// Expiry of a hash field in milliseconds, if it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldExpiry(pub Option<i64>);
 
-/// The counters of a stream.
+/// Counters and ids of a stream, stored after its entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamHead {
     /// Live entries.
     pub length: u64,
     /// Id of the first live entry, from layout 2 on.
     pub first_id: Option<(u64, u64)>,
-    /// Id of the last entry ever.
+    /// Id of the last entry ever added.
     pub last_id: (u64, u64),
-    /// Entries ever added, from layout 2 on.
+    /// Number of entries ever added, from layout 2 on.
     pub entries_added: Option<u64>,
-    /// Greatest id that was deleted, from layout 2 on.
+    /// Greatest deleted id, from layout 2 on.
     pub max_deleted_id: Option<(u64, u64)>,
 }
 
-/// One of the numbers and strings that a module's value is made of.
+/// Number or string in the value of a module or array.
 #[derive(Debug, Clone, Copy)]
 pub enum ModuleItem<'a> {
-    /// Signed or unsigned, as a bit pattern.
+    /// Signed or unsigned integer, as its bit pattern.
     Integer(u64),
-    /// Single precision, as its bytes.
+    /// Single-precision float, as its bytes.
     Float([u8; 4]),
-    /// Double precision, as its bytes.
+    /// Double, as its bytes.
     Double([u8; 8]),
     /// A string.
     String(RawString<'a>),
 }
 
-/// Sees what a value is made of, in file order. Every method does nothing unless a visitor says otherwise.
+/// Visitor of the parts of a value, called in file order. All methods default to doing nothing.
 #[allow(unused_variables)]
 pub trait Visit {
-    /// A value of this layout begins.
+    /// Called at the start of a value.
     #[inline]
     fn begin(&mut self, value_type: ValueType) {}
-    /// The whole value is this string.
+    /// Called for the value of a string key.
     #[inline]
     fn string(&mut self, value: RawString<'_>) {}
-    /// So many elements (pairs, nodes) follow.
+    /// Called with the number of elements, pairs or nodes that follow.
     #[inline]
     fn count(&mut self, count: u64) {}
-    /// Whether lengths are all that is wanted of the elements that follow. Once it says so it stays so until the value ends,
-    /// and elements, pairs and members come by [`Visit::element_len`], [`Visit::pair_len`] and [`Visit::scored_len`].
+    /// Returns whether the visitor needs only the lengths of the remaining elements.
+    ///
+    /// Once true it must stay true until the value ends. The walk then skips contents and calls [`Visit::element_len`],
+    /// [`Visit::pair_len`] and [`Visit::scored_len`].
     #[inline]
     fn lengths_suffice(&self) -> bool {
         false
     }
-    /// A member of a set of which the length suffices.
+    /// Called for a list element or set member if lengths suffice.
     #[inline]
     fn element_len(&mut self, len: u64) {}
-    /// A pair of a hash of which the lengths suffice.
+    /// Called for a hash pair if lengths suffice.
     #[inline]
     fn pair_len(&mut self, field: u64, value: u64) {}
-    /// A member of a sorted set of which the length suffices.
+    /// Called for a sorted set member if lengths suffice.
     #[inline]
     fn scored_len(&mut self, member: u64) {}
-    /// An element of a list or a member of a set.
+    /// Called for a list element or set member.
     #[inline]
     fn element(&mut self, element: RawString<'_>) {}
-    /// A member of a sorted set.
+    /// Called for a sorted set member.
     #[inline]
     fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {}
-    /// A pair of a hash.
+    /// Called for a hash pair.
     #[inline]
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {}
-    /// A pair of a hash in a layout that carries expiries.
+    /// Called for a hash pair in a layout with field expiries.
     #[inline]
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {}
-    /// The whole value is packed in this blob (ziplist, listpack, intset, zipmap: the layout says which).
+    /// Called for a value packed in one blob: ziplist, listpack, intset or zipmap, depending on the layout.
     #[inline]
     fn blob(&mut self, blob: RawString<'_>) {}
-    /// A node of a list.
+    /// Called for a quicklist node.
     #[inline]
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {}
-    /// A listpack of stream entries.
+    /// Called for a listpack of stream entries.
     #[inline]
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {}
-    /// The counters of a stream.
+    /// Called with the counters of a stream, after its entries.
     #[inline]
     fn stream_head(&mut self, head: StreamHead) {}
-    /// So many consumer groups follow.
+    /// Called with the number of consumer groups that follow.
     #[inline]
     fn groups(&mut self, count: u64) {}
-    /// A consumer group with so many pending entries, which follow.
+    /// Called for a consumer group with the number of its pending entries, which follow.
     #[inline]
     fn group(&mut self, name: RawString<'_>, last_id: (u64, u64), entries_read: Option<u64>, pending: u64) {}
-    /// A pending entry of the group.
+    /// Called for a pending entry of the group.
     #[inline]
     fn pending(&mut self, id: &[u8; 16], delivered_at: i64, deliveries: u64) {}
-    /// A consumer of the group with so many pending entries, whose ids follow.
+    /// Called for a consumer of the group with the number of its pending entries, whose ids follow.
     #[inline]
     fn consumer(&mut self, name: RawString<'_>, seen_at: i64, active_at: Option<i64>, pending: u64) {}
-    /// A pending entry of the consumer.
+    /// Called for a pending entry of the consumer.
     #[inline]
     fn consumer_pending(&mut self, id: &[u8; 16]) {}
-    /// An entry of the group that was given back.
+    /// Called for an entry returned to the group.
     #[inline]
     fn nacked(&mut self, id: &[u8; 16]) {}
-    /// A producer that gave so many idempotency ids, which follow.
+    /// Called for a producer with the number of its idempotency ids, which follow.
     #[inline]
     fn producer(&mut self, name: RawString<'_>, ids: u64) {}
-    /// An idempotency id and the entry that it stands for.
+    /// Called for an idempotency id and the entry it belongs to.
     #[inline]
     fn idempotency(&mut self, id: RawString<'_>, entry: (u64, u64)) {}
-    /// A module's value begins.
+    /// Called at the start of a module's value.
     #[inline]
     fn module(&mut self, id: u64) {}
-    /// A part of a module's value.
+    /// Called for a part of a module's value.
     #[inline]
     fn module_item(&mut self, item: ModuleItem<'_>) {}
-    /// A slot of an array that is in use: its index and the text or number in it.
+    /// Called for an occupied slot of an array.
     #[inline]
     fn array_item(&mut self, index: u64, item: ModuleItem<'_>) {}
 }
 
-/// Looks at nothing: walking with it is skipping.
+/// Visitor that ignores everything; walking with it skips a value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ignore;
 
@@ -175,7 +176,7 @@ pub fn walk<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut
     walk_other(value_type, input, visit)
 }
 
-/// The value of a layout begins.
+/// Reports the start of a value and returns the visitor.
 #[inline(always)]
 fn begin<V: Visit>(value_type: ValueType, visit: &mut V) -> &mut V {
     visit.begin(value_type);
@@ -189,8 +190,10 @@ fn walk_blob<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mu
     Ok(())
 }
 
-/// One branch by layout and no other: each has all of its own code, where the layout is known. Keys of all types come mixed,
-/// so every further branch would be one that the processor cannot foresee.
+/// Walks a value that is not a string.
+///
+/// The layout is dispatched once, and each arm inlines its visitor calls with a constant layout. Types come in random
+/// order, so each further branch on the layout would mispredict.
 #[inline(never)]
 fn walk_other<V: Visit>(layout: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     use collections as c;
@@ -228,7 +231,7 @@ fn walk_other<V: Visit>(layout: ValueType, input: &mut Cursor<'_>, visit: &mut V
         ValueType::Stream(version) => stream::walk_stream(input, begin(layout, visit), version)?,
         ValueType::Module2 => module::walk_module(input, begin(layout, visit))?,
         ValueType::ModulePreGa => {
-            let kind = ErrorKind::Unsupported("a module value of a Redis 4.0 release candidate".to_owned());
+            let kind = ErrorKind::Unsupported("module value of a Redis 4.0 release candidate".to_owned());
             return Err(Error::at(input.offset(), kind).with_hint("its end cannot be found without the module"));
         }
     }

@@ -1,5 +1,4 @@
-//! Streams: listpacks of entries, counters, groups with pending entries and consumers, and from layout 4 on the
-//! idempotency ids of producers.
+//! Walks streams: listpacks of entries, counters, consumer groups, and from layout 4 on idempotency ids of producers.
 //!
 //! ```text
 //! n, (master id, listpack)[n]   length, last id   [2: first id, max deleted id, entries added]
@@ -41,7 +40,7 @@ fn walk_node<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let blob = input.string().within("stream node")?;
     match (id, master.form) {
         (Some(id), _) => visit.stream_node(id, blob),
-        // Sixteen bytes do not compress, but a writer may try; whoever wants the id will decode it.
+        // Servers never compress 16 bytes, but the format allows it.
         (None, StringForm::Lzf { len: 16, .. }) => {
             let mut scratch = Vec::new();
             let id = master.decode(&mut scratch).within("stream node's id")?;
@@ -52,7 +51,7 @@ fn walk_node<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
         (None, _) => {
             return Err(Error::corrupt(
                 master.offset,
-                format!("a stream node's id of {} bytes instead of 16", master.len()),
+                format!("stream node id has {} bytes instead of 16", master.len()),
             ));
         }
     }
