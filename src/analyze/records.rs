@@ -1,4 +1,4 @@
-//! The facts of each key as an iterator, for programs that use the library.
+//! Iterator over the facts of each key, for programs that use the library.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,14 +13,17 @@ use super::read::snapshot::{FileFacts, Snapshot};
 use super::read::tally::Tallies;
 use super::verdict;
 use crate::error::{Error, Result};
-use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts};
+use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, ValueFacts};
 use crate::units::{Bytes, Millis};
 
-/// A [`Record`] that owns its key, and the file that it is from.
+/// A [`Record`] that owns its data.
+///
+/// It has every field except the raw bytes of the value, which may be gigabytes:
+/// [`for_each_record`] lends those.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // as in `Record`
 pub struct OwnedRecord {
-    /// The file, as reports name it.
+    /// Name of the file in reports.
     pub file: Arc<str>,
     pub db: u64,
     pub key: Vec<u8>,
@@ -30,37 +33,65 @@ pub struct OwnedRecord {
     pub length: Option<u64>,
     pub memory: Bytes,
     pub alternatives: Vec<Bytes>,
+    pub allocated: Bytes,
+    pub allocated_elsewhere: Vec<Bytes>,
     pub disk: Bytes,
     pub expires_at: Option<Millis>,
     pub idle: Option<u64>,
     pub freq: Option<u8>,
     pub fields_with_ttl: Option<u64>,
     pub stream: Option<StreamFacts>,
+    pub value: ValueFacts,
 }
 
 impl OwnedRecord {
     fn new(record: &Record<'_>, file: &Arc<str>) -> Self {
+        // Names every field, so that a new one cannot be forgotten here.
+        let &Record {
+            file: _,
+            db,
+            key,
+            kind,
+            module,
+            encoding,
+            length,
+            memory,
+            alternatives,
+            allocated_elsewhere,
+            allocated,
+            disk,
+            expires_at,
+            idle,
+            freq,
+            fields_with_ttl,
+            stream,
+            value,
+            raw: _,
+        } = record;
         OwnedRecord {
             file: Arc::clone(file),
-            db: record.db,
-            key: record.key.to_vec(),
-            kind: record.kind,
-            module: record.module,
-            encoding: record.encoding,
-            length: record.length,
-            memory: record.memory,
-            alternatives: record.alternatives.to_vec(),
-            disk: record.disk,
-            expires_at: record.expires_at,
-            idle: record.idle,
-            freq: record.freq,
-            fields_with_ttl: record.fields_with_ttl,
-            stream: record.stream.copied(),
+            db,
+            key: key.to_vec(),
+            kind,
+            module,
+            encoding,
+            length,
+            memory,
+            alternatives: alternatives.to_vec(),
+            allocated,
+            allocated_elsewhere: allocated_elsewhere.to_vec(),
+            disk,
+            expires_at,
+            idle,
+            freq,
+            fields_with_ttl,
+            stream: stream.copied(),
+            value,
         }
     }
 }
 
-/// Goes over the selected records in file order, a batch in memory at a time. See [`records`].
+/// Iterator over the selected records in file order; holds one batch in memory. Made by [`records`].
 pub struct Records<'p> {
     plan: &'p ReadPlan,
     feed: Option<Feed<'static>>,
@@ -71,10 +102,11 @@ pub struct Records<'p> {
     tallies: Tallies,
     ready: VecDeque<OwnedRecord>,
     errors: VecDeque<Error>,
+    /// Records still to be read under the plan's limit.
     left: u64,
 }
 
-/// The selected records of all inputs, one after the other in file order.
+/// Returns the selected records of all inputs, in file order.
 ///
 /// ```no_run
 /// use rdblens::{ReadPlan, records};
@@ -87,7 +119,8 @@ pub struct Records<'p> {
 /// # Ok::<(), rdblens::error::Error>(())
 /// ```
 ///
-/// What is damaged comes as errors behind the last record.
+/// Errors follow the last record: first what stopped a file, then the values that are damaged inside intact framing. With
+/// `plan.limit` they cover the part of the files that was read.
 pub fn records<'p, P: AsRef<Path>>(inputs: &[P], plan: &'p ReadPlan) -> Result<Records<'p>> {
     let mut snapshot = Snapshot::open(inputs, plan, &Unwatched)?;
     let checksum = snapshot.reading(plan).checksum;
@@ -106,25 +139,23 @@ pub fn records<'p, P: AsRef<Path>>(inputs: &[P], plan: &'p ReadPlan) -> Result<R
 }
 
 impl Records<'_> {
-    /// Reads the next batch; false when there is none.
+    /// Reads the next batch; returns false if there is none.
     fn read(&mut self) -> bool {
-        let Some(work) = self.feed.as_mut().and_then(Iterator::next) else {
-            self.end();
-            return false;
-        };
+        let Some(work) = self.feed.as_mut().and_then(Iterator::next) else { return false };
         let reading = Reading { selection: &self.plan.selection, reference: self.reference, checksum: self.checksum };
         let tally = self.tallies.entry(work.file.index).or_default();
-        let (ready, names) = (&mut self.ready, &self.names);
+        let (ready, names, left) = (&mut self.ready, &self.names, &mut self.left);
         read_batch(&work.batch, &work.file, reading, tally, |record, _| {
             if let Some(name) = names.get(work.file.index) {
                 ready.push_back(OwnedRecord::new(record, name));
             }
-            Continue::Yes
+            *left -= 1;
+            if *left > 0 { Continue::Yes } else { Continue::No }
         });
         true
     }
 
-    /// Learns what was wrong with the files, once.
+    /// Collects what was wrong with the files; does nothing the second time.
     fn end(&mut self) {
         let Some(feed) = self.feed.take() else { return };
         let (facts, tallies) = (std::mem::take(&mut self.facts), std::mem::take(&mut self.tallies));
@@ -139,16 +170,14 @@ impl Iterator for Records<'_> {
     type Item = Result<OwnedRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.left > 0 {
-            if let Some(record) = self.ready.pop_front() {
-                self.left -= 1;
-                return Some(Ok(record));
-            }
-            if !self.read() {
-                return self.errors.pop_front().map(Err);
+        while self.ready.is_empty() && self.left > 0 && self.read() {}
+        match self.ready.pop_front() {
+            Some(record) => Some(Ok(record)),
+            None => {
+                self.end();
+                self.errors.pop_front().map(Err)
             }
         }
-        None
     }
 }
 
@@ -189,22 +218,65 @@ pub fn for_each_record<P: AsRef<Path>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::WhatIf;
+
+    fn file(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump.rdb");
+        std::fs::write(&path, bytes).unwrap();
+        (folder, path)
+    }
+
+    fn key(record: &Result<OwnedRecord>) -> &[u8] {
+        &record.as_ref().unwrap().key
+    }
 
     #[test]
-    fn gives_records_and_then_what_was_wrong() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cut.rdb");
-        std::fs::write(&path, b"REDIS0011\xfe\x00\x00\x01a\x01b\x00\x03key\x05val").unwrap();
+    fn truncation_is_reported_after_the_records_before_it() {
+        let (folder, path) = file(b"REDIS0011\xfe\x00\x00\x01a\x01b\x00\x03key\x05val");
         let plan = ReadPlan::new(folder.path().to_owned());
         let all: Vec<_> = records(&[&path], &plan).unwrap().collect();
         assert_eq!(all.len(), 2);
-        assert_eq!(all[0].as_ref().unwrap().key, b"a");
-        assert!(
-            all[1]
-                .as_ref()
-                .unwrap_err()
-                .to_string()
-                .contains("cut.rdb: byte 0x15: string value: needs 6 bytes, 4 left")
-        );
+        assert_eq!(key(&all[0]), b"a");
+        let error = all[1].as_ref().unwrap_err().to_string();
+        assert!(error.contains("dump.rdb: byte 0x15: string value: needs 6 bytes, 4 left"), "{error}");
+    }
+
+    #[test]
+    fn limit_keeps_errors_of_the_damaged_values_before_it() {
+        let damaged = |name: u8| [b"\x10\x01", &[name][..], b"\x03abc"].concat();
+        let bytes = [&b"REDIS0011\xfe\x00"[..], &damaged(b'x'), b"\x00\x01a\x01b", &damaged(b'y'), b"\x00\x01c\x01d"];
+        let (folder, path) = file(&[&bytes.concat()[..], b"\xff\0\0\0\0\0\0\0\0"].concat());
+        let all = |limit| {
+            let plan = ReadPlan { limit, ..ReadPlan::new(folder.path().to_owned()) };
+            let all: Vec<_> = records(&[&path], &plan).unwrap().collect();
+            let (good, bad): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
+            (good.iter().map(|record| key(record).to_owned()).collect::<Vec<_>>(), bad.len())
+        };
+        assert_eq!(all(None), (vec![b"a".to_vec(), b"c".to_vec()], 2));
+        assert_eq!(all(Some(1)), (vec![b"a".to_vec()], 1));
+        assert_eq!(all(Some(0)), (vec![], 0));
+    }
+
+    #[test]
+    fn owned_records_hold_what_borrowed_ones_do() {
+        let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+        let mut plan = ReadPlan::new(std::env::temp_dir());
+        plan.what_if = vec![WhatIf::parse("glibc").unwrap()];
+        let mut borrowed = Vec::new();
+        let fields = |record: &Record<'_>| {
+            (record.allocated, record.allocated_elsewhere.to_vec(), record.alternatives.to_vec(), record.value)
+        };
+        for_each_record(&[dump], &plan, |record, _| borrowed.push((record.key.to_vec(), fields(record)))).unwrap();
+        let owned: Vec<_> = records(&[dump], &plan)
+            .unwrap()
+            .map(Result::unwrap)
+            .map(|record| {
+                (record.key, (record.allocated, record.allocated_elsewhere, record.alternatives, record.value))
+            })
+            .collect();
+        assert_eq!(owned, borrowed);
+        assert!(owned.iter().any(|(_, (allocated, elsewhere, ..))| elsewhere[0] != *allocated));
+        assert!(owned.iter().any(|(_, (.., value))| value.compressed.is_some()));
     }
 }
