@@ -50,7 +50,7 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
         AllocatorArg::Glibc => Allocator::Glibc,
     };
     plan.config = server_config(&server.server_config)?;
-    plan.at = server.at.as_deref().map(time).transpose()?;
+    plan.at = server.at.as_deref().map(|text| time("--at", text)).transpose()?;
     plan.separators.clone_from(&names.separators);
     Ok(plan)
 }
@@ -88,7 +88,7 @@ fn what_if(asked: &[String]) -> Result<Vec<WhatIf>> {
 pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
     plan.inspect_values = args.inspect_values;
-    plan.now = args.now.as_deref().map(time).transpose()?;
+    plan.now = args.now.as_deref().map(|text| time("--now", text)).transpose()?;
     let baseline = args.baseline.as_deref().map(|path| {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         stored(path, &name)
@@ -190,13 +190,13 @@ fn server_config(settings: &[String]) -> Result<ServerConfig> {
     Ok(config)
 }
 
-/// Seconds since the epoch, or a date.
-fn time(text: &str) -> Result<Millis> {
+/// Parses the value of `flag`: seconds since the epoch, or a date.
+fn time(flag: &str, text: &str) -> Result<Millis> {
     if let Ok(seconds) = text.parse::<i64>() {
         return Ok(Millis(seconds.saturating_mul(1000)));
     }
     text.parse::<jiff::Timestamp>().map(|time| Millis(time.as_millisecond())).map_err(|error| {
-        Error::usage(format!("--at {text}: {error}"))
+        Error::usage(format!("{flag} {text}: {error}"))
             .with_hint("expected seconds since the epoch or a time such as 2026-11-21T03:00:00Z")
     })
 }
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn times_are_seconds_or_dates() {
-        assert_eq!(time("1700000000").unwrap(), Millis(1_700_000_000_000));
-        assert_eq!(time("2023-11-14T22:13:20Z").unwrap(), Millis(1_700_000_000_000));
-        assert!(time("yesterday").is_err());
+        assert_eq!(time("--at", "1700000000").unwrap(), Millis(1_700_000_000_000));
+        assert_eq!(time("--at", "2023-11-14T22:13:20Z").unwrap(), Millis(1_700_000_000_000));
+        assert!(time("--at", "yesterday").is_err());
     }
 }

@@ -319,6 +319,16 @@ fn the_worst_of_a_finding_is_the_same_however_short_the_lists_are() {
 }
 
 #[test]
+fn a_bad_time_is_reported_under_the_flag_that_it_was_given_to() {
+    for flag in ["--at", "--now"] {
+        let output = rdblens(&["analyze", SHOP, flag, "yesterday"]);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(&format!("{flag} yesterday: ")), "{told}");
+        assert_eq!(output.status.code(), Some(2), "{told}");
+    }
+}
+
+#[test]
 fn names_that_there_are_not_are_answered_with_those_that_are_near() {
     for (args, meant) in [
         (&["analyze", SHOP, "--policy", "strct"][..], "did you mean strict?"),
