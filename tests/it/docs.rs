@@ -1,6 +1,7 @@
 //! What the documents show is what the program prints: every command in a `console` block is run, and the lines below it
 //! are held against its output. `UPDATE_GOLDEN=1 cargo test --test it docs::` renews them; read what changed before committing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -56,6 +57,23 @@ fn the_readme_is_the_same_in_both_languages() {
     for anchor in chinese.split("](#").skip(1).filter_map(|rest| rest.split(')').next()) {
         assert!(chinese.contains(&format!("\n## {anchor}\n")), "there is no heading {anchor}");
     }
+}
+
+#[test]
+fn every_dependency_is_listed_with_its_reason() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml")).unwrap().parse().unwrap();
+    let named = |section: &str| manifest[section].as_table().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    let dependencies = &named("dependencies") | &named("dev-dependencies");
+    let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let rows = page.split_once("\n## Dependencies\n").unwrap().1.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut listed = BTreeSet::new();
+    for row in rows {
+        // What follows the names is a feature or a remark: "`flate2` with `zlib-rs`", "`lzf` (tests)".
+        let names = row.split(" |").next().unwrap().split(" with ").next().unwrap().split(" (").next().unwrap();
+        listed.extend(names.split(", ").map(|name| name.trim_matches('`').to_owned()));
+    }
+    assert_eq!(listed, dependencies, "docs/architecture.md: a row for each crate of Cargo.toml");
 }
 
 /// What two pages that say the same in two languages have in common: headings by level, commands without their language
