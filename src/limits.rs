@@ -48,13 +48,13 @@ pub const QUANTUM_BYTES: usize = 256 << 10;
 pub const GIVEN_BACK: usize = 8 << 20;
 
 /// Records of a mapped file that are read again by one thread at a time.
-pub const SKIMMED_BYTES: u64 = 16 << 20;
+pub const DEFERRED_BYTES: u64 = 16 << 20;
 
 /// A stretch of a mapped file is divided among two readers only where each gets as much.
-pub const LEAST_STRETCH: usize = 4 << 20;
+pub const LEAST_CHUNK: usize = 4 << 20;
 
 /// What the aggregates of all stretches may hold that are not known to count yet: with more, fewer threads read a file.
-pub const STRETCHES_BYTES: usize = 192 << 20;
+pub const CHUNKS_BYTES: usize = 192 << 20;
 
 /// Bytes in which a place to divide a stretch is looked for at a time; in between, it may have become needless.
 pub const SEARCH_WINDOW: usize = 256 << 10;

@@ -5,7 +5,7 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::plan::ReadPlan;
-use super::read::feed::Work;
+use super::read::feed::FileBatch;
 use super::read::parallel::pool;
 use super::read::progress::Progress;
 use super::read::snapshot::Snapshot;
@@ -40,7 +40,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
     Ok(found.into_iter().map(file_check).collect())
 }
 
-fn verify(work: &Work, checksum: bool, tally: &mut FileTally) {
+fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) {
     let batch = &work.batch;
     if checksum {
         tally.add_checksum(batch);

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::baseline;
 use super::plan::Plan;
-use super::read::file::File;
+use super::read::file::InputFile;
 use super::read::snapshot::Snapshot;
 use crate::aggregate::patterns::{PatternsPlan, RuleBit};
 use crate::error::{Error, Result};
@@ -54,8 +54,9 @@ pub struct Questions {
 pub(super) fn questions(plan: &Plan, standard: Standard, snapshot: &Snapshot) -> Result<Questions> {
     let mut questions = questions_with(plan, standard, snapshot.reference)?;
     questions.checks.context.model = snapshot.model();
-    let models =
-        |file: &Arc<File>| file.model.in_cluster() || file.alternatives.iter().any(crate::memory::Model::in_cluster);
+    let models = |file: &Arc<InputFile>| {
+        file.model.in_cluster() || file.alternatives.iter().any(crate::memory::Model::in_cluster)
+    };
     questions.slotted = snapshot.files().iter().any(models);
     Ok(questions)
 }

@@ -7,7 +7,7 @@ use std::io;
 use rayon::prelude::*;
 
 use super::read::feed::Feed;
-use super::read::file::File;
+use super::read::file::InputFile;
 use super::read::progress::Progress;
 use super::read::reader::{Continue, Reading, read_batch};
 use super::read::tally::FileTally;
@@ -29,7 +29,7 @@ pub fn write_rows<T, R>(
 ) -> (BTreeMap<usize, FileTally>, io::Result<()>)
 where
     T: Default + Send,
-    R: Fn(&Record<'_>, &File, &mut PatternBuf, &mut T) + Sync,
+    R: Fn(&Record<'_>, &InputFile, &mut PatternBuf, &mut T) + Sync,
 {
     let at_once = rayon::current_num_threads() * BATCHES_PER_THREAD;
     let mut tallies: BTreeMap<usize, FileTally> = BTreeMap::new();

@@ -9,11 +9,11 @@ use super::aggregates::Aggregates;
 use super::assemble::{self, what_if};
 use super::plan::Plan;
 use super::questions::{Standard, questions};
-use super::read::found::Found;
+use super::read::found::Collected;
 use super::read::parallel::{pool, read_all, read_in_order};
 use super::read::progress::Progress;
 use super::read::reader::Reading;
-use super::read::second_pass::{Skimmed, read_again};
+use super::read::second_pass::{DeferredRange, read_again};
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
 use super::verdict;
@@ -60,7 +60,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         }
         Some(limit) => {
             let mut feed = snapshot.feed(1, progress);
-            let mut found = Found::new(empty());
+            let mut found = Collected::new(empty());
             let part = &mut found.part;
             found.files = read_in_order(&mut feed, reading, Some(limit), progress, |record, _| part.observe(record));
             (found, feed.into_endings())
@@ -69,10 +69,10 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let wanted = |db| plan.read.selection.wants_database(db);
     let mut aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
     if !found.skimmed.is_empty() && aggregates.tells_of_slots(by_slot(&endings)) {
-        progress.read_again(found.skimmed.iter().map(Skimmed::bytes).sum());
+        progress.read_again(found.skimmed.iter().map(DeferredRange::bytes).sum());
         aggregates.add_slots(threads.install(|| slots_of(&found.skimmed, reading, plan.top)));
     }
-    let whole = snapshot.facts.iter().find_map(|facts| facts.opened.as_ref().ok()).map(|opened| assemble::Whole {
+    let whole = snapshot.facts.iter().find_map(|facts| facts.opened.as_ref().ok()).map(|opened| assemble::FirstFile {
         about: opened.preamble.clone(),
         writer: opened.writer,
         model: opened.model.clone(),
@@ -90,7 +90,7 @@ fn by_slot(endings: &[(usize, Result<FileEnding>)]) -> bool {
 }
 
 /// The slots of records that were only skimmed.
-fn slots_of(skimmed: &[Skimmed], reading: Reading<'_>, top: usize) -> Slots {
+fn slots_of(skimmed: &[DeferredRange], reading: Reading<'_>, top: usize) -> Slots {
     let see = |slots: &mut Slots, record: &Record<'_>| {
         slots.observe_at(record, slot_of(record.key), has_tag(record.key));
     };

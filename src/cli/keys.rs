@@ -10,7 +10,7 @@ use super::progress::Bar;
 use super::{Exit, complain, plan, written};
 use crate::analyze::masks::masks;
 use crate::analyze::read::feed::Feed;
-use crate::analyze::read::file::File;
+use crate::analyze::read::file::InputFile;
 use crate::analyze::read::reader::Reading;
 use crate::analyze::read::tally::Tallies;
 use crate::analyze::rows::write_rows;
@@ -125,7 +125,7 @@ impl Stream<'_, '_, '_> {
         out: impl FnMut(T, usize) -> io::Result<()> + Send,
     ) -> Streamed {
         let (maker, name_files) = (self.maker, self.name_files);
-        let row = |record: &Record<'_>, file: &File, pattern: &mut PatternBuf, rows: &mut T| {
+        let row = |record: &Record<'_>, file: &InputFile, pattern: &mut PatternBuf, rows: &mut T| {
             maker.row(record, name_files.then_some(file.name.as_str()), pattern, |row| push(rows, row));
         };
         let (feed, reading, limit, bar) = (&mut *self.feed, self.reading, self.limit, self.bar);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::analyze::Progress;
-use crate::analyze::read::chunk_list::Counts;
+use crate::analyze::read::chunk_list::DivisionCounts;
 
 /// A bar with bytes, rate, time left and keys.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Bar {
     /// Bytes that were read once more for slots.
     again: AtomicU64,
     began: Instant,
-    divided: Mutex<Counts>,
+    divided: Mutex<DivisionCounts>,
 }
 
 impl Bar {
@@ -92,7 +92,7 @@ impl Progress for Bar {
         self.again.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    fn divided(&self, counts: Counts) {
+    fn divided(&self, counts: DivisionCounts) {
         let mut all = self.divided.lock().unwrap_or_else(PoisonError::into_inner);
         all.guesses += counts.guesses;
         all.failures += counts.failures;

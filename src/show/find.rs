@@ -1,7 +1,7 @@
 //! Looks for one key, file by file and record by record. Other keys are compared as they stand and nothing else of them
 //! is read.
 
-use crate::analyze::read::feed::Prepared;
+use crate::analyze::read::feed::PreparedInput;
 use crate::error::{Error, Result, Within};
 use crate::input::{self, Input, OpenOptions};
 use crate::rdb::scan::{FileItem, KeyEntry};
@@ -72,7 +72,7 @@ pub fn find(input: &str, key: &[u8], db: Option<u64>, options: &OpenOptions) -> 
 
 fn find_in(input: Input, key: &[u8], db: Option<u64>, options: &OpenOptions, keys: &mut u64) -> Result<Option<Found>> {
     let file = input.name.clone();
-    let mut batches = Prepared::new(input, options)?.into_batches()?;
+    let mut batches = PreparedInput::new(input, options)?.into_batches()?;
     let mut scratch = Vec::new();
     while let Some(batch) = batches.next_batch() {
         let mut scanner = batch.scanner();

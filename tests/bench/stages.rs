@@ -16,7 +16,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use rdblens::aggregate::Aggregate;
 use rdblens::analyze::aggregates::Aggregates;
-use rdblens::analyze::read::file::File;
+use rdblens::analyze::read::file::InputFile;
 use rdblens::analyze::read::reader::{Continue, Reading, read_batch};
 use rdblens::analyze::read::schedule::Schedule;
 use rdblens::analyze::read::tally::FileTally;
@@ -64,7 +64,7 @@ struct Load {
     name: &'static str,
     bytes: Vec<u8>,
     batches: Vec<Batch>,
-    file: Arc<File>,
+    file: Arc<InputFile>,
     /// Keys one behind the other, and where each ends.
     names: Vec<Vec<u8>>,
     patterns: Vec<PatternBuf>,
@@ -114,7 +114,7 @@ impl Load {
         Load { name, bytes, batches, file, names, patterns, records, _folder: folder, path }
     }
 
-    /// Counts what one round goes over.
+    /// DivisionCounts what one round goes over.
     fn bench<'a, 'b>(&self, bencher: Bencher<'a, 'b>) -> Bencher<'a, 'b> {
         bencher.counter(BytesCount::new(self.bytes.len())).counter(ItemsCount::new(self.names.len()))
     }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rdblens::analyze::read::chunk_list::{Counts, Steps};
+use rdblens::analyze::read::chunk_list::{DivisionCounts, ReadSteps};
 use rdblens::analyze::read::division::Division;
-use rdblens::analyze::read::file::Whole;
+use rdblens::analyze::read::file::MappedFile;
 use rdblens::analyze::{Plan, Progress, ReadPlan, Selection, Unwatched, analyze};
 use rdblens::rdb::crc64;
 
@@ -36,7 +36,7 @@ fn divided(input: &Path, selection: &Selection, threads: usize, division: Divisi
     serde_json::to_string_pretty(&analyze(&[input], &plan, &Unwatched).unwrap()).unwrap()
 }
 
-type Find = fn(&Whole, Range<usize>) -> Option<usize>;
+type Find = fn(&MappedFile, Range<usize>) -> Option<usize>;
 
 /// Hardly ever a boundary.
 const ANYWHERE: Find = |_, range| Some(range.start);
@@ -51,7 +51,7 @@ const AT_RANDOM: Find = |whole, range| {
 fn divisions() -> impl Iterator<Item = (usize, Division)> {
     let guess = Division::default().find;
     [(1, 1), (500, 300), (20_000, 4000)].into_iter().flat_map(move |(quantum, least)| {
-        let with = move |find| Division { steps: Steps { quantum, least }, find, readers: usize::MAX };
+        let with = move |find| Division { steps: ReadSteps { quantum, least }, find, readers: usize::MAX };
         let few = Division { readers: 2, ..with(guess) };
         [(2, with(guess)), (4, with(guess)), (4, few), (3, with(ANYWHERE)), (4, with(AT_RANDOM))]
     })
@@ -120,10 +120,10 @@ fn keys(count: usize) -> Vec<u8> {
 
 /// What division came to, and how many bytes were read again for what had been left out.
 #[derive(Default)]
-struct Watch(Mutex<Vec<Counts>>, AtomicU64);
+struct Watch(Mutex<Vec<DivisionCounts>>, AtomicU64);
 
 impl Progress for Watch {
-    fn divided(&self, counts: Counts) {
+    fn divided(&self, counts: DivisionCounts) {
         self.0.lock().unwrap().push(counts);
     }
     fn read_again(&self, bytes: u64) {
@@ -163,7 +163,7 @@ fn an_ordinary_dump_is_divided_and_no_byte_is_read_twice() {
     let databases = [keys(50_000), b"\xfe\x07".to_vec(), keys(50_000)].concat();
     fs::write(&file, dump(&databases)).unwrap();
     let division =
-        Division { steps: Steps { quantum: 4096, least: 16 << 10 }, readers: usize::MAX, ..Division::default() };
+        Division { steps: ReadSteps { quantum: 4096, least: 16 << 10 }, readers: usize::MAX, ..Division::default() };
     let watch = Watch::default();
     let report = analyze(&[&file], &plan(4, division), &watch).unwrap();
     assert_eq!((report.totals.keys, report.databases.len()), (100_000, 2));
@@ -203,8 +203,11 @@ fn only_what_stands_in_front_of_the_first_hash_tag_is_read_again() {
     let file = folder.path().join("tagged");
     let read_again = |records: Vec<u8>| {
         fs::write(&file, dump(&records)).unwrap();
-        let division =
-            Division { steps: Steps { quantum: 4096, least: 16 << 10 }, readers: usize::MAX, ..Division::default() };
+        let division = Division {
+            steps: ReadSteps { quantum: 4096, least: 16 << 10 },
+            readers: usize::MAX,
+            ..Division::default()
+        };
         let watch = Watch::default();
         let report = analyze(&[&file], &plan(1, division), &watch).unwrap();
         (report.slots.is_some(), watch.1.into_inner())
@@ -238,7 +241,7 @@ fn patterns(first: usize) -> Vec<u8> {
 fn names_that_are_looked_at_ahead_count_where_they_stand() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("varied.rdb");
-    let steps = Steps { quantum: 64 << 10, least: 256 << 10 };
+    let steps = ReadSteps { quantum: 64 << 10, least: 256 << 10 };
     let database: &[u8] = b"\xfe\x07";
     let damage: &[u8] = b"\xee";
     // Neither database is too varied for the tree by itself; both are. What stands behind damage is not read.

@@ -10,8 +10,8 @@ use rdblens::aggregate::databases::Databases;
 use rdblens::aggregate::runs::Runs;
 use rdblens::aggregate::top_keys::TopKeys;
 use rdblens::aggregate::totals::Totals;
-use rdblens::analyze::read::file::File;
-use rdblens::analyze::read::part::Part;
+use rdblens::analyze::read::file::InputFile;
+use rdblens::analyze::read::part::FilePart;
 use rdblens::analyze::read::reader::{Continue, Reading, read_batch};
 use rdblens::analyze::read::schedule::Schedule;
 use rdblens::analyze::read::tally::FileTally;
@@ -141,10 +141,10 @@ impl Aggregate for Facts {
 
 impl Schedule for Facts {}
 
-fn file(batches: &Batches) -> Arc<File> {
+fn file(batches: &Batches) -> Arc<InputFile> {
     let server = Server::detect(&batches.header(), None, None);
     let model = Model::for_server(server, Allocator::default(), &ServerConfig::default());
-    Arc::new(File {
+    Arc::new(InputFile {
         index: 0,
         name: String::new(),
         model: Arc::new(model),
@@ -159,9 +159,9 @@ fn batches(path: PathBuf, batch_bytes: usize) -> Batches {
     Batches::open(opened.body).unwrap().with_batch_bytes(batch_bytes)
 }
 
-fn part(batch: &Batch, file: &File, selection: &Selection) -> Part<Facts> {
+fn part(batch: &Batch, file: &InputFile, selection: &Selection) -> FilePart<Facts> {
     let reading = Reading { selection, reference: None, checksum: false };
-    let mut part = Part::new(Facts::new());
+    let mut part = FilePart::new(Facts::new());
     let mut tally = FileTally::default();
     let end = read_batch(batch, file, reading, &mut tally, |record, known| {
         part.take(record, known, Facts::new);
@@ -183,7 +183,7 @@ fn in_pieces(path: &Path, batch_bytes: usize, selection: &Selection, from_the_ri
     }
     assert!(parts.len() > 2, "the file was not cut");
     let wanted = |db| selection.wants_database(db);
-    let empty = || Part::new(Facts::new());
+    let empty = || FilePart::new(Facts::new());
     let joined = match from_the_right {
         false => parts.into_iter().fold(empty(), |left, right| left.join(right, wanted)),
         true => parts.into_iter().rev().fold(empty(), |right, left| left.join(right, wanted)),

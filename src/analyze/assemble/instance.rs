@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::aggregate::instance::FileInstance;
 use crate::analyze::plan::Plan;
-use crate::analyze::read::file::File;
+use crate::analyze::read::file::InputFile;
 use crate::memory::TableBytes;
 use crate::report::{Instance, InstanceDatabase, Tables};
 use crate::units::Bytes;
@@ -13,7 +13,7 @@ use crate::units::Bytes;
 /// The section; none when only some of the keys count, or when there are none.
 pub(super) fn section(
     plan: &Plan,
-    files: &[Arc<File>],
+    files: &[Arc<InputFile>],
     counted: &[FileInstance],
     used_mem: Option<Bytes>,
 ) -> Option<Instance> {
@@ -33,7 +33,7 @@ pub(super) fn section(
 }
 
 /// What the tables would take under each of the alternatives, summed over servers.
-pub(super) fn tables_elsewhere(files: &[Arc<File>], counted: &[FileInstance]) -> Vec<Bytes> {
+pub(super) fn tables_elsewhere(files: &[Arc<InputFile>], counted: &[FileInstance]) -> Vec<Bytes> {
     let mut sums = Vec::new();
     for server in counted {
         let Some(file) = files.iter().find(|file| file.index == server.file) else { continue };
@@ -57,7 +57,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, server: &FileInstance, file: &File) {
+    fn add(&mut self, server: &FileInstance, file: &InputFile) {
         let memory = file.model.instance(&server.shape);
         self.keys += server.memory;
         self.allocated += server.allocated;

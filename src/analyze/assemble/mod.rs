@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::aggregates::Aggregates;
 use super::plan::Plan;
 use super::questions::Questions;
-use super::read::file::File;
+use super::read::file::InputFile;
 use super::verdict::Verdict;
 use super::{baseline, findings, growth};
 use crate::mask::{Masker, Scratch, Secret};
@@ -21,7 +21,7 @@ use crate::report::{self, AuxField, Options, Report, SCHEMA};
 use crate::units::{Bytes, Millis};
 
 /// Facts of a file that are the same for the whole snapshot: the first readable file's.
-pub(super) struct Whole {
+pub(super) struct FirstFile {
     pub about: FileInfo,
     pub writer: Server,
     pub model: String,
@@ -34,9 +34,9 @@ pub(super) struct Whole {
 pub(super) fn report(
     plan: &Plan,
     mask: Option<Secret>,
-    mut whole: Option<Whole>,
+    mut whole: Option<FirstFile>,
     aggregates: Aggregates,
-    files: &[Arc<File>],
+    files: &[Arc<InputFile>],
     verdicts: Vec<Verdict>,
     questions: &Questions,
 ) -> Report {
@@ -90,7 +90,7 @@ fn options(plan: &Plan, reference: Option<Millis>) -> Options {
     }
 }
 
-fn server(whole: Whole, verdicts: &[Verdict], cluster: bool) -> report::Server {
+fn server(whole: FirstFile, verdicts: &[Verdict], cluster: bool) -> report::Server {
     let about = whole.about;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let endings = || verdicts.iter().filter_map(|verdict| verdict.ending.as_ref());
@@ -136,7 +136,7 @@ fn version_text(writer: Server) -> String {
     if patch == Server::ANY_PATCH { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }
 }
 
-fn warnings(report: &Report, whole: Option<&Whole>, verdicts: &[Verdict], patterns_strict: bool) -> Vec<String> {
+fn warnings(report: &Report, whole: Option<&FirstFile>, verdicts: &[Verdict], patterns_strict: bool) -> Vec<String> {
     let mut warnings: Vec<String> = verdicts.iter().flat_map(|verdict| verdict.warnings.clone()).collect();
     if report.options.reference_time.is_none() && report.totals.without_ttl.keys < report.totals.keys {
         warnings.push("the dump does not say when it was taken: give --at to hold expiries against a time".to_owned());

@@ -3,14 +3,14 @@
 //! Bytes come from memory once. A reader goes on by a quantum that fits the processor's cache: it sums up the checksum of each in
 //! front of reading it, which brings the bytes there in order.
 
-use super::file::Whole;
-use super::look_ahead::Foresight;
-use super::part::Part;
+use super::file::MappedFile;
+use super::look_ahead::LookAhead;
+use super::part::FilePart;
 use super::progress::Progress;
-use super::reader::{Continue, Halt, KnownDatabase, Reader, Reading};
+use super::reader::{Continue, KnownDatabase, ReadStop, Reader, Reading};
 use super::schedule::Schedule;
-use super::second_pass::{self, Place, Skimmed};
-use super::tally::{FileTally, Tally};
+use super::second_pass::{self, Boundary, DeferredRange};
+use super::tally::{FileTally, PartTally};
 use crate::error::{Error, Result, Within};
 use crate::limits;
 use crate::rdb::batch::{FIRST_DATABASE, FileEnding};
@@ -23,30 +23,30 @@ use crate::record::Record;
 
 /// What was found in a stretch of a file, or in some that were joined.
 #[derive(Debug)]
-pub struct Piece<A> {
+pub struct ChunkResult<A> {
     /// Over its records.
-    pub part: Part<A>,
+    pub part: FilePart<A>,
     /// What was learnt besides.
-    pub facts: Facts,
+    pub facts: ChunkFacts,
 }
 
-impl<A: Schedule> Piece<A> {
+impl<A: Schedule> ChunkResult<A> {
     /// Joins the piece that follows in the file. `wanted` says whether keys of a database count at all.
     #[must_use]
     pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
         self.facts.join(next.facts, self.part.ends_in_database(), &wanted);
-        Piece { part: self.part.join(next.part, wanted), facts: self.facts }
+        ChunkResult { part: self.part.join(next.part, wanted), facts: self.facts }
     }
 }
 
 /// What is learnt of a stretch besides its records.
 #[derive(Debug)]
-pub struct Facts {
+pub struct ChunkFacts {
     /// Its keys and its damage.
-    pub tally: Tally,
+    pub tally: PartTally,
     about: FileInfo,
     /// What was only skimmed.
-    skimmed: Vec<Skimmed>,
+    skimmed: Vec<DeferredRange>,
     strays: u64,
     /// Where reading stopped.
     end: usize,
@@ -55,7 +55,7 @@ pub struct Facts {
     complete: bool,
 }
 
-impl Facts {
+impl ChunkFacts {
     /// True when nothing follows: the snapshot ended, or is broken.
     pub fn are_last(&self) -> bool {
         self.complete || self.stopped.is_some()
@@ -67,7 +67,7 @@ impl Facts {
     }
 
     /// Joins what is known of the stretch that follows, whose first keys belong to database `db`, once that is known.
-    fn join(&mut self, next: Facts, db: Option<u64>, wanted: impl Fn(u64) -> bool) {
+    fn join(&mut self, next: ChunkFacts, db: Option<u64>, wanted: impl Fn(u64) -> bool) {
         self.skimmed.extend(next.skimmed.into_iter().map(|skimmed| skimmed.in_database(db)));
         match db.map(wanted) {
             Some(true) => self.tally.settled.merge(next.tally.leading),
@@ -81,7 +81,7 @@ impl Facts {
     }
 
     /// How the file ended, once these are the facts of all of it, its tally, and what of it was only skimmed.
-    pub fn into_ending(self, whole: &Whole) -> (FileEnding, FileTally, Vec<Skimmed>) {
+    pub fn into_ending(self, whole: &MappedFile) -> (FileEnding, FileTally, Vec<DeferredRange>) {
         let mut ending = FileEnding {
             about: self.about,
             bytes: (self.end - whole.mapped.start()) as u64,
@@ -109,14 +109,14 @@ impl Facts {
 /// Reads a stretch that begins at byte `start`; the first of a file begins at its header. `go_on` is told each boundary that was
 /// come to, and what `part` holds in memory; it says how far to read from there, or `None` to stop.
 pub fn read<A: Schedule>(
-    whole: &Whole,
+    whole: &MappedFile,
     start: usize,
-    part: &mut Part<A>,
+    part: &mut FilePart<A>,
     reading: Reading<'_>,
     progress: &dyn Progress,
     empty: impl Fn() -> A,
     mut go_on: impl FnMut(usize, usize) -> Option<usize>,
-) -> Facts {
+) -> ChunkFacts {
     let is_first = start == whole.mapped.start();
     let bytes = whole.mapped.bytes.get(start..).unwrap_or_default();
     let mut cursor = Cursor::new(bytes, start as u64);
@@ -128,8 +128,8 @@ pub fn read<A: Schedule>(
     let mut scanner = Scanner::new(cursor, state);
     let mut reader = Reader::new(&whole.file, reading);
     let mut sum = reading.checksum.then(Crc64Digest::new);
-    let mut facts = Facts {
-        tally: Tally::default(),
+    let mut facts = ChunkFacts {
+        tally: PartTally::default(),
         about: FileInfo::new(whole.header),
         skimmed: Vec::new(),
         strays: 0,
@@ -146,7 +146,7 @@ pub fn read<A: Schedule>(
         if let Some(sum) = &mut sum {
             sum.update(bytes.get(summed..until - start).unwrap_or_default());
         }
-        let place = Place { at: start + scanner.cursor().consumed(), db: scanner.state().db };
+        let place = Boundary { at: start + scanner.cursor().consumed(), db: scanner.state().db };
         let defers = part.defer(true);
         let keys = facts.tally.settled.keys;
         let about = &mut facts.about;
@@ -157,11 +157,11 @@ pub fn read<A: Schedule>(
         let halt = reader.read_until(&mut scanner, until - start, &mut facts.tally, |item| about.observe(item), see);
         progress.keys(facts.tally.settled.keys - keys);
         let end = match halt {
-            Ok(Halt::End) => {
+            Ok(ReadStop::End) => {
                 facts.complete = true;
                 scanner.cursor().consumed()
             }
-            Ok(Halt::Until | Halt::Enough) => reader.boundary(),
+            Ok(ReadStop::Until | ReadStop::Enough) => reader.boundary(),
             Err(error) => {
                 facts.stopped = Some(error.in_file(&whole.file.name));
                 reader.boundary()
@@ -180,7 +180,7 @@ pub fn read<A: Schedule>(
         // What begins with the file counts, whatever comes of guesses.
         part.exchange_hints(is_first);
         if part.wants_look_ahead() {
-            foresight.get_or_insert_with(|| Foresight::new(whole, reading)).look(&scanner, part);
+            foresight.get_or_insert_with(|| LookAhead::new(whole, reading)).look(&scanner, part);
         }
         summed = summed.max(until - start);
         let behind = (start + summed.min(end) - given_back) / limits::GIVEN_BACK * limits::GIVEN_BACK;

@@ -12,18 +12,18 @@ use std::ops::Range;
 
 /// The stretches of a file.
 #[derive(Debug)]
-pub struct Line<R> {
+pub struct ChunkList<R> {
     /// By start. The end of each is the start of the next.
-    stretches: Vec<Stretch<R>>,
+    stretches: Vec<Chunk<R>>,
     end: usize,
     ids: u64,
-    steps: Steps,
-    counts: Counts,
+    steps: ReadSteps,
+    counts: DivisionCounts,
 }
 
 /// How far readers go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Steps {
+pub struct ReadSteps {
     /// Bytes that a reader reads before it asks again.
     pub quantum: usize,
     /// A stretch is divided only where either half has as many bytes.
@@ -32,7 +32,7 @@ pub struct Steps {
 
 /// What dividing a file came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct DivisionCounts {
     /// Stretches that were begun at a guess.
     pub guesses: u64,
     /// Searches that found no place.
@@ -42,7 +42,7 @@ pub struct Counts {
 }
 
 #[derive(Debug)]
-struct Stretch<R> {
+struct Chunk<R> {
     id: u64,
     start: usize,
     /// How far it was read: a boundary of its chain.
@@ -57,23 +57,23 @@ struct Stretch<R> {
     failures: usize,
     /// When its reader comes here, looking may be worth it again.
     hopeless_until: usize,
-    state: State<R>,
+    state: ChunkState<R>,
 }
 
 #[derive(Debug)]
-enum State<R> {
+enum ChunkState<R> {
     Reading,
     /// Its reader stands at the next one, and will hand in its result.
     Arrived,
     /// Read, and waiting for a neighbour.
-    Done(R, Halt),
+    Done(R, ChunkEnd),
     /// Read; its result is being joined with that of a neighbour.
-    Joining(Halt),
+    Joining(ChunkEnd),
 }
 
 /// Why the reader of a stretch is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Halt {
+pub enum ChunkEnd {
     /// It arrived exactly at the next stretch.
     Arrived,
     /// Nothing follows: the snapshot ends there, or is broken.
@@ -82,7 +82,7 @@ pub enum Halt {
 
 /// The right to read a stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Claim {
+pub struct ChunkClaim {
     /// Which.
     pub id: u64,
     /// Where it begins.
@@ -91,7 +91,7 @@ pub struct Claim {
 
 /// What a reader is to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// Read to the first boundary at or behind this.
     Until(usize),
     /// Hand in the result: here the next stretch begins.
@@ -102,13 +102,13 @@ pub enum Next {
 
 /// What becomes of a result that was handed in.
 #[derive(Debug)]
-pub enum Joint<R> {
+pub enum JoinStep<R> {
     /// Join it with its neighbour's, this one in front of that one, and hand in what that makes.
     Join(R, R),
     /// It waits for a neighbour.
     Waits,
     /// It is the result of the whole file.
-    Whole(R),
+    Complete(R),
     /// It does not count.
     Void,
 }
@@ -119,23 +119,23 @@ const MOST_FAILURES: usize = 3;
 /// Searches in one stretch at a time.
 const MOST_SEARCHES: usize = 64;
 
-impl<R> Line<R> {
+impl<R> ChunkList<R> {
     /// A line over the bytes from `start` to `end`, and the right to read them all.
-    pub fn new(start: usize, end: usize, steps: Steps) -> (Self, Claim) {
-        let mut line = Line { stretches: Vec::new(), end, ids: 0, steps, counts: Counts::default() };
+    pub fn new(start: usize, end: usize, steps: ReadSteps) -> (Self, ChunkClaim) {
+        let mut line = ChunkList { stretches: Vec::new(), end, ids: 0, steps, counts: DivisionCounts::default() };
         let claim = line.insert(0, start);
         (line, claim)
     }
 
     /// What dividing the file came to.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> DivisionCounts {
         self.counts
     }
 
-    fn insert(&mut self, index: usize, start: usize) -> Claim {
+    fn insert(&mut self, index: usize, start: usize) -> ChunkClaim {
         let id = self.ids;
         self.ids += 1;
-        let stretch = Stretch {
+        let stretch = Chunk {
             id,
             start,
             at: start,
@@ -144,10 +144,10 @@ impl<R> Line<R> {
             searches: 0,
             failures: 0,
             hopeless_until: 0,
-            state: State::Reading,
+            state: ChunkState::Reading,
         };
         self.stretches.insert(index, stretch);
-        Claim { id, start }
+        ChunkClaim { id, start }
     }
 
     fn place(&self, id: u64) -> Option<usize> {
@@ -164,8 +164,8 @@ impl<R> Line<R> {
     }
 
     /// Tells that the reader of a stretch stands at the boundary `at`, and holds so many bytes of memory.
-    pub fn go_on(&mut self, id: u64, at: usize, held: usize) -> Next {
-        let Some(index) = self.place(id) else { return Next::GiveUp };
+    pub fn go_on(&mut self, id: u64, at: usize, held: usize) -> NextStep {
+        let Some(index) = self.place(id) else { return NextStep::GiveUp };
         let mut arrived = false;
         while let Some(next) = self.stretches.get(index + 1) {
             if at <= next.start {
@@ -179,13 +179,13 @@ impl<R> Line<R> {
         if let Some(stretch) = self.stretches.get_mut(index) {
             (stretch.at, stretch.until, stretch.held) = (at, until, held);
             if arrived {
-                stretch.state = State::Arrived;
+                stretch.state = ChunkState::Arrived;
             }
             if at >= stretch.hopeless_until {
                 stretch.failures = 0;
             }
         }
-        if arrived { Next::Arrived } else { Next::Until(until) }
+        if arrived { NextStep::Arrived } else { NextStep::Until(until) }
     }
 
     fn strike_out(&mut self, index: usize) {
@@ -198,7 +198,7 @@ impl<R> Line<R> {
     pub fn give_back(&mut self, id: u64) -> bool {
         let Some(index) = self.place(id) else { return true };
         let reader_in_front = index.checked_sub(1).and_then(|left| self.stretches.get(left));
-        let given = reader_in_front.is_some_and(|left| matches!(left.state, State::Reading));
+        let given = reader_in_front.is_some_and(|left| matches!(left.state, ChunkState::Reading));
         if given {
             self.strike_out(index);
         }
@@ -206,8 +206,8 @@ impl<R> Line<R> {
     }
 
     /// Takes the result of a stretch, which was read to the boundary `at`.
-    pub fn finish(&mut self, id: u64, at: usize, halt: Halt, result: R) -> Joint<R> {
-        let Some(index) = self.place(id) else { return Joint::Void };
+    pub fn finish(&mut self, id: u64, at: usize, halt: ChunkEnd, result: R) -> JoinStep<R> {
+        let Some(index) = self.place(id) else { return JoinStep::Void };
         if let Some(stretch) = self.stretches.get_mut(index) {
             stretch.at = at;
         }
@@ -215,53 +215,53 @@ impl<R> Line<R> {
     }
 
     /// Takes the result that came of joining.
-    pub fn joined(&mut self, id: u64, result: R) -> Joint<R> {
-        let Some(index) = self.place(id) else { return Joint::Void };
+    pub fn joined(&mut self, id: u64, result: R) -> JoinStep<R> {
+        let Some(index) = self.place(id) else { return JoinStep::Void };
         match self.stretches.get(index).map(|stretch| &stretch.state) {
-            Some(&State::Joining(halt)) => self.settle(index, halt, result),
-            _ => Joint::Void,
+            Some(&ChunkState::Joining(halt)) => self.settle(index, halt, result),
+            _ => JoinStep::Void,
         }
     }
 
-    fn settle(&mut self, index: usize, halt: Halt, result: R) -> Joint<R> {
-        if index == 0 && halt == Halt::Ended {
+    fn settle(&mut self, index: usize, halt: ChunkEnd, result: R) -> JoinStep<R> {
+        if index == 0 && halt == ChunkEnd::Ended {
             while self.stretches.len() > 1 {
                 self.strike_out(1);
             }
             self.stretches.clear();
-            return Joint::Whole(result);
+            return JoinStep::Complete(result);
         }
         if let Some(left) = index.checked_sub(1)
-            && let Some((front, _)) = self.take(left, |halt| halt == Halt::Arrived)
+            && let Some((front, _)) = self.take(left, |halt| halt == ChunkEnd::Arrived)
         {
             let front_one = self.stretches.remove(left);
             if let Some(stretch) = self.stretches.get_mut(left) {
-                (stretch.start, stretch.state) = (front_one.start, State::Joining(halt));
+                (stretch.start, stretch.state) = (front_one.start, ChunkState::Joining(halt));
                 stretch.held += front_one.held;
             }
-            return Joint::Join(front, result);
+            return JoinStep::Join(front, result);
         }
-        if halt == Halt::Arrived
+        if halt == ChunkEnd::Arrived
             && let Some((behind, halt)) = self.take(index + 1, |_| true)
         {
             let behind_one = self.stretches.remove(index + 1);
             if let Some(stretch) = self.stretches.get_mut(index) {
-                (stretch.at, stretch.state) = (behind_one.at, State::Joining(halt));
+                (stretch.at, stretch.state) = (behind_one.at, ChunkState::Joining(halt));
                 stretch.held += behind_one.held;
             }
-            return Joint::Join(result, behind);
+            return JoinStep::Join(result, behind);
         }
         if let Some(stretch) = self.stretches.get_mut(index) {
-            stretch.state = State::Done(result, halt);
+            stretch.state = ChunkState::Done(result, halt);
         }
-        Joint::Waits
+        JoinStep::Waits
     }
 
     /// Takes the result of a stretch that waits, if its halt is one that is wanted.
-    fn take(&mut self, index: usize, wanted: impl Fn(Halt) -> bool) -> Option<(R, Halt)> {
+    fn take(&mut self, index: usize, wanted: impl Fn(ChunkEnd) -> bool) -> Option<(R, ChunkEnd)> {
         let state = &mut self.stretches.get_mut(index)?.state;
-        match mem::replace(state, State::Reading) {
-            State::Done(result, halt) if wanted(halt) => Some((result, halt)),
+        match mem::replace(state, ChunkState::Reading) {
+            ChunkState::Done(result, halt) if wanted(halt) => Some((result, halt)),
             other => {
                 *state = other;
                 None
@@ -275,10 +275,10 @@ impl<R> Line<R> {
     }
 
     fn longest(&self) -> Option<(usize, usize)> {
-        let share = |(index, stretch): (usize, &Stretch<R>)| {
+        let share = |(index, stretch): (usize, &Chunk<R>)| {
             let left = self.end_of(index).checked_sub(stretch.until)?;
             let share = left / (stretch.searches + 2);
-            let open = matches!(stretch.state, State::Reading)
+            let open = matches!(stretch.state, ChunkState::Reading)
                 && stretch.failures < MOST_FAILURES
                 && stretch.searches < MOST_SEARCHES
                 && share >= self.steps.least.max(1);
@@ -287,23 +287,23 @@ impl<R> Line<R> {
         self.stretches.iter().enumerate().filter_map(share).max_by_key(|&(_, share)| share)
     }
 
-    /// Where to look for a place to divide the longest stretch, if that is worth it. To be answered by [`Line::begin`] or
-    /// [`Line::found_none`].
-    pub fn divide(&mut self) -> Option<Search> {
+    /// Where to look for a place to divide the longest stretch, if that is worth it. To be answered by [`ChunkList::begin`] or
+    /// [`ChunkList::found_none`].
+    pub fn divide(&mut self) -> Option<BoundarySearch> {
         let (index, _) = self.longest()?;
         let end = self.end_of(index);
         let stretch = self.stretches.get_mut(index)?;
         let from = stretch.until + part_of(end - stretch.until, stretch.searches + stretch.failures);
         stretch.searches += 1;
-        Some(Search { id: stretch.id, range: from..end })
+        Some(BoundarySearch { id: stretch.id, range: from..end })
     }
 
     /// Begins a stretch at the place that was found; `None` if the reader in front has come too near meanwhile.
-    pub fn begin(&mut self, search: &Search, start: usize) -> Option<Claim> {
+    pub fn begin(&mut self, search: &BoundarySearch, start: usize) -> Option<ChunkClaim> {
         self.searched(search);
         let index = self.stretches.iter().rposition(|stretch| stretch.start < start)?;
         let stretch = self.stretches.get(index)?;
-        let open = matches!(stretch.state, State::Reading) && stretch.until <= start && start < self.end_of(index);
+        let open = matches!(stretch.state, ChunkState::Reading) && stretch.until <= start && start < self.end_of(index);
         if !open {
             return None;
         }
@@ -312,7 +312,7 @@ impl<R> Line<R> {
     }
 
     /// Tells that no place was found.
-    pub fn found_none(&mut self, search: &Search) {
+    pub fn found_none(&mut self, search: &BoundarySearch) {
         self.searched(search);
         self.counts.failures += 1;
         let Some(index) = self.place(search.id) else { return };
@@ -324,12 +324,12 @@ impl<R> Line<R> {
     }
 
     /// Whether the reader of the stretch that is searched is still to come to `at`.
-    pub fn is_ahead(&self, search: &Search, at: usize) -> bool {
+    pub fn is_ahead(&self, search: &BoundarySearch, at: usize) -> bool {
         let stretch = self.stretches.iter().find(|stretch| stretch.id == search.id);
-        stretch.is_some_and(|stretch| matches!(stretch.state, State::Reading) && stretch.until < at)
+        stretch.is_some_and(|stretch| matches!(stretch.state, ChunkState::Reading) && stretch.until < at)
     }
 
-    fn searched(&mut self, search: &Search) {
+    fn searched(&mut self, search: &BoundarySearch) {
         if let Some(stretch) = self.place(search.id).and_then(|index| self.stretches.get_mut(index)) {
             stretch.searches = stretch.searches.saturating_sub(1);
         }
@@ -338,12 +338,12 @@ impl<R> Line<R> {
 
 /// Where to look for a place to divide a stretch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Search {
+pub struct BoundarySearch {
     id: u64,
     range: Range<usize>,
 }
 
-impl Search {
+impl BoundarySearch {
     /// The bytes to look in.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()

@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::file::{File, Whole};
+use super::file::{InputFile, MappedFile};
 use super::progress::Progress;
 use crate::error::{Error, Result};
 use crate::input::{Body, Container, Input, OpenOptions, Opened};
@@ -15,7 +15,7 @@ use crate::rdb::file_info::FileInfo;
 
 /// An input whose preamble was read: all that has to be known before the first record.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedInput {
     input: Input,
     options: OpenOptions,
     /// Kept open where opening again is impossible (pipes) or keeping costs nothing (maps).
@@ -61,14 +61,14 @@ impl Open {
     }
 }
 
-impl Prepared {
+impl PreparedInput {
     /// Opens the input and reads what stands in front of its first key.
-    pub fn new(input: Input, options: &OpenOptions) -> Result<Prepared> {
+    pub fn new(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
         let name = input.name.clone();
-        Prepared::open(input, options).map_err(|error| error.in_file(&name))
+        PreparedInput::open(input, options).map_err(|error| error.in_file(&name))
     }
 
-    fn open(input: Input, options: &OpenOptions) -> Result<Prepared> {
+    fn open(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
         let opened = input.open(options)?;
         let (container, size) = (opened.container, opened.size);
         let compression = opened.compression.map(|compression| compression.name());
@@ -77,7 +77,7 @@ impl Prepared {
         let mut open = Open::new(opened)?;
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);
-        Ok(Prepared { input, options: options.clone(), open, preamble, container, size, compression })
+        Ok(PreparedInput { input, options: options.clone(), open, preamble, container, size, compression })
     }
 
     /// As reports name it.
@@ -105,17 +105,17 @@ impl Prepared {
 
 /// A batch and the file that it is from.
 #[derive(Debug)]
-pub struct Work {
+pub struct FileBatch {
     /// The batch.
     pub batch: Batch,
     /// Its file.
-    pub file: Arc<File>,
+    pub file: Arc<InputFile>,
 }
 
 /// The batches of all files, in turns over the few files that are open at a time.
 pub struct Feed<'p> {
-    waiting: VecDeque<(Arc<File>, Prepared)>,
-    active: VecDeque<(Arc<File>, Open)>,
+    waiting: VecDeque<(Arc<InputFile>, PreparedInput)>,
+    active: VecDeque<(Arc<InputFile>, Open)>,
     at_once: usize,
     progress: &'p dyn Progress,
     /// By position among the inputs, once a file has run out.
@@ -124,7 +124,7 @@ pub struct Feed<'p> {
 
 impl<'p> Feed<'p> {
     /// A feed over `files` that has `at_once` of them open; 1 keeps the order of files.
-    pub fn new(files: Vec<(Arc<File>, Prepared)>, at_once: usize, progress: &'p dyn Progress) -> Self {
+    pub fn new(files: Vec<(Arc<InputFile>, PreparedInput)>, at_once: usize, progress: &'p dyn Progress) -> Self {
         Feed { waiting: files.into(), active: VecDeque::new(), at_once: at_once.max(1), progress, endings: Vec::new() }
     }
 
@@ -135,12 +135,12 @@ impl<'p> Feed<'p> {
     }
 
     /// Takes the mapped files out that have not been begun: any thread can read them from any place.
-    pub fn take_mapped(&mut self) -> Vec<Whole> {
+    pub fn take_mapped(&mut self) -> Vec<MappedFile> {
         let (mut wholes, mut others) = (Vec::new(), VecDeque::new());
         for (file, prepared) in mem::take(&mut self.waiting) {
             let batches = prepared.open.as_ref().map(|open| &open.batches);
             match batches.and_then(|batches| Some((batches.mapped()?, batches.header()))) {
-                Some((mapped, header)) => wholes.push(Whole { file, mapped, header }),
+                Some((mapped, header)) => wholes.push(MappedFile { file, mapped, header }),
                 None => others.push_back((file, prepared)),
             }
         }
@@ -164,14 +164,14 @@ impl<'p> Feed<'p> {
     }
 }
 
-fn named(error: Error, file: &File) -> Error {
+fn named(error: Error, file: &InputFile) -> Error {
     error.in_file(&file.name)
 }
 
 impl Iterator for Feed<'_> {
-    type Item = Work;
+    type Item = FileBatch;
 
-    fn next(&mut self) -> Option<Work> {
+    fn next(&mut self) -> Option<FileBatch> {
         loop {
             self.top_up();
             let (file, mut open) = self.active.pop_front()?;
@@ -179,7 +179,7 @@ impl Iterator for Feed<'_> {
             self.progress.bytes(open.advance(batch.as_ref()));
             match batch {
                 Some(batch) => {
-                    let work = Work { batch, file: Arc::clone(&file) };
+                    let work = FileBatch { batch, file: Arc::clone(&file) };
                     // In turns: the others decompress meanwhile.
                     self.active.push_back((file, open));
                     return Some(work);

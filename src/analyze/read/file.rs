@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::raised_limits::Raised;
+use super::raised_limits::RaisedLimits;
 use crate::input::Mapped;
 use crate::memory::Model;
 use crate::rdb::header::RdbHeader;
 
 /// What every worker needs to know of the file that its batch is from.
 #[derive(Debug)]
-pub struct File {
+pub struct InputFile {
     /// Position among the inputs.
     pub index: usize,
     /// As reports name it.
@@ -19,14 +19,14 @@ pub struct File {
     /// Price them as well: what was asked about, made of the file's own model.
     pub alternatives: Vec<Model>,
     /// Prices collections just above a limit as if they were below it, where somebody asks.
-    pub raised: OnceLock<Raised>,
+    pub raised: OnceLock<RaisedLimits>,
 }
 
 /// A mapped file whose header has been read.
 #[derive(Debug, Clone)]
-pub struct Whole {
+pub struct MappedFile {
     /// Its models.
-    pub file: Arc<File>,
+    pub file: Arc<InputFile>,
     /// Its bytes.
     pub mapped: Mapped,
     /// What its header says.

@@ -8,7 +8,7 @@
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::found::Found;
+use super::found::Collected;
 use super::schedule::Schedule;
 
 /// All that was handed over.
@@ -21,16 +21,16 @@ pub struct HandOver<A> {
 
 #[derive(Debug)]
 struct State<A> {
-    all: Found<A>,
+    all: Collected<A>,
     /// A worker has taken it.
     kept: bool,
 }
 
 /// The right of a worker to have more than its share, as long as this lives.
 #[derive(Debug)]
-pub struct Keeping<'h, A>(&'h HandOver<A>);
+pub struct KeepGuard<'h, A>(&'h HandOver<A>);
 
-impl<A> Drop for Keeping<'_, A> {
+impl<A> Drop for KeepGuard<'_, A> {
     fn drop(&mut self) {
         self.0.state().kept = false;
         self.0.released.notify_all();
@@ -46,33 +46,33 @@ impl<A> HandOver<A> {
 impl<A: Schedule> HandOver<A> {
     /// Nothing yet.
     pub fn new(empty: A) -> Self {
-        HandOver { state: Mutex::new(State { all: Found::new(empty), kept: false }), released: Condvar::new() }
+        HandOver { state: Mutex::new(State { all: Collected::new(empty), kept: false }), released: Condvar::new() }
     }
 
     /// All, after all workers are done.
-    pub fn into_all(self) -> Found<A> {
+    pub fn into_all(self) -> Collected<A> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).all
     }
 
     /// Takes what a worker has found, and leaves it nothing; or all, if it is to keep that. Waits as long as another one does.
     pub fn take(
         &self,
-        found: &mut Found<A>,
+        found: &mut Collected<A>,
         empty: impl Fn() -> A,
         wanted: impl Fn(u64) -> bool,
-    ) -> Option<Keeping<'_, A>> {
+    ) -> Option<KeepGuard<'_, A>> {
         let mut state = self.state();
         while state.kept {
             state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let full = mem::replace(found, Found::new(empty()));
-        let before = mem::replace(&mut state.all, Found::new(empty()));
+        let full = mem::replace(found, Collected::new(empty()));
+        let before = mem::replace(&mut state.all, Collected::new(empty()));
         let (known, added) = (before.part.heap_bytes(), full.part.heap_bytes());
         let mut all = before.merge(full, wanted);
         if all.part.heap_bytes() < known.saturating_add(added / 2) {
             *found = all;
             state.kept = true;
-            return Some(Keeping(self));
+            return Some(KeepGuard(self));
         }
         // What is known of all together, the one who starts afresh should know, too.
         all.part.exchange_hints(true);
@@ -89,7 +89,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    use super::super::part::Part;
+    use super::super::part::FilePart;
     use super::*;
     use crate::aggregate::Aggregate;
     use crate::record::Record;
@@ -112,12 +112,12 @@ mod tests {
         }
     }
 
-    fn found(numbers: Range<usize>) -> Found<Numbers> {
-        Found { part: Part::new(Numbers(numbers.collect())), ..Found::new(Numbers::default()) }
+    fn found(numbers: Range<usize>) -> Collected<Numbers> {
+        Collected { part: FilePart::new(Numbers(numbers.collect())), ..Collected::new(Numbers::default()) }
     }
 
     /// What is left to a worker that has handed over what it found, and whether it keeps that.
-    fn take<'h>(all: &'h HandOver<Numbers>, numbers: Range<usize>) -> (usize, Option<Keeping<'h, Numbers>>) {
+    fn take<'h>(all: &'h HandOver<Numbers>, numbers: Range<usize>) -> (usize, Option<KeepGuard<'h, Numbers>>) {
         let mut found = found(numbers);
         let keeping = all.take(&mut found, Numbers::default, |_| true);
         (found.part.heap_bytes(), keeping)

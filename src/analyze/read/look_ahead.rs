@@ -5,11 +5,11 @@
 //! count names takes a tenth of that. So a reader whose patterns become many reads on, shows no more than names, and comes
 //! back. What it has seen is what follows in the file: it counts if the stretch does.
 
-use super::file::Whole;
-use super::part::Part;
-use super::reader::{Continue, Halt, KnownDatabase, Reader, Reading};
+use super::file::MappedFile;
+use super::part::FilePart;
+use super::reader::{Continue, KnownDatabase, ReadStop, Reader, Reading};
 use super::schedule::Schedule;
-use super::tally::Tally;
+use super::tally::PartTally;
 use crate::limits;
 use crate::rdb::scan::Scanner;
 use crate::record::Record;
@@ -20,7 +20,7 @@ const BYTES_FOR_ONE: usize = 4 << 10;
 
 /// How far a reader of mapped bytes has looked ahead.
 #[derive(Debug)]
-pub struct Foresight<'a> {
+pub struct LookAhead<'a> {
     reader: Reader<'a>,
     /// Where it stopped.
     ahead: Option<Scanner<'a>>,
@@ -28,15 +28,15 @@ pub struct Foresight<'a> {
     saw_all: bool,
 }
 
-impl<'a> Foresight<'a> {
+impl<'a> LookAhead<'a> {
     /// Nothing was looked at.
-    pub fn new(whole: &'a Whole, reading: Reading<'a>) -> Self {
-        Foresight { reader: Reader::new(&whole.file, reading), ahead: None, saw_all: false }
+    pub fn new(whole: &'a MappedFile, reading: Reading<'a>) -> Self {
+        LookAhead { reader: Reader::new(&whole.file, reading), ahead: None, saw_all: false }
     }
 
     /// Shows names that are still to come to `part`, whose reader stands at `here`, as long as that helps it.
     #[cold]
-    pub fn look<A: Schedule>(&mut self, here: &Scanner<'a>, part: &mut Part<A>) {
+    pub fn look<A: Schedule>(&mut self, here: &Scanner<'a>, part: &mut FilePart<A>) {
         let behind = |ahead: &Scanner<'_>| ahead.cursor().consumed() > here.cursor().consumed();
         let mut scanner = self.ahead.take().filter(behind).unwrap_or_else(|| here.clone());
         while part.wants_look_ahead() && !self.saw_all {
@@ -48,9 +48,9 @@ impl<'a> Foresight<'a> {
                 Continue::Yes
             };
             let until = from.saturating_add(limits::QUANTUM_BYTES);
-            let halt = self.reader.read_until(&mut scanner, until, &mut Tally::default(), |_| (), see);
+            let halt = self.reader.read_until(&mut scanner, until, &mut PartTally::default(), |_| (), see);
             let bytes = scanner.cursor().consumed() - from;
-            self.saw_all = !matches!(halt, Ok(Halt::Until));
+            self.saw_all = !matches!(halt, Ok(ReadStop::Until));
             if new <= keys / KEYS_FOR_ONE || new <= bytes / BYTES_FOR_ONE {
                 break;
             }

@@ -6,12 +6,12 @@ use rayon::prelude::*;
 
 use super::division::Division;
 use super::feed::Feed;
-use super::found::Found;
+use super::found::Collected;
 use super::progress::Progress;
 use super::reader::{Continue, Reading, read_batch};
 use super::schedule::Schedule;
 use super::tally::Tallies;
-use super::workers::Crew;
+use super::workers::Workers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Record;
 
@@ -22,16 +22,16 @@ pub fn read_all<A, F>(
     reading: Reading<'_>,
     progress: &dyn Progress,
     empty: F,
-) -> Found<A>
+) -> Collected<A>
 where
     A: Schedule + Send,
     F: Fn() -> A + Sync,
 {
     let wanted = |db| reading.selection.wants_database(db);
-    let crew = Crew::new(feed, division, reading, progress, &empty);
+    let crew = Workers::new(feed, division, reading, progress, &empty);
     let rest = rayon::broadcast(|_| crew.work())
         .into_par_iter()
-        .reduce(|| Found::new(empty()), |left, right| left.merge(right, wanted));
+        .reduce(|| Collected::new(empty()), |left, right| left.merge(right, wanted));
     let (handed_over, endings) = crew.into_rest();
     feed.ended(endings);
     handed_over.merge(rest, wanted)

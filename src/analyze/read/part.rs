@@ -9,7 +9,7 @@ use crate::record::Record;
 
 /// The aggregates of a part of a file, or of many parts.
 #[derive(Debug, Clone)]
-pub struct Part<A> {
+pub struct FilePart<A> {
     /// Keys whose database is not known yet; they were observed with the provisional number 0.
     leading: Option<Box<A>>,
     /// Everything else.
@@ -20,10 +20,10 @@ pub struct Part<A> {
     db_at_end: Option<u64>,
 }
 
-impl<A: Schedule> Part<A> {
+impl<A: Schedule> FilePart<A> {
     /// A part without keys.
     pub fn new(empty: A) -> Self {
-        Part { leading: None, settled: empty, defers: false, db_at_end: None }
+        FilePart { leading: None, settled: empty, defers: false, db_at_end: None }
     }
 
     /// Takes a key into account; `empty` makes aggregates for keys whose database is not known.
@@ -125,7 +125,7 @@ impl<A: Schedule> Part<A> {
 
     /// The aggregates of the whole file, which begins in database `first`.
     pub fn finish(self, first: u64, empty: impl FnOnce() -> A, wanted: impl Fn(u64) -> bool) -> A {
-        let start = Part { db_at_end: Some(first), ..Part::new(empty()) };
+        let start = FilePart { db_at_end: Some(first), ..FilePart::new(empty()) };
         start.join(self, wanted).settled
     }
 }

@@ -1,6 +1,6 @@
 //! How far a run has come, for whoever shows it.
 
-use super::chunk_list::Counts;
+use super::chunk_list::DivisionCounts;
 
 /// Is told how far a run has come. Called from several threads, a few times a second at most per file.
 pub trait Progress: Sync {
@@ -21,7 +21,7 @@ pub trait Progress: Sync {
         let _ = bytes;
     }
     /// A large file has been read, by as many readers as this tells.
-    fn divided(&self, counts: Counts) {
+    fn divided(&self, counts: DivisionCounts) {
         let _ = counts;
     }
 }

@@ -9,16 +9,16 @@ use crate::record::{Compact, Encoding, Kind, Record};
 
 /// A model with higher limits.
 #[derive(Debug)]
-pub struct Raised {
+pub struct RaisedLimits {
     model: Model,
     /// The limits as they are: what is within them has elements too long for any number of them.
     own: ServerConfig,
 }
 
-impl Raised {
+impl RaisedLimits {
     /// The same model with limits that are `factor` times as high.
     pub fn new(model: &Model, factor: u64) -> Self {
-        Raised { model: model.raised(factor), own: model.config().clone() }
+        RaisedLimits { model: model.raised(factor), own: model.config().clone() }
     }
 
     /// Whether the collection is beyond its compact form and might be within the higher limits.
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn only_what_is_above_the_limits_and_within_the_higher_ones_is_walked_again() {
         let server = Server::parse("redis-7.2").unwrap();
-        let raised = Raised::new(&Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default()), 2);
+        let raised = RaisedLimits::new(&Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default()), 2);
         let concerns = |kind, encoding, length| {
             raised.concerns(&Record { kind, encoding, length: Some(length), ..record(b"a:b") })
         };

@@ -1,7 +1,7 @@
 //! Turns the bytes of one file into records.
 
-use super::file::File;
-use super::tally::{FileTally, Tally};
+use super::file::InputFile;
+use super::tally::{FileTally, PartTally};
 use crate::analyze::select::Selection;
 use crate::error::{Result, Within};
 use crate::memory::Meters;
@@ -28,7 +28,7 @@ pub struct Reading<'p> {
 /// like damage.
 pub fn read_batch(
     batch: &Batch,
-    file: &File,
+    file: &InputFile,
     reading: Reading<'_>,
     tally: &mut FileTally,
     see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
@@ -38,13 +38,13 @@ pub fn read_batch(
     }
     let mut scanner = batch.scanner();
     let until = scanner.cursor().left();
-    let mut read = Tally::default();
+    let mut read = PartTally::default();
     let halt = Reader::new(file, reading).read_until(&mut scanner, until, &mut read, |_| (), see);
     tally.merge(read.settled);
     tally.merge(read.leading);
     let more = match halt {
-        Ok(Halt::Enough) => Continue::No,
-        Ok(Halt::Until | Halt::End) => Continue::Yes,
+        Ok(ReadStop::Enough) => Continue::No,
+        Ok(ReadStop::Until | ReadStop::End) => Continue::Yes,
         Err(error) => {
             tally.damage(error);
             Continue::Yes
@@ -56,7 +56,7 @@ pub fn read_batch(
 /// Reads the records of a file: its models, and what they write into.
 #[derive(Debug)]
 pub struct Reader<'f> {
-    file: &'f File,
+    file: &'f InputFile,
     reading: Reading<'f>,
     /// All keys count.
     everything: bool,
@@ -67,7 +67,7 @@ pub struct Reader<'f> {
 
 /// Where reading came to a halt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Halt {
+pub enum ReadStop {
     /// At the first boundary that was wanted.
     Until,
     /// Behind the last opcode.
@@ -78,7 +78,7 @@ pub enum Halt {
 
 impl<'f> Reader<'f> {
     /// Reads nothing yet.
-    pub fn new(file: &'f File, reading: Reading<'f>) -> Self {
+    pub fn new(file: &'f InputFile, reading: Reading<'f>) -> Self {
         let everything = reading.selection.is_everything();
         let meters = Meters::new(&file.model, &file.alternatives);
         Reader { file, reading, everything, meters, scratch: Vec::new(), boundary: 0 }
@@ -96,17 +96,17 @@ impl<'f> Reader<'f> {
         &mut self,
         scanner: &mut Scanner<'_>,
         until: usize,
-        tally: &mut Tally,
+        tally: &mut PartTally,
         mut between: impl FnMut(&FileItem<'_>),
         mut see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
-    ) -> Result<Halt> {
+    ) -> Result<ReadStop> {
         self.boundary = scanner.cursor().consumed();
         while self.boundary < until {
             let more = match scanner.plain_entry() {
                 Some(entry) => self.record(scanner, &entry, tally, &mut see)?,
                 None => match scanner.other_item()? {
                     FileItem::Key(entry) => self.other_record(scanner, &entry, tally, &mut see)?,
-                    FileItem::End => return Ok(Halt::End),
+                    FileItem::End => return Ok(ReadStop::End),
                     other => {
                         between(&other);
                         if scanner.at_boundary() {
@@ -118,10 +118,10 @@ impl<'f> Reader<'f> {
             };
             self.boundary = scanner.cursor().consumed();
             if more == Continue::No {
-                return Ok(Halt::Enough);
+                return Ok(ReadStop::Enough);
             }
         }
-        Ok(Halt::Until)
+        Ok(ReadStop::Until)
     }
 
     /// The same as [`Reader::record`] for what is seldom.
@@ -130,7 +130,7 @@ impl<'f> Reader<'f> {
         &mut self,
         scanner: &mut Scanner<'a>,
         entry: &KeyEntry<'a>,
-        tally: &mut Tally,
+        tally: &mut PartTally,
         see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
     ) -> Result<Continue> {
         self.record(scanner, entry, tally, see)
@@ -141,7 +141,7 @@ impl<'f> Reader<'f> {
         &mut self,
         scanner: &mut Scanner<'a>,
         entry: &KeyEntry<'a>,
-        tally: &mut Tally,
+        tally: &mut PartTally,
         see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
     ) -> Result<Continue> {
         let Reader { file, reading, everything, meters, scratch, .. } = self;

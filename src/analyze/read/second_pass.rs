@@ -6,9 +6,9 @@
 
 use rayon::prelude::*;
 
-use super::file::Whole;
+use super::file::MappedFile;
 use super::reader::{Continue, Reader, Reading};
-use super::tally::Tally;
+use super::tally::PartTally;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::scan::{ScanState, Scanner};
@@ -16,7 +16,7 @@ use crate::record::Record;
 
 /// Where keys begin.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct Boundary {
     /// A boundary of the file.
     pub at: usize,
     /// The database in force there, if it is known.
@@ -25,16 +25,16 @@ pub struct Place {
 
 /// Records that were only skimmed: of a file, from a place to the boundary `end`.
 #[derive(Debug, Clone)]
-pub struct Skimmed {
-    whole: Whole,
-    start: Place,
+pub struct DeferredRange {
+    whole: MappedFile,
+    start: Boundary,
     end: usize,
 }
 
-impl Skimmed {
+impl DeferredRange {
     /// The same, when the database in front of these and other records has become known.
     #[must_use]
-    pub fn in_database(mut self, db: Option<u64>) -> Skimmed {
+    pub fn in_database(mut self, db: Option<u64>) -> DeferredRange {
         self.start.db = self.start.db.or(db);
         self
     }
@@ -54,22 +54,22 @@ impl Skimmed {
             see(record);
             Continue::Yes
         };
-        let _ = reader.read_until(&mut scanner, bytes.len(), &mut Tally::default(), |_| (), see);
+        let _ = reader.read_until(&mut scanner, bytes.len(), &mut PartTally::default(), |_| (), see);
     }
 }
 
 /// Adds records to those skimmed so far. What follows each other is one piece, up to a size that is worth a thread's while.
-pub fn add(all: &mut Vec<Skimmed>, whole: &Whole, start: Place, end: usize) {
+pub fn add(all: &mut Vec<DeferredRange>, whole: &MappedFile, start: Boundary, end: usize) {
     match all.last_mut() {
-        Some(last) if last.end == start.at && last.bytes() < limits::SKIMMED_BYTES => last.end = end,
-        _ if start.at < end => all.push(Skimmed { whole: whole.clone(), start, end }),
+        Some(last) if last.end == start.at && last.bytes() < limits::DEFERRED_BYTES => last.end = end,
+        _ if start.at < end => all.push(DeferredRange { whole: whole.clone(), start, end }),
         _ => {}
     }
 }
 
 /// Reads records again, on all threads of the current pool. Each shows what it reads to `see` and collects into a sum of its own.
 pub fn read_again<S: Send>(
-    skimmed: &[Skimmed],
+    skimmed: &[DeferredRange],
     reading: Reading<'_>,
     empty: impl Fn() -> S + Sync + Send,
     see: impl Fn(&mut S, &Record<'_>) + Sync + Send,

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::feed::{Feed, Prepared};
-use super::file::File;
+use super::feed::{Feed, PreparedInput};
+use super::file::InputFile;
 use super::progress::Progress;
-use super::raised_limits::Raised;
+use super::raised_limits::RaisedLimits;
 use super::reader::Reading;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ use crate::units::Millis;
 #[derive(Debug)]
 pub struct Snapshot {
     /// The inputs that could be opened.
-    files: Vec<(Arc<File>, Prepared)>,
+    files: Vec<(Arc<InputFile>, PreparedInput)>,
     /// What was known of every input before reading, by position.
     pub facts: Vec<FileFacts>,
     /// What expiries are held against.
@@ -55,7 +55,7 @@ pub struct OpenedFacts {
     /// What the model cannot know.
     pub caveats: Vec<String>,
     /// As the workers see it, with its models.
-    pub file: Arc<File>,
+    pub file: Arc<InputFile>,
 }
 
 impl Snapshot {
@@ -75,7 +75,7 @@ impl Snapshot {
         let (mut files, mut facts) = (Vec::new(), Vec::new());
         for (index, input) in inputs.into_iter().enumerate() {
             let (name, multi_part) = (input.name.clone(), input.multi_part);
-            let opened = Prepared::new(input, &plan.open).map(|prepared| {
+            let opened = PreparedInput::new(input, &plan.open).map(|prepared| {
                 let writer = writer(&prepared.preamble);
                 // Keys grouped by slot say that the dump is of a cluster's node.
                 let config =
@@ -83,7 +83,8 @@ impl Snapshot {
                 let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
                 let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
                 let (described, caveats) = (model.name(), model.caveats());
-                let file = Arc::new(File { index, name: name.clone(), model, alternatives, raised: OnceLock::new() });
+                let file =
+                    Arc::new(InputFile { index, name: name.clone(), model, alternatives, raised: OnceLock::new() });
                 let facts = OpenedFacts {
                     container: prepared.container,
                     compression: prepared.compression,
@@ -111,7 +112,7 @@ impl Snapshot {
     /// high. To be called before [`Snapshot::feed`].
     pub fn raise_limits(&self, factor: u64) {
         for (file, _) in &self.files {
-            file.raised.get_or_init(|| Raised::new(&file.model, factor));
+            file.raised.get_or_init(|| RaisedLimits::new(&file.model, factor));
         }
     }
 
@@ -126,7 +127,7 @@ impl Snapshot {
     }
 
     /// The inputs that could be opened, until they are fed.
-    pub fn files(&self) -> Vec<Arc<File>> {
+    pub fn files(&self) -> Vec<Arc<InputFile>> {
         self.files.iter().map(|(file, _)| Arc::clone(file)).collect()
     }
 

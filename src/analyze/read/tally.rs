@@ -1,4 +1,4 @@
-//! Counts of keys, damage and checksums of a file, besides its records.
+//! DivisionCounts of keys, damage and checksums of a file, besides its records.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ impl FileTally {
 
 /// What was learnt of a part of a file, whose first keys may be of a database that is not known yet.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct PartTally {
     /// What counts in any case.
     pub settled: FileTally,
     /// What counts if that database is wanted.

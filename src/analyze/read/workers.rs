@@ -8,20 +8,20 @@
 //! Locks are taken between quanta and batches only. A worker whose own aggregates have outgrown its share of
 //! [`limits::AGGREGATE_BYTES`] hands them over ([`handover`](super::hand_over)), which by the aggregates' laws changes nothing but
 //! the memory. Those of a stretch cannot be handed over before it is known to count; when all of them together outgrow
-//! [`limits::STRETCHES_BYTES`], files are divided no more, and the last stretches are given back.
+//! [`limits::CHUNKS_BYTES`], files are divided no more, and the last stretches are given back.
 
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::chunk::{self, Facts, Piece};
-use super::chunk_list::{Claim, Counts, Halt, Joint, Line, Next, Search};
+use super::chunk::{self, ChunkFacts, ChunkResult};
+use super::chunk_list::{BoundarySearch, ChunkClaim, ChunkEnd, ChunkList, DivisionCounts, JoinStep, NextStep};
 use super::division::Division;
-use super::feed::{Feed, Work};
-use super::file::Whole;
-use super::found::Found;
+use super::feed::{Feed, FileBatch};
+use super::file::MappedFile;
+use super::found::Collected;
 use super::hand_over::HandOver;
-use super::part::Part;
+use super::part::FilePart;
 use super::progress::Progress;
 use super::reader::Reading;
 use super::schedule::Schedule;
@@ -29,8 +29,8 @@ use crate::limits;
 use crate::rdb::batch::FileEnding;
 
 /// All workers of a run, and what they share.
-pub(super) struct Crew<'c, 'f, A, F> {
-    board: Mutex<Board<A>>,
+pub(super) struct Workers<'c, 'f, A, F> {
+    board: Mutex<FileQueue<A>>,
     /// There may be something to do for a worker that waits, or nothing any more.
     changed: Condvar,
     /// Batches of what is not mapped.
@@ -44,9 +44,9 @@ pub(super) struct Crew<'c, 'f, A, F> {
 }
 
 /// The mapped files.
-struct Board<A> {
-    waiting: VecDeque<Whole>,
-    lines: Vec<FileLine<A>>,
+struct FileQueue<A> {
+    waiting: VecDeque<MappedFile>,
+    lines: Vec<FileInProgress<A>>,
     /// By position among the inputs.
     endings: Vec<(usize, FileEnding)>,
     /// Workers that wait for something to do.
@@ -56,27 +56,27 @@ struct Board<A> {
 }
 
 /// A file that is being read.
-struct FileLine<A> {
-    whole: Whole,
-    line: Line<Piece<A>>,
+struct FileInProgress<A> {
+    whole: MappedFile,
+    line: ChunkList<ChunkResult<A>>,
 }
 
 /// Something for a worker to do.
 enum Task {
-    Small(Whole),
-    Stretch(Whole, Claim),
-    Batch(Work),
+    Small(MappedFile),
+    Chunk(MappedFile, ChunkClaim),
+    Batch(FileBatch),
 }
 
-impl<A> Board<A> {
-    fn line(&mut self, whole: &Whole) -> Option<&mut Line<Piece<A>>> {
+impl<A> FileQueue<A> {
+    fn line(&mut self, whole: &MappedFile) -> Option<&mut ChunkList<ChunkResult<A>>> {
         let index = whole.file.index;
         self.lines.iter_mut().find(|line| line.whole.file.index == index).map(|line| &mut line.line)
     }
 
     /// The longest stretch of all, as far as there is memory for one more reader.
-    fn divide(&mut self) -> Option<(Whole, Search)> {
-        if self.held() > limits::STRETCHES_BYTES / 2 {
+    fn divide(&mut self) -> Option<(MappedFile, BoundarySearch)> {
+        if self.held() > limits::CHUNKS_BYTES / 2 {
             return None;
         }
         let longest = self.lines.iter_mut().max_by_key(|line| line.line.share_left())?;
@@ -87,13 +87,13 @@ impl<A> Board<A> {
         self.lines.iter().map(|line| line.line.held()).sum()
     }
 
-    fn end(&mut self, whole: &Whole, ending: FileEnding) {
+    fn end(&mut self, whole: &MappedFile, ending: FileEnding) {
         self.lines.retain(|line| line.whole.file.index != whole.file.index);
         self.endings.push((whole.file.index, ending));
     }
 }
 
-impl<'c, 'f, A, F> Crew<'c, 'f, A, F>
+impl<'c, 'f, A, F> Workers<'c, 'f, A, F>
 where
     A: Schedule + Send,
     F: Fn() -> A + Sync,
@@ -107,8 +107,8 @@ where
         empty: &'c F,
     ) -> Self {
         let waiting = feed.take_mapped().into();
-        Crew {
-            board: Mutex::new(Board { waiting, lines: Vec::new(), endings: Vec::new(), idle: 0, busy: 0 }),
+        Workers {
+            board: Mutex::new(FileQueue { waiting, lines: Vec::new(), endings: Vec::new(), idle: 0, busy: 0 }),
             changed: Condvar::new(),
             feed: Mutex::new(feed),
             handed_over: HandOver::new(empty()),
@@ -120,26 +120,26 @@ where
     }
 
     /// What was handed over, and how the mapped files ended; after all workers are done.
-    pub fn into_rest(self) -> (Found<A>, Vec<(usize, FileEnding)>) {
+    pub fn into_rest(self) -> (Collected<A>, Vec<(usize, FileEnding)>) {
         let board = self.board.into_inner().unwrap_or_else(PoisonError::into_inner);
         (self.handed_over.into_all(), board.endings)
     }
 
     /// One worker: does what there is to do, and returns what it found.
-    pub fn work(&self) -> Found<A> {
+    pub fn work(&self) -> Collected<A> {
         let share = limits::AGGREGATE_BYTES / rayon::current_num_threads().max(1);
-        let mut found = Found::new((self.empty)());
+        let mut found = Collected::new((self.empty)());
         let mut keeping = None;
         while let Some(task) = self.next() {
             match task {
                 Task::Small(whole) => self.read_small(&whole, &mut found),
-                Task::Stretch(whole, claim) => {
+                Task::Chunk(whole, claim) => {
                     self.read_stretch(&whole, claim, &mut found);
                     self.make_way(&mut self.board());
                 }
                 Task::Batch(work) => found.read(&work, self.reading, self.progress, self.empty),
             }
-            // Whole files, and batches: all of it counts.
+            // MappedFile files, and batches: all of it counts.
             found.part.exchange_hints(true);
             if found.part.heap_bytes() <= share {
                 keeping = None;
@@ -154,7 +154,7 @@ where
         self.reading.selection.wants_database(db)
     }
 
-    fn board(&self) -> MutexGuard<'_, Board<A>> {
+    fn board(&self) -> MutexGuard<'_, FileQueue<A>> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -173,11 +173,11 @@ where
         if end.saturating_sub(start) < self.division.steps.least.saturating_mul(2) {
             return Some(Task::Small(whole));
         }
-        let (line, claim) = Line::new(start, end, self.division.steps);
-        board.lines.push(FileLine { whole: whole.clone(), line });
+        let (line, claim) = ChunkList::new(start, end, self.division.steps);
+        board.lines.push(FileInProgress { whole: whole.clone(), line });
         board.busy += 1;
         self.wake(&board);
-        Some(Task::Stretch(whole, claim))
+        Some(Task::Chunk(whole, claim))
     }
 
     /// A part of a stretch that somebody else has begun, or `None` once nothing is left.
@@ -196,7 +196,7 @@ where
             match claim {
                 Some(claim) => {
                     self.wake(&board);
-                    return Some(Task::Stretch(whole, claim));
+                    return Some(Task::Chunk(whole, claim));
                 }
                 None => self.make_way(&mut board),
             }
@@ -204,20 +204,20 @@ where
     }
 
     /// A worker has read its stretch, or found no place to begin one.
-    fn make_way(&self, board: &mut Board<A>) {
+    fn make_way(&self, board: &mut FileQueue<A>) {
         board.busy = board.busy.saturating_sub(1);
         self.wake(board);
     }
 
     /// Wakes those that wait, if there may be something to do for them.
-    fn wake(&self, board: &Board<A>) {
+    fn wake(&self, board: &FileQueue<A>) {
         if board.idle > 0 && board.busy < self.division.readers {
             self.changed.notify_all();
         }
     }
 
     /// Looks for a place window by window, and gives up once the reader in front has come so far.
-    fn search(&self, whole: &Whole, search: &Search) -> Option<usize> {
+    fn search(&self, whole: &MappedFile, search: &BoundarySearch) -> Option<usize> {
         let range = search.range();
         let windows = range.len().div_ceil(limits::SEARCH_WINDOW).min(limits::MOST_WINDOWS);
         for number in leaping(windows) {
@@ -232,7 +232,7 @@ where
         None
     }
 
-    fn wait_for_work(&self) -> Option<(Whole, Search)> {
+    fn wait_for_work(&self) -> Option<(MappedFile, BoundarySearch)> {
         let mut board = self.board();
         loop {
             if board.busy < self.division.readers
@@ -251,7 +251,7 @@ where
     }
 
     /// A small file is not divided, and goes straight to what the worker has.
-    fn read_small(&self, whole: &Whole, found: &mut Found<A>) {
+    fn read_small(&self, whole: &MappedFile, found: &mut Collected<A>) {
         let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
         let quantum = self.division.steps.quantum;
         let go_on = |at: usize, _| Some(at.saturating_add(quantum).min(end).max(at + 1));
@@ -259,25 +259,25 @@ where
         self.end(whole, facts, found);
     }
 
-    fn read_stretch(&self, whole: &Whole, claim: Claim, found: &mut Found<A>) {
-        let mut part = Part::new((self.empty)());
+    fn read_stretch(&self, whole: &MappedFile, claim: ChunkClaim, found: &mut Collected<A>) {
+        let mut part = FilePart::new((self.empty)());
         let mut arrived = false;
         let go_on = |at, held| match self.go_on(whole, claim, at, held) {
-            Next::Until(until) => Some(until),
-            Next::Arrived => {
+            NextStep::Until(until) => Some(until),
+            NextStep::Arrived => {
                 arrived = true;
                 None
             }
-            Next::GiveUp => None,
+            NextStep::GiveUp => None,
         };
         let facts = chunk::read(whole, claim.start, &mut part, self.reading, self.progress, self.empty, go_on);
         let halt = match facts.are_last() {
-            true => Halt::Ended,
-            false if arrived => Halt::Arrived,
+            true => ChunkEnd::Ended,
+            false if arrived => ChunkEnd::Arrived,
             false => return,
         };
-        if let Some((piece, counts)) = self.hand_in(whole, claim, halt, Piece { part, facts }) {
-            let part = mem::replace(&mut found.part, Part::new((self.empty)()));
+        if let Some((piece, counts)) = self.hand_in(whole, claim, halt, ChunkResult { part, facts }) {
+            let part = mem::replace(&mut found.part, FilePart::new((self.empty)()));
             found.part = part.join(piece.part, |db| self.wanted(db));
             self.progress.divided(counts);
             self.end(whole, piece.facts, found);
@@ -286,19 +286,19 @@ where
     }
 
     /// A file has been read.
-    fn end(&self, whole: &Whole, facts: Facts, found: &mut Found<A>) {
+    fn end(&self, whole: &MappedFile, facts: ChunkFacts, found: &mut Collected<A>) {
         let (ending, tally, skimmed) = facts.into_ending(whole);
         found.files.entry(whole.file.index).or_default().merge(tally);
         found.skimmed.extend(skimmed);
         self.board().end(whole, ending);
     }
 
-    fn go_on(&self, whole: &Whole, claim: Claim, at: usize, held: usize) -> Next {
+    fn go_on(&self, whole: &MappedFile, claim: ChunkClaim, at: usize, held: usize) -> NextStep {
         let mut board = self.board();
-        let full = board.held() > limits::STRETCHES_BYTES;
-        let Some(line) = board.line(whole) else { return Next::GiveUp };
+        let full = board.held() > limits::CHUNKS_BYTES;
+        let Some(line) = board.line(whole) else { return NextStep::GiveUp };
         if full && line.give_back(claim.id) {
-            return Next::GiveUp;
+            return NextStep::GiveUp;
         }
         let next = line.go_on(claim.id, at, held);
         if line.share_left().is_some() {
@@ -308,16 +308,22 @@ where
     }
 
     /// Joins a piece with its neighbours as far as they are read. Returns it once it is that of the whole file.
-    fn hand_in(&self, whole: &Whole, claim: Claim, halt: Halt, piece: Piece<A>) -> Option<(Piece<A>, Counts)> {
+    fn hand_in(
+        &self,
+        whole: &MappedFile,
+        claim: ChunkClaim,
+        halt: ChunkEnd,
+        piece: ChunkResult<A>,
+    ) -> Option<(ChunkResult<A>, DivisionCounts)> {
         let mut joint = self.board().line(whole)?.finish(claim.id, piece.facts.end(), halt, piece);
         loop {
             joint = match joint {
-                Joint::Join(left, right) => {
+                JoinStep::Join(left, right) => {
                     let joined = left.join(right, |db| self.wanted(db));
                     self.board().line(whole)?.joined(claim.id, joined)
                 }
-                Joint::Whole(piece) => return Some((piece, self.board().line(whole)?.counts())),
-                Joint::Waits | Joint::Void => return None,
+                JoinStep::Complete(piece) => return Some((piece, self.board().line(whole)?.counts())),
+                JoinStep::Waits | JoinStep::Void => return None,
             };
         }
     }

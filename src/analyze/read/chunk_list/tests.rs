@@ -25,7 +25,7 @@ fn chain(mut at: usize, until: usize) -> (Vec<usize>, usize, bool) {
 }
 
 struct Reader {
-    claim: Claim,
+    claim: ChunkClaim,
     at: usize,
     records: Vec<usize>,
 }
@@ -34,39 +34,39 @@ struct Reader {
 struct Run {
     readers: Vec<Reader>,
     /// Those that have stopped, and why: what they hand in comes later.
-    stopped: Vec<(Reader, Halt)>,
+    stopped: Vec<(Reader, ChunkEnd)>,
     pairs: Vec<(u64, Vec<usize>, Vec<usize>)>,
     whole: Option<Vec<usize>>,
 }
 
 impl Run {
-    fn take(&mut self, id: u64, joint: Joint<Vec<usize>>) {
+    fn take(&mut self, id: u64, joint: JoinStep<Vec<usize>>) {
         match joint {
-            Joint::Join(left, right) => self.pairs.push((id, left, right)),
-            Joint::Whole(records) => self.whole = Some(records),
-            Joint::Waits | Joint::Void => {}
+            JoinStep::Join(left, right) => self.pairs.push((id, left, right)),
+            JoinStep::Complete(records) => self.whole = Some(records),
+            JoinStep::Waits | JoinStep::Void => {}
         }
     }
 
     /// One reader goes on by one quantum.
-    fn step(&mut self, line: &mut Line<Vec<usize>>, reader: usize) {
+    fn step(&mut self, line: &mut ChunkList<Vec<usize>>, reader: usize) {
         let reader = reader % self.readers.len();
         let Reader { claim, at, .. } = self.readers[reader];
         match line.go_on(claim.id, at, 1) {
-            Next::Until(until) => {
+            NextStep::Until(until) => {
                 let (records, at, ended) = chain(at, until);
                 self.readers[reader].records.extend(records);
                 self.readers[reader].at = at;
                 if ended {
-                    self.stopped.push((self.readers.remove(reader), Halt::Ended));
+                    self.stopped.push((self.readers.remove(reader), ChunkEnd::Ended));
                 }
             }
-            Next::Arrived => self.stopped.push((self.readers.remove(reader), Halt::Arrived)),
-            Next::GiveUp => drop(self.readers.remove(reader)),
+            NextStep::Arrived => self.stopped.push((self.readers.remove(reader), ChunkEnd::Arrived)),
+            NextStep::GiveUp => drop(self.readers.remove(reader)),
         }
     }
 
-    fn guess(&mut self, line: &mut Line<Vec<usize>>, skip: usize) {
+    fn guess(&mut self, line: &mut ChunkList<Vec<usize>>, skip: usize) {
         let Some(search) = line.divide() else { return };
         let at = search.range().start + skip;
         if skip.is_multiple_of(11) || !search.range().contains(&at) {
@@ -78,7 +78,7 @@ impl Run {
     }
 
     /// One that has stopped hands in its result, or two results are joined.
-    fn join(&mut self, line: &mut Line<Vec<usize>>, pair: usize) {
+    fn join(&mut self, line: &mut ChunkList<Vec<usize>>, pair: usize) {
         if !self.stopped.is_empty() && (pair.is_multiple_of(2) || self.pairs.is_empty()) {
             let (Reader { claim, at, records }, halt) = self.stopped.remove(pair % self.stopped.len());
             let joint = line.finish(claim.id, at, halt, records);
@@ -101,7 +101,7 @@ proptest! {
         quantum in 1usize..400,
         least in 1usize..300,
     ) {
-        let (mut line, claim) = Line::new(0, END, Steps { quantum, least });
+        let (mut line, claim) = ChunkList::new(0, END, ReadSteps { quantum, least });
         let mut run = Run::default();
         run.readers.push(Reader { claim, at: 0, records: Vec::new() });
         let mut choices = choices.into_iter();
@@ -126,7 +126,7 @@ proptest! {
 
 #[test]
 fn true_guesses_waste_nothing() {
-    let (mut line, claim) = Line::new(0, END, Steps { quantum: 100, least: 50 });
+    let (mut line, claim) = ChunkList::new(0, END, ReadSteps { quantum: 100, least: 50 });
     let mut run = Run::default();
     run.readers.push(Reader { claim, at: 0, records: Vec::new() });
     let (truth, ..) = chain(0, END);
