@@ -47,16 +47,16 @@ pub const QUANTUM_BYTES: usize = 256 << 10;
 /// processor has to be told.
 pub const GIVEN_BACK: usize = 8 << 20;
 
-/// Records of a mapped file that are read again by one thread at a time.
+/// Length of the ranges of a mapped file that a second pass hands to a thread.
 pub const DEFERRED_BYTES: u64 = 16 << 20;
 
-/// A stretch of a mapped file is divided among two readers only where each gets as much.
+/// Minimum size of both halves when a chunk of a mapped file is divided among two readers.
 pub const LEAST_CHUNK: usize = 4 << 20;
 
-/// What the aggregates of all stretches may hold that are not known to count yet: with more, fewer threads read a file.
+/// Heap bytes of the aggregates of all unconfirmed chunks: beyond this, fewer threads read a file.
 pub const CHUNKS_BYTES: usize = 192 << 20;
 
-/// Bytes in which a place to divide a stretch is looked for at a time; in between, it may have become needless.
+/// Window of a search for a boundary that divides a chunk; between windows the search may be cancelled.
 pub const SEARCH_WINDOW: usize = 256 << 10;
 
 /// Windows of one search: 64 MiB. Tables of millions of elements take as much.

@@ -1,10 +1,13 @@
-//! From inputs to a report: the pipeline, drawn once.
+//! From inputs to a report.
 //!
 //! ```text
-//!                        ┌ mapped files ─ stretches ─┬─ records ─ Aggregates ─┬─ join ─ finish ─ Report
-//! Snapshot::open ─ Feed ─┤                           ├─ … a line a worker …   │
-//!                        └ others ─────── batches ───┴─ records ─ Aggregates ─┘
+//!                        ┌ mapped files ─ chunks ──┬─ records ─ Aggregates ─┬─ join ─ finish ─ Report
+//! Snapshot::open ─ Feed ─┤                         ├─ … one line per worker │
+//!                        └ others ─────── batches ─┴─ records ─ Aggregates ─┘
 //! ```
+//!
+//! `read` is everything up to the joined aggregates, `assemble` makes the report of them. Each command has one file: `run`
+//! (`analyze`), `check`, `records`, `rows` (`keys`).
 
 pub mod aggregates;
 mod assemble;

@@ -68,9 +68,9 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     };
     let wanted = |db| plan.read.selection.wants_database(db);
     let mut aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
-    if !found.skimmed.is_empty() && aggregates.tells_of_slots(by_slot(&endings)) {
-        progress.read_again(found.skimmed.iter().map(DeferredRange::bytes).sum());
-        aggregates.add_slots(threads.install(|| slots_of(&found.skimmed, reading, plan.top)));
+    if !found.deferred.is_empty() && aggregates.tells_of_slots(by_slot(&endings)) {
+        progress.read_again(found.deferred.iter().map(DeferredRange::bytes).sum());
+        aggregates.add_slots(threads.install(|| slots_of(&found.deferred, reading, plan.top)));
     }
     let whole = snapshot.facts.iter().find_map(|facts| facts.opened.as_ref().ok()).map(|opened| assemble::FirstFile {
         about: opened.preamble.clone(),
@@ -84,17 +84,17 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     Ok(assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions))
 }
 
-/// Whether a file is that of a cluster's node.
+/// Returns whether a file was written by a cluster node.
 fn by_slot(endings: &[(usize, Result<FileEnding>)]) -> bool {
     endings.iter().filter_map(|(_, ending)| ending.as_ref().ok()).any(|ending| ending.about.by_slot)
 }
 
-/// The slots of records that were only skimmed.
-fn slots_of(skimmed: &[DeferredRange], reading: Reading<'_>, top: usize) -> Slots {
+/// Computes the slots that the first pass deferred.
+fn slots_of(deferred: &[DeferredRange], reading: Reading<'_>, top: usize) -> Slots {
     let see = |slots: &mut Slots, record: &Record<'_>| {
         slots.observe_at(record, slot_of(record.key), has_tag(record.key));
     };
-    read_again(skimmed, reading, || Slots::new(top), see).reduce(
+    read_again(deferred, reading, || Slots::new(top), see).reduce(
         || Slots::new(top),
         |mut one, other| {
             one.merge(other);

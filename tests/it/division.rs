@@ -41,8 +41,8 @@ type Find = fn(&MappedFile, Range<usize>) -> Option<usize>;
 /// Hardly ever a boundary.
 const ANYWHERE: Find = |_, range| Some(range.start);
 /// Sometimes nothing, sometimes anything.
-const AT_RANDOM: Find = |whole, range| {
-    let mix = (range.start ^ whole.mapped.bytes.len()).wrapping_mul(0x9E37_79B9) >> 5;
+const AT_RANDOM: Find = |mapped, range| {
+    let mix = (range.start ^ mapped.map.bytes.len()).wrapping_mul(0x9E37_79B9) >> 5;
     let at = range.start + mix % 97;
     (mix % 3 > 0 && at < range.end).then_some(at)
 };

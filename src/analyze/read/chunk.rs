@@ -1,7 +1,7 @@
-//! One stretch of a mapped file, read in one pass: boundaries, records and checksum.
+//! Reads one chunk of a mapped file in one pass: boundaries, records and checksum.
 //!
-//! Bytes come from memory once. A reader goes on by a quantum that fits the processor's cache: it sums up the checksum of each in
-//! front of reading it, which brings the bytes there in order.
+//! Bytes come from memory once. A reader advances by a quantum that fits the processor's cache, and computes the checksum of
+//! each quantum first, which loads it sequentially.
 
 use super::file::MappedFile;
 use super::look_ahead::LookAhead;
@@ -21,17 +21,17 @@ use crate::rdb::header::RdbHeader;
 use crate::rdb::scan::{ScanState, Scanner};
 use crate::record::Record;
 
-/// What was found in a stretch of a file, or in some that were joined.
+/// Result of one chunk, or of several that were joined.
 #[derive(Debug)]
 pub struct ChunkResult<A> {
-    /// Over its records.
+    /// Aggregates over its records.
     pub part: FilePart<A>,
-    /// What was learnt besides.
+    /// Everything else learnt from it.
     pub facts: ChunkFacts,
 }
 
 impl<A: Schedule> ChunkResult<A> {
-    /// Joins the piece that follows in the file. `wanted` says whether keys of a database count at all.
+    /// Joins the chunk that follows in the file. `wanted` tells whether keys of a database count at all.
     #[must_use]
     pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
         self.facts.join(next.facts, self.part.ends_in_database(), &wanted);
@@ -39,36 +39,36 @@ impl<A: Schedule> ChunkResult<A> {
     }
 }
 
-/// What is learnt of a stretch besides its records.
+/// Facts about a chunk besides its records.
 #[derive(Debug)]
 pub struct ChunkFacts {
-    /// Its keys and its damage.
+    /// Keys and damage.
     pub tally: PartTally,
     about: FileInfo,
-    /// What was only skimmed.
-    skimmed: Vec<DeferredRange>,
+    /// Ranges whose slots were deferred to a second pass.
+    deferred: Vec<DeferredRange>,
     strays: u64,
     /// Where reading stopped.
     end: usize,
     stopped: Option<Error>,
-    /// The last opcode was read.
+    /// Whether the last opcode was read.
     complete: bool,
 }
 
 impl ChunkFacts {
-    /// True when nothing follows: the snapshot ended, or is broken.
+    /// Returns true when nothing follows: the snapshot ended, or is broken.
     pub fn are_last(&self) -> bool {
         self.complete || self.stopped.is_some()
     }
 
-    /// Where reading stopped.
+    /// Returns the boundary at which reading stopped.
     pub fn end(&self) -> usize {
         self.end
     }
 
-    /// Joins what is known of the stretch that follows, whose first keys belong to database `db`, once that is known.
+    /// Joins the facts of the following chunk, whose leading keys belong to database `db` if that is known.
     fn join(&mut self, next: ChunkFacts, db: Option<u64>, wanted: impl Fn(u64) -> bool) {
-        self.skimmed.extend(next.skimmed.into_iter().map(|skimmed| skimmed.in_database(db)));
+        self.deferred.extend(next.deferred.into_iter().map(|deferred| deferred.in_database(db)));
         match db.map(wanted) {
             Some(true) => self.tally.settled.merge(next.tally.leading),
             Some(false) => {}
@@ -80,21 +80,21 @@ impl ChunkFacts {
         (self.end, self.stopped, self.complete) = (next.end, next.stopped, next.complete);
     }
 
-    /// How the file ended, once these are the facts of all of it, its tally, and what of it was only skimmed.
-    pub fn into_ending(self, whole: &MappedFile) -> (FileEnding, FileTally, Vec<DeferredRange>) {
+    /// Splits the facts of a complete file into its ending, its tally and its deferred ranges.
+    pub fn into_ending(self, mapped: &MappedFile) -> (FileEnding, FileTally, Vec<DeferredRange>) {
         let mut ending = FileEnding {
             about: self.about,
-            bytes: (self.end - whole.mapped.start()) as u64,
+            bytes: (self.end - mapped.map.start()) as u64,
             stored_checksum: None,
             trailing: 0,
             strays: self.strays,
             stopped: self.stopped,
         };
         if self.complete {
-            let rest = whole.mapped.bytes.get(self.end..).unwrap_or_default();
+            let rest = mapped.map.bytes.get(self.end..).unwrap_or_default();
             let mut behind = Cursor::new(rest, self.end as u64);
-            match whole.header.has_checksum().then(|| behind.u64_le().within("checksum")) {
-                Some(Err(error)) => ending.stopped = Some(error.in_file(&whole.file.name)),
+            match mapped.header.has_checksum().then(|| behind.u64_le().within("checksum")) {
+                Some(Err(error)) => ending.stopped = Some(error.in_file(&mapped.file.name)),
                 sum => {
                     ending.stored_checksum = sum.and_then(Result::ok);
                     ending.bytes += behind.consumed() as u64;
@@ -102,14 +102,16 @@ impl ChunkFacts {
                 }
             }
         }
-        (ending, self.tally.settled, self.skimmed)
+        (ending, self.tally.settled, self.deferred)
     }
 }
 
-/// Reads a stretch that begins at byte `start`; the first of a file begins at its header. `go_on` is told each boundary that was
-/// come to, and what `part` holds in memory; it says how far to read from there, or `None` to stop.
+/// Reads a chunk that begins at byte `start`; the first chunk of a file begins at its header.
+///
+/// `go_on` is called at each boundary where a quantum ends, with the heap bytes that `part` holds. It returns how far to read
+/// from there, or `None` to stop.
 pub fn read<A: Schedule>(
-    whole: &MappedFile,
+    mapped: &MappedFile,
     start: usize,
     part: &mut FilePart<A>,
     reading: Reading<'_>,
@@ -117,21 +119,21 @@ pub fn read<A: Schedule>(
     empty: impl Fn() -> A,
     mut go_on: impl FnMut(usize, usize) -> Option<usize>,
 ) -> ChunkFacts {
-    let is_first = start == whole.mapped.start();
-    let bytes = whole.mapped.bytes.get(start..).unwrap_or_default();
+    let is_first = start == mapped.map.start();
+    let bytes = mapped.map.bytes.get(start..).unwrap_or_default();
     let mut cursor = Cursor::new(bytes, start as u64);
     if is_first {
-        // Read before: it is there.
+        // Its magic was checked when the file was opened.
         let _ = cursor.take(RdbHeader::LEN as u64);
     }
-    let state = ScanState { family: whole.header.family, db: is_first.then_some(FIRST_DATABASE) };
+    let state = ScanState { family: mapped.header.family, db: is_first.then_some(FIRST_DATABASE) };
     let mut scanner = Scanner::new(cursor, state);
-    let mut reader = Reader::new(&whole.file, reading);
+    let mut reader = Reader::new(&mapped.file, reading);
     let mut sum = reading.checksum.then(Crc64Digest::new);
     let mut facts = ChunkFacts {
         tally: PartTally::default(),
-        about: FileInfo::new(whole.header),
-        skimmed: Vec::new(),
+        about: FileInfo::new(mapped.header),
+        deferred: Vec::new(),
         strays: 0,
         end: start,
         stopped: None,
@@ -141,7 +143,7 @@ pub fn read<A: Schedule>(
     let mut summed = 0;
     let mut given_back = start;
     while let Some(until) = go_on(facts.end, part.heap_bytes()) {
-        // Summed up in front of reading: the bytes come into the processor's cache in order, and reading finds them there.
+        // The checksum runs first: it loads the bytes into the cache in order, where the parser then finds them.
         let before = sum.clone();
         if let Some(sum) = &mut sum {
             sum.update(bytes.get(summed..until - start).unwrap_or_default());
@@ -163,28 +165,28 @@ pub fn read<A: Schedule>(
             }
             Ok(ReadStop::Until | ReadStop::Enough) => reader.boundary(),
             Err(error) => {
-                facts.stopped = Some(error.in_file(&whole.file.name));
+                facts.stopped = Some(error.in_file(&mapped.file.name));
                 reader.boundary()
             }
         };
         progress.bytes((start + end - facts.end) as u64);
         facts.end = start + end;
         if defers {
-            second_pass::add(&mut facts.skimmed, whole, place, facts.end);
+            second_pass::add(&mut facts.deferred, mapped, place, facts.end);
         }
         if facts.are_last() {
-            // Not as far as was thought.
+            // The checksum covered more than was read: it starts again from the last boundary.
             sum = before;
             break;
         }
-        // What begins with the file counts, whatever comes of guesses.
+        // The chunk at the start of the file counts whatever becomes of guesses.
         part.exchange_hints(is_first);
         if part.wants_look_ahead() {
-            foresight.get_or_insert_with(|| LookAhead::new(whole, reading)).look(&scanner, part);
+            foresight.get_or_insert_with(|| LookAhead::new(mapped, reading)).look(&scanner, part);
         }
         summed = summed.max(until - start);
         let behind = (start + summed.min(end) - given_back) / limits::GIVEN_BACK * limits::GIVEN_BACK;
-        whole.mapped.bytes.give_back(given_back..given_back + behind);
+        mapped.map.bytes.give_back(given_back..given_back + behind);
         given_back += behind;
     }
     if let Some(mut sum) = sum {

@@ -9,16 +9,15 @@ use super::file::MappedFile;
 use crate::limits;
 use crate::rdb::boundary;
 
-/// How mapped files are divided among threads.
+/// Parameters for dividing mapped files among threads.
 #[derive(Debug, Clone, Copy)]
 pub struct Division {
-    /// How far readers go.
+    /// Step sizes of readers.
     pub steps: ReadSteps,
-    /// Looks in a range of a file's bytes for a place at which a record may begin; it may lie behind the range. What it says is
-    /// verified.
+    /// Searches a range of a file for a probable record boundary, which may lie past the range. The result is verified.
     pub find: fn(&MappedFile, Range<usize>) -> Option<usize>,
-    /// With as many readers no file is divided further. What they read may turn out not to count, and more of them than there are
-    /// processors would take those from the one that surely does.
+    /// Readers at a time, at most. Guesses may be discarded, so more readers than processors would slow down the one that
+    /// surely counts.
     pub readers: usize,
 }
 
@@ -26,7 +25,7 @@ impl Default for Division {
     fn default() -> Self {
         Division {
             steps: ReadSteps { quantum: limits::QUANTUM_BYTES, least: limits::LEAST_CHUNK },
-            find: |whole, range| boundary::find(&whole.mapped.bytes, whole.header.family, range.start, range.end),
+            find: |mapped, range| boundary::find(&mapped.map.bytes, mapped.header.family, range.start, range.end),
             readers: available_parallelism().map_or(1, NonZeroUsize::get),
         }
     }

@@ -1,5 +1,6 @@
-//! The batches of all input files as one sequence, a few files at a time, so that files that are decompressed on threads
-//! of their own keep several workers busy.
+//! The batches of all input files as one sequence.
+//!
+//! A few files are open at a time, so that files that are decompressed on threads of their own keep several workers busy.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -13,28 +14,28 @@ use crate::input::{Body, Container, Input, OpenOptions, Opened};
 use crate::rdb::batch::{Batch, Batches, FileEnding};
 use crate::rdb::file_info::FileInfo;
 
-/// An input whose preamble was read: all that has to be known before the first record.
+/// An input whose preamble was read: everything that must be known before the first record.
 #[derive(Debug)]
 pub struct PreparedInput {
     input: Input,
     options: OpenOptions,
-    /// Kept open where opening again is impossible (pipes) or keeping costs nothing (maps).
+    /// Kept open where reopening is impossible (pipes) or keeping costs nothing (maps).
     open: Option<Open>,
-    /// What stands in front of the first key.
+    /// Header and metadata before the first key.
     pub preamble: FileInfo,
-    /// Where the bytes come from.
+    /// The container around the snapshot.
     pub container: Container,
-    /// Bytes of the file, for progress.
+    /// Size of the file, for progress.
     pub size: Option<u64>,
-    /// What compresses the file.
+    /// Compression of the file.
     pub compression: Option<&'static str>,
 }
 
-/// A file that batches are being cut from.
+/// A file from which batches are being cut.
 #[derive(Debug)]
 struct Open {
     batches: Batches,
-    /// Bytes of the file that were read, where they are not those of the snapshot.
+    /// Bytes read from the file, where they differ from those of the snapshot.
     read: Option<Arc<AtomicU64>>,
     reported: u64,
 }
@@ -48,7 +49,7 @@ impl Open {
         Ok(Open { batches: Batches::open(opened.body)?, read, reported: 0 })
     }
 
-    /// Bytes of the file that were read since the last call.
+    /// Returns the bytes of the file read since the last call.
     fn advance(&mut self, batch: Option<&Batch>) -> u64 {
         let now = match (&self.read, batch) {
             (Some(read), _) => read.load(Ordering::Relaxed),
@@ -62,7 +63,7 @@ impl Open {
 }
 
 impl PreparedInput {
-    /// Opens the input and reads what stands in front of its first key.
+    /// Opens the input and reads what precedes its first key.
     pub fn new(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
         let name = input.name.clone();
         PreparedInput::open(input, options).map_err(|error| error.in_file(&name))
@@ -72,7 +73,7 @@ impl PreparedInput {
         let opened = input.open(options)?;
         let (container, size) = (opened.container, opened.size);
         let compression = opened.compression.map(|compression| compression.name());
-        // A decompressor that waits costs a thread and its buffers: with many shards they are better opened again.
+        // A waiting decompressor costs a thread and its buffers: with many shards reopening is cheaper.
         let keep = compression.is_none() || !input.is_reopenable();
         let mut open = Open::new(opened)?;
         let preamble = open.batches.preamble();
@@ -80,17 +81,17 @@ impl PreparedInput {
         Ok(PreparedInput { input, options: options.clone(), open, preamble, container, size, compression })
     }
 
-    /// As reports name it.
+    /// Returns the name that reports use.
     pub fn name(&self) -> &str {
         &self.input.name
     }
 
-    /// Bytes of commands in other files that follow the snapshot (multi-part append-only files).
+    /// Returns the bytes of commands in other files that follow the snapshot (multi-part append-only files).
     pub fn following_bytes(&self) -> Option<u64> {
         self.input.following_bytes
     }
 
-    /// The file's batches.
+    /// Returns the file's batches.
     pub fn into_batches(self) -> Result<Batches> {
         self.into_open().map(|open| open.batches)
     }
@@ -103,52 +104,52 @@ impl PreparedInput {
     }
 }
 
-/// A batch and the file that it is from.
+/// A batch and its file.
 #[derive(Debug)]
 pub struct FileBatch {
-    /// The batch.
+    /// The records.
     pub batch: Batch,
-    /// Its file.
+    /// The file they are from.
     pub file: Arc<InputFile>,
 }
 
-/// The batches of all files, in turns over the few files that are open at a time.
+/// The batches of all files, round-robin over those open at a time.
 pub struct Feed<'p> {
     waiting: VecDeque<(Arc<InputFile>, PreparedInput)>,
     active: VecDeque<(Arc<InputFile>, Open)>,
     at_once: usize,
     progress: &'p dyn Progress,
-    /// By position among the inputs, once a file has run out.
+    /// By position among the inputs, once a file is exhausted.
     endings: Vec<(usize, Result<FileEnding>)>,
 }
 
 impl<'p> Feed<'p> {
-    /// A feed over `files` that has `at_once` of them open; 1 keeps the order of files.
+    /// Creates a feed over `files` with `at_once` of them open; 1 keeps the order of files.
     pub fn new(files: Vec<(Arc<InputFile>, PreparedInput)>, at_once: usize, progress: &'p dyn Progress) -> Self {
         Feed { waiting: files.into(), active: VecDeque::new(), at_once: at_once.max(1), progress, endings: Vec::new() }
     }
 
-    /// How each file ended, by position among the inputs. Files that were not read to their end are missing.
+    /// Returns how each file ended, by position among the inputs. Files that were not read to their end are missing.
     pub fn into_endings(mut self) -> Vec<(usize, Result<FileEnding>)> {
         self.endings.sort_by_key(|(index, _)| *index);
         self.endings
     }
 
-    /// Takes the mapped files out that have not been begun: any thread can read them from any place.
+    /// Removes the mapped files that have not been begun: any thread can read them from any place.
     pub fn take_mapped(&mut self) -> Vec<MappedFile> {
-        let (mut wholes, mut others) = (Vec::new(), VecDeque::new());
+        let (mut files, mut others) = (Vec::new(), VecDeque::new());
         for (file, prepared) in mem::take(&mut self.waiting) {
             let batches = prepared.open.as_ref().map(|open| &open.batches);
             match batches.and_then(|batches| Some((batches.mapped()?, batches.header()))) {
-                Some((mapped, header)) => wholes.push(MappedFile { file, mapped, header }),
+                Some((map, header)) => files.push(MappedFile { file, map, header }),
                 None => others.push_back((file, prepared)),
             }
         }
         self.waiting = others;
-        wholes
+        files
     }
 
-    /// Tells how files ended that were taken out.
+    /// Records how files ended that were removed.
     pub fn ended(&mut self, endings: Vec<(usize, FileEnding)>) {
         self.endings.extend(endings.into_iter().map(|(index, ending)| (index, Ok(ending))));
     }
@@ -180,7 +181,7 @@ impl Iterator for Feed<'_> {
             match batch {
                 Some(batch) => {
                     let work = FileBatch { batch, file: Arc::clone(&file) };
-                    // In turns: the others decompress meanwhile.
+                    // Round-robin: the others decompress meanwhile.
                     self.active.push_back((file, open));
                     return Some(work);
                 }

@@ -7,28 +7,28 @@ use crate::input::Mapped;
 use crate::memory::Model;
 use crate::rdb::header::RdbHeader;
 
-/// What every worker needs to know of the file that its batch is from.
+/// An input file with its memory models.
 #[derive(Debug)]
 pub struct InputFile {
     /// Position among the inputs.
     pub index: usize,
-    /// As reports name it.
+    /// Name in reports.
     pub name: String,
-    /// Prices its values.
+    /// Memory model of its server.
     pub model: Arc<Model>,
-    /// Price them as well: what was asked about, made of the file's own model.
+    /// Models of the alternatives asked for, derived from the file's own.
     pub alternatives: Vec<Model>,
-    /// Prices collections just above a limit as if they were below it, where somebody asks.
+    /// Prices collections just above a compact-encoding limit as if they were below it, where a rule asks.
     pub raised: OnceLock<RaisedLimits>,
 }
 
 /// A mapped file whose header has been read.
 #[derive(Debug, Clone)]
 pub struct MappedFile {
-    /// Its models.
+    /// The file with its models.
     pub file: Arc<InputFile>,
-    /// Its bytes.
-    pub mapped: Mapped,
-    /// What its header says.
+    /// The bytes.
+    pub map: Mapped,
+    /// The header.
     pub header: RdbHeader,
 }

@@ -1,4 +1,4 @@
-//! What a worker has found so far.
+//! Everything that a worker has collected.
 
 use super::feed::FileBatch;
 use super::part::FilePart;
@@ -8,27 +8,27 @@ use super::schedule::Schedule;
 use super::second_pass::DeferredRange;
 use super::tally::{Tallies, merge_tallies};
 
-/// What the workers have found: the aggregates over all records, and a tally for each file.
+/// Aggregates over all records that a worker has read, and a tally for each file.
 #[derive(Debug)]
 pub struct Collected<A> {
-    /// Over all records.
+    /// Aggregates over all records.
     pub part: FilePart<A>,
-    /// By position among the inputs.
+    /// Tallies by position among the inputs.
     pub files: Tallies,
-    /// What was only skimmed.
-    pub skimmed: Vec<DeferredRange>,
+    /// Ranges whose slots were deferred to a second pass.
+    pub deferred: Vec<DeferredRange>,
 }
 
 impl<A: Schedule> Collected<A> {
-    /// Nothing yet.
+    /// Creates an empty collection.
     pub fn new(empty: A) -> Self {
-        Collected { part: FilePart::new(empty), files: Tallies::new(), skimmed: Vec::new() }
+        Collected { part: FilePart::new(empty), files: Tallies::new(), deferred: Vec::new() }
     }
 
     pub(super) fn merge(mut self, other: Self, wanted: impl Fn(u64) -> bool) -> Self {
         self.part = self.part.join(other.part, wanted);
         merge_tallies(&mut self.files, other.files);
-        self.skimmed.extend(other.skimmed);
+        self.deferred.extend(other.deferred);
         self
     }
 

@@ -1,9 +1,9 @@
-//! What workers have found that has outgrown their share of memory, put together; and who keeps it.
+//! Merges aggregates that exceeded their worker's share of memory.
 //!
-//! A worker that hands over what it has starts afresh, and if names repeat it makes the same places again. Where what it hands
-//! over was mostly known, that would go on to the end: so it takes all back, goes on with it, and whoever else outgrows its share
-//! pauses meanwhile. One worker with a large tree is faster than many that make theirs again and again, and there is no memory for
-//! as many large ones.
+//! A worker that hands over its aggregates starts afresh, and if names repeat it builds the same nodes again. Where most of
+//! what it hands over was already known, this would repeat until the end. So that worker takes everything back and goes on
+//! with it, and others that exceed their share wait meanwhile. One worker with a large tree is faster than many that rebuild
+//! theirs, and there is no memory for several large ones.
 
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,22 +11,22 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::found::Collected;
 use super::schedule::Schedule;
 
-/// All that was handed over.
+/// Everything that was handed over.
 #[derive(Debug)]
 pub struct HandOver<A> {
     state: Mutex<State<A>>,
-    /// Nobody keeps it any more.
+    /// Signals that no worker holds it any more.
     released: Condvar,
 }
 
 #[derive(Debug)]
 struct State<A> {
     all: Collected<A>,
-    /// A worker has taken it.
+    /// Whether a worker has taken it.
     kept: bool,
 }
 
-/// The right of a worker to have more than its share, as long as this lives.
+/// Lets a worker exceed its share while it lives.
 #[derive(Debug)]
 pub struct KeepGuard<'h, A>(&'h HandOver<A>);
 
@@ -44,17 +44,18 @@ impl<A> HandOver<A> {
 }
 
 impl<A: Schedule> HandOver<A> {
-    /// Nothing yet.
+    /// Creates an empty hand-over.
     pub fn new(empty: A) -> Self {
         HandOver { state: Mutex::new(State { all: Collected::new(empty), kept: false }), released: Condvar::new() }
     }
 
-    /// All, after all workers are done.
+    /// Returns everything, after all workers are done.
     pub fn into_all(self) -> Collected<A> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).all
     }
 
-    /// Takes what a worker has found, and leaves it nothing; or all, if it is to keep that. Waits as long as another one does.
+    /// Takes what a worker collected and leaves it nothing, or gives it everything with the right to keep that. Blocks while
+    /// another worker has that right.
     pub fn take(
         &self,
         found: &mut Collected<A>,
@@ -74,7 +75,7 @@ impl<A: Schedule> HandOver<A> {
             state.kept = true;
             return Some(KeepGuard(self));
         }
-        // What is known of all together, the one who starts afresh should know, too.
+        // The worker that starts afresh should have the hints that follow from everything.
         all.part.exchange_hints(true);
         found.part.exchange_hints(true);
         state.all = all;
@@ -94,7 +95,7 @@ mod tests {
     use crate::aggregate::Aggregate;
     use crate::record::Record;
 
-    /// Numbers, of a byte each.
+    /// A set of numbers, one byte each.
     #[derive(Debug, Default)]
     struct Numbers(BTreeSet<usize>);
 
@@ -116,7 +117,7 @@ mod tests {
         Collected { part: FilePart::new(Numbers(numbers.collect())), ..Collected::new(Numbers::default()) }
     }
 
-    /// What is left to a worker that has handed over what it found, and whether it keeps that.
+    /// Returns what is left to a worker that has handed over, and whether it keeps everything.
     fn take<'h>(all: &'h HandOver<Numbers>, numbers: Range<usize>) -> (usize, Option<KeepGuard<'h, Numbers>>) {
         let mut found = found(numbers);
         let keeping = all.take(&mut found, Numbers::default, |_| true);
@@ -131,7 +132,7 @@ mod tests {
         let (left, keeping) = take(&all, 2..14);
         assert!(left == 15 && keeping.is_some());
         drop(keeping);
-        // Those that were kept are handed over again in the end, or never.
+        // Kept aggregates are handed over again in the end, or never.
         assert!(matches!(take(&all, 2..14), (0, None)));
         assert_eq!(all.into_all().part.heap_bytes(), 12);
     }

@@ -1,9 +1,9 @@
-//! Looking ahead at names that hardly repeat.
+//! Look-ahead at key names that hardly repeat.
 //!
-//! Whether a set of names is so varied that patterns are kept under strict limits is known once so many of them were counted.
-//! Until then each has places of its own, to be made and soon thrown away: tens of megabytes and half a second in every worker. To
-//! count names takes a tenth of that. So a reader whose patterns become many reads on, shows no more than names, and comes
-//! back. What it has seen is what follows in the file: it counts if the stretch does.
+//! The tree of patterns turns strict once it has counted too many distinct names. Until then each name has nodes of its own,
+//! which are built and soon thrown away: tens of megabytes and half a second in every worker. Counting names alone takes a
+//! tenth of that. So a reader whose tree grows quickly reads on, passes on names only, and comes back. The names that it has
+//! seen follow in the file, so they count if the chunk does.
 
 use super::file::MappedFile;
 use super::part::FilePart;
@@ -14,27 +14,27 @@ use crate::limits;
 use crate::rdb::scan::Scanner;
 use crate::record::Record;
 
-/// Fewer new names than one of so many keys, or in so many bytes, and looking ahead takes as long as it saves.
+/// With less than one new name per 8 keys, or per 4 KiB, look-ahead takes as long as it saves.
 const KEYS_FOR_ONE: usize = 8;
 const BYTES_FOR_ONE: usize = 4 << 10;
 
-/// How far a reader of mapped bytes has looked ahead.
+/// Look-ahead of a reader of mapped bytes.
 #[derive(Debug)]
 pub struct LookAhead<'a> {
     reader: Reader<'a>,
-    /// Where it stopped.
+    /// Where the look-ahead stopped.
     ahead: Option<Scanner<'a>>,
-    /// It came to the end, or to damage: nothing that could be read behind that counts.
+    /// Whether it reached the end, or damage: nothing after that counts.
     saw_all: bool,
 }
 
 impl<'a> LookAhead<'a> {
-    /// Nothing was looked at.
-    pub fn new(whole: &'a MappedFile, reading: Reading<'a>) -> Self {
-        LookAhead { reader: Reader::new(&whole.file, reading), ahead: None, saw_all: false }
+    /// Creates a look-ahead that has seen nothing.
+    pub fn new(mapped: &'a MappedFile, reading: Reading<'a>) -> Self {
+        LookAhead { reader: Reader::new(&mapped.file, reading), ahead: None, saw_all: false }
     }
 
-    /// Shows names that are still to come to `part`, whose reader stands at `here`, as long as that helps it.
+    /// Passes names after `here`, where the reader stands, to `part` as long as that helps it.
     #[cold]
     pub fn look<A: Schedule>(&mut self, here: &Scanner<'a>, part: &mut FilePart<A>) {
         let behind = |ahead: &Scanner<'_>| ahead.cursor().consumed() > here.cursor().consumed();

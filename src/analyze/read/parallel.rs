@@ -1,6 +1,4 @@
-//! The drivers: all records on many threads, or one after the other.
-//!
-//! What the workers do is in `workers.rs`.
+//! Drivers: all records on many threads, or one after the other.
 
 use rayon::prelude::*;
 
@@ -37,7 +35,7 @@ where
     handed_over.merge(rest, wanted)
 }
 
-/// Reads records one after the other, in file order, and shows them to `see`; `limit` ends it after so many.
+/// Reads records in file order and passes them to `see`, at most `limit` of them.
 pub fn read_in_order(
     feed: &mut Feed<'_>,
     reading: Reading<'_>,
@@ -61,7 +59,7 @@ pub fn read_in_order(
     files
 }
 
-/// The threads that a run works on.
+/// Creates the thread pool of a run; 0 takes one thread per processor.
 pub(crate) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -7,26 +7,26 @@ use super::reader::KnownDatabase;
 use super::schedule::Schedule;
 use crate::record::Record;
 
-/// The aggregates of a part of a file, or of many parts.
+/// Aggregates of a part of a file, or of many parts.
 #[derive(Debug, Clone)]
 pub struct FilePart<A> {
-    /// Keys whose database is not known yet; they were observed with the provisional number 0.
+    /// Keys whose database is not known yet, observed with the provisional number 0.
     leading: Option<Box<A>>,
-    /// Everything else.
+    /// All other keys.
     settled: A,
     /// Rarely needed work is deferred at present.
     defers: bool,
-    /// The database in force where the part ends, if the part itself tells.
+    /// The database in force at the end, if the part itself switches to one.
     db_at_end: Option<u64>,
 }
 
 impl<A: Schedule> FilePart<A> {
-    /// A part without keys.
+    /// Creates a part without keys.
     pub fn new(empty: A) -> Self {
         FilePart { leading: None, settled: empty, defers: false, db_at_end: None }
     }
 
-    /// Takes a key into account; `empty` makes aggregates for keys whose database is not known.
+    /// Observes a key; `empty` makes aggregates for keys whose database is not known.
     #[inline]
     pub fn take(&mut self, record: &Record<'_>, known: KnownDatabase, empty: impl FnOnce() -> A) {
         match known {
@@ -43,18 +43,18 @@ impl<A: Schedule> FilePart<A> {
         }
     }
 
-    /// Takes a key of a known database into account.
+    /// Observes a key of a known database.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>) {
         self.settled.observe(record);
     }
 
-    /// Says which database was in force where the part ended.
+    /// Sets the database in force at the end of the part.
     pub fn ends_in(&mut self, db: Option<u64>) {
         self.db_at_end = db.or(self.db_at_end);
     }
 
-    /// The database in force where the part ends, if it tells.
+    /// Returns the database in force at the end of the part, if known.
     pub fn ends_in_database(&self) -> Option<u64> {
         self.db_at_end
     }
@@ -94,12 +94,12 @@ impl<A: Schedule> FilePart<A> {
         self.defers
     }
 
-    /// About how many bytes of memory the aggregates have grown to.
+    /// Estimates the heap bytes of the aggregates.
     pub fn heap_bytes(&self) -> usize {
         self.settled.heap_bytes() + self.leading.as_ref().map_or(0, |leading| leading.heap_bytes())
     }
 
-    /// Joins the part that follows in the file. `wanted` says whether keys of a database count at all.
+    /// Joins the part that follows in the file. `wanted` tells whether keys of a database count at all.
     #[must_use]
     pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
         if let Some(mut leading) = next.leading {
@@ -114,7 +114,7 @@ impl<A: Schedule> FilePart<A> {
             }
         }
         let mut settled = next.settled;
-        // Either way is the same: what is small is added to what is large.
+        // Merging commutes, so the small one is added to the large one.
         if settled.heap_bytes() > self.settled.heap_bytes() {
             std::mem::swap(&mut self.settled, &mut settled);
         }
@@ -123,7 +123,7 @@ impl<A: Schedule> FilePart<A> {
         self
     }
 
-    /// The aggregates of the whole file, which begins in database `first`.
+    /// Returns the aggregates of the whole file, which begins in database `first`.
     pub fn finish(self, first: u64, empty: impl FnOnce() -> A, wanted: impl Fn(u64) -> bool) -> A {
         let start = FilePart { db_at_end: Some(first), ..FilePart::new(empty()) };
         start.join(self, wanted).settled

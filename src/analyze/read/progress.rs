@@ -1,32 +1,32 @@
-//! How far a run has come, for whoever shows it.
+//! Progress of a run.
 
 use super::chunk_list::DivisionCounts;
 
-/// Is told how far a run has come. Called from several threads, a few times a second at most per file.
+/// Receives the progress of a run. Called from several threads, a few times a second at most per file.
 pub trait Progress: Sync {
-    /// The inputs have so many bytes in all, as far as is known before they are read.
+    /// Announces the total size of the inputs, as far as it is known beforehand.
     fn expect(&self, bytes: u64) {
         let _ = bytes;
     }
-    /// So many more bytes of the inputs were read.
+    /// Adds bytes read from the inputs.
     fn bytes(&self, bytes: u64) {
         let _ = bytes;
     }
-    /// So many more keys were read.
+    /// Adds keys read.
     fn keys(&self, keys: u64) {
         let _ = keys;
     }
-    /// So many bytes are read again, for what is seldom asked for.
+    /// Announces bytes that a second pass will read.
     fn read_again(&self, bytes: u64) {
         let _ = bytes;
     }
-    /// A large file has been read, by as many readers as this tells.
+    /// Reports how a large file was divided.
     fn divided(&self, counts: DivisionCounts) {
         let _ = counts;
     }
 }
 
-/// Nobody is watching.
+/// Ignores all progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 

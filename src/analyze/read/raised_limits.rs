@@ -1,5 +1,6 @@
-//! What collections just above a limit of their compact form would take below it: a model with higher limits walks their
-//! values a second time. It is asked about few keys, and only when a rule wants to know.
+//! Prices collections just above a compact-encoding limit as if the limit were higher.
+//!
+//! A model with raised limits walks their values a second time. This concerns few keys, and happens only when a rule asks.
 
 use crate::memory::{Meter, Model, ServerConfig};
 use crate::rdb::cursor::Cursor;
@@ -7,21 +8,21 @@ use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::walk;
 use crate::record::{Compact, Encoding, Kind, Record};
 
-/// A model with higher limits.
+/// A memory model with raised compact-encoding limits.
 #[derive(Debug)]
 pub struct RaisedLimits {
     model: Model,
-    /// The limits as they are: what is within them has elements too long for any number of them.
+    /// The limits in force: what is within them has elements too long for any limit.
     own: ServerConfig,
 }
 
 impl RaisedLimits {
-    /// The same model with limits that are `factor` times as high.
+    /// Derives a model whose limits are `factor` times as high.
     pub fn new(model: &Model, factor: u64) -> Self {
         RaisedLimits { model: model.raised(factor), own: model.config().clone() }
     }
 
-    /// Whether the collection is beyond its compact form and might be within the higher limits.
+    /// Returns whether the collection is above the limits in force and may be within the raised ones.
     #[inline]
     pub fn concerns(&self, record: &Record<'_>) -> bool {
         matches!(record.encoding, Encoding::Hashtable | Encoding::Skiplist)
@@ -36,8 +37,9 @@ impl RaisedLimits {
         limits(self.model.config(), kind).into_iter().max().unwrap_or(0)
     }
 
-    /// What the collection would be within the higher limits; `None` if they do not help. `value` are its bytes in the
-    /// file, which have been walked before.
+    /// Returns the compact form of the collection under the raised limits; `None` if they do not help.
+    ///
+    /// `value` are its bytes in the file, which were walked successfully before.
     pub fn compact(&self, record: &Record<'_>, value_type: ValueType, value: &[u8]) -> Option<Compact> {
         let mut meter = Meter::new(&self.model);
         meter.begin_key(record.key.len() as u64, record.expires_at.is_some());
@@ -48,7 +50,7 @@ impl RaisedLimits {
     }
 }
 
-/// The limits on the elements of a type's compact forms.
+/// Returns the limits on the number of elements in a type's compact encodings.
 fn limits(config: &ServerConfig, kind: Kind) -> [u64; 2] {
     match kind {
         Kind::Hash => [config.hash_max_entries(); 2],
@@ -75,7 +77,7 @@ mod tests {
         assert_eq!([512, 513, 1024, 1025].map(hash), [false, true, true, false]);
         let zset = |length| concerns(Kind::Zset, Encoding::Skiplist, length);
         assert_eq!([128, 129, 256, 257].map(zset), [false, true, true, false]);
-        // Of words 128 are compact, of numbers 512.
+        // 128 for strings, 512 for integers.
         let set = |length| concerns(Kind::Set, Encoding::Hashtable, length);
         assert_eq!([128, 129, 1024, 1025].map(set), [false, true, true, false]);
         assert!(!concerns(Kind::Hash, Encoding::Listpack, 600));

@@ -11,21 +11,20 @@ use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::record::{Record, ValueFacts};
 use crate::units::{Bytes, Millis};
 
-/// How records are read.
+/// Options for reading records.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading<'p> {
     /// Which keys count.
     pub selection: &'p Selection,
-    /// What expiries are held against.
+    /// The time that expiries are compared with.
     pub reference: Option<Millis>,
-    /// Whether bytes are summed up.
+    /// Whether checksums are computed.
     pub checksum: bool,
 }
 
-/// Reads the records of a batch and shows the selected ones to `see`, until it says stop.
+/// Reads the records of a batch and passes the selected ones to `see` until it stops.
 ///
-/// The scan that cut the batch came through all of it, so broken framing would be a fault of this program; it is reported
-/// like damage.
+/// The batch was cut at record boundaries, so broken framing would be a bug here; it is reported like damage.
 pub fn read_batch(
     batch: &Batch,
     file: &InputFile,
@@ -53,45 +52,46 @@ pub fn read_batch(
     BatchEnd { more, db: scanner.state().db }
 }
 
-/// Reads the records of a file: its models, and what they write into.
+/// Reads the records of a file; holds the meters and buffers that are reused for all of them.
 #[derive(Debug)]
 pub struct Reader<'f> {
     file: &'f InputFile,
     reading: Reading<'f>,
-    /// All keys count.
+    /// Whether all keys count.
     everything: bool,
     meters: Meters<'f>,
     scratch: Vec<u8>,
     boundary: usize,
 }
 
-/// Where reading came to a halt.
+/// Where a reader stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadStop {
     /// At the first boundary that was wanted.
     Until,
-    /// Behind the last opcode.
+    /// After the last opcode.
     End,
-    /// At a record that was the last wanted.
+    /// At the last record that was wanted.
     Enough,
 }
 
 impl<'f> Reader<'f> {
-    /// Reads nothing yet.
+    /// Creates a reader for a file.
     pub fn new(file: &'f InputFile, reading: Reading<'f>) -> Self {
         let everything = reading.selection.is_everything();
         let meters = Meters::new(&file.model, &file.alternatives);
         Reader { file, reading, everything, meters, scratch: Vec::new(), boundary: 0 }
     }
 
-    /// The last boundary that was come to, as a position in the scanned bytes.
+    /// Returns the offset of the last record boundary in the scanned bytes.
     pub fn boundary(&self) -> usize {
         self.boundary
     }
 
-    /// From a boundary, reads to the first one at or behind position `until` of the scanned bytes. Shows selected records to `see` and what
-    /// stands between records to `between`. Fails where the framing is broken: then nobody can tell where the next
-    /// record begins, and the broken one was neither counted nor shown.
+    /// Reads from a boundary to the first one at or after position `until` of the scanned bytes.
+    ///
+    /// Passes selected records to `see` and the items between records to `between`. Fails where the framing is broken: the
+    /// next record cannot be found then, and the broken one is neither counted nor shown.
     pub fn read_until(
         &mut self,
         scanner: &mut Scanner<'_>,
@@ -124,7 +124,7 @@ impl<'f> Reader<'f> {
         Ok(ReadStop::Until)
     }
 
-    /// The same as [`Reader::record`] for what is seldom.
+    /// Out-of-line copy of [`Reader::record`] for keys with metadata, to keep the hot loop small.
     #[inline(never)]
     fn other_record<'a>(
         &mut self,
@@ -155,7 +155,7 @@ impl<'f> Reader<'f> {
             }
         };
         let kind = entry.value_type.kind();
-        // A database that is not known yet is asked about when it is.
+        // Whether an unknown database is wanted is asked once it is known.
         let selection = reading.selection;
         let db = entry.db.unwrap_or_default();
         let wanted = || {
@@ -200,7 +200,7 @@ impl<'f> Reader<'f> {
                     freq: entry.freq,
                     fields_with_ttl: measured.fields_with_ttl,
                     stream: measured.stream.as_ref(),
-                    // One by one: as a whole they would be read before they have been written.
+                    // Field by field: a struct copy would stall on loads of bytes just stored.
                     value: ValueFacts {
                         json_object: measured.text.json_object,
                         compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
@@ -221,28 +221,28 @@ impl<'f> Reader<'f> {
     }
 }
 
-/// Where a worker left a batch.
+/// State at the end of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchEnd {
     /// Whether more records are wanted.
     pub more: Continue,
-    /// The database in force there, if it is known.
+    /// The database in force there, if known.
     pub db: Option<u64>,
 }
 
 /// Whether more records are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continue {
-    /// Yes.
+    /// More are wanted.
     Yes,
-    /// No, this was the last.
+    /// This was the last.
     No,
 }
 
-/// Whether a record's database number is the real one or the provisional 0.
+/// Whether a record's database number is real or the provisional 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownDatabase {
-    /// The real one.
+    /// Real.
     Yes,
     /// Provisional, until the part before is joined.
     No,

@@ -1,8 +1,8 @@
-//! What was only skimmed when a mapped file was read, and is read again if what was left out is asked for after all.
+//! Second pass over mapped ranges, for work that the first pass deferred.
 //!
-//! Which slot a key belongs to takes a sixth of a whole run, and of most dumps nobody asks: those of no cluster whose
-//! names have no hash tags. So readers leave slots out until a tag is seen. One tag makes them part of the report, and of what
-//! was read before it, a second reading adds them.
+//! Computing slots takes a sixth of a run, and most dumps need none: those of no cluster whose names have no hash tags. So
+//! readers defer slots until a tag is seen. The first tag makes slots part of the report, and the ranges read before it are
+//! read again.
 
 use rayon::prelude::*;
 
@@ -14,42 +14,42 @@ use crate::rdb::cursor::Cursor;
 use crate::rdb::scan::{ScanState, Scanner};
 use crate::record::Record;
 
-/// Where keys begin.
+/// A record boundary.
 #[derive(Debug, Clone, Copy)]
 pub struct Boundary {
-    /// A boundary of the file.
+    /// Its offset in the file.
     pub at: usize,
-    /// The database in force there, if it is known.
+    /// The database in force there, if known.
     pub db: Option<u64>,
 }
 
-/// Records that were only skimmed: of a file, from a place to the boundary `end`.
+/// Records of a file, from `start` to the boundary `end`, whose slots were deferred.
 #[derive(Debug, Clone)]
 pub struct DeferredRange {
-    whole: MappedFile,
+    mapped: MappedFile,
     start: Boundary,
     end: usize,
 }
 
 impl DeferredRange {
-    /// The same, when the database in front of these and other records has become known.
+    /// Sets the database in force at the start, if it was unknown.
     #[must_use]
     pub fn in_database(mut self, db: Option<u64>) -> DeferredRange {
         self.start.db = self.start.db.or(db);
         self
     }
 
-    /// Its bytes in the file.
+    /// Returns its length in the file.
     pub fn bytes(&self) -> u64 {
         (self.end - self.start.at) as u64
     }
 
-    /// Shows the selected records to `see`. They were read before: what is broken was told.
+    /// Passes the selected records to `see`. Damage was reported by the first pass.
     fn read(&self, reading: Reading<'_>, mut see: impl FnMut(&Record<'_>)) {
-        let bytes = self.whole.mapped.bytes.get(self.start.at..self.end).unwrap_or_default();
-        let state = ScanState { family: self.whole.header.family, db: self.start.db };
+        let bytes = self.mapped.map.bytes.get(self.start.at..self.end).unwrap_or_default();
+        let state = ScanState { family: self.mapped.header.family, db: self.start.db };
         let mut scanner = Scanner::new(Cursor::new(bytes, self.start.at as u64), state);
-        let mut reader = Reader::new(&self.whole.file, reading);
+        let mut reader = Reader::new(&self.mapped.file, reading);
         let see = |record: &Record<'_>, _| {
             see(record);
             Continue::Yes
@@ -58,24 +58,24 @@ impl DeferredRange {
     }
 }
 
-/// Adds records to those skimmed so far. What follows each other is one piece, up to a size that is worth a thread's while.
-pub fn add(all: &mut Vec<DeferredRange>, whole: &MappedFile, start: Boundary, end: usize) {
+/// Adds a range. Adjacent ranges are merged, up to a size that is worth dividing among threads.
+pub fn add(all: &mut Vec<DeferredRange>, mapped: &MappedFile, start: Boundary, end: usize) {
     match all.last_mut() {
         Some(last) if last.end == start.at && last.bytes() < limits::DEFERRED_BYTES => last.end = end,
-        _ if start.at < end => all.push(DeferredRange { whole: whole.clone(), start, end }),
+        _ if start.at < end => all.push(DeferredRange { mapped: mapped.clone(), start, end }),
         _ => {}
     }
 }
 
-/// Reads records again, on all threads of the current pool. Each shows what it reads to `see` and collects into a sum of its own.
+/// Reads ranges again on all threads of the current pool; `see` adds each record to a sum of its thread.
 pub fn read_again<S: Send>(
-    skimmed: &[DeferredRange],
+    deferred: &[DeferredRange],
     reading: Reading<'_>,
     empty: impl Fn() -> S + Sync + Send,
     see: impl Fn(&mut S, &Record<'_>) + Sync + Send,
 ) -> impl ParallelIterator<Item = S> {
-    skimmed.par_iter().fold(empty, move |mut sum, skimmed| {
-        skimmed.read(reading, |record| see(&mut sum, record));
+    deferred.par_iter().fold(empty, move |mut sum, deferred| {
+        deferred.read(reading, |record| see(&mut sum, record));
         sum
     })
 }

@@ -1,4 +1,4 @@
-//! The inputs of a run, opened and looked at: all that has to be known before the first record is read.
+//! Opens the inputs of a run: everything that must be known before the first record is read.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -15,51 +15,51 @@ use crate::memory::{Model, Server};
 use crate::rdb::file_info::FileInfo;
 use crate::units::Millis;
 
-/// One snapshot, in one file or many.
+/// A snapshot in one file or many.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The inputs that could be opened.
     files: Vec<(Arc<InputFile>, PreparedInput)>,
-    /// What was known of every input before reading, by position.
+    /// Facts about every input before reading, by position.
     pub facts: Vec<FileFacts>,
-    /// What expiries are held against.
+    /// The time that expiries are compared with.
     pub reference: Option<Millis>,
 }
 
-/// What is known of an input before its records are read.
+/// Facts about an input before its records are read.
 #[derive(Debug)]
 pub struct FileFacts {
-    /// As reports name it.
+    /// Name in reports.
     pub name: String,
-    /// What was found when it was opened, or why it could not be.
+    /// Details, or why the input could not be opened.
     pub opened: Result<OpenedFacts>,
 }
 
-/// What was found when an input was opened.
+/// Details of an opened input.
 #[derive(Debug)]
 pub struct OpenedFacts {
-    /// What the snapshot is wrapped in.
+    /// Container around the snapshot.
     pub container: Container,
-    /// What compresses it.
+    /// Compression of the file.
     pub compression: Option<&'static str>,
     /// Bytes of commands in other files that follow it.
     pub following_bytes: Option<u64>,
-    /// The base of a multi-part append-only file.
+    /// Whether it is the base of a multi-part append-only file.
     pub multi_part: bool,
-    /// What stands in front of the first key.
+    /// Header and metadata before the first key.
     pub preamble: FileInfo,
-    /// Who wrote it.
+    /// The server that wrote it.
     pub writer: Server,
-    /// Whose memory its figures are.
+    /// Name of the memory model used.
     pub model: String,
-    /// What the model cannot know.
+    /// Limitations of that model.
     pub caveats: Vec<String>,
-    /// As the workers see it, with its models.
+    /// The file with its models, as the workers see it.
     pub file: Arc<InputFile>,
 }
 
 impl Snapshot {
-    /// Opens what `inputs` name: paths, globs, directories, `-`. Fails when none of them can be opened.
+    /// Opens the inputs: paths, globs, directories, `-`. Fails when none of them can be opened.
     pub fn open<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
         let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
         if snapshot.files.is_empty() {
@@ -69,7 +69,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// The same, but fails only when none of the inputs is there: what is no snapshot is told in the facts.
+    /// Like [`Snapshot::open`], but fails only when no input exists: a file that is no snapshot is recorded in the facts.
     pub fn open_any<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
         let (inputs, missing) = resolve(inputs)?;
         let (mut files, mut facts) = (Vec::new(), Vec::new());
@@ -77,7 +77,7 @@ impl Snapshot {
             let (name, multi_part) = (input.name.clone(), input.multi_part);
             let opened = PreparedInput::new(input, &plan.open).map(|prepared| {
                 let writer = writer(&prepared.preamble);
-                // Keys grouped by slot say that the dump is of a cluster's node.
+                // Keys are grouped by slot in dumps of cluster nodes.
                 let config =
                     if prepared.preamble.by_slot { plan.config.of_cluster_node() } else { plan.config.clone() };
                 let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
@@ -108,40 +108,41 @@ impl Snapshot {
         Ok(Snapshot { files, facts, reference })
     }
 
-    /// Asks for what collections just above a limit of their compact form would take if the limits were `factor` times as
-    /// high. To be called before [`Snapshot::feed`].
+    /// Prices collections just above a compact-encoding limit as if the limits were `factor` times as high, too.
+    ///
+    /// To be called before [`Snapshot::feed`].
     pub fn raise_limits(&self, factor: u64) {
         for (file, _) in &self.files {
             file.raised.get_or_init(|| RaisedLimits::new(&file.model, factor));
         }
     }
 
-    /// The server that the first file is priced for.
+    /// Returns the memory model of the first file.
     pub fn model(&self) -> Option<Arc<Model>> {
         self.files.first().map(|(file, _)| Arc::clone(&file.model))
     }
 
-    /// True when the snapshot is in several files.
+    /// Returns true when the snapshot is in several files.
     pub fn is_sharded(&self) -> bool {
         self.facts.len() > 1
     }
 
-    /// The inputs that could be opened, until they are fed.
+    /// Returns the inputs that could be opened, until they are fed.
     pub fn files(&self) -> Vec<Arc<InputFile>> {
         self.files.iter().map(|(file, _)| Arc::clone(file)).collect()
     }
 
-    /// The files' batches as one sequence, `at_once` files at a time. May be called once.
+    /// Returns the files' batches as one sequence, with `at_once` files open at a time. May be called once.
     pub fn feed<'p>(&mut self, at_once: usize, progress: &'p dyn Progress) -> Feed<'p> {
         Feed::new(std::mem::take(&mut self.files), at_once, progress)
     }
 
-    /// How its records are read.
+    /// Returns the options for reading its records.
     pub fn reading<'p>(&self, plan: &'p ReadPlan) -> Reading<'p> {
         Reading {
             selection: &plan.selection,
             reference: self.reference,
-            // Without the rest of the file there is nothing to hold a checksum against.
+            // The checksum covers the whole file.
             checksum: plan.checksum && plan.limit.is_none(),
         }
     }
@@ -164,13 +165,15 @@ fn resolve<P: AsRef<Path>>(arguments: &[P]) -> Result<(Vec<Input>, Vec<FileFacts
     Ok((input::resolve(&there)?, missing))
 }
 
-/// The last moment of a second. `ctime` counts whole seconds and the snapshot is taken somewhere within: a key that is due
-/// in that second was due when the dump was written rather than afterwards.
+/// Returns the last millisecond of a second.
+///
+/// `ctime` counts whole seconds and the snapshot is taken somewhere within: a key that is due in that second counts as
+/// expired when the dump was written.
 fn end_of_second(seconds: i64) -> Millis {
     Millis(seconds.saturating_mul(1000).saturating_add(999))
 }
 
-/// Who wrote a file.
+/// Detects the server that wrote a file.
 fn writer(about: &FileInfo) -> Server {
     Server::detect(&about.header, about.field("redis-ver"), about.field("valkey-ver"))
 }

@@ -1,4 +1,4 @@
-//! DivisionCounts of keys, damage and checksums of a file, besides its records.
+//! Counts of keys, damage and checksums of a file, besides its records.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
 use crate::units::Bytes;
 
-/// What was learnt of a file besides its records; merging in any order gives the same.
+/// Keys, damage and checksums of a file. Merging commutes.
 #[derive(Debug, Default)]
 pub struct FileTally {
     /// Keys read, selected or not.
@@ -19,14 +19,14 @@ pub struct FileTally {
     pub memory: Bytes,
     /// Keys whose value is damaged inside intact framing.
     pub damaged: u64,
-    /// The first of them by offset.
+    /// The first errors by offset.
     pub errors: Vec<Error>,
-    /// Checksums of its parts: where each begins, its checksum, its bytes.
+    /// Checksums of its parts: start, checksum, length.
     pub checksums: Vec<(u64, u64, u64)>,
 }
 
 impl FileTally {
-    /// Takes a damaged key into account.
+    /// Adds a damaged key.
     pub fn damage(&mut self, error: Error) {
         self.damaged += 1;
         self.errors.push(error);
@@ -40,7 +40,7 @@ impl FileTally {
         }
     }
 
-    /// Takes another tally of the same file into account.
+    /// Adds another tally of the same file.
     pub fn merge(&mut self, other: FileTally) {
         self.keys += other.keys;
         self.selected += other.selected;
@@ -52,31 +52,31 @@ impl FileTally {
         self.checksums.extend(other.checksums);
     }
 
-    /// Sums up the bytes of one batch.
+    /// Adds the checksum of a batch.
     pub fn add_checksum(&mut self, batch: &Batch) {
         self.checksums.push((batch.base, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
     }
 
-    /// The checksum over all parts, joined in file order.
+    /// Returns the checksum over all parts, joined in file order.
     pub fn checksum(&mut self) -> u64 {
         self.checksums.sort_unstable();
         self.checksums.iter().fold(0, |sum, &(_, next, len)| crc64::combine(sum, next, len))
     }
 }
 
-/// What was learnt of a part of a file, whose first keys may be of a database that is not known yet.
+/// Tally of a part of a file whose first database may be unknown.
 #[derive(Debug, Default)]
 pub struct PartTally {
-    /// What counts in any case.
+    /// Keys of known databases.
     pub settled: FileTally,
-    /// What counts if that database is wanted.
+    /// Keys before the first database switch.
     pub leading: FileTally,
 }
 
 /// A tally for each file, by position among the inputs.
 pub type Tallies = BTreeMap<usize, FileTally>;
 
-/// Takes other tallies into account.
+/// Merges tallies file by file.
 pub fn merge_tallies(into: &mut Tallies, other: Tallies) {
     other.into_iter().for_each(|(file, tally)| into.entry(file).or_default().merge(tally));
 }

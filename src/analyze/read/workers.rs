@@ -1,14 +1,13 @@
-//! What the workers of a run share, and what each of them does.
+//! Shared state of the workers of a run, and the loop that each of them runs.
 //!
-//! A mapped file is read in stretches ([`line`](super::chunk_list)): a worker that finds nothing else to do divides the longest at a
-//! place where a record probably begins, and reads the second half at once, as long as there is a processor for it. A small file
-//! is read whole. What is not mapped comes as batches of a feed, which one worker at a time cuts off. One worker alone runs the
-//! same code, and guesses nothing.
+//! A mapped file is read in chunks ([`chunk_list`](super::chunk_list)): an idle worker guesses a record boundary in the longest
+//! chunk and reads its second half at once, as long as a processor is free. A small file is read by one worker. Other inputs
+//! come as batches of a feed, which one worker at a time cuts off. A single worker runs the same code and never guesses.
 //!
-//! Locks are taken between quanta and batches only. A worker whose own aggregates have outgrown its share of
-//! [`limits::AGGREGATE_BYTES`] hands them over ([`handover`](super::hand_over)), which by the aggregates' laws changes nothing but
-//! the memory. Those of a stretch cannot be handed over before it is known to count; when all of them together outgrow
-//! [`limits::CHUNKS_BYTES`], files are divided no more, and the last stretches are given back.
+//! Locks are taken between quanta and batches only. A worker whose aggregates exceed its share of
+//! [`limits::AGGREGATE_BYTES`] hands them over ([`hand_over`](super::hand_over)). Those of a chunk cannot be handed over before
+//! the chunk is confirmed; when all of them together exceed [`limits::CHUNKS_BYTES`], files are no longer divided, and the
+//! last chunks are discarded.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -28,14 +27,14 @@ use super::schedule::Schedule;
 use crate::limits;
 use crate::rdb::batch::FileEnding;
 
-/// All workers of a run, and what they share.
+/// The workers of a run, and the state they share.
 pub(super) struct Workers<'c, 'f, A, F> {
-    board: Mutex<FileQueue<A>>,
-    /// There may be something to do for a worker that waits, or nothing any more.
+    queue: Mutex<FileQueue<A>>,
+    /// Signals waiting workers that there may be work, or that there is none left.
     changed: Condvar,
-    /// Batches of what is not mapped.
+    /// Batches of inputs that are not mapped.
     feed: Mutex<&'c mut Feed<'f>>,
-    /// Aggregates that had outgrown their worker's share.
+    /// Aggregates that exceeded their worker's share.
     handed_over: HandOver<A>,
     division: Division,
     reading: Reading<'c>,
@@ -43,25 +42,25 @@ pub(super) struct Workers<'c, 'f, A, F> {
     empty: &'c F,
 }
 
-/// The mapped files.
+/// The mapped files of a run.
 struct FileQueue<A> {
     waiting: VecDeque<MappedFile>,
-    lines: Vec<FileInProgress<A>>,
+    files: Vec<FileInProgress<A>>,
     /// By position among the inputs.
     endings: Vec<(usize, FileEnding)>,
-    /// Workers that wait for something to do.
+    /// Workers waiting for work.
     idle: usize,
-    /// Workers that read a stretch, or look for a place where one may begin.
+    /// Workers reading a chunk or searching for a boundary.
     busy: usize,
 }
 
 /// A file that is being read.
 struct FileInProgress<A> {
-    whole: MappedFile,
-    line: ChunkList<ChunkResult<A>>,
+    mapped: MappedFile,
+    chunks: ChunkList<ChunkResult<A>>,
 }
 
-/// Something for a worker to do.
+/// A unit of work.
 enum Task {
     Small(MappedFile),
     Chunk(MappedFile, ChunkClaim),
@@ -69,27 +68,27 @@ enum Task {
 }
 
 impl<A> FileQueue<A> {
-    fn line(&mut self, whole: &MappedFile) -> Option<&mut ChunkList<ChunkResult<A>>> {
-        let index = whole.file.index;
-        self.lines.iter_mut().find(|line| line.whole.file.index == index).map(|line| &mut line.line)
+    fn chunks(&mut self, mapped: &MappedFile) -> Option<&mut ChunkList<ChunkResult<A>>> {
+        let index = mapped.file.index;
+        self.files.iter_mut().find(|file| file.mapped.file.index == index).map(|file| &mut file.chunks)
     }
 
-    /// The longest stretch of all, as far as there is memory for one more reader.
+    /// Divides the longest chunk of all files, if there is memory for one more reader.
     fn divide(&mut self) -> Option<(MappedFile, BoundarySearch)> {
         if self.held() > limits::CHUNKS_BYTES / 2 {
             return None;
         }
-        let longest = self.lines.iter_mut().max_by_key(|line| line.line.share_left())?;
-        longest.line.divide().map(|search| (longest.whole.clone(), search))
+        let longest = self.files.iter_mut().max_by_key(|file| file.chunks.share_left())?;
+        longest.chunks.divide().map(|search| (longest.mapped.clone(), search))
     }
 
     fn held(&self) -> usize {
-        self.lines.iter().map(|line| line.line.held()).sum()
+        self.files.iter().map(|file| file.chunks.held()).sum()
     }
 
-    fn end(&mut self, whole: &MappedFile, ending: FileEnding) {
-        self.lines.retain(|line| line.whole.file.index != whole.file.index);
-        self.endings.push((whole.file.index, ending));
+    fn end(&mut self, mapped: &MappedFile, ending: FileEnding) {
+        self.files.retain(|file| file.mapped.file.index != mapped.file.index);
+        self.endings.push((mapped.file.index, ending));
     }
 }
 
@@ -98,7 +97,7 @@ where
     A: Schedule + Send,
     F: Fn() -> A + Sync,
 {
-    /// A crew for the files of a feed, none of which has been begun.
+    /// Creates the workers for the files of a feed, none of which has been begun.
     pub fn new(
         feed: &'c mut Feed<'f>,
         division: Division,
@@ -108,7 +107,7 @@ where
     ) -> Self {
         let waiting = feed.take_mapped().into();
         Workers {
-            board: Mutex::new(FileQueue { waiting, lines: Vec::new(), endings: Vec::new(), idle: 0, busy: 0 }),
+            queue: Mutex::new(FileQueue { waiting, files: Vec::new(), endings: Vec::new(), idle: 0, busy: 0 }),
             changed: Condvar::new(),
             feed: Mutex::new(feed),
             handed_over: HandOver::new(empty()),
@@ -119,27 +118,27 @@ where
         }
     }
 
-    /// What was handed over, and how the mapped files ended; after all workers are done.
+    /// Returns what was handed over and how the mapped files ended, after all workers are done.
     pub fn into_rest(self) -> (Collected<A>, Vec<(usize, FileEnding)>) {
-        let board = self.board.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (self.handed_over.into_all(), board.endings)
+        let queue = self.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (self.handed_over.into_all(), queue.endings)
     }
 
-    /// One worker: does what there is to do, and returns what it found.
+    /// Runs one worker until no work is left, and returns what it collected.
     pub fn work(&self) -> Collected<A> {
         let share = limits::AGGREGATE_BYTES / rayon::current_num_threads().max(1);
         let mut found = Collected::new((self.empty)());
         let mut keeping = None;
         while let Some(task) = self.next() {
             match task {
-                Task::Small(whole) => self.read_small(&whole, &mut found),
-                Task::Chunk(whole, claim) => {
-                    self.read_stretch(&whole, claim, &mut found);
-                    self.make_way(&mut self.board());
+                Task::Small(mapped) => self.read_small(&mapped, &mut found),
+                Task::Chunk(mapped, claim) => {
+                    self.read_chunk(&mapped, claim, &mut found);
+                    self.free_worker(&mut self.queue());
                 }
                 Task::Batch(work) => found.read(&work, self.reading, self.progress, self.empty),
             }
-            // MappedFile files, and batches: all of it counts.
+            // Complete files and batches are confirmed.
             found.part.exchange_hints(true);
             if found.part.heap_bytes() <= share {
                 keeping = None;
@@ -154,8 +153,8 @@ where
         self.reading.selection.wants_database(db)
     }
 
-    fn board(&self) -> MutexGuard<'_, FileQueue<A>> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, FileQueue<A>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn next(&self) -> Option<Task> {
@@ -163,68 +162,68 @@ where
             return Some(task);
         }
         let batch = self.feed.lock().unwrap_or_else(PoisonError::into_inner).next();
-        batch.map(Task::Batch).or_else(|| self.next_stretch())
+        batch.map(Task::Batch).or_else(|| self.next_chunk())
     }
 
     fn next_file(&self) -> Option<Task> {
-        let mut board = self.board();
-        let whole = board.waiting.pop_front()?;
-        let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
+        let mut queue = self.queue();
+        let mapped = queue.waiting.pop_front()?;
+        let (start, end) = (mapped.map.start(), mapped.map.bytes.len());
         if end.saturating_sub(start) < self.division.steps.least.saturating_mul(2) {
-            return Some(Task::Small(whole));
+            return Some(Task::Small(mapped));
         }
-        let (line, claim) = ChunkList::new(start, end, self.division.steps);
-        board.lines.push(FileInProgress { whole: whole.clone(), line });
-        board.busy += 1;
-        self.wake(&board);
-        Some(Task::Chunk(whole, claim))
+        let (chunks, claim) = ChunkList::new(start, end, self.division.steps);
+        queue.files.push(FileInProgress { mapped: mapped.clone(), chunks });
+        queue.busy += 1;
+        self.wake(&queue);
+        Some(Task::Chunk(mapped, claim))
     }
 
-    /// A part of a stretch that somebody else has begun, or `None` once nothing is left.
-    fn next_stretch(&self) -> Option<Task> {
+    /// Waits for a chunk to divide, and claims its second half; `None` once nothing is left.
+    fn next_chunk(&self) -> Option<Task> {
         loop {
-            let (whole, search) = self.wait_for_work()?;
-            let start = self.search(&whole, &search);
-            let mut board = self.board();
-            let claim = board.line(&whole).and_then(|line| match start {
-                Some(start) => line.begin(&search, start),
+            let (mapped, search) = self.wait_for_work()?;
+            let start = self.search(&mapped, &search);
+            let mut queue = self.queue();
+            let claim = queue.chunks(&mapped).and_then(|chunks| match start {
+                Some(start) => chunks.begin(&search, start),
                 None => {
-                    line.found_none(&search);
+                    chunks.found_none(&search);
                     None
                 }
             });
             match claim {
                 Some(claim) => {
-                    self.wake(&board);
-                    return Some(Task::Chunk(whole, claim));
+                    self.wake(&queue);
+                    return Some(Task::Chunk(mapped, claim));
                 }
-                None => self.make_way(&mut board),
+                None => self.free_worker(&mut queue),
             }
         }
     }
 
-    /// A worker has read its stretch, or found no place to begin one.
-    fn make_way(&self, board: &mut FileQueue<A>) {
-        board.busy = board.busy.saturating_sub(1);
-        self.wake(board);
+    /// Marks this worker as free: it has read its chunk, or found no boundary.
+    fn free_worker(&self, queue: &mut FileQueue<A>) {
+        queue.busy = queue.busy.saturating_sub(1);
+        self.wake(queue);
     }
 
-    /// Wakes those that wait, if there may be something to do for them.
-    fn wake(&self, board: &FileQueue<A>) {
-        if board.idle > 0 && board.busy < self.division.readers {
+    /// Wakes waiting workers if there may be work for them.
+    fn wake(&self, queue: &FileQueue<A>) {
+        if queue.idle > 0 && queue.busy < self.division.readers {
             self.changed.notify_all();
         }
     }
 
-    /// Looks for a place window by window, and gives up once the reader in front has come so far.
-    fn search(&self, whole: &MappedFile, search: &BoundarySearch) -> Option<usize> {
+    /// Searches window by window, and gives up once the reader before has come that far.
+    fn search(&self, mapped: &MappedFile, search: &BoundarySearch) -> Option<usize> {
         let range = search.range();
         let windows = range.len().div_ceil(limits::SEARCH_WINDOW).min(limits::MOST_WINDOWS);
         for number in leaping(windows) {
             let from = range.start.saturating_add(number.saturating_mul(limits::SEARCH_WINDOW));
             let to = from.saturating_add(limits::SEARCH_WINDOW).min(range.end);
-            let is_ahead = self.board().line(whole).is_some_and(|line| line.is_ahead(search, to));
-            let found = if is_ahead { (self.division.find)(whole, from..to) } else { None };
+            let is_ahead = self.queue().chunks(mapped).is_some_and(|chunks| chunks.is_ahead(search, to));
+            let found = if is_ahead { (self.division.find)(mapped, from..to) } else { None };
             if found.is_some() {
                 return found;
             }
@@ -233,36 +232,36 @@ where
     }
 
     fn wait_for_work(&self) -> Option<(MappedFile, BoundarySearch)> {
-        let mut board = self.board();
+        let mut queue = self.queue();
         loop {
-            if board.busy < self.division.readers
-                && let Some(found) = board.divide()
+            if queue.busy < self.division.readers
+                && let Some(found) = queue.divide()
             {
-                board.busy += 1;
+                queue.busy += 1;
                 return Some(found);
             }
-            if board.lines.is_empty() {
+            if queue.files.is_empty() {
                 return None;
             }
-            board.idle += 1;
-            board = self.changed.wait(board).unwrap_or_else(PoisonError::into_inner);
-            board.idle -= 1;
+            queue.idle += 1;
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.idle -= 1;
         }
     }
 
-    /// A small file is not divided, and goes straight to what the worker has.
-    fn read_small(&self, whole: &MappedFile, found: &mut Collected<A>) {
-        let (start, end) = (whole.mapped.start(), whole.mapped.bytes.len());
+    /// Reads a small file, undivided, straight into the worker's own aggregates.
+    fn read_small(&self, mapped: &MappedFile, found: &mut Collected<A>) {
+        let (start, end) = (mapped.map.start(), mapped.map.bytes.len());
         let quantum = self.division.steps.quantum;
         let go_on = |at: usize, _| Some(at.saturating_add(quantum).min(end).max(at + 1));
-        let facts = chunk::read(whole, start, &mut found.part, self.reading, self.progress, self.empty, go_on);
-        self.end(whole, facts, found);
+        let facts = chunk::read(mapped, start, &mut found.part, self.reading, self.progress, self.empty, go_on);
+        self.end(mapped, facts, found);
     }
 
-    fn read_stretch(&self, whole: &MappedFile, claim: ChunkClaim, found: &mut Collected<A>) {
+    fn read_chunk(&self, mapped: &MappedFile, claim: ChunkClaim, found: &mut Collected<A>) {
         let mut part = FilePart::new((self.empty)());
         let mut arrived = false;
-        let go_on = |at, held| match self.go_on(whole, claim, at, held) {
+        let go_on = |at, held| match self.go_on(mapped, claim, at, held) {
             NextStep::Until(until) => Some(until),
             NextStep::Arrived => {
                 arrived = true;
@@ -270,67 +269,68 @@ where
             }
             NextStep::GiveUp => None,
         };
-        let facts = chunk::read(whole, claim.start, &mut part, self.reading, self.progress, self.empty, go_on);
+        let facts = chunk::read(mapped, claim.start, &mut part, self.reading, self.progress, self.empty, go_on);
         let halt = match facts.are_last() {
             true => ChunkEnd::Ended,
             false if arrived => ChunkEnd::Arrived,
             false => return,
         };
-        if let Some((piece, counts)) = self.hand_in(whole, claim, halt, ChunkResult { part, facts }) {
+        if let Some((piece, counts)) = self.hand_in(mapped, claim, halt, ChunkResult { part, facts }) {
             let part = mem::replace(&mut found.part, FilePart::new((self.empty)()));
             found.part = part.join(piece.part, |db| self.wanted(db));
             self.progress.divided(counts);
-            self.end(whole, piece.facts, found);
+            self.end(mapped, piece.facts, found);
             self.changed.notify_all();
         }
     }
 
-    /// A file has been read.
-    fn end(&self, whole: &MappedFile, facts: ChunkFacts, found: &mut Collected<A>) {
-        let (ending, tally, skimmed) = facts.into_ending(whole);
-        found.files.entry(whole.file.index).or_default().merge(tally);
-        found.skimmed.extend(skimmed);
-        self.board().end(whole, ending);
+    /// Records that a file has been read.
+    fn end(&self, mapped: &MappedFile, facts: ChunkFacts, found: &mut Collected<A>) {
+        let (ending, tally, deferred) = facts.into_ending(mapped);
+        found.files.entry(mapped.file.index).or_default().merge(tally);
+        found.deferred.extend(deferred);
+        self.queue().end(mapped, ending);
     }
 
-    fn go_on(&self, whole: &MappedFile, claim: ChunkClaim, at: usize, held: usize) -> NextStep {
-        let mut board = self.board();
-        let full = board.held() > limits::CHUNKS_BYTES;
-        let Some(line) = board.line(whole) else { return NextStep::GiveUp };
-        if full && line.give_back(claim.id) {
+    fn go_on(&self, mapped: &MappedFile, claim: ChunkClaim, at: usize, held: usize) -> NextStep {
+        let mut queue = self.queue();
+        let full = queue.held() > limits::CHUNKS_BYTES;
+        let Some(chunks) = queue.chunks(mapped) else { return NextStep::GiveUp };
+        if full && chunks.give_back(claim.id) {
             return NextStep::GiveUp;
         }
-        let next = line.go_on(claim.id, at, held);
-        if line.share_left().is_some() {
-            self.wake(&board);
+        let next = chunks.go_on(claim.id, at, held);
+        if chunks.share_left().is_some() {
+            self.wake(&queue);
         }
         next
     }
 
-    /// Joins a piece with its neighbours as far as they are read. Returns it once it is that of the whole file.
+    /// Joins a result with its neighbours as far as they are read. Returns it once it covers the whole file.
     fn hand_in(
         &self,
-        whole: &MappedFile,
+        mapped: &MappedFile,
         claim: ChunkClaim,
         halt: ChunkEnd,
         piece: ChunkResult<A>,
     ) -> Option<(ChunkResult<A>, DivisionCounts)> {
-        let mut joint = self.board().line(whole)?.finish(claim.id, piece.facts.end(), halt, piece);
+        let mut joint = self.queue().chunks(mapped)?.finish(claim.id, piece.facts.end(), halt, piece);
         loop {
             joint = match joint {
                 JoinStep::Join(left, right) => {
                     let joined = left.join(right, |db| self.wanted(db));
-                    self.board().line(whole)?.joined(claim.id, joined)
+                    self.queue().chunks(mapped)?.joined(claim.id, joined)
                 }
-                JoinStep::Complete(piece) => return Some((piece, self.board().line(whole)?.counts())),
+                JoinStep::Complete(piece) => return Some((piece, self.queue().chunks(mapped)?.counts())),
                 JoinStep::Waits | JoinStep::Void => return None,
             };
         }
     }
 }
 
-/// Numbers below `count`: first those at distances that double, then the others. In a table of millions of elements no record
-/// begins near by, and behind it the nearest is as good as any.
+/// Returns the numbers below `count`: first those at distances that double, then the others.
+///
+/// In a table of millions of elements no record begins nearby, and past it the nearest is as good as any.
 fn leaping(count: usize) -> impl Iterator<Item = usize> {
     let leaps = (1..=count).filter(|number| number.is_power_of_two());
     leaps.chain((1..=count).filter(|number| !number.is_power_of_two())).map(|number| number - 1)
