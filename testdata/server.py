@@ -1,6 +1,6 @@
 """A redis-server of our own on loopback, and the few lines of RESP that it takes to speak with it.
 
-Used by make_shop.py and by the live checks of .ci. Python's standard library only.
+Used by make_shop.py and by the live checks in .ci/checks. Python's standard library only.
 """
 
 import os
@@ -98,7 +98,7 @@ class Server:
     def __init__(self, *options, binary=None, dump=None):
         self.binary = binary or shutil.which("redis-server")
         if self.binary is None:
-            raise SystemExit("redis-server is not installed: apt-get install redis-server")
+            raise RuntimeError("redis-server is not installed: apt-get install redis-server")
         self.options = options
         self.loaded = dump
 
@@ -122,14 +122,14 @@ class Server:
         for _ in range(200):
             if self.process.poll() is not None:
                 with open(self.log.name, errors="replace") as log:
-                    raise SystemExit(f"{self.binary} did not start:\n" + log.read())
+                    raise RuntimeError(f"{self.binary} did not start:\n" + log.read())
             try:
                 client = Client(self.port)
                 client.call("PING")
                 return client
             except (OSError, ReplyError):
                 time.sleep(0.05)
-        raise SystemExit(f"{self.binary} does not answer")
+        raise RuntimeError(f"{self.binary} does not answer")
 
     def __exit__(self, *_):
         if hasattr(self, "client"):
@@ -162,7 +162,7 @@ class Server:
                 return
             before = now
             time.sleep(0.2)
-        raise SystemExit("the server does not come to rest")
+        raise RuntimeError("the server does not come to rest")
 
     @property
     def dump(self):

@@ -1,4 +1,4 @@
-//! The HTML report: well formed, bounded, and untouched by the names in it. `.ci/html_check` opens it in a browser.
+//! The HTML report: well formed, bounded, and untouched by the names in it. `.ci/checks/test_html.py` opens it in a browser.
 
 use std::collections::BTreeSet;
 

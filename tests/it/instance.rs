@@ -2,7 +2,7 @@
 //!
 //! Goes over `testdata/corpus`, or over the folders below `RDBLENS_CORPUS` when that is set; prints a line a folder with
 //! `-- --nocapture`. The corpora are small: what an empty server takes beyond its start-up memory is a few per cent of
-//! them. It is the same whatever they hold, so that is what is asserted; `.ci/live_instance.py` has large ones.
+//! them. It is the same whatever they hold, so that is what is asserted; `.ci/checks/test_live_instance.py` has large ones.
 
 use std::fs;
 use std::ops::RangeInclusive;

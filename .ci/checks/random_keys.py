@@ -2,6 +2,11 @@
 
 import random
 import time
+from collections.abc import Iterable, Iterator
+
+from server import Client
+
+from checks.program import Place
 
 DATABASES = [0, 0, 0, 1, 3, 9, 15]
 # Where encodings change: the limits of all rounds and their neighbours.
@@ -10,61 +15,69 @@ WIDTHS = [0, 1, 3, 10, 12, 19, 20, 21, 24, 25, 43, 44, 45, 60, 63, 64, 65, 100, 
 
 
 class Filler:
-    """Random keys as commands; the same seed gives the same ones. With `field_expiries` some fields of hashes get one."""
+    """Makes random keys as commands, the same for the same seed. With `field_expiries` some fields of hashes get an expiry."""
 
-    def __init__(self, seed, field_expiries=False, now=0):
+    def __init__(self, seed: int, field_expiries: bool = False, now: int = 0):
         self.random = random.Random(seed)
         self.names = set()
         self.field_expiries = field_expiries
         self.now = now
 
-    def name(self):
+    def name(self) -> bytes:
+        """Returns a name that there was not yet."""
         rng = self.random
         while True:
             word = rng.choice(["user", "cart", "cache:page", "{tag}:x", "a", "läufer", "søk:tekst", "Q", "x y"])
-            tail = rng.choice([str(rng.randrange(10**6)), f"{rng.getrandbits(64):016x}", "n" * rng.choice([rng.randrange(1, 90), rng.randrange(90, 400)])])
+            tail = rng.choice(
+                [str(rng.randrange(10**6)), f"{rng.getrandbits(64):016x}", "n" * rng.choice([rng.randrange(1, 90), rng.randrange(90, 400)])]
+            )
             name = f"{word}:{tail}".encode() if rng.random() < 0.95 else bytes(rng.randrange(256) for _ in range(rng.randrange(1, 30)))
             if name not in self.names:
                 self.names.add(name)
                 return name
 
-    def bytes(self, size, packable=None):
+    def blob(self, size: int, packable: bool | None = None) -> bytes:
+        """Returns bytes that can be compressed, or random ones."""
         packable = self.random.random() < 0.5 if packable is None else packable
         if packable:
             unit = b"abcdefghij" * (size // 10 + 1)
             return unit[:size]
         return self.random.randbytes(size)
 
-    def value(self):
-        """An element: a number, or text, now and then longer than a packed encoding takes."""
+    def value(self) -> bytes:
+        """Returns an element: a number, or text, now and then longer than a packed encoding takes."""
         rng = self.random
         roll = rng.random()
         if roll < 0.4:
             return str(rng.choice([rng.randrange(-10, 200), rng.randrange(-(2**15), 2**15), rng.randrange(-(2**63), 2**63)])).encode()
-        return self.bytes(rng.choice(WIDTHS) if roll < 0.45 else rng.randrange(1, 16))
+        return self.blob(rng.choice(WIDTHS) if roll < 0.45 else rng.randrange(1, 16))
 
-    def values(self, size, width=None):
-        """So many distinct ones, all short or one of them of `width`."""
-        found = {b"%d:%s" % (n, self.bytes(self.random.randrange(8))) for n in range(size - 1)}
-        found.add(self.bytes(width, True) if width else b"last")
+    def values(self, size: int, width: int | None = None) -> list[bytes]:
+        """Returns `size` distinct values, all short, or one of them of `width` bytes."""
+        found = {b"%d:%s" % (n, self.blob(self.random.randrange(8))) for n in range(size - 1)}
+        found.add(self.blob(width, True) if width else b"last")
         return sorted(found)
 
-    def commands(self, key):
-        """What makes one key."""
+    def commands(self, key: bytes) -> Iterator[tuple]:
+        """Yields the commands that make one key."""
         rng = self.random
         kind = rng.choice(["string", "string", "counter", "list", "ints", "set", "zset", "hash", "stream", "hll", "bits"])
         size, width = rng.choice([*SIZES, rng.randrange(1, 1500)]), rng.choice([None, None, *WIDTHS[8:]])
         if kind == "string":
             length = rng.choice([rng.choice(WIDTHS), rng.randrange(2000), rng.randrange(60000)])
-            yield ("SET", key, self.bytes(length))
+            yield ("SET", key, self.blob(length))
             if rng.random() < 0.1:
                 yield ("APPEND", key, "more")
         elif kind == "counter":
-            yield ("SET", key, rng.choice([rng.randrange(-5, 20000), rng.randrange(-(2**63), 2**63), "007", "-0", "9223372036854775808", "3.5"]))
+            yield (
+                "SET",
+                key,
+                rng.choice([rng.randrange(-5, 20000), rng.randrange(-(2**63), 2**63), "007", "-0", "9223372036854775808", "3.5"]),
+            )
         elif kind == "list":
             elements = [self.value() for _ in range(size)]
             if rng.random() < 0.1:
-                elements.insert(rng.randrange(size), self.bytes(rng.choice([5000, 9000, 40000])))
+                elements.insert(rng.randrange(size), self.blob(rng.choice([5000, 9000, 40000])))
             yield (rng.choice(["RPUSH", "LPUSH"]), key, *elements)
             yield from [("LPOP", key)] * (rng.randrange(3) if len(elements) > 3 else 0)
         elif kind == "ints":
@@ -75,8 +88,10 @@ class Filler:
         elif kind == "set":
             yield ("SADD", key, *self.values(size, width))
         elif kind == "zset":
-            scores = [rng.choice([rng.randrange(1000), round(rng.uniform(-1e6, 1e6), 3), rng.uniform(-1, 1), "inf", "-inf"]) for _ in range(size)]
-            yield ("ZADD", key, *(part for pair in zip(scores, self.values(size, width)) for part in pair))
+            scores = [
+                rng.choice([rng.randrange(1000), round(rng.uniform(-1e6, 1e6), 3), rng.uniform(-1, 1), "inf", "-inf"]) for _ in range(size)
+            ]
+            yield ("ZADD", key, *(part for pair in zip(scores, self.values(size, width), strict=True) for part in pair))
         elif kind == "hash":
             fields = self.values(size, width)
             yield ("HSET", key, *(part for field in fields for part in (field, self.value()[:60] or b"v")))
@@ -90,8 +105,8 @@ class Filler:
         else:
             yield ("SETBIT", key, rng.randrange(8 * 3000), 1)
 
-    def expiries(self, key, fields):
-        """Expiries for one field, for some or for all: at few times or at many, near each other or far."""
+    def expiries(self, key: bytes, fields: list[bytes]) -> Iterator[tuple]:
+        """Yields expiries for one field, for some or for all: at few times or at many, near each other or far."""
         rng = self.random
         some = rng.sample(fields, rng.choice([1, rng.randrange(1, len(fields) + 1), len(fields)]))
         span = rng.choice([10_000, 10**8, 10**11])
@@ -100,10 +115,11 @@ class Filler:
             part = some[start : start + group]
             yield ("HPEXPIREAT", key, self.now + 3_600_000 + rng.randrange(span), "FIELDS", len(part), *part)
 
-    def stream(self, key, size):
+    def stream(self, key: bytes, size: int) -> Iterator[tuple]:
+        """Yields the commands of a stream with deleted entries, groups and pending entries."""
         rng = self.random
         for number in range(1, size + 1):
-            extra = ("extra", self.bytes(rng.randrange(40))) if rng.random() < 0.1 else ()
+            extra = ("extra", self.blob(rng.randrange(40))) if rng.random() < 0.1 else ()
             yield ("XADD", key, f"{1_700_000_000_000 + number * 7}-{number % 3}", "field", self.value() or b"v", *extra)
         for number in rng.sample(range(1, size + 1), size // 5):
             yield ("XDEL", key, f"{1_700_000_000_000 + number * 7}-{number % 3}")
@@ -113,8 +129,8 @@ class Filler:
                 yield ("XREADGROUP", "GROUP", f"group-{group}", f"c{consumer}", "COUNT", rng.randrange(1, 30), "STREAMS", key, ">")
 
 
-def fill(client, seed, count, databases=DATABASES):
-    """Puts the keys in; returns the places of those that are past their expiry."""
+def fill(client: Client, seed: int, count: int, databases: Iterable[int] = DATABASES) -> set[Place]:
+    """Makes the keys; returns the places of those that are past their expiry."""
     now = int(client.call("TIME")[0]) * 1000
     filler = Filler(seed, client.call("COMMAND", "INFO", "HPEXPIREAT")[0] is not None, now)
     rng = filler.random
@@ -130,7 +146,8 @@ def fill(client, seed, count, databases=DATABASES):
         client.pipeline(("PEXPIREAT", key, at) for key, at in expiries.items() if at)
         dumps = client.pipeline(("DUMP", key) for key in aged)
         client.pipeline(
-            ("RESTORE", key, expiries[key], dump, "REPLACE", "ABSTTL", "IDLETIME", rng.randrange(1, 10**7)) for key, dump in zip(aged, dumps)
+            ("RESTORE", key, expiries[key], dump, "REPLACE", "ABSTTL", "IDLETIME", rng.randrange(1, 10**7))
+            for key, dump in zip(aged, dumps, strict=True)
         )
         client.pipeline(("PEXPIREAT", key, int(time.time() * 1000) + 400) for at, key in gone if at == db)
     time.sleep(0.8)

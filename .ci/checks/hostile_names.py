@@ -1,16 +1,14 @@
-"""Writes a dump whose names do all that a name can try with a page that shows it.
-
-    hostile_names.py FILE
-"""
+"""A dump whose key names try everything that a name can try with a page that shows it."""
 
 import struct
-import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 MARKUP = [
     "<script>alert(1)</script>",
     "</script><script>alert(2)</script>",
     "</style><img src=x onerror=alert(3)>",
-    "\"><svg onload=alert(4)>",
+    '"><svg onload=alert(4)>',
     "' onmouseover='alert(5)",
     "<!-- ",
     "]]>",
@@ -27,15 +25,32 @@ MARKUP = [
     "</textarea></title></svg></foreignObject>",
 ]
 TEXT = [
-    "\u202egpj.exe", "\u2066a\u2069\u2069\u2068", "\u05d0\u05d1\u05d2:123:\u0627\u0644", "zero\u200bwidth", "line\u2028sep\u2029",
-    "new\nline\r\ttab", "\x00\x01\x1b[31m", "emoji:\U0001f469\u200d\U0001f469\u200d\U0001f467", "a" + "\u0301" * 200, "\ufeffbom", "",
-    "用户:会话:一二三", "\\u{202e}", "`code`", "…", "  spaces  ", "__proto__", "constructor:toString", "#m1", "m1:m2:m3",
+    "\u202egpj.exe",
+    "\u2066a\u2069\u2069\u2068",
+    "\u05d0\u05d1\u05d2:123:\u0627\u0644",
+    "zero\u200bwidth",
+    "line\u2028sep\u2029",
+    "new\nline\r\ttab",
+    "\x00\x01\x1b[31m",
+    "emoji:\U0001f469\u200d\U0001f469\u200d\U0001f467",
+    "a" + "\u0301" * 200,
+    "\ufeffbom",
+    "",
+    "用户:会话:一二三",
+    "\\u{202e}",
+    "`code`",
+    "…",
+    "  spaces  ",
+    "__proto__",
+    "constructor:toString",
+    "#m1",
+    "m1:m2:m3",
 ]
 BYTES = [b"\xff\xfe\xfd", b"ok:\xc3\x28:x", b"\xed\xa0\x80", b"\xf0\x9f", bytes(range(256))]
 
 
-def names():
-    """All of them, each alone, as a prefix, and 10 KB long."""
+def names() -> Iterator[bytes]:
+    """Yields each name alone and as a prefix, and some of them 10 KB long."""
     plain = [text.encode() for text in MARKUP + TEXT] + BYTES
     for name in plain:
         yield name
@@ -46,19 +61,21 @@ def names():
         yield b"deep:" + (name + b":") * (10240 // (len(name) + 1))
 
 
-def length(n):
-    """A length as the file has it."""
+def length(n: int) -> bytes:
+    """Encodes a length as RDB does."""
     if n < 64:
         return bytes([n])
     return struct.pack(">H", 0x4000 | n) if n < 16384 else b"\x80" + struct.pack(">I", n)
 
 
-def string(text):
+def string(text: bytes) -> bytes:
+    """Encodes a string as RDB does."""
     return length(len(text)) + text
 
 
-def main():
-    with open(sys.argv[1], "wb") as out:
+def write(path: Path) -> None:
+    """Writes the dump; some keys expire."""
+    with path.open("wb") as out:
         out.write(b"REDIS0011\xfa" + string(b"redis-ver") + string(b"7.2.6<script>alert(9)</script>"))
         out.write(b"\xfa" + string(b"<b>\"'&") + string("\u202e</script>{{ x }}".encode() * 50) + b"\xfe\x00")
         for at, name in enumerate(dict.fromkeys(names())):
@@ -67,6 +84,3 @@ def main():
             out.write(b"\x00" + string(name) + string(b"x" * (100 + 7 * at)))
         # All zero: no checksum was computed.
         out.write(b"\xff" + bytes(8))
-
-
-main()

@@ -1,0 +1,42 @@
+"""Dumps that the checks read: those of testdata, and the corpus beside the clone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTDATA = ROOT / "testdata"
+SHOP = TESTDATA / "dumps" / "shop.rdb"
+LATER = TESTDATA / "dumps" / "shop-later.rdb"
+POLICY = TESTDATA / "policy" / "shop.toml"
+FILES = ["dump.rdb", "appendonly.aof", "appendonlydir"]
+
+
+def folders(corpus: Path) -> list[Path]:
+    """Returns the folders of a corpus, one a server; a corpus without any is an error."""
+    found = sorted(path for path in corpus.iterdir() if path.is_dir()) if corpus.is_dir() else []
+    if not found:
+        raise pytest.UsageError(f"{corpus} is missing or empty: it has to lie beside the clone")
+    return found
+
+
+def snapshots(folder: Path) -> list[Path]:
+    """Returns the dump and the append-only file of a corpus folder, at least one of them."""
+    found = [folder / name for name in FILES if (folder / name).exists()]
+    if not found:
+        raise pytest.UsageError(f"{folder} has none of {', '.join(FILES)}")
+    return found
+
+
+def dumps(corpus: Path) -> Iterator[Path]:
+    """Yields all dumps of testdata and of the corpus."""
+    yield from sorted((TESTDATA / "dumps").iterdir())
+    for parent in (TESTDATA / "corpus", corpus):
+        for folder in folders(parent):
+            yield from snapshots(folder)
+
+
+def label(dump: Path) -> str:
+    """Returns the name under which a dump appears in the output."""
+    return "/".join(dump.parts[-3:]) if dump.name in FILES else dump.name

@@ -1,0 +1,195 @@
+"""Rules about names and sizes, written a second time from the words of the standards: one key and one rule after the other."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import NamedTuple
+
+KB, MB = 1024, 1024 * 1024
+MUST, SHOULD, HINT = "must", "should", "hint"
+
+# Types that are no module's.
+OWN_TYPES = ["string", "list", "set", "zset", "hash", "stream"]
+
+
+class Key(NamedTuple):
+    """A key as the server described it."""
+
+    name: bytes
+    type: str
+    length: int
+    expires: bool
+
+
+Check = Callable[[Key], bool]
+
+# Parts of names.
+
+
+def segments(name: bytes) -> list[bytes]:
+    """Returns the segments of a name, without the braces of the tag that a cluster would hash."""
+    tag = re.match(rb"([^{]*)\{([^}]+)\}(.*)", name, re.DOTALL)
+    if tag:
+        name = b"".join(tag.groups())
+    return name.split(b":")
+
+
+def characters(name: bytes) -> str:
+    """Returns the characters of a name; every byte that is no text is a surrogate."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def is_special(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category in ("Cc", "Cs", "Zs", "Zl", "Zp") or character in "\"'\\"
+
+
+# The rules: each function returns whether a key breaks one.
+
+
+def prefix(key: Key) -> bool:
+    parts = segments(key.name)
+    return len(parts) < 2 or not parts[0] or all(byte in b"0123456789" for byte in parts[0])
+
+
+def levels(least: int) -> Check:
+    return lambda key: len(segments(key.name)) < least
+
+
+def lowercase(key: Key) -> bool:
+    return any(character.isupper() for character in characters(key.name))
+
+
+def empty_segment(key: Key) -> bool:
+    return b"" in segments(key.name)
+
+
+def starts_with_letter(tags: bool) -> Check:
+    def check(key: Key) -> bool:
+        name = b":".join(segments(key.name)) if tags else key.name
+        return re.match(rb"[A-Za-z]", name) is None
+
+    return check
+
+
+def special_chars(key: Key) -> bool:
+    return any(is_special(character) for character in characters(key.name))
+
+
+def charset(allowed: str) -> Check:
+    return lambda key: re.fullmatch(allowed, characters(key.name)) is None
+
+
+def length(most: int) -> Check:
+    return lambda key: len(key.name) > most
+
+
+SUFFIXES = {
+    "string": ["string", "str", "bitmap", "hyperloglog", "hll"],
+    "list": ["list"],
+    "set": ["set"],
+    "zset": ["zset", "sortedset", "sorted.set", "geo", "geospatial"],
+    "hash": ["hash", "map"],
+    "stream": ["stream"],
+}
+
+
+def type_suffix(key: Key) -> bool:
+    words = SUFFIXES.get(key.type)  # None for modules
+    last = segments(key.name)[-1].decode("latin-1")
+    return words is not None and re.sub("[A-Z]", lambda letter: letter[0].lower(), last) not in words
+
+
+def hash_tag(key: Key) -> bool:
+    braces = re.sub(rb"[^{}]", b"", key.name)
+    return braces not in (b"", b"{}") or b"{}" in key.name
+
+
+def big_string(most: int) -> Check:
+    return lambda key: key.type == "string" and key.length > most
+
+
+def big_elements(most: int) -> Check:
+    return lambda key: key.type in OWN_TYPES and key.type != "string" and key.length > most
+
+
+def hash_fields(most: int) -> Check:
+    return lambda key: key.type == "hash" and key.length > most
+
+
+def expiring(key: Key) -> bool:
+    return key.expires and (big_string(10 * KB)(key) or big_elements(5000)(key))
+
+
+def ttl_missing(key: Key) -> bool:
+    return not key.expires
+
+
+# Presets: rule, then severities with their checks, the gravest limit first; a key counts under the first that it breaks.
+
+EVERYWHERE = {
+    "key.empty-segment": [(MUST, empty_segment)],
+    "key.prefix": [(MUST, prefix)],
+    "key.special-chars": [(MUST, special_chars)],
+    "big.elements": [(MUST, big_elements(5000))],
+    "big.expiring": [(SHOULD, expiring)],
+    "big.string": [(MUST, big_string(10 * KB))],
+}
+PRESETS = {
+    "service": {
+        **EVERYWHERE,
+        "key.levels": [(SHOULD, levels(3))],
+        "key.lowercase": [(MUST, lowercase)],
+        "key.starts-with-letter": [(MUST, starts_with_letter(True))],
+        "key.charset": [(MUST, charset(r"[a-z0-9:_.{}-]*"))],
+        "key.length": [(SHOULD, length(128))],
+        "key.hash-tag": [(HINT, hash_tag)],
+        "big.string": [(MUST, big_string(MB)), (SHOULD, big_string(10 * KB))],
+    },
+    "hzero": {
+        **EVERYWHERE,
+        "key.levels": [(MUST, levels(2)), (HINT, levels(3))],
+        "key.length": [(HINT, length(128))],
+        "big.expiring": [(MUST, expiring)],
+    },
+    "platform": {
+        **EVERYWHERE,
+        "key.levels": [(SHOULD, levels(4))],
+        "key.length": [(HINT, length(128))],
+        "key.hash-tag": [(MUST, hash_tag)],
+    },
+    "strict": {
+        **EVERYWHERE,
+        "key.levels": [(MUST, levels(4))],
+        "key.lowercase": [(MUST, lowercase)],
+        "key.starts-with-letter": [(MUST, starts_with_letter(False))],
+        "key.charset": [(MUST, charset(r"[a-z0-9.:]*"))],
+        "key.length": [(SHOULD, length(128))],
+        "key.type-suffix": [(MUST, type_suffix)],
+        "big.hash-fields": [(SHOULD, hash_fields(100))],
+        "big.collection-hard": [(SHOULD, big_elements(10000))],
+    },
+    "aliyun": {
+        **EVERYWHERE,
+        "key.prefix": [(HINT, prefix)],
+        "key.levels": [(HINT, levels(2))],
+        "key.charset": [(MUST, charset(r"[A-Za-z0-9_(){}\[\]:]*"))],
+        "key.length": [(HINT, length(128))],
+        "key.hash-tag": [(HINT, hash_tag)],
+    },
+    "default": {**EVERYWHERE, "key.length": [(SHOULD, length(128))]},
+}
+# Presets by which every key has to expire, whatever the severity. Elsewhere classes decide, which a truth table does not know.
+ALL_MUST_EXPIRE = ["service", "hzero", "strict", "aliyun"]
+
+
+def count(keys: list[Key], preset: str) -> dict[tuple[str, str], int]:
+    """Counts the keys that break each rule of a preset, by rule and severity."""
+    rules = PRESETS[preset]
+    counts = {(rule, severity): 0 for rule, limits in rules.items() for severity, _ in limits}
+    for key in keys:
+        for rule, limits in rules.items():
+            broken = next((severity for severity, breaks in limits if breaks(key)), None)
+            if broken:
+                counts[rule, broken] += 1
+    return counts

@@ -1,0 +1,142 @@
+"""docs/cookbook.md run as it is written: every `sh` block in order, in one folder.
+
+The folder has dump.rdb, yesterday.rdb and shards/*.rdb, all from testdata. A comment before a block says what else it is:
+`<!-- file: NAME -->` is saved, `<!-- status: N -->` ends with that status, `<!-- manifest -->` is checked against the schemas of
+Kubernetes. YAML is parsed, lines of a crontab are read as cron and sh do.
+"""
+
+import collections
+import dataclasses
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from checks.inputs import LATER, ROOT, SHOP
+from checks.program import Program
+
+PAGE = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
+KUBERNETES = "1.34"
+BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+# At least so many blocks of each kind are on the page.
+LEAST = {"sh": 15, "yaml": 3, "crontab": 3}
+# `duckdb -c SQL` by the Python package, which has no program: rows between bars.
+DUCKDB = """#!{python}
+import sys, duckdb
+assert sys.argv[1] == "-c" and len(sys.argv) == 3
+rows = duckdb.sql(sys.argv[2])
+print(rows)
+sys.exit(0 if rows.limit(1).fetchall() else "no rows")
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A fenced block of the page."""
+
+    line: int
+    note: str
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}, {self.kind}"
+
+
+BLOCKS = [
+    Block(PAGE.count("\n", 0, found.start()) + 1, found["note"] or "", found["kind"], found["text"]) for found in BLOCK.finditer(PAGE)
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Shell:
+    """The folder in which the page is run, and its environment."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, text: str) -> subprocess.CompletedProcess:
+        command = ["sh", "-eu", "-c", text]
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+
+    def parse(self, text: str) -> None:
+        """Lets sh read the text without running it."""
+        done = subprocess.run(["sh", "-n", "-c", text], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def shell(program: Program, tool: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory, summary: list[str]) -> Shell:
+    """Dumps and programs that the page speaks of."""
+    for name in ["jq", "promtool"]:
+        tool(name)
+    folder = tmp_path_factory.mktemp("cookbook")
+    (folder / "shards").mkdir()
+    for source, name in [(LATER, "dump.rdb"), (SHOP, "yesterday.rdb"), (SHOP, "shards/cache-1.rdb"), (LATER, "shards/cache-2.rdb")]:
+        shutil.copy(source, folder / name)
+    programs = folder / ".programs"
+    programs.mkdir()
+    (programs / "rdblens").symlink_to(program.path)
+    duckdb = programs / "duckdb"
+    duckdb.write_text(DUCKDB.format(python=sys.executable))
+    duckdb.chmod(0o755)
+    counts = collections.Counter(block.kind for block in BLOCKS)
+    summary.append(f"blocks of the cookbook: {dict(counts)}")
+    return Shell(folder, {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"})
+
+
+def check_sh(block: Block, shell: Shell) -> None:
+    done = shell.run(block.text)
+    expected = int(block.note.removeprefix("status: ")) if block.note.startswith("status: ") else 0
+    assert done.returncode == expected, done.stderr
+    # Only promtool, which says what it checks, may write there.
+    assert not done.stderr or "Checking" in done.stderr
+
+
+def check_file(block: Block, shell: Shell) -> None:
+    (shell.folder / block.note.removeprefix("file: ")).write_text(block.text)
+    if block.kind == "sh":
+        shell.parse(block.text)
+
+
+def check_crontab(block: Block, shell: Shell) -> None:
+    for line in block.text.splitlines():
+        entry = re.fullmatch(r"(?:@reboot|(?:[\d*/,-]+\s+){4}[\d*/,-]+)\s+\w+\s+(.+)", line)
+        assert entry is not None, f"no line of a crontab: {line}"
+        assert "%" not in entry[1], f"cron takes a bare % for the end of the line: {line}"
+        shell.parse(entry[1])
+
+
+def check_yaml(block: Block) -> None:
+    documents = list(yaml.safe_load_all(block.text))
+    assert documents and all(isinstance(document, dict) for document in documents)
+    if block.note == "manifest":
+        for document in documents:
+            kubernetes_validate.validate(document, KUBERNETES, strict=True)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=str)
+def test_block(block: Block, shell: Shell) -> None:
+    if block.kind == "yaml":
+        check_yaml(block)
+    if block.note.startswith("file: "):
+        check_file(block, shell)
+    elif block.kind == "sh":
+        check_sh(block, shell)
+    elif block.kind == "crontab":
+        check_crontab(block, shell)
+
+
+def test_all_blocks_were_found() -> None:
+    counts = collections.Counter(block.kind for block in BLOCKS)
+    assert PAGE.count("```") == 2 * len(BLOCKS)
+    assert {kind: number for kind, number in LEAST.items() if counts[kind] < number} == {}
