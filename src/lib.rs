@@ -18,11 +18,10 @@
 //! mask       key names for reports that leave the machine
 //! memory     the price of a value on a given server
 //! record     the facts of one key
-//! report     plain, serialisable data
+//! report     plain, serialisable data, and the comparison of several
 //! policy     rules, presets, policy files
 //! aggregate  one question per file, collected over all records
 //! analyze    plan, threads, assembling of the report
-//! compare    several reports
 //! show       one key with its value
 //! render     reports, rows and values as text; never imports input, aggregate or analyze
 //! cli        flags, output, exit status
@@ -36,7 +35,6 @@
 pub mod aggregate;
 pub mod analyze;
 pub mod cli;
-pub mod compare;
 pub mod error;
 pub mod input;
 pub mod limits;

@@ -11,10 +11,8 @@
 
 pub mod aggregates;
 mod assemble;
-pub mod baseline;
 pub mod check;
 mod findings;
-pub mod growth;
 pub mod masks;
 mod names;
 pub mod plan;

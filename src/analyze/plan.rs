@@ -9,7 +9,7 @@ use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::policy::file::Names;
 use crate::policy::{Policy, file, presets};
-use crate::report::{BigRules, Options, Prefixes, Stored};
+use crate::report::{BigRules, NamedReport, Options, Prefixes};
 use crate::units::{Bytes, Millis};
 
 use super::read::division::Division;
@@ -88,7 +88,7 @@ pub struct Plan {
     /// The time of the run, for rules about the age of a snapshot.
     pub now: Option<Millis>,
     /// An earlier report to compare with.
-    pub baseline: Option<Arc<Stored>>,
+    pub baseline: Option<Arc<NamedReport>>,
 }
 
 /// What names are masked with.

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::baseline;
 use super::plan::Plan;
 use super::read::file::InputFile;
 use super::read::snapshot::Snapshot;
@@ -13,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::memory::WhatIf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
+use crate::policy::earlier::Earlier;
 use crate::policy::file::Names;
 use crate::policy::rules::memory::upgrade;
 use crate::policy::sensitive::Inspection;
@@ -109,7 +109,7 @@ pub(super) fn questions_with(plan: &Plan, standard: Standard, reference: Option<
         maxmemory: plan.read.config.maxmemory(),
         maxmemory_policy: plan.read.config.maxmemory_policy(),
         config,
-        earlier: plan.baseline.as_deref().and_then(baseline::earlier),
+        earlier: plan.baseline.as_deref().and_then(Earlier::of),
         ..Context::default()
     };
     let checks = Checks::new(policy, context).map_err(Error::usage)?;

@@ -1,4 +1,4 @@
-//! `rdblens compare`: several snapshots against each other.
+//! `rdblens compare`: several snapshots, oldest first.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, plan, written};
 use crate::analyze::{self, Plan};
-use crate::compare::{ComparePlan, compare};
 use crate::error::{Error, Result};
 use crate::render::{json, write_comparison};
-use crate::report::Stored;
+use crate::report::diff::compare::{ComparePlan, Comparer};
+use crate::report::{Comparison, NamedReport};
 use crate::units::Bytes;
 
 /// Patterns that are compared of a dump: all but the lightest of a great many.
@@ -21,16 +21,9 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     let read = plan::read(&args.read)?;
     let policy = plan::policy_source(&args.policy)?;
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };
-    let inputs = &args.read.input.inputs;
     let mut out = Output::open(args.output.output.as_deref())?;
-    let quiet = args.read.input.quiet;
-    let stored: Vec<Stored> = inputs.iter().map(|input| snapshot(input, &plan, quiet)).collect::<Result<_>>()?;
     let rows = args.top.map(plan::rows);
-    let limits = ComparePlan { top: rows.unwrap_or(Plan::USUAL_TOP), maxmemory: args.maxmemory.map(Bytes) };
-    let comparison = compare(&stored, &limits).ok_or_else(|| {
-        Error::usage("one snapshot has nothing to be compared with")
-            .with_hint("name at least two reports or dumps, the oldest first")
-    })?;
+    let comparison = comparison(args, &plan, rows)?;
     let rendered = match args.format {
         ComparisonFormat::Json => json::write_pretty(&comparison, &mut out),
         ComparisonFormat::Table => {
@@ -38,14 +31,26 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
         }
     };
     written(rendered.and_then(|()| out.finish()))?;
-    Ok(if stored.iter().all(|stored| stored.complete) { Exit::Done } else { Exit::Incomplete })
+    Ok(if comparison.snapshots.iter().all(|row| row.complete) { Exit::Done } else { Exit::Incomplete })
 }
 
-/// A stored report as it is; anything else is analysed.
-fn snapshot(input: &str, plan: &Plan, quiet: bool) -> Result<Stored> {
-    if Path::new(input).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
-        return plan::stored(Path::new(input), input);
+fn comparison(args: &CompareArgs, plan: &Plan, rows: Option<usize>) -> Result<Comparison> {
+    let mut comparer = Comparer::default();
+    for input in &args.read.input.inputs {
+        comparer.add(snapshot(input, plan, args.read.input.quiet)?);
     }
-    let bar = Bar::new(quiet);
-    Stored::of(&analyze::analyze(&[input], plan, &bar)?, input)
+    let limits = ComparePlan { top: rows.unwrap_or(Plan::USUAL_TOP), maxmemory: args.maxmemory.map(Bytes) };
+    comparer.finish(&limits).ok_or_else(|| {
+        Error::usage("one snapshot has nothing to be compared with")
+            .with_hint("name at least two reports or dumps, the oldest first")
+    })
+}
+
+/// Reads a JSON report as it is; analyses anything else.
+fn snapshot(input: &str, plan: &Plan, quiet: bool) -> Result<NamedReport> {
+    if Path::new(input).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+        return plan::named_report(Path::new(input), input);
+    }
+    let report = analyze::analyze(&[input], plan, &Bar::new(quiet))?;
+    Ok(NamedReport { name: input.to_owned(), report })
 }

@@ -13,7 +13,7 @@ use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::record::Kind;
-use crate::report::Stored;
+use crate::report::NamedReport;
 use crate::units::{Bytes, Millis};
 
 /// How inputs are read, as far as their flags say.
@@ -91,7 +91,7 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     plan.now = args.now.as_deref().map(|text| time("--now", text)).transpose()?;
     let baseline = args.baseline.as_deref().map(|path| {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        stored(path, &name)
+        named_report(path, &name)
     });
     plan.baseline = baseline.transpose()?.map(Arc::new);
     if let Some(limit) = args.maxmemory {
@@ -119,10 +119,10 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
     Ok(Some(MaskKey::Own(Secret::from_bytes(&bytes))))
 }
 
-/// An earlier report; `name` is what messages call it.
-pub fn stored(path: &Path, name: &str) -> Result<Stored> {
+/// Reads an earlier report; `name` stands for it in messages and reports.
+pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
     let json = std::fs::read(path).map_err(|error| unreadable_report(path, name, &error))?;
-    Stored::read(&json, name)
+    NamedReport::read(&json, name)
 }
 
 /// Why there is no stored report, and which may have been meant.

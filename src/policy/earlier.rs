@@ -1,9 +1,9 @@
-//! An earlier snapshot, as far as rules hold a later one against it: what each of its patterns took.
+//! An earlier snapshot, as far as rules compare a later one with it: the weight of each of its patterns.
 
 use std::collections::BTreeMap;
 
 use super::key_view::Separators;
-use crate::report::Weight;
+use crate::report::{NamedReport, Weight};
 use crate::units::Bytes;
 
 /// The patterns of an earlier report.
@@ -43,6 +43,14 @@ impl Before {
 }
 
 impl Earlier {
+    /// Returns the patterns of an earlier report, unless its snapshot could not be read whole.
+    pub fn of(NamedReport { name, report }: &NamedReport) -> Option<Earlier> {
+        let patterns =
+            report.weights_by_pattern().into_iter().map(|(text, weight)| (text.to_owned(), weight)).collect();
+        let complete = report.lists_all_patterns();
+        report.complete.then(|| Earlier { name: name.clone(), patterns, complete })
+    }
+
     /// What a pattern weighed. A level that has collapsed to `{*}` since is held against all that was there before.
     pub fn before(&self, pattern: &str, separators: &Separators) -> Before {
         if let Some(weight) = self.patterns.get(pattern) {

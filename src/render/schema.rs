@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::json::write_pretty;
-use crate::compare::{self, Comparison};
-use crate::report::{self, Report};
+use crate::report::diff::compare;
+use crate::report::{self, Comparison, Report};
 
 /// A JSON form that has a schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

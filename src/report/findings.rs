@@ -120,7 +120,7 @@ pub struct PatternWeight {
 }
 
 /// A key that shows what is meant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Example {
     /// Its database.
     pub db: u64,
@@ -283,21 +283,28 @@ pub struct PatternRow {
     /// Memory.
     pub memory: Bytes,
     /// Part of the memory of all keys.
-    #[serde(deserialize_with = "share")]
+    #[serde(default, deserialize_with = "share")]
     pub share: f64,
     /// Mean memory of a key.
+    #[serde(default)]
     pub mean: Bytes,
     /// Bytes in the file.
+    #[serde(default)]
     pub disk: Bytes,
     /// Elements; a string counts as one.
+    #[serde(default)]
     pub elements: u64,
     /// Those that never expire.
+    #[serde(default)]
     pub without_ttl: Weight,
     /// When the last of the others expires.
+    #[serde(default)]
     pub last_expiry: Option<Millis>,
     /// Keys by type, those with keys only.
+    #[serde(default)]
     pub types: Vec<TypeCount>,
     /// The heaviest key.
+    #[serde(default)]
     pub example: Example,
 }
 

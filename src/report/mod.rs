@@ -4,26 +4,24 @@
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
 mod check;
+pub mod diff;
 mod findings;
-mod growth;
 mod instance;
 mod key;
 mod keys;
 mod policy;
 mod sections;
-mod stored;
 mod terms;
 mod what_if;
 mod wording;
 
 pub use check::{CheckVerdict, FileCheck};
+pub use diff::*;
 pub use findings::*;
-pub use growth::*;
 pub use instance::*;
 pub use key::{Key, base64};
 pub use policy::*;
 pub use sections::*;
-pub use stored::*;
 pub use terms::*;
 pub use what_if::*;
 use wording::{demand, fix};
@@ -31,7 +29,6 @@ use wording::{demand, fix};
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
@@ -117,26 +114,25 @@ fn yes() -> bool {
 }
 
 impl Report {
-    /// Reads the JSON form of a report, of this or an earlier version of the program: what that did not write yet is as if
-    /// there was nothing to say. `name` is what messages call it. What is no report is wrong usage.
+    /// Reads the JSON form of a report, written by this or an earlier version of the program.
+    ///
+    /// Missing sections and columns count as empty; only the frame of a report (`schema`, `options`, `totals`, `patterns`)
+    /// and what identifies and weighs a row must be there. `name` stands for the file in messages. Anything else is a usage
+    /// error.
     pub fn read(json: &[u8], name: &str) -> Result<Report, Error> {
-        read_form(json, name)
-    }
-}
-
-/// The JSON form of a report as a `T`, which reads all of it or a part.
-fn read_form<T: DeserializeOwned>(json: &[u8], name: &str) -> Result<T, Error> {
-    #[derive(Deserialize)]
-    struct Shape {
-        schema: Option<String>,
-    }
-    let remedy = "give a report that `rdblens analyze --format json` wrote";
-    let wrong = |what: String| Error::usage(format!("{name}: {what}")).with_hint(remedy);
-    let shape: Shape = serde_json::from_slice(json).map_err(|error| wrong(format!("is no report: {error}")))?;
-    match shape.schema.as_deref() {
-        Some(SCHEMA) => serde_json::from_slice(json).map_err(|error| wrong(format!("is no whole report: {error}"))),
-        Some(other) => Err(wrong(format!("is of schema {other:?}, not {SCHEMA:?}"))),
-        None => Err(wrong("is no report: it has no schema".to_owned())),
+        #[derive(Deserialize)]
+        struct Envelope {
+            schema: Option<String>,
+        }
+        let remedy = "give a report that `rdblens analyze --format json` wrote";
+        let wrong = |what: String| Error::usage(format!("{name}: {what}")).with_hint(remedy);
+        let envelope: Envelope =
+            serde_json::from_slice(json).map_err(|error| wrong(format!("is no report: {error}")))?;
+        match envelope.schema.as_deref() {
+            Some(SCHEMA) => serde_json::from_slice(json).map_err(|error| wrong(format!("is no whole report: {error}"))),
+            Some(other) => Err(wrong(format!("is of schema {other:?}, not {SCHEMA:?}"))),
+            None => Err(wrong("is no report: it has no schema".to_owned())),
+        }
     }
 }
 

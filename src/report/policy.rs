@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Example, Severity, Unit, Weight, Word, Wording, demand, fix};
+use super::{Baseline, Example, Severity, Unit, Weight, Word, Wording, demand, fix};
 use crate::units::Bytes;
 
 /// What breaks the policy.
@@ -35,57 +35,6 @@ pub struct Findings {
     /// How this compares with an earlier report, if there is one (`--baseline`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
-}
-
-/// The findings against those of an earlier report.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Baseline {
-    /// The earlier report's file, without its folder.
-    pub report: String,
-    /// What broke no rule then.
-    pub new: Vec<BaselineRow>,
-    /// What breaks its rule by more keys, more memory or a greater distance than then.
-    pub worse: Vec<BaselineRow>,
-    /// What broke a rule then that is still in force, and does no longer. The figures are those of then.
-    pub fixed: Vec<BaselineRow>,
-}
-
-/// A part of a finding that has changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct BaselineRow {
-    /// The rule.
-    pub rule: String,
-    /// Severity.
-    pub severity: Severity,
-    /// The pattern or other part; null for a finding as a whole.
-    pub pattern: Option<String>,
-    /// Keys.
-    pub keys: u64,
-    /// Their memory.
-    pub memory: Bytes,
-    /// What was measured.
-    pub measured: Option<u64>,
-    /// What is allowed.
-    pub allowed: Option<u64>,
-    /// The same in the earlier report, where it lists it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub before: Option<BeforeRow>,
-}
-
-/// What an earlier report says of the same.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct BeforeRow {
-    /// Keys.
-    pub keys: u64,
-    /// Their memory.
-    pub memory: Bytes,
-    /// What was measured.
-    pub measured: Option<u64>,
-    /// What was allowed.
-    pub allowed: Option<u64>,
 }
 
 /// Findings of one severity.
@@ -125,11 +74,13 @@ pub struct Finding {
     /// Memory that the remedy would save, where that can be told.
     pub saves: Option<Bytes>,
     /// Patterns that break it; `patterns` shows the heaviest of them.
+    #[serde(default)]
     pub distinct_patterns: u64,
     /// What is farthest from what is allowed, of all patterns, shown or not; null where nothing is measured.
     #[serde(default)]
     pub worst: Option<Worst>,
     /// Where, heaviest first.
+    #[serde(default)]
     pub patterns: Vec<FindingPattern>,
 }
 

@@ -202,22 +202,28 @@ pub struct TypeRow {
     #[serde(rename = "type")]
     pub kind: Kind,
     /// The encoding; for modules the module's type name.
+    #[serde(default)]
     pub encoding: String,
     /// Keys.
     pub keys: u64,
     /// Elements; bytes for strings.
+    #[serde(default)]
     pub elements: u64,
     /// Memory.
     pub memory: Bytes,
     /// Part of the memory of all keys.
-    #[serde(deserialize_with = "share")]
+    #[serde(default, deserialize_with = "share")]
     pub share: f64,
     /// Mean memory of a key.
+    #[serde(default)]
     pub mean: Bytes,
     /// Half of the keys are at most this heavy (upper bound of the histogram's class, at most 3.2 % above).
+    #[serde(default)]
     pub p50: Bytes,
     /// 99 % of the keys are at most this heavy (same bound).
+    #[serde(default)]
     pub p99: Bytes,
     /// The heaviest key, exactly.
+    #[serde(default)]
     pub max: Bytes,
 }

@@ -16,6 +16,7 @@ macro_rules! in_both_languages {
             #[derive(Debug, Serialize, Deserialize, JsonSchema)]
             pub struct Form {
                 #[doc = $what]
+                #[serde(default)]
                 $name: String,
                 /// The same in Chinese.
                 #[serde(skip_serializing_if = "Option::is_none")]

@@ -73,6 +73,49 @@ fn the_first_reports_that_there_were_can_be_read() {
 }
 
 #[test]
+fn a_report_may_lack_sections_and_columns() {
+    let partial = r#"{"schema": "rdblens.report/1", "options": {}, "totals": {"keys": 2},
+        "types": [{"type": "hash", "keys": 2, "memory": 5}],
+        "patterns": {"distinct": 3, "list": [{"pattern": "a:{int}", "keys": 2, "memory": 18446744073709551615}]},
+        "findings": {"list": [{"rule": "key.length", "severity": "must", "keys": 1, "memory": 1}]}}"#;
+    let report = Report::read(partial.as_bytes(), "partial.json").unwrap();
+    assert!(report.complete && report.has_findings() && !report.lists_all_patterns());
+    assert_eq!(report.patterns.list[0].memory.0, u64::MAX);
+    for format in Format::ALL {
+        render(&report, format, TableOptions::default());
+    }
+    let without = partial.replace("findings", "other");
+    assert!(!Report::read(without.as_bytes(), "partial.json").unwrap().has_findings());
+}
+
+#[test]
+fn nested_or_mistyped_json_is_an_error() {
+    let deep = format!("{{\"schema\":\"rdblens.report/1\",\"prefixes\":{}", "{\"tree\":[".repeat(100_000));
+    let frame = |field: &str| {
+        format!(
+            r#"{{"schema":"rdblens.report/1","options":{{}},"totals":{{}},"patterns":{{"distinct":0,"list":[]}},{field}}}"#
+        )
+    };
+    assert!(Report::read(frame(r#""complete":true"#).as_bytes(), "x.json").is_ok());
+    let no_distinct = frame(r#""complete":true"#).replace(r#""distinct":0,"#, "");
+    let nul = "\0REDIS0011".to_owned();
+    let mistyped = [r#""complete":1"#, r#""types":[{"type":"tree"}]"#, r#""findings":7"#, r#""totals":{"keys":-1}"#];
+    let hostile =
+        mistyped.map(frame).into_iter().chain([deep, no_distinct, nul, "[]".to_owned(), "{\"schema\":5}".to_owned()]);
+    for json in hostile {
+        let message = Report::read(json.as_bytes(), "x.json").unwrap_err().to_string();
+        assert!(message.contains("x.json") && message.contains("analyze --format json"), "{message}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_report_or_wrong_usage(text in ".{0,200}") {
+        let _ = Report::read(text.as_bytes(), "x.json");
+    }
+}
+
+#[test]
 fn what_a_later_version_adds_is_ignored() {
     let mut json = serde_json::to_value(sample::full()).unwrap();
     json["later"] = 1.into();

@@ -18,7 +18,7 @@ use crate::rdb::value_type::ValueType;
 use crate::record::{Compact, Encoding, Kind, Record, StreamFacts, ValueFacts};
 use crate::render::Lang;
 use crate::render::words::known;
-use crate::report::{Checksum, Report, SourceFile, Stored};
+use crate::report::{Checksum, NamedReport, Report, SourceFile};
 use crate::units::{Bytes, Millis};
 
 /// When samples are taken.
@@ -38,8 +38,8 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     }
     plan.now = sample.facts.age_hours.map(|hours| Millis(NOW.0 + i64::try_from(hours).unwrap() * 3_600_000));
     if !sample.facts.before.is_empty() {
-        let earlier = serde_json::to_vec(&report(rule, &Sample::of(sample.facts.before))).unwrap();
-        plan.baseline = Some(Arc::new(Stored::read(&earlier, "before.json").unwrap()));
+        let earlier = report(rule, &Sample::of(sample.facts.before));
+        plan.baseline = Some(Arc::new(NamedReport { name: "before.json".to_owned(), report: earlier }));
     }
     let mut questions = questions_with(&plan, Standard::load(&plan).unwrap(), Some(NOW)).unwrap();
     if let Some(permille) = sample.facts.upgraded_permille {

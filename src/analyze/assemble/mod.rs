@@ -9,14 +9,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::aggregates::Aggregates;
+use super::findings;
 use super::plan::Plan;
 use super::questions::Questions;
 use super::read::file::InputFile;
 use super::verdict::Verdict;
-use super::{baseline, findings, growth};
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::Server;
 use crate::rdb::file_info::FileInfo;
+use crate::report::diff::{baseline, growth};
 use crate::report::{self, AuxField, Options, Report, SCHEMA};
 use crate::units::{Bytes, Millis};
 
@@ -64,10 +65,10 @@ pub(super) fn report(
     report.source.bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     report.source.files = verdicts.into_iter().map(|verdict| verdict.row).collect();
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);
-    if let Some(stored) = &plan.baseline {
-        report.warnings.extend(baseline::warnings(stored, &report));
-        report.growth = growth::since(stored, &report, plan.top);
-        report.findings.baseline = Some(baseline::against(stored, &report.findings));
+    if let Some(earlier) = &plan.baseline {
+        report.warnings.extend(baseline::warnings(earlier, &report));
+        report.growth = Some(growth::since(earlier, &report, plan.top));
+        report.findings.baseline = Some(baseline::against(earlier, &report.findings));
     }
     if let Some(secret) = mask {
         let masker = Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns);

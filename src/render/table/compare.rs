@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use super::grid::{Cell, Column, Grid};
 use super::page::{Page, Tone};
 use super::{TableOptions, baseline, growth};
-use crate::compare::{Comparison, Reached, SnapshotRow, Trend};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::{PatternChange, Weight};
+use crate::report::{Comparison, PatternChange, Reached, SnapshotRow, Trend, Weight};
 use crate::units::Millis;
 
 /// Writes a comparison as tables.

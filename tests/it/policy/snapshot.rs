@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use rdblens::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
-use rdblens::report::{Finding, Report, Stored};
+use rdblens::report::{Finding, NamedReport, Report};
 use rdblens::units::Millis;
 use serde_json::Value as Json;
 
@@ -245,18 +245,18 @@ fn a_snapshot_is_too_old_from_a_day_on_and_only_if_somebody_says_what_day_it_is(
 }
 
 /// The report on a part of the shop, as an earlier night's.
-fn earlier(policy: &str, limit: Option<u64>, top: usize) -> Stored {
+fn earlier(policy: &str, limit: Option<u64>, top: usize) -> NamedReport {
     let mut before = plan(policy);
     (before.read.limit, before.top) = (limit, top);
-    Stored::read(&serde_json::to_vec(&judged(&before, &[shop()])).unwrap(), "earlier.json").unwrap()
+    NamedReport::read(&serde_json::to_vec(&judged(&before, &[shop()])).unwrap(), "earlier.json").unwrap()
 }
 
 #[test]
 fn a_pattern_that_grew_or_appeared_is_named_and_a_cut_list_is_no_reason_to_call_it_new() {
     let policy = "[rules.\"memory.growth\"]\nleast = \"100KB\"\n";
-    let against = |stored: Stored| {
+    let against = |earlier: NamedReport| {
         let mut plan = plan(policy);
-        plan.baseline = Some(Arc::new(stored));
+        plan.baseline = Some(Arc::new(earlier));
         judged(&plan, &[shop()])
     };
     assert_eq!(found(&against(earlier(policy, None, 10_000)), "memory.growth"), []);

@@ -1,13 +1,13 @@
-//! Where the memory goes: a straight line through the snapshots, and when it reaches a limit.
+//! Memory trend: a straight line through the snapshots, and when it reaches a limit.
 //!
-//! The line is that of least squares. With three snapshots or more, the scatter around it gives the uncertainty of its
-//! slope: the range that holds the true slope in 95 of 100 cases, by Student's distribution, if the growth is steady and the
-//! scatter is chance. A weekly rhythm or a campaign is neither, so that the dates are a warning, not a promise.
+//! The line is fitted by least squares. With three or more snapshots, the scatter around it gives the 95 % confidence
+//! interval of its slope by Student's distribution, provided that growth is steady and the scatter random. A weekly rhythm or
+//! a campaign is neither, so the dates are a warning, not a promise.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::report::Stored;
+use super::compare::Point;
 use crate::units::{Bytes, Millis};
 
 /// Milliseconds of a day.
@@ -18,54 +18,54 @@ const STUDENT: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
-/// The same for more.
+/// Quantile of the normal distribution, for more degrees of freedom.
 const NORMAL: f64 = 1.960;
 
-/// Dates beyond this many days are not told.
+/// Dates further away than this many days are left out.
 const FARTHEST_DAYS: f64 = 36_525.0;
 
-/// A line through the memory of several snapshots.
+/// Line through the memory of several snapshots.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Trend {
-    /// How it was drawn, in words.
+    /// Method, in words.
     pub method: &'static str,
-    /// What is followed: `total` of keys and tables where all reports have it, else `memory` of the keys.
+    /// Followed figure: `total` of keys and tables where all reports have it, else `memory` of the keys.
     pub of: &'static str,
-    /// Snapshots with a time.
+    /// Number of snapshots with a time.
     pub snapshots: usize,
-    /// From the first to the last, in milliseconds.
+    /// Time from the first to the last, in milliseconds.
     pub span: u64,
     /// Bytes a day; negative when it shrinks.
     pub per_day: i64,
-    /// The least and the most bytes a day that the scatter allows, with 95 %; null with fewer than three snapshots.
+    /// 95 % confidence interval of `per_day`; null with fewer than three snapshots.
     pub per_day_range: Option<[i64; 2]>,
-    /// What the line says for the last snapshot.
+    /// Height of the line at the last snapshot.
     pub level: Bytes,
-    /// When the limit is reached; null without a limit.
+    /// Date at which the limit is reached; null without a limit.
     pub reached: Option<Reached>,
 }
 
-/// When the memory is used up.
+/// Date at which memory reaches a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reached {
     /// The limit.
     pub maxmemory: Bytes,
-    /// The date by the line; null when it does not grow, or not within a hundred years.
+    /// The date by the line; null if memory does not grow, or not within a hundred years.
     pub at: Option<Millis>,
-    /// The earliest date that the uncertainty allows.
+    /// Earliest date within the confidence interval.
     pub earliest: Option<Millis>,
-    /// The latest; null when the memory may not grow at all.
+    /// Latest date within the confidence interval; null if memory may not grow at all.
     pub latest: Option<Millis>,
-    /// The limit is exceeded already.
+    /// True if the limit is exceeded already.
     pub already: bool,
 }
 
-/// Draws the line. There have to be two snapshots of different times.
-pub fn trend(snapshots: &[Stored], maxmemory: Option<Bytes>) -> Option<Trend> {
-    let has_totals = snapshots.iter().all(|stored| stored.total.is_some());
-    let size = |stored: &Stored| stored.total.filter(|_| has_totals).unwrap_or(stored.memory);
+/// Fits the line. Returns `None` unless there are two snapshots of different times.
+pub(super) fn trend(snapshots: &[Point], maxmemory: Option<Bytes>) -> Option<Trend> {
+    let has_totals = snapshots.iter().all(|point| point.row.total.is_some());
+    let size = |point: &Point| point.row.total.filter(|_| has_totals).unwrap_or(point.row.memory);
     let mut points: Vec<(Millis, Bytes)> =
-        snapshots.iter().filter_map(|stored| Some((stored.taken()?, size(stored)))).collect();
+        snapshots.iter().filter_map(|point| Some((point.row.taken?, size(point)))).collect();
     points.sort_unstable();
     let (first, last) = (points.first()?.0, points.last()?.0);
     let span = last.0.checked_sub(first.0).filter(|span| *span > 0)?.unsigned_abs();
@@ -89,12 +89,12 @@ pub fn trend(snapshots: &[Stored], maxmemory: Option<Bytes>) -> Option<Trend> {
     })
 }
 
-/// By days before the last snapshot.
+/// Straight line over days before the last snapshot.
 struct Line {
     slope: f64,
-    /// At the last snapshot.
+    /// Height at the last snapshot.
     level: f64,
-    /// Of the slope, to either side.
+    /// Half the width of the confidence interval of the slope.
     margin: Option<f64>,
 }
 
@@ -134,7 +134,7 @@ fn reached(line: &Line, range: Option<[f64; 2]>, last: Millis, limit: Bytes) -> 
     }
 }
 
-/// Saturates where the number is beyond all machines.
+/// Rounds to the nearest integer, saturating.
 #[allow(clippy::cast_possible_truncation)]
 fn rounded(number: f64) -> i64 {
     number.round() as i64
@@ -142,14 +142,18 @@ fn rounded(number: f64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::compare::tests::named;
     use super::*;
-    use crate::compare::tests::stored;
 
     const GIB: u64 = 1 << 30;
 
+    fn point(ctime: i64, memory: u64) -> Point {
+        Point::of(&named("night", ctime, memory, &[]))
+    }
+
     /// Snapshots of these sizes, a day apart.
-    fn nights(sizes: &[u64]) -> Vec<Stored> {
-        (0..).zip(sizes).map(|(night, &size)| stored("night", 1_700_000_000 + night * 86_400, size, &[])).collect()
+    fn nights(sizes: &[u64]) -> Vec<Point> {
+        (0..).zip(sizes).map(|(night, &size)| point(1_700_000_000 + night * 86_400, size)).collect()
     }
 
     #[test]
@@ -193,9 +197,9 @@ mod tests {
         let mut order = nights(&[1, 2, 3]);
         order.reverse();
         assert_eq!(trend(&order, None).unwrap().per_day, 1);
-        assert!(trend(&[stored("a", 5, 1, &[]), stored("b", 5, 2, &[])], None).is_none());
+        assert!(trend(&[point(5, 1), point(5, 2)], None).is_none());
         // Times that no calendar has.
-        let far = |first| [stored("a", first, u64::MAX, &[]), stored("b", i64::MAX, 0, &[])];
+        let far = |first| [point(first, u64::MAX), point(i64::MAX, 0)];
         assert!(trend(&far(i64::MIN), Some(Bytes(0))).is_none());
         assert!(trend(&far(0), Some(Bytes(0))).is_some());
     }

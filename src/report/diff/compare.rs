@@ -1,0 +1,173 @@
+//! Comparison of several snapshots: patterns that grew, appeared and vanished, findings that came and went, the memory trend.
+//!
+//! Only the first and the last report are kept whole; of those between them the trend needs a few figures. So a year of
+//! nightly reports takes hardly more memory than two.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::trend::{self, Trend};
+use super::{Baseline, Growth, NamedReport, PatternChanges, TypeChange, baseline, growth};
+use crate::units::{Bytes, Millis};
+
+/// Name and version of the JSON form.
+pub const SCHEMA: &str = "rdblens.compare/1";
+
+/// Options of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparePlan {
+    /// Rows in each list.
+    pub top: usize,
+    /// Memory limit of the server.
+    pub maxmemory: Option<Bytes>,
+}
+
+/// Comparison of several snapshots.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Comparison {
+    /// Always `rdblens.compare/1`.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: &'static str,
+    /// The program's version.
+    pub rdblens: &'static str,
+    /// The snapshots, in the order given. What follows compares the first with the last.
+    pub snapshots: Vec<SnapshotRow>,
+    /// Growth in total.
+    pub growth: Growth,
+    /// Growth by type, the largest change first.
+    pub types: Vec<TypeChange>,
+    /// Growth by pattern.
+    pub patterns: PatternChanges,
+    /// Findings of the last snapshot that are new or worse than in the first, and those that are fixed; null unless both
+    /// were checked against a policy.
+    pub findings: Option<Baseline>,
+    /// Memory trend, with two or more snapshots whose times are known.
+    pub trend: Option<Trend>,
+    /// Circumstances that the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// One of the compared snapshots.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SnapshotRow {
+    /// The input.
+    pub name: String,
+    /// When it was taken, in milliseconds.
+    pub taken: Option<Millis>,
+    /// Keys.
+    pub keys: u64,
+    /// Memory of the keys.
+    pub memory: Bytes,
+    /// Memory of keys and tables, where the report has it.
+    pub total: Option<Bytes>,
+    /// False when it could not be read whole.
+    pub complete: bool,
+}
+
+/// Takes reports one by one, oldest first, and compares the first with the last.
+#[derive(Debug, Default)]
+pub struct Comparer {
+    first: Option<NamedReport>,
+    last: Option<NamedReport>,
+    points: Vec<Point>,
+}
+
+/// Figures of a report that are needed even if it is neither the first nor the last.
+#[derive(Debug)]
+pub(super) struct Point {
+    pub row: SnapshotRow,
+    selection: Vec<String>,
+    policy: Option<String>,
+    model: String,
+}
+
+impl Point {
+    pub fn of(NamedReport { name, report }: &NamedReport) -> Point {
+        Point {
+            row: SnapshotRow {
+                name: name.clone(),
+                taken: report.taken(),
+                keys: report.totals.keys,
+                memory: report.totals.memory,
+                total: report.total(),
+                complete: report.complete,
+            },
+            selection: report.options.selection.clone(),
+            policy: report.has_findings().then(|| report.findings.policy.clone()),
+            model: report.server.model.clone(),
+        }
+    }
+}
+
+impl Comparer {
+    /// Adds the next report.
+    pub fn add(&mut self, report: NamedReport) {
+        self.points.push(Point::of(&report));
+        match &self.first {
+            None => self.first = Some(report),
+            Some(_) => self.last = Some(report),
+        }
+    }
+
+    /// Returns the comparison, or `None` with fewer than two reports.
+    pub fn finish(self, plan: &ComparePlan) -> Option<Comparison> {
+        let (first, last) = (self.first?, self.last?);
+        Some(Comparison {
+            schema: SCHEMA,
+            rdblens: env!("CARGO_PKG_VERSION"),
+            growth: growth::between(first.report.weight(), last.report.weight()),
+            types: growth::types(&first.report, &last.report),
+            patterns: growth::patterns(&first.report, &last.report, plan.top),
+            findings: findings(&first, &last),
+            trend: trend::trend(&self.points, plan.maxmemory),
+            warnings: warnings(&self.points),
+            snapshots: self.points.into_iter().map(|point| point.row).collect(),
+        })
+    }
+}
+
+/// Compares reports given oldest first; returns `None` with fewer than two.
+pub fn compare(reports: impl IntoIterator<Item = NamedReport>, plan: &ComparePlan) -> Option<Comparison> {
+    let mut comparer = Comparer::default();
+    reports.into_iter().for_each(|report| comparer.add(report));
+    comparer.finish(plan)
+}
+
+fn findings(first: &NamedReport, last: &NamedReport) -> Option<Baseline> {
+    let judged = first.report.has_findings() && last.report.has_findings();
+    judged.then(|| baseline::against(first, &last.report.findings))
+}
+
+fn warnings(points: &[Point]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for point in points.iter().filter(|point| !point.row.complete) {
+        warnings.push(format!("{}: could not be read whole: what it lacks looks like shrinking", point.row.name));
+    }
+    let selections: BTreeSet<_> = points.iter().map(|point| &point.selection).collect();
+    if selections.len() > 1 {
+        warnings.push("the reports were made with different selections of keys".to_owned());
+    }
+    let policies: BTreeSet<_> = points.iter().filter_map(|point| point.policy.as_ref()).collect();
+    if policies.len() > 1 {
+        warnings.push("the reports were held against different policies".to_owned());
+    }
+    let models: BTreeSet<_> = points.iter().map(|point| point.model.as_str()).collect();
+    if models.len() > 1 {
+        let models = models.into_iter().collect::<Vec<_>>().join("; ");
+        warnings.push(format!("the figures are of different servers, which changes them by itself: {models}"));
+    }
+    let times: Vec<_> = points.iter().filter_map(|point| point.row.taken).collect();
+    if times.len() < points.len() {
+        warnings.push("not every snapshot says when it was taken: those are left out of the trend".to_owned());
+    }
+    if !times.is_sorted() {
+        warnings.push("the snapshots are not in the order of their times".to_owned());
+    }
+    warnings
+}
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+pub(super) mod tests;

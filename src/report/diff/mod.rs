@@ -1,0 +1,83 @@
+//! Comparing reports: findings against a baseline, growth between two snapshots, the trend over several.
+//!
+//! All of it works on [`Report`]; a report read from its JSON form and one that was just made are the same here. Lists in
+//! reports are cut to their heaviest rows, so "not listed" never counts as "not there" unless the list is complete.
+
+pub mod baseline;
+pub mod compare;
+pub mod growth;
+mod trend;
+
+pub use baseline::{Baseline, BaselineRow, BeforeRow};
+pub use compare::{Comparer, Comparison, SnapshotRow, compare};
+pub use growth::{Fate, Growth, PatternChange, PatternChanges, PatternCounts, Since, TypeChange};
+pub use trend::{Reached, Trend};
+
+use std::collections::BTreeMap;
+
+use super::{Report, Weight};
+use crate::error::Error;
+use crate::record::Kind;
+use crate::units::{Bytes, Millis};
+
+/// A report with the name by which messages and later reports refer to it.
+#[derive(Debug, Clone)]
+pub struct NamedReport {
+    /// Usually the last part of the file's name.
+    pub name: String,
+    /// The report.
+    pub report: Report,
+}
+
+impl NamedReport {
+    /// Reads the JSON form of a report, as [`Report::read`] does.
+    pub fn read(json: &[u8], name: &str) -> Result<NamedReport, Error> {
+        Ok(NamedReport { name: name.to_owned(), report: Report::read(json, name)? })
+    }
+}
+
+/// Figures that comparisons need.
+impl Report {
+    /// Returns when the snapshot was taken, if it says so.
+    pub fn taken(&self) -> Option<Millis> {
+        self.server.ctime.map(|seconds| Millis(seconds.saturating_mul(1000)))
+    }
+
+    /// Returns the number of all keys and their memory.
+    pub fn weight(&self) -> Weight {
+        Weight { keys: self.totals.keys, memory: self.totals.memory }
+    }
+
+    /// Returns the memory of keys and tables together, where the report has it.
+    pub fn total(&self) -> Option<Bytes> {
+        self.instance.as_ref().map(|instance| instance.total)
+    }
+
+    /// Sums keys and memory of each type over its encodings; by name, so that sorting is stable across versions.
+    fn weights_by_type(&self) -> BTreeMap<&'static str, Weight> {
+        let mut types: BTreeMap<&str, Weight> = BTreeMap::new();
+        for row in &self.types {
+            let sum = types.entry(Kind::name(row.kind)).or_default();
+            sum.keys = sum.keys.saturating_add(row.keys);
+            sum.memory += row.memory;
+        }
+        types
+    }
+
+    /// Returns each listed pattern with its keys and memory.
+    pub fn weights_by_pattern(&self) -> BTreeMap<&str, Weight> {
+        let weight = |keys, memory| Weight { keys, memory };
+        self.patterns.list.iter().map(|row| (row.pattern.as_str(), weight(row.keys, row.memory))).collect()
+    }
+
+    /// Returns true if the report lists every pattern of its snapshot, not just the heaviest.
+    pub fn lists_all_patterns(&self) -> bool {
+        self.patterns.list.len() as u64 >= self.patterns.distinct
+    }
+
+    /// Returns true if the snapshot was checked against a policy.
+    pub fn has_findings(&self) -> bool {
+        let findings = &self.findings;
+        !(findings.policy.is_empty() && findings.checked.is_empty() && findings.list.is_empty())
+    }
+}
