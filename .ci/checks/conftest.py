@@ -50,7 +50,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         given = [binary.name for binary in options.server or []]
         metafunc.parametrize("binary", given or list(SOURCES), indirect=True, scope="session")
     if "dump" in names:
-        metafunc.parametrize("dump", list(dumps(options.corpus)), ids=label, scope="module")
+        metafunc.parametrize("dump", dumps(options.corpus), ids=label, scope="module")
     if "folder" in names:
         metafunc.parametrize("folder", folders(options.corpus), ids=lambda folder: folder.name, scope="module")
 

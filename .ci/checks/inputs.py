@@ -1,6 +1,5 @@
 """Dumps that the checks read: those of testdata, and the corpus beside the clone."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,8 @@ TESTDATA = ROOT / "testdata"
 SHOP = TESTDATA / "dumps" / "shop.rdb"
 LATER = TESTDATA / "dumps" / "shop-later.rdb"
 POLICY = TESTDATA / "policy" / "shop.toml"
+# As many dumps as testdata alone has.
+LEAST = 20
 FILES = ["dump.rdb", "appendonly.aof", "appendonlydir"]
 
 
@@ -29,12 +30,14 @@ def snapshots(folder: Path) -> list[Path]:
     return found
 
 
-def dumps(corpus: Path) -> Iterator[Path]:
-    """Yields all dumps of testdata and of the corpus."""
-    yield from sorted((TESTDATA / "dumps").iterdir())
+def dumps(corpus: Path) -> list[Path]:
+    """Returns all dumps of testdata and of the corpus."""
+    found = sorted((TESTDATA / "dumps").iterdir())
     for parent in (TESTDATA / "corpus", corpus):
-        for folder in folders(parent):
-            yield from snapshots(folder)
+        found += [path for folder in folders(parent) for path in snapshots(folder)]
+    if len(found) < LEAST:
+        raise pytest.UsageError(f"only {len(found)} dumps: testdata is not complete")
+    return found
 
 
 def label(dump: Path) -> str:
