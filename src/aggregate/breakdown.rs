@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Aggregate;
-use super::parts::{Histogram, share};
+use super::parts::{CELLS, Histogram, cell_of, share};
 use super::usual::UsualKeys;
 use crate::record::{Encoding, Kind, ModuleName, Record};
 use crate::report::TypeRow;
@@ -19,9 +19,6 @@ pub const MODULES: usize = 64;
 
 /// The row of the modules that have none of their own. No module can be called so: names have nine characters.
 pub const OTHER_MODULES: &str = "other modules";
-
-/// Types in encodings.
-pub(super) const CELLS: usize = Kind::ALL.len() * Encoding::ALL.len();
 
 /// One cell for each type in each encoding.
 #[derive(Debug, Clone)]
@@ -88,7 +85,7 @@ impl Breakdown {
     pub fn finish(self) -> Vec<TypeRow> {
         let plain = || {
             let names = Kind::ALL.iter().flat_map(|&kind| Encoding::ALL.iter().map(move |&encoding| (kind, encoding)));
-            let cells = names.map(|(kind, encoding)| (kind, encoding.name(), &self.cells[place(kind, encoding)]));
+            let cells = names.map(|(kind, encoding)| (kind, encoding.name(), &self.cells[cell_of(kind, encoding)]));
             cells.filter_map(|(kind, encoding, cell)| Some((kind, encoding, cell.as_deref()?)))
         };
         let modules = self.modules.iter().map(|(name, cell)| (Kind::Module, name.as_str(), cell));
@@ -104,12 +101,12 @@ impl Breakdown {
     /// Counts a usual key and leaves the rest to [`Breakdown::add_usual`].
     #[inline]
     pub fn count(&mut self, record: &Record<'_>) {
-        self.cells[place(record.kind, record.encoding)].get_or_insert_default().spread.add(record.memory.0);
+        self.cells[cell_of(record.kind, record.encoding)].get_or_insert_default().spread.add(record.memory.0);
     }
 
     /// Adds usual keys, which have been counted.
     pub fn add_usual(&mut self, keys: &UsualKeys) {
-        let cell = self.cells[place(keys.kind, keys.encoding)].get_or_insert_default();
+        let cell = self.cells[cell_of(keys.kind, keys.encoding)].get_or_insert_default();
         cell.elements = cell.elements.saturating_add(keys.sums.length);
         cell.memory += keys.sums.keys.memory;
     }
@@ -138,18 +135,12 @@ fn order(row: &TypeRow) -> (Reverse<Bytes>, &'static str, &str) {
     (Reverse(row.memory), row.kind.name(), &row.encoding)
 }
 
-/// Both enums are numbered from 0 in the order of their `ALL`, which a test holds.
-#[inline]
-pub(super) fn place(kind: Kind, encoding: Encoding) -> usize {
-    kind as usize * Encoding::ALL.len() + encoding as usize
-}
-
 impl Aggregate for Breakdown {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
         match record.module {
             Some(name) => self.observe_module(name, record),
-            None => self.cells[place(record.kind, record.encoding)].get_or_insert_default().add(record),
+            None => self.cells[cell_of(record.kind, record.encoding)].get_or_insert_default().add(record),
         }
     }
 
@@ -173,13 +164,6 @@ impl Aggregate for Breakdown {
 mod tests {
     use super::super::testing::{OwnedRecord, check_laws, observe_all, samples};
     use super::*;
-
-    #[test]
-    fn every_type_in_every_encoding_has_a_place_of_its_own() {
-        let places: Vec<_> =
-            Kind::ALL.iter().flat_map(|&kind| Encoding::ALL.map(|encoding| place(kind, encoding))).collect();
-        assert_eq!(places, (0..CELLS).collect::<Vec<_>>());
-    }
 
     #[test]
     fn the_heaviest_row_comes_first_with_exact_sums() {

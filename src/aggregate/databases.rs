@@ -6,12 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::runs::{ByRun, Run};
+use super::runs::{ByRun, Run, SHARED_FROM};
 use crate::report::Database;
 use crate::units::Bytes;
-
-/// Databases from this number on share the row of this number.
-pub const SHARED_FROM: u64 = 65_536;
 
 /// One row a database. Without a reference time no key counts as expired.
 #[derive(Debug, Clone, Default)]

@@ -1,8 +1,8 @@
 //! Use counters of keys, in dumps that record them (LFU policies).
 
 use super::Aggregate;
-use super::parts::Tally;
 use crate::record::Record;
+use crate::report::Weight;
 use crate::report::{self, FreqClass};
 
 /// The lowest counter of each class. A new key starts at 5, and the counter is logarithmic: with the server's
@@ -12,7 +12,7 @@ const FREQ_FROM: [u8; 9] = [0, 1, 5, 6, 10, 20, 50, 100, 255];
 /// Keys by their use counter.
 #[derive(Debug, Clone, Default)]
 pub struct UseCounters {
-    classes: [Tally; FREQ_FROM.len()],
+    classes: [Weight; FREQ_FROM.len()],
 }
 
 impl UseCounters {
@@ -21,7 +21,7 @@ impl UseCounters {
         let keys = self.classes.iter().map(|tally| tally.keys).sum();
         let ends = FREQ_FROM.iter().skip(1).map(|next| next - 1).chain([u8::MAX]);
         let class =
-            |((&from, to), tally): ((&u8, u8), &Tally)| FreqClass { from, to, keys: tally.keys, memory: tally.memory };
+            |((&from, to), tally): ((&u8, u8), &Weight)| FreqClass { from, to, keys: tally.keys, memory: tally.memory };
         (keys > 0)
             .then(|| report::Freq { keys, classes: FREQ_FROM.iter().zip(ends).zip(&self.classes).map(class).collect() })
     }
@@ -38,7 +38,7 @@ impl Aggregate for UseCounters {
     }
 
     fn merge(&mut self, other: Self) {
-        Tally::merge_all(&mut self.classes, &other.classes);
+        Weight::merge_all(&mut self.classes, &other.classes);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Time since the last use of keys, in dumps that record it (LRU policies).
 
 use super::Aggregate;
-use super::parts::Tally;
 use crate::record::Record;
+use crate::report::Weight;
 use crate::report::{self, IdleClass};
 
 const MINUTE: u64 = 60;
@@ -27,7 +27,7 @@ const IDLE_OPEN: &str = "> 1 year";
 /// Keys by the time since their last use.
 #[derive(Debug, Clone, Default)]
 pub struct IdleTimes {
-    classes: [Tally; IDLE_BELOW.len() + 1],
+    classes: [Weight; IDLE_BELOW.len() + 1],
 }
 
 impl IdleTimes {
@@ -35,7 +35,7 @@ impl IdleTimes {
     pub fn finish(self) -> Option<report::Idle> {
         let keys = self.classes.iter().map(|tally| tally.keys).sum();
         let names = IDLE_BELOW.into_iter().map(|(idle, below)| (idle, Some(below))).chain([(IDLE_OPEN, None)]);
-        let class = |((idle, below_s), tally): ((&'static str, Option<u64>), &Tally)| IdleClass {
+        let class = |((idle, below_s), tally): ((&'static str, Option<u64>), &Weight)| IdleClass {
             idle: idle.into(),
             below_s,
             keys: tally.keys,
@@ -55,7 +55,7 @@ impl Aggregate for IdleTimes {
     }
 
     fn merge(&mut self, other: Self) {
-        Tally::merge_all(&mut self.classes, &other.classes);
+        Weight::merge_all(&mut self.classes, &other.classes);
     }
 }
 

@@ -7,17 +7,10 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::databases::SHARED_FROM;
-use super::runs::{ByRun, Run};
-use super::slots::SLOTS;
-use crate::memory::{DatabaseShape, InstanceShape, SlotShape};
+use super::runs::{ByRun, Run, SHARED_FROM};
+use super::slot_counts::{SLOTTED_DATABASES, SlotCounts};
+use crate::memory::{DatabaseShape, InstanceShape};
 use crate::units::Bytes;
-
-/// Databases from this number on are counted without their slots.
-pub const SLOTTED_DATABASES: u64 = 16;
-
-/// Slots that are counted together.
-const PAGE: usize = 256;
 
 /// What is counted of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,56 +49,6 @@ impl Row {
         self.memory += other.memory;
         self.allocated += other.allocated;
         self.slots.merge(other.slots);
-    }
-}
-
-/// Keys and expiries by slot, page by page as they come into use.
-#[derive(Debug, Clone, Default)]
-pub struct SlotCounts {
-    /// Empty until the first key.
-    pages: Vec<Option<Box<[SlotShape; PAGE]>>>,
-}
-
-impl SlotCounts {
-    /// Counts a key.
-    #[inline]
-    pub fn add(&mut self, slot: u16, expires: bool) {
-        if self.pages.is_empty() {
-            self.pages.resize_with(SLOTS / PAGE, || None);
-        }
-        let slot = usize::from(slot) % SLOTS;
-        let page = self.pages[slot / PAGE].get_or_insert_with(|| Box::new([SlotShape::default(); PAGE]));
-        let count = &mut page[slot % PAGE];
-        count.keys = count.keys.saturating_add(1);
-        count.expiring = count.expiring.saturating_add(u32::from(expires));
-    }
-
-    fn merge(&mut self, other: SlotCounts) {
-        if self.pages.is_empty() {
-            *self = other;
-            return;
-        }
-        for (page, more) in self.pages.iter_mut().zip(other.pages) {
-            let Some(more) = more else { continue };
-            let Some(page) = page else {
-                *page = Some(more);
-                continue;
-            };
-            for (count, more) in page.iter_mut().zip(more.iter()) {
-                count.keys = count.keys.saturating_add(more.keys);
-                count.expiring = count.expiring.saturating_add(more.expiring);
-            }
-        }
-    }
-
-    /// About how many bytes of memory it has grown to.
-    pub fn heap_bytes(&self) -> usize {
-        self.pages.iter().flatten().count() * PAGE * size_of::<SlotShape>()
-    }
-
-    fn in_use(&self) -> Vec<SlotShape> {
-        let all = self.pages.iter().flatten().flat_map(|page| page.iter());
-        all.filter(|count| count.keys > 0).copied().collect()
     }
 }
 
@@ -170,6 +113,7 @@ mod tests {
     use super::super::runs::Runs;
     use super::super::testing::{OwnedRecord, check_laws, samples};
     use super::*;
+    use crate::memory::SlotShape;
     use crate::record::Record;
 
     fn instance(slotted: bool) -> Runs<Instance> {

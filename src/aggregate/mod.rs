@@ -17,10 +17,13 @@ pub mod parts;
 pub mod patterns;
 pub mod runs;
 pub mod sizes;
+pub mod slot_counts;
 pub mod slots;
 pub mod streams;
+pub mod sums;
 #[cfg(test)]
 pub mod testing;
+pub mod time_left;
 pub mod top_keys;
 pub mod totals;
 pub mod usual;

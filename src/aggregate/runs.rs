@@ -1,66 +1,80 @@
-//! Keys come in runs of one database of one file. What several questions ask of each key is added up once, a run at a
-//! time, and handed to them where the run ends: sums, expiries by the time left, slots.
+//! Runs of keys of one database of one file.
+//!
+//! Several aggregates need the same sums of each key: they are added up once per run (sums, expiries by the time left, slots)
+//! and handed to these aggregates where the run ends.
 
 use super::Aggregate;
-use super::databases::{Databases, SHARED_FROM};
-use super::expiry::{Expiry, Left};
-use super::instance::{Instance, SLOTTED_DATABASES, SlotCounts};
-use super::parts::Tally;
-use super::totals::{Totals, elements};
+use super::slot_counts::{SLOTTED_DATABASES, SlotCounts};
+use super::time_left::TimeLeft;
 use super::usual::UsualKeys;
-use crate::record::Record;
+use crate::record::{Kind, Record};
+use crate::report::Weight;
 use crate::units::{Bytes, Millis};
 
-/// Keys of one database of one file, one after the other.
+/// Databases from this number on share the row of this number.
+pub const SHARED_FROM: u64 = 65_536;
+
+/// Sums over consecutive keys of one database of one file.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
     /// Position of the file among the inputs.
     pub file: usize,
-    /// The database; those from [`SHARED_FROM`] on are one.
+    /// The database; those from [`SHARED_FROM`] on count as one.
     pub db: u64,
     /// Bytes in the file.
     pub disk: Bytes,
     /// Bytes of the names.
     pub name_bytes: Bytes,
-    /// What the allocator gives.
+    /// Bytes allocated.
     pub allocated: Bytes,
     /// Elements of all.
     pub elements: u64,
-    /// Keys and memory by the time they have left.
-    pub left: Left,
+    /// Keys and memory by the time left.
+    pub left: TimeLeft,
     /// Keys and expiries by slot, where they are counted.
     pub slots: SlotCounts,
 }
 
 impl Run {
-    /// Keys, and their memory.
-    pub fn all(&self) -> Tally {
-        let mut all = Tally::default();
+    /// Returns all keys.
+    pub fn all(&self) -> Weight {
+        let mut all = Weight::default();
         self.left.classes.iter().for_each(|class| all.merge(*class));
         all
     }
 
-    /// Keys that have an expiry.
+    /// Returns the number of keys with an expiry.
     pub fn expiring(&self) -> u64 {
         self.all().keys - self.left.without_ttl().keys
     }
 }
 
-/// A question that is answered from runs.
+/// Elements of a collection; a string is one element, a module that does not tell has none.
+#[inline]
+pub fn elements(record: &Record<'_>) -> u64 {
+    match record.kind {
+        Kind::String => 1,
+        Kind::List | Kind::Set | Kind::Zset | Kind::Hash | Kind::Stream | Kind::Module | Kind::Array => {
+            record.length.unwrap_or(0)
+        }
+    }
+}
+
+/// An aggregate over runs.
 pub trait ByRun: Sized {
-    /// Takes a run into account, and what it likes out of it.
+    /// Adds a run; may take the slots out of it.
     fn add(&mut self, run: &mut Run);
 
-    /// Takes everything into account that `other` has been given.
+    /// Adds everything that `other` was given.
     fn merge(&mut self, other: Self);
 
-    /// Says that all runs so far were of database `db`.
+    /// Assigns all runs so far to database `db`.
     fn settle_database(&mut self, db: u64) {
         let _ = db;
     }
 }
 
-/// Collects runs for a question.
+/// Cuts records into runs for an aggregate over runs.
 #[derive(Debug, Clone)]
 pub struct Runs<A> {
     reference: Option<Millis>,
@@ -70,38 +84,38 @@ pub struct Runs<A> {
 }
 
 impl<A: ByRun> Runs<A> {
-    /// Nothing yet. Expiries will be held against `reference`; `slotted` says whether slots are counted.
+    /// Creates an empty aggregate. Expiries are compared with `reference`; `slotted` tells whether slots are counted.
     pub fn new(reference: Option<Millis>, slotted: bool, answer: A) -> Self {
         Runs { reference, slotted, run: Run::default(), answer }
     }
 
-    /// What was asked.
+    /// Ends the last run and returns the aggregate over runs.
     pub fn finish(mut self) -> A {
         self.end_run();
         self.answer
     }
 
-    /// About how many bytes of memory the run has grown to, and what has been answered.
+    /// Returns the heap bytes of the current run, and the aggregate over the runs before.
     pub fn heap_bytes(&self) -> (usize, &A) {
         (self.run.slots.heap_bytes(), &self.answer)
     }
 
-    /// Counts the slot of the key that was observed last, where slots are counted.
+    /// Counts the slot of the key observed last, where slots are counted.
     #[inline]
     pub fn count_slot(&mut self, record: &Record<'_>, slot: u16) {
-        // Slots of a database that is known late are counted, too: whether they are of use is seen when it is known.
+        // Also under a provisional database: whether slots are of use is decided when it is known.
         if self.slotted && self.run.db < SLOTTED_DATABASES {
             self.run.slots.add(slot, record.expires_at.is_some());
         }
     }
 
-    /// Whether a key is of the same database of the same file as the last one.
+    /// Returns whether a key belongs to the current run.
     #[inline]
     pub fn go_on(&self, record: &Record<'_>) -> bool {
         record.db.min(SHARED_FROM) == self.run.db && record.file == self.run.file
     }
 
-    /// Takes the expiry of a usual key into account, if it has one, and leaves the rest to [`Runs::add_usual`].
+    /// Adds the expiry of a usual key, if it has one; [`Runs::add_usual`] adds the rest later.
     #[inline]
     pub fn time(&mut self, record: &Record<'_>) {
         debug_assert!(self.go_on(record));
@@ -157,51 +171,5 @@ impl<A: ByRun> Aggregate for Runs<A> {
     fn settle_database(&mut self, db: u64) {
         self.end_run();
         self.answer.settle_database(db);
-    }
-}
-
-/// All that is answered from runs.
-#[derive(Debug, Clone)]
-pub struct Sums {
-    /// How much there is.
-    pub totals: Totals,
-    /// How much each database holds.
-    pub databases: Databases,
-    /// How long keys have left.
-    pub expiry: Expiry,
-    /// What the tables of the servers are computed from.
-    pub instance: Instance,
-}
-
-impl Sums {
-    /// Nothing yet.
-    pub fn new(reference: Option<Millis>) -> Self {
-        Sums {
-            totals: Totals::default(),
-            databases: Databases::default(),
-            expiry: Expiry::new(reference),
-            instance: Instance::default(),
-        }
-    }
-}
-
-impl ByRun for Sums {
-    fn add(&mut self, run: &mut Run) {
-        self.totals.add(run);
-        self.databases.add(run);
-        self.expiry.add(run);
-        self.instance.add(run);
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.totals.merge(other.totals);
-        self.databases.merge(other.databases);
-        self.expiry.merge(other.expiry);
-        self.instance.merge(other.instance);
-    }
-
-    fn settle_database(&mut self, db: u64) {
-        self.databases.settle_database(db);
-        self.instance.settle_database(db);
     }
 }

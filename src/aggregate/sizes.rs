@@ -2,8 +2,9 @@
 
 use super::Aggregate;
 use super::key_row::{KeyFacts, rows};
-use super::parts::{Tally, Top};
+use super::parts::Top;
 use crate::record::{Kind, Record};
+use crate::report::Weight;
 use crate::report::{BigKeys, BigRules};
 use crate::units::Bytes;
 
@@ -13,7 +14,7 @@ pub struct Sizes {
     rules: BigRules,
     /// What the rules allow, in a form that is asked fast.
     allowed: Allowed,
-    all: Tally,
+    all: Weight,
     expiring: u64,
     list: Top<KeyFacts>,
 }
@@ -21,7 +22,7 @@ pub struct Sizes {
 impl Sizes {
     /// Nothing yet; the `top` heaviest will be listed.
     pub fn new(rules: BigRules, top: usize) -> Self {
-        Sizes { rules, allowed: Allowed::by(&rules), all: Tally::default(), expiring: 0, list: Top::new(top) }
+        Sizes { rules, allowed: Allowed::by(&rules), all: Weight::default(), expiring: 0, list: Top::new(top) }
     }
 
     /// The report's section.

@@ -8,12 +8,13 @@
 use std::cmp::Reverse;
 
 use super::parts::share;
+use crate::pattern::slot;
 use crate::record::Record;
 use crate::report::{self, Example, Key, SlotRange, SlotRow};
 use crate::units::Bytes;
 
-/// Slots of a cluster; the same in every version of every server.
-pub const SLOTS: usize = 16_384;
+/// Slots of a cluster.
+pub const SLOTS: usize = slot::SLOTS as usize;
 
 /// Bytes kept of the name of a slot's heaviest key. Longer names are shown cut; they break a naming rule anyway.
 pub const NAME_KEPT: usize = 1_024;
@@ -41,7 +42,7 @@ pub struct Slots {
 struct Sums {
     memory: Bytes,
     /// Keys below this are not the heaviest.
-    least: Weight,
+    least: SlotRank,
     /// Keys beyond those that the slot has counted.
     keys: u32,
 }
@@ -49,16 +50,16 @@ struct Sums {
 /// A key's memory, with the precision that 20 bits have, and behind it the upper bits of a number made of its name. It never
 /// falls as either rises.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Weight(u32);
+struct SlotRank(u32);
 
-impl Weight {
+impl SlotRank {
     #[inline]
-    fn of(memory: Bytes, name: &[u8]) -> Weight {
+    fn of(memory: Bytes, name: &[u8]) -> SlotRank {
         let memory = u32::try_from(memory.0).unwrap_or(u32::MAX);
         // Exact to 2^15; above, the 15 bits behind the highest, and how many there are besides.
         let more = (u32::BITS - memory.leading_zeros()).saturating_sub(15);
         let rounded = if more == 0 { memory } else { (more << 14) + (memory >> more) };
-        Weight(rounded << 12 | lot(name) >> 20)
+        SlotRank(rounded << 12 | lot(name) >> 20)
     }
 }
 
@@ -110,8 +111,8 @@ impl Slot {
         }
     }
 
-    fn weight(&self) -> Weight {
-        self.name.as_ref().map_or(Weight::default(), |name| Weight::of(self.heaviest, name))
+    fn weight(&self) -> SlotRank {
+        self.name.as_ref().map_or(SlotRank::default(), |name| SlotRank::of(self.heaviest, name))
     }
 }
 
@@ -132,7 +133,7 @@ impl Slots {
         let sums = &mut self.sums[place];
         sums.memory += record.memory;
         sums.keys += 1;
-        let may_be_heaviest = Weight::of(record.memory, record.key) >= sums.least;
+        let may_be_heaviest = SlotRank::of(record.memory, record.key) >= sums.least;
         if may_be_heaviest | tagged | (sums.keys == u32::MAX) {
             let slot = &mut self.slots[place];
             slot.offer(record.memory, record.db, record.key);
@@ -309,8 +310,8 @@ mod tests {
         fn weights_never_fall(one in 0u64..1 << 34, other in 0u64..1 << 34, shift in 0u32..34) {
             let (one, other) = (one >> shift, other >> shift);
             let (least, most) = (one.min(other), one.max(other));
-            proptest::prop_assert!(Weight::of(Bytes(least), b"a") <= Weight::of(Bytes(most), b"a"));
-            proptest::prop_assert!(Weight::of(Bytes(most), b"a").0 >> 12 < 1 << 20);
+            proptest::prop_assert!(SlotRank::of(Bytes(least), b"a") <= SlotRank::of(Bytes(most), b"a"));
+            proptest::prop_assert!(SlotRank::of(Bytes(most), b"a").0 >> 12 < 1 << 20);
         }
     }
 

@@ -1,8 +1,9 @@
 //! Streams with their consumer groups and unacknowledged entries.
 
 use super::Aggregate;
-use super::parts::{Ranked, Tally, Top};
+use super::parts::{Ranked, Top};
 use crate::record::{Kind, Record};
+use crate::report::Weight;
 use crate::report::{self, StreamRow};
 use crate::units::Bytes;
 
@@ -18,7 +19,7 @@ struct Facts {
 /// Sums over all streams, and those with most pending entries.
 #[derive(Debug, Clone)]
 pub struct Streams {
-    all: Tally,
+    all: Weight,
     entries: u64,
     groups: u64,
     pending: u64,
@@ -28,7 +29,7 @@ pub struct Streams {
 impl Streams {
     /// Nothing yet; the first `top` streams will be listed.
     pub fn new(top: usize) -> Self {
-        Streams { all: Tally::default(), entries: 0, groups: 0, pending: 0, list: Top::new(top) }
+        Streams { all: Weight::default(), entries: 0, groups: 0, pending: 0, list: Top::new(top) }
     }
 
     /// The report's section, when there are streams.

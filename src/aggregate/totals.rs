@@ -1,20 +1,19 @@
 //! How much there is.
 
-use super::parts::Tally;
 use super::runs::{ByRun, Run};
-use crate::record::{Kind, Record};
 use crate::report;
+use crate::report::Weight;
 use crate::units::Bytes;
 
 /// Sums over all keys. Without a reference time no key counts as expired.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
-    all: Tally,
+    all: Weight,
     disk: Bytes,
     name_bytes: Bytes,
     elements: u64,
-    without_ttl: Tally,
-    expired: Tally,
+    without_ttl: Weight,
+    expired: Weight,
 }
 
 impl Totals {
@@ -26,19 +25,8 @@ impl Totals {
             disk: self.disk,
             name_bytes: self.name_bytes,
             elements: self.elements,
-            without_ttl: self.without_ttl.into(),
-            expired: self.expired.into(),
-        }
-    }
-}
-
-/// Elements of a collection; a string is one element, a module that does not tell has none.
-#[inline]
-pub fn elements(record: &Record<'_>) -> u64 {
-    match record.kind {
-        Kind::String => 1,
-        Kind::List | Kind::Set | Kind::Zset | Kind::Hash | Kind::Stream | Kind::Module | Kind::Array => {
-            record.length.unwrap_or(0)
+            without_ttl: self.without_ttl,
+            expired: self.expired,
         }
     }
 }
@@ -68,7 +56,7 @@ mod tests {
     use super::super::runs::Runs;
     use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
     use super::*;
-    use crate::record::Encoding;
+    use crate::record::{Encoding, Kind};
     use crate::units::Millis;
 
     fn totals(reference: Option<Millis>) -> Runs<Totals> {

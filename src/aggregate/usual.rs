@@ -4,10 +4,10 @@
 //! What they add up to is collected by type, encoding and expiry, and handed to the aggregates now and then. So an aggregate
 //! that only adds need not be asked about each of them, and one that keeps a list need not be asked about any.
 
-use super::breakdown::{CELLS, place};
-use super::parts::Tally;
+use super::parts::{CELLS, cell_of};
 use crate::pattern::word::FACTOR;
 use crate::record::{Encoding, Kind, Record};
+use crate::report::Weight;
 use crate::units::Bytes;
 
 /// By type and encoding, those that never expire and those that do.
@@ -23,7 +23,7 @@ pub struct Usual {
     /// The groups that have keys.
     filled: Vec<usize>,
     /// Keys by the rules that they break, one set a place.
-    broken: [(u64, Tally); RULES],
+    broken: [(u64, Weight); RULES],
 }
 
 /// Keys of one type and encoding that all expire or never do.
@@ -39,7 +39,7 @@ struct Group {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UsualSums {
     /// The keys, and their memory.
-    pub keys: Tally,
+    pub keys: Weight,
     /// Bytes of strings, elements of collections.
     pub length: u64,
     /// Bytes in the file.
@@ -69,7 +69,7 @@ impl UsualKeys {
 
 #[inline]
 fn group(record: &Record<'_>) -> usize {
-    2 * place(record.kind, record.encoding) + usize::from(record.expires_at.is_some())
+    2 * cell_of(record.kind, record.encoding) + usize::from(record.expires_at.is_some())
 }
 
 impl Default for Usual {
@@ -94,7 +94,7 @@ impl Usual {
 
     /// Takes a key into account that breaks these rules. Keys by the rules they break that had to make room are handed over.
     #[inline]
-    pub fn add(&mut self, record: &Record<'_>, rules: u64, displaced: impl FnOnce(u64, Tally)) {
+    pub fn add(&mut self, record: &Record<'_>, rules: u64, displaced: impl FnOnce(u64, Weight)) {
         let place = group(record);
         let sums = &mut self.groups[place].sums;
         if sums.keys.keys == 0 {
@@ -108,7 +108,7 @@ impl Usual {
         if rules != 0 {
             let broken = &mut self.broken[(rules.wrapping_mul(FACTOR) >> 61) as usize % RULES];
             if broken.0 != rules {
-                let (others, tally) = std::mem::replace(broken, (rules, Tally::default()));
+                let (others, tally) = std::mem::replace(broken, (rules, Weight::default()));
                 displaced(others, tally);
             }
             broken.1.add(record.memory);
@@ -122,7 +122,7 @@ impl Usual {
     }
 
     /// Hands over all keys so far, and those that break rules by the rules.
-    pub fn hand_over(&mut self, mut keys: impl FnMut(UsualKeys), mut broken: impl FnMut(u64, Tally)) {
+    pub fn hand_over(&mut self, mut keys: impl FnMut(UsualKeys), mut broken: impl FnMut(u64, Weight)) {
         for place in self.filled.drain(..) {
             let sums = std::mem::take(&mut self.groups[place].sums);
             let (kind, encoding) = (place / 2 / Encoding::ALL.len(), place / 2 % Encoding::ALL.len());

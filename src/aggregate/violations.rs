@@ -5,36 +5,36 @@
 
 use std::collections::BTreeMap;
 
-use super::parts::Tally;
 use crate::policy::{Checks, Judged, Severity};
 use crate::record::Record;
+use crate::report::Weight;
 use crate::units::Bytes;
 
 /// Not an [`Aggregate`](super::Aggregate) by its signature, since it must be told what a key breaks, but by its laws.
 #[derive(Debug, Clone)]
 pub struct Violations {
     /// Keys that break a rule about names.
-    pub naming: Tally,
+    pub naming: Weight,
     /// Keys that break a rule of each severity, the gravest first, as in [`Severity::ALL`]. A key counts under its gravest.
-    pub severities: [Tally; Severity::ALL.len()],
+    pub severities: [Weight; Severity::ALL.len()],
     /// By bit.
-    pub rules: Vec<Tally>,
+    pub rules: Vec<Weight>,
     /// By bit: what the remedy would save.
     pub savings: Vec<Bytes>,
     /// By entry of the dictionary: all its keys.
-    pub entries: Vec<Tally>,
+    pub entries: Vec<Weight>,
     /// By entry: its keys without expiry.
-    pub entries_without_ttl: Vec<Tally>,
+    pub entries_without_ttl: Vec<Weight>,
     /// Keys that match no entry.
-    pub unregistered: Tally,
+    pub unregistered: Weight,
     /// By entry and bit; `None` stands for keys without an entry.
-    pub by_entry: BTreeMap<(Option<u16>, u8), Tally>,
+    pub by_entry: BTreeMap<(Option<u16>, u8), Weight>,
     /// By entry: keys that break any rule.
-    pub entry_any: BTreeMap<Option<u16>, Tally>,
+    pub entry_any: BTreeMap<Option<u16>, Weight>,
     /// By budget: all its keys.
-    pub budgets: Vec<Tally>,
+    pub budgets: Vec<Weight>,
     /// By exemption and bit.
-    pub excused: BTreeMap<(u16, u8), Tally>,
+    pub excused: BTreeMap<(u16, u8), Weight>,
     masks: Masks,
 }
 
@@ -56,16 +56,16 @@ impl Violations {
             places.filter(|(severity, _)| **severity == check.severity).for_each(|(_, mask)| *mask |= 1 << bit);
         }
         Violations {
-            naming: Tally::default(),
+            naming: Weight::default(),
             severities: Default::default(),
-            rules: vec![Tally::default(); checks.keys.len()],
+            rules: vec![Weight::default(); checks.keys.len()],
             savings: vec![Bytes(0); checks.keys.len()],
-            entries: vec![Tally::default(); checks.policy.entries.len()],
-            entries_without_ttl: vec![Tally::default(); checks.policy.entries.len()],
-            unregistered: Tally::default(),
+            entries: vec![Weight::default(); checks.policy.entries.len()],
+            entries_without_ttl: vec![Weight::default(); checks.policy.entries.len()],
+            unregistered: Weight::default(),
             by_entry: BTreeMap::new(),
             entry_any: BTreeMap::new(),
-            budgets: vec![Tally::default(); checks.budgets.len()],
+            budgets: vec![Weight::default(); checks.budgets.len()],
             excused: BTreeMap::new(),
             masks,
         }
@@ -105,7 +105,7 @@ impl Violations {
     }
 
     /// Adds usual keys that break these rules.
-    pub fn add_usual(&mut self, broken: u64, keys: Tally) {
+    pub fn add_usual(&mut self, broken: u64, keys: Weight) {
         if keys.keys == 0 {
             return;
         }
@@ -123,7 +123,7 @@ impl Violations {
     }
 
     fn observe_broken(&mut self, record: &Record<'_>, judged: &Judged) {
-        self.add_usual(judged.broken, Tally { keys: 1, memory: record.memory });
+        self.add_usual(judged.broken, Weight { keys: 1, memory: record.memory });
         for bit in bits(judged.broken) {
             if let Some(savings) = self.savings.get_mut(usize::from(bit)) {
                 *savings += judged.savings[usize::from(bit)];
@@ -140,13 +140,13 @@ impl Violations {
     /// Takes everything into account that `other` has seen.
     pub fn merge(&mut self, other: Self) {
         self.naming.merge(other.naming);
-        Tally::merge_all(&mut self.severities, &other.severities);
-        Tally::merge_all(&mut self.rules, &other.rules);
+        Weight::merge_all(&mut self.severities, &other.severities);
+        Weight::merge_all(&mut self.rules, &other.rules);
         self.savings.iter_mut().zip(other.savings).for_each(|(sum, more)| *sum += more);
-        Tally::merge_all(&mut self.entries, &other.entries);
-        Tally::merge_all(&mut self.entries_without_ttl, &other.entries_without_ttl);
+        Weight::merge_all(&mut self.entries, &other.entries);
+        Weight::merge_all(&mut self.entries_without_ttl, &other.entries_without_ttl);
         self.unregistered.merge(other.unregistered);
-        Tally::merge_all(&mut self.budgets, &other.budgets);
+        Weight::merge_all(&mut self.budgets, &other.budgets);
         other.by_entry.into_iter().for_each(|(key, tally)| self.by_entry.entry(key).or_default().merge(tally));
         other.entry_any.into_iter().for_each(|(key, tally)| self.entry_any.entry(key).or_default().merge(tally));
         other.excused.into_iter().for_each(|(key, tally)| self.excused.entry(key).or_default().merge(tally));
@@ -203,7 +203,7 @@ mod tests {
             violations.observe(&OwnedRecord::string(key, 1, 10).record());
         }
         let found = &violations.0;
-        assert_eq!(found.naming, Tally { keys: 3, memory: Bytes(30) });
+        assert_eq!(found.naming, Weight { keys: 3, memory: Bytes(30) });
         assert_eq!(found.severities[0].keys, 3);
         assert_eq!((found.entries[0].keys, found.unregistered.keys), (1, 5));
         assert_eq!(found.excused.values().map(|tally| tally.keys).max(), Some(1));

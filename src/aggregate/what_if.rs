@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use super::Aggregate;
-use super::parts::Tally;
 use crate::record::{Kind, Record};
+use crate::report::Weight;
 use crate::report::WhatIfType;
 use crate::units::Bytes;
 
@@ -14,7 +14,7 @@ const KINDS: usize = Kind::ALL.len();
 #[derive(Debug, Clone)]
 pub struct WhatIf {
     /// In the order of [`Kind::ALL`].
-    base: [Tally; KINDS],
+    base: [Weight; KINDS],
     /// By alternative; none if nothing was asked.
     others: Vec<[Bytes; KINDS]>,
     /// By alternative: what the allocator gives.
@@ -38,7 +38,7 @@ impl WhatIf {
     /// Nothing yet. All records will have so many alternatives.
     pub fn new(alternatives: usize) -> Self {
         WhatIf {
-            base: [Tally::default(); KINDS],
+            base: [Weight::default(); KINDS],
             others: vec![[Bytes(0); KINDS]; alternatives],
             allocated: vec![Bytes(0); alternatives],
         }
@@ -49,7 +49,7 @@ impl WhatIf {
         if self.others.is_empty() {
             return None;
         }
-        let row = |(&kind, tally): (&Kind, &Tally)| WhatIfType {
+        let row = |(&kind, tally): (&Kind, &Weight)| WhatIfType {
             kind,
             keys: tally.keys,
             memory: tally.memory,
@@ -83,7 +83,7 @@ impl Aggregate for WhatIf {
     }
 
     fn merge(&mut self, other: Self) {
-        Tally::merge_all(&mut self.base, &other.base);
+        Weight::merge_all(&mut self.base, &other.base);
         self.allocated.iter_mut().zip(other.allocated).for_each(|(sum, more)| *sum += more);
         for (sums, more) in self.others.iter_mut().zip(other.others) {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::aggregate::parts::Tally;
 use crate::aggregate::patterns::BrokenPatterns;
 use crate::aggregate::violations::Violations;
 use crate::pattern::PatternBuf;
@@ -135,7 +134,7 @@ struct Judging<'a> {
     /// What has been said: of several limits of a rule only the gravest that is broken counts. They come gravest first.
     said: BTreeSet<(&'static str, Option<String>)>,
     /// By rule and place of the exemption.
-    excused: BTreeMap<(&'static str, u16), Tally>,
+    excused: BTreeMap<(&'static str, u16), Weight>,
 }
 
 impl<'a> Judging<'a> {
@@ -159,7 +158,7 @@ impl<'a> Judging<'a> {
         breaches.retain(|breach| {
             let exemption = self.checks.exemption_of(rule, breach.pattern.as_deref(), self.classifier);
             if let Some(place) = exemption {
-                let tally = Tally { keys: breach.keys, memory: breach.memory };
+                let tally = Weight { keys: breach.keys, memory: breach.memory };
                 self.excused.entry((rule, place)).or_default().merge(tally);
             }
             exemption.is_none()
@@ -169,7 +168,7 @@ impl<'a> Judging<'a> {
 
     /// What was excused.
     fn exempted(self) -> Vec<Exempted> {
-        let row = |((rule, place), tally): ((&'static str, u16), Tally)| {
+        let row = |((rule, place), tally): ((&'static str, u16), Weight)| {
             let exemption = self.checks.policy.exemptions.get(usize::from(place))?;
             Some(exempted_row(rule, exemption, tally))
         };
@@ -237,12 +236,12 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
             patterns: broken.get(bit).map_or_else(Vec::new, |broken| broken.list.iter().map(weight).collect()),
         }
     };
-    let Tally { keys, memory } = violations.naming;
+    let Weight { keys, memory } = violations.naming;
     Naming { keys, memory, rules: checks.naming_bits().map(rule).collect() }
 }
 
 fn severities(violations: &Violations) -> Vec<SeverityRow> {
-    let row = |(severity, tally): (Severity, Tally)| SeverityRow {
+    let row = |(severity, tally): (Severity, Weight)| SeverityRow {
         severity,
         findings: 0,
         keys: tally.keys,
@@ -259,10 +258,10 @@ fn by_owner(checks: &Checks, violations: &Violations) -> Vec<OwnerFindings> {
     #[derive(Default)]
     struct Sums {
         contact: Option<String>,
-        all: Tally,
-        without_ttl: Option<Tally>,
-        broken: Tally,
-        rules: BTreeMap<u8, Tally>,
+        all: Weight,
+        without_ttl: Option<Weight>,
+        broken: Weight,
+        rules: BTreeMap<u8, Weight>,
     }
     let mut owners: BTreeMap<Option<&str>, Sums> = BTreeMap::new();
     let owner = |entry: Option<u16>| {
@@ -296,11 +295,11 @@ fn by_owner(checks: &Checks, violations: &Violations) -> Vec<OwnerFindings> {
     rows
 }
 
-fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Tally>) -> Vec<RuleWeight> {
-    let with_check = |(bit, tally): (u8, Tally)| checks.keys.get(usize::from(bit)).map(|check| (check, tally));
+fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Weight>) -> Vec<RuleWeight> {
+    let with_check = |(bit, tally): (u8, Weight)| checks.keys.get(usize::from(bit)).map(|check| (check, tally));
     let mut rules: Vec<_> = rules.into_iter().filter_map(with_check).collect();
     rules.sort_by_key(|(check, tally)| (Reverse(check.severity), Reverse(tally.memory), check.meta.id));
-    let row = |(check, tally): (&Check<dyn crate::policy::KeyRule>, Tally)| RuleWeight {
+    let row = |(check, tally): (&Check<dyn crate::policy::KeyRule>, Weight)| RuleWeight {
         rule: check.meta.id.into(),
         severity: check.severity,
         keys: tally.keys,
@@ -310,14 +309,14 @@ fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Tally>) -> Vec<RuleWeight> 
 }
 
 fn exempted(checks: &Checks, violations: &Violations) -> Vec<Exempted> {
-    let row = |(&(exemption, bit), tally): (&(u16, u8), &Tally)| {
+    let row = |(&(exemption, bit), tally): (&(u16, u8), &Weight)| {
         let exemption = checks.policy.exemptions.get(usize::from(exemption))?;
         Some(exempted_row(checks.keys.get(usize::from(bit))?.meta.id, exemption, *tally))
     };
     violations.excused.iter().filter_map(row).collect()
 }
 
-fn exempted_row(rule: &'static str, exemption: &Exemption, tally: Tally) -> Exempted {
+fn exempted_row(rule: &'static str, exemption: &Exemption, tally: Weight) -> Exempted {
     Exempted {
         rule: rule.into(),
         pattern: exemption.pattern.text.clone(),
@@ -350,7 +349,7 @@ fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
 }
 
 fn budgets(checks: &Checks, violations: &Violations) -> Vec<BudgetRow> {
-    let row = |(budget, tally): (&crate::policy::checks::BudgetLine, &Tally)| BudgetRow {
+    let row = |(budget, tally): (&crate::policy::checks::BudgetLine, &Weight)| BudgetRow {
         pattern: budget.what.clone(),
         allowed: budget.memory,
         keys: tally.keys,

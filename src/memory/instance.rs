@@ -8,9 +8,10 @@
 use super::Model;
 use super::growth::{Growth, Kind, occupied};
 use super::layout::{DatabaseEntry, Presized, SlotForm, StoreLayout, TableLayout};
+use crate::pattern::slot;
 
 /// Slots of a cluster.
-const SLOTS: u64 = 16_384;
+const SLOTS: u64 = slot::SLOTS as u64;
 /// An entry of a table up to 7.2, to which links of slots are added.
 const ENTRY: u64 = 24;
 /// Nodes of a radix tree beyond the run of a name's end, for each name: its leaf, and its part of the branches.

@@ -10,8 +10,8 @@
 
 use std::ops::Range;
 
-/// Slots of a cluster.
-pub const SLOTS: u16 = 16384;
+/// Slots of a cluster; the same in every version of every server.
+pub const SLOTS: u16 = 16_384;
 
 /// Bytes that one step of the CRC takes.
 const STRIDE: usize = 8;

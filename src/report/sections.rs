@@ -16,6 +16,28 @@ pub struct Weight {
     pub memory: Bytes,
 }
 
+impl Weight {
+    /// Counts one key.
+    #[inline]
+    pub fn add(&mut self, memory: Bytes) {
+        self.keys += 1;
+        self.memory += memory;
+    }
+
+    /// Adds the keys of `other`. Sums saturate, so they do not depend on their order.
+    #[inline]
+    pub fn merge(&mut self, other: Weight) {
+        self.keys = self.keys.saturating_add(other.keys);
+        self.memory += other.memory;
+    }
+
+    /// Adds `others` class by class. Both sides have the same classes.
+    pub fn merge_all(weights: &mut [Weight], others: &[Weight]) {
+        debug_assert_eq!(weights.len(), others.len(), "both sides are of one plan");
+        weights.iter_mut().zip(others).for_each(|(weight, other)| weight.merge(*other));
+    }
+}
+
 /// The options that the figures depend on, so that a report can be made again.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -1,9 +1,11 @@
 //! The small mergeable pieces that aggregates are made of.
 
+pub mod cells;
 pub mod histogram;
-pub mod tally;
+mod share;
 pub mod top;
 
+pub use cells::{CELLS, cell_of};
 pub use histogram::Histogram;
-pub use tally::{Tally, share};
+pub use share::share;
 pub use top::{Ranked, Top};

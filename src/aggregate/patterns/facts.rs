@@ -3,7 +3,7 @@
 
 use super::Timing;
 use super::examples::{Candidate, Examples, beginning, example};
-use crate::aggregate::parts::{Ranked, Tally};
+use crate::aggregate::parts::Ranked;
 use crate::pattern::tree::Payload;
 use crate::policy::evidence::{Expiries, Secrets};
 use crate::policy::sensitive::Inspection;
@@ -77,7 +77,7 @@ impl Sums {
         self.name_bytes += other.name_bytes;
         self.last_expiry = self.last_expiry.max(other.last_expiry);
         self.string_bytes += other.string_bytes;
-        add(&mut self.without_ttl, other.without_ttl);
+        self.without_ttl.merge(other.without_ttl);
     }
 }
 
@@ -85,7 +85,7 @@ impl Sums {
 #[derive(Debug, Clone, Copy)]
 struct Counted {
     /// Keys that never expire, and those that do.
-    lifetimes: [Tally; 2],
+    lifetimes: [Weight; 2],
     /// Elements of collections, and bytes of strings.
     lengths: [u64; 2],
     disk: Bytes,
@@ -117,18 +117,12 @@ impl Counted {
     }
 
     fn merge(&mut self, other: &Counted) {
-        Tally::merge_all(&mut self.lifetimes, &other.lifetimes);
+        Weight::merge_all(&mut self.lifetimes, &other.lifetimes);
         self.lengths.iter_mut().zip(other.lengths).for_each(|(sum, more)| *sum = sum.saturating_add(more));
         self.disk += other.disk;
         self.name_bytes += other.name_bytes;
         self.last_expiry = self.last_expiry.max(other.last_expiry);
     }
-}
-
-#[inline]
-fn add(sum: &mut Weight, weight: Weight) {
-    sum.keys = sum.keys.saturating_add(weight.keys);
-    sum.memory += weight.memory;
 }
 
 /// The keys of one pattern that break one rule.
@@ -193,7 +187,7 @@ impl PatternFacts {
             return false;
         }
         self.add(record);
-        self.each_broken(rules, |broken, _| add(&mut broken.weight, Weight { keys: 1, memory: record.memory }));
+        self.each_broken(rules, |broken, _| broken.weight.merge(Weight { keys: 1, memory: record.memory }));
         true
     }
 
@@ -230,7 +224,7 @@ impl PatternFacts {
             name_bytes: self.counted.name_bytes,
             last_expiry: self.counted.last_expiry,
             string_bytes: Bytes(string_bytes),
-            without_ttl: forever.into(),
+            without_ttl: forever,
         }
     }
 
@@ -407,7 +401,7 @@ impl Broken {
     fn observe(&mut self, candidate: &mut Candidate<'_>, violation: Violation, saves: Bytes) {
         self.worst = worse(self.worst, violation);
         self.saves += saves;
-        add(&mut self.weight, Weight { keys: 1, memory: candidate.record.memory });
+        self.weight.merge(Weight { keys: 1, memory: candidate.record.memory });
         self.examples.offer(candidate);
     }
 }
@@ -443,7 +437,7 @@ impl Payload for PatternFacts {
         for broken in other.broken {
             at = self.place_of(broken.rule, at);
             let into = &mut self.broken[at];
-            add(&mut into.weight, broken.weight);
+            into.weight.merge(broken.weight);
             into.worst = worse(into.worst, broken.worst);
             into.saves += broken.saves;
             into.examples.merge(broken.examples);

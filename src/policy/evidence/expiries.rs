@@ -40,8 +40,7 @@ impl Expiries {
     /// Takes a key into account. Returns by how many bytes that made this grow.
     #[inline]
     pub fn add(&mut self, key: &[u8], memory: Bytes, at: Millis) -> usize {
-        self.all.keys = self.all.keys.saturating_add(1);
-        self.all.memory += memory;
+        self.all.add(memory);
         let entry = u64::from(hash(key)) << 32 | u64::from(second(at));
         self.offer(entry)
     }
@@ -64,8 +63,7 @@ impl Expiries {
 
     /// Takes the keys of another into account. Of both, as many are kept as the smaller has room for.
     pub fn merge(&mut self, other: Expiries) {
-        self.all.keys = self.all.keys.saturating_add(other.all.keys);
-        self.all.memory += other.all.memory;
+        self.all.merge(other.all);
         self.keep(other.most);
         for entry in other.lowest {
             self.offer(entry);

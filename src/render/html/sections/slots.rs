@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::section;
+use crate::pattern::slot;
 use crate::render::html::charts::{Strip, StripCell, step};
 use crate::render::html::names::Name;
 use crate::render::html::view::{Block, Caps, Cell, Column, Section, Table};
@@ -12,7 +13,7 @@ use crate::report::{Report, SlotRange};
 use crate::units::Bytes;
 
 /// Slots of a cluster.
-const SLOTS: u32 = 16_384;
+const SLOTS: u32 = slot::SLOTS as u32;
 
 /// Cells of the strip, whatever a stored report holds.
 const MOST_RANGES: usize = 256;

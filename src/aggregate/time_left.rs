@@ -1,0 +1,139 @@
+//! Counts of keys by the time left until they expire.
+
+use crate::report::Weight;
+use crate::units::{Bytes, Millis};
+
+pub(super) const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+pub(super) const DAY: i64 = 24 * HOUR;
+
+/// Classes with an upper end, in order of time, each with its limit in milliseconds (exclusive).
+pub(super) const BELOW: [(&str, i64); 10] = [
+    ("expired", 0),
+    ("< 1 min", MINUTE),
+    ("< 10 min", 10 * MINUTE),
+    ("< 1 hour", HOUR),
+    ("< 6 hours", 6 * HOUR),
+    ("< 1 day", DAY),
+    ("< 7 days", 7 * DAY),
+    ("< 30 days", 30 * DAY),
+    ("< 90 days", 90 * DAY),
+    ("< 1 year", 365 * DAY),
+];
+/// Classes without an upper end.
+pub(super) const OPEN: [&str; 3] = ["> 1 year", "unknown", "none"];
+
+const UNKNOWN: usize = BELOW.len() + 1;
+const NONE: usize = BELOW.len() + 2;
+pub(super) const CLASSES: usize = BELOW.len() + OPEN.len();
+
+/// By the number of bits of the time left: the first class that it can be in, and the last time in that class.
+///
+/// At most one limit lies between two powers of two, so this replaces a search by one comparison.
+static BY_BITS: [(u8, i64); 65] = by_bits();
+
+const fn by_bits() -> [(u8, i64); 65] {
+    let mut by_bits = [(0, i64::MAX); 65];
+    let mut bits = 0;
+    // Times in the past have the sign bit set, and are in the first class.
+    while bits < 64 {
+        let (mut class, mut last) = (0, i64::MAX);
+        while class < BELOW.len() && bits_of(BELOW[class].1) < bits || class == 0 {
+            class += 1;
+        }
+        if class < BELOW.len() && bits_of(BELOW[class].1) == bits {
+            last = BELOW[class].1 - 1;
+        }
+        by_bits[bits as usize] = (class as u8, last);
+        bits += 1;
+    }
+    by_bits
+}
+
+const fn bits_of(left: i64) -> u32 {
+    u64::BITS - left.cast_unsigned().leading_zeros()
+}
+
+/// Returns the class of a time left.
+#[inline]
+fn class_of(left: i64) -> usize {
+    let (class, last) = BY_BITS[bits_of(left) as usize];
+    usize::from(class) + usize::from(left > last)
+}
+
+/// Keys and memory by the time left.
+#[derive(Debug, Clone)]
+pub struct TimeLeft {
+    /// In the order of the report.
+    pub classes: [Weight; CLASSES],
+    /// The next expiry, if a key has one to come.
+    next: i64,
+    /// The last expiry, if a key has one.
+    last: i64,
+}
+
+impl Default for TimeLeft {
+    fn default() -> Self {
+        TimeLeft { classes: [Weight::default(); CLASSES], next: i64::MAX, last: i64::MIN }
+    }
+}
+
+impl TimeLeft {
+    /// Counts a key.
+    #[inline]
+    pub fn add(&mut self, expires_at: Option<Millis>, reference: Option<Millis>, memory: Bytes) {
+        let class = match (expires_at, reference) {
+            (None, _) => NONE,
+            (Some(Millis(at)), reference) => {
+                self.last = self.last.max(at);
+                reference.map_or(UNKNOWN, |Millis(reference)| {
+                    self.next = self.next.min(if at >= reference { at } else { i64::MAX });
+                    class_of(at.saturating_sub(reference))
+                })
+            }
+        };
+        self.classes[class].add(memory);
+    }
+
+    /// Returns the keys without an expiry.
+    pub fn without_ttl(&self) -> Weight {
+        self.classes[NONE]
+    }
+
+    /// Adds keys without an expiry.
+    pub fn add_without_ttl(&mut self, keys: Weight) {
+        self.classes[NONE].merge(keys);
+    }
+
+    /// Returns the expired keys.
+    pub fn expired(&self) -> Weight {
+        self.classes[0]
+    }
+
+    /// Returns the next expiry, unless all have passed.
+    pub fn next(&self) -> Option<Millis> {
+        let to_come = self.classes[1..UNKNOWN].iter().any(|class| class.keys > 0);
+        to_come.then_some(Millis(self.next))
+    }
+
+    /// Returns the last expiry.
+    pub fn last(&self) -> Option<Millis> {
+        let any = self.classes[..NONE].iter().any(|class| class.keys > 0);
+        any.then_some(Millis(self.last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_by_bits_is_the_one_between_the_limits() {
+        let near = BELOW.iter().flat_map(|(_, below)| (below - 2)..(below + 2));
+        let powers = (0..63).flat_map(|bits| [(1i64 << bits) - 1, 1 << bits]);
+        for left in near.chain(powers).chain([i64::MIN, -1, 0, i64::MAX]) {
+            let slowly = BELOW.iter().filter(|(_, below)| left >= *below).count();
+            assert_eq!(class_of(left), slowly, "{left}");
+        }
+    }
+}
