@@ -7,7 +7,7 @@ use super::read::tally::FileTally;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::Container;
 use crate::rdb::batch::FileEnding;
-use crate::report::{Checksum, SourceFile};
+use crate::report::{Checksum, SourceFile, Warning, WarningKind};
 use crate::units::Bytes;
 
 /// Bytes of the mark that ends a replication stream.
@@ -23,7 +23,7 @@ pub struct Verdict {
     /// The first values that are damaged inside intact framing.
     pub damage: Vec<Error>,
     /// What else should be known.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// How the file ended, if its end was reached or a damage.
     pub ending: Option<FileEnding>,
 }
@@ -87,10 +87,8 @@ fn read(
     let stopped = ending.as_mut().and_then(|ending| ending.stopped.take());
     let fault = stopped.or(mismatch.map(|error| error.in_file(&name)));
     let trailing = ending.as_ref().map_or(0, |ending| ending.trailing);
-    let mut warnings = Vec::new();
-    if let Some(ending) = &ending {
-        warn(&mut warnings, opened, ending);
-    }
+    let warnings = ending.as_ref().map_or_else(Vec::new, |ending| warnings_of(opened, ending));
+    let warnings = warnings.into_iter().map(|kind| Warning::about(&name, kind)).collect();
     let errors = fault.iter().chain(&tally.errors).map(Error::message).collect();
     let row = SourceFile {
         container: container(opened, trailing),
@@ -107,9 +105,8 @@ fn read(
         damaged_keys: tally.damaged,
         name,
     };
-    let prefix = |text: String| format!("{}: {text}", row.name);
     let damage = tally.errors.into_iter().map(|error| error.in_file(&row.name)).collect();
-    Verdict { warnings: warnings.into_iter().map(prefix).collect(), row, fault, damage, ending }
+    Verdict { warnings, row, fault, damage, ending }
 }
 
 fn check_sum(ending: &FileEnding, tally: &mut FileTally, verify: bool) -> (Checksum, Option<Error>) {
@@ -156,34 +153,29 @@ fn trailing_commands(opened: &OpenedFacts, trailing: u64) -> Option<Bytes> {
     }
 }
 
-fn warn(warnings: &mut Vec<String>, opened: &OpenedFacts, ending: &FileEnding) {
+fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {
+    let mut warnings = Vec::new();
     let header = opened.preamble.header;
     if header.is_from_the_future() {
-        let (magic, version) = (header.magic(), header.version);
-        warnings.push(format!(
-            "byte 0x0: header: {magic} version {version} is newer than this program: look for a newer rdblens"
-        ));
+        warnings.push(WarningKind::NewerFormat { magic: header.magic().to_owned(), version: header.version });
     }
-    if let Some(commands) = trailing_commands(opened, ending.trailing).filter(|bytes| bytes.0 > 0) {
-        warnings.push(format!("{} bytes of commands follow the snapshot and are not in the figures", commands.0));
+    if let Some(bytes) = trailing_commands(opened, ending.trailing).filter(|bytes| bytes.0 > 0) {
+        warnings.push(WarningKind::CommandsFollow { bytes });
     }
     match opened.container {
         Container::Replication { mark: Some(_), .. } if ending.stopped.is_none() && ending.trailing != MARK_BYTES => {
-            warnings.push("the replication stream does not end with its mark".to_owned());
+            warnings.push(WarningKind::NoEndMark);
         }
         Container::Plain if ending.trailing > 0 && !is_aof_preamble(opened) => {
-            warnings.push(format!("{} bytes behind the end of the snapshot were passed over", ending.trailing));
+            warnings.push(WarningKind::BytesFollow { bytes: Bytes(ending.trailing) });
         }
         Container::Replication { .. } | Container::Plain => {}
     }
     if ending.strays > 0 {
-        warnings.push(format!(
-            "no key follows what stands in front of one (expiry, idle time) in {} places",
-            ending.strays
-        ));
+        warnings.push(WarningKind::StrayMetadata { places: ending.strays });
     }
     if ending.about.updates > 0 {
-        let updates = ending.about.updates;
-        warnings.push(format!("{updates} commands written while the snapshot was taken are not in the figures"));
+        warnings.push(WarningKind::UpdatesNotApplied { commands: ending.about.updates });
     }
+    warnings
 }

@@ -77,7 +77,7 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     }
     if !quiet {
         for warning in &check.warnings {
-            let warning = key_text::text(warning);
+            let warning = key_text::text(lang.of(&warning.wording.en, &warning.wording.zh));
             writeln!(out, "{}", say!(lang, "  note: {warning}", "  说明：{warning}"))?;
         }
     }

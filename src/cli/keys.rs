@@ -74,7 +74,7 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
         for verdict in &verdicts {
             verdict.fault.iter().for_each(complain);
             verdict.damage.iter().for_each(complain);
-            verdict.warnings.iter().for_each(|warning| eprintln!("rdblens: {warning}"));
+            verdict.warnings.iter().for_each(|warning| eprintln!("rdblens: {}", warning.wording.en));
         }
     }
     Ok(if sound { Exit::Done } else { Exit::Incomplete })

@@ -56,7 +56,7 @@ pub struct Model {
     config: ServerConfig,
     layout: Layout,
     classes: Classes,
-    about_layout: Option<&'static str>,
+    about_layout: Option<Caveat>,
     nodes: NodePrices,
     short: ShortPrices,
     /// Key and object, by whether the key expires and its length.
@@ -190,20 +190,35 @@ impl Model {
     }
 
     /// What a reader of the figures has to know about them.
-    pub fn caveats(&self) -> Vec<String> {
+    pub fn caveats(&self) -> Vec<Caveat> {
         let mut caveats = Vec::new();
         if let Some(rdb) = self.server.guessed {
-            caveats.push(format!(
-                "the dump does not name its server, which was guessed from RDB version {rdb}: --server corrects it"
-            ));
+            caveats.push(Caveat::ServerGuessed { rdb_version: rdb });
         }
-        caveats.extend(self.about_layout.map(str::to_owned));
+        caveats.extend(self.about_layout);
         if self.allocator == Allocator::Glibc {
-            caveats
-                .push("glibc's allocation sizes depend on what was freed before: figures are approximate".to_owned());
+            caveats.push(Caveat::AllocatorApproximate);
         }
         caveats
     }
+}
+
+/// Reason to doubt the figures of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caveat {
+    /// The dump does not name its server.
+    ServerGuessed {
+        /// RDB version that the server was guessed from.
+        rdb_version: u32,
+    },
+    /// The server is older than `MEMORY USAGE`; Redis 4.0 is taken instead.
+    ServerTooOld,
+    /// The server is newer than those known; the newest known is taken instead.
+    ServerTooNew,
+    /// The model was checked against single values of a real server, not against whole dumps.
+    ModelLittleChecked,
+    /// Allocation sizes of glibc depend on what was freed before.
+    AllocatorApproximate,
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Checksum;
+use super::{Checksum, Warning};
 
 /// Check result of one file.
 #[derive(Debug, Serialize)]
@@ -28,7 +28,7 @@ pub struct FileCheck {
     /// Errors, in the order of offsets.
     pub errors: Vec<String>,
     /// Warnings that do not make the file invalid.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 impl FileCheck {

@@ -12,6 +12,7 @@ mod keys;
 mod policy;
 mod sections;
 mod terms;
+mod warning;
 mod what_if;
 mod wording;
 
@@ -23,6 +24,7 @@ pub use key::{Key, base64};
 pub use policy::*;
 pub use sections::*;
 pub use terms::*;
+pub use warning::{Warning, WarningKind};
 pub use what_if::*;
 use wording::{demand, fix};
 
@@ -105,8 +107,8 @@ pub struct Report {
     /// What the keys would take elsewhere, when that was asked.
     pub what_if: Option<WhatIf>,
     /// What the reader should know about the figures.
-    #[serde(default)]
-    pub warnings: Vec<String>,
+    #[serde(default, deserialize_with = "warning::read")]
+    pub warnings: Vec<Warning>,
 }
 
 fn yes() -> bool {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::share;
+use super::{Warning, share};
 use crate::record::Kind;
 use crate::units::Bytes;
 
@@ -41,7 +41,8 @@ pub struct Alternative {
     /// Server, allocator and settings that came of it. The first file's.
     pub model: String,
     /// What the reader has to know about its figures.
-    pub caveats: Vec<String>,
+    #[serde(deserialize_with = "super::warning::read")]
+    pub caveats: Vec<Warning>,
     /// Memory of the keys.
     pub memory: Bytes,
     /// How much more that is than now; negative if less.

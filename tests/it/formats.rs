@@ -47,7 +47,7 @@ fn with_name(name: &[u8]) -> Report {
     report.findings.exempted.iter_mut().for_each(|row| (row.pattern, row.reason) = (text(), text()));
     report.findings.budgets.iter_mut().for_each(|row| row.pattern = text());
     report.server.aux.iter_mut().for_each(|field| field.value = text());
-    report.warnings = vec![text()];
+    report.warnings = vec![text().into()];
     report.what_if = what_if::asked().what_if;
     report.what_if.iter_mut().flat_map(|what_if| &mut what_if.alternatives).for_each(|row| row.ask = text());
     report

@@ -127,7 +127,7 @@ fn flooded(rows: usize) -> Report {
     fill(&mut report.source.files, rows, |at, file| (file.name, file.errors) = (text(at), vec![text(at + 1); 3]));
     fill(&mut report.databases, rows, |at, row| row.db = at as u64);
     fill(&mut report.types, rows, |at, row| row.encoding = text(at));
-    report.warnings = (0..rows).map(text).collect();
+    report.warnings = (0..rows).map(|at| text(at).into()).collect();
     report.server.aux = (0..rows).map(|at| AuxField { name: text(at), value: text(at + 1) }).collect();
     report.findings.policy = text(0);
     for finding in &mut report.findings.list {

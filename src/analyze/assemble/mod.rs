@@ -15,10 +15,10 @@ use super::questions::Questions;
 use super::read::file::InputFile;
 use super::verdict::Verdict;
 use crate::mask::{Masker, Scratch, Secret};
-use crate::memory::Server;
+use crate::memory::{Caveat, Server};
 use crate::rdb::file_info::FileInfo;
 use crate::report::diff::{baseline, growth};
-use crate::report::{self, AuxField, Options, Report, SCHEMA};
+use crate::report::{self, AuxField, Options, Report, SCHEMA, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Facts of a file that are the same for the whole snapshot: the first readable file's.
@@ -26,7 +26,7 @@ pub(super) struct FirstFile {
     pub about: FileInfo,
     pub writer: Server,
     pub model: String,
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Caveat>,
     /// Of all files: what was asked about, without figures.
     pub what_if: Vec<report::Alternative>,
 }
@@ -54,7 +54,7 @@ pub(super) fn report(
     name_sources(&mut report, &verdicts);
     report.instance = instance::section(plan, files, &rest.instances, used_mem(&verdicts));
     report.warnings = warnings(&report, whole.as_ref(), &verdicts, rest.patterns_strict);
-    let unread = |rule: &str| format!("{rule} was not checked: it reads values, --inspect-values turns it on");
+    let unread = |rule: &str| Warning::new(WarningKind::RuleNotChecked { rule: rule.to_owned() });
     report.warnings.extend(questions.unread.map(unread));
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();
@@ -137,22 +137,22 @@ fn version_text(writer: Server) -> String {
     if patch == Server::ANY_PATCH { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }
 }
 
-fn warnings(report: &Report, whole: Option<&FirstFile>, verdicts: &[Verdict], patterns_strict: bool) -> Vec<String> {
-    let mut warnings: Vec<String> = verdicts.iter().flat_map(|verdict| verdict.warnings.clone()).collect();
+fn warnings(report: &Report, whole: Option<&FirstFile>, verdicts: &[Verdict], patterns_strict: bool) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = verdicts.iter().flat_map(|verdict| verdict.warnings.clone()).collect();
     if report.options.reference_time.is_none() && report.totals.without_ttl.keys < report.totals.keys {
-        warnings.push("the dump does not say when it was taken: give --at to hold expiries against a time".to_owned());
+        warnings.push(Warning::new(WarningKind::NoReferenceTime));
     }
     if patterns_strict {
-        warnings.push("there are more different names than are told apart: crowded levels show as {*}".to_owned());
+        warnings.push(Warning::new(WarningKind::CrowdedLevels));
     }
     if let Some(whole) = whole {
-        warnings.extend(whole.caveats.iter().cloned());
+        warnings.extend(whole.caveats.iter().copied().map(Warning::from));
     }
     let writers: BTreeSet<&str> =
         verdicts.iter().map(|verdict| verdict.row.server.as_str()).filter(|writer| !writer.is_empty()).collect();
     if writers.len() > 1 {
-        let writers = writers.into_iter().collect::<Vec<_>>().join(", ");
-        warnings.push(format!("the files are from different servers, each sized by its own: {writers}"));
+        let servers = writers.into_iter().map(str::to_owned).collect();
+        warnings.push(Warning::new(WarningKind::DifferentServers { servers }));
     }
     warnings
 }

@@ -5,7 +5,7 @@ use crate::analyze::plan::ReadPlan;
 use crate::analyze::read::snapshot::FileFacts;
 use crate::memory::Model;
 use crate::rdb::header::RdbHeader;
-use crate::report::{Alternative, Instance, WhatIf, WhatIfBase, WhatIfPattern};
+use crate::report::{Alternative, Instance, Warning, WarningKind, WhatIf, WhatIfBase, WhatIfPattern};
 use crate::units::Bytes;
 
 /// The alternatives in words, before a key was read.
@@ -16,9 +16,10 @@ pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> 
     let one = |(at, ask): (usize, &crate::memory::WhatIf)| {
         let files = facts.iter().filter_map(|facts| facts.opened.as_ref().ok());
         let models = files.filter_map(|opened| Some((opened.preamble.header, opened.file.alternatives.get(at)?)));
-        let mut caveats: Vec<String> = Vec::new();
-        for caveat in
-            models.clone().flat_map(|(header, model)| model.caveats().into_iter().chain(unread(model, header)))
+        let mut caveats: Vec<Warning> = Vec::new();
+        for caveat in models
+            .clone()
+            .flat_map(|(header, model)| model.caveats().into_iter().map(Warning::from).chain(unread(model, header)))
         {
             if !caveats.contains(&caveat) {
                 caveats.push(caveat);
@@ -40,11 +41,14 @@ pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> 
 }
 
 /// Says that a server would refuse the file as it is.
-fn unread(model: &Model, header: RdbHeader) -> Option<String> {
+fn unread(model: &Model, header: RdbHeader) -> Option<Warning> {
     let server = model.server();
     (!server.loads(&header)).then(|| {
-        let (magic, version) = (header.magic(), header.version);
-        format!("{server} does not load {magic} version {version}: this is what the same data takes once it is there")
+        Warning::new(WarningKind::DoesNotLoad {
+            server: server.to_string(),
+            magic: header.magic().to_owned(),
+            version: header.version,
+        })
     })
 }
 

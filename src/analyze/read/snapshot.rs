@@ -11,7 +11,7 @@ use super::reader::Reading;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
 use crate::input::{self, Container, Input};
-use crate::memory::{Model, Server};
+use crate::memory::{Caveat, Model, Server};
 use crate::rdb::file_info::FileInfo;
 use crate::units::Millis;
 
@@ -53,7 +53,7 @@ pub struct OpenedFacts {
     /// Name of the memory model used.
     pub model: String,
     /// Limitations of that model.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Caveat>,
     /// The file with its models, as the workers see it.
     pub file: Arc<InputFile>,
 }

@@ -10,11 +10,12 @@ mod redis_8;
 mod valkey_8;
 mod valkey_9;
 
+use super::Caveat;
 use super::layout::Layout;
 use super::server::{Server, ServerFamily};
 
 /// The layout of a server, and what has to be said about the choice.
-pub fn layout(server: &Server) -> (Layout, Option<&'static str>) {
+pub fn layout(server: &Server) -> (Layout, Option<Caveat>) {
     match server.family {
         ServerFamily::Redis => redis(server.version),
         ServerFamily::Valkey => valkey(server.version),
@@ -22,12 +23,11 @@ pub fn layout(server: &Server) -> (Layout, Option<&'static str>) {
     }
 }
 
-const OLD: &str = "MEMORY USAGE came with Redis 4.0: memory is priced as Redis 4.0 would";
-const NEW: &str = "the server is newer than those that are known: memory is priced as the newest known would";
+const OLD: Caveat = Caveat::ServerTooOld;
+const NEW: Caveat = Caveat::ServerTooNew;
+const THIN: Caveat = Caveat::ModelLittleChecked;
 
-const THIN: &str = "the model of this server was held against single values of a real one, not against whole dumps";
-
-fn redis(version: (u16, u16, u16)) -> (Layout, Option<&'static str>) {
+fn redis(version: (u16, u16, u16)) -> (Layout, Option<Caveat>) {
     match version {
         (0..=2, ..) => (redis_2::LAYOUT, Some(OLD)),
         (3, 0..=1, _) => (redis_2::REDIS_3_0, Some(OLD)),
@@ -49,7 +49,7 @@ fn redis(version: (u16, u16, u16)) -> (Layout, Option<&'static str>) {
     }
 }
 
-fn valkey(version: (u16, u16, u16)) -> (Layout, Option<&'static str>) {
+fn valkey(version: (u16, u16, u16)) -> (Layout, Option<Caveat>) {
     match version {
         (0..=7, ..) => (valkey_8::VALKEY_7_2, None),
         (8, 0, _) => (valkey_8::LAYOUT, None),

@@ -154,7 +154,7 @@ sections! {
         report.what_if.iter().flat_map(what_if_parts);
     Warnings = "warnings", "What to know about the figures.",
         "warning",
-        report.warnings.iter().map(|warning| row().text(warning));
+        report.warnings.iter().map(|warning| row().text(&warning.wording.en));
 }
 
 impl Section {

@@ -31,7 +31,7 @@ pub fn write_comparison(comparison: &Comparison, options: TableOptions, out: &mu
     if !comparison.warnings.is_empty() {
         page.title(lang.of("Notes", "说明"))?;
         for warning in &comparison.warnings {
-            page.hanging(Tone::Plain, "- ", &key_text::text(warning))?;
+            page.hanging(Tone::Plain, "- ", &key_text::text(lang.of(&warning.wording.en, &warning.wording.zh)))?;
         }
     }
     Ok(())

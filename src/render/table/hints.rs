@@ -14,7 +14,7 @@ pub(super) fn notes_and_next_steps(report: &Report, page: &mut Page<'_>) -> io::
         page.title(lang.of("Notes", "说明"))?;
         let shown = page.first(&report.warnings);
         for warning in shown {
-            page.hanging(Tone::Plain, "- ", &key_text::text(warning))?;
+            page.hanging(Tone::Plain, "- ", &key_text::text(lang.of(&warning.wording.en, &warning.wording.zh)))?;
         }
         page.more(shown.len(), report.warnings.len())?;
     }

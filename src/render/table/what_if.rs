@@ -7,7 +7,7 @@ use super::page::{Page, Tone};
 use crate::limits::MAX_ALTERNATIVES;
 use crate::render::words::heads;
 use crate::render::{human, key_text};
-use crate::report::{Alternative, Report, WhatIf};
+use crate::report::{Alternative, Report, Warning, WhatIf};
 use crate::units::Bytes;
 
 /// Alternatives have long names; columns are headed by their numbers.
@@ -22,12 +22,13 @@ pub(super) fn what_if(report: &Report, page: &mut Page<'_>) -> io::Result<()> {
     differences(what_if, page)?;
     let shown = page.first(&what_if.patterns).len();
     page.more(shown, what_if.patterns.len())?;
-    let mut told: Vec<&str> = Vec::new();
+    let lang = page.lang();
+    let mut told: Vec<&Warning> = Vec::new();
     for caveat in what_if.alternatives.iter().flat_map(|alternative| &alternative.caveats) {
         // The same for several alternatives is said once; the notes say what the base has, too.
-        if !told.contains(&caveat.as_str()) && !report.warnings.contains(caveat) {
+        if !told.contains(&caveat) && !report.warnings.contains(caveat) {
             told.push(caveat);
-            page.hanging(Tone::Plain, "- ", &key_text::text(caveat))?;
+            page.hanging(Tone::Plain, "- ", &key_text::text(lang.of(&caveat.wording.en, &caveat.wording.zh)))?;
         }
     }
     Ok(())

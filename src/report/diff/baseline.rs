@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{NamedReport, Report};
-use crate::report::{Finding, FindingPattern, Findings, Severity};
+use crate::report::{Finding, FindingPattern, Findings, Severity, Warning, WarningKind};
 use crate::units::Bytes;
 
 /// Findings compared with those of an earlier report.
@@ -99,21 +99,21 @@ impl BaselineRow {
 }
 
 /// Returns warnings about circumstances that change figures without any change in the data.
-pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<String> {
+pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |what: &str| warnings.push(format!("baseline {}: {what}", earlier.name));
+    let mut warn = |kind| warnings.push(Warning::about(&earlier.name, kind));
     let before = &earlier.report;
     if !before.complete {
-        warn("its snapshot could not be read whole, so growth is not judged");
+        warn(WarningKind::BaselineIncomplete);
     }
     if before.server.model != report.server.model {
-        warn("its figures are of another server, which changes them by itself");
+        warn(WarningKind::BaselineOtherServer);
     }
     if before.options.selection != report.options.selection {
-        warn("it was made with another selection of keys");
+        warn(WarningKind::BaselineOtherSelection);
     }
     if !before.has_findings() {
-        warn("it has no findings, so that all of this report count as new");
+        warn(WarningKind::BaselineWithoutFindings);
     }
     warnings
 }

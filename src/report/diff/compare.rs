@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::trend::{self, Trend};
 use super::{Baseline, Growth, NamedReport, PatternChanges, TypeChange, baseline, growth};
+use crate::report::{Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Name and version of the JSON form.
@@ -46,7 +47,7 @@ pub struct Comparison {
     /// Memory trend, with two or more snapshots whose times are known.
     pub trend: Option<Trend>,
     /// Circumstances that the reader should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// One of the compared snapshots.
@@ -140,30 +141,30 @@ fn findings(first: &NamedReport, last: &NamedReport) -> Option<Baseline> {
     judged.then(|| baseline::against(first, &last.report.findings))
 }
 
-fn warnings(points: &[Point]) -> Vec<String> {
+fn warnings(points: &[Point]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for point in points.iter().filter(|point| !point.row.complete) {
-        warnings.push(format!("{}: could not be read whole: what it lacks looks like shrinking", point.row.name));
+        warnings.push(Warning::about(&point.row.name, WarningKind::SnapshotIncomplete));
     }
     let selections: BTreeSet<_> = points.iter().map(|point| &point.selection).collect();
     if selections.len() > 1 {
-        warnings.push("the reports were made with different selections of keys".to_owned());
+        warnings.push(Warning::new(WarningKind::SelectionsDiffer));
     }
     let policies: BTreeSet<_> = points.iter().filter_map(|point| point.policy.as_ref()).collect();
     if policies.len() > 1 {
-        warnings.push("the reports were held against different policies".to_owned());
+        warnings.push(Warning::new(WarningKind::PoliciesDiffer));
     }
     let models: BTreeSet<_> = points.iter().map(|point| point.model.as_str()).collect();
     if models.len() > 1 {
-        let models = models.into_iter().collect::<Vec<_>>().join("; ");
-        warnings.push(format!("the figures are of different servers, which changes them by itself: {models}"));
+        let models = models.into_iter().map(str::to_owned).collect();
+        warnings.push(Warning::new(WarningKind::ModelsDiffer { models }));
     }
     let times: Vec<_> = points.iter().filter_map(|point| point.row.taken).collect();
     if times.len() < points.len() {
-        warnings.push("not every snapshot says when it was taken: those are left out of the trend".to_owned());
+        warnings.push(Warning::new(WarningKind::TimesMissing));
     }
     if !times.is_sorted() {
-        warnings.push("the snapshots are not in the order of their times".to_owned());
+        warnings.push(Warning::new(WarningKind::NotInOrder));
     }
     warnings
 }

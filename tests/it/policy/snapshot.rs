@@ -316,8 +316,11 @@ fn with_a_baseline_only_what_is_new_or_worse_fails() {
     assert_eq!(status, 1, "there is more than there was");
     let report: Json = serde_json::from_str(&json).unwrap();
     assert!(!report["findings"]["baseline"]["new"].as_array().unwrap().is_empty());
-    let warned =
-        report["warnings"].as_array().unwrap().iter().any(|warning| warning.as_str().unwrap().contains("part.json"));
+    let warned = report["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|warning| warning["about"].as_str().is_some_and(|name| name.contains("part.json")));
     assert!(warned, "another selection");
     let less = ["--fail-on", "must", "--baseline", &all, "--format", "json", "--match", "session:*"];
     let (status, json) = run_analyze(&less);

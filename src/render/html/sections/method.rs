@@ -24,7 +24,8 @@ pub fn notes(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
     if warnings.is_empty() {
         return None;
     }
-    let mut notes: Vec<Prose> = warnings.iter().take(caps.rows).map(|warning| sentence(warning).into()).collect();
+    let mut notes: Vec<Prose> =
+        warnings.iter().take(caps.rows).map(|it| sentence(lang.of(&it.wording.en, &it.wording.zh)).into()).collect();
     notes.extend(more(notes.len(), warnings.len() as u64, lang).map(Prose));
     Some(section("notes", lang.of("What to know about the figures", "关于这些数字")).with(Block::Notes(notes)))
 }

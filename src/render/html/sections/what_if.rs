@@ -7,7 +7,7 @@ use crate::render::table::what_if::NUMBERS;
 use crate::render::words::heads;
 use crate::render::{Lang, human};
 use crate::report::Text;
-use crate::report::{Report, WhatIf};
+use crate::report::{Report, Warning, WhatIf};
 use crate::units::Bytes;
 
 /// The alternatives in full, then where the difference is.
@@ -16,13 +16,14 @@ pub fn what_if(report: &Report, lang: Lang, caps: Caps) -> Option<Section> {
     let section = section("what-if", lang.of("What if", "假设对比"));
     let section = section
         .lead(lang.of("What the same keys would take elsewhere.", "同样的 key 在其他服务器或设置下占用的内存。"));
-    let mut told: Vec<&str> = Vec::new();
+    let mut told: Vec<&Warning> = Vec::new();
     for caveat in what_if.alternatives.iter().flat_map(|alternative| &alternative.caveats) {
-        if told.len() < caps.rows && !told.contains(&&**caveat) && !report.warnings.contains(caveat) {
+        if told.len() < caps.rows && !told.contains(&caveat) && !report.warnings.contains(caveat) {
             told.push(caveat);
         }
     }
-    let notes: Vec<Prose> = told.into_iter().map(|caveat| sentence(caveat).into()).collect();
+    let notes: Vec<Prose> =
+        told.into_iter().map(|it| sentence(lang.of(&it.wording.en, &it.wording.zh)).into()).collect();
     let section = section
         .with(Block::Table(alternatives(what_if, lang)))
         .with(Block::Title(lang.of("Where the difference is", "差异所在")))

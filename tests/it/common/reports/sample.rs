@@ -453,9 +453,10 @@ fn streams() -> Streams {
     }
 }
 
-fn warnings() -> Vec<String> {
+fn warnings() -> Vec<Warning> {
     vec![
-        "the files are of different sizes".into(),
-        "memory is estimated with the layout of redis 7.2; the server may have changed its limits for compact encodings while it ran".into(),
+        Warning::from("the files are of different sizes".to_owned()),
+        Warning::new(WarningKind::ServerGuessed { rdb_version: 11 }),
+        Warning::about("a.rdb", WarningKind::CommandsFollow { bytes: Bytes(4_096) }),
     ]
 }

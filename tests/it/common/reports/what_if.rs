@@ -20,7 +20,7 @@ pub fn asked() -> Report {
         },
         alternative("redis-8.2,hash-max-listpack-entries=64", base, 1_912 * MIB),
         Alternative {
-            caveats: vec!["glibc's allocation sizes depend on what was freed before: figures are approximate".into()],
+            caveats: vec![Warning::new(WarningKind::AllocatorApproximate)],
             ..alternative("glibc", base, base + 4_096)
         },
         alternative("list-compress-depth=0", base, base),
@@ -66,7 +66,7 @@ pub fn extreme() -> Report {
     let worst = Alternative {
         ask: "\u{202e}键".repeat(300),
         model: "\u{9b}m".repeat(300),
-        caveats: vec!["x".repeat(500)],
+        caveats: vec!["x".repeat(500).into()],
         memory: Bytes(u64::MAX),
         difference: i64::MAX,
         share: f64::NAN,

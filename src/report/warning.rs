@@ -1,0 +1,317 @@
+//! What a reader should know about the figures: each warning is a variant with its data, worded in both languages.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::Wording;
+use super::wording::text;
+use crate::memory::Caveat;
+use crate::units::Bytes;
+
+/// A warning of a report, a comparison or a check.
+///
+/// In JSON `kind` and the data are for programs, `text` and `text_zh` for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Warning {
+    /// File or report that it is about; absent if it is about all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Kind of the warning, with its data.
+    #[serde(flatten)]
+    pub kind: WarningKind,
+    /// Wording, as the program that wrote the report put it.
+    #[serde(flatten, with = "text")]
+    #[schemars(with = "text::Form")]
+    pub wording: Wording,
+}
+
+/// Kind of a warning. Later versions of the program may add kinds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WarningKind {
+    /// The RDB version is newer than this program knows.
+    NewerFormat {
+        /// `REDIS` or `VALKEY`.
+        magic: String,
+        /// RDB version.
+        version: u32,
+    },
+    /// Commands of an append-only file follow the snapshot and are not in the figures.
+    CommandsFollow {
+        /// Their bytes.
+        bytes: Bytes,
+    },
+    /// The replication stream does not end with the mark announced at its start.
+    NoEndMark,
+    /// Bytes behind the end of the snapshot were ignored.
+    BytesFollow {
+        /// How many.
+        bytes: Bytes,
+    },
+    /// Key metadata (expiry, idle time) without a key behind it.
+    StrayMetadata {
+        /// In how many places.
+        places: u64,
+    },
+    /// Commands written while the snapshot was taken are not in the figures.
+    UpdatesNotApplied {
+        /// How many.
+        commands: u64,
+    },
+    /// No time to compare expiries with.
+    NoReferenceTime,
+    /// Too many distinct names: crowded levels are collapsed.
+    CrowdedLevels,
+    /// The files were written by different servers.
+    DifferentServers {
+        /// Each of them, such as `redis 7.2.6`.
+        servers: Vec<String>,
+    },
+    /// The rule reads values, which was not asked for.
+    RuleNotChecked {
+        /// Its id.
+        rule: String,
+    },
+    /// The dump does not name the server that wrote it.
+    ServerGuessed {
+        /// RDB version that the server was guessed from.
+        rdb_version: u32,
+    },
+    /// The server is older than `MEMORY USAGE`.
+    ServerTooOld,
+    /// The server is newer than those known.
+    ServerTooNew,
+    /// The model of this server was checked on single values only.
+    ModelLittleChecked,
+    /// Figures of this allocator are approximate.
+    AllocatorApproximate,
+    /// The server of a what-if question does not load the file.
+    DoesNotLoad {
+        /// Server asked about.
+        server: String,
+        /// `REDIS` or `VALKEY`.
+        magic: String,
+        /// RDB version of the file.
+        version: u32,
+    },
+    /// The snapshot of the baseline is incomplete: growth is not judged.
+    BaselineIncomplete,
+    /// The figures of the baseline are of another server.
+    BaselineOtherServer,
+    /// The baseline was made with another selection of keys.
+    BaselineOtherSelection,
+    /// The baseline has no findings: all findings count as new.
+    BaselineWithoutFindings,
+    /// A compared snapshot is incomplete: missing keys look like shrinking.
+    SnapshotIncomplete,
+    /// The compared reports were made with different selections of keys.
+    SelectionsDiffer,
+    /// The compared reports were checked against different policies.
+    PoliciesDiffer,
+    /// The compared figures are of different servers.
+    ModelsDiffer {
+        /// Each memory model.
+        models: Vec<String>,
+    },
+    /// Some compared snapshots have no time and are left out of the trend.
+    TimesMissing,
+    /// The compared snapshots are not in the order of their times.
+    NotInOrder,
+    /// A kind that this version of the program does not know; its wording says what it is about.
+    #[serde(other)]
+    Other,
+}
+
+impl Warning {
+    /// Returns a warning about all that was read.
+    pub fn new(kind: WarningKind) -> Warning {
+        Warning { about: None, wording: kind.wording(), kind }
+    }
+
+    /// Returns a warning about one file or report.
+    pub fn about(name: &str, kind: WarningKind) -> Warning {
+        let Wording { en, zh } = kind.wording();
+        let wording = match kind.is_of_a_baseline() {
+            true => Wording { en: format!("baseline {name}: {en}"), zh: format!("基准报告 {name}：{zh}") },
+            false => Wording { en: format!("{name}: {en}"), zh: format!("{name}：{zh}") },
+        };
+        Warning { about: Some(name.to_owned()), wording, kind }
+    }
+}
+
+impl WarningKind {
+    fn is_of_a_baseline(&self) -> bool {
+        use WarningKind::*;
+        matches!(self, BaselineIncomplete | BaselineOtherServer | BaselineOtherSelection | BaselineWithoutFindings)
+    }
+
+    /// Words the warning in both languages.
+    fn wording(&self) -> Wording {
+        use WarningKind::*;
+        let fixed = |en: &str, zh: &str| Wording { en: en.to_owned(), zh: zh.to_owned() };
+        let filled = |en: String, zh: String| Wording { en, zh };
+        match self {
+            NewerFormat { magic, version } => filled(
+                format!(
+                    "byte 0x0: header: {magic} version {version} is newer than this program: look for a newer rdblens"
+                ),
+                format!("字节 0x0：文件头：{magic} 版本 {version} 比本程序新：请更新 rdblens"),
+            ),
+            CommandsFollow { bytes } => filled(
+                format!("{} bytes of commands follow the snapshot and are not in the figures", bytes.0),
+                format!("快照之后还有 {} 字节的命令，未计入统计", bytes.0),
+            ),
+            NoEndMark => fixed("the replication stream does not end with its mark", "复制流的结尾缺少结束标记"),
+            BytesFollow { bytes } => filled(
+                format!("{} bytes behind the end of the snapshot were ignored", bytes.0),
+                format!("快照结尾之后有 {} 字节被忽略", bytes.0),
+            ),
+            StrayMetadata { places } => filled(
+                format!("key metadata (expiry, idle time) without a key: {places}"),
+                format!("有元数据（过期时间、空闲时间）但没有 key：{places} 处"),
+            ),
+            UpdatesNotApplied { commands } => filled(
+                format!("commands written while the snapshot was taken, not in the figures: {commands}"),
+                format!("生成快照期间写入的 {commands} 条命令未计入统计"),
+            ),
+            NoReferenceTime => fixed(
+                "the dump does not say when it was taken: give --at to compare expiries with a time",
+                "快照没有记录生成时间：请用 --at 指定判断过期的时间",
+            ),
+            CrowdedLevels => fixed(
+                "too many distinct names: crowded levels are collapsed to {*}",
+                "不同的名称过多：名称过多的层级合并为 {*}",
+            ),
+            DifferentServers { servers } => filled(
+                format!("the files are from different servers, each sized by its own: {}", servers.join(", ")),
+                format!("文件来自不同的服务器，各自按自己的版本估算内存：{}", servers.join("、")),
+            ),
+            RuleNotChecked { rule } => filled(
+                format!("{rule} was not checked: it reads values, --inspect-values turns it on"),
+                format!("未检查 {rule}：该规则需要读取 value，用 --inspect-values 启用"),
+            ),
+            ServerGuessed { rdb_version } => filled(
+                format!(
+                    "the dump does not name its server, which was guessed from RDB version {rdb_version}: --server \
+                     corrects it"
+                ),
+                format!("快照没有记录服务器版本，由 RDB 版本 {rdb_version} 推测：可用 --server 指定"),
+            ),
+            ServerTooOld => fixed(
+                "MEMORY USAGE came with Redis 4.0: memory is priced as Redis 4.0 would",
+                "Redis 4.0 才有 MEMORY USAGE：内存按 Redis 4.0 的方式估算",
+            ),
+            ServerTooNew => fixed(
+                "the server is newer than those that are known: memory is priced as the newest known would",
+                "服务器版本比已知的都新：内存按已知的最新版本估算",
+            ),
+            ModelLittleChecked => fixed(
+                "the model of this server was checked against single values of a real one, not against whole dumps",
+                "该版本的内存模型只用真实服务器的单个值核对过，没有用完整快照核对过",
+            ),
+            AllocatorApproximate => fixed(
+                "glibc's allocation sizes depend on what was freed before: figures are approximate",
+                "glibc 的分配大小取决于此前释放的内存：数字为近似值",
+            ),
+            DoesNotLoad { server, magic, version } => filled(
+                format!(
+                    "{server} does not load {magic} version {version}: this is what the same data takes once it is there"
+                ),
+                format!("{server} 无法加载 {magic} 版本 {version}：这里是同样的数据迁入之后占用的内存"),
+            ),
+            BaselineIncomplete => fixed(
+                "its snapshot could not be read whole, so growth is not judged",
+                "其快照未能完整读取，因此不判断增长",
+            ),
+            BaselineOtherServer => fixed(
+                "its figures are of another server, which changes them by itself",
+                "其数字按另一种服务器估算，仅此就会带来差异",
+            ),
+            BaselineOtherSelection => fixed("it was made with another selection of keys", "生成时的 key 筛选条件不同"),
+            BaselineWithoutFindings => fixed(
+                "it has no findings, so that all of this report count as new",
+                "其中没有违规记录，因此本报告的违规全部算作新增",
+            ),
+            SnapshotIncomplete => fixed(
+                "could not be read whole: what it lacks looks like shrinking",
+                "未能完整读取：缺失的部分会显示为缩小",
+            ),
+            SelectionsDiffer => {
+                fixed("the reports were made with different selections of keys", "各报告的 key 筛选条件不同")
+            }
+            PoliciesDiffer => fixed("the reports were checked against different policies", "各报告所用的策略不同"),
+            ModelsDiffer { models } => filled(
+                format!("the figures are of different servers, which changes them by itself: {}", models.join("; ")),
+                format!("各报告按不同的服务器估算内存，仅此就会带来差异：{}", models.join("；")),
+            ),
+            TimesMissing => fixed(
+                "not every snapshot says when it was taken: those are left out of the trend",
+                "有的快照没有记录生成时间：不计入趋势",
+            ),
+            NotInOrder => fixed("the snapshots are not in the order of their times", "快照没有按时间先后排列"),
+            Other => Wording::default(),
+        }
+    }
+}
+
+impl From<Caveat> for Warning {
+    fn from(caveat: Caveat) -> Warning {
+        Warning::new(match caveat {
+            Caveat::ServerGuessed { rdb_version } => WarningKind::ServerGuessed { rdb_version },
+            Caveat::ServerTooOld => WarningKind::ServerTooOld,
+            Caveat::ServerTooNew => WarningKind::ServerTooNew,
+            Caveat::ModelLittleChecked => WarningKind::ModelLittleChecked,
+            Caveat::AllocatorApproximate => WarningKind::AllocatorApproximate,
+        })
+    }
+}
+
+impl From<String> for Warning {
+    /// Returns a warning that has words only, the same in both languages.
+    fn from(en: String) -> Warning {
+        Warning { about: None, kind: WarningKind::Other, wording: Wording { zh: en.clone(), en } }
+    }
+}
+
+/// Reads warnings; plain texts, as the first reports had them, become warnings of kind `other`.
+pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Warning>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Warning(Warning),
+        Text(String),
+    }
+    let forms: Vec<Form> = Vec::deserialize(deserializer)?;
+    let warning = |form| match form {
+        Form::Warning(warning) => warning,
+        Form::Text(text) => Warning::from(text),
+    };
+    Ok(forms.into_iter().map(warning).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_is_kind_data_and_text() {
+        let warning = Warning::about("a.rdb", WarningKind::CommandsFollow { bytes: Bytes(7) });
+        let json = serde_json::to_value(&warning).unwrap();
+        assert_eq!(
+            (&json["kind"], &json["bytes"], &json["about"]),
+            (&"commands-follow".into(), &7.into(), &"a.rdb".into())
+        );
+        assert_eq!(json["text"], "a.rdb: 7 bytes of commands follow the snapshot and are not in the figures");
+        assert_eq!(json["text_zh"], "a.rdb：快照之后还有 7 字节的命令，未计入统计");
+        assert_eq!(serde_json::from_value::<Warning>(json).unwrap(), warning);
+    }
+
+    #[test]
+    fn a_kind_of_a_later_version_keeps_its_words() {
+        let json = r#"[{"kind": "moon-phase", "phase": 3, "text": "full moon", "text_zh": "满月"}, "a text"]"#;
+        let read = read(&mut serde_json::Deserializer::from_str(json)).unwrap();
+        let words: Vec<_> = read.iter().map(|it| (&it.kind, it.wording.en.as_str(), it.wording.zh.as_str())).collect();
+        let other = &WarningKind::Other;
+        assert_eq!(words, [(other, "full moon", "满月"), (other, "a text", "a text")]);
+    }
+}
