@@ -241,7 +241,7 @@ fn what_if_tells_what_another_run_would() {
     assert!(valkey["what_if"].is_null());
     let older = totals(&["--what-if", "redis-6.2"]);
     let caveat = &older["what_if"]["alternatives"][0]["caveats"][0];
-    assert!(caveat.as_str().unwrap().starts_with("redis 6.2 does not load REDIS version 10"), "{caveat}");
+    assert!(caveat["text"].as_str().unwrap().starts_with("redis 6.2 does not load REDIS version 10"), "{caveat}");
 }
 
 #[test]
