@@ -29,8 +29,17 @@
 //!
 //! [`analyze()`] makes a report of dump files, [`records()`] iterates over the facts of each key, [`for_each_record`] shows
 //! them without a copy, and [`rdb::scan::Scanner`] reads the format itself.
-#![deny(unsafe_code)]
-#![warn(missing_docs)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::print_stdout,
+        clippy::unwrap_used,
+        reason = "tests use small numbers and panic on purpose"
+    )
+)]
 
 pub mod aggregate;
 pub mod analyze;

@@ -32,6 +32,7 @@ pub(super) const CLASSES: usize = BELOW.len() + OPEN.len();
 /// At most one limit lies between two powers of two, so this replaces a search by one comparison.
 static BY_BITS: [(u8, i64); 65] = by_bits();
 
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256 classes, and 64 bits")]
 const fn by_bits() -> [(u8, i64); 65] {
     let mut by_bits = [(0, i64::MAX); 65];
     let mut bits = 0;

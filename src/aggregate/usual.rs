@@ -52,7 +52,7 @@ pub struct UsualSums {
 
 /// Those of one type and encoding that all expire or never do.
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct UsualKeys {
     pub kind: Kind,
     pub encoding: Encoding,

@@ -157,6 +157,7 @@ impl Violations {
 fn bits(mask: u64) -> impl Iterator<Item = u8> {
     let mut left = mask;
     std::iter::from_fn(move || {
+        #[expect(clippy::cast_possible_truncation, reason = "at most 63")]
         let bit = (left != 0).then(|| left.trailing_zeros() as u8)?;
         left &= left - 1;
         Some(bit)

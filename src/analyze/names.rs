@@ -125,8 +125,9 @@ impl Names {
 
     /// The place of what has this hash, in a table of as many places as there are slots.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
     fn place(&self, hash: u64) -> usize {
-        hash as usize & self.slots.len().wrapping_sub(1) // cut on purpose: any bits of the hash will do
+        hash as usize & self.slots.len().wrapping_sub(1)
     }
 
     /// A slot and its leaf, if the shape in it is the one looked for.
@@ -148,6 +149,7 @@ impl Names {
 
     /// Makes the shape of a name of which the outline tells too little.
     #[inline(never)]
+    #[expect(clippy::cast_possible_truncation, reason = "slots are numbered with 16 bits")]
     fn look_closer(
         &mut self,
         name: &[u8],

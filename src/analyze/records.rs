@@ -21,7 +21,7 @@ use crate::units::{Bytes, Millis};
 /// It has every field except the raw bytes of the value, which may be gigabytes:
 /// [`for_each_record`] lends those.
 #[derive(Debug, Clone)]
-#[allow(missing_docs)] // as in `Record`
+#[allow(missing_docs, reason = "documented in `Record`")]
 pub struct OwnedRecord {
     /// Name of the file in reports.
     pub file: Arc<str>,

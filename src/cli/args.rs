@@ -1,4 +1,5 @@
 //! The command line, grouped as its users think. Flags do not act while they are parsed; they fill a plan.
+#![allow(missing_docs, reason = "the type of a flattened group documents it")]
 
 mod examples;
 mod groups;
@@ -85,31 +86,23 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub read: ReadArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub report: ReportArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub policy: PolicyArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub mask: MaskArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: OutputArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub format: FormatArgs,
     /// Tell on standard error how the inputs were read: time, rate, and what dividing large files among threads came to
     #[arg(long, help_heading = "Input")]
     pub stats: bool,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub lang: LangArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub screen: ScreenArgs,
 }
 
@@ -120,19 +113,15 @@ pub struct RenderArgs {
     #[arg(value_name = "REPORT.json")]
     pub report: PathBuf,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: OutputArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub format: FormatArgs,
     /// Rows that a page for people shows of each list [default: what the report was made with]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000), help_heading = "Output")]
     pub top: Option<u32>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub lang: LangArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub screen: ScreenArgs,
     /// Exit with status 1 if there are findings of this severity or above
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Policy")]
@@ -143,13 +132,10 @@ pub struct RenderArgs {
 #[derive(Debug, Args)]
 pub struct KeysArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub read: ReadArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: OutputArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub mask: MaskArgs,
     /// The form of the rows
     #[arg(long, value_enum, default_value_t = RowFormat::Ndjson, help_heading = "Output")]
@@ -160,16 +146,13 @@ pub struct KeysArgs {
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub input: InputArgs,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub lang: LangArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub color: ColorArgs,
 }
 
@@ -177,10 +160,8 @@ pub struct CheckArgs {
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub read: ReadArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: OutputArgs,
     /// The form of the comparison
     #[arg(long, value_enum, default_value_t = ComparisonFormat::Table, help_heading = "Output")]
@@ -195,10 +176,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub lang: LangArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub screen: ScreenArgs,
 }
 
@@ -206,10 +185,8 @@ pub struct CompareArgs {
 #[derive(Debug, Args)]
 pub struct DictionaryArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub read: ReadArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: OutputArgs,
     /// A policy with a dictionary already: draft what it lacks, and tell what it has in vain
     #[arg(long, value_name = "FILE.toml", help_heading = "Output")]
@@ -218,7 +195,6 @@ pub struct DictionaryArgs {
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: u32,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub lang: LangArgs,
 }
 
@@ -244,7 +220,6 @@ pub struct ShowArgs {
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub lang: LangArgs,
 }
 
@@ -269,10 +244,8 @@ pub struct RulesArgs {
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub lang: LangArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub screen: ScreenArgs,
 }
 

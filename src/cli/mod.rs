@@ -1,4 +1,5 @@
 //! The command line: parse, run, say how it went. Results go to standard output, progress and warnings to standard error.
+#![allow(clippy::print_stderr, reason = "errors and warnings of commands go to standard error")]
 
 mod analyze;
 pub mod args;

@@ -41,6 +41,11 @@ impl Bar {
         let seconds = self.began.elapsed().as_secs_f64();
         let counts = *self.divided.lock().unwrap_or_else(PoisonError::into_inner);
         let read = self.bytes.load(Ordering::Relaxed).saturating_sub(counts.wasted);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a figure for people; the cast saturates"
+        )]
         let rate = |count: u64| HumanCount((count as f64 / seconds.max(1e-9)) as u64);
         let share = counts.wasted as f64 * 100.0 / (read as f64).max(1.0);
         format!(

@@ -52,7 +52,7 @@ impl ColorArgs {
 #[derive(Debug, Default, Args)]
 pub struct ScreenArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the names say it")]
     pub color: ColorArgs,
     /// Shorten no name, leave out no column, and break no line
     #[arg(long, help_heading = "Output")]

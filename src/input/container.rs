@@ -155,7 +155,7 @@ mod tests {
                     assert!(more > len, "asks for what it has");
                     len += 1;
                 }
-                found => return Ok(found),
+                found @ Step::Found { .. } => return Ok(found),
             }
         }
     }

@@ -6,7 +6,7 @@
 //! process **shrinks** the file, touching a page behind its new end raises `SIGBUS` and the process dies. Servers never
 //! do either to a finished snapshot: they write a new file and rename it over the old one. Who must read a file that
 //! is truncated in place meanwhile uses `--no-mmap`, which reads it through the window of [`super::stream`].
-#![allow(unsafe_code)]
+#![expect(unsafe_code, reason = "mapping a file cannot be done without")]
 
 use std::fs::File;
 use std::io;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// An in-memory encoding, as `OBJECT ENCODING` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the servers")]
 pub enum Encoding {
     Int,
     Embstr,

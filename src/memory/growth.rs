@@ -176,7 +176,11 @@ impl Growth {
     }
 
     /// Buckets, chained ones included.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most the number of entries or slots"
+    )]
     pub fn buckets(&self) -> u64 {
         let chained = if self.next == 0 {
             chained(self.used, self.size)
@@ -191,7 +195,11 @@ impl Growth {
     }
 
     /// Entries that are not the first in their slot.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most the number of entries or slots"
+    )]
     pub fn followers(&self) -> u64 {
         let behind = |used: u64, size| used.saturating_sub(occupied(used, size));
         if self.next == 0 {
@@ -226,7 +234,7 @@ impl Growth {
 }
 
 /// The expected number of slots in use when so many entries fell into so many slots.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of entries or slots")]
 pub fn occupied(entries: u64, slots: u64) -> u64 {
     if slots == 0 {
         return 0;
@@ -238,7 +246,6 @@ pub fn occupied(entries: u64, slots: u64) -> u64 {
 }
 
 /// Expected number of buckets chained to others: with m elements in a bucket's chain, one for each six beyond seven.
-#[allow(clippy::cast_precision_loss)]
 fn chained(elements: u64, buckets: u64) -> f64 {
     /// So many elements in one bucket are not to be expected: the mean is seven at most.
     const ENOUGH: u64 = 64;

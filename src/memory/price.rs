@@ -388,7 +388,11 @@ impl Model {
     }
 
     /// Sum of what elements take on top of `base`, in the servers' arithmetic.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the arithmetic of the servers; the cast saturates"
+    )]
     pub(super) fn average(&self, base: u64, sum: u64, divisor: u64) -> u64 {
         match self.layout.average {
             Average::Double if divisor > 0 => {

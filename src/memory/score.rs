@@ -27,7 +27,7 @@ pub fn item(score: f64, form: ScoreText) -> Item {
 
 /// Doubles that are whole numbers are written as such, in the range where the servers trust the cast (`d2string` up to
 /// 7.0, `double2ll` from 7.2 on, in `util.c`).
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::float_cmp)]
+#[expect(clippy::cast_possible_truncation, reason = "exact in the trusted range; compared with the score afterwards")]
 fn integer(score: f64, form: ScoreText) -> Option<i64> {
     let trusted = match form {
         ScoreText::SeventeenDigits => {

@@ -158,6 +158,7 @@ impl Classifier {
 
     /// The key, if it is plain: then its pattern is the key itself.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
     pub fn plain<'k>(&self, key: &'k [u8]) -> Option<PlainName<'k>> {
         const { assert!(plain::LONGEST <= MAX_NAME) };
         self.plain.read(key, MAX_SEGMENTS as u32, |byte| self.kinds[usize::from(byte)] & kind::TELLING != 0)

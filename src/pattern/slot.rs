@@ -81,7 +81,8 @@ const fn tables() -> [[u16; 256]; STRIDE] {
     let mut tables = [[0; 256]; STRIDE];
     let mut byte = 0;
     while byte < 256 {
-        let mut crc = (byte as u16) << 8; // below 256: fits
+        #[expect(clippy::cast_possible_truncation, reason = "the byte is below 256")]
+        let mut crc = (byte as u16) << 8;
         let mut zeros = 0;
         while zeros < STRIDE {
             let mut bit = 0;

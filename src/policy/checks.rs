@@ -166,6 +166,7 @@ impl Checks {
         Ok(checks)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a policy has at most 64 limits about keys")]
     fn add_key(&mut self, check: Check<dyn KeyRule>) -> Result<(), String> {
         let place = self.keys.len();
         if place >= MOST_KEY_CHECKS {
@@ -190,7 +191,6 @@ impl Checks {
         }
         let asked = if named { &[] } else { check.rule.kinds() };
         for &kind in asked {
-            // The place is below 64.
             match check.rule.size_test(kind) {
                 Some(test) => self.sized[kind as usize].add(test, place as u8),
                 None => {

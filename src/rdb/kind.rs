@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The type of a value, as `TYPE` names it; all module types are one kind here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the servers")]
 pub enum Kind {
     String,
     List,

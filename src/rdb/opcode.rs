@@ -4,7 +4,7 @@ use super::header::Family;
 
 /// Opcode, named after the `RDB_OPCODE_…` constants in `rdb.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the servers")]
 pub enum Opcode {
     Eof,
     SelectDb,

@@ -312,7 +312,10 @@ impl<'a> Scanner<'a> {
         }
         let error = Error::unsupported(offset, what)
             .with_hint("a newer server or a module wrote it, or the bytes before it are damaged: try a newer rdblens");
-        Err::<(), _>(error).within("record").unwrap_err()
+        match Err::<std::convert::Infallible, _>(error).within("record") {
+            Ok(never) => match never {},
+            Err(error) => error,
+        }
     }
 }
 

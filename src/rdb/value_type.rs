@@ -5,7 +5,7 @@ use crate::rdb::kind::Kind;
 
 /// On-disk layout, named after the servers' `RDB_TYPE_…` constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the servers")]
 pub enum ValueType {
     String,
     List,
@@ -38,6 +38,7 @@ pub enum ValueType {
     KeydbCron,
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "the array has 256 places")]
 const fn layouts(family: Family) -> [Option<ValueType>; 256] {
     let mut layouts = [None; 256];
     let mut byte = 0;

@@ -85,6 +85,7 @@ impl ByteUnit {
 }
 
 /// A fraction of 1 as `7.3 %`. Something is never shown as nothing, nor less than all as all.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
 pub fn share(fraction: f64) -> String {
     let thousandths = (fraction * 1000.0).round();
     if !(0.0..=1e15).contains(&thousandths) {

@@ -118,7 +118,7 @@ pub struct SourceFile {
 
 /// State of a file's checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Checksum {
     #[serde(rename = "ok")]
     Ok,
@@ -174,7 +174,7 @@ pub struct Server {
 
 /// One auxiliary field; bytes that are not UTF-8 are replaced.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct AuxField {
     pub name: String,
     pub value: String,

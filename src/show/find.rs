@@ -77,10 +77,7 @@ fn find_in(input: Input, key: &[u8], db: Option<u64>, options: &OpenOptions, key
     while let Some(batch) = batches.next_batch() {
         let mut scanner = batch.scanner();
         while scanner.cursor().left() > 0 {
-            let entry = match scanner.next_item()? {
-                FileItem::Key(entry) => entry,
-                _ => continue,
-            };
+            let FileItem::Key(entry) = scanner.next_item()? else { continue };
             *keys += 1;
             let start = scanner.cursor().consumed();
             let value_offset = scanner.cursor().offset();

@@ -48,9 +48,9 @@ impl StreamDecoder {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "splits the number in two halves")]
 fn id(bytes: &[u8; 16]) -> (u64, u64) {
     let number = u128::from_be_bytes(*bytes);
-    // The upper and the lower half.
     ((number >> 64) as u64, number as u64)
 }
 

@@ -6,6 +6,15 @@
 //! ```
 //!
 //! The same profile, scale, seed, version and time give the same file on every machine.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests and benches use small numbers and panic on purpose"
+)]
 
 mod dump;
 

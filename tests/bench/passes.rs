@@ -3,6 +3,15 @@
 //! ```text
 //! cargo bench --bench passes -- scan dump.rdb
 //! ```
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests and benches use small numbers and panic on purpose"
+)]
 
 use std::fs::File;
 use std::io::BufReader;

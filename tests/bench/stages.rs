@@ -6,6 +6,15 @@
 //! ```
 //!
 //! Every stage is fed with what the one before returns, made beforehand, from dumps of some 16 MB in memory.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests and benches use small numbers and panic on purpose"
+)]
 
 mod dump;
 

@@ -119,7 +119,7 @@ fn lists_can_be_read_back_and_are_no_formulas() {
             let mut reader = csv::Reader::from_reader(text.as_bytes());
             assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), section.columns());
             for row in reader.records() {
-                for field in row.unwrap().iter() {
+                for field in &row.unwrap() {
                     let number = field.parse::<f64>().is_ok();
                     assert!(
                         number || !field.trim_start_matches(' ').starts_with(['=', '+', '-', '@', '\t', '\r', '\n'])

@@ -1,6 +1,15 @@
 //! Integration tests, all in one binary so that the library is linked once.
 //!
 //! One module per subject: `cargo test --test it rules::` runs that of rules. Helpers are in `common`.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests and benches use small numbers and panic on purpose"
+)]
 
 mod common;
 

@@ -77,10 +77,7 @@ fn bash_takes_its_completions() {
     let script = String::from_utf8(rdblens(&["completions", "bash"]).stdout).unwrap();
     let ask =
         "COMP_WORDS=(rdblens keys --format ''); COMP_CWORD=3; _rdblens rdblens '' --format; echo \"${COMPREPLY[@]}\"";
-    let output = match Command::new("bash").arg("-c").arg(format!("{script}\n{ask}")).output() {
-        // No bash, nothing to complete.
-        Err(_) => return,
-        Ok(output) => output,
-    };
+    // No bash, nothing to complete.
+    let Ok(output) = Command::new("bash").arg("-c").arg(format!("{script}\n{ask}")).output() else { return };
     assert_eq!(String::from_utf8_lossy(&output.stdout), "ndjson csv parquet\n", "{output:?}");
 }

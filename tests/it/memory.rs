@@ -265,7 +265,6 @@ impl Outcome {
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn apart(ours: u64, theirs: u64) -> f64 {
     (ours as f64 - theirs as f64).abs() / theirs as f64
 }

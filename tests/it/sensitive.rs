@@ -216,7 +216,7 @@ fn a_policy_chooses_what_is_looked_for() {
     let folder = tempfile::tempdir().unwrap();
     let policy = folder.path().join("team.toml");
     let write = |rule: &str| {
-        std::fs::write(&policy, format!("[rules.\"value.sensitive\"]\nseverity = \"hint\"\n{rule}\n")).unwrap()
+        std::fs::write(&policy, format!("[rules.\"value.sensitive\"]\nseverity = \"hint\"\n{rule}\n")).unwrap();
     };
     write("kinds = [\"password\"]\nfields = [\"api_key\"]");
     let args = ["--policy", policy.to_str().unwrap(), "--inspect-values"];

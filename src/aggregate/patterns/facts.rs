@@ -261,7 +261,8 @@ impl PatternFacts {
     fn each_broken(&mut self, mut rules: u64, mut see: impl FnMut(&mut Broken, usize)) {
         let mut at = 0;
         while rules != 0 {
-            let rule = rules.trailing_zeros() as u8; // at most 63
+            #[expect(clippy::cast_possible_truncation, reason = "at most 63")]
+            let rule = rules.trailing_zeros() as u8;
             at = self.place_of(rule, at);
             see(&mut self.broken[at], usize::from(rule));
             rules &= rules - 1;

@@ -69,7 +69,7 @@ fn questions(policy: PolicySource, separators: &str) -> Questions {
     plan.read.separators = separators.chars().map(String::from).collect();
     plan.policy = match policy {
         PolicySource::File { name, text } => PolicySource::File { name, text: text.replace('|', &separators[..1]) },
-        preset => preset,
+        preset @ PolicySource::Preset(_) => preset,
     };
     questions_with(&plan, Standard::load(&plan).unwrap(), Some(Millis(0))).unwrap()
 }

@@ -1,4 +1,5 @@
 //! Flags that several commands share, or that belong together.
+#![allow(missing_docs, reason = "the type of a flattened group documents it")]
 
 use std::path::PathBuf;
 
@@ -94,16 +95,12 @@ pub struct NameArgs {
 #[derive(Debug, Args)]
 pub struct ReadArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub input: InputArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub selection: SelectionArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub server: ServerArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub names: NameArgs,
 }
 

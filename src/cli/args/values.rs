@@ -10,7 +10,7 @@ use crate::render::schema::Described;
 
 /// A type of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of the servers")]
 pub enum KindArg {
     String,
     List,

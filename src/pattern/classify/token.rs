@@ -160,6 +160,7 @@ static STEPS: [[(u8, u64); 8]; STATES] = {
     steps
 };
 
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256 states")]
 const fn step(state: usize, code: u8) -> (u8, u64) {
     let vowel = if code & A_VOWEL != 0 { VOWELS } else { 0 };
     if code & (A_LOWER | AN_UPPER) == 0 {

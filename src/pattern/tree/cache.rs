@@ -69,12 +69,12 @@ impl Cache {
 
     /// The address of a pattern; none if the pattern is too long to be kept.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
     pub fn address(&self, pattern: &PatternBuf) -> Option<Address> {
         if pattern.text.len() > LONGEST_TEXT || pattern.parts.len() > MOST_PARTS {
             return None;
         }
         let hash = self.hasher.hash_one(pattern.text.as_bytes());
-        // Cut on purpose: any bits of the hash will do.
         Some(Address { slot: hash as usize % SLOTS, mark: (hash >> 32) as u32 })
     }
 

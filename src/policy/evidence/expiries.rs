@@ -92,6 +92,7 @@ impl Expiries {
     }
 
     /// The seconds since 1970 in which the kept keys expire, ascending; `None` stands for those after the year 2106.
+    #[expect(clippy::cast_possible_truncation, reason = "masked to 32 bits")]
     pub fn seconds(&self) -> Vec<Option<u32>> {
         let mut seconds: Vec<u32> = self.lowest.iter().map(|entry| (entry & u64::from(u32::MAX)) as u32).collect();
         seconds.sort_unstable();
@@ -114,9 +115,9 @@ fn second(at: Millis) -> u32 {
 #[inline]
 fn hash(key: &[u8]) -> u32 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    #[expect(clippy::cast_possible_truncation, reason = "folds the halves of the product")]
     let fold = |state: u64, word: u64| {
         let product = u128::from(state ^ word) * u128::from(FACTOR);
-        // Both halves.
         (product as u64) ^ (product >> 64) as u64
     };
     let mut state = 0x243f_6a88_85a3_08d3 ^ key.len() as u64;

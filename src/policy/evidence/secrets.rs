@@ -142,8 +142,8 @@ impl Secrets {
     }
 
     /// For each key that was looked into: the kinds found in it, and those that it nearly holds.
+    #[expect(clippy::cast_possible_truncation, reason = "each kind set is one byte of the entry")]
     pub fn verdicts(&self) -> impl Iterator<Item = (Kinds, Kinds)> {
-        // One byte each.
         self.lowest.iter().map(|entry| (Kinds::from_bits((entry >> 8) as u8), Kinds::from_bits(*entry as u8)))
     }
 
@@ -158,9 +158,9 @@ impl Secrets {
 #[inline]
 fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    #[expect(clippy::cast_possible_truncation, reason = "folds the halves of the product")]
     let fold = |state: u64, word: u64| {
         let product = u128::from(state ^ word) * u128::from(FACTOR);
-        // Both halves.
         (product as u64) ^ (product >> 64) as u64
     };
     let mut state = 0x0452_821e_638d_0137 ^ key.len() as u64;

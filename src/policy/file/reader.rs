@@ -159,7 +159,7 @@ pub fn bytes(value: &DeValue<'_>) -> Option<u64> {
 }
 
 /// A part of the whole, in thousandths.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
 pub fn share(value: &DeValue<'_>) -> Option<u64> {
     let whole = match value {
         DeValue::Float(float) => float.as_str().parse::<f64>().ok()?,
@@ -167,7 +167,6 @@ pub fn share(value: &DeValue<'_>) -> Option<u64> {
         DeValue::String(text) => text.strip_suffix('%')?.trim().parse::<f64>().ok()? / 100.0,
         _ => return None,
     };
-    // Between 0 and 1000, so nothing is lost.
     (0.0..=1.0).contains(&whole).then(|| (whole * 1000.0).round() as u64)
 }
 

@@ -84,7 +84,7 @@ fn settings(
         }
         DeValue::Array(list) => {
             let mut made = Vec::new();
-            for item in list.iter() {
+            for item in list {
                 let line = reader.line(&item.span());
                 let table = item.get_ref().as_table().ok_or_else(|| wrong(id, line))?;
                 made.extend(setting(reader, fresh(), table, line)?);

@@ -88,7 +88,7 @@ impl Inspection {
     pub fn inspect(&self, record: &Record<'_>, shown: Kinds, room: &mut PeekBuffers) -> Verdict {
         let mut verdict = Verdict { shown, ..Verdict::default() };
         self.scan(beginning(record.key), &mut |seen, kind, range| {
-            verdict.add(seen, kind, Place::Name, record.key, range)
+            verdict.add(seen, kind, Place::Name, record.key, range);
         });
         if let Some(value) = record.raw.filter(|_| matches!(record.kind, Kind::String | Kind::Hash)) {
             value.peek(room, |part| match part {

@@ -67,7 +67,7 @@ pub enum ModuleItem<'a> {
 }
 
 /// Visitor of the parts of a value, called in file order. All methods default to doing nothing.
-#[allow(unused_variables)]
+#[allow(unused_variables, reason = "default methods ignore their arguments")]
 pub trait Visit {
     /// Called at the start of a value.
     #[inline]

@@ -87,6 +87,7 @@ impl Cell {
     }
 
     /// A share in millionths, for a bar; of what is no share, nothing.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; NaN becomes 0")]
     fn share(&self) -> u64 {
         const WHOLE: u32 = 1_000_000;
         match self {

@@ -117,7 +117,7 @@ pub struct PatternChange {
 
 /// Fate of a pattern between two snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Fate {
     Grown,
     New,

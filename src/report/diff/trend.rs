@@ -135,7 +135,7 @@ fn reached(line: &Line, range: Option<[f64; 2]>, last: Millis, limit: Bytes) -> 
 }
 
 /// Rounds to the nearest integer, saturating.
-#[allow(clippy::cast_possible_truncation)]
+#[expect(clippy::cast_possible_truncation, reason = "saturates beyond the memory of any machine")]
 fn rounded(number: f64) -> i64 {
     number.round() as i64
 }

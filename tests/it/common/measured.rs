@@ -27,7 +27,6 @@ pub struct Tables {
 }
 
 /// The share that was hit; all of nothing is all.
-#[allow(clippy::cast_precision_loss)]
 pub fn share((keys, hits): (usize, usize)) -> f64 {
     if keys == 0 { 1.0 } else { hits as f64 / keys as f64 }
 }
