@@ -4,7 +4,7 @@
 //!
 //! # Stages
 //!
-//! Data flows one way: a stage imports only stages above it in this list. `tests/architecture.rs` reads the list and checks
+//! Data flows one way: a stage imports only stages above it in this list. `tests/it/architecture.rs` reads the list and checks
 //! all of `src` against it.
 //!
 //! ```text

@@ -8,7 +8,6 @@ use crate::aggregate::patterns::Patterns;
 use crate::pattern::PatternBuf;
 use crate::pattern::luck::Luck;
 use crate::pattern::shape::{Outline, Shape, Shaper};
-use crate::pattern::slot::has_tag;
 use crate::pattern::tree::Leaf;
 use crate::policy::NameJudged;
 
@@ -58,8 +57,6 @@ pub struct Names {
     other: NameJudged,
     nothing: NameJudged,
     pattern: PatternBuf,
-    /// Names that are their own pattern need not be taken apart.
-    takes_plain: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -91,7 +88,6 @@ impl Names {
             other: NameJudged::default(),
             nothing: NameJudged::default(),
             pattern: PatternBuf::default(),
-            takes_plain: questions.checks.takes_plain(&questions.separators),
         }
     }
 
@@ -113,14 +109,7 @@ impl Names {
     /// Takes note of a name that will come. Returns whether its pattern was not met before.
     #[inline(never)]
     pub fn foresee(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> bool {
-        let plain = if self.takes_plain { questions.classifier.plain(name) } else { None };
-        match plain {
-            Some(plain) => patterns.foresee_plain(&plain),
-            None => {
-                questions.classifier.classify(name, &mut self.pattern);
-                patterns.foresee(&self.pattern)
-            }
-        }
+        patterns.foresee(questions.classifier.read(name, &mut self.pattern))
     }
 
     /// The place of what has this hash, in a table of as many places as there are slots.
@@ -176,27 +165,13 @@ impl Names {
     /// Finds out what is to be known of a name; if it is `shaped`, its shape has been made.
     #[inline(never)]
     fn learn(&mut self, name: &[u8], shaped: bool, questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
-        let plain = if self.takes_plain { questions.classifier.plain(name) } else { None };
-        let (leaf, tagged) = match plain {
-            Some(plain) => {
-                questions.checks.judge_plain(&plain, &mut self.other);
-                (patterns.leaf_of_plain(&plain), false)
-            }
-            None => self.take_apart(name, questions, patterns),
-        };
+        let name = questions.classifier.read(name, &mut self.pattern);
+        questions.checks.judge_name(&name, &mut self.other);
+        let (leaf, tagged) = (patterns.leaf(name), name.has_tag());
         if shaped {
             self.keep(leaf, tagged);
         }
         KnownName { leaf, tagged, judged: &self.other }
-    }
-
-    /// The leaf of a name that is not its own pattern, and whether it has a tag. Apart from [`Names::learn`], which is a few
-    /// steps without it.
-    #[inline(never)]
-    fn take_apart(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> (Leaf, bool) {
-        questions.classifier.classify(name, &mut self.pattern);
-        questions.checks.judge_name(name, &self.pattern, &mut self.other);
-        (patterns.leaf(&self.pattern), has_tag(name))
     }
 
     /// Keeps what was learnt, in the slot of the shape, if that comes once more.

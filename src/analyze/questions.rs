@@ -103,7 +103,7 @@ pub(super) fn questions_with(plan: &Plan, standard: Standard, reference: Option<
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
     let context = Context {
-        separators: policy::Separators::new(separators.as_bytes()),
+        separators: separators.clone(),
         reference,
         now: plan.now,
         maxmemory: plan.read.config.maxmemory(),

@@ -10,7 +10,7 @@ use crate::pattern::classify::Classifier;
 use crate::policy::file::Names;
 use crate::policy::registry::{self, RULES};
 use crate::policy::rule::Rule;
-use crate::policy::{Policy, near, presets};
+use crate::policy::{Policy, presets};
 use crate::render::rules;
 
 /// Lists or explains.
@@ -44,7 +44,7 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
 
 fn find(id: &str) -> Result<&'static Rule> {
     registry::find(id).ok_or_else(|| {
-        let near = crate::near::did_you_mean(&near::ids(id));
+        let near = crate::near::did_you_mean(&registry::suggestions(id));
         Error::usage(format!("there is no rule {id:?}")).with_hint(format!("{near}`rdblens rules` lists all"))
     })
 }

@@ -11,16 +11,17 @@
 
 mod address;
 mod date;
-mod name;
 mod pieces;
+mod segment_text;
 mod token;
 
 use std::ops::Range;
 
 pub(super) use date::is_unmarked as is_date;
-use name::Name;
 pub(super) use pieces::GLUED;
+use segment_text::SegmentText;
 
+use super::name::KeyName;
 use super::plain::{self, PlainName, PlainReader};
 use super::segment::Separators;
 use super::{Part, PartKind, PatternBuf, slot};
@@ -164,6 +165,18 @@ impl Classifier {
         self.plain.read(key, MAX_SEGMENTS as u32, |byte| self.kinds[usize::from(byte)] & kind::TELLING != 0)
     }
 
+    /// Reads a key name; the pattern of one that is not plain is written into `buffer`.
+    #[inline]
+    pub fn read<'n>(&self, key: &'n [u8], buffer: &'n mut PatternBuf) -> KeyName<'n> {
+        match self.plain(key) {
+            Some(plain) => KeyName::Plain(plain),
+            None => {
+                self.classify(key, buffer);
+                KeyName::Classified(key, buffer)
+            }
+        }
+    }
+
     /// Writes the pattern of `key` into `out`, replacing what it held.
     ///
     /// Takes time linear in the key; allocates only while `out` grows, which ends at about a kilobyte.
@@ -197,7 +210,7 @@ impl Classifier {
                 None => std::str::from_utf8(&key[start..end]).ok(),
             };
             let from = out.text.len();
-            let mut name = Name::new(&mut out.text);
+            let mut name = SegmentText::new(&mut out.text);
             match segment {
                 _ if is_last && end < key.len() => name.class(Class::Deeper),
                 Some(segment) if seen & kind::RARE == 0 => plain(segment, seen, &mut name),
@@ -281,7 +294,7 @@ fn offset(length: usize) -> u32 {
 
 /// Names a segment without braces and control characters, given the kinds of its bytes.
 #[inline]
-fn plain(segment: &str, seen: u8, name: &mut Name<'_>) {
+fn plain(segment: &str, seen: u8, name: &mut SegmentText<'_>) {
     if seen & kind::TELLING == 0 {
         return name.literal(segment);
     }
@@ -315,7 +328,7 @@ fn whole(segment: &str, seen: u8) -> Option<Class> {
 /// Names a segment that has braces, control characters or characters that are not ASCII, and begins at `start` of a
 /// key whose hash tag is `tag`.
 #[cold]
-fn rare(segment: &str, mut start: usize, tag: Option<&Range<usize>>, name: &mut Name<'_>) {
+fn rare(segment: &str, mut start: usize, tag: Option<&Range<usize>>, name: &mut SegmentText<'_>) {
     if segment.chars().any(char::is_control) {
         return name.class(Class::Bin);
     }

@@ -5,6 +5,7 @@
 
 pub mod classify;
 pub mod luck;
+pub mod name;
 pub mod plain;
 pub mod segment;
 pub mod shape;
@@ -45,6 +46,11 @@ impl PatternBuf {
     /// The name of a segment of this pattern.
     pub fn name(&self, part: Part) -> &str {
         self.text.get(part.start as usize..part.end as usize).unwrap_or_default()
+    }
+
+    /// Returns the segments' names in order, each with its kind.
+    pub fn segments(&self) -> impl Iterator<Item = (&[u8], PartKind)> + Clone {
+        self.parts.iter().map(|part| (self.name(*part).as_bytes(), part.kind))
     }
 
     /// Empties the buffer, keeping its memory.

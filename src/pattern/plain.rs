@@ -35,10 +35,22 @@ impl<'a> PlainName<'a> {
         self.separators
     }
 
-    /// Its segments; at least one.
+    /// Returns the number of its segments; at least one.
     #[inline]
-    pub fn segments(&self) -> u32 {
+    pub fn segment_count(&self) -> u32 {
         self.segments
+    }
+
+    /// Returns its segments, in order.
+    pub fn segments(&self) -> impl Iterator<Item = &'a [u8]> + Clone {
+        let mut left = Some((self.bytes, self.separators));
+        std::iter::from_fn(move || {
+            let (bytes, separators) = left?;
+            let end = separators.trailing_zeros() as usize;
+            // Without a separator left, `end` is 64, and no rest is as long.
+            left = bytes.get(end + 1..).map(|rest| (rest, separators >> (end % LONGEST) >> 1));
+            bytes.get(..end).or(Some(bytes))
+        })
     }
 
     /// Whether some segment is empty.
@@ -187,7 +199,8 @@ mod tests {
                 prop_assert_eq!(read.separators(), of(&|byte| separators.contains(byte)));
                 prop_assert_eq!(read.others, of(&is_other));
                 let segments: Vec<_> = separators.split(&name).collect();
-                prop_assert_eq!(read.segments() as usize, segments.len());
+                prop_assert_eq!(read.segment_count() as usize, segments.len());
+                prop_assert_eq!(read.segments().collect::<Vec<_>>(), segments.clone());
                 prop_assert_eq!(read.has_empty_segment(), segments.iter().any(|segment| segment.is_empty()));
                 let others: Vec<u8> = name.iter().copied().filter(|&byte| is_other(byte)).collect();
                 prop_assert_eq!(read.others().collect::<Vec<_>>(), others);

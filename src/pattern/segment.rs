@@ -46,6 +46,14 @@ impl Separators {
         &self.bytes
     }
 
+    /// Separators for tests, without the checks of [`Separators::new`]; the colon if `bytes` is empty.
+    #[cfg(test)]
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut all = Separators { bytes: Vec::new(), table: [false; 256] };
+        bytes.iter().for_each(|&byte| all.insert(byte));
+        if bytes.is_empty() { Separators::default() } else { all }
+    }
+
     /// The segments of `key`: one more than it has separators, so the empty key has one, which is empty.
     pub fn split<'a>(&'a self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         key.split(|&byte| self.contains(byte))

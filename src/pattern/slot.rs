@@ -36,7 +36,16 @@ pub fn has_tag(key: &[u8]) -> bool {
     tag(key).is_some()
 }
 
-/// Where the hash tag of `key` stands, without its braces.
+/// Splits `key` at the braces of its hash tag: before, inside and after it. A key without a tag is all in the first piece.
+pub fn untagged(key: &[u8]) -> [&[u8]; 3] {
+    match tag(key) {
+        Some(tag) => [&key[..tag.start - 1], &key[tag.clone()], &key[tag.end + 1..]],
+        None => [key, &[], &[]],
+    }
+}
+
+/// Returns the range of the hash tag of `key`, without its braces: what is between the first `{` and the first `}` after
+/// it, unless that is empty.
 pub fn tag(key: &[u8]) -> Option<Range<usize>> {
     let start = memchr::memchr(b'{', key)? + 1;
     let length = memchr::memchr(b'}', key.get(start..)?)?;

@@ -18,8 +18,7 @@ use super::sensitive::Inspection;
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
-use crate::pattern::plain::PlainName;
-use crate::pattern::segment::Separators;
+use crate::pattern::name::KeyName;
 use crate::record::{Kind, Record};
 use crate::units::Bytes;
 
@@ -131,7 +130,7 @@ impl Checks {
         context.classes.clone_from(&policy.classes);
         context.entries.clone_from(&policy.entries);
         let mut checks = Checks {
-            names: NamePass::new(context.separators),
+            names: NamePass::new(context.separators.clone()),
             keys: Vec::new(),
             patterns: Vec::new(),
             snapshots: Vec::new(),
@@ -240,7 +239,7 @@ impl Checks {
     /// Holds a key against every rule. `pattern` is the key's own, by the classifier of the run.
     pub fn judge(&self, record: &Record<'_>, pattern: &PatternBuf, judged: &mut Judged) {
         let mut named = NameJudged::default();
-        self.judge_name(record.key, pattern, &mut named);
+        self.judge_name(&KeyName::Classified(record.key, pattern), &mut named);
         self.judge_named(record, &named, judged);
     }
 
@@ -249,24 +248,13 @@ impl Checks {
         self.names.takes_digits_alike()
     }
 
-    /// Says what a name alone decides. `pattern` is its own, by the classifier of the run.
-    #[inline]
-    pub fn judge_name(&self, name: &[u8], pattern: &PatternBuf, named: &mut NameJudged) {
+    /// Judges a name by the rules and patterns that look at nothing else. The name was read by the classifier of the run.
+    #[inline(always)] // in the caller, the kind of name is known
+    pub fn judge_name(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.broken = self.names.broken(name);
         if !self.matcher.is_empty() {
-            self.match_pattern(pattern, named);
+            self.match_pattern(name, named);
         }
-    }
-
-    /// Whether plain names that these separators divide may be judged as such: nothing is said of patterns.
-    pub fn takes_plain(&self, separators: &Separators) -> bool {
-        self.matcher.is_empty() && self.names.takes_plain(separators)
-    }
-
-    /// Says what a plain name alone decides, if [`Checks::takes_plain`]; nobody has said anything of a pattern in `named`.
-    #[inline]
-    pub fn judge_plain(&self, name: &PlainName<'_>, named: &mut NameJudged) {
-        named.broken = self.names.broken_plain(name);
     }
 
     /// Holds a key against every rule, after its name was.
@@ -390,10 +378,10 @@ impl Checks {
     }
 
     /// Adds what the policy says of the pattern, and the bits that it excuses.
-    fn match_pattern(&self, pattern: &PatternBuf, named: &mut NameJudged) {
+    fn match_pattern(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.targets.clear();
         named.exemptions.clear();
-        self.matcher.find(pattern, &mut named.targets);
+        self.matcher.find(name, &mut named.targets);
         (named.matched, named.excuse) = (Matched::default(), 0);
         let (matched, mut class) = (&mut named.matched, None);
         for target in &named.targets {
@@ -427,11 +415,11 @@ impl Checks {
         if let Some(text) = pattern.filter(|_| !self.policy.exemptions.is_empty()) {
             let mut buf = PatternBuf::default();
             classifier.read_pattern(text, &mut buf);
-            self.matcher.find(&buf, &mut matched);
+            self.matcher.find(&KeyName::from(&buf), &mut matched);
             if !text.contains('{') {
                 // A file, a database or a slot: `db 3` is exempt as `db {int}`, since a policy writes ids as classes.
                 classifier.classify(text.as_bytes(), &mut buf);
-                self.matcher.find(&buf, &mut matched);
+                self.matcher.find(&KeyName::from(&buf), &mut matched);
             }
         }
         let excuses = |(place, exemption): (usize, &Exemption)| {
@@ -447,7 +435,7 @@ impl Checks {
     /// The entry of the dictionary that a pattern matches.
     pub fn entry_of(&self, pattern: &PatternBuf) -> Option<&Entry> {
         let mut targets = Vec::new();
-        self.matcher.find(pattern, &mut targets);
+        self.matcher.find(&KeyName::from(pattern), &mut targets);
         let entry = targets.into_iter().find_map(|target| match target {
             Target::Entry(entry) => Some(entry),
             _ => None,

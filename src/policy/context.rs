@@ -3,10 +3,10 @@
 use super::capacity::Upgrade;
 use super::dictionary::{Entry, TtlClass};
 use super::earlier::Earlier;
-use super::key_view::Separators;
 use std::sync::Arc;
 
 use crate::memory::{Model, ServerConfig};
+use crate::pattern::segment::Separators;
 use crate::units::{Bytes, Millis};
 
 /// The surroundings of a question: the same for all keys of a run.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::key_view::Separators;
+use crate::pattern::segment::Separators;
 use crate::report::{NamedReport, Weight};
 use crate::units::Bytes;
 

@@ -5,34 +5,9 @@ use std::borrow::Cow;
 
 use super::context::Context;
 use super::dictionary::{Entry, Matched, TtlClass};
+use crate::pattern::slot::untagged;
 use crate::record::Record;
 use crate::units::Millis;
-
-/// The bytes that divide a name into segments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Separators([bool; 256]);
-
-impl Separators {
-    /// These bytes, each of which divides; none at all means the usual `:`.
-    pub fn new(bytes: &[u8]) -> Self {
-        let mut set = [false; 256];
-        let bytes = if bytes.is_empty() { b":" } else { bytes };
-        bytes.iter().for_each(|&byte| set[usize::from(byte)] = true);
-        Separators(set)
-    }
-
-    /// Whether the byte divides.
-    #[inline]
-    pub fn contains(&self, byte: u8) -> bool {
-        self.0[usize::from(byte)]
-    }
-}
-
-impl Default for Separators {
-    fn default() -> Self {
-        Separators::new(b":")
-    }
-}
 
 /// One key.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +26,7 @@ impl<'a> KeyView<'a> {
         self.record.key
     }
 
-    /// The name without the two braces of its hash tag: `{user:1}:name` is `user:1:name`. Copies when there is one.
+    /// Returns the name without the two braces of its hash tag: `{user:1}:name` is `user:1:name`. Copies if there is one.
     pub fn untagged(&self) -> Cow<'a, [u8]> {
         match untagged(self.record.key) {
             [_, [], _] => Cow::Borrowed(self.record.key), // what a tag encloses is never empty
@@ -84,37 +59,19 @@ impl<'a> KeyView<'a> {
     }
 }
 
-/// Segments of a name that has been [untagged](KeyView::untagged); at least one, which may be empty.
-pub fn segments<'n>(untagged: &'n [u8], separators: &'n Separators) -> impl Iterator<Item = &'n [u8]> {
-    untagged.split(|&byte| separators.contains(byte))
-}
-
-/// The name before, inside and after its hash tag, without the braces.
-///
-/// As the servers define it, a tag stands between the first `{` and the first `}` behind it, and is not empty:
-/// `a{}b` and `a}b{` have none. A name without a tag comes back in one piece, whatever the place.
-pub(super) fn untagged(name: &[u8]) -> [&[u8]; 3] {
-    let whole = [name, &[], &[]];
-    let Some(open) = name.iter().position(|&byte| byte == b'{') else { return whole };
-    let (before, rest) = (&name[..open], &name[open + 1..]);
-    match rest.iter().position(|&byte| byte == b'}') {
-        None | Some(0) => whole,
-        Some(close) => [before, &rest[..close], &rest[close + 1..]],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::segment::Separators;
     use crate::policy::testing::with_name;
 
     fn all(name: &str, separators: &[u8]) -> Vec<String> {
-        let separators = Separators::new(separators);
-        let context = Context { separators, ..Context::default() };
+        let separators = Separators::of(separators);
+        let context = Context { separators: separators.clone(), ..Context::default() };
         with_name(name.as_bytes(), &context, |view| {
             let name = view.untagged();
             let segments: Vec<_> =
-                segments(&name, &separators).map(|segment| String::from_utf8(segment.to_vec()).unwrap()).collect();
+                separators.split(&name).map(|segment| String::from_utf8(segment.to_vec()).unwrap()).collect();
             assert_eq!(view.segment_count(), segments.len() as u64);
             segments
         })

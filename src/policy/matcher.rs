@@ -6,8 +6,9 @@
 
 use hashbrown::HashMap;
 
+use crate::pattern::PartKind;
 use crate::pattern::classify::{Class, Classifier};
-use crate::pattern::{PartKind, PatternBuf};
+use crate::pattern::name::KeyName;
 
 /// A pattern of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +132,7 @@ pub struct Matcher<T> {
 
 #[derive(Debug, Clone)]
 struct Place<T> {
-    names: HashMap<Box<str>, u32>,
+    names: HashMap<Box<[u8]>, u32>,
     /// A bit for each length and first letter among the names: most others are told without hashing them.
     marks: u64,
     classes: Vec<(&'static str, u32)>,
@@ -184,28 +185,30 @@ impl<T: Copy> Matcher<T> {
     /// Adds what the key's pattern matches to `found`, in an order of the policy's own.
     ///
     /// Visits each place of the policy's patterns once at most.
-    pub fn find(&self, pattern: &PatternBuf, found: &mut Vec<T>) {
-        self.visit(0, pattern, 0, found);
+    pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
+        match name {
+            KeyName::Plain(name) => self.visit(0, name.segments().map(|name| (name, PartKind::Literal)), found),
+            KeyName::Classified(_, pattern) => self.visit(0, pattern.segments(), found),
+        }
     }
 
-    fn visit(&self, at: u32, pattern: &PatternBuf, level: usize, found: &mut Vec<T>) {
+    fn visit<'n>(&self, at: u32, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
         let place = &self.places[at as usize];
-        let Some(&part) = pattern.parts.get(level) else { return found.extend_from_slice(&place.ends) };
+        let Some((name, kind)) = left.next() else { return found.extend_from_slice(&place.ends) };
         found.extend_from_slice(&place.rest);
-        let name = pattern.name(part);
-        let next = match part.kind {
+        let next = match kind {
             PartKind::Literal => {
                 if place.marks & mark(name) != 0
                     && let Some(&next) = place.names.get(name)
                 {
-                    self.visit(next, pattern, level + 1, found);
+                    self.visit(next, left.clone(), found);
                 }
                 place.any_name
             }
-            PartKind::Class => place.classes.iter().find(|(class, _)| *class == name).map(|(_, next)| *next),
+            PartKind::Class => place.classes.iter().find(|(class, _)| class.as_bytes() == name).map(|(_, next)| *next),
         };
         for next in [next, place.any].into_iter().flatten() {
-            self.visit(next, pattern, level + 1, found);
+            self.visit(next, left.clone(), found);
         }
     }
 
@@ -214,8 +217,8 @@ impl<T: Copy> Matcher<T> {
         let place = &mut self.places[at];
         let next = match segment {
             Segment::Name(name) => {
-                place.marks |= mark(name);
-                *place.names.entry(name.as_str().into()).or_insert(new)
+                place.marks |= mark(name.as_bytes());
+                *place.names.entry(name.as_bytes().into()).or_insert(new)
             }
             Segment::Class(class) => match place.classes.iter().find(|(known, _)| known == class) {
                 Some((_, next)) => *next,
@@ -236,14 +239,15 @@ impl<T: Copy> Matcher<T> {
 
 /// One bit for the length and first letter of a name.
 #[inline]
-fn mark(name: &str) -> u64 {
-    let first = name.as_bytes().first().copied().unwrap_or_default();
+fn mark(name: &[u8]) -> u64 {
+    let first = name.first().copied().unwrap_or_default();
     1 << ((usize::from(first) + name.len() * 7) % 64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::PatternBuf;
 
     fn pattern(text: &str) -> Result<Pattern, String> {
         Pattern::parse(text, b":", &Classifier::default())
@@ -252,10 +256,12 @@ mod tests {
     fn matches(patterns: &[&'static str], key: &str) -> Vec<&'static str> {
         let mut matcher = Matcher::default();
         patterns.iter().for_each(|text| matcher.add(&pattern(text).unwrap(), *text));
-        let mut buf = PatternBuf::default();
-        Classifier::default().classify(key.as_bytes(), &mut buf);
-        let mut found = Vec::new();
-        matcher.find(&buf, &mut found);
+        let (classifier, mut buf) = (Classifier::default(), PatternBuf::default());
+        let (mut found, mut found_by_pattern) = (Vec::new(), Vec::new());
+        matcher.find(&classifier.read(key.as_bytes(), &mut buf), &mut found);
+        classifier.classify(key.as_bytes(), &mut buf);
+        matcher.find(&KeyName::from(&buf), &mut found_by_pattern);
+        assert_eq!(found, found_by_pattern, "{key}");
         found
     }
 

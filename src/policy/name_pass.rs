@@ -6,13 +6,14 @@
 //! leading digit are looked at again.
 
 use super::checks::MOST_KEY_CHECKS;
-use super::key_view::{Separators, untagged};
 use super::rule::{NameTest, Violation};
 use super::rules::key::hash_tag;
 use super::rules::key::special_chars::is_special;
 use crate::pattern::classify::MAX_SEGMENTS;
+use crate::pattern::name::KeyName;
 use crate::pattern::plain::PlainName;
-use crate::pattern::segment;
+use crate::pattern::segment::Separators;
+use crate::pattern::slot::untagged;
 
 /// Divides segments.
 const SEPARATOR: u8 = 1;
@@ -52,6 +53,8 @@ pub struct NamePass {
     plain: [u64; MAX_SEGMENTS + 1],
     /// Longer names than this may fail tests of lengths; shorter ones do not.
     longest: u64,
+    /// Separators and lower-case letters break nothing by themselves; false until [`NamePass::settle`].
+    suits_plain: bool,
 }
 
 /// Limits on one number, each with the place of its bit.
@@ -184,6 +187,7 @@ impl NamePass {
             levels: Limits::default(),
             plain: [0; MAX_SEGMENTS + 1],
             longest: 0,
+            suits_plain: false,
         }
     }
 
@@ -219,27 +223,38 @@ impl NamePass {
         digits.iter().all(|class| Some(class) == digits.first())
     }
 
-    /// Whether letters in lower case and separators, of which these are all, break nothing by themselves.
-    pub fn takes_plain(&self, separators: &segment::Separators) -> bool {
+    /// Whether separators and lower-case letters break nothing by themselves, so that a plain name need not be passed over.
+    fn suits_plain_names(&self) -> bool {
         (0..=u8::MAX).all(|byte| {
             let class = self.classes[usize::from(byte)];
-            match separators.contains(byte) {
+            match self.separators.contains(byte) {
                 true => class == SEPARATOR,
                 false => class & SEPARATOR == 0 && (class == 0 || !byte.is_ascii_lowercase()),
             }
         })
     }
 
-    /// The tests that a plain name fails, if [`NamePass::takes_plain`].
+    /// Returns the tests that a name fails. The name was read by a classifier with the separators of this pass.
+    ///
+    /// Takes one pass over plain names that break nothing and a second over others; allocates nothing.
+    #[inline(always)] // in the caller, the kind of name is known
+    pub fn broken(&self, name: &KeyName<'_>) -> Broken {
+        match name {
+            KeyName::Plain(plain) if self.suits_plain => self.broken_plain(plain),
+            KeyName::Plain(_) | KeyName::Classified(..) => self.broken_bytes(name.bytes()),
+        }
+    }
+
+    /// Returns the tests that a plain name fails, from the bitmaps of its bytes alone.
     #[inline]
-    pub fn broken_plain(&self, name: &PlainName<'_>) -> Broken {
+    fn broken_plain(&self, name: &PlainName<'_>) -> Broken {
         if !self.any {
             return Broken::default();
         }
         let length = name.bytes().len() as u64;
-        match self.plain.get(name.segments() as usize) {
+        match self.plain.get(name.segment_count() as usize) {
             Some(&bits) if length <= self.longest && name.is_lower() && !name.has_empty_segment() => {
-                Broken { bits, counted: 0, counts: 0, length, segments: name.segments() }
+                Broken { bits, counted: 0, counts: 0, length, segments: name.segment_count() }
             }
             _ => self.failed_plain(name.bytes(), self.seen_plain(name)),
         }
@@ -251,8 +266,9 @@ impl NamePass {
         self.failed(name, seen)
     }
 
-    /// Makes ready what plain names are held against, once all tests are there.
+    /// Precomputes the answers for plain names, once all tests are there.
     pub fn settle(&mut self) {
+        self.suits_plain = self.suits_plain_names();
         let separator = (0..=u8::MAX).find(|&byte| self.separators.contains(byte)).unwrap_or(b':');
         self.longest = self.lengths.first.unwrap_or(u64::MAX);
         let lengths = self.lengths.all_broken(u64::MAX, |length, most| length > most);
@@ -272,21 +288,20 @@ impl NamePass {
             union: others | of(name.separators() != 0),
             open: 0,
             empty: of(name.has_empty_segment()),
-            separators: name.segments() - 1,
+            separators: name.segment_count() - 1,
         }
     }
 
-    /// The tests that the name fails. Takes one pass over plain names that break nothing and a second over others;
-    /// allocates nothing.
+    /// Returns the tests that a name fails, byte by byte.
     #[inline]
-    pub fn broken(&self, name: &[u8]) -> Broken {
+    fn broken_bytes(&self, name: &[u8]) -> Broken {
         if !self.any {
             return Broken::default();
         }
         self.failed(name, Seen::NOTHING.pass(name, &self.classes))
     }
 
-    /// The same, given what a pass over the name has seen.
+    /// Returns the tests that a name fails, given what a pass over it has seen.
     #[inline(always)]
     fn failed(&self, name: &[u8], seen: Seen) -> Broken {
         let (segments, first) = match seen.has(BRACE) {

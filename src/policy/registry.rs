@@ -1,7 +1,10 @@
 //! The list of all rules, sorted by id.
 
+use strsim::osa_distance;
+
 use super::rule::Rule;
 use super::rules::{backup, big, db, instance, key, memory, slot, stream, ttl, type_, value};
+use crate::near;
 
 /// Every rule there is.
 pub static RULES: &[Rule] = &[
@@ -54,6 +57,23 @@ pub fn find(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.meta.id == id)
 }
 
+/// Returns ids that `id` may have been meant for: all of a group if it names one, otherwise those within a few typing
+/// errors, the nearest first.
+pub fn suggestions(id: &str) -> Vec<&'static str> {
+    let lower = id.to_ascii_lowercase();
+    let group = lower.trim_end_matches('.');
+    let known = || RULES.iter().map(|rule| rule.meta.id);
+    let of_group: Vec<_> = known().filter(|known| known.split_once('.').is_some_and(|(own, _)| own == group)).collect();
+    if !of_group.is_empty() {
+        return of_group;
+    }
+    // A part of an id is near it, and so is what a few slips apart from it.
+    let tail = |known: &str| known.split_once('.').map_or(0, |(group, _)| group.len() + 1);
+    near::nearest(id, known(), |id, known| {
+        osa_distance(id, known).min(osa_distance(id, &known[tail(known)..]).saturating_add(1))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +114,26 @@ mod tests {
             assert!(texts.into_iter().all(|text| !text.en.is_empty() && !text.zh.is_empty()), "{}", rule.id);
             assert!(!rule.chapters.is_empty(), "{}", rule.id);
         }
+    }
+
+    #[test]
+    fn slips_are_recognised() {
+        assert_eq!(suggestions("key.lenght").first(), Some(&"key.length"));
+        assert_eq!(suggestions("key.perfix").first(), Some(&"key.prefix"));
+        assert_eq!(suggestions("prefix").first(), Some(&"key.prefix"));
+        assert_eq!(suggestions("key_special_chars").first(), Some(&"key.special-chars"));
+    }
+
+    #[test]
+    fn a_group_stands_for_its_rules() {
+        assert!(
+            suggestions("big").contains(&"big.string") && suggestions("big.").iter().all(|id| id.starts_with("big."))
+        );
+    }
+
+    #[test]
+    fn what_is_like_nothing_has_no_neighbours() {
+        assert_eq!(suggestions("completely different"), Vec::<&str>::new());
+        assert_eq!(suggestions(&"key.prefix".repeat(1000)), Vec::<&str>::new());
     }
 }

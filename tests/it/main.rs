@@ -13,6 +13,7 @@
 
 mod common;
 
+mod architecture;
 mod bench_dumps;
 mod cli;
 mod compare;

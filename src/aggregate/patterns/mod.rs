@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
-use crate::pattern::plain::PlainName;
+use crate::pattern::name::KeyName;
 use crate::pattern::tree::{Leaf, PatternTree, TreeLimits};
 use crate::policy::evidence::MOST_EXPIRIES;
 use crate::policy::forest::Forest;
@@ -169,16 +169,10 @@ impl Patterns {
         self.observe_at(record, leaf, judged);
     }
 
-    /// Where keys of a pattern are collected, as long as [`Patterns::holds`] says so.
+    /// Returns where keys of this name's pattern are collected, as long as [`Patterns::holds`] says so.
     #[inline]
-    pub fn leaf(&mut self, pattern: &PatternBuf) -> Leaf {
-        self.tree.leaf(pattern)
-    }
-
-    /// The same for keys whose name is their own pattern.
-    #[inline]
-    pub fn leaf_of_plain(&mut self, name: &PlainName<'_>) -> Leaf {
-        self.tree.leaf_of_plain(name)
+    pub fn leaf<'n>(&mut self, name: impl Into<KeyName<'n>>) -> Leaf {
+        self.tree.leaf(name)
     }
 
     /// Tells those that share the same, if these patterns `count` for sure, that they are so varied that all are kept under strict
@@ -208,13 +202,8 @@ impl Patterns {
     }
 
     /// Counts the pattern of a key that will come. Returns whether it is new.
-    pub fn foresee(&mut self, pattern: &PatternBuf) -> bool {
-        self.tree.foresee(pattern)
-    }
-
-    /// The same for a key whose name is its own pattern.
-    pub fn foresee_plain(&mut self, name: &PlainName<'_>) -> bool {
-        self.tree.foresee_plain(name)
+    pub fn foresee<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
+        self.tree.foresee(name)
     }
 
     /// Knows that no more names will be told for now.

@@ -6,6 +6,7 @@ use super::*;
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
 use crate::analyze::questions::{Standard, questions_with};
 use crate::pattern::shape::tests::twins;
+use crate::pattern::slot::has_tag;
 use crate::pattern::tree::TreeLimits;
 use crate::policy::presets;
 use crate::policy::testing::record;

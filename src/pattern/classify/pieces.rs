@@ -5,7 +5,7 @@
 //! least [`GLUED`] digits is a number; fewer are a part of the name, so that `sha256` and `v2` stay.
 
 use super::kind::{self, BETWEEN, DIGIT, JOIN, LOWER, UPPER};
-use super::name::Name;
+use super::segment_text::SegmentText;
 use super::{Class, date, token};
 
 /// Digits beside a letter that make a number.
@@ -25,7 +25,7 @@ pub fn number(digits: &[u8]) -> Class {
 ///
 /// Linear: every byte is looked at once in its piece and once in the run of token characters it belongs to; UUIDs and
 /// dates are of bounded length.
-pub fn name(text: &str, name: &mut Name<'_>) {
+pub fn name(text: &str, name: &mut SegmentText<'_>) {
     let bytes = text.as_bytes();
     // INVARIANT: at most `at`, and both stand where an ASCII character begins or one ended.
     let mut written = 0;
@@ -145,7 +145,7 @@ fn number_or_token(piece: &[u8], seen: u8) -> Option<Class> {
 }
 
 /// Writes what is left up to the last long run of digits in `piece`, and returns where what is now left begins.
-fn glued(text: &str, mut written: usize, piece: std::ops::Range<usize>, name: &mut Name<'_>) -> usize {
+fn glued(text: &str, mut written: usize, piece: std::ops::Range<usize>, name: &mut SegmentText<'_>) -> usize {
     let bytes = text.as_bytes();
     let mut at = piece.start;
     while at < piece.end && !name.is_full() {

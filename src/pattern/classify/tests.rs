@@ -272,7 +272,7 @@ proptest! {
             classifier.classify(key.as_bytes(), &mut out);
             prop_assert_eq!(&out.text, &key);
             prop_assert!(out.parts.iter().all(|part| part.kind == PartKind::Literal));
-            prop_assert_eq!(out.parts.len(), plain.segments() as usize);
+            prop_assert_eq!(out.parts.len(), plain.segment_count() as usize);
         }
     }
 

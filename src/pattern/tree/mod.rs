@@ -28,6 +28,7 @@ pub use limits::TreeLimits;
 
 use super::PatternBuf;
 use super::luck::Luck;
+use super::name::KeyName;
 use super::plain::PlainName;
 use cache::{Address, Cache};
 use places::{Places, ROOT};
@@ -83,11 +84,23 @@ impl<T: Payload> PatternTree<T> {
         }
     }
 
-    /// Where the payload of a pattern is.
+    /// Returns where the payload of a name's pattern is, making a place for it if there is none.
     #[inline]
-    pub fn leaf(&mut self, pattern: &PatternBuf) -> Leaf {
+    pub fn leaf<'n>(&mut self, name: impl Into<KeyName<'n>>) -> Leaf {
+        let payload = match name.into() {
+            // The cache would answer no sooner: it knows patterns by a hash of their text, and this is a plain name's whole cost.
+            KeyName::Plain(name) if self.is_strict() => self.reach_plain(&name),
+            KeyName::Plain(name) => self.reach_counting(name.bytes(), name.separators()),
+            KeyName::Classified(_, pattern) => self.reach_cached(pattern),
+        };
+        Leaf { payload, age: self.cache.age() }
+    }
+
+    /// Returns the number of a pattern's payload; the cache is probed first.
+    #[inline]
+    fn reach_cached(&mut self, pattern: &PatternBuf) -> u32 {
         let address = if self.luck.tries() { self.cache.address(pattern) } else { None };
-        let payload = match address.and_then(|address| self.cache.get(address, pattern)) {
+        match address.and_then(|address| self.cache.get(address, pattern)) {
             Some(payload) => {
                 self.luck.found();
                 payload
@@ -98,19 +111,7 @@ impl<T: Payload> PatternTree<T> {
                 }
                 self.find(pattern, address)
             }
-        };
-        Leaf { payload, age: self.cache.age() }
-    }
-
-    /// The same for a name that is its own pattern. The cache is not asked: what it knows of such names is known before.
-    #[inline]
-    pub fn leaf_of_plain(&mut self, name: &PlainName<'_>) -> Leaf {
-        let payload = if self.is_strict() {
-            self.reach_plain(name)
-        } else {
-            self.reach_counting(name.bytes(), name.separators())
-        };
-        Leaf { payload, age: self.cache.age() }
+        }
     }
 
     /// Whether this tree still keeps there what it was asked for.
@@ -209,14 +210,12 @@ impl<T: Payload> PatternTree<T> {
         !self.is_strict() && self.len() > self.counts_ahead_from
     }
 
-    /// Counts a pattern that a payload will be asked for. Returns whether it is new.
-    pub fn foresee(&mut self, pattern: &PatternBuf) -> bool {
-        self.count(pattern)
-    }
-
-    /// The same for a name that is its own pattern.
-    pub fn foresee_plain(&mut self, name: &PlainName<'_>) -> bool {
-        self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() })
+    /// Counts the pattern of a name that a payload will be asked for. Returns whether it is new.
+    pub fn foresee<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
+        match name.into() {
+            KeyName::Plain(name) => self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() }),
+            KeyName::Classified(_, pattern) => self.count(pattern),
+        }
     }
 
     /// Knows that no more patterns will be counted in front until there are twice as many places.

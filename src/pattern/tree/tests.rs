@@ -153,8 +153,8 @@ fn add(tree: &mut PatternTree<Numbers>, patterns: &[(PatternBuf, u32)]) {
         let plain = reader.read(pattern.text.as_bytes(), 99, |_| true);
         match plain.filter(|_| number % 2 == 1) {
             Some(name) => {
-                let leaf = tree.leaf_of_plain(&name);
-                assert_eq!(tree.leaf_of_plain(&name), leaf);
+                let leaf = tree.leaf(KeyName::Plain(name));
+                assert_eq!(tree.leaf(KeyName::Plain(name)), leaf);
                 assert!(tree.holds(leaf));
                 tree.payload(leaf).unwrap().0.push(*number);
             }

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::pattern::segment;
+use crate::pattern::segment::Separators;
+use crate::policy::KeyView;
 use crate::policy::rule::Violation;
 use crate::policy::testing::{checks, checks_in, record};
-use crate::policy::{KeyView, Separators};
 
 fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
     let mut judged = Judged::default();
@@ -20,7 +20,7 @@ fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
 const NAMES: &str = "[rules]\n\"key.prefix\" = \"must\"\n\"key.empty-segment\" = \"must\"\n\"key.special-chars\" = \"must\"\n\"key.length\" = \"should\"\n";
 
 fn with_separators(separators: &[u8]) -> Checks {
-    checks_in(NAMES, Context { separators: Separators::new(separators), ..Context::default() })
+    checks_in(NAMES, Context { separators: Separators::of(separators), ..Context::default() })
 }
 
 #[test]
@@ -171,7 +171,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
     fn one_pass_finds_what_the_rules_find_one_by_one(name in names(), separators in prop::sample::select(&SEPARATORS[..])) {
-        let checks = checks_in(ALL_NAMES, Context { separators: Separators::new(separators), ..Context::default() });
+        let checks = checks_in(ALL_NAMES, Context { separators: Separators::of(separators), ..Context::default() });
         let record = record(&name);
         let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };
         let mut judged = Judged::default();
@@ -186,13 +186,12 @@ proptest! {
         let bits = expected.iter().fold(0u64, |bits, (bit, ..)| bits | 1 << bit);
         prop_assert_eq!(judged.broken, bits, "{:?}", expected);
         let divides: Vec<String> = separators.iter().map(|&byte| char::from(byte).to_string()).collect();
-        if let Ok(divides) = segment::Separators::new(&divides)
-            && checks.takes_plain(&divides)
-            && let Some(plain) = Classifier::new(divides).plain(&name)
-        {
+        if let Ok(divides) = Separators::new(&divides) {
+            let (classifier, mut buffer) = (Classifier::new(divides), PatternBuf::default());
             let (mut one, mut other) = (NameJudged::default(), NameJudged::default());
-            checks.judge_plain(&plain, &mut one);
-            checks.judge_name(&name, &PatternBuf::default(), &mut other);
+            checks.judge_name(&classifier.read(&name, &mut buffer), &mut one);
+            classifier.classify(&name, &mut buffer);
+            checks.judge_name(&KeyName::Classified(&name, &buffer), &mut other);
             prop_assert_eq!(one, other);
         }
         for (bit, id, violation) in expected.into_iter().filter(|(bit, ..)| checks.keys[*bit].meta.unit.is_some()) {

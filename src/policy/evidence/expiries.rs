@@ -9,14 +9,15 @@
 //! Once a sample is full, a key whose hash is too high costs one comparison. No name costs more than a step down a heap of
 //! `k` entries: names made to collide, or to have low hashes, spoil what the sample says of their own pattern, no more.
 
-use std::collections::BinaryHeap;
-use std::mem::size_of;
-
+use super::bottom_k::{self, BottomK};
 use crate::report::Weight;
 use crate::units::{Bytes, Millis};
 
 /// The most keys that are kept.
 pub const MOST_EXPIRIES: usize = 512;
+
+/// Seed of the hashes.
+const SEED: u64 = 0x243f_6a88_85a3_08d3;
 
 /// Stands for seconds that do not fit: the year 2106 and later.
 const FAR: u32 = u32::MAX;
@@ -25,16 +26,14 @@ const FAR: u32 = u32::MAX;
 #[derive(Debug, Clone)]
 pub struct Expiries {
     all: Weight,
-    /// As many are kept.
-    most: usize,
-    /// Hash above, second below: the highest on top. INVARIANT: `most` at most, and all keys unless there are as many.
-    lowest: BinaryHeap<u64>,
+    /// Hash above, second below.
+    lowest: BottomK,
 }
 
 impl Expiries {
     /// No keys yet; at most so many will be kept.
     pub fn new(most: usize) -> Self {
-        Expiries { all: Weight::default(), most, lowest: BinaryHeap::new() }
+        Expiries { all: Weight::default(), lowest: BottomK::new(most) }
     }
 
     /// Takes a key into account. Returns by how many bytes that made this grow.
@@ -42,43 +41,18 @@ impl Expiries {
     pub fn add(&mut self, key: &[u8], memory: Bytes, at: Millis) -> usize {
         self.all.add(memory);
         let entry = u64::from(hash(key)) << 32 | u64::from(second(at));
-        self.offer(entry)
-    }
-
-    #[inline]
-    fn offer(&mut self, entry: u64) -> usize {
-        if self.lowest.len() < self.most {
-            let before = self.lowest.capacity();
-            self.lowest.push(entry);
-            return (self.lowest.capacity() - before) * size_of::<u64>();
-        }
-        // The common case is that the entry is too high.
-        if let Some(mut highest) = self.lowest.peek_mut()
-            && entry < *highest
-        {
-            *highest = entry;
-        }
-        0
+        self.lowest.offer(entry)
     }
 
     /// Takes the keys of another into account. Of both, as many are kept as the smaller has room for.
     pub fn merge(&mut self, other: Expiries) {
         self.all.merge(other.all);
-        self.keep(other.most);
-        for entry in other.lowest {
-            self.offer(entry);
-        }
+        self.lowest.merge(other.lowest);
     }
 
     /// Keeps at most so many keys from now on.
     pub fn keep(&mut self, most: usize) {
-        self.most = self.most.min(most);
-        if self.lowest.len() > self.most {
-            while self.lowest.len() > self.most {
-                self.lowest.pop();
-            }
-            self.lowest.shrink_to_fit();
-        }
+        self.lowest.keep(most);
     }
 
     /// All keys, exactly.
@@ -94,14 +68,14 @@ impl Expiries {
     /// The seconds since 1970 in which the kept keys expire, ascending; `None` stands for those after the year 2106.
     #[expect(clippy::cast_possible_truncation, reason = "masked to 32 bits")]
     pub fn seconds(&self) -> Vec<Option<u32>> {
-        let mut seconds: Vec<u32> = self.lowest.iter().map(|entry| (entry & u64::from(u32::MAX)) as u32).collect();
+        let mut seconds: Vec<u32> = self.lowest.entries().map(|entry| (entry & u64::from(u32::MAX)) as u32).collect();
         seconds.sort_unstable();
         seconds.into_iter().map(|second| (second < FAR).then_some(second)).collect()
     }
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        self.lowest.capacity() * size_of::<u64>()
+        self.lowest.heap_bytes()
     }
 }
 
@@ -110,24 +84,10 @@ fn second(at: Millis) -> u32 {
     u32::try_from(at.0.max(0) / 1000).unwrap_or(FAR)
 }
 
-/// A hash without a seed, so that every run on every machine draws the same sample: eight bytes a step, folded from a
-/// product of twice the width.
+/// Returns the upper half of an entry.
 #[inline]
 fn hash(key: &[u8]) -> u32 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    #[expect(clippy::cast_possible_truncation, reason = "folds the halves of the product")]
-    let fold = |state: u64, word: u64| {
-        let product = u128::from(state ^ word) * u128::from(FACTOR);
-        (product as u64) ^ (product >> 64) as u64
-    };
-    let mut state = 0x243f_6a88_85a3_08d3 ^ key.len() as u64;
-    let (words, rest) = key.as_chunks::<8>();
-    for word in words {
-        state = fold(state, u64::from_le_bytes(*word)).rotate_left(23);
-    }
-    let tail = rest.iter().fold(0, |tail, &byte| tail << 8 | u64::from(byte));
-    state = fold(state, tail);
-    (fold(state, FACTOR) >> 32) as u32
+    (bottom_k::finish(bottom_k::hash(SEED, key)) >> 32) as u32
 }
 
 #[cfg(test)]
@@ -145,7 +105,9 @@ mod tests {
     }
 
     fn shown(expiries: &Expiries) -> (Weight, Vec<u64>) {
-        (expiries.all(), expiries.lowest.clone().into_sorted_vec())
+        let mut entries: Vec<_> = expiries.lowest.entries().collect();
+        entries.sort_unstable();
+        (expiries.all(), entries)
     }
 
     #[test]

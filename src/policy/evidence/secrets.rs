@@ -8,8 +8,7 @@
 //! kind, the one with the lowest entry. It is dropped when that key leaves the sample; a key with a lower entry that has
 //! the kind would have been seen before, because everything that is in the sample at the end was in every part of it.
 
-use std::collections::BinaryHeap;
-
+use super::bottom_k::{self, BottomK};
 use crate::policy::sensitive::{Inspection, Kinds, SensitiveKind, Verdict};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::Record;
@@ -20,14 +19,16 @@ use crate::units::Bytes;
 pub const SAMPLED: usize = 64;
 /// Names of keys that evidence is from are kept up to here.
 const LONGEST_NAME: usize = 256;
+/// Seed of the hashes.
+const SEED: u64 = 0x0452_821e_638d_0137;
 /// Bits of an entry below the hash.
 const KIND_BITS: u32 = 16;
 
 /// The verdicts on some keys.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Secrets {
-    /// The highest on top. INVARIANT: [`SAMPLED`] at most.
-    lowest: BinaryHeap<u64>,
+    /// Hash above, kinds below.
+    lowest: BottomK,
     /// One for a kind at most, in the order of kinds.
     evidence: Vec<Evidence>,
 }
@@ -53,12 +54,18 @@ impl Evidence {
     }
 }
 
+impl Default for Secrets {
+    fn default() -> Self {
+        Secrets { lowest: BottomK::new(SAMPLED), evidence: Vec::new() }
+    }
+}
+
 impl Secrets {
     /// Looks into a key if it belongs to the sample. Returns by how many bytes that made this grow.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         let hash = hash(record.key) >> KIND_BITS;
-        let enters = self.lowest.len() < SAMPLED || self.lowest.peek().is_some_and(|top| hash <= top >> KIND_BITS);
+        let enters = self.lowest.highest().is_none_or(|highest| hash <= highest >> KIND_BITS);
         if enters { self.inspect(hash, record, inspection, room) } else { 0 }
     }
 
@@ -69,7 +76,7 @@ impl Secrets {
         let shown = Kinds::ALL.without(kept.map(|evidence| evidence.kind).collect());
         let Verdict { found, near, evidence, .. } = inspection.inspect(record, shown, room);
         let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
-        self.offer(entry);
+        self.lowest.offer(entry);
         if evidence.is_empty() {
             self.drop_evidence();
             return self.heap_bytes().saturating_sub(before); // the common case
@@ -90,16 +97,6 @@ impl Secrets {
         self.heap_bytes().saturating_sub(before)
     }
 
-    fn offer(&mut self, entry: u64) {
-        if self.lowest.len() < SAMPLED {
-            self.lowest.push(entry);
-        } else if let Some(mut highest) = self.lowest.peek_mut()
-            && entry < *highest
-        {
-            *highest = entry;
-        }
-    }
-
     fn offer_evidence(&mut self, evidence: Evidence) {
         match self.evidence.binary_search_by_key(&evidence.kind, |kept| kept.kind) {
             Ok(at) if evidence < self.evidence[at] => self.evidence[at] = evidence,
@@ -113,7 +110,7 @@ impl Secrets {
 
     /// Drops what was found in keys that are in the sample no more.
     fn drop_evidence(&mut self) {
-        if let Some(&highest) = self.lowest.peek().filter(|_| self.lowest.len() >= SAMPLED) {
+        if let Some(highest) = self.lowest.highest() {
             self.evidence.retain(|evidence| evidence.entry <= highest);
         }
     }
@@ -121,12 +118,12 @@ impl Secrets {
     /// Bytes on the heap.
     fn heap_bytes(&self) -> usize {
         let bytes = |evidence: &Evidence| size_of::<Evidence>() + evidence.key.len() + evidence.text.len();
-        self.lowest.capacity() * size_of::<u64>() + self.evidence.iter().map(bytes).sum::<usize>()
+        self.lowest.heap_bytes() + self.evidence.iter().map(bytes).sum::<usize>()
     }
 
     /// Takes the keys of another into account.
     pub fn merge(&mut self, other: Secrets) {
-        other.lowest.into_iter().for_each(|entry| self.offer(entry));
+        self.lowest.merge(other.lowest);
         other.evidence.into_iter().for_each(|evidence| self.offer_evidence(evidence));
         self.drop_evidence();
     }
@@ -144,7 +141,7 @@ impl Secrets {
     /// For each key that was looked into: the kinds found in it, and those that it nearly holds.
     #[expect(clippy::cast_possible_truncation, reason = "each kind set is one byte of the entry")]
     pub fn verdicts(&self) -> impl Iterator<Item = (Kinds, Kinds)> {
-        self.lowest.iter().map(|entry| (Kinds::from_bits((entry >> 8) as u8), Kinds::from_bits(*entry as u8)))
+        self.lowest.entries().map(|entry| (Kinds::from_bits((entry >> 8) as u8), Kinds::from_bits(entry as u8)))
     }
 
     /// What was found, one of each kind.
@@ -153,24 +150,10 @@ impl Secrets {
     }
 }
 
-/// A hash without a seed, so that every run on every machine draws the same sample: eight bytes a step, folded from a
-/// product of twice the width. Names that are made to collide spoil the sample of their own pattern, no more.
+/// Returns the hash that entries begin with.
 #[inline]
 fn hash(key: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    #[expect(clippy::cast_possible_truncation, reason = "folds the halves of the product")]
-    let fold = |state: u64, word: u64| {
-        let product = u128::from(state ^ word) * u128::from(FACTOR);
-        (product as u64) ^ (product >> 64) as u64
-    };
-    let mut state = 0x0452_821e_638d_0137 ^ key.len() as u64;
-    let (words, rest) = key.as_chunks::<8>();
-    for word in words {
-        state = fold(state, u64::from_le_bytes(*word)).rotate_left(23);
-    }
-    let tail = rest.iter().fold(0, |tail, &byte| tail << 8 | u64::from(byte));
-    state = fold(state, tail);
-    fold(state.rotate_left(32), FACTOR)
+    bottom_k::finish(bottom_k::hash(SEED, key).rotate_left(32))
 }
 
 #[cfg(test)]
@@ -191,7 +174,9 @@ mod tests {
 
     /// All of it, in an order of its own.
     fn shown(secrets: &Secrets) -> String {
-        format!("{:?} {:?}", secrets.lowest.clone().into_sorted_vec(), secrets.evidence)
+        let mut entries: Vec<_> = secrets.lowest.entries().collect();
+        entries.sort_unstable();
+        format!("{:?} {:?}", entries, secrets.evidence)
     }
 
     #[test]
@@ -219,7 +204,7 @@ mod tests {
     fn a_full_sample_stays_small() {
         let names: Vec<String> = (0..5000).map(|i| format!("sms:138123{i:05}:{}", "x".repeat(2000))).collect();
         let full = sample(&names);
-        assert!(full.lowest.capacity() <= 2 * SAMPLED && full.evidence.capacity() <= SensitiveKind::ALL.len());
+        assert!(full.lowest.heap_bytes() <= 2 * SAMPLED * 8 && full.evidence.capacity() <= SensitiveKind::ALL.len());
         assert!(full.evidence.iter().all(|evidence| evidence.key.len() <= LONGEST_NAME));
     }
 

@@ -6,7 +6,6 @@ use toml::de::DeValue;
 
 use super::reader::{self, Fault, Reader, Table, Value};
 use crate::policy::checks::MOST_KEY_CHECKS;
-use crate::policy::near;
 use crate::policy::params::{ParamSpec, Params, Usual, Value as Param};
 use crate::policy::registry;
 use crate::policy::rule::{Question, Rule, Severity};
@@ -49,7 +48,8 @@ fn unknown(id: &str, line: usize) -> Fault {
         let remedy = format!("the ids of rules stand in quotes, as in [rules.\"{id}.…\"]; `rdblens rules` lists all");
         return Fault::at(line, what, remedy);
     }
-    let hint = near::ids(id).first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
+    let hint =
+        registry::suggestions(id).first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
     Fault::at(line, what, format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
 }
 

@@ -130,9 +130,10 @@ impl KeyRule for Charset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::segment::Separators;
+    use crate::policy::Context;
     use crate::policy::dictionary::Matched;
     use crate::policy::testing::{check_bytes, record};
-    use crate::policy::{Context, Separators};
 
     fn set(chars: &str) -> Charset {
         Charset::read(&[chars.to_owned()]).unwrap()
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn separators_are_in_every_set() {
-        let context = Context { separators: Separators::new(b"|"), ..Context::default() };
+        let context = Context { separators: Separators::of(b"|"), ..Context::default() };
         let record = record(b"a|b:c");
         let view = KeyView { record: &record, context: &context, matched: Matched::default() };
         assert_eq!(set("a-z").check(&view), Some(Violation { measured: 1, allowed: 0 }));

@@ -2,10 +2,10 @@
 //!
 //! Measured: empty segments. The empty name is one empty segment.
 
+use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
-use crate::policy::{KeyView, segments};
 
 /// The rule's description.
 static META: Meta = Meta {
@@ -48,7 +48,7 @@ pub struct EmptySegment;
 impl KeyRule for EmptySegment {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let name = key.untagged();
-        let measured = segments(&name, &key.context.separators).filter(|segment| segment.is_empty()).count() as u64;
+        let measured = key.context.separators.split(&name).filter(|segment| segment.is_empty()).count() as u64;
         (measured > 0).then_some(Violation { measured, allowed: 0 })
     }
 

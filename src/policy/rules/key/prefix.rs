@@ -5,10 +5,10 @@
 //! no more about its owner when something follows it (`12345:name`), while all five ask for the *name* of a
 //! business, module or database.
 
+use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Violation};
 use crate::policy::sample::{Sample, SampleKey};
-use crate::policy::{KeyView, segments};
 
 /// The rule's description.
 static META: Meta = Meta {
@@ -55,7 +55,7 @@ pub struct Prefix;
 impl KeyRule for Prefix {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let name = key.untagged();
-        let mut segments = segments(&name, &key.context.separators);
+        let mut segments = key.context.separators.split(&name);
         let first = segments.next().unwrap_or_default();
         let names_a_business = !first.iter().all(u8::is_ascii_digit);
         let prefixed = names_a_business && segments.next().is_some();

@@ -119,8 +119,9 @@ fn last_segment<'a>(key: &KeyView<'a>) -> Cow<'a, [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::segment::Separators;
+    use crate::policy::Context;
     use crate::policy::testing::{check_record, record};
-    use crate::policy::{Context, Separators, segments};
     use crate::record::Record;
 
     fn rule(lines: &[&str]) -> Result<TypeSuffix, String> {
@@ -172,11 +173,11 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_last_segment_is_the_last_of_all(name in "[a:{}.]{0,8}", separators in "[:{}.]{1,2}") {
-            let context = Context { separators: Separators::new(separators.as_bytes()), ..Context::default() };
+            let context = Context { separators: Separators::of(separators.as_bytes()), ..Context::default() };
             let record = record(name.as_bytes());
             let view = KeyView { record: &record, context: &context, matched: Default::default() };
             let whole = view.untagged();
-            let last = segments(&whole, &context.separators).last().unwrap_or_default();
+            let last = context.separators.split(&whole).last().unwrap_or_default();
             proptest::prop_assert_eq!(&last_segment(&view)[..], last);
         }
     }

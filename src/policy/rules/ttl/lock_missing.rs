@@ -2,10 +2,10 @@
 //!
 //! A lock is known by its first segment, in any case, without the brace of a hash tag.
 
+use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
 use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Violation};
 use crate::policy::sample::{Sample, SampleKey};
-use crate::policy::{KeyView, segments};
 
 static META: Meta = Meta {
     id: "ttl.lock-missing",
@@ -67,7 +67,7 @@ impl KeyRule for LockMissing {
             return None;
         }
         let name = key.untagged();
-        let mut segments = segments(&name, &key.context.separators);
+        let mut segments = key.context.separators.split(&name);
         let first = segments.next().unwrap_or_default();
         let is_lock = self.prefixes.iter().any(|prefix| first.eq_ignore_ascii_case(prefix.as_bytes()));
         (is_lock && segments.next().is_some()).then_some(Violation { measured: 0, allowed: 0 })

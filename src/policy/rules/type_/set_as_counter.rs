@@ -3,10 +3,10 @@
 //! Measured: members of sets whose name has one of `words` as a segment or as a piece of one, divided by `_`, `-` or `.`,
 //! in whatever case. What is saved is the set's memory less that of a HyperLogLog at its largest.
 
+use crate::policy::KeyView;
 use crate::policy::params::{ParamSpec, Params, Usual};
 use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
 use crate::policy::sample::{Sample, SampleKey};
-use crate::policy::{KeyView, segments};
 use crate::record::Kind;
 use crate::units::Bytes;
 
@@ -97,7 +97,7 @@ impl SetAsCounter {
     fn counts(&self, key: &KeyView<'_>) -> bool {
         let name = key.untagged();
         let mut pieces =
-            segments(&name, &key.context.separators).flat_map(|segment| segment.split(|byte| b"_-.".contains(byte)));
+            key.context.separators.split(&name).flat_map(|segment| segment.split(|byte| b"_-.".contains(byte)));
         pieces.any(|piece| self.words.iter().any(|word| piece.eq_ignore_ascii_case(word.as_bytes())))
     }
 }

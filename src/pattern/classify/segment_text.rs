@@ -4,7 +4,7 @@ use super::{Class, MAX_NAME};
 use crate::pattern::PartKind;
 
 /// Appends one segment to the text of a pattern, and never more of it than [`MAX_NAME`] bytes.
-pub struct Name<'a> {
+pub struct SegmentText<'a> {
     text: &'a mut String,
     start: usize,
     literals: bool,
@@ -12,12 +12,12 @@ pub struct Name<'a> {
     full: bool,
 }
 
-impl<'a> Name<'a> {
+impl<'a> SegmentText<'a> {
     /// A name that begins at the end of `text`.
     #[inline]
     pub fn new(text: &'a mut String) -> Self {
         let start = text.len();
-        Name { text, start, literals: false, classes: 0, full: false }
+        SegmentText { text, start, literals: false, classes: 0, full: false }
     }
 
     /// Appends text as it stands in the key, or doubled braces.
@@ -63,9 +63,9 @@ impl<'a> Name<'a> {
 mod tests {
     use super::*;
 
-    fn name(of: impl Fn(&mut Name<'_>)) -> (String, PartKind) {
+    fn name(of: impl Fn(&mut SegmentText<'_>)) -> (String, PartKind) {
         let mut text = String::from("a:");
-        let mut name = Name::new(&mut text);
+        let mut name = SegmentText::new(&mut text);
         of(&mut name);
         let kind = name.finish();
         (text, kind)
