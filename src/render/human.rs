@@ -6,6 +6,8 @@ use std::cmp::Ordering;
 use super::Lang;
 use super::words::nouns::{self, Noun};
 use super::words::say;
+use crate::report::Unit;
+use crate::units::Millis;
 
 /// A table's text for "there is no such figure".
 pub const ABSENT: &str = "–";
@@ -162,6 +164,26 @@ pub fn duration(millis: u64, lang: Lang) -> String {
 pub fn distance(time: i64, now: i64, lang: Lang) -> String {
     let apart = duration(time.abs_diff(now), lang);
     if time > now { say!(lang, "in {apart}", "{apart}后") } else { say!(lang, "{apart} ago", "{apart}前") }
+}
+
+/// Returns a number of a rule's unit for people.
+pub fn in_unit(number: u64, unit: Option<Unit>, lang: Lang) -> String {
+    match unit {
+        Some(Unit::Bytes) => bytes(number),
+        Some(Unit::Millis) => duration(number, lang),
+        Some(Unit::Permille) => share_of(number, 1000),
+        Some(Unit::Elements | Unit::Segments | Unit::Count) | None => count(number),
+    }
+}
+
+/// Returns the time left until an expiry, or the expiry itself if there is no time to compare it with.
+pub fn left(at: Option<Millis>, now: Option<Millis>, lang: Lang) -> String {
+    match (at, now) {
+        (None, _) => lang.of("never", "永不过期").to_owned(),
+        (Some(at), None) => time(at.0),
+        (Some(at), Some(now)) if at <= now => lang.of("expired", "已过期").to_owned(),
+        (Some(at), Some(now)) => duration(at.0.abs_diff(now.0), lang),
+    }
 }
 
 #[cfg(test)]

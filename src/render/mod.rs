@@ -1,7 +1,11 @@
-//! From a report to bytes somebody reads. A renderer adds form and nothing else: the order of rows and every figure
-//! that two formats would share are in the report already.
+//! From a report to bytes for people and programs.
+//!
+//! For people, `sections` builds a `document` of the report once, and the backends `terminal`, `markdown` and `html` write it.
+//! For programs, `json`, `csv` and `prometheus` write the figures of the report themselves.
 
+mod bar;
 pub mod csv;
+mod document;
 pub mod draft;
 pub mod html;
 pub mod human;
@@ -9,11 +13,13 @@ pub mod json;
 pub mod key_text;
 pub mod lang;
 pub mod markdown;
+mod plain;
 pub mod prometheus;
 pub mod rows;
 pub mod rules;
 pub mod schema;
-pub mod table;
+mod sections;
+pub mod terminal;
 pub mod value;
 pub mod words;
 mod wrap;
@@ -28,7 +34,7 @@ pub use json::JsonRenderer;
 pub use lang::Lang;
 pub use markdown::MarkdownRenderer;
 pub use prometheus::PrometheusRenderer;
-pub use table::{TableOptions, TableRenderer, write_comparison};
+pub use terminal::{TableOptions, TableRenderer, write_comparison};
 
 /// One form of a report.
 pub trait Renderer {

@@ -1,44 +1,47 @@
-//! Pictures of classes and parts: what they show, as lengths in thousandths. Each stands beside a table with the same figures.
+//! Pictures of classes and parts: lengths in thousandths. Each stands beside a table with the same figures.
 
-use super::view::{Prose, tenths};
-use crate::record::Kind;
+use super::prose::HtmlProse;
+use super::view::tenths;
+use crate::render::document::{ClassBar, Classes, Split, Strip, StripRange};
+use crate::render::words::{heads, nouns, say};
+use crate::render::{Lang, human};
 use crate::units::Bytes;
 
 /// A whole as one bar of parts.
 #[derive(Debug)]
-pub struct Split {
-    /// What it shows.
+pub struct SplitBar {
+    /// Description.
     pub label: String,
-    /// Its parts, in order.
+    /// Parts in order.
     pub parts: Vec<SplitPart>,
 }
 
 /// One part.
 #[derive(Debug)]
 pub struct SplitPart {
-    /// The type, which gives the colour.
+    /// Type, which gives the colour.
     pub kind: &'static str,
-    /// Its share in words.
+    /// Share in words.
     pub share: String,
-    /// Where it begins.
+    /// Begin.
     pub start: u64,
-    /// How long it is.
+    /// Length.
     pub length: u64,
 }
 
-impl Split {
-    /// The parts of these weights beside each other.
-    pub fn of(label: String, weights: &[(Kind, Bytes)], share: impl Fn(Bytes) -> String) -> Split {
-        let whole: Bytes = weights.iter().map(|(_, memory)| *memory).sum();
+impl SplitBar {
+    /// Returns the bar of a division.
+    pub fn of(split: &Split) -> SplitBar {
+        let whole: Bytes = split.parts.iter().map(|(_, memory)| *memory).sum();
         let mut before = Bytes(0);
-        let parts = weights.iter().map(|(kind, memory)| {
+        let parts = split.parts.iter().map(|(kind, memory)| {
             // The ends are rounded, not the lengths: parts neither overlap nor leave gaps.
             let start = place(before, whole);
             before += *memory;
             let length = place(before, whole).saturating_sub(start);
-            SplitPart { kind: kind.name(), share: share(*memory), start, length }
+            SplitPart { kind: kind.name(), share: human::share_of(memory.0, whole.0), start, length }
         });
-        Split { label, parts: parts.collect() }
+        SplitBar { label: split.label.clone(), parts: parts.collect() }
     }
 }
 
@@ -48,39 +51,60 @@ fn place(sum: Bytes, whole: Bytes) -> u64 {
 
 /// Columns over classes.
 #[derive(Debug)]
-pub struct Columns {
-    /// What they show.
+pub struct ClassColumns {
+    /// Description.
     pub label: String,
-    /// What the first and the second column of each class are.
+    /// Names of the first and the second column of each class.
     pub legend: [&'static str; 2],
-    /// The classes.
-    pub classes: Vec<Class>,
-    /// What is to be known of marked classes.
-    pub note: Option<Prose>,
+    /// Classes.
+    pub classes: Vec<ClassColumn>,
+    /// Meaning of marked classes.
+    pub note: Option<HtmlProse>,
 }
 
 /// One class with its two columns.
 #[derive(Debug)]
-pub struct Class {
-    /// Its name.
+pub struct ClassColumn {
+    /// Name.
     pub name: String,
-    /// The first figure as text.
+    /// First figure as text.
     pub figure: String,
-    /// The height of the first column.
+    /// Height of the first column.
     pub first: u64,
-    /// The height of the second column.
+    /// Height of the second column.
     pub second: u64,
-    /// Something stands out in it.
+    /// Whether something stands out in it.
     pub marked: bool,
 }
 
-impl Class {
-    /// Where the first column begins, from the top.
+impl ClassColumns {
+    /// Returns the columns of classes, the highest of each kind at full height.
+    pub fn of(classes: &Classes, lang: Lang) -> ClassColumns {
+        let most_keys = classes.list.iter().map(|class| class.keys).max().unwrap_or(0);
+        let most_memory = classes.list.iter().map(|class| class.memory.0).max().unwrap_or(0);
+        let column = |class: &ClassBar| ClassColumn {
+            name: class.name.clone(),
+            figure: human::count(class.keys),
+            first: tenths(class.keys, most_keys),
+            second: tenths(class.memory.0, most_memory),
+            marked: class.marked,
+        };
+        ClassColumns {
+            label: classes.label.clone(),
+            legend: [lang.pick(heads::KEYS), lang.pick(heads::MEMORY)],
+            classes: classes.list.iter().map(column).collect(),
+            note: classes.note.map(|note| note.to_owned().into()),
+        }
+    }
+}
+
+impl ClassColumn {
+    /// Returns the top of the first column.
     pub fn first_top(&self) -> u64 {
         1000 - self.first.min(1000)
     }
 
-    /// Where the second column begins, from the top.
+    /// Returns the top of the second column.
     pub fn second_top(&self) -> u64 {
         1000 - self.second.min(1000)
     }
@@ -88,33 +112,73 @@ impl Class {
 
 /// Colours over a line that is divided into parts.
 #[derive(Debug)]
-pub struct Strip {
-    /// What it shows.
-    pub label: String,
-    /// How long it is, in the unit of its cells.
+pub struct StripView {
+    /// Description.
+    pub label: &'static str,
+    /// Length in the unit of its cells.
     pub length: u32,
-    /// What stands at its two ends.
+    /// Numbers at its two ends.
     pub ends: [String; 2],
-    /// Its parts.
+    /// Parts.
     pub cells: Vec<StripCell>,
-    /// What each step of the colour means.
+    /// Meaning of each step of the colour.
     pub legend: [(u64, &'static str); 6],
 }
 
 /// A part of one colour.
 #[derive(Debug)]
 pub struct StripCell {
-    /// Where it begins.
+    /// Begin.
     pub start: u32,
-    /// How long it is.
+    /// Length.
     pub length: u32,
-    /// From 0 for nothing to 5 for much, as [`step`] says.
+    /// Step from 0 for nothing to 5 for much, see [`step`].
     pub step: u64,
-    /// What a pointer over it shows.
+    /// Text for a pointer over it.
     pub title: String,
 }
 
-/// The step of a weight beside the mean of `count` weights with this sum: 3 is about the mean, 5 more than three times as much.
+impl StripView {
+    /// Returns the colours of slots, by their memory compared with the mean of those used.
+    pub fn of(strip: &Strip, lang: Lang) -> StripView {
+        let sum: Bytes = strip.ranges.iter().map(|range| range.memory).sum();
+        let used = strip.ranges.iter().filter(|range| range.keys > 0).count() as u64;
+        let title = |range: &StripRange| {
+            say!(
+                lang,
+                "slots {}–{}: {}, {}",
+                "槽 {}–{}：{}，{}",
+                range.first,
+                range.last,
+                human::counted(range.keys, nouns::KEY, lang),
+                human::bytes(range.memory.0)
+            )
+        };
+        let cells = strip.ranges.iter().filter(|range| range.last >= range.first).map(|range| StripCell {
+            start: range.first.into(),
+            length: u32::from(range.last - range.first) + 1,
+            step: step(range.memory.0, sum.0, used),
+            title: title(range),
+        });
+        StripView {
+            label: strip.label,
+            length: strip.length,
+            ends: [0, strip.length.saturating_sub(1)].map(|slot| slot.to_string()),
+            cells: cells.collect(),
+            legend: [
+                (0, lang.of("no keys", "无 key")),
+                (1, "≤ ½"),
+                (2, "≤ ¾"),
+                (3, "≤ 1½"),
+                (4, "≤ 3"),
+                (5, lang.of("more", "更多")),
+            ],
+        }
+    }
+}
+
+/// Returns the step of a weight compared with the mean of `count` weights with this sum: 3 is about the mean, 5 more than three
+/// times as much.
 pub fn step(weight: u64, sum: u64, count: u64) -> u64 {
     // Four times the weight in means, without a division.
     let quarters = (4 * u128::from(weight)).saturating_mul(count.into());
@@ -128,14 +192,16 @@ pub fn step(weight: u64, sum: u64, count: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Kind;
 
     #[test]
     fn parts_of_a_whole_fill_it_without_gaps() {
         let weights = [(Kind::Hash, Bytes(1)), (Kind::String, Bytes(1)), (Kind::List, Bytes(1))];
-        let split = Split::of(String::new(), &weights, |memory| memory.0.to_string());
+        let bar = |parts: &[(Kind, Bytes)]| SplitBar::of(&Split { label: String::new(), parts: parts.to_vec() });
+        let split = bar(&weights);
         let ends: Vec<_> = split.parts.iter().map(|part| (part.start, part.start + part.length)).collect();
         assert_eq!(ends, [(0, 333), (333, 666), (666, 1000)]);
-        assert!(Split::of(String::new(), &[(Kind::Hash, Bytes(0))], |_| String::new()).parts[0].length == 0);
+        assert_eq!(bar(&[(Kind::Hash, Bytes(0))]).parts[0].length, 0);
     }
 
     #[test]

@@ -5,19 +5,20 @@
 //! the script adds keys, filter and order.
 //!
 //! ```text
-//! Report ─► sections/* ─► view: sections of blocks ─► templates/*.html ─► bytes
-//!           text.rs       names bounded, rows capped   escape everything
+//! Document ─► view: sections of blocks ─► templates/*.html ─► bytes
+//!             figures as text, names bounded  escape everything
 //! ```
 //!
-//! Names come from strangers. They are made visible by [`super::key_text`], bounded by `names`, escaped by the templates, which
+//! Names come from strangers. They are made visible by [`super::key_text`], bounded by `prose`, escaped by the templates, which
 //! escape whatever they are not told to leave alone, and stand in `<bdi>`, so that none turns round what is beside it.
 
+mod cells;
 mod charts;
 mod csp;
-mod names;
-mod sections;
+mod findings;
+mod headline;
+mod prose;
 mod squarify;
-mod text;
 mod treemap;
 mod view;
 
@@ -25,17 +26,29 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::{Lang, Renderer};
+use super::document::Scope;
+use super::{Lang, Renderer, sections};
 use crate::report::Report;
-use names::Part;
-use text::Headline;
-use view::{Block, Caps, Cell, Section};
+use cells::HtmlCell;
+use headline::HeadView;
+use prose::Piece;
+use view::{BlockView, SectionView};
 
 /// The file stays below this, whatever the snapshot: mail servers and wikis refuse more.
 const MOST_BYTES: usize = 1_000_000;
 
-/// Rows of the lists and places of the map. Where a report is too large with the first, the next is taken; with the last, no
-/// report is.
+/// Rows of lists and areas of the map.
+#[derive(Debug, Clone, Copy)]
+struct Caps {
+    /// Rows of a list.
+    rows: usize,
+    /// Rows of a list within a row of another.
+    inner: usize,
+    /// Areas of the map of prefixes.
+    map: usize,
+}
+
+/// Caps to try, one after the other, until the page is small enough; with the last, every page is.
 const CAPS: [Caps; 3] = [
     Caps { rows: 30, inner: 12, map: 240 },
     Caps { rows: 20, inner: 6, map: 120 },
@@ -74,12 +87,15 @@ impl Renderer for HtmlRenderer {
     }
 }
 
-/// The page with lists of that length.
+/// Returns the page with lists of that length.
 fn html(report: &Report, lang: Lang, caps: Caps) -> io::Result<String> {
-    let sections = sections::all(report, lang, caps);
+    let Caps { rows, inner, map } = caps;
+    let document = sections::document(report, Scope { lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map });
+    let sections: Vec<SectionView> =
+        document.sections.iter().filter_map(|section| SectionView::of(section, map, lang)).collect();
     let page = Page {
         lang,
-        headline: Headline::of(report, &sections, lang),
+        headline: HeadView::of(&document.headline, &sections, lang),
         sections: &sections,
         policy: csp::policy(STYLE, SCRIPT),
         style: STYLE,
@@ -89,13 +105,13 @@ fn html(report: &Report, lang: Lang, caps: Caps) -> io::Result<String> {
     page.render().map_err(io::Error::other)
 }
 
-/// The whole document.
+/// The whole page.
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
     lang: Lang,
-    headline: Headline,
-    sections: &'a [Section],
+    headline: HeadView,
+    sections: &'a [SectionView],
     policy: String,
     style: &'static str,
     script: &'static str,

@@ -3,13 +3,13 @@
 //! Every level is laid out here, so that the map works without a script: a level is an anchor, and an area links to it. Lengths are
 //! parts of the picture's, in which text keeps its size: the map fits any screen.
 
-use super::names::Name;
+use super::prose::HtmlName;
 use super::squarify::{Rect, squarify};
-use super::view::{Cell, Column, Table, tenths};
-use crate::render::table::patterns::lightest;
-use crate::render::words::{heads, nouns, say};
+use super::view::tenths;
+use crate::render::document::{Tree, inline_visible};
+use crate::render::words::{nouns, say};
 use crate::render::{Lang, human};
-use crate::report::{PrefixNode, Report, Weight};
+use crate::report::{PrefixNode, Weight};
 use crate::units::Bytes;
 
 /// The canvas that levels are laid out on. Its proportions are those of the picture on a wide screen.
@@ -26,8 +26,6 @@ pub struct Treemap {
     pub levels: Vec<Level>,
     /// What its colours mean: the class and the words of each.
     pub legend: [(&'static str, &'static str); 5],
-    /// The same as a table.
-    pub table: Table,
 }
 
 /// What one prefix, or the whole, divides into.
@@ -36,9 +34,9 @@ pub struct Level {
     /// Its anchor.
     pub id: usize,
     /// The levels above it with their anchors, the topmost first.
-    pub above: Vec<(usize, Name)>,
+    pub above: Vec<(usize, HtmlName)>,
     /// Its prefix.
-    pub name: Name,
+    pub name: HtmlName,
     /// Its keys and memory in words.
     pub facts: String,
     /// Its areas.
@@ -51,7 +49,7 @@ pub struct Area {
     /// Where it lies in the picture.
     pub place: Place,
     /// Its last segment.
-    pub name: Name,
+    pub name: HtmlName,
     /// Its memory and share.
     pub figure: String,
     /// All about it, for those who cannot see it.
@@ -72,7 +70,7 @@ pub struct Inner {
     /// Where it lies in its area, below the label.
     pub place: Place,
     /// Its last segment, if there is room.
-    pub name: Option<Name>,
+    pub name: Option<HtmlName>,
     /// The class of its colour.
     pub shade: &'static str,
 }
@@ -102,38 +100,23 @@ impl Place {
     }
 }
 
-/// The map of a report, with so many areas at most; none where there is nothing to divide.
-pub fn treemap(report: &Report, most: usize, lang: Lang) -> Option<Treemap> {
-    let prefixes = &report.prefixes;
-    if prefixes.tree.is_empty() || report.totals.memory == Bytes(0) {
-        return None;
+impl Treemap {
+    /// Returns the map of a tree with at most this many areas; none if there is nothing to divide.
+    pub fn of(tree: &Tree, most: usize, lang: Lang) -> Option<Treemap> {
+        if tree.nodes.is_empty() || tree.all.memory == Bytes(0) {
+            return None;
+        }
+        let least = Tree::lightest(&tree.nodes, most);
+        let mut map = Mapper { lang, all: tree.all, least, room: most, levels: Vec::new() };
+        let name = HtmlName { shown: lang.of("all keys", "所有 key").to_owned(), whole: None };
+        map.level(name, tree.all, &tree.nodes, tree.hidden.nodes, &[]);
+        let (none, most, all) = (lang.of("none", "无"), lang.of("most", "大部分"), lang.of("all", "全部"));
+        let legend = [("s0", none), ("s1", "≤ ⅓"), ("s2", "≤ ⅔"), ("s3", most), ("s4", all)];
+        Some(Treemap { levels: map.levels, legend })
     }
-    let all = Weight { keys: report.totals.keys, memory: report.totals.memory };
-    let mut map =
-        Mapper { lang, all, least: lightest(&prefixes.tree, most), room: most, levels: Vec::new(), rows: Vec::new() };
-    let name = Name { shown: lang.of("all keys", "所有 key").to_owned(), whole: None };
-    map.level(name, all, &prefixes.tree, prefixes.hidden.nodes, &[]);
-    let table = Table { rows: map.rows, ..table(lang) };
-    let (none, most, all) = (lang.of("none", "无"), lang.of("most", "大部分"), lang.of("all", "全部"));
-    let legend = [("s0", none), ("s1", "≤ ⅓"), ("s2", "≤ ⅔"), ("s3", most), ("s4", all)];
-    Some(Treemap { levels: map.levels, legend, table })
 }
 
-fn table(lang: Lang) -> Table {
-    let columns = [
-        Column::text(heads::PREFIX, lang),
-        Column::number(heads::KEYS, lang),
-        Column::number(heads::MEMORY, lang),
-        Column::number(heads::SHARE, lang),
-        Column::number(heads::WITHOUT_TTL, lang).spare(),
-        Column::number(heads::DISK, lang).spare(),
-        Column::number(heads::ELEMENTS, lang).spare(),
-    ];
-    let label = lang.of("Memory by prefix", "各前缀的内存");
-    Table::new(label, columns).in_order().folded(lang.of("The same as a table", "以表格查看"))
-}
-
-/// Makes levels and rows of the tree.
+/// Makes levels of the tree.
 struct Mapper {
     lang: Lang,
     all: Weight,
@@ -142,18 +125,17 @@ struct Mapper {
     /// Prefixes that may still be shown: many can have exactly the least weight.
     room: usize,
     levels: Vec<Level>,
-    rows: Vec<Vec<Cell>>,
 }
 
 impl Mapper {
     /// Lays out what is below a prefix, and all levels below that. Returns its number.
     fn level(
         &mut self,
-        name: Name,
+        name: HtmlName,
         whole: Weight,
         nodes: &[PrefixNode],
         hidden: u64,
-        above: &[(usize, Name)],
+        above: &[(usize, HtmlName)],
     ) -> Option<usize> {
         let heavy =
             nodes.iter().filter(|node| node.memory >= self.least && node.memory > Bytes(0)).count().min(self.room);
@@ -174,9 +156,8 @@ impl Mapper {
         path.push((id, name));
         let mut areas = Vec::new();
         for (node, rect) in shown.iter().zip(&rects) {
-            self.row(node, path.len() - 1);
             let opens = self.level(
-                Name::text(&node.prefix),
+                HtmlName::prefix(&node.prefix),
                 Weight { keys: node.keys, memory: node.memory },
                 &node.children,
                 node.hidden.nodes,
@@ -187,7 +168,6 @@ impl Mapper {
         let lighter = hidden.saturating_add((nodes.len() - shown.len()) as u64);
         if let Some(rect) = rects.last().filter(|_| rest.memory > Bytes(0)) {
             areas.push(self.rest_area(rest, lighter, *rect));
-            self.rest_row(rest, lighter, path.len() - 1);
         }
         if let Some(level) = self.levels.get_mut(id) {
             level.areas = areas;
@@ -200,9 +180,13 @@ impl Mapper {
         let without = human::share_of(node.without_ttl.memory.0, node.memory.0);
         Area {
             place: Place::of(rect, CANVAS),
-            name: Name::text(&node.segment),
+            name: HtmlName::prefix(&node.segment),
             figure: self.figure(node.memory),
-            facts: format!("{}: {}", Name::text(&node.prefix).inline(), self.facts(weight, Some(without))),
+            facts: format!(
+                "{}: {}",
+                inline_visible(&HtmlName::prefix(&node.prefix).shown),
+                self.facts(weight, Some(without))
+            ),
             opens,
             shade: shade(node),
             room: room(rect),
@@ -216,7 +200,7 @@ impl Mapper {
             place: Place::of(rect, CANVAS),
             figure: self.figure(rest.memory),
             facts: format!("{name}: {}", self.facts(rest, None)),
-            name: Name { shown: name, whole: None },
+            name: HtmlName { shown: name, whole: None },
             opens: None,
             shade: "rest",
             room: room(rect),
@@ -244,31 +228,6 @@ impl Mapper {
         let without = without_ttl
             .map_or_else(String::new, |share| say!(lang, ", {share} of it never expires", "，其中 {share} 永不过期"));
         say!(lang, "{keys}, {memory}, {share} of all memory{without}", "{keys}，{memory}，占总内存 {share}{without}")
-    }
-
-    fn row(&mut self, node: &PrefixNode, depth: usize) {
-        self.rows.push(vec![
-            Cell::Name(Name::text(&node.prefix), depth),
-            Cell::count(node.keys),
-            Cell::bytes(node.memory),
-            Cell::share(node.memory.0, self.all.memory.0),
-            Cell::portion(node.without_ttl.keys, node.keys),
-            Cell::bytes(node.disk),
-            Cell::count(node.elements),
-        ]);
-    }
-
-    fn rest_row(&mut self, rest: Weight, lighter: u64, depth: usize) {
-        let name = self.rest_name(lighter);
-        self.rows.push(vec![
-            Cell::Faint(name, depth),
-            Cell::count(rest.keys),
-            Cell::bytes(rest.memory),
-            Cell::share(rest.memory.0, self.all.memory.0),
-            Cell::Absent,
-            Cell::Absent,
-            Cell::Absent,
-        ]);
     }
 }
 
@@ -314,7 +273,7 @@ fn within(node: &PrefixNode, rect: Rect) -> Vec<Inner> {
     let inner = shown.iter().zip(rects).filter(|(_, rect)| rect.width > 5.0 && rect.height > 5.0);
     let inner = inner.map(|(child, rect)| Inner {
         place: Place::of(rect, field),
-        name: (rect.width > 64.0 && rect.height > 24.0).then(|| Name::text(&child.segment)),
+        name: (rect.width > 64.0 && rect.height > 24.0).then(|| HtmlName::prefix(&child.segment)),
         shade: shade(child),
     });
     inner.collect()

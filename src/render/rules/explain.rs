@@ -8,7 +8,7 @@ use crate::policy::params::{ParamSpec, Params};
 use crate::policy::rule::{Meta, Rule, Unit};
 use crate::policy::sample::Sample;
 use crate::policy::wording;
-use crate::render::table::page::{Page, Tone};
+use crate::render::terminal::page::{Page, Style};
 use crate::render::{Lang, TableOptions, key_text};
 use crate::report::Wording;
 
@@ -24,11 +24,7 @@ pub fn explain(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let lang = table.lang;
-    let mut page = Page::new(
-        out,
-        if table.wide { table.columns() } else { table.columns().min(READABLE) },
-        TableOptions { rows: usize::MAX, ..table },
-    );
+    let mut page = Page::new(out, if table.wide { table.columns() } else { table.columns().min(READABLE) }, table);
     let meta = rule.meta;
     // What stands in the texts: the policy's numbers, if one was asked for that has the rule.
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());
@@ -37,7 +33,7 @@ pub fn explain(
         let Wording { en, zh } = wording::filled(text, meta.params, &params);
         lang.of(&en, &zh).to_owned()
     };
-    page.hanging(Tone::Bold, &format!("{}: ", meta.id), &words(meta.what))?;
+    page.hanging(Style::Bold, &format!("{}: ", meta.id), &words(meta.what))?;
     paragraph(&mut page, lang.of("Why", "原因"), lang.pick(meta.why))?;
     chapters(meta, lang, &mut page)?;
     parameters(meta, lang, &mut page)?;
@@ -54,12 +50,12 @@ const READABLE: u16 = 100;
 
 fn title(page: &mut Page<'_>, title: &str) -> io::Result<()> {
     page.gap()?;
-    page.line(Tone::Bold, title)
+    page.line(Style::Bold, title)
 }
 
 fn paragraph(page: &mut Page<'_>, heading: &str, text: &str) -> io::Result<()> {
     title(page, heading)?;
-    page.hanging(Tone::Plain, INDENT, text)
+    page.hanging(Style::Plain, INDENT, text)
 }
 
 fn chapters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
@@ -67,7 +63,7 @@ fn chapters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
     let widest = meta.chapters.iter().map(|chapter| chapter.preset.len()).max().unwrap_or(0);
     for chapter in meta.chapters {
         let mark = format!("{INDENT}{:widest$}  ", chapter.preset);
-        page.hanging(Tone::Plain, &mark, chapter.heading)?;
+        page.hanging(Style::Plain, &mark, chapter.heading)?;
     }
     Ok(())
 }
@@ -83,7 +79,7 @@ fn parameters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
     let widest = meta.params.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
     for spec in meta.params {
         let mark = format!("{INDENT}{:widest$}  ", spec.name);
-        page.hanging(Tone::Plain, &mark, &parameter(spec, lang))?;
+        page.hanging(Style::Plain, &mark, &parameter(spec, lang))?;
     }
     Ok(())
 }
@@ -104,12 +100,12 @@ fn in_force(meta: &Meta, policies: &[&Policy], lang: Lang, page: &mut Page<'_>) 
         let pad = " ".repeat(widest.saturating_sub(key_text::width(name)));
         let mut settings = settings_of(policy, meta.id).peekable();
         if settings.peek().is_none() {
-            page.line(Tone::Faint, &format!("{INDENT}{name}{pad}  {}", lang.of("off", "未启用")))?;
+            page.line(Style::Faint, &format!("{INDENT}{name}{pad}  {}", lang.of("off", "未启用")))?;
         }
         for setting in settings {
             let params = wording::settings(meta.params, &setting.params);
             let mark = format!("{INDENT}{name}{pad}  {:6}  ", setting.severity.name());
-            page.hanging(Tone::Plain, &mark, &key_text::text(&params))?;
+            page.hanging(Style::Plain, &mark, &key_text::text(&params))?;
         }
     }
     Ok(())
@@ -123,11 +119,11 @@ fn example(page: &mut Page<'_>, heading: &str, sample: &Sample, lang: Lang) -> i
             // The name on a line of its own, so that it is whole.
             Some((name, facts)) if key_text::width(&whole) > page.width() => {
                 for piece in pieces(name, page.width() - INDENT.len()) {
-                    page.line(Tone::Plain, &format!("{INDENT}{piece}"))?;
+                    page.line(Style::Plain, &format!("{INDENT}{piece}"))?;
                 }
-                page.hanging(Tone::Plain, &INDENT.repeat(2), facts.trim_start())?;
+                page.hanging(Style::Plain, &INDENT.repeat(2), facts.trim_start())?;
             }
-            _ => page.line(Tone::Plain, &whole)?,
+            _ => page.line(Style::Plain, &whole)?,
         }
     }
     Ok(())

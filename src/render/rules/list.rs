@@ -7,17 +7,18 @@ use crate::policy::params::Params;
 use crate::policy::registry::RULES;
 use crate::policy::wording::{self, settings};
 use crate::policy::{Meta, Policy};
-use crate::render::table::grid::{Cell, Column, Grid, Paint};
-use crate::render::table::page::{Page, Tone};
+use crate::render::document::{Cell, Column, Table};
+use crate::render::terminal::page::{Page, Style};
+use crate::render::terminal::table;
 use crate::render::words::{heads, say};
 use crate::render::wrap::wrap;
 use crate::render::{Lang, TableOptions, human, key_text};
-use crate::report::Wording;
+use crate::report::{Severity, Wording};
 
 /// All rules, with their severities in each of the presets.
-pub fn all(presets: &[Policy], table: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    let lang = table.lang;
-    let mut page = Page::new(out, table.columns(), TableOptions { rows: usize::MAX, ..table });
+pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+    let lang = options.lang;
+    let mut page = Page::new(out, options.columns(), options);
     let known = ["default", "service", "hzero", "platform", "strict", "aliyun"];
     let severity = |name: &str, id: &str| {
         let preset = presets.iter().find(|preset| preset.name == name);
@@ -34,23 +35,17 @@ pub fn all(presets: &[Policy], table: TableOptions, out: &mut dyn Write) -> io::
             })
             .sum::<usize>()
         + 2;
-    // What a rule demands goes on in the rows below, if there is room for it at all.
     let room = page.width().saturating_sub(used);
-    let mut columns = vec![Column::text(heads::RULE)];
-    columns.extend(known.map(|name| Column::text(heads::same(name)).painted(Paint::Severity)));
-    columns.push(Column::text(heads::DEMANDS).shrink(LEAST).spare(1));
-    let mut grid = Grid::new(columns);
-    for (meta, severities) in &rows {
-        let demand = demand(meta, &Params::defaults(meta.params), lang);
-        let mut lines = if room >= LEAST { wrap(&demand, room) } else { vec![demand] }.into_iter();
-        let first = [meta.id.to_owned()].into_iter().chain(severities.iter().cloned()).chain(lines.next());
-        grid.row(first.map(Cell::from).collect::<Vec<_>>());
-        for line in lines {
-            let blank = std::iter::repeat_n(String::new(), 1 + known.len());
-            grid.row(blank.chain([line]).map(Cell::from).collect::<Vec<_>>());
-        }
+    let lines: Vec<Line<'_>> = rows.iter().flat_map(|(meta, severities)| lines(meta, severities, room, lang)).collect();
+    let mut list = Table::of("", &lines, usize::MAX).column(Column::text(heads::RULE), |line| line.id);
+    for (at, name) in known.into_iter().enumerate() {
+        list = list.column(Column::text(heads::same(name)), |line| match line.severities {
+            Some(severities) => severity_cell(&severities[at]),
+            None => Cell::Blank,
+        });
     }
-    grid.print(&mut page)?;
+    let list = list.column(Column::text(heads::DEMANDS).shrink(LEAST).spare(1), |line| line.demand.as_str()).build();
+    table::print(&list, &mut page)?;
     page.gap()?;
     page.text(lang.of(
         "The numbers are those of the rules themselves. `rdblens rules ID` explains a rule with its parameters in every \
@@ -59,8 +54,32 @@ pub fn all(presets: &[Policy], table: TableOptions, out: &mut dyn Write) -> io::
     ))
 }
 
-/// Narrower columns for what a rule demands cannot be read.
+/// Least width of the column of demands: a narrower one cannot be read.
 const LEAST: usize = 24;
+
+/// A line of the table: a rule, or the continuation of its demand.
+struct Line<'r> {
+    id: &'static str,
+    severities: Option<&'r [String; 6]>,
+    demand: String,
+}
+
+/// Returns the lines of a rule; its demand goes on in the lines below the first, if there is room for it at all.
+fn lines<'r>(meta: &'static Meta, severities: &'r [String; 6], room: usize, lang: Lang) -> Vec<Line<'r>> {
+    let demand = demand(meta, &Params::defaults(meta.params), lang);
+    let demands = if room >= LEAST { wrap(&demand, room) } else { vec![demand] };
+    let mut first = Some((meta.id, Some(severities)));
+    let line = |demand| {
+        let (id, severities) = first.take().unwrap_or_default();
+        Line { id, severities, demand }
+    };
+    demands.into_iter().map(line).collect()
+}
+
+/// Returns a cell with one severity, or with words where a rule has several or none.
+fn severity_cell(words: &str) -> Cell {
+    Severity::parse(words).map_or_else(|| words.into(), Cell::Severity)
+}
 
 fn demand(meta: &Meta, params: &Params, lang: Lang) -> String {
     let Wording { en, zh } = wording::filled(meta.what, meta.params, params);
@@ -68,33 +87,28 @@ fn demand(meta: &Meta, params: &Params, lang: Lang) -> String {
 }
 
 /// The rules that a policy puts in force, with their parameters.
-pub fn in_force(policy: &Policy, table: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    let lang = table.lang;
-    let mut page = Page::new(out, table.columns(), TableOptions { rows: usize::MAX, ..table });
+pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+    let lang = options.lang;
+    let mut page = Page::new(out, options.columns(), options);
     let name = key_text::text(&policy.name).into_owned();
     let base = policy.extends.as_deref().map(key_text::text);
     let base = base.map_or_else(String::new, |base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));
     let limits = human::count(policy.settings.len() as u64);
     let head = say!(lang, "Policy {name}{base}: {limits} limits", "策略 {name}{base}：{limits} 项限制");
-    page.line(Tone::Bold, &head)?;
+    page.line(Style::Bold, &head)?;
     page.gap()?;
-    let mut grid = Grid::new([
-        Column::text(heads::RULE),
-        Column::text(heads::SEVERITY).painted(Paint::Severity),
-        Column::text(heads::PARAMETERS).shrink(24),
-        Column::text(heads::DEMANDS).shrink(28).spare(1),
-    ]);
-    for setting in &policy.settings {
-        let meta = setting.rule.meta;
-        let params = settings(meta.params, &setting.params);
-        grid.row([
-            meta.id.into(),
-            setting.severity.name().into(),
-            if params.is_empty() { Cell::Absent } else { key_text::text(&params).into_owned().into() },
-            demand(meta, &setting.params, lang).into(),
-        ]);
-    }
-    grid.print(&mut page)?;
+    let list = Table::of("", &policy.settings, usize::MAX)
+        .column(Column::text(heads::RULE), |setting| setting.rule.meta.id)
+        .column(Column::text(heads::SEVERITY), |setting| Cell::Severity(setting.severity))
+        .column(Column::text(heads::PARAMETERS).shrink(24), |setting| {
+            let params = settings(setting.rule.meta.params, &setting.params);
+            (!params.is_empty()).then(|| Cell::words(&params))
+        })
+        .column(Column::text(heads::DEMANDS).shrink(28).spare(1), |setting| {
+            demand(setting.rule.meta, &setting.params, lang)
+        })
+        .build();
+    table::print(&list, &mut page)?;
     let lists = [
         (policy.classes.len(), ["ttl class", "ttl classes", "个 ttl 类别"]),
         (policy.entries.len(), ["dictionary entry", "dictionary entries", "个数据字典条目"]),
@@ -110,5 +124,5 @@ pub fn in_force(policy: &Policy, table: TableOptions, out: &mut dyn Write) -> io
         return Ok(());
     }
     page.gap()?;
-    page.facts(Tone::Plain, &words)
+    page.facts(Style::Plain, &words)
 }

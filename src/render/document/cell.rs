@@ -1,0 +1,163 @@
+//! Cells of tables: raw values.
+
+use std::borrow::Cow;
+
+use super::Range;
+use crate::record::Kind;
+use crate::render::key_text;
+use crate::report::{Example, Key, Severity, Unit};
+use crate::units::{Bytes, Millis};
+
+/// A name or a text that strangers chose, raw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Name {
+    /// A key.
+    Key(Key),
+    /// A pattern of keys, with placeholders.
+    Pattern(String),
+    /// A prefix, a file, an entry of a list.
+    Plain(String),
+    /// Words rather than a name: an owner, a remark, a model.
+    Words(String),
+}
+
+impl Name {
+    /// Returns the name with everything that does not show made visible.
+    pub fn visible(&self) -> Cow<'_, str> {
+        match self {
+            Name::Key(key) => key_text::key(&key.0).into(),
+            Name::Pattern(text) | Name::Plain(text) | Name::Words(text) => key_text::text(text),
+        }
+    }
+}
+
+/// A cell of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// No such figure. Columns of nothing else are left out.
+    Absent,
+    /// Intentionally empty.
+    Blank,
+    /// Words in the language of the document.
+    Text(String),
+    /// A name.
+    Name(Name),
+    /// A count.
+    Count(u64),
+    /// A number that identifies something.
+    Id(u64),
+    /// A number of bytes.
+    Bytes(Bytes),
+    /// A fraction of 1.
+    Share(f64),
+    /// One number as a part of another.
+    ShareOf(u64, u64),
+    /// A relative change.
+    Change {
+        /// Before.
+        from: u64,
+        /// After.
+        to: u64,
+    },
+    /// A difference of bytes, with the figures before and after where both are known.
+    Difference {
+        /// Bytes more; negative if less.
+        bytes: i64,
+        /// Before and after.
+        of: Option<(u64, u64)>,
+    },
+    /// A measured value or a limit of a rule, in its unit.
+    Measured(u64, Option<Unit>),
+    /// A severity.
+    Severity(Severity),
+    /// A type of values.
+    Kind(Kind),
+    /// A point in time.
+    Time(Millis),
+    /// Time until an expiry.
+    Left {
+        /// The expiry, if there is one.
+        at: Option<Millis>,
+        /// The reference time, if it is known.
+        now: Option<Millis>,
+    },
+    /// Sizes on a scale.
+    Range(Range),
+    /// A bar as long as one number is of another.
+    Bar(u64, u64),
+}
+
+impl Cell {
+    /// Returns a cell with a pattern.
+    pub fn pattern(pattern: &str) -> Cell {
+        Cell::Name(Name::Pattern(pattern.to_owned()))
+    }
+
+    /// Returns a cell with a name that is neither a key nor a pattern.
+    pub fn plain(name: &str) -> Cell {
+        Cell::Name(Name::Plain(name.to_owned()))
+    }
+
+    /// Returns a cell with words that strangers wrote.
+    pub fn words(text: &str) -> Cell {
+        Cell::Name(Name::Words(text.to_owned()))
+    }
+
+    /// Returns a cell with words that strangers wrote, if there are any.
+    pub fn maybe_words(text: Option<&str>) -> Cell {
+        text.map_or(Cell::Absent, Cell::words)
+    }
+
+    /// Returns a count, or an absent cell for zero.
+    pub fn nonzero(count: u64) -> Cell {
+        if count > 0 { Cell::Count(count) } else { Cell::Absent }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Cell::Text(text)
+    }
+}
+
+impl From<&Key> for Cell {
+    fn from(key: &Key) -> Self {
+        Cell::Name(Name::Key(key.clone()))
+    }
+}
+
+impl From<&Example> for Cell {
+    fn from(example: &Example) -> Self {
+        Cell::from(&example.key)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Cell::Count(count)
+    }
+}
+
+impl From<Bytes> for Cell {
+    fn from(bytes: Bytes) -> Self {
+        Cell::Bytes(bytes)
+    }
+}
+
+impl From<Kind> for Cell {
+    fn from(kind: Kind) -> Self {
+        Cell::Kind(kind)
+    }
+}
+
+impl<C: Into<Cell>> From<Option<C>> for Cell {
+    fn from(cell: Option<C>) -> Self {
+        cell.map_or(Cell::Absent, Into::into)
+    }
+}

@@ -1,0 +1,213 @@
+//! Tables: columns with hints on layout, and rows of raw cells.
+
+use super::{Cell, Form, Forms};
+use crate::report::Text;
+
+/// Emphasis of a row or a paragraph.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// None.
+    #[default]
+    Plain,
+    /// A sum, a heading.
+    Strong,
+    /// Of little weight.
+    Faint,
+    /// A finding.
+    Warning,
+    /// Figures are in doubt.
+    Alarm,
+}
+
+/// A column: its heading, and hints for backends on how to lay it out.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Heading.
+    pub heading: Text,
+    /// Whether cells are aligned to the right.
+    pub numeric: bool,
+    /// Width in characters down to which texts may be shortened; `None` forbids shortening.
+    pub least: Option<usize>,
+    /// Order in which columns give way on a narrow page, the highest first; those with 0 stay.
+    pub spare: u8,
+    /// Least number of units that the largest value should have.
+    pub units: u64,
+    /// Forms that draw bars beside the shares of the column.
+    pub bars: Forms,
+    /// Forms that show the column.
+    forms: Forms,
+}
+
+impl Column {
+    /// Returns a left-aligned column.
+    pub const fn text(heading: Text) -> Column {
+        Column { heading, numeric: false, least: None, spare: 0, units: 10, bars: Forms::NONE, forms: Forms::ALL }
+    }
+
+    /// Returns a right-aligned column.
+    pub const fn number(heading: Text) -> Column {
+        Column { numeric: true, ..Column::text(heading) }
+    }
+
+    /// Allows shortening to `least` characters.
+    pub const fn shrink(self, least: usize) -> Column {
+        Column { least: Some(least), ..self }
+    }
+
+    /// Allows leaving the column out, the highest number first.
+    pub const fn spare(self, spare: u8) -> Column {
+        Column { spare, ..self }
+    }
+
+    /// Draws bars beside the shares of the column, where there is room.
+    pub const fn bars(self) -> Column {
+        self.bars_in(Forms::ALL)
+    }
+
+    /// Draws bars beside the shares of the column in some forms.
+    pub const fn bars_in(self, forms: Forms) -> Column {
+        Column { bars: forms, ..self }
+    }
+
+    /// Prefers a smaller unit, for values of very different size.
+    pub const fn wide_range(self) -> Column {
+        Column { units: 1_000, ..self }
+    }
+
+    /// Shows the column in some forms only.
+    pub const fn only(self, forms: Forms) -> Column {
+        Column { forms, ..self }
+    }
+}
+
+/// A row.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    /// Emphasis.
+    pub tone: Tone,
+    /// Levels of a tree above it.
+    pub depth: usize,
+    /// A cell for each column.
+    pub cells: Vec<Cell>,
+}
+
+/// A table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Description for readers who cannot see the heading above.
+    pub label: String,
+    /// Columns.
+    pub columns: Vec<Column>,
+    /// Rows, each with a cell for each column.
+    pub rows: Vec<Row>,
+    /// Rows of the report that are left out here.
+    pub hidden: u64,
+    /// Rows that not even the report has.
+    pub unlisted: u64,
+    /// Words to open the table with, where a form can fold it.
+    pub fold: Option<String>,
+    /// Whether the order of rows has no meaning of its own, so that a reader may change it.
+    pub sortable: bool,
+    /// Whether rows are facts: a word and its value.
+    pub pairs: bool,
+}
+
+impl Table {
+    /// Returns a table of the first `most` items. Columns are added with [`TableOf::column`].
+    pub fn of<T>(label: impl Into<String>, items: &[T], most: usize) -> TableOf<'_, T> {
+        let shown = items.get(..most).unwrap_or(items);
+        let table = Table {
+            label: label.into(),
+            columns: Vec::new(),
+            rows: vec![Row::default(); shown.len()],
+            hidden: (items.len() - shown.len()) as u64,
+            unlisted: 0,
+            fold: None,
+            sortable: true,
+            pairs: false,
+        };
+        TableOf { items: shown, table }
+    }
+
+    /// Sets how many rows there are anywhere, listed or not.
+    pub fn out_of(mut self, all: u64) -> Table {
+        self.unlisted = all.saturating_sub(self.rows.len() as u64 + self.hidden);
+        self
+    }
+
+    /// Folds the table under these words.
+    pub fn folded(mut self, words: impl Into<String>) -> Table {
+        self.fold = Some(words.into());
+        self
+    }
+
+    /// Keeps the order of rows.
+    pub fn in_order(mut self) -> Table {
+        self.sortable = false;
+        self
+    }
+
+    /// Returns the positions of columns that a form shows and that have a figure in any row.
+    pub fn shown(&self, form: Form) -> Vec<usize> {
+        let filled = |at: usize| self.rows.iter().any(|row| !matches!(row.cells.get(at), None | Some(Cell::Absent)));
+        (0..self.columns.len()).filter(|&at| self.columns[at].forms.has(form) && filled(at)).collect()
+    }
+}
+
+/// A table in the making: each column comes with the function that fills it.
+#[derive(Debug)]
+pub struct TableOf<'t, T> {
+    items: &'t [T],
+    table: Table,
+}
+
+impl<'t, T> TableOf<'t, T> {
+    /// Adds a column and its cell in every row.
+    pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&'t T) -> C) -> Self {
+        self.table.columns.push(column);
+        for (row, item) in self.table.rows.iter_mut().zip(self.items) {
+            row.cells.push(cell(item).into());
+        }
+        self
+    }
+
+    /// Gives rows their emphasis.
+    pub fn tones(mut self, tone: impl Fn(&'t T) -> Tone) -> Self {
+        for (row, item) in self.table.rows.iter_mut().zip(self.items) {
+            row.tone = tone(item);
+        }
+        self
+    }
+
+    /// Gives rows their depth.
+    pub fn depths(mut self, depth: impl Fn(&'t T) -> usize) -> Self {
+        for (row, item) in self.table.rows.iter_mut().zip(self.items) {
+            row.depth = depth(item);
+        }
+        self
+    }
+
+    /// Returns the table.
+    pub fn build(self) -> Table {
+        self.table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::words::heads::{self, same};
+
+    #[test]
+    fn columns_fill_rows_and_count_what_is_left_out() {
+        let table = Table::of("", &[3_u64, 1, 2], 2)
+            .column(Column::number(heads::KEYS), |n| *n)
+            .column(Column::number(same("none")), |_| Cell::Absent)
+            .column(Column::number(heads::MEMORY).only(Forms::HTML), |n| Cell::Id(*n))
+            .build()
+            .out_of(10);
+        assert_eq!(table.rows[1].cells, [Cell::Count(1), Cell::Absent, Cell::Id(1)]);
+        assert_eq!((table.hidden, table.unlisted), (1, 7));
+        assert_eq!((table.shown(Form::Terminal), table.shown(Form::Html)), (vec![0], vec![0, 2]));
+    }
+}

@@ -1,0 +1,165 @@
+//! Cells as they stand on the page.
+
+use super::prose::HtmlName;
+use super::view::tenths;
+use crate::render::document::{Cell, Form, Range, Row, Table, Tone};
+use crate::render::{Lang, human};
+
+/// A cell of the page.
+#[derive(Debug)]
+pub enum HtmlCell {
+    /// Nothing to say.
+    Absent,
+    /// Words.
+    Text(String),
+    /// Pale words of little weight, and the depth of the row.
+    Faint(String, usize),
+    /// A name, and the depth of the row.
+    Name(HtmlName, usize),
+    /// A figure; its raw value gives the order.
+    Number(String, u64),
+    /// A share with a bar as long as it is.
+    Share(String, u64),
+    /// A change; a bar to the left is less, to the right is more.
+    Change(Change),
+    /// A severity.
+    Severity(&'static str),
+    /// A type, with its colour.
+    Kind(&'static str),
+    /// Sizes on a scale that all rows share.
+    Range(RangeBar),
+}
+
+/// A change with its bar.
+#[derive(Debug)]
+pub struct Change {
+    /// The change with its sign.
+    pub shown: String,
+    /// Begin of its bar: the middle, or before it.
+    pub from: u64,
+    /// Length of its bar.
+    pub tenths: u64,
+    /// Whether it is less.
+    pub less: bool,
+}
+
+impl Change {
+    /// Returns a change whose bar fills half of the cell if `part` is all of `whole`.
+    fn new(shown: String, part: u64, whole: u64, less: bool) -> Change {
+        let half = tenths(part, whole) / 2;
+        Change { shown, from: if less { 500 - half } else { 500 }, tenths: half, less }
+    }
+}
+
+/// Places of sizes on a scale, in thousandths of its length.
+#[derive(Debug)]
+pub struct RangeBar {
+    /// Place of the median.
+    pub p50: u64,
+    /// Place of the size that 99 of 100 keys stay below.
+    pub p99: u64,
+    /// Place of the largest size.
+    pub max: u64,
+}
+
+impl RangeBar {
+    fn of(range: &Range) -> RangeBar {
+        let place = |size: u64| range.scale.place(size);
+        RangeBar { p50: place(range.p50.0), p99: place(range.p99.0.min(range.max.0)), max: place(range.max.0) }
+    }
+
+    /// Returns the length from the median to all but one in a hundred.
+    pub fn body(&self) -> u64 {
+        self.p99.saturating_sub(self.p50).max(4)
+    }
+}
+
+/// Returns a cell of a table as it stands on the page.
+pub(super) fn cell(table: &Table, row: &Row, at: usize, lang: Lang) -> HtmlCell {
+    let depth = if at == 0 { row.depth } else { 0 };
+    let share = |text: String, tenths| {
+        if table.columns[at].bars.has(Form::Html) {
+            HtmlCell::Share(text, tenths)
+        } else {
+            HtmlCell::Number(text, tenths)
+        }
+    };
+    match &row.cells[at] {
+        Cell::Absent => HtmlCell::Absent,
+        Cell::Blank => HtmlCell::Text(String::new()),
+        Cell::Text(text) if at == 0 && row.tone == Tone::Faint => HtmlCell::Faint(text.clone(), depth),
+        Cell::Text(text) => HtmlCell::Text(text.clone()),
+        Cell::Name(name) => HtmlCell::Name(HtmlName::of(name), depth),
+        Cell::Count(n) => HtmlCell::Number(human::count(*n), *n),
+        Cell::Id(n) => HtmlCell::Number(n.to_string(), *n),
+        Cell::Bytes(bytes) => HtmlCell::Number(human::bytes(bytes.0), bytes.0),
+        Cell::Share(fraction) => share(human::share(*fraction), thousandths(*fraction)),
+        Cell::ShareOf(part, whole) => share(human::share_of(*part, *whole), tenths(*part, *whole)),
+        Cell::Change { from, to } => {
+            HtmlCell::Change(Change::new(human::change(*from, *to), from.abs_diff(*to), *from, to < from))
+        }
+        Cell::Difference { bytes, of } => {
+            let shown = human::signed(*bytes);
+            let shown = match of {
+                Some((before, after)) => format!("{shown}, {}", human::change(*before, *after)),
+                None => shown,
+            };
+            HtmlCell::Change(Change::new(shown, bytes.unsigned_abs(), largest(table, at), *bytes < 0))
+        }
+        Cell::Measured(number, unit) => HtmlCell::Number(human::in_unit(*number, *unit, lang), *number),
+        Cell::Severity(severity) => HtmlCell::Severity(severity.name()),
+        Cell::Kind(kind) => HtmlCell::Kind(kind.name()),
+        Cell::Time(time) => HtmlCell::Number(human::time(time.0), u64::try_from(time.0).unwrap_or(0)),
+        // What never expires comes last.
+        Cell::Left { at, now } => {
+            HtmlCell::Number(human::left(*at, *now, lang), at.map_or(u64::MAX, |at| u64::try_from(at.0).unwrap_or(0)))
+        }
+        Cell::Range(range) => HtmlCell::Range(RangeBar::of(range)),
+        Cell::Bar(part, most) => share(String::new(), tenths(*part, *most)),
+    }
+}
+
+/// Returns a fraction in thousandths, at least one unless it is zero.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; NaN becomes 0")]
+fn thousandths(fraction: f64) -> u64 {
+    let whole = (fraction.clamp(0.0, 1.0) * 1000.0) as u64;
+    if fraction > 0.0 { whole.max(1) } else { whole }
+}
+
+/// Returns the size of the largest difference in a column.
+fn largest(table: &Table, at: usize) -> u64 {
+    let size = |row: &Row| match row.cells.get(at) {
+        Some(Cell::Difference { bytes, .. }) => bytes.unsigned_abs(),
+        _ => 0,
+    };
+    table.rows.iter().map(size).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::document::Column;
+    use crate::render::words::heads;
+
+    #[test]
+    fn shares_have_bars_only_where_the_column_says_so() {
+        let table = Table::of("", &[1_u64], 1)
+            .column(Column::number(heads::SHARE).bars(), |n| Cell::ShareOf(*n, 4))
+            .column(Column::number(heads::SHARE), |n| Cell::ShareOf(*n, 4))
+            .build();
+        let cells = [0, 1].map(|at| cell(&table, &table.rows[0], at, Lang::En));
+        assert!(matches!(cells, [HtmlCell::Share(_, 250), HtmlCell::Number(_, 250)]), "{cells:?}");
+    }
+
+    #[test]
+    fn bars_of_differences_are_relative_to_the_largest() {
+        let table = Table::of("", &[-10_i64, 5], 2)
+            .column(Column::number(heads::CHANGE), |bytes| Cell::Difference { bytes: *bytes, of: None })
+            .build();
+        let bars = [0, 1].map(|row: usize| match cell(&table, &table.rows[row], 0, Lang::En) {
+            HtmlCell::Change(change) => (change.from, change.tenths, change.less),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(bars, [(0, 500, true), (500, 250, false)]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Findings compared with those of an earlier report.
+
+use crate::render::document::{Cell, Column, Forms, Prose, Scope, Section, Table, Tone, inline};
+use crate::render::words::{heads, say};
+use crate::report::{Baseline, BaselineRow, Report};
+
+/// Builds the section: what `--fail-on` counts with `--baseline`.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let baseline = report.findings.baseline.as_ref()?;
+    let name = inline(&baseline.report);
+    Some(changes(
+        "baseline",
+        say!(scope.lang, "Findings against {name}", "与 {name} 相比的违规").into(),
+        baseline,
+        scope,
+    ))
+}
+
+/// Builds a section of what is new, worse and fixed.
+pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope: &Scope) -> Section {
+    let lang = scope.lang;
+    let lists = [
+        (lang.of("new", "新增"), Tone::Warning, &findings.new),
+        (lang.of("worse", "加重"), Tone::Warning, &findings.worse),
+        (lang.of("fixed", "已修复"), Tone::Plain, &findings.fixed),
+    ];
+    if lists.iter().all(|(_, _, list)| list.is_empty()) {
+        return Section::new(id, title)
+            .lead(lang.of("Nothing is new, worse or fixed.", "没有新增、加重或已修复的违规。"));
+    }
+    let all: usize = lists.iter().map(|(_, _, list)| list.len()).sum();
+    let rows: Vec<Change<'_>> = lists
+        .into_iter()
+        .flat_map(|(what, tone, list)| scope.first(list).iter().map(move |row| Change { what, tone, row }))
+        .collect();
+    let mut table = table(&rows, scope);
+    table.hidden = (all - rows.len()) as u64;
+    Section::new(id, title).with(table)
+}
+
+/// A finding that changed.
+struct Change<'r> {
+    what: &'static str,
+    tone: Tone,
+    row: &'r BaselineRow,
+}
+
+fn table(rows: &[Change<'_>], scope: &Scope) -> Table {
+    let lang = scope.lang;
+    let before = |it: &Change<'_>| it.row.before;
+    Table::of(lang.of("Findings that changed", "有变化的违规"), rows, usize::MAX)
+        .tones(|it| it.tone)
+        .column(Column::text(heads::NONE), |it| it.what)
+        .column(Column::text(heads::SEVERITY), |it| Cell::Severity(it.row.severity))
+        .column(Column::text(heads::RULE), |it| it.row.rule.as_str())
+        .column(Column::text(heads::PATTERN).shrink(16), |it| match &it.row.pattern {
+            Some(pattern) => Cell::pattern(pattern),
+            None => lang.of("all", "全部").into(),
+        })
+        .column(Column::number(heads::KEYS_BEFORE).spare(1), |it| before(it).map(|before| before.keys))
+        .column(Column::number(heads::KEYS), |it| it.row.keys)
+        .column(Column::number(heads::MEMORY_BEFORE).spare(3).only(Forms::HTML), |it| {
+            before(it).map(|before| before.memory)
+        })
+        .column(Column::number(heads::MEMORY).spare(2), |it| it.row.memory)
+        .column(Column::number(heads::CHANGE).spare(4).only(Forms::HTML), |it| {
+            before(it).map(|before| Cell::Change { from: before.memory.0, to: it.row.memory.0 })
+        })
+        .build()
+}

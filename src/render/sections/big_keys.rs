@@ -1,0 +1,42 @@
+//! Keys over the limits of size.
+
+use super::keys::{self, LENGTH, big_are_heaviest};
+use crate::render::document::{Scope, Section};
+use crate::render::human;
+use crate::render::words::{leads, nouns, say};
+use crate::report::Report;
+
+/// Builds the section.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let big = &report.big_keys;
+    if big.keys == 0 {
+        return None;
+    }
+    let lang = scope.lang;
+    let title = if big_are_heaviest(report, scope) {
+        lang.of("Big keys, which are the heaviest", "大 key（也是最大的 key）")
+    } else {
+        lang.of("Big keys", "大 key")
+    };
+    let limits = leads::big(&big.rules, lang);
+    let expiring = match big.expiring {
+        0 => lang.of("none of them expires", "均不会过期").to_owned(),
+        n => say!(
+            lang,
+            "{} of them will expire, which can block the server",
+            "其中 {} 个将过期，过期删除可能阻塞服务器",
+            human::count(n)
+        ),
+    };
+    let lead = say!(
+        lang,
+        "{} ({limits}) with {}, {} of all memory; {expiring}. {length}",
+        "{}（{limits}），占 {}，为总内存的 {}；{expiring}。{length}",
+        human::counted(big.keys, nouns::KEY, lang),
+        human::bytes(big.memory.0),
+        human::share_of(big.memory.0, report.totals.memory.0),
+        length = lang.pick(LENGTH),
+    );
+    let table = keys::table(title, report, &big.list, scope.rows).out_of(big.keys);
+    Some(Section::new("big-keys", title).lead(lead).with(table))
+}

@@ -1,0 +1,23 @@
+//! Patterns whose keys break most rules.
+
+use super::owners::rules;
+use crate::render::document::{Cell, Column, Scope, Section, Table};
+use crate::render::words::heads;
+use crate::report::Report;
+
+/// Builds the section.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let (lang, findings) = (scope.lang, &report.findings);
+    if findings.dictionary.is_none() || findings.by_pattern.is_empty() {
+        return None;
+    }
+    let title = lang.of("Patterns that break most", "违规最多的模式");
+    let table = Table::of(title, &findings.by_pattern, scope.rows)
+        .column(Column::text(heads::PATTERN).shrink(24), |row| Cell::pattern(&row.pattern))
+        .column(Column::text(heads::OWNER).shrink(8).spare(1), |row| Cell::maybe_words(row.owner.as_deref()))
+        .column(Column::number(heads::KEYS), |row| row.keys)
+        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::text(heads::BREAK).shrink(24), |row| rules(&row.rules, lang))
+        .build();
+    Some(Section::new("breaking", title).with(table))
+}

@@ -1,0 +1,23 @@
+//! Memory budgets of the policy.
+
+use crate::render::document::{Cell, Column, Forms, Scope, Section, Table, Tone};
+use crate::render::words::heads;
+use crate::report::Report;
+
+/// Builds the section.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let budgets = &report.findings.budgets;
+    if budgets.is_empty() {
+        return None;
+    }
+    let title = scope.lang.of("Memory budgets", "内存预算");
+    let table = Table::of(title, budgets, scope.rows)
+        .tones(|row| if row.memory > row.allowed { Tone::Warning } else { Tone::Plain })
+        .column(Column::text(heads::BUDGET_OF).shrink(24), |row| Cell::plain(&row.pattern))
+        .column(Column::number(heads::KEYS), |row| row.keys)
+        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::ALLOWED), |row| row.allowed)
+        .column(Column::number(heads::USED).bars_in(Forms::HTML), |row| Cell::ShareOf(row.memory.0, row.allowed.0))
+        .build();
+    Some(Section::new("budgets", title).with(table))
+}

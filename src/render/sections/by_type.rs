@@ -1,0 +1,23 @@
+//! The heaviest keys of each type.
+
+use super::keys;
+use crate::render::document::{Scope, Section};
+use crate::report::{KeyRow, Report};
+
+/// Rows of each type.
+const ROWS_OF_A_TYPE: usize = 3;
+
+/// Builds the section; with a single type they are the heaviest of all.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let types = &report.top.by_type;
+    if types.len() < 2 {
+        return None;
+    }
+    let title = scope.lang.of("Heaviest keys of each type", "各类型中最大的 key");
+    let shown: Vec<&KeyRow> =
+        types.iter().flat_map(|of_type| of_type.list.iter().take(ROWS_OF_A_TYPE.min(scope.rows))).collect();
+    let mut table = keys::table(title, report, &shown, usize::MAX).folded(title);
+    let all: usize = types.iter().map(|of_type| of_type.list.len()).sum();
+    table.hidden = (all - shown.len()) as u64;
+    Some(Section::new("by-type", title).with(table))
+}

@@ -1,0 +1,138 @@
+//! Sections of a comparison of several snapshots.
+
+use super::{baseline, growth};
+use crate::render::document::{Block, Cell, Column, Prose, Scope, Section, Table, Tone};
+use crate::render::words::{heads, say};
+use crate::render::{Lang, human};
+use crate::report::{Comparison, PatternChange, Reached, SnapshotRow, Trend, Weight};
+use crate::units::Millis;
+
+/// Builds the sections of a comparison.
+pub(in crate::render) fn sections(comparison: &Comparison, scope: &Scope) -> Vec<Section> {
+    let lang = scope.lang;
+    let (lists, counts) = (&comparison.patterns, comparison.patterns.counts);
+    let uncertain = lang.of("Patterns that only one of the reports lists", "仅一份报告列出的模式");
+    let changed = [
+        ("grown", lang.of("Patterns that grew", "增长的模式"), &lists.grown, counts.grown),
+        ("new", lang.of("New patterns", "新增的模式"), &lists.new, counts.new),
+        ("shrunk", lang.of("Patterns that shrank", "缩小的模式"), &lists.shrunk, counts.shrunk),
+        ("vanished", lang.of("Patterns that vanished", "消失的模式"), &lists.vanished, counts.vanished),
+        ("uncertain", uncertain, &lists.uncertain, counts.uncertain),
+    ];
+    let mut sections = vec![snapshots(comparison, scope)];
+    sections.extend(all_growth(comparison, scope));
+    sections.extend(comparison.trend.as_ref().map(|trend| trend_section(trend, lang)));
+    sections.extend(changed.into_iter().filter_map(|(id, title, list, count)| changes(id, title, list, count, scope)));
+    let findings = lang.of("Findings", "违规");
+    sections.extend(comparison.findings.iter().map(|it| baseline::changes("findings", findings.into(), it, scope)));
+    let notes: Vec<Prose> = comparison.warnings.iter().map(|it| Prose::wording(&it.wording, lang)).collect();
+    if !notes.is_empty() {
+        sections.push(Section::new("notes", lang.of("Notes", "说明")).with(Block::Notes(notes, 0)));
+    }
+    sections
+}
+
+fn snapshots(comparison: &Comparison, scope: &Scope) -> Section {
+    let table = Table::of("", &comparison.snapshots, usize::MAX)
+        .tones(|row| if row.complete { Tone::Plain } else { Tone::Alarm })
+        .column(Column::text(heads::SNAPSHOT).shrink(16), |row| Cell::words(&row.name))
+        .column(Column::text(heads::TAKEN), |row| row.taken.map(Cell::Time))
+        .column(Column::number(heads::KEYS), |row| row.keys)
+        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::IN_TOTAL), |row| row.total)
+        .column(Column::text(heads::NONE), |row| {
+            if row.complete { Cell::Blank } else { scope.lang.of("incomplete", "不完整").into() }
+        })
+        .build();
+    Section::new("snapshots", "").with(table)
+}
+
+/// Builds the section of the growth of the whole and of each type.
+fn all_growth(comparison: &Comparison, scope: &Scope) -> Option<Section> {
+    let (first, last) = (comparison.snapshots.first()?, comparison.snapshots.last()?);
+    let whole = |row: &SnapshotRow| Weight { keys: row.keys, memory: row.memory };
+    let table = growth::totals(whole(first), whole(last), &comparison.types, scope);
+    Some(Section::new("growth", scope.lang.of("Growth", "增长")).with(table))
+}
+
+fn trend_section(trend: &Trend, lang: Lang) -> Section {
+    let text = say!(
+        lang,
+        "{} over {}: {} a day{}. ({} snapshots; {}.)",
+        "{}，跨度 {}：每天 {}{}。（{} 个快照；{}。）",
+        if trend.of == "total" {
+            lang.of("Keys and tables", "key 与哈希表")
+        } else {
+            lang.of("Memory of the keys", "key 的内存")
+        },
+        human::duration(trend.span, lang),
+        human::signed(trend.per_day),
+        range(trend, lang),
+        trend.snapshots,
+        method(trend, lang),
+    );
+    let outlook = trend.reached.as_ref().map(|reached| Block::Paragraph(tone(reached), outlook(reached, lang).into()));
+    Section::new("trend", lang.of("Trend", "趋势")).lead(text).with_some(outlook)
+}
+
+fn tone(reached: &Reached) -> Tone {
+    if reached.already || reached.at.is_some() { Tone::Warning } else { Tone::Plain }
+}
+
+fn range(trend: &Trend, lang: Lang) -> String {
+    trend.per_day_range.map_or_else(String::new, |[least, most]| {
+        say!(lang, " (between {} and {})", "（{} 至 {} 之间）", human::signed(least), human::signed(most))
+    })
+}
+
+/// Returns how the line was drawn.
+fn method(trend: &Trend, lang: Lang) -> &'static str {
+    match trend.per_day_range {
+        Some(_) => lang.of(trend.method, "最小二乘法，斜率范围为 t 分布的 95 % 置信区间"),
+        None => lang.of(trend.method, "过两点的直线，误差未知"),
+    }
+}
+
+fn outlook(reached: &Reached, lang: Lang) -> String {
+    let limit = human::bytes(reached.maxmemory.0);
+    let day = |at: Millis| human::time(at.0).split(' ').next().unwrap_or_default().to_owned();
+    match (reached.at, reached.earliest, reached.latest) {
+        _ if reached.already => say!(lang, "The limit of {limit} is exceeded already.", "已超过上限 {limit}。"),
+        (None, None, _) => {
+            say!(lang, "By this line the limit of {limit} is not reached.", "按此趋势，不会达到上限 {limit}。")
+        }
+        (None, Some(earliest), _) => say!(
+            lang,
+            "By this line the limit of {limit} is not reached, though it may be from {} on.",
+            "按此趋势，不会达到上限 {limit}，但自 {} 起仍有可能。",
+            day(earliest)
+        ),
+        (Some(at), None, None) => say!(
+            lang,
+            "By this line the limit of {limit} is reached on {}.",
+            "按此趋势，将于 {} 达到上限 {limit}。",
+            day(at)
+        ),
+        (Some(at), earliest, Some(latest)) => say!(
+            lang,
+            "By this line the limit of {limit} is reached on {}, with 95 % between {} and {}.",
+            "按此趋势，将于 {} 达到上限 {limit}，95 % 置信区间为 {} 至 {}。",
+            day(at),
+            earliest.map_or_else(String::new, day),
+            day(latest),
+        ),
+        (Some(at), Some(earliest), None) => say!(
+            lang,
+            "By this line the limit of {limit} is reached on {}, at the earliest on {}; it may also never be.",
+            "按此趋势，将于 {} 达到上限 {limit}，最早 {}；也可能永远不会达到。",
+            day(at),
+            day(earliest),
+        ),
+    }
+}
+
+fn changes(id: &'static str, title: &str, list: &[PatternChange], count: u64, scope: &Scope) -> Option<Section> {
+    let mut table = growth::pattern_columns(Table::of(title, list, scope.rows), |change| change);
+    table.hidden = count.saturating_sub(table.rows.len() as u64);
+    (!list.is_empty()).then(|| Section::new(id, title).with(table))
+}

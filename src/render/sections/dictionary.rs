@@ -1,0 +1,36 @@
+//! How the data dictionary fits the keys.
+
+use crate::render::Lang;
+use crate::render::document::{Block, Cell, Column, Scope, Section, Table, inline};
+use crate::render::words::{heads, leads, others};
+use crate::report::{DictionaryFit, EntryRow, Report};
+
+/// Entries without keys that are named.
+const UNUSED_ENTRIES: usize = 20;
+
+/// Builds the section.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let fit = report.findings.dictionary.as_ref()?;
+    let lang = scope.lang;
+    let title = lang.of("Data dictionary", "数据字典");
+    let entries: Vec<&EntryRow> = fit.entries.iter().filter(|entry| entry.keys > 0).collect();
+    let table = Table::of(title, &entries, scope.rows)
+        .column(Column::text(heads::ENTRY).shrink(24), |row| Cell::plain(&row.pattern))
+        .column(Column::text(heads::OWNER).shrink(8).spare(1), |row| Cell::maybe_words(row.owner.as_deref()))
+        .column(Column::number(heads::KEYS), |row| row.keys)
+        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::WITHOUT_TTL).spare(2), |row| Cell::ShareOf(row.without_ttl.keys, row.keys))
+        .column(Column::text(heads::NOTE).shrink(16).spare(3), |row| Cell::maybe_words(row.note.as_deref()))
+        .build();
+    let section = Section::new("dictionary", title).lead(leads::dictionary(report, fit, lang)).with(table);
+    Some(section.with_some(unused(fit, lang)))
+}
+
+/// Names entries that no key matches.
+fn unused(fit: &DictionaryFit, lang: Lang) -> Option<Block> {
+    let mut unused: Vec<String> = fit.unused.iter().take(UNUSED_ENTRIES).map(|entry| inline(entry)).collect();
+    if let Some(more) = fit.unused.len().checked_sub(UNUSED_ENTRIES).filter(|more| *more > 0) {
+        unused.push(others(more, lang));
+    }
+    (!unused.is_empty()).then(|| Block::Labelled(lang.of("unused: ", "未使用："), unused.join(", ").into()))
+}

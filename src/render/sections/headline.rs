@@ -1,0 +1,374 @@
+//! The head of the document: whether the figures can be trusted, how much there is, what dominates, what is wrong.
+
+use super::findings::{breaking, severities};
+use super::keys::big_are_heaviest;
+use super::problems::problems;
+use super::{expiry, growth, what_if};
+use crate::render::document::{
+    Cell, Column, Headline, Name, Point, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_visible,
+};
+use crate::render::words::{heads, known, nouns, say};
+use crate::render::{Lang, human, key_text};
+use crate::report::{PrefixNode, Report, SourceFile, Weight};
+use crate::units::Bytes;
+
+/// Columns of the policy's name in the table of answers; a team may give it any.
+const POLICY_COLUMNS: usize = 24;
+
+/// Builds the head of the document.
+pub(super) fn headline(report: &Report, scope: &Scope) -> Headline {
+    let lang = scope.lang;
+    let (verdict, problems) = problems(report, lang);
+    let shown = problems.len().min(scope.rows);
+    let more_problems = (problems.len() - shown) as u64;
+    let words = Words { report, lang, scope: *scope };
+    Headline {
+        problems: verdict.into_iter().chain(problems.into_iter().take(shown)).collect(),
+        more_problems,
+        name: words.name(),
+        identity: words.identity(),
+        size: words.size(),
+        facts: words.facts(),
+        selection: words.selection(),
+        answers: (report.totals.keys > 0).then(|| words.answers()),
+        sentence: words.sentence(),
+        tiles: if report.totals.keys > 0 { words.tiles() } else { Vec::new() },
+        points: words.points(),
+    }
+}
+
+/// Returns the checksum state of all files; nothing without a file.
+fn checksum(files: &[SourceFile], lang: Lang) -> Option<String> {
+    let (first, others) = files.split_first()?;
+    let alike = others.iter().all(|file| file.checksum == first.checksum);
+    let checksum =
+        if alike { known::checksum(first.checksum, lang) } else { lang.of("differs by file", "因文件而异") };
+    Some(say!(lang, "checksum {checksum}", "校验和{checksum}"))
+}
+
+/// Returns the deepest prefix that keys go on below and that holds half of all memory; if none does, the heaviest.
+fn dominant_prefix(mut node: &PrefixNode) -> &PrefixNode {
+    while let Some(child) = node.children.first().filter(|child| child.share >= 0.5 && !child.children.is_empty()) {
+        node = child;
+    }
+    node
+}
+
+/// A row of the table of answers.
+struct Answer {
+    tone: Tone,
+    what: String,
+    which: Cell,
+    keys: u64,
+    memory: Bytes,
+}
+
+struct Words<'r> {
+    report: &'r Report,
+    lang: Lang,
+    scope: Scope,
+}
+
+impl Words<'_> {
+    fn name(&self) -> Result<Name, String> {
+        match self.report.source.files.as_slice() {
+            [file] => Ok(Name::Plain(file.name.clone())),
+            files => Err(human::counted(files.len() as u64, nouns::FILE, self.lang)),
+        }
+    }
+
+    fn identity(&self) -> Vec<Prose> {
+        let server = format!("{} {}", self.report.server.family, self.report.server.version);
+        let server = server.trim();
+        let taken = |ctime| say!(self.lang, "snapshot of {}", "快照时间 {}", human::time_of_seconds(ctime)).into();
+        let server = (!server.is_empty()).then(|| inline(server).into());
+        server.into_iter().chain(self.report.server.ctime.map(taken)).collect()
+    }
+
+    fn size(&self) -> [Prose; 2] {
+        let totals = &self.report.totals;
+        let memory = human::bytes(totals.memory.0);
+        [
+            human::counted(totals.keys, nouns::KEY, self.lang).into(),
+            say!(self.lang, "{memory} memory", "内存 {memory}").into(),
+        ]
+    }
+
+    fn facts(&self) -> Vec<Prose> {
+        let (totals, lang) = (&self.report.totals, self.lang);
+        let mut facts = vec![say!(lang, "{} on disk", "磁盘 {}", human::bytes(totals.disk.0))];
+        if self.report.databases.len() > 1 {
+            facts.push(human::counted(self.report.databases.len() as u64, nouns::DATABASE, lang));
+        }
+        facts.extend(checksum(&self.report.source.files, lang));
+        facts.push(human::counted(totals.elements, nouns::ELEMENT, lang));
+        facts.push(say!(lang, "{} of names", "键名 {}", human::bytes(totals.name_bytes.0)));
+        facts.into_iter().map(Prose::from).collect()
+    }
+
+    fn selection(&self) -> Option<Prose> {
+        let selection = &self.report.options.selection;
+        let words = inline(&selection.join(", "));
+        let text = say!(self.lang, "Only the keys selected by {words}.", "只统计 {words} 选中的 key。");
+        (!selection.is_empty()).then(|| text.into())
+    }
+
+    fn answers(&self) -> Table {
+        let answers: Vec<Answer> = self.dominant().into_iter().chain(self.wrong()).collect();
+        let totals = &self.report.totals;
+        Table::of("", &answers, usize::MAX)
+            .tones(|row| row.tone)
+            .column(Column::text(heads::WHAT), |row| row.what.as_str())
+            .column(Column::text(heads::WHICH).shrink(20), |row| row.which.clone())
+            .column(Column::number(heads::KEYS), |row| row.keys)
+            .column(Column::number(heads::OF_KEYS).spare(1), |row| Cell::ShareOf(row.keys, totals.keys))
+            .column(Column::number(heads::MEMORY), |row| row.memory)
+            .column(Column::number(heads::OF_MEMORY).bars(), |row| Cell::ShareOf(row.memory.0, totals.memory.0))
+            .build()
+    }
+
+    /// Lists the heaviest of each kind.
+    fn dominant(&self) -> Vec<Answer> {
+        let (report, lang) = (self.report, self.lang);
+        let answer = |what: &str, which: Cell, keys, memory| Answer {
+            tone: Tone::Plain,
+            what: what.to_owned(),
+            which,
+            keys,
+            memory,
+        };
+        let prefix = report.prefixes.tree.first().map(dominant_prefix).map(|node| {
+            answer(lang.of("heaviest prefix", "最大前缀"), Cell::plain(&node.prefix), node.keys, node.memory)
+        });
+        let pattern = report.patterns.list.first().map(|row| {
+            answer(lang.of("heaviest pattern", "最大模式"), Cell::plain(&row.pattern), row.keys, row.memory)
+        });
+        let kind = report.types.first().map(|row| {
+            let kind = say!(lang, "{} as {}", "{}（{}）", row.kind, key_text::text(&row.encoding));
+            answer(lang.of("heaviest type", "最大类型"), kind.into(), row.keys, row.memory)
+        });
+        let key = report
+            .top
+            .by_memory
+            .first()
+            .map(|row| answer(lang.of("heaviest key", "最大的 key"), Cell::from(&row.key), 1, row.memory));
+        [prefix, pattern, kind, key].into_iter().flatten().collect()
+    }
+
+    /// Lists what is wrong.
+    fn wrong(&self) -> Vec<Answer> {
+        let (report, lang) = (self.report, self.lang);
+        let answer = |what: &str, which: String, keys, memory| Answer {
+            tone: Tone::Warning,
+            what: what.to_owned(),
+            which: which.into(),
+            keys,
+            memory,
+        };
+        let mut answers = Vec::new();
+        let findings = &report.findings;
+        let counts = severities(findings, lang);
+        if !counts.is_empty() {
+            let Weight { keys, memory } = breaking(findings);
+            let what = say!(lang, "! policy {}", "! 策略 {}", key_text::text(&findings.policy));
+            answers.push(answer(&key_text::fit(&what, POLICY_COLUMNS), counts, keys, memory));
+        }
+        let mut add = |what, which, keys, memory| {
+            if keys > 0 {
+                answers.push(answer(what, which, keys, memory));
+            }
+        };
+        let big = &report.big_keys;
+        let expiring = match big.expiring {
+            0 => lang.of("none expires", "均不会过期").to_owned(),
+            n => say!(lang, "{} will expire", "{} 个将过期", human::count(n)),
+        };
+        add(lang.of("! big keys", "! 大 key"), expiring, big.keys, big.memory);
+
+        let no_ttl = &report.no_ttl;
+        let pattern = no_ttl.patterns.first().map(|row| key_text::text(&row.pattern));
+        let most = pattern.map(|pattern| say!(lang, "most in {pattern}", "主要在 {pattern}"));
+        add(lang.of("! without TTL", "! 无 TTL"), most.unwrap_or_default(), no_ttl.keys, no_ttl.memory);
+
+        let naming = &report.naming;
+        let broken = naming.rules.iter().filter(|rule| rule.keys > 0).count();
+        let all = naming.rules.len();
+        let rules = say!(lang, "{broken} of {all} rules broken", "违反 {all} 条规则中的 {broken} 条");
+        add(lang.of("! bad names", "! 不规范的键名"), rules, naming.keys, naming.memory);
+
+        let expired = report.totals.expired;
+        let still = lang.of("still in memory", "仍占用内存").to_owned();
+        add(lang.of("! expired", "! 已过期"), still, expired.keys, expired.memory);
+        answers
+    }
+
+    fn sentence(&self) -> Prose {
+        let (totals, lang) = (&self.report.totals, self.lang);
+        let (keys, memory) = (human::counted(totals.keys, nouns::KEY, lang), human::bytes(totals.memory.0));
+        let forever = self.of_memory(self.report.no_ttl.memory);
+        // A figure and its unit stay on one line.
+        let [keys, memory, forever] = [keys, memory, forever].map(|figure| figure.replace(' ', "\u{a0}"));
+        Prose::from(match self.report.no_ttl.memory {
+            Bytes(0) => say!(lang, "{keys} take {memory} of memory.", "{keys} 共占内存 {memory}。"),
+            _ => say!(
+                lang,
+                "{keys} take {memory} of memory; {forever} of it never expires.",
+                "{keys} 共占内存 {memory}，其中 {forever} 永不过期。"
+            ),
+        })
+    }
+
+    fn tiles(&self) -> Vec<Tile> {
+        let (report, lang) = (self.report, self.lang);
+        let totals = &report.totals;
+        let mut tiles = Vec::new();
+        let mut tile = |section, label, figure: Cell, note: String, memory: Bytes| {
+            tiles.push(Tile { label, figure, note: note.into(), memory: (memory, totals.memory), section });
+        };
+        let share = |memory: Bytes| Cell::ShareOf(memory.0, totals.memory.0);
+        if let Some(node) = report.prefixes.tree.first().map(dominant_prefix) {
+            let name = Name::Plain(node.prefix.clone());
+            let name = key_text::fit(&name.visible(), 24).into_owned();
+            let label = lang.of("Heaviest prefix", "最大的前缀");
+            tile("prefixes", label, share(node.memory), inline_visible(&name), node.memory);
+        }
+        let no_ttl = &report.no_ttl;
+        let of_keys = say!(lang, "{} of the keys", "占 key 数 {}", human::share_of(no_ttl.keys, totals.keys));
+        let label = lang.of("Memory that never expires", "永不过期的内存");
+        tile("without-ttl", label, share(no_ttl.memory), of_keys, no_ttl.memory);
+        let big = &report.big_keys;
+        let of_memory = say!(lang, "{} of the memory", "占内存 {}", self.of_memory(big.memory));
+        tile("big-keys", lang.of("Big keys", "大 key"), big.keys.into(), of_memory, big.memory);
+        if !report.findings.checked.is_empty() {
+            let findings = report.findings.severities.iter().fold(0u64, |sum, row| sum.saturating_add(row.findings));
+            let note = match findings {
+                0 => lang.of("no rule is broken", "没有违反任何规则").to_owned(),
+                _ => severities(&report.findings, lang),
+            };
+            let memory = breaking(&report.findings).memory;
+            tile("findings", lang.of("Findings", "违规"), findings.into(), note, memory);
+        }
+        tiles
+    }
+
+    fn points(&self) -> Vec<Point> {
+        // The list of the heaviest keys is left out if the big keys are the same.
+        let heaviest = if big_are_heaviest(self.report, &self.scope) { "big-keys" } else { "heaviest" };
+        let points = [
+            (self.prefix(), "prefixes"),
+            (self.key(), heaviest),
+            (self.big(), "big-keys"),
+            (self.no_ttl(), "without-ttl"),
+            (expiry::soon(self.report, self.lang), "expiry"),
+            (self.expired(), "expiry"),
+            (self.policy(), "findings"),
+            (self.growth(), "growth"),
+            (self.baseline(), "baseline"),
+            (self.what_if(), "what-if"),
+        ];
+        let said = points.into_iter().filter_map(|(point, section)| Some((point?, section)));
+        said.map(|(point, section)| Point { said: point.into(), section }).collect()
+    }
+
+    fn of_memory(&self, memory: Bytes) -> String {
+        human::share_of(memory.0, self.report.totals.memory.0)
+    }
+
+    fn prefix(&self) -> Option<String> {
+        let node = self.report.prefixes.tree.first().map(dominant_prefix)?;
+        Some(say!(
+            self.lang,
+            "The prefix {} is the heaviest: {} with {}, {} of the memory.",
+            "前缀 {} 占用内存最多：{}，{}，占内存 {}。",
+            inline(&node.prefix),
+            human::counted(node.keys, nouns::KEY, self.lang),
+            human::bytes(node.memory.0),
+            self.of_memory(node.memory),
+        ))
+    }
+
+    fn key(&self) -> Option<String> {
+        let row = self.report.top.by_memory.first()?;
+        Some(say!(
+            self.lang,
+            "The heaviest key is {}, a {} of {}, {} of the memory.",
+            "最大的 key 是 {}（{}），{}，占内存 {}。",
+            inline_key(&row.key.0),
+            row.kind,
+            human::bytes(row.memory.0),
+            self.of_memory(row.memory),
+        ))
+    }
+
+    fn big(&self) -> Option<String> {
+        let (big, lang) = (&self.report.big_keys, self.lang);
+        let keys = human::counted(big.expiring, nouns::KEY, lang);
+        let said = say!(
+            lang,
+            "{keys} over the limits of size will expire by themselves, which can block the server.",
+            "{keys} 超过大小限制且将自动过期，过期删除可能阻塞服务器。"
+        );
+        (big.expiring > 0).then_some(said)
+    }
+
+    fn no_ttl(&self) -> Option<String> {
+        let row = self.report.no_ttl.patterns.first()?;
+        Some(say!(
+            self.lang,
+            "Of the memory that never expires, {} has most: {}.",
+            "永不过期的内存中，{} 最多：{}。",
+            inline(&row.pattern),
+            human::bytes(row.memory.0),
+        ))
+    }
+
+    fn expired(&self) -> Option<String> {
+        let (expired, lang) = (self.report.totals.expired, self.lang);
+        let (keys, memory) = (human::counted(expired.keys, nouns::KEY, lang), human::bytes(expired.memory.0));
+        let said = say!(
+            lang,
+            "{keys} with {memory} have expired and are still in memory.",
+            "{keys} 已过期但仍占用内存 {memory}。"
+        );
+        (expired.keys > 0).then_some(said)
+    }
+
+    fn policy(&self) -> Option<String> {
+        let (findings, lang) = (&self.report.findings, self.lang);
+        let broken = breaking(findings);
+        let policy = inline(&key_text::fit(&findings.policy, 40));
+        let (counts, share) = (severities(findings, lang), human::share_of(broken.keys, self.report.totals.keys));
+        let said = say!(
+            lang,
+            "The policy {policy} is broken by {share} of the keys: {counts}.",
+            "{share} 的 key 违反策略 {policy}：{counts}。"
+        );
+        (broken.keys > 0 && !findings.list.is_empty()).then_some(said)
+    }
+
+    fn growth(&self) -> Option<String> {
+        let since = self.report.growth.as_ref()?;
+        Some(growth::headline(self.report, since, self.lang))
+    }
+
+    fn baseline(&self) -> Option<String> {
+        let baseline = self.report.findings.baseline.as_ref()?;
+        let (new, worse, fixed) = (baseline.new.len(), baseline.worse.len(), baseline.fixed.len());
+        let name = inline(&baseline.report);
+        Some(say!(
+            self.lang,
+            "Since {name}, {new} findings are new, {worse} worse and {fixed} fixed.",
+            "与 {name} 相比，违规新增 {new} 项，加重 {worse} 项，已修复 {fixed} 项。"
+        ))
+    }
+
+    fn what_if(&self) -> Option<String> {
+        let (ask, total, share) = what_if::best(self.report.what_if.as_ref()?)?;
+        let total = human::bytes(total.0);
+        Some(say!(
+            self.lang,
+            "With {ask}, the same keys would be held in {total}, {share} less.",
+            "若改用 {ask}，同样的 key 共占 {total}，减少 {share}。"
+        ))
+    }
+}

@@ -1,0 +1,86 @@
+//! The sections of a document, one file each, built from the report alone.
+//!
+//! To add a section, write its file and add a line to [`SECTIONS`]: every form shows it then.
+
+mod baseline;
+mod big_keys;
+mod breaking;
+mod budgets;
+mod by_type;
+pub(super) mod comparison;
+mod databases;
+mod dictionary;
+mod exempted;
+mod expiry;
+mod files;
+mod findings;
+mod freq;
+mod growth;
+mod headline;
+mod heaviest;
+mod idle;
+mod instance;
+mod keys;
+mod longest;
+mod naming;
+mod next;
+mod notes;
+mod owners;
+mod patterns;
+mod prefixes;
+mod problems;
+mod server;
+mod slots;
+mod spread;
+mod streams;
+mod types;
+mod what_if;
+mod without_ttl;
+
+use super::document::{Document, Scope, Section};
+use crate::report::Report;
+
+/// Builds one section, or none if the report has nothing to say in it.
+type Builder = fn(&Report, &Scope) -> Option<Section>;
+
+/// Sections from top to bottom, in every form.
+const SECTIONS: &[Builder] = &[
+    findings::section,
+    baseline::section,
+    growth::section,
+    owners::section,
+    breaking::section,
+    dictionary::section,
+    budgets::section,
+    exempted::section,
+    files::section,
+    server::section,
+    instance::section,
+    databases::section,
+    types::section,
+    what_if::section,
+    big_keys::section,
+    heaviest::section,
+    longest::section,
+    by_type::section,
+    without_ttl::section,
+    expiry::section,
+    naming::section,
+    prefixes::section,
+    patterns::section,
+    idle::section,
+    freq::section,
+    slots::section,
+    streams::section,
+    notes::section,
+    next::section,
+];
+
+/// Builds the document of a report.
+pub(super) fn document(report: &Report, scope: Scope) -> Document {
+    Document {
+        lang: scope.lang,
+        headline: headline::headline(report, &scope),
+        sections: SECTIONS.iter().filter_map(|build| build(report, &scope)).collect(),
+    }
+}

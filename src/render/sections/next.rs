@@ -1,0 +1,130 @@
+//! Commands that answer the reader's next question.
+
+use crate::render::document::{Block, Hint, Scope, Section};
+use crate::report::Text;
+use crate::report::{Checksum, Report};
+
+/// Builds the section.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let lang = scope.lang;
+    let hint = |step: Step| Hint {
+        commands: step.commands,
+        answer: lang.pick(step.answer),
+        answer_if_cut: step.answer_if_cut.map(|answer| lang.pick(answer)),
+    };
+    let hints = steps(report).into_iter().map(hint).collect();
+    Some(Section::new("next", lang.of("What next", "下一步")).with(Block::Hints(hints)))
+}
+
+/// A command with its variants, the best first.
+struct Step {
+    commands: Vec<String>,
+    answer: Text,
+    answer_if_cut: Option<Text>,
+}
+
+/// Returns commands with their answers, the most urgent first.
+fn steps(report: &Report) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let step = |command: &dyn Fn(&str) -> String, en, zh| {
+        let with_names = files(report).map(|names| command(&names));
+        let placeholder = if report.source.files.len() > 1 { "FILES" } else { "FILE" };
+        let commands = with_names.into_iter().chain([command(placeholder)]).collect();
+        Step { commands, answer: Text { en, zh }, answer_if_cut: None }
+    };
+    if is_damaged(report) {
+        let check = |files: &str| format!("rdblens check {files}");
+        steps.push(step(&check, "where and how the file is damaged", "文件在何处、如何损坏"));
+    }
+    if let Some(row) = report.top.by_memory.first() {
+        let key = std::str::from_utf8(&row.key.0).ok().and_then(quoted).unwrap_or_else(|| "KEY".to_owned());
+        let db = if row.db == 0 { String::new() } else { format!(" --db {}", row.db) };
+        let show = |files: &str| {
+            let file = row.source.as_deref().map(|source| quoted(source).unwrap_or_else(|| "FILE".to_owned()));
+            format!("rdblens show {} {key}{db}", file.as_deref().unwrap_or(files))
+        };
+        steps.push(step(&show, "what is in the heaviest key", "最大的 key 里有什么"));
+    }
+    if let Some(glob) = report.patterns.list.first().and_then(|row| glob(&row.pattern)) {
+        let keys = |files: &str| format!("rdblens keys {files} --match {glob} --format csv");
+        steps.push(step(&keys, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行"));
+    }
+    if let Some(row) = report.types.first() {
+        let keys = |files: &str| format!("rdblens keys {files} --type {}", row.kind);
+        steps.push(step(&keys, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行"));
+    }
+    let all = |files: &str| format!("rdblens analyze {files} --format json");
+    let cut = Text { en: "all rows, and the columns left out here", zh: "所有行，以及此处省略的列" };
+    let all = step(&all, "all rows, for programs", "所有行，供程序读取");
+    steps.push(Step { answer_if_cut: Some(cut), ..all });
+    steps
+}
+
+fn is_damaged(report: &Report) -> bool {
+    let damaged = |checksum| matches!(checksum, Checksum::Mismatch | Checksum::NotReached);
+    let mut files = report.source.files.iter();
+    !report.complete || files.any(|file| damaged(file.checksum) || !file.errors.is_empty() || file.damaged_keys > 0)
+}
+
+/// Returns the files' names, if they are safe to paste.
+fn files(report: &Report) -> Option<String> {
+    const MOST: usize = 4;
+    let files = &report.source.files;
+    if files.is_empty() || files.len() > MOST {
+        return None;
+    }
+    let names: Option<Vec<String>> = files.iter().map(|file| quoted(&file.name)).collect();
+    names.map(|names| names.join(" "))
+}
+
+/// Returns the text as one word of a shell's command line, if it is plain enough to be pasted without risk.
+fn quoted(text: &str) -> Option<String> {
+    const LONGEST: usize = 100;
+    let printable = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '\'' | '\\' | '!');
+    let safe = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('-') && text.chars().all(printable);
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-' | '/' | '@' | ',' | '+');
+    match safe {
+        false => None,
+        true if text.chars().all(bare) => Some(text.to_owned()),
+        true => Some(format!("'{text}'")),
+    }
+}
+
+/// Returns the quoted glob for the keys of a pattern, with stars for placeholders; none if the rest has a meaning in globs.
+fn glob(pattern: &str) -> Option<String> {
+    let mut glob = String::new();
+    let mut rest = pattern;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let (_, after) = behind.split_once('}')?;
+        glob.push_str(before);
+        glob.push('*');
+        rest = after;
+    }
+    glob.push_str(rest);
+    let plain = !glob.contains(['?', '[', ']', '}']) && glob.matches('*').count() == pattern.matches('{').count();
+    if plain { quoted(&glob) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_can_be_pasted() {
+        assert_eq!(quoted("dumps/a-1.rdb").as_deref(), Some("dumps/a-1.rdb"));
+        assert_eq!(quoted("user:{1}:$(x)").as_deref(), Some("'user:{1}:$(x)'"));
+        for hostile in ["", "-rf", "it's", "a\nb", "a\\b", "用户", "!!", "\u{202e}"] {
+            assert_eq!(quoted(hostile), None);
+        }
+        assert_eq!(quoted(&"a".repeat(101)), None);
+    }
+
+    #[test]
+    fn patterns_become_globs() {
+        assert_eq!(glob("user:{int}:name").as_deref(), Some("'user:*:name'"));
+        assert_eq!(glob("config").as_deref(), Some("config"));
+        assert_eq!(glob("a{"), None);
+        assert_eq!(glob("a*:{int}"), None);
+        assert_eq!(glob("a[b]"), None);
+    }
+}

@@ -1,0 +1,44 @@
+//! Owners of the data dictionary, and what they break.
+
+use crate::render::Lang;
+use crate::render::document::{Cell, Column, Scope, Section, Table};
+use crate::render::words::{heads, others};
+use crate::report::{Report, RuleWeight};
+
+/// Rules that are named of one owner or pattern.
+const RULES_OF_A_ROW: usize = 3;
+
+/// Builds the section.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let (lang, findings) = (scope.lang, &report.findings);
+    if findings.dictionary.is_none() || findings.by_owner.is_empty() {
+        return None;
+    }
+    let title = lang.of("Owners", "负责人");
+    let table = Table::of(title, &findings.by_owner, scope.rows)
+        .column(Column::text(heads::OWNER).shrink(12), |row| match &row.owner {
+            Some(owner) => Cell::words(owner),
+            None => lang.of("nobody", "无人负责").into(),
+        })
+        .column(Column::text(heads::CONTACT).shrink(12).spare(3), |row| Cell::maybe_words(row.contact.as_deref()))
+        .column(Column::number(heads::KEYS), |row| row.keys)
+        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::SHARE).bars().spare(2), |row| Cell::ShareOf(row.memory.0, report.totals.memory.0))
+        .column(Column::number(heads::WITHOUT_TTL).spare(4), |row| {
+            row.without_ttl.map(|without| Cell::ShareOf(without.keys, row.keys))
+        })
+        .column(Column::number(heads::BREAKING), |row| row.broken.keys)
+        .column(Column::text(heads::BREAK).shrink(20).spare(1), |row| rules(&row.rules, lang))
+        .build();
+    Some(Section::new("owners", title).with(table))
+}
+
+/// Returns the gravest rules by name; nothing if there are none.
+pub(super) fn rules(rules: &[RuleWeight], lang: Lang) -> Option<String> {
+    let mut names: Vec<String> =
+        rules.iter().take(RULES_OF_A_ROW).map(|rule| format!("{} {}", rule.severity, rule.rule)).collect();
+    if let Some(more) = rules.len().checked_sub(RULES_OF_A_ROW).filter(|more| *more > 0) {
+        names.push(others(more, lang));
+    }
+    (!names.is_empty()).then(|| names.join(lang.of(", ", "，")))
+}

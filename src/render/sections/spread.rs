@@ -1,0 +1,60 @@
+//! Keys and memory over classes, as a picture and as a table.
+
+use crate::render::document::{Block, Cell, ClassBar, Classes, Column, Forms, Scope, Section, Table, Tone};
+use crate::render::words::heads;
+use crate::report::Report;
+use crate::report::Text;
+use crate::units::Bytes;
+
+/// One class.
+pub(super) struct Class {
+    pub name: String,
+    pub keys: u64,
+    pub memory: Bytes,
+    /// Whether it has a place on the axis of the picture.
+    pub drawn: bool,
+    /// Whether the picture marks it.
+    pub marked: bool,
+}
+
+impl Class {
+    /// Returns an ordinary class.
+    pub fn new(name: String, keys: u64, memory: Bytes) -> Class {
+        Class { name, keys, memory, drawn: true, marked: false }
+    }
+}
+
+/// Adds the picture and the table of classes to a section. `note` tells what marked classes mean.
+pub(super) fn spread(
+    section: Section,
+    report: &Report,
+    heading: Text,
+    label: &str,
+    classes: &[Class],
+    note: Option<&'static str>,
+    scope: &Scope,
+) -> Section {
+    let bar = |class: &Class| ClassBar {
+        name: class.name.clone(),
+        keys: class.keys,
+        memory: class.memory,
+        marked: class.marked,
+    };
+    let list = classes.iter().filter(|class| class.drawn).map(bar).collect();
+    let most = classes.iter().map(|class| class.keys).max().unwrap_or(0);
+    let totals = &report.totals;
+    let table = Table::of(label, classes, usize::MAX)
+        .tones(|class| if class.keys == 0 { Tone::Faint } else { Tone::Plain })
+        .column(Column::text(heading), |class| class.name.as_str())
+        .column(Column::number(heads::MEMORY), |class| class.memory)
+        .column(Column::number(heads::OF_MEMORY).bars_in(Forms::HTML), |class| {
+            Cell::ShareOf(class.memory.0, totals.memory.0)
+        })
+        .column(Column::number(heads::KEYS), |class| class.keys)
+        .column(Column::number(heads::OF_KEYS).bars_in(Forms::HTML), |class| Cell::ShareOf(class.keys, totals.keys))
+        .column(Column::text(heads::NONE).spare(1).only(Forms::TEXT), |class| Cell::Bar(class.keys, most))
+        .build()
+        .in_order()
+        .folded(scope.lang.of("The same as a table", "以表格查看"));
+    section.with(Block::Classes(Classes { label: label.to_owned(), list, note })).with(table)
+}

@@ -1,0 +1,113 @@
+//! Memory of the same keys on other servers, with other allocators and settings.
+
+use crate::limits::MAX_ALTERNATIVES;
+use crate::render::document::{Block, Cell, Column, Prose, Scope, Section, Table, Tone, inline};
+use crate::render::words::heads;
+use crate::render::{Lang, human};
+use crate::report::Text;
+use crate::report::{Alternative, Report, Warning, WhatIf};
+use crate::units::Bytes;
+
+/// Headings of columns: alternatives have long names, so that columns bear their numbers.
+const NUMBERS: [&str; MAX_ALTERNATIVES] = ["1", "2", "3", "4", "5", "6", "7", "8"];
+
+/// Builds the section: the alternatives in full, then where the difference is.
+pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
+    let what_if = report.what_if.as_ref()?;
+    let lang = scope.lang;
+    let heading = lang.of("Where the difference is", "差异所在");
+    let section = Section::new("what-if", lang.of("What if", "假设对比"))
+        .with(alternatives(what_if, lang))
+        .with(Block::Heading(heading.to_owned()))
+        .with(differences(heading, what_if, scope));
+    let caveats = caveats(report, what_if, lang);
+    Some(if caveats.is_empty() { section } else { section.with(Block::Notes(caveats, 0)) })
+}
+
+/// Lists the caveats, each once; the notes of the report have those of the base.
+fn caveats(report: &Report, what_if: &WhatIf, lang: Lang) -> Vec<Prose> {
+    let mut told: Vec<&Warning> = Vec::new();
+    for caveat in what_if.alternatives.iter().flat_map(|alternative| &alternative.caveats) {
+        if !told.contains(&caveat) && !report.warnings.contains(caveat) {
+            told.push(caveat);
+        }
+    }
+    told.into_iter().map(|it| Prose::wording(&it.wording, lang)).collect()
+}
+
+/// A row for each model, with everything that is known of the whole.
+fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
+    let base = &what_if.base;
+    let now = (None, what_if.alternatives.len());
+    let numbered = what_if.alternatives.iter().enumerate().map(|(at, row)| (Some(row), at));
+    let rows: Vec<(Option<&Alternative>, usize)> = std::iter::once(now).chain(numbered).collect();
+    let change = |from: Bytes, to: Bytes| Cell::Change { from: from.0, to: to.0 };
+    Table::of(lang.of("What if", "假设对比"), &rows, usize::MAX)
+        .column(Column::text(heads::NONE), |(row, at)| match row {
+            None => Cell::Blank,
+            Some(_) => NUMBERS.get(*at).copied().into(),
+        })
+        .column(Column::text(heads::WHAT_IF).shrink(16), |(row, _)| match row {
+            None => lang.pick(heads::NOW).into(),
+            Some(row) => Cell::words(&row.ask),
+        })
+        .column(Column::text(heads::MODEL).shrink(16).spare(3), |(row, _)| {
+            Cell::words(row.map_or(&base.model, |row| &row.model))
+        })
+        .column(Column::number(heads::KEYS_MEMORY), |(row, _)| row.map_or(base.memory, |row| row.memory))
+        .column(Column::number(heads::CHANGE), |(row, _)| {
+            row.map_or(Cell::Blank, |row| change(base.memory, row.memory))
+        })
+        .column(Column::number(heads::TABLES).spare(2), |(row, _)| row.map_or(base.tables, |row| row.tables))
+        .column(Column::number(heads::IN_TOTAL).spare(1), |(row, _)| row.map_or(base.total, |row| row.total))
+        .column(Column::number(heads::CHANGE).spare(1), |(row, _)| match row {
+            None => Cell::Blank,
+            Some(row) => base.total.zip(row.total).map(|(base, total)| change(base, total)).into(),
+        })
+        .build()
+        .in_order()
+}
+
+/// All keys, each type, and the patterns that differ most: memory now, and the change under each alternative.
+fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
+    struct Line {
+        tone: Tone,
+        what: &'static str,
+        which: Cell,
+        now: Bytes,
+        then: Vec<Bytes>,
+    }
+    let lang = scope.lang;
+    let line = |what, which, now, then: &[Bytes]| Line { tone: Tone::Plain, what, which, now, then: then.to_vec() };
+    let all: Vec<Bytes> = what_if.alternatives.iter().map(|alternative| alternative.memory).collect();
+    let whole = line(lang.of("all keys", "所有 key"), Cell::Blank, what_if.base.memory, &all);
+    let mut lines = vec![Line { tone: Tone::Strong, ..whole }];
+    let kind = lang.of("type", "类型");
+    lines.extend(what_if.types.iter().map(|row| line(kind, row.kind.into(), row.memory, &row.alternatives)));
+    let pattern = lang.of("pattern", "模式");
+    let shown = what_if.patterns.get(..scope.few).unwrap_or(&what_if.patterns);
+    lines.extend(shown.iter().map(|row| line(pattern, Cell::plain(&row.pattern), row.memory, &row.alternatives)));
+    let mut table = Table::of(label, &lines, usize::MAX)
+        .tones(|line| line.tone)
+        .column(Column::text(heads::WHAT), |line| line.what)
+        .column(Column::text(heads::WHICH).shrink(16), |line| line.which.clone())
+        .column(Column::number(heads::NOW), |line| line.now);
+    for (at, number) in NUMBERS.iter().enumerate().take(what_if.alternatives.len()) {
+        // On a narrow page the last ones go first, the first stays.
+        let spare = if at == 0 { 0 } else { u8::try_from(at + 1).unwrap_or(u8::MAX) };
+        table = table.column(Column::number(Text { en: number, zh: number }).spare(spare), |line| {
+            line.then.get(at).map(|then| Cell::Change { from: line.now.0, to: then.0 })
+        });
+    }
+    let mut table = table.build().in_order();
+    table.hidden = (what_if.patterns.len() - shown.len()) as u64;
+    table
+}
+
+/// Returns the alternative that takes least, if it takes less than now: what it is, its total, and the share it saves.
+pub(super) fn best(what_if: &WhatIf) -> Option<(String, Bytes, String)> {
+    let base = what_if.base.total?;
+    let best = what_if.alternatives.iter().filter_map(|row| Some((row, row.total?))).min_by_key(|(_, total)| *total)?;
+    let (row, total) = best;
+    (total < base).then(|| (inline(&row.ask), total, human::share_of(base.0 - total.0, base.0)))
+}

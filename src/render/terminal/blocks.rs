@@ -1,0 +1,97 @@
+//! Blocks of a document as lines.
+
+use std::io;
+
+use super::page::{Page, Span, Style};
+use super::table;
+use crate::render::document::{Block, Finding, Form, Headline, Hint, Section, Table};
+use crate::render::key_text::{self, width};
+use crate::render::words::say;
+
+/// Mark of what makes the figures doubtful.
+const ALARM: &str = "!! ";
+
+/// Writes the head of a document.
+pub(super) fn headline(head: &Headline, page: &mut Page<'_>) -> io::Result<()> {
+    for problem in &head.problems {
+        page.hanging(Style::Alarm, ALARM, &problem.plain())?;
+    }
+    page.more(head.more_problems)?;
+    if !head.problems.is_empty() || head.more_problems > 0 {
+        page.gap()?;
+    }
+    page.facts(Style::Bold, &head.title_facts())?;
+    page.facts(Style::Plain, &head.size_facts())?;
+    if let Some(selection) = &head.selection {
+        page.text(&selection.plain())?;
+    }
+    match &head.answers {
+        Some(answers) => page.gap().and_then(|()| table::print(answers, page)),
+        None => Ok(()),
+    }
+}
+
+/// Writes a section, unless it has nothing to show.
+pub(super) fn section(section: &Section, page: &mut Page<'_>) -> io::Result<()> {
+    if !section.is_shown(Form::Terminal) {
+        return Ok(());
+    }
+    if !section.title.is_empty() {
+        page.title(&section.title.plain())?;
+    }
+    for text in &section.lead {
+        page.text(&text.plain())?;
+    }
+    section.blocks(Form::Terminal).try_for_each(|it| block(it, page))
+}
+
+fn block(block: &Block, page: &mut Page<'_>) -> io::Result<()> {
+    match block {
+        Block::Heading(_) => page.gap(),
+        Block::Paragraph(tone, text) => page.hanging(Style::of(*tone), "", &text.plain()),
+        Block::Labelled(label, text) => page.hanging(Style::Plain, label, &text.plain()),
+        Block::Notes(notes, hidden) => {
+            notes.iter().try_for_each(|note| page.hanging(Style::Plain, "- ", &note.plain()))?;
+            page.more(*hidden)
+        }
+        Block::Fields(fields) => page.hanging(Style::Plain, fields.label, &fields.line()),
+        Block::Table(it) => whole_table(it, page),
+        Block::Tree(tree) => table::print(&tree.table(page.lang()), page),
+        Block::Findings(list) => list.iter().try_for_each(|it| finding(it, page)),
+        Block::Hints(list) => hints(list, page),
+        // Left out by `Section::blocks`.
+        Block::Split(_) | Block::Classes(_) | Block::Strip(_) => Ok(()),
+    }
+}
+
+fn whole_table(it: &Table, page: &mut Page<'_>) -> io::Result<()> {
+    table::print(it, page)?;
+    page.more(it.hidden)
+}
+
+/// Writes one finding: its demand, where it is broken, the remedy.
+fn finding(it: &Finding, page: &mut Page<'_>) -> io::Result<()> {
+    page.gap()?;
+    let severity = Span { from: 0, to: width(it.severity.name()), style: Style::of_severity(it.severity) };
+    let (severity_name, rule, demand) = (&it.severity, &it.rule, it.demand.plain());
+    let head = say!(page.lang(), "{severity_name} {rule}: {demand}", "{severity_name} {rule}：{demand}");
+    page.opened(Style::Bold, severity, &head)?;
+    whole_table(&it.places, page)?;
+    for detail in &it.details {
+        page.hanging(Style::Faint, "  ", &detail.plain())?;
+    }
+    page.hanging(Style::Plain, "→ ", &it.fix.plain())
+}
+
+/// Writes commands. One that does not fit could not be pasted: its next variant is taken, or none.
+fn hints(hints: &[Hint], page: &mut Page<'_>) -> io::Result<()> {
+    let cut = page.columns_left_out;
+    let commands: Vec<(&str, &str)> = hints
+        .iter()
+        .filter_map(|hint| {
+            let command = hint.commands.iter().find(|command| key_text::width(command) <= page.width())?;
+            Some((command.as_str(), hint.answer_if_cut.filter(|_| cut).unwrap_or(hint.answer)))
+        })
+        .collect();
+    page.commands(&commands)
+}
