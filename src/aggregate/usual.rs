@@ -1,8 +1,8 @@
-//! Usual keys: those that enter no list, exceed no limit, and of which nothing is said but what follows from their type, their
-//! expiry and their name. Nearly all keys are usual.
+//! Fast path for usual keys: keys that enter no list, exceed no limit, and violate only rules that follow from their type,
+//! expiry and name. Nearly all keys are usual.
 //!
-//! What they add up to is collected by type, encoding and expiry, and handed to the aggregates now and then. So an aggregate
-//! that only adds need not be asked about each of them, and one that keeps a list need not be asked about any.
+//! Their sums are collected by type, encoding and expiry, and handed over to the aggregates now and then. So aggregates that
+//! add up need not see each of these keys, and aggregates that keep lists need not see any.
 
 use super::parts::{CELLS, cell_of};
 use crate::pattern::word::FACTOR;
@@ -13,16 +13,16 @@ use crate::units::Bytes;
 /// By type and encoding, those that never expire and those that do.
 const GROUPS: usize = 2 * CELLS;
 
-/// Sets of rules that are counted at a time: names break few different ones.
+/// Sets of violated rules that are counted at a time: few different sets occur.
 const RULES: usize = 8;
 
-/// Usual keys that have not been handed over yet.
+/// Sums of usual keys that have not been handed over yet.
 #[derive(Debug)]
 pub struct Usual {
     groups: Box<[Group; GROUPS]>,
     /// The groups that have keys.
     filled: Vec<usize>,
-    /// Keys by the rules that they break, one set a place.
+    /// Keys by the set of rules that they violate.
     broken: [(u64, Weight); RULES],
 }
 
@@ -35,7 +35,7 @@ struct Group {
     sums: UsualSums,
 }
 
-/// What some usual keys add up to.
+/// Sums over usual keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UsualSums {
     /// The keys, and their memory.
@@ -50,7 +50,7 @@ pub struct UsualSums {
     pub allocated: Bytes,
 }
 
-/// Those of one type and encoding that all expire or never do.
+/// Usual keys of one type and encoding that all expire or never do.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct UsualKeys {
@@ -61,7 +61,7 @@ pub struct UsualKeys {
 }
 
 impl UsualKeys {
-    /// Their elements; a string is one.
+    /// Returns the number of elements; a string counts as one.
     pub fn elements(&self) -> u64 {
         if self.kind == Kind::String { self.sums.keys.keys } else { self.sums.length }
     }
@@ -79,20 +79,20 @@ impl Default for Usual {
 }
 
 impl Usual {
-    /// Whether a key is of usual size, as far as was [learnt](Usual::learn).
+    /// Returns whether a key is below the limits [cached](Usual::learn) for similar keys.
     #[inline]
     pub fn is_small(&self, record: &Record<'_>) -> bool {
         let group = &self.groups[group(record)];
         record.memory < group.memory_below && record.length.unwrap_or(0) < group.length_below
     }
 
-    /// Learns that keys like this one are of usual size if they are below both of these.
+    /// Caches limits: similar keys that are below both are of usual size.
     pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes) {
         let group = &mut self.groups[group(record)];
         (group.length_below, group.memory_below) = (length_below, memory_below);
     }
 
-    /// Takes a key into account that breaks these rules. Keys by the rules they break that had to make room are handed over.
+    /// Adds a key that violates these rules. Calls `displaced` with the keys of another set that had to make room.
     #[inline]
     pub fn add(&mut self, record: &Record<'_>, rules: u64, displaced: impl FnOnce(u64, Weight)) {
         let place = group(record);
@@ -115,13 +115,13 @@ impl Usual {
         }
     }
 
-    /// How many keys have not been handed over.
+    /// Returns the number of keys not handed over.
     #[cfg(test)]
     pub fn keys(&self) -> u64 {
         self.groups.iter().map(|group| group.sums.keys.keys).sum()
     }
 
-    /// Hands over all keys so far, and those that break rules by the rules.
+    /// Hands over all keys so far: `keys` gets the sums, `broken` the keys of each set of violated rules.
     pub fn hand_over(&mut self, mut keys: impl FnMut(UsualKeys), mut broken: impl FnMut(u64, Weight)) {
         for place in self.filled.drain(..) {
             let sums = std::mem::take(&mut self.groups[place].sums);

@@ -1,5 +1,6 @@
-//! What masking rows takes before the first of them: the names that patterns show, and the key that comes from the
-//! snapshot. Both are known only when everything has been read once.
+//! Preparation for masked rows: the names that patterns show, and the key derived from the snapshot.
+//!
+//! Both are known only after everything has been read once.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,13 +26,13 @@ use crate::record::Record;
 /// The names of a snapshot and the key to mask them with.
 #[derive(Debug)]
 pub struct Masks {
-    /// The tree of all patterns: the same that a report on the same keys is made from.
+    /// The tree of all patterns, equal to that of a report on the same keys.
     pub patterns: Patterns,
     /// The key.
     pub secret: Secret,
 }
 
-/// Reads everything once. Damage is passed over: the rows will tell of it.
+/// Reads everything once. Damage is ignored here and reported with the rows.
 pub fn masks<P: AsRef<Path>>(
     inputs: &[P],
     plan: &ReadPlan,
@@ -57,7 +58,7 @@ pub fn masks<P: AsRef<Path>>(
     Ok(Masks { patterns: names.patterns, secret })
 }
 
-/// The patterns of all names, and nothing else.
+/// Aggregate of patterns alone.
 struct Names {
     classifier: Arc<Classifier>,
     pattern: PatternBuf,

@@ -1,4 +1,4 @@
-//! What was asked: everything a run needs to know besides the bytes.
+//! Options of a run: everything it needs to know besides the bytes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::units::{Bytes, Millis};
 use super::read::division::Division;
 use super::select::Selection;
 
-/// How snapshots are read: common to every command.
+/// Options for reading snapshots, common to all commands.
 #[derive(Debug, Clone)]
 pub struct ReadPlan {
     /// How inputs are opened.
     pub open: OpenOptions,
     /// Which keys count.
     pub selection: Selection,
-    /// Stop after so many selected keys, in file order.
+    /// Maximum number of selected keys to read, in file order.
     pub limit: Option<u64>,
-    /// What expiries are held against, instead of the snapshot's `ctime`.
+    /// The time that expiries are compared with, instead of the snapshot's `ctime`.
     pub at: Option<Millis>,
     /// The server to compute for, instead of the one that wrote the dump.
     pub server: Option<Server>,
@@ -32,20 +32,20 @@ pub struct ReadPlan {
     pub allocator: Allocator,
     /// The server's settings.
     pub config: ServerConfig,
-    /// Other servers, allocators and settings whose memory is computed along. Each of them costs as much as the first.
+    /// Other servers, allocators and settings to compute memory for, too. Each costs as much time as the first.
     pub what_if: Vec<WhatIf>,
     /// Whether the checksum is verified.
     pub checksum: bool,
     /// Worker threads; 0 takes one per processor.
     pub threads: usize,
-    /// How large files are divided among them. No way of dividing changes a result.
+    /// Parameters for dividing large files among them; they never change a result.
     pub division: Division,
     /// Bytes that divide names into segments.
     pub separators: Vec<String>,
 }
 
 impl ReadPlan {
-    /// Everything by default. A record of a stream that does not fit the window goes to `spool_dir` while it is read.
+    /// Returns the defaults. A record of a stream that does not fit the window is spooled to `spool_dir` while it is read.
     pub fn new(spool_dir: PathBuf) -> Self {
         ReadPlan {
             open: OpenOptions { mmap: true, spool_dir, window: Window::DEFAULT_LIMIT },
@@ -64,44 +64,44 @@ impl ReadPlan {
     }
 }
 
-/// What a report is to show.
+/// Options of a report.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// How the inputs are read.
     pub read: ReadPlan,
     /// Rows in each list.
     pub top: usize,
-    /// Rows of each list that a page for people shows.
+    /// Rows of each list in reports for reading (terminal, Markdown, HTML).
     pub rows: usize,
-    /// What counts as big, where the policy is not to decide.
+    /// Limits above which a key is big, overriding the policy.
     pub big: BigLimits,
     /// Levels of the prefix tree.
     pub depth: usize,
-    /// Prefixes below this part of the memory are left out.
+    /// Prefixes below this share of the memory are left out.
     pub min_share: f64,
-    /// What the snapshot is held against.
+    /// The policy that the snapshot is checked against.
     pub policy: PolicySource,
     /// Whether names are masked, and with what key.
     pub mask: Option<MaskKey>,
     /// Whether rules may look into values: `value.sensitive` is checked only then, and always then.
     pub inspect_values: bool,
-    /// The time of the run, for rules about the age of a snapshot.
+    /// The current time, for rules about the age of a snapshot.
     pub now: Option<Millis>,
     /// An earlier report to compare with.
     pub baseline: Option<Arc<NamedReport>>,
 }
 
-/// What names are masked with.
+/// Key for masking names.
 #[derive(Debug, Clone)]
 pub enum MaskKey {
-    /// A key that comes from the snapshot itself.
+    /// Derived from the snapshot itself.
     OfSnapshot,
-    /// A key of one's own.
+    /// Given by the user.
     Own(Secret),
 }
 
 impl MaskKey {
-    /// The key, for a snapshot whose files have these checksums.
+    /// Returns the key for a snapshot whose files have these checksums.
     pub fn secret(&self, checksums: impl IntoIterator<Item = u64>) -> Secret {
         match self {
             MaskKey::OfSnapshot => Secret::of_snapshot(checksums),
@@ -110,7 +110,7 @@ impl MaskKey {
     }
 }
 
-/// Limits that go before the policy's own.
+/// Limits that override the policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BigLimits {
     /// Strings longer than this are big.
@@ -122,7 +122,7 @@ pub struct BigLimits {
 }
 
 impl BigLimits {
-    /// Lays the limits over a policy, so that what a report lists as big is what breaks the policy.
+    /// Overrides the limits of a policy, so that the keys listed as big are those that violate it.
     pub fn lay_over(&self, policy: &mut Policy) {
         let limits = [
             ("big.string", "max", self.string_bytes),
@@ -138,7 +138,7 @@ impl BigLimits {
         }
     }
 
-    /// What counts as big: these limits, then the policy's, then the usual ones.
+    /// Returns the limits in force: these, then the policy's, then the defaults.
     pub fn over(&self, policy: &Policy) -> BigRules {
         let usual = BigRules::default();
         let limit = |own: Option<u64>, rule| own.or_else(|| policy.limit(rule, "max"));
@@ -150,16 +150,16 @@ impl BigLimits {
     }
 }
 
-/// Where a policy comes from.
+/// Source of a policy.
 #[derive(Debug, Clone)]
 pub enum PolicySource {
     /// A preset, by name.
     Preset(String),
-    /// The text of a policy file, and what messages call it.
+    /// A policy file.
     File {
-        /// The file's name.
+        /// Its name in messages.
         name: String,
-        /// What is in it.
+        /// Its content.
         text: String,
     },
 }
@@ -175,10 +175,10 @@ impl PolicySource {
 }
 
 impl Plan {
-    /// Rows in each list where nobody asks for others.
+    /// Default number of rows in each list.
     pub const USUAL_TOP: usize = 20;
 
-    /// A report with the defaults of the command line, of inputs that are read like this.
+    /// Returns the defaults of the command line, with these options for reading.
     pub fn new(read: ReadPlan) -> Self {
         Plan {
             read,

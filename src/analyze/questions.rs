@@ -1,4 +1,4 @@
-//! What a run asks of its snapshot, made of the plan and the policy.
+//! Settings shared by the aggregates of a run, derived from the plan and the policy.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,32 +20,32 @@ use crate::policy::{self, Checks, Context, Policy};
 use crate::report::BigRules;
 use crate::units::Millis;
 
-/// What all aggregates of a run are made from.
+/// Settings that all aggregates of a run are made from.
 #[derive(Debug)]
 pub struct Questions {
-    /// What divides names.
+    /// Separators of name segments.
     pub separators: Separators,
-    /// Names to patterns.
+    /// Turns names into patterns.
     pub classifier: Classifier,
-    /// What the snapshot is held against.
+    /// The rules in force.
     pub checks: Checks,
-    /// What counts as big.
+    /// Limits above which a key is big.
     pub big: BigRules,
-    /// What expiries are held against.
+    /// The time that expiries are compared with.
     pub reference: Option<Millis>,
     /// Rows in each list.
     pub top: usize,
-    /// Whether a server that is computed for is a cluster's node: keys are counted by slot, then.
+    /// Whether a modelled server is a cluster node, so that keys are counted by slot.
     pub slotted: bool,
-    /// A key with a hash tag was seen: the report will tell of slots.
+    /// Set once a key with a hash tag was seen: the report will have a section on slots.
     pub tagged: AtomicBool,
-    /// What trees of patterns tell each other: see [`Patterns::share`].
+    /// Hint shared by the trees of patterns: see [`Patterns::share`].
     pub varied: Arc<AtomicBool>,
     /// How the tree of names is cut.
     pub patterns: PatternsPlan,
-    /// What is looked for in values; `None` looks into none.
+    /// Searches in values; `None` reads none.
     pub inspection: Option<Arc<Inspection>>,
-    /// A rule of the policy that was not checked, because it looks into values.
+    /// A rule of the policy that was not checked, because it reads values.
     pub unread: Option<&'static str>,
     /// How many alternatives every record is priced for.
     pub alternatives: usize,
@@ -61,13 +61,13 @@ pub(super) fn questions(plan: &Plan, standard: Standard, snapshot: &Snapshot) ->
     Ok(questions)
 }
 
-/// All questions of a plan, without a snapshot: what benchmarks and tests of single stages start from. Expiries are held
-/// against `reference`.
+/// Makes the settings of a plan without a snapshot, for benchmarks and tests of single stages. Expiries are compared with
+/// `reference`.
 pub fn questions_of(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     questions_with(plan, Standard::load(plan)?, reference)
 }
 
-/// The policy of a plan, and what divides the names that it speaks of.
+/// The policy of a plan, with the separators of the names in it.
 pub(super) struct Standard {
     policy: Policy,
     separators: Separators,
@@ -75,7 +75,7 @@ pub(super) struct Standard {
 }
 
 impl Standard {
-    /// Reads the policy, with the limits that go before its own.
+    /// Reads the policy, and overrides its limits with those of the plan.
     pub fn load(plan: &Plan) -> Result<Standard> {
         let separators = Separators::new(&plan.read.separators)?;
         let classifier = Classifier::new(separators.clone());
@@ -84,8 +84,7 @@ impl Standard {
         Ok(Standard { policy, separators, classifier })
     }
 
-    /// The plan, and where the policy wants to know what a newer server would take and nobody asks about any other, that
-    /// too.
+    /// Adds the newest server as an alternative to the plan, if a rule needs it and no alternative was asked for.
     pub fn with_upgrade<'p>(&self, plan: &'p Plan) -> Cow<'p, Plan> {
         if !plan.read.what_if.is_empty() || !upgrade::is_in_force(&self.policy) {
             return Cow::Borrowed(plan);
@@ -96,7 +95,7 @@ impl Standard {
     }
 }
 
-/// All questions of a plan; expiries are held against `reference`.
+/// Makes the settings of a plan; expiries are compared with `reference`.
 pub(super) fn questions_with(plan: &Plan, standard: Standard, reference: Option<Millis>) -> Result<Questions> {
     let Standard { mut policy, separators, classifier } = standard;
     let unread = policy.look_into_values(plan.inspect_values);

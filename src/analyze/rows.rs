@@ -1,5 +1,6 @@
-//! One row per key, in file order whatever the number of threads: workers write rows of a few batches each, and these are
-//! put out one after the other.
+//! One row per key, in file order whatever the number of threads.
+//!
+//! Workers format rows of a few batches each, which are written one after the other.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,11 +15,13 @@ use super::read::tally::FileTally;
 use crate::pattern::PatternBuf;
 use crate::record::Record;
 
-/// Batches that are read at a time, for each thread: enough that one slow batch does not leave the others waiting.
+/// Batches in flight per thread: enough that one slow batch does not leave the others waiting.
 const BATCHES_PER_THREAD: usize = 2;
 
-/// Adds the row of every selected record to some `T` by `row`, and hands each `T` to `out` in file order, with the number
-/// of its rows that count. `limit` ends it after so many rows. The first failure of `out` ends it, too.
+/// Formats every selected record with `row` into some `T`, and passes each `T` to `out` in file order, with the number of its
+/// rows that count.
+///
+/// Stops after `limit` rows, or at the first error of `out`.
 pub fn write_rows<T, R>(
     feed: &mut Feed<'_>,
     reading: Reading<'_>,
@@ -47,7 +50,7 @@ where
                 read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
                     row(record, &work.file, &mut pattern, &mut rows);
                     count += 1;
-                    // Nobody knows yet how many of the rows before are within the limit, but more than it are not.
+                    // Rows of earlier batches count first, but no batch needs more rows than the limit.
                     if (count as u64) < left { Continue::Yes } else { Continue::No }
                 });
                 progress.keys(tally.keys);

@@ -27,8 +27,8 @@ use crate::report::Report;
 
 /// Reads all inputs as one snapshot and reports on it.
 ///
-/// A damaged input still gives the report of what was read before the damage, marked incomplete. Fails only when nothing
-/// could be opened, or the plan is wrong.
+/// A damaged input still gives a report on everything before the damage, marked incomplete. Fails only when nothing could be
+/// opened, or the plan is wrong.
 ///
 /// ```no_run
 /// use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
@@ -49,7 +49,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     }
     let mut reading = snapshot.reading(&plan.read);
     let verify = reading.checksum;
-    // A key for masking is made of checksums.
+    // The masking key is derived from checksums.
     reading.checksum |= plan.mask.is_some();
     let threads = pool(plan.read.threads)?;
     let empty = || Aggregates::new(&questions);

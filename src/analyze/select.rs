@@ -1,4 +1,4 @@
-//! Which keys count.
+//! Selection of the keys that count.
 //!
 //! Several values of one flag are alternatives; different flags must all hold.
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::record::{Kind, Record};
 use crate::units::Millis;
 
-/// What a key must be like to count. The default is: like anything.
+/// Conditions that a key must meet to count. The default accepts every key.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// In one of these databases (`--db`); empty: in any.
@@ -55,7 +55,7 @@ impl Selection {
         self.wants_database(db) && self.wants_in_any_database(kind, key, expires_at, reference)
     }
 
-    /// The same for a key whose database is not known yet.
+    /// Like [`Selection::wants`], for a key whose database is not known yet.
     #[inline]
     pub fn wants_in_any_database(
         &self,

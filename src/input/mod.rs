@@ -26,7 +26,7 @@ pub use body::{Body, Mapped};
 pub use container::Container;
 pub use decompress::Compression;
 pub use mmap::Map;
-pub use resolve::resolve;
+pub use resolve::{Resolved, resolve, resolve_each};
 pub use stream::Window;
 
 use crate::error::{Error, ErrorKind, Result};

@@ -20,20 +20,41 @@ const ENDINGS: [&str; 5] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof"];
 /// A manifest is some lines; more is not one.
 const LARGEST_MANIFEST: u64 = 1 << 20;
 
-/// The inputs that `arguments` name, each once, in a stable order; never none without an error.
+/// Returns the inputs that `arguments` name, each once, in a stable order; never none without an error.
 pub fn resolve<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<Input>> {
-    let mut inputs = Vec::new();
-    for argument in arguments {
-        let argument = argument.as_ref();
-        resolve_one(argument, &mut inputs).map_err(|error| error.in_file(&argument.display().to_string()))?;
+    let resolved = resolve_each(arguments);
+    match resolved.failed.into_iter().next() {
+        Some((_, error)) => Err(error),
+        None if resolved.inputs.is_empty() => Err(Error::usage("no input named")),
+        None => Ok(resolved.inputs),
     }
-    if inputs.is_empty() {
-        return Err(Error::usage("no input named"));
+}
+
+/// Inputs named by several arguments, and the arguments that name none.
+#[derive(Debug)]
+pub struct Resolved {
+    /// The inputs, each once, in a stable order.
+    pub inputs: Vec<Input>,
+    /// Arguments that could not be resolved, with the reason.
+    pub failed: Vec<(String, Error)>,
+}
+
+/// Resolves each argument by itself: one missing shard does not keep the others from being read.
+pub fn resolve_each<P: AsRef<Path>>(arguments: &[P]) -> Resolved {
+    let (mut inputs, mut failed) = (Vec::new(), Vec::new());
+    for argument in arguments {
+        let (argument, before) = (argument.as_ref(), inputs.len());
+        if let Err(error) = resolve_one(argument, &mut inputs) {
+            // An argument fails as a whole, even if some of the files that it names are there.
+            inputs.truncate(before);
+            let name = argument.display().to_string();
+            failed.push((name.clone(), error.in_file(&name)));
+        }
     }
     // Only asked for membership: its order never shows.
     let mut seen = HashSet::new();
     inputs.retain(|input| seen.insert(identity(&input.location)));
-    Ok(inputs)
+    Resolved { inputs, failed }
 }
 
 /// What two names of one file have in common.

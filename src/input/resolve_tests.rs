@@ -169,3 +169,18 @@ fn two_names_of_one_file_are_one_input() {
     std::os::unix::fs::symlink(dir.path().join("a.rdb"), dir.path().join("latest.rdb")).unwrap();
     assert_eq!(names(&dir, &["*.rdb"]), ["a.rdb"]);
 }
+
+#[test]
+fn arguments_are_resolved_one_by_one_and_files_once() {
+    let mut files = parts("d/e/");
+    files.retain(|(name, _)| !name.ends_with("base.rdb"));
+    files.push(("d/a.rdb".to_owned(), ""));
+    let dir = tree(&files.iter().map(|(name, content)| (name.as_str(), *content)).collect::<Vec<_>>());
+    let arguments = ["d/a.rdb", "missing.rdb", "d", "d/*.rdb"].map(|name| dir.path().join(name));
+    let Resolved { inputs, failed } = resolve_each(&arguments);
+    assert_eq!(inputs, [Input::file(arguments[0].clone())]);
+    // The directory holds a manifest whose base is missing: it fails as a whole.
+    let names: Vec<_> = failed.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, [&arguments[1], &arguments[2]].map(|path| path.to_str().unwrap()));
+    assert!(resolve(&arguments).unwrap_err().file().unwrap().ends_with("missing.rdb"));
+}

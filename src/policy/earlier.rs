@@ -59,8 +59,7 @@ impl Earlier {
         let mut collapsed = Weight::default();
         if pattern.contains(ANY) {
             for (_, weight) in self.patterns.iter().filter(|(earlier, _)| covers(pattern, earlier, separators)) {
-                collapsed.keys = collapsed.keys.saturating_add(weight.keys);
-                collapsed.memory += weight.memory;
+                collapsed.merge(*weight);
             }
         }
         match self.patterns.values().map(|weight| weight.memory).min() {

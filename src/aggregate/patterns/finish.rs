@@ -66,8 +66,7 @@ fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
         match first.last_mut().filter(|last| last.segment == child.name()) {
             // The same name before another separator.
             Some(last) => {
-                last.weight.keys = last.weight.keys.saturating_add(below.keys);
-                last.weight.memory += below.memory;
+                last.weight.merge(Weight { keys: below.keys, memory: below.memory });
             }
             None => first.push(FirstSegment {
                 segment: child.name().to_owned(),

@@ -3,12 +3,7 @@
 //! A line names the field of the [`Report`] that the aggregate fills in, its type, and how it is made. The order is that in
 //! which they observe a record.
 
-use crate::aggregate::Aggregate;
-use crate::aggregate::freq::UseCounters;
-use crate::aggregate::idle::IdleTimes;
-use crate::aggregate::sizes::Sizes;
-use crate::aggregate::streams::Streams;
-use crate::aggregate::top_keys::TopKeys;
+use crate::aggregate::*;
 use crate::analyze::questions::Questions;
 use crate::record::Record;
 use crate::report::Report;
@@ -59,16 +54,16 @@ macro_rules! aggregates {
 aggregates! {
     /// Aggregates that observe every key.
     EveryKey(questions) {
-        idle: IdleTimes = IdleTimes::default(),
-        freq: UseCounters = UseCounters::default(),
+        idle: idle::IdleTimes = idle::IdleTimes::default(),
+        freq: freq::UseCounters = freq::UseCounters::default(),
     }
 }
 
 aggregates! {
     /// Aggregates that observe only keys off the fast path: a usual key is small, is in no list and is no stream.
     UnusualKeys(questions) {
-        big_keys: Sizes = Sizes::new(questions.big, questions.top),
-        top: TopKeys = TopKeys::new(questions.top),
-        streams: Streams = Streams::new(questions.top),
+        big_keys: sizes::Sizes = sizes::Sizes::new(questions.big, questions.top),
+        top: top_keys::TopKeys = top_keys::TopKeys::new(questions.top),
+        streams: streams::Streams = streams::Streams::new(questions.top),
     }
 }

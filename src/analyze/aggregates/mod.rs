@@ -31,7 +31,7 @@ use crate::record::{Kind, Record};
 use crate::report::{self, Report};
 use crate::units::Bytes;
 
-/// Every aggregate of a report.
+/// All aggregates of a report.
 #[derive(Debug)]
 pub struct Aggregates {
     questions: Arc<Questions>,
@@ -48,7 +48,7 @@ pub struct Aggregates {
     patterns: Patterns,
     what_if: WhatIf,
     usual: Usual,
-    /// Nobody has to look at every key.
+    /// Whether the fast path may be taken: no aggregate needs details of every key.
     takes_usual: bool,
 }
 
@@ -68,7 +68,7 @@ pub struct Unassembled {
 }
 
 impl Aggregates {
-    /// All aggregates, without a key.
+    /// Creates empty aggregates.
     pub fn new(questions: &Arc<Questions>) -> Self {
         let patterns = patterns(questions);
         Aggregates {
@@ -89,13 +89,13 @@ impl Aggregates {
         }
     }
 
-    /// Whether the report will tell of slots, so that those which were left out have to be added; `by_slot` says that a dump is of a
-    /// cluster's node.
+    /// Returns whether the report needs slots, so that deferred ones must be added; `by_slot` tells that a dump is a cluster
+    /// node's.
     pub fn tells_of_slots(&self, by_slot: bool) -> bool {
         by_slot || self.questions.tagged.load(Ordering::Relaxed)
     }
 
-    /// Takes into account what every aggregate makes of a key; `judged` is about it.
+    /// Shows a key to every aggregate; `judged` tells the rules that it violates.
     #[inline(never)]
     fn observe_closely(&mut self, record: &Record<'_>, leaf: Leaf, tagged: bool) {
         if !self.sums.go_on(record) {
@@ -119,8 +119,7 @@ impl Aggregates {
         self.sums.count_slot(record, slot);
     }
 
-    /// Gives usual keys to the aggregates that have not been told of them: before anybody asks these, and before the run ends
-    /// that the keys belong to.
+    /// Passes the sums of usual keys on to the aggregates: before these are read, and before the run of the keys ends.
     fn hand_over_usual(&mut self) {
         let Aggregates { usual, sums, breakdown, violations, .. } = self;
         usual.hand_over(
@@ -132,7 +131,7 @@ impl Aggregates {
         );
     }
 
-    /// Adds the slots that were left out: those of other keys.
+    /// Adds the slots of the keys for which they were deferred.
     pub fn add_slots(&mut self, slots: Slots) {
         self.slots.merge(slots);
     }
@@ -175,7 +174,7 @@ impl Aggregates {
     }
 }
 
-/// Whether a key enters no list of keys by size and breaks no rule about sizes. If it is, learns what like keys may have.
+/// Returns whether a key enters no list and violates no rule about sizes. If so, caches the limits for similar keys.
 #[inline(never)]
 fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usual: &mut Usual) -> bool {
     let UnusualKeys { big_keys: sizes, top: top_keys, streams: _ } = lists;

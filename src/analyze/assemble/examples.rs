@@ -1,4 +1,4 @@
-//! The examples of all rules, held against the rules: each is made into keys, observed as those of a file are, and judged.
+//! Tests the examples of all rules: each is turned into keys, which are observed like those of a file and checked.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::units::{Bytes, Millis};
 /// When samples are taken.
 const NOW: Millis = Millis(1_700_000_000_000);
 
-/// The report on a sample that is held against one rule.
+/// Returns the report on a sample that is checked against one rule.
 fn report(rule: &Rule, sample: &Sample) -> Report {
     let text = format!("[rules]\n\"{}\" = \"must\"\n{}", rule.meta.id, sample.facts.policy);
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));

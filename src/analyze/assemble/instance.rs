@@ -1,4 +1,4 @@
-//! The report's section on the whole server, from counts and models.
+//! Section on the whole server: its tables, computed from counts and models.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::memory::TableBytes;
 use crate::report::{Instance, InstanceDatabase, Tables};
 use crate::units::Bytes;
 
-/// The section; none when only some of the keys count, or when there are none.
+/// Returns the section, or `None` when only some of the keys count, or there are none.
 pub(super) fn section(
     plan: &Plan,
     files: &[Arc<InputFile>],
@@ -32,7 +32,7 @@ pub(super) fn section(
     Some(Instance { maxmemory, ..sums.finish(first.model.name(), used_mem) })
 }
 
-/// What the tables would take under each of the alternatives, summed over servers.
+/// Returns the memory of the tables under each alternative, summed over servers.
 pub(super) fn tables_elsewhere(files: &[Arc<InputFile>], counted: &[FileInstance]) -> Vec<Bytes> {
     let mut sums = Vec::new();
     for server in counted {
@@ -45,7 +45,7 @@ pub(super) fn tables_elsewhere(files: &[Arc<InputFile>], counted: &[FileInstance
     sums
 }
 
-/// What adds up over servers.
+/// Sums over servers.
 #[derive(Debug, Default)]
 struct Sums {
     keys: Bytes,

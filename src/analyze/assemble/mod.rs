@@ -1,4 +1,4 @@
-//! The report, put together from the aggregates and from what is known of the files.
+//! Assembles the report from the aggregates and from the facts about the files.
 
 #[cfg(test)]
 pub(crate) mod examples;
@@ -21,17 +21,17 @@ use crate::report::diff::{baseline, growth};
 use crate::report::{self, AuxField, Options, Report, SCHEMA, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
-/// Facts of a file that are the same for the whole snapshot: the first readable file's.
+/// Facts that are reported once for the whole snapshot: those of the first readable file.
 pub(super) struct FirstFile {
     pub about: FileInfo,
     pub writer: Server,
     pub model: String,
     pub caveats: Vec<Caveat>,
-    /// Of all files: what was asked about, without figures.
+    /// The alternatives asked for, over all files, without figures.
     pub what_if: Vec<report::Alternative>,
 }
 
-/// The report of a run.
+/// Assembles the report of a run.
 pub(super) fn report(
     plan: &Plan,
     mask: Option<Secret>,
@@ -112,7 +112,7 @@ fn server(whole: FirstFile, verdicts: &[Verdict], cluster: bool) -> report::Serv
     }
 }
 
-/// Says in which of several files the keys of the lists are.
+/// Names the file of each listed key, if there are several files.
 fn name_sources(report: &mut Report, verdicts: &[Verdict]) {
     if verdicts.len() < 2 {
         return;
@@ -125,13 +125,13 @@ fn name_sources(report: &mut Report, verdicts: &[Verdict]) {
     }
 }
 
-/// What the producers of all files used together; nothing if one of them does not say.
+/// Returns the memory that the servers of all files used together, unless one of them did not record it.
 fn used_mem(verdicts: &[Verdict]) -> Option<Bytes> {
     let of = |verdict: &Verdict| u64::try_from(verdict.ending.as_ref()?.about.number("used-mem")?).ok().map(Bytes);
     verdicts.iter().map(of).sum()
 }
 
-/// The version as the dump says, such as `7.2.6`.
+/// Returns the version as recorded in the dump, such as `7.2.6`.
 fn version_text(writer: Server) -> String {
     let (major, minor, patch) = writer.version;
     if patch == Server::ANY_PATCH { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }

@@ -1,4 +1,4 @@
-//! The what-if section: what was asked, the models that came of it, and the sums over all keys.
+//! Section on alternatives: the models asked for, and the sums over all keys under each.
 
 use crate::aggregate::what_if::WhatIfSums;
 use crate::analyze::plan::ReadPlan;
@@ -8,10 +8,10 @@ use crate::rdb::header::RdbHeader;
 use crate::report::{Alternative, Instance, Warning, WarningKind, WhatIf, WhatIfBase, WhatIfPattern};
 use crate::units::Bytes;
 
-/// The alternatives in words, before a key was read.
+/// Describes the alternatives, before any key is read.
 ///
-/// With several files each alternative is a model for each of them, made of its own; the first one names them all, as the
-/// base does. What has to be known of any of them is told.
+/// Each alternative is derived from each file's own model. The first file's names them all, as the base does; caveats are
+/// collected from all files.
 pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> Vec<Alternative> {
     let one = |(at, ask): (usize, &crate::memory::WhatIf)| {
         let files = facts.iter().filter_map(|facts| facts.opened.as_ref().ok());
@@ -40,7 +40,7 @@ pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> 
     plan.what_if.iter().enumerate().map(one).collect()
 }
 
-/// Says that a server would refuse the file as it is.
+/// Returns a caveat if a server would refuse to load the file as it is.
 fn unread(model: &Model, header: RdbHeader) -> Option<Warning> {
     let server = model.server();
     (!server.loads(&header)).then(|| {
@@ -52,7 +52,7 @@ fn unread(model: &Model, header: RdbHeader) -> Option<Warning> {
     })
 }
 
-/// The section of the report; none if nothing was asked. Tables and totals are told where the whole server is: see
+/// Returns the section, or `None` if nothing was asked. Tables and totals are there if the whole server is: see
 /// [`instance::section`](super::instance::section).
 pub(super) fn section(
     base: String,
@@ -79,7 +79,7 @@ pub(super) fn section(
     Some(WhatIf { base, alternatives, types, patterns })
 }
 
-/// How much more the one is than the other. What no machine has stays at the ends of the range.
+/// Returns `sum - base`, clamped.
 fn difference(sum: Bytes, base: Bytes) -> i64 {
     match sum.0.checked_sub(base.0) {
         Some(more) => i64::try_from(more).unwrap_or(i64::MAX),

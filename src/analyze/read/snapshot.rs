@@ -10,7 +10,7 @@ use super::raised_limits::RaisedLimits;
 use super::reader::Reading;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
-use crate::input::{self, Container, Input};
+use crate::input::{self, Container};
 use crate::memory::{Caveat, Model, Server};
 use crate::rdb::file_info::FileInfo;
 use crate::units::Millis;
@@ -71,7 +71,11 @@ impl Snapshot {
 
     /// Like [`Snapshot::open`], but fails only when no input exists: a file that is no snapshot is recorded in the facts.
     pub fn open_any<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
-        let (inputs, missing) = resolve(inputs)?;
+        let input::Resolved { inputs, failed } = input::resolve_each(inputs);
+        if inputs.is_empty() {
+            let first = failed.into_iter().next().map(|(_, error)| error);
+            return Err(first.unwrap_or_else(|| Error::usage("no input named")));
+        }
         let (mut files, mut facts) = (Vec::new(), Vec::new());
         for (index, input) in inputs.into_iter().enumerate() {
             let (name, multi_part) = (input.name.clone(), input.multi_part);
@@ -102,7 +106,7 @@ impl Snapshot {
             });
             facts.push(FileFacts { name, opened });
         }
-        facts.extend(missing);
+        facts.extend(failed.into_iter().map(|(name, error)| FileFacts { name, opened: Err(error) }));
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = plan.at.or(ctime.map(end_of_second));
         Ok(Snapshot { files, facts, reference })
@@ -146,23 +150,6 @@ impl Snapshot {
             checksum: plan.checksum && plan.limit.is_none(),
         }
     }
-}
-
-/// The inputs that are there, and what was named but is not: one missing shard does not keep the others from being read.
-fn resolve<P: AsRef<Path>>(arguments: &[P]) -> Result<(Vec<Input>, Vec<FileFacts>)> {
-    let (mut there, mut missing) = (Vec::new(), Vec::new());
-    for argument in arguments {
-        match input::resolve(&[argument]) {
-            Ok(_) => there.push(argument),
-            Err(error) => missing.push(FileFacts { name: argument.as_ref().display().to_string(), opened: Err(error) }),
-        }
-    }
-    if there.is_empty() {
-        let first = missing.into_iter().find_map(|facts| facts.opened.err());
-        return Err(first.unwrap_or_else(|| Error::usage("no input named")));
-    }
-    // All at once: a file that two arguments name is read once.
-    Ok((input::resolve(&there)?, missing))
 }
 
 /// Returns the last millisecond of a second.
