@@ -1,9 +1,12 @@
 //! Keys for reports that leave the machine: what varies in a name is replaced, what makes its pattern stays.
 //!
 //! `user:1001:name` becomes `user:{int}~k3j5h2g7q9ab:name`: the class that the id fell into, and a token that is the same
-//! wherever the same id stands, so that rows still join. Tokens are a keyed hash (BLAKE3, 60 bits): without the key nobody
+//! wherever the same id stands, so that rows still join. Tokens are a keyed hash (HMAC-SHA-256, 60 bits): without the key nobody
 //! can find the id by trying all numbers. The key comes from a file, or from the snapshot itself (see
 //! [`Secret::of_snapshot`]).
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
 
 use crate::pattern::classify::{Classifier, MAX_SEGMENTS};
 use crate::pattern::segment::Separators;
@@ -13,6 +16,8 @@ use crate::pattern::{PartKind, PatternBuf};
 const MARK: u8 = b'~';
 /// Characters of a token, five bits each.
 const TOKEN: usize = 12;
+/// Block size of SHA-256.
+const BLOCK: usize = 64;
 
 /// The key of the hash.
 #[derive(Clone)]
@@ -28,14 +33,28 @@ impl std::fmt::Debug for Secret {
 impl Secret {
     /// A key of one's own, whatever its length: reports of several nights then use the same tokens.
     pub fn from_bytes(bytes: &[u8]) -> Secret {
-        Secret(blake3::derive_key("rdblens 2026 key file for masking names", bytes))
+        Secret::derive("rdblens 2026 key file for masking names", bytes)
     }
 
     /// A key that only those know who have the snapshot: from the checksums over its bytes, which no report shows. The
     /// same snapshot gives the same tokens.
     pub fn of_snapshot(checksums: impl IntoIterator<Item = u64>) -> Secret {
         let bytes: Vec<u8> = checksums.into_iter().flat_map(u64::to_le_bytes).collect();
-        Secret(blake3::derive_key("rdblens 2026 snapshot checksums for masking names", &bytes))
+        Secret::derive("rdblens 2026 snapshot checksums for masking names", &bytes)
+    }
+
+    /// Derives a key from bytes of any length; different contexts give independent keys.
+    fn derive(context: &str, bytes: &[u8]) -> Secret {
+        Secret(Secret(Sha256::digest(context).into()).hash(bytes))
+    }
+
+    fn hash(&self, message: &[u8]) -> [u8; 32] {
+        // HMAC pads a short key with zeros up to the block, as is done here: so there is no error to handle.
+        let mut block = [0; BLOCK];
+        block[..self.0.len()].copy_from_slice(&self.0);
+        let mut mac = Hmac::<Sha256>::new(&block.into());
+        mac.update(message);
+        mac.finalize().into_bytes().into()
     }
 }
 
@@ -117,8 +136,8 @@ impl<'a> Masker<'a> {
     fn token(&self, segment: &[u8]) -> String {
         let id = segment.strip_prefix(b"{").unwrap_or(segment);
         let id = id.strip_suffix(b"}").unwrap_or(id);
-        let hash = blake3::keyed_hash(&self.secret.0, id);
-        let mut token = data_encoding::BASE32_NOPAD.encode(&hash.as_bytes()[..8]);
+        let hash = self.secret.hash(id);
+        let mut token = data_encoding::BASE32_NOPAD.encode(&hash[..8]);
         token.truncate(TOKEN);
         token.make_ascii_lowercase();
         token
