@@ -91,5 +91,6 @@ fn file_check(verdict: Verdict) -> FileCheck {
         damaged_keys: row.damaged_keys,
         errors: row.errors,
         warnings: verdict.warnings,
+        second_reader: None,
     }
 }

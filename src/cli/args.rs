@@ -147,6 +147,12 @@ pub struct KeysArgs {
 pub struct CheckArgs {
     #[command(flatten)]
     pub input: InputArgs,
+    /// Also read every key by a second, independent reader and compare database, name, type, length and expiry
+    ///
+    /// Only files that are sound are read twice. Streams, module values and other types that the second
+    /// reader does not know are counted as not compared.
+    #[arg(long)]
+    pub second_reader: bool,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,

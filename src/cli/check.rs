@@ -9,24 +9,35 @@ use super::output::Output;
 use super::progress::Bar;
 use super::{Exit, plan, written};
 use crate::analyze::check::check;
-use crate::error::Result;
+use crate::analyze::second_reader::compare_readers;
+use crate::error::{Error, Result};
 use crate::render::words::{known, nouns, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::{CheckVerdict, FileCheck};
+use crate::report::{CheckVerdict, DifferenceKind, FileCheck, NotCompared, SecondReading};
 
 /// Checks and prints.
 pub fn run(args: &CheckArgs) -> Result<Exit> {
+    if args.second_reader && args.input.inputs.iter().any(|input| input == "-") {
+        return Err(Error::usage("--second-reader reads twice, which standard input does not allow")
+            .with_hint("write the snapshot into a file first"));
+    }
     let plan = plan::input(&args.input);
-    let checks = {
+    let mut checks = {
         let bar = Bar::new(args.input.quiet);
         check(&args.input.inputs, &plan, &bar)?
     };
+    if args.second_reader {
+        compare_readers(&args.input.inputs, &plan, &mut checks)?;
+    }
     let mut out = Output::open(None)?;
     let printed = match args.format {
         TextFormat::Text => {
             let lang = args.lang.lang();
             let color = args.color.on(&out);
-            checks.iter().try_for_each(|check| print_text(check, args.input.quiet, lang, color, &mut out))
+            checks.iter().try_for_each(|check| {
+                print_text(check, args.input.quiet, lang, color, &mut out)?;
+                if args.second_reader { print_second(check, lang, &mut out) } else { Ok(()) }
+            })
         }
         TextFormat::Json => checks.iter().try_for_each(|check| {
             serde_json::to_writer(&mut out, check).map_err(io::Error::from)?;
@@ -34,7 +45,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
         }),
     };
     written(printed.and_then(|()| out.finish()))?;
-    let all_ok = checks.iter().all(|check| check.verdict == CheckVerdict::Ok);
+    let all_ok = checks.iter().all(FileCheck::is_sound);
     let all_hopeless = checks.iter().all(|check| check.is_hopeless());
     Ok(match (all_ok, all_hopeless) {
         (true, _) => Exit::Done,
@@ -82,4 +93,67 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
         }
     }
     Ok(())
+}
+
+fn print_second(check: &FileCheck, lang: Lang, out: &mut impl Write) -> io::Result<()> {
+    let Some(reading) = &check.second_reader else {
+        return writeln!(
+            out,
+            "{}",
+            lang.of("  second reader: not run, the file is not sound", "  第二解析器：文件不完好，未运行")
+        );
+    };
+    let SecondReading { compared, different, differences, not_compared } = reading;
+    let same = human::counted(compared.saturating_sub(*different), nouns::KEY, lang);
+    let said = match different {
+        0 => say!(lang, "  second reader: {same} agree", "  第二解析器：{same} 一致"),
+        _ => say!(
+            lang,
+            "  second reader: {same} agree, {different} differ",
+            "  第二解析器：{same} 一致，{different} 个不一致"
+        ),
+    };
+    writeln!(out, "{said}")?;
+    for row in differences {
+        let (db, key, what) = (row.db, key_text::key(&row.key.0), fact(row.what, lang));
+        let (ours, theirs) = (key_text::text(&row.ours), key_text::text(&row.theirs));
+        let line = say!(
+            lang,
+            "    db {db} {key}: {what}: {ours} by rdblens, {theirs} by the second reader",
+            "    db {db} {key}：{what}：rdblens 为 {ours}，第二解析器为 {theirs}"
+        );
+        writeln!(out, "{line}")?;
+    }
+    let reasons: Vec<String> =
+        not_compared.iter().map(|(why, keys)| format!("{} {keys}", reason(*why, lang))).collect();
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let reasons = reasons.join(lang.of(", ", "，"));
+    writeln!(out, "{}", say!(lang, "  not compared: {reasons}", "  未比较：{reasons}"))
+}
+
+fn fact(what: DifferenceKind, lang: Lang) -> &'static str {
+    match what {
+        DifferenceKind::Db => lang.of("database", "数据库"),
+        DifferenceKind::Key => lang.of("key", "key"),
+        DifferenceKind::Type => lang.of("type", "类型"),
+        DifferenceKind::Length => lang.of("length", "长度"),
+        DifferenceKind::Expiry => lang.of("expiry", "过期时间"),
+        DifferenceKind::Unread => lang.of("readable", "可读性"),
+    }
+}
+
+fn reason(why: NotCompared, lang: Lang) -> &'static str {
+    match why {
+        NotCompared::Stream => "stream",
+        NotCompared::Module => lang.of("module value", "模块值"),
+        NotCompared::Array => "array",
+        NotCompared::Zipmap => "zipmap",
+        NotCompared::ValkeyHash => lang.of("Valkey hash with field expiries", "含字段过期时间的 Valkey hash"),
+        NotCompared::CronJob => lang.of("KeyDB cron job", "KeyDB cron 任务"),
+        NotCompared::LongZiplist => lang.of("ziplist too long for its count", "长度超出计数的 ziplist"),
+        NotCompared::Database => lang.of("database number above 32 bits", "超过 32 位的数据库编号"),
+        NotCompared::Large => lang.of("value above 1 GiB", "超过 1 GiB 的值"),
+    }
 }

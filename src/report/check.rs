@@ -1,8 +1,10 @@
 //! Results of `rdblens check`: one row per file.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use super::{Checksum, Warning};
+use super::{Checksum, Key, Warning};
 
 /// Check result of one file.
 #[derive(Debug, Serialize)]
@@ -29,6 +31,9 @@ pub struct FileCheck {
     pub errors: Vec<String>,
     /// Warnings that do not make the file invalid.
     pub warnings: Vec<Warning>,
+    /// Comparison with a second, independent reader; absent unless asked for and the file is sound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_reader: Option<SecondReading>,
 }
 
 impl FileCheck {
@@ -36,6 +41,83 @@ impl FileCheck {
     pub fn is_hopeless(&self) -> bool {
         self.rdb_version == 0
     }
+
+    /// Returns true if nothing is wrong and the second reader, if it ran, found the same.
+    pub fn is_sound(&self) -> bool {
+        let different = self.second_reader.as_ref().map_or(0, |reading| reading.different);
+        self.verdict == CheckVerdict::Ok && different == 0
+    }
+}
+
+/// Result of reading a file by a second, independent reader.
+#[derive(Debug, Default, Serialize)]
+pub struct SecondReading {
+    /// Keys that both readers read.
+    pub compared: u64,
+    /// Keys among them in which the readers differ.
+    pub different: u64,
+    /// The first of these, in file order.
+    pub differences: Vec<Difference>,
+    /// Keys that the second reader cannot read, by reason.
+    pub not_compared: BTreeMap<NotCompared, u64>,
+}
+
+/// Key in which two readers differ.
+#[derive(Debug, Serialize)]
+pub struct Difference {
+    /// Database number.
+    pub db: u64,
+    /// Name of the key.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The fact in which they differ.
+    pub what: DifferenceKind,
+    /// Value by this program.
+    pub ours: String,
+    /// Value by the second reader.
+    pub theirs: String,
+}
+
+/// Fact in which two readers differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DifferenceKind {
+    /// The database.
+    Db,
+    /// The name.
+    Key,
+    /// The type.
+    Type,
+    /// Bytes of a string, elements of a collection.
+    Length,
+    /// Expiry time, in milliseconds.
+    Expiry,
+    /// The second reader cannot read the record.
+    Unread,
+}
+
+/// Reason why a key is not compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotCompared {
+    /// Streams are skipped by the second reader.
+    Stream,
+    /// Module values are skipped by the second reader.
+    Module,
+    /// Arrays are unknown to the second reader.
+    Array,
+    /// Zipmaps are misread by the second reader.
+    Zipmap,
+    /// Valkey's hashes with field expiries are unknown to the second reader.
+    ValkeyHash,
+    /// KeyDB's cron jobs are unknown to the second reader.
+    CronJob,
+    /// Ziplists with too many entries for the count in their header are refused by the second reader.
+    LongZiplist,
+    /// Database numbers above 32 bits are refused by the second reader.
+    Database,
+    /// Values of more than 1 GiB are not handed to the second reader, which holds them whole.
+    Large,
 }
 
 /// Overall result of checking one file.

@@ -16,7 +16,7 @@ mod warning;
 mod what_if;
 mod wording;
 
-pub use check::{CheckVerdict, FileCheck};
+pub use check::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared, SecondReading};
 pub use diff::*;
 pub use findings::*;
 pub use instance::*;

@@ -1,5 +1,4 @@
-//! The visitor that makes a [`Value`] of what a walk shows, for every layout but streams. Where the `rdb` crate reads a
-//! layout, too, tests hold the two against each other.
+//! Visitor that decodes a walked value into a [`Value`], for every layout but streams.
 
 use super::value::{HashField, Item, Value};
 use crate::error::{Error, Result, Within};
@@ -11,7 +10,7 @@ use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, wal
 use crate::record::{Kind, ModuleName};
 use crate::units::Millis;
 
-/// The value in `bytes`, which stand at `offset` of the file.
+/// Decodes the value in `bytes`, which start at `offset` of the file.
 pub fn collect(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<Value> {
     let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch: Vec::new(), fault: None };
     walk(value_type, &mut Cursor::new(bytes, offset), &mut collect)?;
@@ -216,33 +215,5 @@ impl Visit for Collect {
         if let Value::Array(slots) = &mut self.value {
             slots.push((index, item));
         }
-    }
-}
-
-/// How many pairs a hash has, whether or not two have the same field. `bytes` have been verified.
-pub(super) fn pairs(value_type: ValueType, bytes: &[u8]) -> Result<u64> {
-    let mut pairs = Pairs { value_type, count: 0 };
-    walk(value_type, &mut Cursor::new(bytes, 0), &mut pairs)?;
-    Ok(pairs.count)
-}
-
-#[derive(Debug)]
-struct Pairs {
-    value_type: ValueType,
-    count: u64,
-}
-
-impl Visit for Pairs {
-    fn count(&mut self, count: u64) {
-        self.count = count;
-    }
-
-    fn blob(&mut self, blob: RawString<'_>) {
-        let entries = blob.to_bytes().and_then(|bytes| match self.value_type {
-            ValueType::HashZiplist => Ok(ziplist::Entries::new(&bytes, blob.offset)?.count()),
-            _ => Ok(listpack::Elements::new(&bytes, blob.offset)?.count()),
-        });
-        // Not to be read at all counts as none, which is no fault of a value that was verified.
-        self.count = entries.unwrap_or_default() as u64 / 2;
     }
 }

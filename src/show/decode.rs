@@ -1,39 +1,16 @@
-//! Decodes a value that was found: through the `rdb` crate where it reads the layout whole, by visitors of our own where
-//! it does not.
-//!
-//! The value is verified first: the crate is written for sound files, and asks for memory by lengths that nobody checked.
-//! Some of its readers (0.4.0) take less than servers write:
-//!
-//! | layout | why not through the crate |
-//! |---|---|
-//! | streams, modules | passed over |
-//! | hashes with field expiries | the expiries are dropped |
-//! | zipmaps | lengths from 253 on and the free bytes behind values are misread |
-//! | Valkey's hash, arrays, KeyDB's cron jobs | not known |
-//! | ziplists of 65,535 entries and more | refused: their header cannot hold the count |
-//! | hashes with a field twice (no sound server writes such) | one of the two is dropped |
+//! Decodes a value that was found, after verifying it.
 
-use std::io::Read;
-
-use rdb::filter::Simple;
-use rdb::{RdbDecoder, RdbValue};
-
-use super::collect::{collect, pairs};
+use super::collect::collect;
 use super::find::Found;
 use super::stream::StreamDecoder;
-use super::value::{HashField, Value};
+use super::value::Value;
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
 use crate::rdb::walk::walk;
 
-/// The crate reads types by their byte, whatever the version.
-const HEADER: &[u8] = b"REDIS0011";
-/// The length of the empty key.
-const EMPTY_KEY: u8 = 0;
-
-/// The value of a key that was found. Damage inside it is an error that says where.
+/// Decodes the value of a key that was found. Damage inside it is an error with its offset.
 pub fn decode(found: &Found) -> Result<Value> {
     decode_value(found.value_type, &found.value, found.value_offset).map_err(|error| found.damaged(error))
 }
@@ -46,10 +23,7 @@ pub fn decode_value(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<
         walk(value_type, &mut Cursor::new(bytes, offset), &mut decoder)?;
         return decoder.finish().map(Value::Stream);
     }
-    match by_crate(value_type, bytes)? {
-        Some(value) => Ok(value),
-        None => collect(value_type, bytes, offset),
-    }
+    collect(value_type, bytes, offset)
 }
 
 fn verify(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<()> {
@@ -63,77 +37,11 @@ fn verify(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<()> {
     }
 }
 
-/// Lets the `rdb` crate decode a file that holds nothing but this value, which was verified before. `None` where the crate
-/// cannot or would lose something.
-fn by_crate(value_type: ValueType, bytes: &[u8]) -> Result<Option<Value>> {
-    let Some(byte) = type_byte(value_type) else { return Ok(None) };
-    let record = [byte, EMPTY_KEY];
-    let file = HEADER.chain(&record[..]).chain(bytes);
-    let item = RdbDecoder::new(file, Simple::new()).ok().and_then(|mut items| items.next()?.ok());
-    let Some(value) = item.and_then(from_crate) else { return Ok(None) };
-    let whole = match &value {
-        Value::Hash(fields) => fields.len() as u64 == pairs(value_type, bytes)?,
-        _ => true,
-    };
-    Ok(whole.then_some(value))
-}
-
-/// The byte of a layout that the crate reads whole.
-fn type_byte(value_type: ValueType) -> Option<u8> {
-    use rdb::constants::encoding_type as byte;
-    Some(match value_type {
-        ValueType::String => byte::STRING,
-        ValueType::List => byte::LIST,
-        ValueType::Set => byte::SET,
-        ValueType::Zset => byte::ZSET,
-        ValueType::Hash => byte::HASH,
-        ValueType::Zset2 => byte::ZSET_2,
-        ValueType::ListZiplist => byte::LIST_ZIPLIST,
-        ValueType::SetIntset => byte::SET_INTSET,
-        ValueType::ZsetZiplist => byte::ZSET_ZIPLIST,
-        ValueType::HashZiplist => byte::HASH_ZIPLIST,
-        ValueType::ListQuicklist => byte::LIST_QUICKLIST,
-        ValueType::HashListpack => byte::HASH_LIST_PACK,
-        ValueType::ZsetListpack => byte::ZSET_LIST_PACK,
-        ValueType::ListQuicklist2 => byte::LIST_QUICKLIST_2,
-        ValueType::SetListpack => byte::SET_LIST_PACK,
-        ValueType::ModulePreGa
-        | ValueType::Module2
-        | ValueType::HashZipmap
-        | ValueType::Stream(_)
-        | ValueType::HashMetadataPreGa
-        | ValueType::HashListpackExPreGa
-        | ValueType::HashMetadata
-        | ValueType::HashListpackEx
-        | ValueType::Array
-        | ValueType::Hash2
-        | ValueType::KeydbCron => return None,
-    })
-}
-
-/// The value of one of the crate's items; `None` for items that are no keys.
-pub fn from_crate(item: RdbValue) -> Option<Value> {
-    Some(match item {
-        RdbValue::String { value, .. } => Value::Text(value),
-        RdbValue::List { values, .. } => Value::List(values),
-        RdbValue::Set { members, .. } => Value::Set(members),
-        RdbValue::SortedSet { values, .. } => {
-            Value::Zset(values.into_iter().map(|(score, member)| (member, score)).collect())
-        }
-        RdbValue::Hash { values, .. } => {
-            let field = |(field, value)| HashField { field, value, expires_at: None };
-            Value::Hash(values.into_iter().map(field).collect())
-        }
-        RdbValue::SelectDb(_) | RdbValue::ResizeDb { .. } | RdbValue::AuxField { .. } | RdbValue::Checksum(_) => {
-            return None;
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rdb::header::Family;
+    use crate::show::value::HashField;
     use crate::units::Millis;
 
     /// Bytes of a string of less than 64.
@@ -170,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_values_go_through_the_crate_and_equal_our_own() {
+    fn plain_values_are_decoded() {
         let pair = [string(b"f"), string(b"v")].concat();
         let two = [&[2][..], &string(b"a"), &[0xC0, 7]].concat();
         let zset = [&[1][..], &string(b"m"), &1.5f64.to_le_bytes()].concat();
@@ -187,9 +95,7 @@ mod tests {
                 Value::Zset(vec![(b"m".to_vec(), f64::INFINITY)]),
             ),
         ] {
-            assert_eq!(by_crate(value_type, &bytes).unwrap(), Some(value.clone()), "{value_type:?}");
-            assert_eq!(collect(value_type, &bytes, 0).unwrap(), value, "{value_type:?}");
-            assert_eq!(decoded(value_type, &bytes), value);
+            assert_eq!(decoded(value_type, &bytes), value, "{value_type:?}");
         }
     }
 
@@ -205,7 +111,6 @@ mod tests {
     fn a_ziplist_that_cannot_tell_its_count_is_read_whole() {
         let entries = vec![&b"x"[..]; 70_000];
         let bytes = blob(&ziplist(&entries));
-        assert_eq!(by_crate(ValueType::ListZiplist, &bytes).unwrap(), None);
         assert!(decoded(ValueType::ListZiplist, &bytes) == Value::List(vec![b"x".to_vec(); 70_000]));
         assert!(
             decoded(ValueType::ListQuicklist, &[&[1][..], &bytes].concat()) == Value::List(vec![b"x".to_vec(); 70_000])
@@ -242,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_error_before_the_crate_sees_it() {
+    fn damage_is_an_error() {
         for (value_type, bytes) in [
             (ValueType::String, &b"\x05abc"[..]),
             (ValueType::String, b"\x01ab"),

@@ -9,14 +9,18 @@ use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use crate::common::program::{rdblens as program, run};
 use rdb::{RdbDecoder, RdbValue, filter::Simple};
-use rdblens::analyze::{ReadPlan, for_each_record};
+use rdblens::analyze::check::check;
+use rdblens::analyze::second_reader::compare_readers;
+use rdblens::analyze::{ReadPlan, Unwatched, for_each_record};
 use rdblens::input::Input;
 use rdblens::rdb::batch::Batches;
 use rdblens::rdb::scan::FileItem;
 use rdblens::rdb::value_type::ValueType;
 use rdblens::record::Kind;
-use rdblens::show::{Looked, Value, collect, decode, decode_value, find, from_crate};
+use rdblens::report::CheckVerdict;
+use rdblens::show::{HashField, Looked, Value, collect, decode, decode_value, find};
 
 /// A key's database and name.
 type Place = (u64, Vec<u8>);
@@ -129,6 +133,25 @@ fn odd_dumps() -> Vec<PathBuf> {
     let mut dumps: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(odd).collect();
     dumps.sort();
     dumps
+}
+
+/// The value of one of the crate's items; `None` for items that are no keys.
+fn from_crate(item: RdbValue) -> Option<Value> {
+    Some(match item {
+        RdbValue::String { value, .. } => Value::Text(value),
+        RdbValue::List { values, .. } => Value::List(values),
+        RdbValue::Set { members, .. } => Value::Set(members),
+        RdbValue::SortedSet { values, .. } => {
+            Value::Zset(values.into_iter().map(|(score, member)| (member, score)).collect())
+        }
+        RdbValue::Hash { values, .. } => {
+            let field = |(field, value)| HashField { field, value, expires_at: None };
+            Value::Hash(values.into_iter().map(field).collect())
+        }
+        RdbValue::SelectDb(_) | RdbValue::ResizeDb { .. } | RdbValue::AuxField { .. } | RdbValue::Checksum(_) => {
+            return None;
+        }
+    })
 }
 
 /// What the crate yields of a file: database, key, value.
@@ -257,4 +280,43 @@ fn every_kind_of_value_is_shown_whole() {
     for kind in ["string", "list", "set", "zset", "hash", "stream", "module"] {
         assert!(shown.get(kind).is_some_and(|count| *count >= 10), "{kind}: {shown:?}");
     }
+}
+
+#[test]
+fn the_second_reader_of_check_finds_the_same() {
+    let dumps = dumps();
+    let plan = ReadPlan::new(std::env::temp_dir());
+    let mut checks = check(&dumps, &plan, &Unwatched).unwrap();
+    compare_readers(&dumps, &plan, &mut checks).unwrap();
+    let mut compared = 0;
+    for check in &checks {
+        let Some(reading) = &check.second_reader else {
+            assert_ne!(check.verdict, CheckVerdict::Ok, "{}", check.name);
+            continue;
+        };
+        assert!(reading.differences.is_empty() && reading.different == 0, "{}: {reading:?}", check.name);
+        assert_eq!(reading.compared + reading.not_compared.values().sum::<u64>(), check.keys, "{}", check.name);
+        compared += reading.compared;
+    }
+    assert!(compared > 20_000, "{compared}");
+}
+
+#[test]
+fn a_difference_between_the_readers_exits_with_4() {
+    let hostile = |name: &str| format!("{}/testdata/hostile/{name}.rdb", env!("CARGO_MANIFEST_DIR"));
+    let checked = |path: &str, lang: &str| {
+        let output = run(program().args(["check", "--second-reader", path, "--lang", lang]));
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    // Servers read a score that is no number as 0; the crate refuses it.
+    let (status, text) = checked(&hostile("zset-text-score-no-number"), "en");
+    assert!(status == Some(4) && text.contains("0 keys agree, 1 differ") && text.contains("readable: zset"), "{text}");
+    let (status, text) = checked(&hostile("zset-text-score-no-number"), "zh");
+    assert!(status == Some(4) && text.contains("1 个不一致"), "{text}");
+    let (status, text) = checked(&hostile("truncated-in-list"), "en");
+    assert!(status == Some(4) && text.contains("not run, the file is not sound"), "{text}");
+    let (status, text) = checked(&hostile("valid-database-number-huge"), "en");
+    assert!(status == Some(0) && text.contains("not compared: database number above 32 bits 1"), "{text}");
+    let (status, text) = checked("-", "en");
+    assert!(status == Some(2) && text.is_empty());
 }

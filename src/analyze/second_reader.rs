@@ -1,0 +1,259 @@
+//! Compares this program's reader with an independent one, the `rdb` crate, key by key in file order.
+//!
+//! The crate is written for sound files: it asks for memory by lengths that it does not check, and may panic. So it only sees
+//! records that were verified just before, one record at a time, and never one whose decoded value is larger than
+//! [`LARGEST`]. It gets the bytes of a record between a header and an end mark, must find one key in them, and must arrive at
+//! the end mark: that also confirms where the record ends.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use rdb::filter::Simple;
+use rdb::{RdbDecoder, RdbValue};
+
+use super::plan::ReadPlan;
+use super::read::feed::FileBatch;
+use super::read::progress::Unwatched;
+use super::read::reader::{Continue, Reading, read_batch};
+use super::read::snapshot::Snapshot;
+use super::read::tally::FileTally;
+use crate::error::Result;
+use crate::rdb::scan::{FileItem, KeyEntry};
+use crate::rdb::value_type::ValueType;
+use crate::rdb::verify::Verify;
+use crate::record::{Kind, Record};
+use crate::report::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared, SecondReading};
+use crate::units::Millis;
+
+/// The crate reads types by their byte, whatever the version.
+const HEADER: &[u8] = b"REDIS0011";
+/// Opcode that selects a database.
+const SELECT: u8 = 0xFE;
+/// Opcode at the end of a file.
+const END: &[u8] = &[0xFF];
+/// Decoded size up to which a value is handed to the crate, which holds it whole.
+const LARGEST: u64 = 1 << 30;
+/// Memory of an element in the crate's lists beside its bytes.
+const ELEMENT: u64 = 64;
+/// Expiry time by which servers mean none.
+const NO_EXPIRY: i64 = -1;
+/// Differences of a file that are kept; the others are counted.
+const KEPT: usize = 10;
+
+/// Reads every sound file again by both readers and adds the result to its check.
+pub fn compare_readers<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, checks: &mut [FileCheck]) -> Result<()> {
+    let mut snapshot = Snapshot::open_any(inputs, plan, &Unwatched)?;
+    let reading = Reading { selection: &plan.selection, reference: None, checksum: false };
+    let mut files: BTreeMap<usize, SecondReading> = BTreeMap::new();
+    for work in snapshot.feed(1, &Unwatched).by_ref() {
+        let index = work.file.index;
+        if checks.get(index).is_some_and(|check| check.verdict == CheckVerdict::Ok) {
+            compare_batch(&work, reading, files.entry(index).or_default());
+        }
+    }
+    for (index, check) in checks.iter_mut().enumerate() {
+        let is_sound = check.verdict == CheckVerdict::Ok;
+        check.second_reader = is_sound.then(|| files.remove(&index).unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Facts about a key that both readers tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct KeyFacts {
+    db: u64,
+    key: Vec<u8>,
+    kind: Kind,
+    length: Option<u64>,
+    expires_at: Option<i64>,
+}
+
+impl KeyFacts {
+    fn of(record: &Record<'_>) -> KeyFacts {
+        KeyFacts {
+            db: record.db,
+            key: record.key.to_vec(),
+            kind: record.kind,
+            length: record.length,
+            expires_at: record.expires_at.map(|Millis(at)| at),
+        }
+    }
+}
+
+fn compare_batch(work: &FileBatch, reading: Reading<'_>, result: &mut SecondReading) {
+    let mut ours = Vec::new();
+    let mut tally = FileTally::default();
+    read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
+        let decoded = record.memory.0.saturating_add(record.length.unwrap_or_default().saturating_mul(ELEMENT));
+        ours.push((KeyFacts::of(record), decoded));
+        Continue::Yes
+    });
+    let mut ours = ours.into_iter();
+    let mut scanner = work.batch.scanner();
+    let mut verify = Verify::default();
+    while scanner.cursor().left() > 0 {
+        let entry = match scanner.next_item() {
+            Ok(FileItem::Key(entry)) => entry,
+            Ok(_) => continue,
+            Err(_) => return,
+        };
+        // The file was sound a moment ago; if it has changed since, nothing more of it is compared.
+        let Some((ours, decoded)) = ours.next() else { return };
+        if scanner.value(&entry, &mut verify).is_err() || verify.finish().is_err() {
+            return;
+        }
+        match not_comparable(&entry, &ours, decoded) {
+            Some(reason) => *result.not_compared.entry(reason).or_default() += 1,
+            None => result.add(&ours, &second(ours.db, scanner.cursor().since(entry.start))),
+        }
+    }
+}
+
+/// Returns why the crate cannot read a record.
+fn not_comparable(entry: &KeyEntry<'_>, ours: &KeyFacts, decoded: u64) -> Option<NotCompared> {
+    let is_ziplist =
+        matches!(entry.value_type, ValueType::ListZiplist | ValueType::ZsetZiplist | ValueType::HashZiplist);
+    match entry.value_type {
+        ValueType::Stream(_) => Some(NotCompared::Stream),
+        ValueType::ModulePreGa | ValueType::Module2 => Some(NotCompared::Module),
+        ValueType::Array => Some(NotCompared::Array),
+        // Lengths from 253 on and the free bytes behind values are misread.
+        ValueType::HashZipmap => Some(NotCompared::Zipmap),
+        ValueType::Hash2 => Some(NotCompared::ValkeyHash),
+        ValueType::KeydbCron => Some(NotCompared::CronJob),
+        _ if is_ziplist && ours.length >= Some(u64::from(u16::MAX) / 2) => Some(NotCompared::LongZiplist),
+        _ if u32::try_from(ours.db).is_err() => Some(NotCompared::Database),
+        _ if decoded > LARGEST => Some(NotCompared::Large),
+        _ => None,
+    }
+}
+
+/// Reads one record by the crate. `bytes` have been verified.
+fn second(db: u64, bytes: &[u8]) -> std::result::Result<KeyFacts, String> {
+    let select = [&[SELECT, 0x81][..], &db.to_be_bytes()].concat();
+    let file = HEADER.chain(&select[..]).chain(bytes).chain(END);
+    let mut items = RdbDecoder::new(file, Simple::new()).map_err(|error| error.to_string())?;
+    // KeyDB puts auxiliary fields between an expiry and its key.
+    let mut items = items.by_ref().filter(|item| !matches!(item, Ok(RdbValue::AuxField { .. })));
+    let mut next = || items.next().transpose().map_err(|error| error.to_string());
+    let (RdbValue::SelectDb(db), value) = (next()?.ok_or("nothing")?, next()?.ok_or("no key")?) else {
+        return Err("no database".to_owned());
+    };
+    let facts = facts_of(db.into(), value).ok_or("no key")?;
+    match next()? {
+        Some(RdbValue::Checksum(left)) if left.is_empty() => Ok(facts),
+        Some(_) | None => Err("the record ends elsewhere".to_owned()),
+    }
+}
+
+fn facts_of(db: u64, value: RdbValue) -> Option<KeyFacts> {
+    let (key, kind, length, expiry) = match value {
+        RdbValue::String { key, value, expiry } => (key, Kind::String, value.len(), expiry),
+        RdbValue::List { key, values, expiry } => (key, Kind::List, values.len(), expiry),
+        RdbValue::Set { key, members, expiry } => (key, Kind::Set, members.len(), expiry),
+        RdbValue::SortedSet { key, values, expiry } => (key, Kind::Zset, values.len(), expiry),
+        RdbValue::Hash { key, values, expiry } => (key, Kind::Hash, values.len(), expiry),
+        RdbValue::SelectDb(_) | RdbValue::ResizeDb { .. } | RdbValue::AuxField { .. } | RdbValue::Checksum(_) => {
+            return None;
+        }
+    };
+    Some(KeyFacts {
+        db,
+        key,
+        kind,
+        length: Some(length as u64),
+        expires_at: expiry.map(u64::cast_signed).filter(|at| *at != NO_EXPIRY),
+    })
+}
+
+impl SecondReading {
+    /// Adds a key that both have read.
+    fn add(&mut self, ours: &KeyFacts, theirs: &std::result::Result<KeyFacts, String>) {
+        self.compared += 1;
+        let Some((what, ours_says, theirs_says)) = difference(ours, theirs) else { return };
+        self.different += 1;
+        if self.differences.len() < KEPT {
+            let (db, key) = (ours.db, ours.key.as_slice().into());
+            self.differences.push(Difference { db, key, what, ours: ours_says, theirs: theirs_says });
+        }
+    }
+}
+
+/// Returns the first fact in which two readers differ, with both values.
+fn difference(
+    ours: &KeyFacts,
+    theirs: &std::result::Result<KeyFacts, String>,
+) -> Option<(DifferenceKind, String, String)> {
+    let number = |number: Option<u64>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
+    let time = |time: Option<i64>| time.map_or_else(|| "none".to_owned(), |time| time.to_string());
+    let theirs = match theirs {
+        Ok(theirs) => theirs,
+        Err(error) => return Some((DifferenceKind::Unread, ours.kind.name().to_owned(), error.clone())),
+    };
+    let (what, pair) = if ours.db != theirs.db {
+        (DifferenceKind::Db, [ours.db.to_string(), theirs.db.to_string()])
+    } else if ours.key != theirs.key {
+        (DifferenceKind::Key, [ours, theirs].map(|facts| facts.key.escape_ascii().to_string()))
+    } else if ours.kind != theirs.kind {
+        (DifferenceKind::Type, [ours, theirs].map(|facts| facts.kind.name().to_owned()))
+    } else if ours.length != theirs.length {
+        (DifferenceKind::Length, [number(ours.length), number(theirs.length)])
+    } else if ours.expires_at != theirs.expires_at {
+        (DifferenceKind::Expiry, [time(ours.expires_at), time(theirs.expires_at)])
+    } else {
+        return None;
+    };
+    let [ours, theirs] = pair;
+    Some((what, ours, theirs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> KeyFacts {
+        KeyFacts { db: 3, key: b"k".to_vec(), kind: Kind::String, length: Some(2), expires_at: Some(77) }
+    }
+
+    #[test]
+    fn a_record_is_read_with_its_database_and_expiry() {
+        let record = [&[0xFC][..], &77u64.to_le_bytes(), &[0, 1], b"k", &[2], b"ab"].concat();
+        assert_eq!(second(3, &record), Ok(facts()));
+    }
+
+    #[test]
+    fn a_record_that_ends_elsewhere_is_not_confirmed() {
+        let record = b"\x00\x01k\x02ab";
+        assert!(second(0, record).is_ok());
+        assert!(second(0, &record[..5]).is_err());
+        assert!(second(0, &[record, &b"x"[..]].concat()).is_err());
+        assert!(second(0, &[&record[..], record].concat()).is_err());
+    }
+
+    #[test]
+    fn every_fact_counts() {
+        let changed: [(DifferenceKind, fn(&mut KeyFacts)); 5] = [
+            (DifferenceKind::Db, |facts| facts.db = 4),
+            (DifferenceKind::Key, |facts| facts.key = b"l".to_vec()),
+            (DifferenceKind::Type, |facts| facts.kind = Kind::Set),
+            (DifferenceKind::Length, |facts| facts.length = None),
+            (DifferenceKind::Expiry, |facts| facts.expires_at = None),
+        ];
+        for (what, change) in changed {
+            let mut theirs = facts();
+            change(&mut theirs);
+            assert_eq!(difference(&facts(), &Ok(theirs)).map(|found| found.0), Some(what));
+        }
+        assert_eq!(difference(&facts(), &Ok(facts())), None);
+        assert_eq!(difference(&facts(), &Err("x".to_owned())).map(|found| found.0), Some(DifferenceKind::Unread));
+    }
+
+    #[test]
+    fn differences_are_counted_beyond_those_kept() {
+        let mut reading = SecondReading::default();
+        (0..25).for_each(|_| reading.add(&facts(), &Err("x".to_owned())));
+        reading.add(&facts(), &Ok(facts()));
+        assert_eq!((reading.compared, reading.different, reading.differences.len()), (26, 25, KEPT));
+    }
+}
