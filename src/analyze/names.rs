@@ -1,89 +1,92 @@
-//! What is known of the names met lately: most keys differ from one that was just seen in their numbers only.
+//! Cache of names by shape: most keys differ from a recent one only in their numbers.
 //!
-//! A name's shape (`pattern/shape.rs`) leads to its place among the patterns and to what the rules about names said. Names
-//! of a shape that is not known, or that have none, are taken apart, which says the same at more cost.
+//! A name's shape (`pattern/shape.rs`) leads to its place among the patterns and to the verdict of the rules about names.
+//! After a miss, and for names without a shape, the name is classified and judged, with the same result at a higher cost.
 
 use super::questions::Questions;
 use crate::aggregate::patterns::Patterns;
 use crate::pattern::PatternBuf;
-use crate::pattern::luck::Luck;
+use crate::pattern::bypass::Bypass;
 use crate::pattern::shape::{Outline, Shape, Shaper};
 use crate::pattern::tree::Leaf;
 use crate::policy::NameJudged;
 
-/// One slot per shape and a shape has one slot: no search, no list to keep. In tests few, so that they push each other out.
+/// Most slots. The cache is direct-mapped: a shape has one slot, so that there is no search and no list to maintain. Tests have
+/// few, so that entries evict each other.
 const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 
-/// Slots at first. They become more when shapes push each other out: a small file should not pay for a megabyte of them.
+/// Slots at first. The cache grows when shapes evict each other: a small file should not pay for a megabyte of slots.
 const FEWEST: usize = if cfg!(test) { 2 } else { 64 };
 
-/// So many times as many, after so many shapes were pushed out.
+/// Factor by which the cache grows.
 const GROWTH: usize = 8;
-const PUSHED_OUT: usize = 4;
 
-/// Names that match more exemptions are judged each time, so that memory stays bounded.
+/// Evictions after which it grows.
+const EVICTIONS: usize = 4;
+
+/// Most exemptions of a cached name, which bounds its memory; names with more are judged each time.
 const MOST_EXEMPTIONS: usize = 16;
 
-/// What is known of one name.
+/// Answer about one name.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownName<'a> {
-    /// Where its pattern collects keys.
+    /// Leaf of its pattern.
     pub leaf: Leaf,
     /// Whether it has a hash tag.
     pub tagged: bool,
-    /// What the policy says of it.
+    /// Verdict of the policy on it.
     pub judged: &'a NameJudged,
 }
 
-/// The names of one worker.
+/// Cache of names of one worker.
 #[derive(Debug)]
-pub struct Names {
+pub struct NameCache {
     shaper: Option<Shaper>,
-    /// The shape of the name that is being looked at.
+    /// Shape of the current name.
     shape: Shape,
-    /// How often shapes are known.
-    luck: Luck,
-    /// Its outline.
+    /// Skips the cache while it hits nothing.
+    bypass: Bypass,
+    /// Outline of the current name.
     outline: Outline,
     /// Empty until the first name; a power of two.
-    slots: Vec<Slot>,
-    /// Shapes that were pushed out since there are so many slots.
-    pushed_out: usize,
-    /// By the hash of an outline: the slot of a shape that names of it may have.
+    slots: Vec<ShapeSlot>,
+    /// Evictions since the cache last grew.
+    evicted: usize,
+    /// By hash of an outline: a slot whose shape names of that outline may have.
     outlines: Vec<u16>,
-    /// By slot; read only where there is something to say.
+    /// By slot; read only if the slot is not plain.
     judged: Vec<NameJudged>,
-    /// What is said of a name without known shape.
+    /// Verdict on the last name that missed.
     other: NameJudged,
     nothing: NameJudged,
     pattern: PatternBuf,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Slot {
+struct ShapeSlot {
     shape: Shape,
-    /// `None` as long as nothing is known.
+    /// `None` in an empty slot.
     leaf: Option<Leaf>,
-    /// A part of the hash of the last shape that was looked for in vain. A shape that comes once more is kept: most of
-    /// those with random letters never do.
+    /// Part of the hash of the last shape that missed here. A shape is cached the second time: most names with random letters never
+    /// come back, and would only evict those that do.
     missed: u32,
     tagged: bool,
-    /// There is nothing to say about names of the shape.
+    /// Names of the shape break nothing and match nothing.
     plain: bool,
 }
 
-impl Names {
-    /// Nothing is known yet.
+impl NameCache {
+    /// An empty cache.
     pub fn new(questions: &Questions) -> Self {
         let alike = questions.checks.takes_digits_alike();
-        Names {
+        NameCache {
             shaper: alike.then(|| Shaper::new(questions.separators.clone())),
             shape: Shape::default(),
             outline: Outline::default(),
             outlines: Vec::new(),
-            luck: Luck::default(),
+            bypass: Bypass::default(),
             slots: Vec::new(),
-            pushed_out: 0,
+            evicted: 0,
             judged: Vec::new(),
             other: NameJudged::default(),
             nothing: NameJudged::default(),
@@ -91,10 +94,10 @@ impl Names {
         }
     }
 
-    /// What is to be known of a name; `patterns` are always the same ones.
+    /// Returns the answer about a name; `patterns` must be the same ones in every call.
     #[inline]
     pub fn know(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
-        if self.shaper.is_none() || !self.luck.tries() {
+        if self.shaper.is_none() || !self.bypass.should_probe() {
             return self.learn(name, false, questions, patterns);
         }
         let drawn = self.outline.draw(name);
@@ -106,20 +109,20 @@ impl Names {
         }
     }
 
-    /// Takes note of a name that will come. Returns whether its pattern was not met before.
+    /// Counts the pattern of a name that will be observed later. Returns true if it is new.
     #[inline(never)]
-    pub fn foresee(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> bool {
-        patterns.foresee(questions.classifier.read(name, &mut self.pattern))
+    pub fn look_ahead(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> bool {
+        patterns.look_ahead(questions.classifier.read(name, &mut self.pattern))
     }
 
-    /// The place of what has this hash, in a table of as many places as there are slots.
+    /// Returns the index for a hash in a table with as many entries as there are slots, a power of two.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
     fn place(&self, hash: u64) -> usize {
         hash as usize & self.slots.len().wrapping_sub(1)
     }
 
-    /// A slot and its leaf, if the shape in it is the one looked for.
+    /// Returns a slot and its leaf if its shape is the one looked for and the leaf is still valid.
     #[inline]
     fn find(&self, number: usize, patterns: &Patterns, is: impl Fn(&Shape) -> bool) -> Option<(usize, Leaf)> {
         let slot = self.slots.get(number)?;
@@ -127,16 +130,16 @@ impl Names {
         Some((number, leaf))
     }
 
-    /// What is known of the shape in a slot.
+    /// Returns the answer of a slot.
     #[inline]
     fn known(&mut self, number: usize, leaf: Leaf) -> KnownName<'_> {
-        self.luck.found();
+        self.bypass.hit();
         let slot = &self.slots[number];
         let judged = if slot.plain { None } else { self.judged.get(number) };
         KnownName { leaf, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) }
     }
 
-    /// Makes the shape of a name of which the outline tells too little.
+    /// Makes the shape of a name whose outline was not enough, and probes the cache with it.
     #[inline(never)]
     #[expect(clippy::cast_possible_truncation, reason = "slots are numbered with 16 bits")]
     fn look_closer(
@@ -150,19 +153,19 @@ impl Names {
         let number = shaped.then(|| self.place(self.shape.hash()));
         match number.and_then(|number| self.find(number, patterns, |shape| shape.is(&self.shape))) {
             Some((number, leaf)) => {
-                // A slot's number is below that of all slots.
+                // There are at most 4,096 slots.
                 let outline = self.place(self.outline.hash());
                 self.outlines[outline] = number as u16;
                 self.known(number, leaf)
             }
             None => {
-                self.luck.missed();
+                self.bypass.miss();
                 self.learn(name, shaped, questions, patterns)
             }
         }
     }
 
-    /// Finds out what is to be known of a name; if it is `shaped`, its shape has been made.
+    /// Classifies and judges a name; if it is `shaped`, its shape is ready to be cached.
     #[inline(never)]
     fn learn(&mut self, name: &[u8], shaped: bool, questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
         let name = questions.classifier.read(name, &mut self.pattern);
@@ -174,13 +177,13 @@ impl Names {
         KnownName { leaf, tagged, judged: &self.other }
     }
 
-    /// Keeps what was learnt, in the slot of the shape, if that comes once more.
+    /// Caches the answer in the slot of the shape, if that missed there before.
     #[inline(never)]
     fn keep(&mut self, leaf: Leaf, tagged: bool) {
         if self.other.exemptions() > MOST_EXEMPTIONS {
             return;
         }
-        if self.slots.is_empty() || self.pushed_out >= PUSHED_OUT && self.slots.len() < SLOTS {
+        if self.slots.is_empty() || self.evicted >= EVICTIONS && self.slots.len() < SLOTS {
             self.grow();
         }
         let number = self.place(self.shape.hash());
@@ -188,8 +191,8 @@ impl Names {
         if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {
             if slot.missed == mark {
                 let plain = self.other.is_plain();
-                self.pushed_out += usize::from(slot.leaf.is_some());
-                *slot = Slot { shape: self.shape.clone(), leaf: Some(leaf), missed: 0, tagged, plain };
+                self.evicted += usize::from(slot.leaf.is_some());
+                *slot = ShapeSlot { shape: self.shape.clone(), leaf: Some(leaf), missed: 0, tagged, plain };
                 if !plain {
                     *judged = self.other.kept();
                 }
@@ -198,15 +201,15 @@ impl Names {
         }
     }
 
-    /// Makes room for more shapes, and forgets those that are known: they come again.
+    /// Grows the cache, and drops its entries: those that matter come again.
     #[cold]
     fn grow(&mut self) {
         let slots = (self.slots.len() * GROWTH).clamp(FEWEST, SLOTS);
         (self.slots, self.judged, self.outlines) = Default::default();
-        self.slots.resize_with(slots, Slot::default);
+        self.slots.resize_with(slots, ShapeSlot::default);
         self.judged.resize_with(slots, NameJudged::default);
         self.outlines.resize(slots, 0);
-        self.pushed_out = 0;
+        self.evicted = 0;
     }
 }
 

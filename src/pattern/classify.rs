@@ -24,7 +24,7 @@ use segment_text::SegmentText;
 use super::name::KeyName;
 use super::plain::{self, PlainName, PlainReader};
 use super::segment::Separators;
-use super::{Part, PartKind, PatternBuf, slot};
+use super::{PartKind, PatternBuf, PatternPart, slot};
 
 /// Segments of a pattern. The last of them stands for all the rest of a deeper key.
 pub const MAX_SEGMENTS: usize = 16;
@@ -193,7 +193,7 @@ impl Classifier {
             let is_last = separator.is_none();
             if seen & kind::TELLING == 0 && end - start <= MAX_NAME && (!is_last || end == key.len()) {
                 let from = out.text.len() + (start - copied);
-                out.parts.push(Part {
+                out.parts.push(PatternPart {
                     start: offset(from),
                     end: offset(from + (end - start)),
                     kind: PartKind::Literal,
@@ -221,7 +221,7 @@ impl Classifier {
                 None => name.class(Class::Bin),
             }
             let kind = name.finish();
-            out.parts.push(Part { start: offset(from), end: offset(out.text.len()), kind });
+            out.parts.push(PatternPart { start: offset(from), end: offset(out.text.len()), kind });
             if is_last {
                 return;
             }
@@ -240,7 +240,7 @@ impl Classifier {
             let name = text.get(start..end).unwrap_or_default();
             let is_class = Class::ALL.into_iter().any(|class| class.text() == name);
             let kind = if is_class { PartKind::Class } else { PartKind::Literal };
-            out.parts.push(Part { start: offset(start), end: offset(end), kind });
+            out.parts.push(PatternPart { start: offset(start), end: offset(end), kind });
             start = end + 1;
         }
     }

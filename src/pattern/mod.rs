@@ -1,10 +1,10 @@
 //! Names with their ids collapsed: `user:12345:name` is `user:{int}:name`.
 //!
-//! A [`PatternBuf`] holds the pattern of one key, segment by segment, and is used again for the next. It is what the
-//! classifier fills and what the tree of patterns reads.
+//! The classifier writes the pattern of a key into a [`PatternBuf`], which is reused from key to key; the tree of patterns reads
+//! it. A [`KeyName`](name::KeyName) is a name with its pattern, or one that is its own pattern.
 
+pub mod bypass;
 pub mod classify;
-pub mod luck;
 pub mod name;
 pub mod plain;
 pub mod segment;
@@ -13,38 +13,38 @@ pub mod slot;
 pub mod tree;
 pub(crate) mod word;
 
-/// The pattern of one key: its text, and where each segment's name stands in it.
+/// Pattern of one key: its text, and the range of each segment in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatternBuf {
-    /// The whole pattern with its separators, such as `user:{int}:name`.
+    /// Text of the whole pattern with its separators, such as `user:{int}:name`.
     pub text: String,
-    /// Its segments, in order; never empty (the empty key has one empty segment).
-    pub parts: Vec<Part>,
+    /// Segments in order; never empty (the empty key has one empty segment).
+    pub parts: Vec<PatternPart>,
 }
 
 /// One segment of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
-    /// Where its name begins in the text.
+pub struct PatternPart {
+    /// Start of its name in the text.
     pub start: u32,
-    /// Where its name ends in the text. The next separator, if any, stands there.
+    /// End of its name in the text, which is the offset of the next separator, if any.
     pub end: u32,
-    /// What the name is.
+    /// Kind of the name.
     pub kind: PartKind,
 }
 
-/// What the name of a segment is.
+/// Kind of a segment's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
-    /// A name as it stands in the key, or one with holes (`user_{int}`): there may be any number of them.
+    /// A name as in the key, or one with ids in it (`user_{int}`): unbounded in number.
     Literal,
-    /// A class such as `{int}` that the whole segment fell into: there are few of them.
+    /// A class such as `{int}` for the whole segment: one of a few.
     Class,
 }
 
 impl PatternBuf {
-    /// The name of a segment of this pattern.
-    pub fn name(&self, part: Part) -> &str {
+    /// Returns the name of a segment of this pattern.
+    pub fn name(&self, part: PatternPart) -> &str {
         self.text.get(part.start as usize..part.end as usize).unwrap_or_default()
     }
 

@@ -1,35 +1,34 @@
 //! Plain names: those that are their own pattern, such as `user:profile:cart`.
 //!
-//! A name is plain if it is short and of ASCII, and nothing in it can be an id or a hash tag: it has no digit, no `@`, no
-//! brace and no control character. Where its separators stand is then all there is to know about it, so it is not taken
-//! apart. Letters in lower case and separators are told in a few operations for eight bytes; every other byte is looked at
-//! by itself.
+//! A name is plain if it is short ASCII and nothing in it can be an id or a hash tag: no digit, no `@`, no brace and no
+//! control character. The positions of its separators are all there is to know about it, so it is not classified.
+//! Lower-case letters and separators are recognised eight bytes at a time; any other byte is looked at by itself.
 
 use super::segment::Separators;
 use super::word::{HIGH, ONES, WORD, bits, equal_in, short_word, within};
 
-/// Longer names are taken apart: there is a bit for each byte.
+/// Longest plain name: bitmaps have one bit for each byte.
 pub const LONGEST: usize = 64;
 
 /// A plain name.
 #[derive(Debug, Clone, Copy)]
 pub struct PlainName<'a> {
     bytes: &'a [u8],
-    /// A bit for each byte that is a separator.
+    /// Bitmap of separators.
     separators: u64,
-    /// A bit for each byte that is neither a separator nor a letter in lower case.
+    /// Bitmap of bytes that are neither separators nor lower-case letters.
     others: u64,
     segments: u32,
 }
 
 impl<'a> PlainName<'a> {
-    /// The name; it is ASCII, and not empty.
+    /// Returns the bytes of the name: ASCII, and not empty.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// A bit for each byte that is a separator.
+    /// Returns the bitmap of separators: bit `i` is set if byte `i` is one.
     #[inline]
     pub fn separators(&self) -> u64 {
         self.separators
@@ -53,21 +52,21 @@ impl<'a> PlainName<'a> {
         })
     }
 
-    /// Whether some segment is empty.
+    /// Returns true if a segment is empty.
     #[inline]
     pub fn has_empty_segment(&self) -> bool {
-        // A separator is first, or follows another, or is the last byte.
+        // A separator comes first (the 1 shifted in), follows another (the shift), or is the last byte.
         let last = 1 << ((self.bytes.len() - 1) % LONGEST);
         self.separators & (self.separators << 1 | 1 | last) != 0
     }
 
-    /// Whether there is nothing but separators and letters in lower case.
+    /// Returns true if all bytes are separators or lower-case letters.
     #[inline]
     pub fn is_lower(&self) -> bool {
         self.others == 0
     }
 
-    /// The bytes that are neither separators nor letters in lower case.
+    /// Returns the bytes that are neither separators nor lower-case letters.
     #[inline]
     pub fn others(&self) -> impl Iterator<Item = u8> {
         let (bytes, mut left) = (self.bytes, self.others);
@@ -79,25 +78,25 @@ impl<'a> PlainName<'a> {
     }
 }
 
-/// Tells which names are plain.
+/// Recogniser of plain names.
 #[derive(Debug, Clone)]
 pub struct PlainReader {
-    /// In every byte of a word.
+    /// The first separator, in every byte of a word.
     separator: u64,
-    /// Further ones likewise.
+    /// Further separators, likewise.
     more: Vec<u64>,
 }
 
 impl PlainReader {
-    /// Of names that these separators divide.
+    /// A recogniser of names with these separators.
     pub fn new(separators: &Separators) -> Self {
         let mut all = separators.as_bytes().iter().map(|&byte| u64::from(byte) * ONES);
         let separator = all.next().unwrap_or(u64::from(b':') * ONES); // there is one
         PlainReader { separator, more: all.collect() }
     }
 
-    /// The name, if it has no more than so many segments and none of its other bytes `tells`; letters in lower case are
-    /// not asked about.
+    /// Reads a name; `None` if it is not plain: too long, more than `most_segments`, or one of its bytes `tells` that it may be an
+    /// id. Lower-case letters are not asked about.
     #[inline(always)] // in the one place where it is needed for every key
     pub fn read<'a>(&self, bytes: &'a [u8], most_segments: u32, tells: impl Fn(u8) -> bool) -> Option<PlainName<'a>> {
         let name = if self.more.is_empty() { self.tell_two_words(bytes) } else { None };
@@ -105,13 +104,14 @@ impl PlainReader {
         (name.segments <= most_segments && (name.is_lower() || !name.others().any(tells))).then_some(name)
     }
 
-    /// Tells the bytes of a name that is longer than a word, but not than two, by one separator: most are so long.
+    /// Fast path for 9 to 16 bytes and a single separator, without a loop; most names are so long.
     #[inline]
     fn tell_two_words<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
         if bytes.len() <= WORD || bytes.len() > 2 * WORD {
             return None;
         }
         let (first, last) = (u64::from_le_bytes(*bytes.first_chunk()?), u64::from_le_bytes(*bytes.last_chunk()?));
+        // The two words overlap. The last is shifted past the bytes that the first has, which leaves zeros behind the name.
         let behind = bytes.len().wrapping_neg() % WORD * 8;
         let last = last >> behind;
         let divides = [equal_in(first, self.separator), equal_in(last, self.separator)];
@@ -121,14 +121,14 @@ impl PlainReader {
         Some(PlainName { bytes, separators: bits(divides[0]) | bits(divides[1]) << WORD, others, segments })
     }
 
-    /// Tells the bytes of a name that is neither empty nor too long.
+    /// Reads a name of any length and any separators; `None` if it is empty or too long.
     #[inline(never)]
     fn tell<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
         let before = bytes.len().wrapping_sub(1); // the last byte
         if before >= LONGEST {
             return None;
         }
-        // By place in a word: how many separators there are. At most eight in each, so that the sum of all fits in a byte.
+        // Separators by position in a word: at most eight in each byte, so that the sum over the bytes fits in one.
         let mut counts = 0;
         let (mut separators, mut others) = (0, 0);
         let mut take = |word: u64, of_name: u64, place: usize| {
@@ -145,27 +145,28 @@ impl PlainReader {
             take(u64::from_le_bytes(*word), HIGH, place);
             place += WORD;
         }
-        // One to eight bytes are left; behind the name there is nothing.
+        // One to eight bytes are left; zeros behind the name are no separators, and masked out of `others`.
         let behind = bytes.len().wrapping_neg() % WORD * 8;
         let last = bytes.last_chunk().map_or_else(|| short_word(bytes), |last| u64::from_le_bytes(*last) >> behind);
         take(last, HIGH >> behind, place);
         Some(PlainName { bytes, separators, others, segments: 1 + count(counts) })
     }
 
-    /// The high bit of each byte of a word that is a separator.
+    /// Sets the high bit of each byte that is a separator.
     #[inline]
     fn separators_in(&self, word: u64) -> u64 {
         self.more.iter().fold(equal_in(word, self.separator), |divides, &more| divides | equal_in(word, more))
     }
 }
 
-/// The high bit of each byte of a word that is a letter in lower case.
+/// Sets the high bit of each byte that is a lower-case letter.
 #[inline]
 fn lower_in(word: u64) -> u64 {
+    // `within` expects ASCII; `!word` drops bytes whose own high bit is set.
     within(word, b'a', b'z') & !word
 }
 
-/// The sum of all bytes of a word, if it is below 256.
+/// Sums all bytes of a word; the sum must be below 256.
 #[inline]
 fn count(bytes: u64) -> u32 {
     (bytes.wrapping_mul(ONES) >> 56) as u32

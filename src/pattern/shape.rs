@@ -1,9 +1,9 @@
-//! Names that differ in their numbers only have one shape: `user:1001:cart` and `user:2002:cart`.
+//! Shapes of names: names that differ only in their numbers share one, such as `user:1001:cart` and `user:2002:cart`.
 //!
-//! A shape is a name with each digit of its numbers replaced by a mark that says what the number is. Two names of one shape
-//! have the same pattern, the same hash tag, and keep the same rules about names, so what was found out about one of
-//! them holds for the other. It is made in a few operations for eight bytes, without looking at what the name means;
-//! where digits count by their values they are kept as they stand:
+//! A shape is a name with each digit of its numbers replaced by a mark that says what the number is. Names of one shape
+//! have the same pattern, both or neither a hash tag, and break the same rules about names, so that a cache by shape
+//! answers for all of them. It is made eight bytes at a time, without classifying the name; digits whose values matter
+//! are kept:
 //!
 //! ```text
 //! sha256  h5  v2         a number beside a letter, too short to be an id: it stays in the pattern
@@ -11,7 +11,7 @@
 //! 20260101  10.0.0.1     numbers that are a date, or a part of an IP address, have marks of their own
 //! ```
 //!
-//! Names beyond ASCII and long names have no shape.
+//! Names with bytes beyond ASCII, and long names, have no shape.
 
 mod outline;
 
@@ -21,70 +21,71 @@ use super::word::{FACTOR, HIGH, ONES, WORD, bits, last_word, within};
 
 pub use outline::Outline;
 
-/// Longer names have no shape: there is a bit for each byte.
+/// Longest name with a shape: bitmaps have one bit for each byte.
 pub const LONGEST: usize = 64;
 
 const WORDS: usize = LONGEST / WORD;
 
-/// In place of digits: these bytes are in no name of ASCII.
+// Marks in place of digits: bytes above 0x7F, which no ASCII name contains.
+
 const NUMBER: u64 = ONES * 0x80;
 const DATE: u64 = ONES * 0x81;
 const OCTET: u64 = ONES * 0x82;
 
-/// Dots between numbers from which on they may be an IP address.
+/// Dots between numbers that may make an IP address.
 const DOTS: u32 = 3;
 
-/// The shape of one name.
+/// Shape of one name.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
-    /// The name with its marks, eight bytes a word, and zeros behind it.
+    /// The name with its marks, eight bytes a word, padded with zeros.
     words: [u64; WORDS],
     length: usize,
-    /// A hash of words and length.
+    /// Hash of words and length.
     hash: u64,
-    /// Where numbers begin that would be a date, or the year of one, if their values were others; a bit each.
+    /// Bitmap of the first digits of numbers that other values would make a date, or the year of one.
     dates: u64,
-    /// There are no marks but those of plain numbers, nor would there be of a name that differs in numbers that are like no date.
+    /// All marks are those of plain numbers, and would be in any name that differs only in numbers unlike dates.
     is_plain: bool,
 }
 
-/// Makes shapes.
+/// Maker of shapes.
 #[derive(Debug, Clone)]
 pub struct Shaper {
     separators: Separators,
 }
 
-/// Which bytes of a name are digits of numbers, a bit each.
+/// Bitmaps of the digits in a name, by what their numbers are.
 #[derive(Debug, Clone, Copy, Default)]
 struct Numbers {
-    /// Of all numbers whose values do not matter.
+    /// Digits of all numbers whose values do not matter.
     all: u64,
-    /// Those of dates.
+    /// Digits of dates.
     dates: u64,
-    /// Those of numbers that an IP address may hold.
+    /// Digits of numbers that an IP address may hold.
     octets: u64,
-    /// The first digits of numbers as long as a date or a year.
+    /// First digits of numbers as long as a date or a year.
     dateable: u64,
-    /// There are no dates, too few dots for an IP address, and nothing like a time.
+    /// No dates, too few dots for an IP address, and nothing like a time.
     plain: bool,
 }
 
 impl Shape {
-    /// A hash of it; names can be made to collide.
+    /// Returns the hash. It has no random seed, so names can be made to collide, which costs cache hits only.
     #[inline]
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// Whether two shapes are one.
+    /// Returns true if two shapes are equal.
     #[inline]
     pub fn is(&self, other: &Shape) -> bool {
-        // The last word has zeros behind the name, so words that are used tell all.
+        // The last word in use is padded with zeros, and words after it are left over from other names.
         let used = used(self.length);
         self.length == other.length && (0..used).all(|at| self.words[at % WORDS] == other.words[at % WORDS])
     }
 
-    /// Puts `mark` over the bytes of these bits.
+    /// Overwrites the bytes of a bitmap with `mark`.
     #[inline]
     fn put(&mut self, mut bits: u64, mark: u64) {
         for at in 0..used(self.length) {
@@ -95,7 +96,7 @@ impl Shape {
         }
     }
 
-    /// Puts [`NUMBER`] over the bytes of these bits, and hashes what comes of it.
+    /// Overwrites the bytes of a bitmap with [`NUMBER`], and hashes the result on the way.
     #[inline]
     fn put_numbers(&mut self, mut bits: u64) {
         self.hash = self.length as u64;
@@ -108,26 +109,26 @@ impl Shape {
         }
     }
 
-    /// Mixes the hash.
+    /// Mixes more into the hash.
     #[inline]
     fn mix(&mut self, more: u64) {
         self.hash = (self.hash ^ more ^ self.hash >> 32).wrapping_mul(FACTOR);
     }
 }
 
-/// Words of so long a name.
+/// Returns the number of words in a name of this length.
 #[inline]
 fn used(length: usize) -> usize {
     length.div_ceil(WORD).min(WORDS)
 }
 
 impl Shaper {
-    /// Makes shapes of names that these separators divide.
+    /// A maker of shapes for names with these separators.
     pub fn new(separators: Separators) -> Self {
         Shaper { separators }
     }
 
-    /// Writes the shape of `name` into `shape`; false if it has none.
+    /// Writes the shape of `name` into `shape`; returns false if it has none.
     #[inline]
     pub fn shape(&self, name: &[u8], shape: &mut Shape) -> bool {
         if name.len() > LONGEST {
@@ -163,12 +164,13 @@ impl Shaper {
         true
     }
 
-    /// The numbers among the digits of a name.
+    /// Sorts the digits of a name, given as a bitmap, by what their numbers are.
     #[inline]
     fn numbers(&self, name: &[u8], digits: u64) -> Numbers {
         let mut numbers = Numbers { all: digits, ..Numbers::default() };
         let (mut left, mut dots, mut timed) = (digits, 0, false);
         while left != 0 {
+            // Each run of ones in the bitmap is one number.
             let start = left.trailing_zeros() as usize;
             let length = (left >> start).trailing_ones() as usize;
             let run = ones(length) << start;
@@ -197,7 +199,7 @@ impl Shaper {
         numbers
     }
 
-    /// Says what a number is that may be a year or begin with one. Returns the bits of digits that are kept.
+    /// Classifies a number that may be a year or begin with one. Returns the bitmap of digits that are kept.
     #[inline(never)]
     fn date(&self, name: &[u8], start: usize, length: usize, numbers: &mut Numbers) -> u64 {
         let (number, behind) = name.get(start..).and_then(|rest| rest.split_at_checked(length)).unwrap_or_default();
@@ -219,7 +221,7 @@ impl Shaper {
     }
 }
 
-/// Those of the numbers that may stand in an IP address.
+/// Returns the bitmap of the numbers that an IP address may hold.
 #[cold]
 fn octets(name: &[u8], numbers: u64) -> u64 {
     let (mut left, mut octets) = (numbers, 0);
@@ -237,21 +239,22 @@ fn octets(name: &[u8], numbers: u64) -> u64 {
     octets
 }
 
-/// So many low bits, at most all and at least one.
+/// Returns a word with this many low bits set: at least one, at most all.
 #[inline]
 fn ones(count: usize) -> u64 {
     u64::MAX >> (LONGEST - count.clamp(1, LONGEST))
 }
 
-/// The high bit of each byte of a word that is a digit, if all are ASCII.
+/// Sets the high bit of each byte that is a digit. All bytes of `word` must be ASCII.
 #[inline]
 fn digits_in(word: u64) -> u64 {
     within(word, b'0', b'9')
 }
 
-/// The bytes that these eight bits stand for.
+/// Expands eight bits to eight bytes of 0x00 or 0xFF: the reverse of [`bits`].
 #[inline]
 fn bytes_of(bits: u64) -> u64 {
+    // The eight bits are copied into every byte, and byte `i` keeps bit `i` only.
     let one_each = (bits * ONES) & 0x8040_2010_0804_0201;
     let set = (((one_each & !HIGH) + !HIGH) | one_each) & HIGH; // the high bit of each byte that is not zero
     (set >> 7) * 0xFF

@@ -15,12 +15,12 @@ use crate::pattern::name::KeyName;
 pub struct Pattern {
     /// As it was written.
     pub text: String,
-    segments: Vec<Segment>,
+    segments: Vec<SegmentPattern>,
 }
 
 /// What one segment has to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Segment {
+enum SegmentPattern {
     /// This name, or this one with holes (`user_{int}`).
     Name(String),
     /// This class.
@@ -42,14 +42,14 @@ impl Pattern {
         let parts: Vec<&str> =
             text.split(|c: char| u8::try_from(c).is_ok_and(|byte| separators.contains(&byte))).collect();
         let last = parts.len() - 1;
-        let segments = parts.iter().enumerate().map(|(place, part)| segment(part, place == last, classifier));
+        let segments = parts.iter().enumerate().map(|(at, part)| segment(part, at == last, classifier));
         Ok(Pattern { text: text.to_owned(), segments: segments.collect::<Result<_, _>>()? })
     }
 
     /// The name that all keys begin with that match, if there is one: patterns with two such names match no key in common.
     pub fn first_name(&self) -> Option<&str> {
         match self.segments.first() {
-            Some(Segment::Name(name)) => Some(name),
+            Some(SegmentPattern::Name(name)) => Some(name),
             _ => None,
         }
     }
@@ -60,7 +60,7 @@ impl Pattern {
         loop {
             match (mine.next(), theirs.next()) {
                 (None, None) => return true,
-                (Some(Segment::Rest), Some(_)) | (Some(_), Some(Segment::Rest)) => return true,
+                (Some(SegmentPattern::Rest), Some(_)) | (Some(_), Some(SegmentPattern::Rest)) => return true,
                 (Some(one), Some(other)) if one.meets(other) => {}
                 _ => return false,
             }
@@ -68,22 +68,22 @@ impl Pattern {
     }
 }
 
-fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment, String> {
+fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<SegmentPattern, String> {
     match text {
-        "*" => return Ok(Segment::Any),
-        "{*}" => return Ok(Segment::AnyName),
-        "**" if is_last => return Ok(Segment::Rest),
+        "*" => return Ok(SegmentPattern::Any),
+        "{*}" => return Ok(SegmentPattern::AnyName),
+        "**" if is_last => return Ok(SegmentPattern::Rest),
         "**" => return Err("`**` can only stand at the end: `*` matches one segment".to_owned()),
-        "" => return Ok(Segment::Name(String::new())),
+        "" => return Ok(SegmentPattern::Name(String::new())),
         _ => {}
     }
     if let Some(class) = Class::ALL.into_iter().find(|class| class.text() == text) {
-        return Ok(Segment::Class(class.text()));
+        return Ok(SegmentPattern::Class(class.text()));
     }
     if let Some(inner) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
         && !inner.contains(['{', '}'])
     {
-        return Ok(Segment::Any);
+        return Ok(SegmentPattern::Any);
     }
     if text.contains('*') {
         return Err(format!(
@@ -94,13 +94,13 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
         return with_holes(text);
     }
     match classifier.pattern_text(text.as_bytes()) {
-        seen if seen == text => Ok(Segment::Name(seen)),
+        seen if seen == text => Ok(SegmentPattern::Name(seen)),
         seen => Err(format!("`{text}` looks like an id, and keys with it are counted under `{seen}`: write `{seen}`")),
     }
 }
 
 /// A name with ids in it: every pair of braces has to be a class.
-fn with_holes(text: &str) -> Result<Segment, String> {
+fn with_holes(text: &str) -> Result<SegmentPattern, String> {
     let mut rest = text;
     while let Some(open) = rest.find('{') {
         let known = Class::ALL.iter().find(|class| rest[open..].starts_with(class.text()));
@@ -110,15 +110,16 @@ fn with_holes(text: &str) -> Result<Segment, String> {
         };
         rest = &rest[open + class.text().len()..];
     }
-    Ok(Segment::Name(text.to_owned()))
+    Ok(SegmentPattern::Name(text.to_owned()))
 }
 
-impl Segment {
-    fn meets(&self, other: &Segment) -> bool {
+impl SegmentPattern {
+    fn meets(&self, other: &SegmentPattern) -> bool {
         match (self, other) {
-            (Segment::Any | Segment::Rest, _) | (_, Segment::Any | Segment::Rest) => true,
-            (Segment::AnyName, Segment::Class(_)) | (Segment::Class(_), Segment::AnyName) => false,
-            (Segment::AnyName, _) | (_, Segment::AnyName) => true,
+            (SegmentPattern::Any | SegmentPattern::Rest, _) | (_, SegmentPattern::Any | SegmentPattern::Rest) => true,
+            (SegmentPattern::AnyName, SegmentPattern::Class(_))
+            | (SegmentPattern::Class(_), SegmentPattern::AnyName) => false,
+            (SegmentPattern::AnyName, _) | (_, SegmentPattern::AnyName) => true,
             (one, other) => one == other,
         }
     }
@@ -127,11 +128,11 @@ impl Segment {
 /// Which of many patterns a key matches, each with what it stands for.
 #[derive(Debug, Clone)]
 pub struct Matcher<T> {
-    places: Vec<Place<T>>,
+    states: Vec<MatchState<T>>,
 }
 
 #[derive(Debug, Clone)]
-struct Place<T> {
+struct MatchState<T> {
     names: HashMap<Box<[u8]>, u32>,
     /// A bit for each length and first letter among the names: most others are told without hashing them.
     marks: u64,
@@ -144,9 +145,9 @@ struct Place<T> {
     rest: Vec<T>,
 }
 
-impl<T> Default for Place<T> {
+impl<T> Default for MatchState<T> {
     fn default() -> Self {
-        Place {
+        MatchState {
             names: HashMap::new(),
             marks: 0,
             classes: Vec::new(),
@@ -160,7 +161,7 @@ impl<T> Default for Place<T> {
 
 impl<T: Copy> Default for Matcher<T> {
     fn default() -> Self {
-        Matcher { places: vec![Place::default()] }
+        Matcher { states: vec![MatchState::default()] }
     }
 }
 
@@ -170,21 +171,21 @@ impl<T: Copy> Matcher<T> {
         let mut at = 0;
         for segment in &pattern.segments {
             at = match segment {
-                Segment::Rest => return self.places[at].rest.push(target),
+                SegmentPattern::Rest => return self.states[at].rest.push(target),
                 segment => self.step(at, segment),
             };
         }
-        self.places[at].ends.push(target);
+        self.states[at].ends.push(target);
     }
 
     /// True if there is no pattern.
     pub fn is_empty(&self) -> bool {
-        self.places.len() == 1 && self.places[0].rest.is_empty()
+        self.states.len() == 1 && self.states[0].rest.is_empty()
     }
 
     /// Adds what the key's pattern matches to `found`, in an order of the policy's own.
     ///
-    /// Visits each place of the policy's patterns once at most.
+    /// Visits each state of the policy's patterns once at most.
     pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
         match name {
             KeyName::Plain(name) => self.visit(0, name.segments().map(|name| (name, PartKind::Literal)), found),
@@ -193,45 +194,45 @@ impl<T: Copy> Matcher<T> {
     }
 
     fn visit<'n>(&self, at: u32, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
-        let place = &self.places[at as usize];
-        let Some((name, kind)) = left.next() else { return found.extend_from_slice(&place.ends) };
-        found.extend_from_slice(&place.rest);
+        let state = &self.states[at as usize];
+        let Some((name, kind)) = left.next() else { return found.extend_from_slice(&state.ends) };
+        found.extend_from_slice(&state.rest);
         let next = match kind {
             PartKind::Literal => {
-                if place.marks & mark(name) != 0
-                    && let Some(&next) = place.names.get(name)
+                if state.marks & mark(name) != 0
+                    && let Some(&next) = state.names.get(name)
                 {
                     self.visit(next, left.clone(), found);
                 }
-                place.any_name
+                state.any_name
             }
-            PartKind::Class => place.classes.iter().find(|(class, _)| class.as_bytes() == name).map(|(_, next)| *next),
+            PartKind::Class => state.classes.iter().find(|(class, _)| class.as_bytes() == name).map(|(_, next)| *next),
         };
-        for next in [next, place.any].into_iter().flatten() {
+        for next in [next, state.any].into_iter().flatten() {
             self.visit(next, left.clone(), found);
         }
     }
 
-    fn step(&mut self, at: usize, segment: &Segment) -> usize {
-        let new = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
-        let place = &mut self.places[at];
+    fn step(&mut self, at: usize, segment: &SegmentPattern) -> usize {
+        let new = u32::try_from(self.states.len()).unwrap_or(u32::MAX);
+        let state = &mut self.states[at];
         let next = match segment {
-            Segment::Name(name) => {
-                place.marks |= mark(name.as_bytes());
-                *place.names.entry(name.as_bytes().into()).or_insert(new)
+            SegmentPattern::Name(name) => {
+                state.marks |= mark(name.as_bytes());
+                *state.names.entry(name.as_bytes().into()).or_insert(new)
             }
-            Segment::Class(class) => match place.classes.iter().find(|(known, _)| known == class) {
+            SegmentPattern::Class(class) => match state.classes.iter().find(|(known, _)| known == class) {
                 Some((_, next)) => *next,
                 None => {
-                    place.classes.push((class, new));
+                    state.classes.push((class, new));
                     new
                 }
             },
-            Segment::AnyName => *place.any_name.get_or_insert(new),
-            Segment::Any | Segment::Rest => *place.any.get_or_insert(new),
+            SegmentPattern::AnyName => *state.any_name.get_or_insert(new),
+            SegmentPattern::Any | SegmentPattern::Rest => *state.any.get_or_insert(new),
         };
         if next == new {
-            self.places.push(Place::default());
+            self.states.push(MatchState::default());
         }
         next as usize
     }

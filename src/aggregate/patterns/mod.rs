@@ -196,19 +196,19 @@ impl Patterns {
         self.trim_expiries();
     }
 
-    /// Whether names should be told in front of their keys: see [`PatternTree::counts_ahead`].
-    pub fn counts_ahead(&self) -> bool {
-        self.tree.counts_ahead()
+    /// Whether names should be told in front of their keys: see [`PatternTree::wants_look_ahead`].
+    pub fn wants_look_ahead(&self) -> bool {
+        self.tree.wants_look_ahead()
     }
 
     /// Counts the pattern of a key that will come. Returns whether it is new.
-    pub fn foresee<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
-        self.tree.foresee(name)
+    pub fn look_ahead<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
+        self.tree.look_ahead(name)
     }
 
     /// Knows that no more names will be told for now.
-    pub fn has_foreseen(&mut self) {
-        self.tree.has_foreseen();
+    pub fn end_look_ahead(&mut self) {
+        self.tree.end_look_ahead();
     }
 
     /// Whether keys of the pattern that was asked about are still collected there.

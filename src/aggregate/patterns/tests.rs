@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::pattern::{Part, PartKind};
+use crate::pattern::{PartKind, PatternPart};
 use crate::record::{Encoding, Kind};
 use crate::report::{Hidden, PrefixNode, Weight};
 use crate::units::{Bytes, Millis};
@@ -45,7 +45,7 @@ fn pattern(key: &str) -> PatternBuf {
         let (name, kind) = if class { ("{int}", PartKind::Class) } else { (name, PartKind::Literal) };
         let start = u32::try_from(pattern.text.len()).unwrap();
         pattern.text.push_str(name);
-        pattern.parts.push(Part { start, end: u32::try_from(pattern.text.len()).unwrap(), kind });
+        pattern.parts.push(PatternPart { start, end: u32::try_from(pattern.text.len()).unwrap(), kind });
     }
     pattern
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use list::{EveryKey, UnusualKeys};
 
 use super::findings::{self, Found};
-use super::names::Names;
+use super::names::NameCache;
 use super::questions::Questions;
 use super::read::schedule::Schedule;
 use crate::aggregate::Aggregate;
@@ -35,7 +35,7 @@ use crate::units::Bytes;
 #[derive(Debug)]
 pub struct Aggregates {
     questions: Arc<Questions>,
-    names: Names,
+    names: NameCache,
     judged: Judged,
     sums: Runs<Sums>,
     breakdown: Breakdown,
@@ -73,7 +73,7 @@ impl Aggregates {
         let patterns = patterns(questions);
         Aggregates {
             questions: Arc::clone(questions),
-            names: Names::new(questions),
+            names: NameCache::new(questions),
             judged: Judged::default(),
             sums: Runs::new(questions.reference, questions.slotted, Sums::new(questions.reference)),
             breakdown: Breakdown::new(),
@@ -270,15 +270,15 @@ impl Schedule for Aggregates {
     }
 
     fn wants_look_ahead(&self) -> bool {
-        self.patterns.counts_ahead()
+        self.patterns.wants_look_ahead()
     }
 
     fn look_ahead(&mut self, record: &Record<'_>) -> bool {
-        self.names.foresee(record.key, &self.questions, &mut self.patterns)
+        self.names.look_ahead(record.key, &self.questions, &mut self.patterns)
     }
 
     fn end_look_ahead(&mut self) {
-        self.patterns.has_foreseen();
+        self.patterns.end_look_ahead();
     }
 
     fn can_defer(&self) -> bool {

@@ -96,7 +96,7 @@ proptest! {
         let questions = questions(policy, separators);
         let limits = TreeLimits { top, below: 3, strict_above: 30, ..TreeLimits::default() };
         let mut patterns = Patterns::new(limits, 0);
-        let mut names = Names::new(&questions);
+        let mut names = NameCache::new(&questions);
         let (mut pattern, mut judged) = (PatternBuf::default(), Judged::default());
         let all: Vec<String> = twins.into_iter().flat_map(|(one, other)| [one, other]).chain(plain).collect();
         for index in order {
@@ -119,7 +119,7 @@ proptest! {
 fn a_name_that_comes_a_third_time_is_known() {
     let questions = questions(PolicySource::Preset("default".to_owned()), ":");
     let mut patterns = Patterns::new(TreeLimits::default(), 0);
-    let mut names = Names::new(&questions);
+    let mut names = NameCache::new(&questions);
     for number in 1000..1003 {
         names.know(format!("user:{number}").as_bytes(), &questions, &mut patterns);
     }

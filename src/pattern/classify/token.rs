@@ -23,14 +23,14 @@ const JUDGED: usize = 512;
 /// Whether `run`, which consists of letters, digits and `-_+/`, is a token.
 pub fn is_token(run: &[u8]) -> bool {
     let run = run.get(..JUDGED).unwrap_or(run);
-    let mut all = Shape::default();
+    let mut all = CharCounts::default();
     let mut marks = 0;
     let mut named = 0;
     for (i, piece) in run.split(|&byte| kind::of(byte) & BETWEEN != 0).enumerate() {
-        let shape = Shape::of(piece);
-        named += if shape.is_named() && piece.len() < run.len() { shape.length } else { 0 };
-        all.length += shape.length;
-        all.counts += shape.counts;
+        let counted = CharCounts::of(piece);
+        named += if counted.is_named() && piece.len() < run.len() { counted.length } else { 0 };
+        all.length += counted.length;
+        all.counts += counted.counts;
         marks = i;
     }
     let both_cases = all.lower() > 0 && all.lower() + all.digits() < all.length;
@@ -45,18 +45,18 @@ pub fn is_token(run: &[u8]) -> bool {
 /// Whether `piece` was put beside a token by somebody: a word such as `sess` or `userId`, without digits, that is all
 /// runs of three or more letters, or mostly so and three tenths vowels; or a number of three or more digits.
 pub fn is_named(piece: &[u8]) -> bool {
-    Shape::of(piece.get(..JUDGED).unwrap_or(piece)).is_named()
+    CharCounts::of(piece.get(..JUDGED).unwrap_or(piece)).is_named()
 }
 
 /// Counts over letters and digits, made by an automaton: random characters would defeat the prediction of branches.
 #[derive(Default, PartialEq, Eq, Debug)]
-struct Shape {
+struct CharCounts {
     length: usize,
     /// INVARIANT: the sum of the counts below, each times its unit, and none above [`JUDGED`].
     counts: u64,
 }
 
-/// A count has ten bits of [`Shape::counts`], from a bit that is its unit.
+/// A count has ten bits of [`CharCounts::counts`], from a bit that is its unit.
 const fn unit(of: u32) -> u64 {
     const { assert!(JUDGED < 1 << 10) };
     1 << (10 * of)
@@ -71,7 +71,7 @@ const IN_THREES: u64 = unit(4);
 /// Letters in runs of at least four.
 const IN_FOURS: u64 = unit(5);
 
-impl Shape {
+impl CharCounts {
     fn of(piece: &[u8]) -> Self {
         let mut counts = 0u64;
         let mut state = START;
@@ -80,7 +80,7 @@ impl Shape {
             counts = counts.wrapping_add(add); // what a step takes away, an earlier one has added
             state = usize::from(next);
         }
-        Shape { length: piece.len(), counts }
+        CharCounts { length: piece.len(), counts }
     }
 
     fn count(&self, unit: u64) -> usize {
@@ -215,18 +215,18 @@ mod tests {
     proptest! {
         #[test]
         fn the_automaton_counts_what_is_there(piece in "([A-Z]{0,7}|[a-z]{0,6}|[0-9]{0,3}){0,12}") {
-            let shape = Shape::of(piece.as_bytes());
+            let counted = CharCounts::of(piece.as_bytes());
             let bytes = piece.as_bytes();
             let count = |of: fn(&u8) -> bool| bytes.iter().filter(|&byte| of(byte)).count();
-            prop_assert_eq!(shape.length, bytes.len());
-            prop_assert_eq!(shape.digits(), count(u8::is_ascii_digit));
-            prop_assert_eq!(shape.lower(), count(u8::is_ascii_lowercase));
-            prop_assert_eq!(shape.count(VOWELS), count(|byte| b"aeiouAEIOU".contains(byte)));
+            prop_assert_eq!(counted.length, bytes.len());
+            prop_assert_eq!(counted.digits(), count(u8::is_ascii_digit));
+            prop_assert_eq!(counted.lower(), count(u8::is_ascii_lowercase));
+            prop_assert_eq!(counted.count(VOWELS), count(|byte| b"aeiouAEIOU".contains(byte)));
             let changes = bytes.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
-            prop_assert_eq!(shape.changes(), changes);
+            prop_assert_eq!(counted.changes(), changes);
             let in_runs = |least: usize| runs(&piece).into_iter().filter(|&run| run >= least).sum::<usize>();
-            prop_assert_eq!(shape.count(IN_THREES), in_runs(3));
-            prop_assert_eq!(shape.count(IN_FOURS), in_runs(4));
+            prop_assert_eq!(counted.count(IN_THREES), in_runs(3));
+            prop_assert_eq!(counted.count(IN_FOURS), in_runs(4));
         }
     }
 

@@ -1,21 +1,21 @@
-//! The outline of a name: each of its digits is a mark, whatever it is a part of. It is drawn in a few operations for eight bytes,
-//! and of most names it is enough to see whether a known shape is theirs.
+//! Outlines: shapes without a look at what the numbers are, so that every digit is a mark. They are cheaper than shapes, and for
+//! most names enough to tell whether a cached shape is theirs.
 
 use super::{LONGEST, Shape, WORDS, digits_in, used};
 use crate::pattern::word::{FACTOR, HIGH, WORD, last_word};
 
-/// The outline of one name.
+/// Outline of one name.
 #[derive(Debug, Clone, Default)]
 pub struct Outline {
-    /// The name with its marks, eight bytes a word, and zeros behind it.
+    /// The name with its marks, eight bytes a word, padded with zeros.
     words: [u64; WORDS],
     length: usize,
-    /// A hash of what is drawn.
+    /// Hash of words and length.
     hash: u64,
 }
 
 impl Outline {
-    /// Draws that of `name`; false for names that have neither outline nor shape.
+    /// Draws the outline of `name`; returns false if it has neither outline nor shape.
     #[inline]
     pub fn draw(&mut self, name: &[u8]) -> bool {
         if name.len() > LONGEST {
@@ -34,6 +34,7 @@ impl Outline {
         all & HIGH == 0
     }
 
+    /// Adds the next word, and returns it.
     #[inline(always)]
     fn add(&mut self, at: usize, word: u64) -> u64 {
         let digits = digits_in(word);
@@ -43,7 +44,7 @@ impl Outline {
         word
     }
 
-    /// A hash of it; names can be made to collide.
+    /// Returns the hash; names can be made to collide, which costs cache hits only.
     #[inline]
     pub fn hash(&self) -> u64 {
         self.hash
@@ -51,13 +52,14 @@ impl Outline {
 }
 
 impl Shape {
-    /// True only if `name`, whose outline this is, has this shape. Where values of digits might make a difference it is false, too,
-    /// and the name's own shape has to be made.
+    /// Returns true if `name`, whose outline this is, certainly has this shape. Where the values of digits might matter it returns
+    /// false, and the name's own shape has to be made.
     #[inline]
     pub fn fits(&self, name: &[u8], outline: &Outline) -> bool {
         if !self.is_plain || self.length != outline.length {
             return false;
         }
+        // Differences are joined and tested once: a branch per word would cost more than the few words that it saves.
         let mut difference = 0;
         for at in 0..used(self.length) {
             difference |= self.words[at % WORDS] ^ outline.words[at % WORDS];
@@ -65,7 +67,7 @@ impl Shape {
         (difference == 0 || self.fits_as_it_stands(name, outline)) && !self.may_hold_date(name)
     }
 
-    /// The same for shapes that have digits as they stand.
+    /// Compares with a shape that keeps some digits.
     #[cold]
     fn fits_as_it_stands(&self, name: &[u8], outline: &Outline) -> bool {
         let (words, rest) = name.as_chunks::<WORD>();
@@ -78,7 +80,7 @@ impl Shape {
         })
     }
 
-    /// Whether a number of this name, which is alike, might be a date or the year of one.
+    /// Returns true if a number of this name, which is otherwise equal, might be a date or the year of one.
     #[inline]
     fn may_hold_date(&self, name: &[u8]) -> bool {
         let mut left = self.dates;
@@ -96,7 +98,7 @@ impl Shape {
     }
 }
 
-/// All bits of the bytes whose high bit is set, and no others are.
+/// Sets all bits of the bytes whose high bit is set. No other bits may be set.
 #[inline]
 fn all_of(high: u64) -> u64 {
     (high - (high >> 7)) | high

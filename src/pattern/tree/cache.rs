@@ -1,73 +1,74 @@
-//! The patterns met lately and their leaves: most keys have a pattern that was just seen.
+//! Cache from patterns to leaves: most keys have a pattern that was just seen.
 
 use std::hash::BuildHasher;
 
 use hashbrown::DefaultHashBuilder;
 
-use crate::pattern::{Part, PatternBuf};
+use crate::pattern::{PatternBuf, PatternPart};
 
-/// One slot per pattern and a pattern has one slot: no search, no list to keep.
-/// In tests few, so that they push each other out.
+/// Slots of the cache. It is direct-mapped: a pattern has one slot, so that there is no search and no list to maintain.
+/// Tests have few, so that entries evict each other.
 const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 
-/// Longer patterns are looked up in the tree each time, so that the memory of the cache is bounded.
+/// Longest pattern in the cache, which bounds its memory; longer ones are found in the tree each time.
 const LONGEST_TEXT: usize = 192;
 
-/// Patterns with more parts likewise.
+/// Most parts of a pattern in the cache, likewise.
 const MOST_PARTS: usize = 24;
 
 #[derive(Debug, Clone, Default)]
-struct Slot {
+struct CacheSlot {
     text: String,
-    parts: Vec<Part>,
-    /// The entry holds as long as the cache is of this age.
+    parts: Vec<PatternPart>,
+    /// Age of the cache that the entry is valid for.
     age: u64,
-    /// Part of the text's hash: most other texts are told without looking at them.
+    /// Part of the text's hash, which tells most other texts apart without comparing them.
     mark: u32,
     leaf: u32,
-    /// The mark of the last pattern that was offered and not kept: one that comes once more is, most of a wide set never do.
+    /// Mark of the last pattern that was offered and not stored. A pattern is stored the second time: most patterns of a wide
+    /// set never come back, and would only evict those that do.
     offered: u32,
 }
 
-/// Where a pattern is to be found.
+/// Slot of a pattern, with the mark to look for there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Address {
     slot: usize,
     mark: u32,
 }
 
-/// A direct-mapped cache from patterns to leaves.
+/// Direct-mapped cache from patterns to leaves.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
-    slots: Vec<Slot>,
+    slots: Vec<CacheSlot>,
     hasher: DefaultHashBuilder,
     age: u64,
 }
 
 impl Cache {
-    /// An empty cache; it takes no memory before the first entry.
+    /// An empty cache, which allocates nothing before the first entry.
     pub fn new() -> Self {
         Cache { slots: Vec::new(), hasher: DefaultHashBuilder::default(), age: 1 }
     }
 
-    /// How often everything was forgotten. Where a leaf is to be found holds for one age.
+    /// Returns how often the cache was cleared; a leaf is valid for one age.
     #[inline]
     pub fn age(&self) -> u64 {
         self.age
     }
 
-    /// Forgets everything, at no cost.
+    /// Invalidates all entries, in constant time.
     pub fn clear(&mut self) {
         self.age += 1;
     }
 
-    /// Forgets everything, and what either of two trees has said of its leaves no longer holds for this one.
+    /// Invalidates all entries, and all leaves that either of two trees has handed out.
     pub fn clear_after(&mut self, other: &Cache) {
         self.age = self.age.max(other.age);
         self.clear();
     }
 
-    /// The address of a pattern; none if the pattern is too long to be kept.
+    /// Returns the address of a pattern; `None` if it is too long for the cache.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
     pub fn address(&self, pattern: &PatternBuf) -> Option<Address> {
@@ -78,7 +79,7 @@ impl Cache {
         Some(Address { slot: hash as usize % SLOTS, mark: (hash >> 32) as u32 })
     }
 
-    /// The leaf of a pattern, if it is still known. The text alone would not do: a key may spell `{int}` itself.
+    /// Returns the cached leaf of a pattern. Text alone would not do as the key: a name may spell `{int}` itself.
     #[inline]
     pub fn get(&self, address: Address, pattern: &PatternBuf) -> Option<u32> {
         let found = self.slots.get(address.slot)?;
@@ -86,10 +87,10 @@ impl Cache {
         (found.age == self.age && same).then_some(found.leaf)
     }
 
-    /// Remembers the leaf of a pattern that is offered for the second time.
+    /// Stores the leaf of a pattern that is offered for the second time.
     pub fn put(&mut self, address: Address, pattern: &PatternBuf, leaf: u32) {
         if self.slots.is_empty() {
-            self.slots.resize_with(SLOTS, Slot::default);
+            self.slots.resize_with(SLOTS, CacheSlot::default);
         }
         let age = self.age;
         if let Some(kept) = self.slots.get_mut(address.slot) {

@@ -1,30 +1,30 @@
-//! How wide and how deep a tree of patterns may grow.
+//! Limits on the width and depth of a tree of patterns.
 
-/// Names longer than this, separator included, are `{*}` at once: such names are payload, not structure.
+/// Longest name, separator included; longer ones are `{*}` at once: such names are payload, not structure.
 pub(super) const LONGEST_NAME: usize = 128;
 
-/// From this level on, strict mode counts classes as names: few classes on many levels are many patterns.
+/// Level from which strict mode counts classes as names: a few classes on each of many levels are many patterns.
 const CLASSES_COUNT_FROM: usize = 2;
 
-/// A level number has to fit in a byte.
+/// Deepest level: level numbers are bytes.
 const DEEPEST: usize = 250;
 
-/// How many names a tree of patterns keeps apart. All trees that are merged must have the same limits.
+/// Limits on the names that a tree of patterns keeps apart. Trees that are merged must have the same limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeLimits {
     /// Distinct names kept apart on the top level.
     pub top: usize,
     /// Distinct names kept apart on each level below one prefix.
     pub below: usize,
-    /// Segments told apart; what comes behind them is one name.
+    /// Segments kept apart; everything after them is one name.
     pub deepest: usize,
-    /// Distinct names kept apart by level, in strict mode; what comes behind these levels is one name, kept if it is the
-    /// only one.
+    /// Distinct names kept apart on each level in strict mode; everything after these levels is one name, kept if it is the only
+    /// one.
     pub strict: Vec<usize>,
-    /// Strict mode begins when the set of all patterns has more places than this, names counted by bucket.
+    /// Places of the set of all patterns, names counted by bucket, above which strict mode begins.
     pub strict_above: usize,
-    /// A tree with more places goes over to strict mode at once. No set of names reaches this before `strict_above` but one
-    /// made to collide in our hash; memory stays bounded for such a file, but its report may depend on the threads.
+    /// Places of one tree above which it enters strict mode at once. Only names made to collide in the bucket hash get here before
+    /// `strict_above`; for them memory stays bounded, but the report may depend on the number of threads.
     pub most_places: usize,
 }
 
@@ -42,12 +42,13 @@ impl Default for TreeLimits {
 }
 
 impl TreeLimits {
-    /// Names kept apart on this level outside strict mode (one at least, so that `{*}` always means several): also the number of buckets that its names are counted in.
+    /// Returns the names kept apart on a level outside strict mode, which is also its number of buckets. At least one, so that `{*}`
+    /// always means several.
     pub(super) fn generous(&self, level: usize) -> usize {
         if level == 0 { self.top.max(1) } else { self.below.max(1) }
     }
 
-    /// Names kept apart on this level.
+    /// Returns the names kept apart on a level.
     pub(super) fn limit(&self, strict: bool, level: usize) -> usize {
         let generous = self.generous(level);
         if !strict {
@@ -60,13 +61,13 @@ impl TreeLimits {
         }
     }
 
-    /// The level on which all that is left of a pattern is one name.
+    /// Returns the level on which the rest of a pattern is one name.
     pub(super) fn last_level(&self, strict: bool) -> usize {
         let deepest = self.deepest.min(DEEPEST);
         if strict { self.strict.len().min(deepest) } else { deepest }
     }
 
-    /// Whether classes, and names too long to be kept, count as names on this level.
+    /// Returns true if classes, and names too long to be kept, count as names on a level.
     pub(super) fn counts_classes(&self, strict: bool, level: usize) -> bool {
         strict && level >= CLASSES_COUNT_FROM.min(self.last_level(true))
     }

@@ -1,4 +1,4 @@
-//! All patterns of a snapshot as a tree of segments, of bounded size whatever the keys.
+//! Tree of all patterns of a snapshot, segment by segment, of bounded size whatever the keys.
 //!
 //! A place's children are classes (`{int}`), names that a pattern *ends* with, and names that *go on*, each with the
 //! separator that follows. Endings and inner names are counted apart. A level that has more distinct ones than its limit
@@ -14,36 +14,36 @@
 //! limits, where classes and separators are few by nature.
 
 mod cache;
-mod graft;
 mod limits;
 mod places;
+mod plain_names;
 mod step;
-mod straight;
 #[cfg(test)]
 mod tests;
+mod transplant;
 
 use hashbrown::HashSet;
 
 pub use limits::TreeLimits;
 
 use super::PatternBuf;
-use super::luck::Luck;
+use super::bypass::Bypass;
 use super::name::KeyName;
 use super::plain::PlainName;
 use cache::{Address, Cache};
 use places::{Places, ROOT};
-use step::{Path, PlainPath, Shape, Step, buckets};
+use step::{Path, PlainPath, Step, StepKind, buckets};
 
-/// Patterns are counted ahead from this part of all places on that there may be.
-const COUNTED_AHEAD: usize = 16;
+/// Look-ahead begins at this fraction (one in …) of the places that strict mode begins at.
+const LOOK_AHEAD_SHARE: usize = 16;
 
-/// What a tree keeps for each pattern: a commutative monoid.
+/// Data that a tree keeps for each pattern: a commutative monoid.
 pub trait Payload: Default {
-    /// Takes everything into account that `other` has seen.
+    /// Merges `other`.
     fn absorb(&mut self, other: Self);
 }
 
-/// Where a tree keeps the payload of a pattern, as long as the tree's levels stay as they are.
+/// Handle of a pattern's payload, valid until a level of the tree collapses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leaf {
     payload: u32,
@@ -51,7 +51,7 @@ pub struct Leaf {
     age: u64,
 }
 
-/// Patterns with their payloads.
+/// Tree of patterns with their payloads.
 #[derive(Debug, Clone)]
 pub struct PatternTree<T> {
     limits: TreeLimits,
@@ -61,10 +61,10 @@ pub struct PatternTree<T> {
     /// Hashes of the places of the whole set, names by bucket; `None` in strict mode.
     seen: Option<HashSet<u64>>,
     cache: Cache,
-    /// How often the cache knows a pattern.
-    luck: Luck,
-    /// With so many places it is time to count patterns in front of making places for them.
-    counts_ahead_from: usize,
+    /// Skips the cache while it hits nothing.
+    bypass: Bypass,
+    /// Places from which look-ahead pays off.
+    look_ahead_from: usize,
 }
 
 impl<T: Payload> PatternTree<T> {
@@ -72,15 +72,15 @@ impl<T: Payload> PatternTree<T> {
     pub fn new(limits: TreeLimits) -> Self {
         let (places, cache) = (Places::new(&limits, false), Cache::new());
         let last_strict = limits.last_level(true);
-        let counts_ahead_from = limits.strict_above / COUNTED_AHEAD;
+        let look_ahead_from = limits.strict_above / LOOK_AHEAD_SHARE;
         PatternTree {
             places,
             limits,
             last_strict,
             seen: Some(HashSet::new()),
             cache,
-            luck: Luck::default(),
-            counts_ahead_from,
+            bypass: Bypass::default(),
+            look_ahead_from,
         }
     }
 
@@ -88,7 +88,7 @@ impl<T: Payload> PatternTree<T> {
     #[inline]
     pub fn leaf<'n>(&mut self, name: impl Into<KeyName<'n>>) -> Leaf {
         let payload = match name.into() {
-            // The cache would answer no sooner: it knows patterns by a hash of their text, and this is a plain name's whole cost.
+            // A plain name skips the cache: hashing its text would cost as much as walking down the tree.
             KeyName::Plain(name) if self.is_strict() => self.reach_plain(&name),
             KeyName::Plain(name) => self.reach_counting(name.bytes(), name.separators()),
             KeyName::Classified(_, pattern) => self.reach_cached(pattern),
@@ -99,34 +99,34 @@ impl<T: Payload> PatternTree<T> {
     /// Returns the number of a pattern's payload; the cache is probed first.
     #[inline]
     fn reach_cached(&mut self, pattern: &PatternBuf) -> u32 {
-        let address = if self.luck.tries() { self.cache.address(pattern) } else { None };
+        let address = if self.bypass.should_probe() { self.cache.address(pattern) } else { None };
         match address.and_then(|address| self.cache.get(address, pattern)) {
             Some(payload) => {
-                self.luck.found();
+                self.bypass.hit();
                 payload
             }
             None => {
                 if address.is_some() {
-                    self.luck.missed();
+                    self.bypass.miss();
                 }
                 self.find(pattern, address)
             }
         }
     }
 
-    /// Whether this tree still keeps there what it was asked for.
+    /// Returns true if a leaf is still valid.
     #[inline]
     pub fn holds(&self, leaf: Leaf) -> bool {
         leaf.age == self.cache.age()
     }
 
-    /// The payload there; none if it may have moved.
+    /// Returns the payload of a leaf; `None` if the leaf is no longer valid.
     #[inline]
     pub fn payload(&mut self, leaf: Leaf) -> Option<&mut T> {
         if self.holds(leaf) { self.places.payload_mut(leaf.payload) } else { None }
     }
 
-    /// The number of a pattern's payload, found from the root.
+    /// Returns the index of a pattern's payload, found from the root, and offers it to the cache.
     #[inline(never)]
     fn find(&mut self, pattern: &PatternBuf, address: Option<Address>) -> u32 {
         let payload = self.reach(pattern);
@@ -136,13 +136,13 @@ impl<T: Payload> PatternTree<T> {
         payload
     }
 
-    /// The same as [`PatternTree::reach`] for a plain name.
+    /// Like [`PatternTree::reach`], for a plain name outside strict mode.
     #[inline(never)]
     fn reach_counting(&mut self, bytes: &[u8], separators: u64) -> u32 {
         self.reach(&PlainPath { bytes, separators })
     }
 
-    /// The same as [`PatternTree::reach`], in strict mode, where nothing is counted.
+    /// Fast path of [`PatternTree::reach`] for plain names in strict mode, where nothing is counted.
     #[inline]
     fn reach_plain(&mut self, name: &PlainName<'_>) -> u32 {
         let collapses = self.places.collapses();
@@ -153,7 +153,7 @@ impl<T: Payload> PatternTree<T> {
         payload
     }
 
-    /// The number of the payload that a path leads to.
+    /// Returns the index of the payload that a path leads to.
     #[inline]
     fn reach(&mut self, path: &impl Path) -> u32 {
         // In strict mode nothing is counted, and most names of wide sets are in a `{*}`, which is found on the way down.
@@ -162,10 +162,13 @@ impl<T: Payload> PatternTree<T> {
         self.places.payload_of(leaf)
     }
 
-    /// The leaf of a path that has been gone before, name by name. One that goes through `{*}` may be new.
+    /// Returns the leaf of a path that the tree holds name by name. A path through `{*}` may be a new pattern: `None`.
     fn seek(&mut self, path: &impl Path) -> Option<u32> {
         let mut steps = path.steps(self.limits.last_level(self.is_strict()));
-        steps.try_fold(ROOT, |at, step| if step.shape == Shape::Star { None } else { self.places.meet(at, &step) })
+        steps.try_fold(
+            ROOT,
+            |at, step| if step.kind == StepKind::Star { None } else { self.places.find_cached(at, &step) },
+        )
     }
 
     #[inline]
@@ -189,7 +192,7 @@ impl<T: Payload> PatternTree<T> {
         at
     }
 
-    /// Counts the places that a path passes, as long as that matters. Returns whether any was new.
+    /// Counts the places that a path passes, outside strict mode. Returns true if any was new.
     #[inline]
     fn count(&mut self, path: &impl Path) -> bool {
         let Some(seen) = &mut self.seen else { return false };
@@ -204,45 +207,44 @@ impl<T: Payload> PatternTree<T> {
         all > before
     }
 
-    /// Whether there are so many places that it is better to know patterns in front of making places for them: if they turn
-    /// out to be too varied, most of the places need not be made.
-    pub fn counts_ahead(&self) -> bool {
-        !self.is_strict() && self.len() > self.counts_ahead_from
+    /// Returns true if look-ahead would pay off: with so many places, patterns had better be counted before places are made for
+    /// them, since most would be thrown away in strict mode.
+    pub fn wants_look_ahead(&self) -> bool {
+        !self.is_strict() && self.len() > self.look_ahead_from
     }
 
-    /// Counts the pattern of a name that a payload will be asked for. Returns whether it is new.
-    pub fn foresee<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
+    /// Counts the pattern of a name that will be observed later. Returns true if it is new.
+    pub fn look_ahead<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
         match name.into() {
             KeyName::Plain(name) => self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() }),
             KeyName::Classified(_, pattern) => self.count(pattern),
         }
     }
 
-    /// Knows that no more patterns will be counted in front until there are twice as many places.
-    pub fn has_foreseen(&mut self) {
-        self.counts_ahead_from = self.counts_ahead_from.max(self.len().saturating_mul(2));
+    /// Ends look-ahead until the tree has twice as many places.
+    pub fn end_look_ahead(&mut self) {
+        self.look_ahead_from = self.look_ahead_from.max(self.len().saturating_mul(2));
     }
 
-    /// Says for each part of a pattern whether the tree still has its name: neither a class, nor lost in a `{*}`.
+    /// Appends for each part of a pattern whether the tree still has its name: neither a class nor collapsed to `{*}`.
     pub fn names_kept(&self, pattern: &PatternBuf, kept: &mut Vec<bool>) {
         let mut at = Some(ROOT);
         for step in pattern.steps(self.limits.last_level(self.is_strict())) {
             let own = at.and_then(|at| self.places.find(at, &step));
-            kept.push(own.is_some() && step.shape == Shape::Literal);
+            kept.push(own.is_some() && step.kind == StepKind::Literal);
             at = own.or_else(|| self.places.find(at?, &step.starred()));
         }
-        // What the last step takes together stands or falls together.
+        // Parts joined in the last step are kept or lost together.
         let last = kept.last().copied().unwrap_or_default();
         kept.resize(pattern.parts.len(), last);
     }
 
-    /// Whether the set is so varied that the strict limits hold.
+    /// Returns true in strict mode.
     pub fn is_strict(&self) -> bool {
         self.seen.is_none()
     }
 
-    /// Makes the tree anew under the strict limits, if it is not under them yet. To be called for a tree that will be merged into
-    /// one that is.
+    /// Enters strict mode, rebuilding the tree under its limits. Call it for a tree that will be merged into one in strict mode.
     #[cold]
     pub fn become_strict(&mut self) {
         if self.is_strict() {
@@ -251,10 +253,10 @@ impl<T: Payload> PatternTree<T> {
         self.seen = None;
         self.cache.clear();
         let mut old = std::mem::replace(&mut self.places, Places::new(&self.limits, true));
-        self.places.graft(ROOT, &mut old, ROOT);
+        self.places.transplant(ROOT, &mut old, ROOT);
     }
 
-    /// Takes everything into account that `other` has seen. Both trees must have the same limits.
+    /// Merges another tree with the same limits.
     pub fn merge(&mut self, mut other: Self) {
         if other.places.len() > self.places.len() {
             std::mem::swap(self, &mut other);
@@ -270,50 +272,50 @@ impl<T: Payload> PatternTree<T> {
             other.become_strict();
         }
         self.cache.clear_after(&other.cache);
-        self.places.graft(ROOT, &mut other.places, ROOT);
+        self.places.transplant(ROOT, &mut other.places, ROOT);
         if self.places.len() > self.limits.most_places {
             self.become_strict();
         }
     }
 
-    /// The limits of this tree.
+    /// Returns the limits of this tree.
     pub fn limits(&self) -> &TreeLimits {
         &self.limits
     }
 
-    /// The place above all segments.
+    /// Returns the place above all segments.
     pub fn root(&self) -> Node<'_, T> {
         Node { places: &self.places, id: ROOT }
     }
 
-    /// All payloads, in no order; unused ones among them are at their default.
+    /// Returns all payloads in no order; unused ones among them have their default.
     pub fn payloads_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.payloads_mut()
     }
 
-    /// Places of the whole set, names counted by bucket: the same for every tree that has seen the same patterns, in
-    /// whatever order, and it only grows. In strict mode it is past all counting.
+    /// Returns the places of the whole set, names counted by bucket: equal for all trees with the same patterns, in whatever order,
+    /// and only ever growing. `usize::MAX` in strict mode.
     pub fn breadth(&self) -> usize {
         self.seen.as_ref().map_or(usize::MAX, HashSet::len)
     }
 
-    /// Places in use, inner ones and leaves.
+    /// Returns the number of places in use, inner ones and leaves.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether no pattern was seen.
+    /// Returns true if no pattern was seen.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Parts of patterns, which are text divided at separators of ASCII.
+/// Converts a part of a pattern back to text: patterns are text, split at ASCII separators.
 fn text(part: Option<&[u8]>) -> &str {
     part.and_then(|part| std::str::from_utf8(part).ok()).unwrap_or_default()
 }
 
-/// A place in the tree, to be read.
+/// Read access to a place in the tree.
 #[derive(Debug)]
 pub struct Node<'a, T> {
     places: &'a Places<T>,
@@ -333,42 +335,42 @@ impl<'a, T: Payload> Node<'a, T> {
         self.places.step(self.id)
     }
 
-    /// Its segment: a name, a class or `{*}`.
+    /// Returns its segment: a name, a class or `{*}`.
     pub fn name(self) -> &'a str {
         text(Some(self.name_bytes()))
     }
 
     fn name_bytes(self) -> &'a [u8] {
         let step = self.step();
-        match step.shape {
-            Shape::Star => b"{*}",
-            Shape::Literal | Shape::Class => step.text.get(..step.name).unwrap_or_default(),
+        match step.kind {
+            StepKind::Star => b"{*}",
+            StepKind::Literal | StepKind::Class => step.text.get(..step.name).unwrap_or_default(),
         }
     }
 
-    /// What stands between its segment and those of its children; empty for leaves.
+    /// Returns the separator between its segment and those of its children; empty for leaves.
     pub fn separator(self) -> &'a str {
         text(Some(self.step().separator()))
     }
 
-    /// Whether it stands for many names: a class or `{*}`.
+    /// Returns true if it stands for many names: a class or `{*}`.
     pub fn varies(self) -> bool {
-        self.step().shape != Shape::Literal
+        self.step().kind != StepKind::Literal
     }
 
-    /// An order of children, none of which are equal in it: by name, then separator; last a number that tells apart those
-    /// of the same text, such as a class and a name spelt like it. Texts are in the order of their bytes.
+    /// Returns the sort key of children: name, separator, and a number for those of the same text, such as a class and a name
+    /// spelt like it. Texts are in the order of their bytes; no two children are equal.
     pub fn order(self) -> (&'a [u8], &'a [u8], u8) {
         let step = self.step();
-        (self.name_bytes(), step.separator(), ((step.shape as u8) << 1) | u8::from(step.ends))
+        (self.name_bytes(), step.separator(), ((step.kind as u8) << 1) | u8::from(step.ends))
     }
 
-    /// The payload of the pattern that ends here.
+    /// Returns the payload of the pattern that ends here.
     pub fn payload(self) -> Option<&'a T> {
         self.places.payload(self.id)
     }
 
-    /// The places below, in no order.
+    /// Returns the places below, in no order.
     pub fn children(self) -> impl Iterator<Item = Node<'a, T>> {
         let places = self.places;
         places.children(self.id).map(move |id| Node { places, id })

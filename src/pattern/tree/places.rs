@@ -1,4 +1,4 @@
-//! The places of a tree in one arena: finding and making them, collapsing levels, moving subtrees.
+//! Places of a tree in one arena: finding and making them, collapsing levels, moving subtrees.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -6,21 +6,22 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Payload;
 use super::limits::TreeLimits;
-use super::step::{Shape, Step};
+use super::step::{Step, StepKind};
 use crate::pattern::word::{FACTOR, WORD, short_word};
 
 /// The place above all segments.
 pub(super) const ROOT: u32 = 0;
 
-/// No place: the end of a list.
+/// Sentinel: no place, the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The sides of a place's children: those that patterns go on behind, and those that they end with.
+// Sides of a place's children: inner names, after which patterns go on, and endings.
+
 pub(super) const INNER: usize = 0;
 pub(super) const ENDINGS: usize = 1;
 
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct TreePlace {
     /// Name and separator, as in a [`Step`].
     text: Box<[u8]>,
     /// [`word`] of the text.
@@ -37,37 +38,37 @@ pub(super) struct Place {
     /// The `{*}` that was met last, by side.
     /// INVARIANT: set on sides that are shut only, where a `{*}` never goes away again.
     pub star: [u32; 2],
-    /// What stands behind the inner one; zero, which divides nothing, if there is none.
+    /// Separator of the inner one; zero, which is no separator, if there is none.
     pub star_separator: u8,
     name: u8,
     /// Segments above its children.
     pub level: u8,
-    shape: Shape,
+    kind: StepKind,
     pub ends: bool,
 }
 
-/// All places with their payloads. A place that is no longer needed is used again.
+/// All places with their payloads. Freed places are reused.
 #[derive(Debug, Clone)]
 pub(super) struct Places<T> {
     pub limits: TreeLimits,
     pub strict: bool,
-    arena: Vec<Place>,
+    arena: Vec<TreePlace>,
     free: Vec<u32>,
     payloads: Vec<T>,
     free_payloads: Vec<u32>,
     /// Every place but the root, by parent and step.
     table: HashTable<u32>,
-    /// Seeded at random, so that no file can be made to collide here; nothing is ever put out in its order.
+    /// Seeded at random, so that no file can be made to collide here; no output follows its order.
     hasher: DefaultHashBuilder,
     collapses: u64,
-    /// The places that were met last, by [`slot`]; they may have gone away since.
-    met: Box<[u32; SLOTS]>,
+    /// Cache of recently found places, by [`slot`]; they may have been freed since.
+    recent: Box<[u32; SLOTS]>,
 }
 
-/// One slot per step and a step has one slot. In tests few, so that they push each other out.
+/// Slots of the direct-mapped cache of places. Tests have few, so that entries evict each other.
 const SLOTS: usize = if cfg!(test) { 4 } else { 256 };
 
-/// What tells most texts apart; with their length, all that are shorter than a word.
+/// Returns a digest of a text that tells most texts apart; with the length, all texts shorter than a word.
 #[inline]
 fn word(text: &[u8]) -> u64 {
     match (text.first_chunk(), text.last_chunk()) {
@@ -76,41 +77,42 @@ fn word(text: &[u8]) -> u64 {
     }
 }
 
-/// Where a place is remembered. Names can be made to collide here, which costs them no more than being looked up.
+/// Returns the cache slot of a step. Names can be made to collide here, which costs them a lookup in the table, no more.
 #[inline]
 fn slot(parent: u32, word: u64) -> usize {
     let spread = (word ^ u64::from(parent).rotate_left(40)).wrapping_mul(FACTOR);
-    (spread >> 32) as usize % SLOTS // cut on purpose: any bits will do
+    (spread >> 32) as usize % SLOTS // truncated on purpose: any bits will do
 }
 
 fn hash(hasher: &DefaultHashBuilder, parent: u32, step: &Step<'_>) -> u64 {
     let mut state = hasher.build_hasher();
-    let marks = ((step.name as u64) << 8) | ((step.shape as u64) << 1) | u64::from(step.ends);
+    let marks = ((step.name as u64) << 8) | ((step.kind as u64) << 1) | u64::from(step.ends);
     state.write_u64((u64::from(parent) << 32) | marks);
     state.write(step.text);
     state.finish()
 }
 
-impl Place {
+impl TreePlace {
     fn step(&self) -> Step<'_> {
-        Step { text: &self.text, name: usize::from(self.name), shape: self.shape, ends: self.ends }
+        Step { text: &self.text, name: usize::from(self.name), kind: self.kind, ends: self.ends }
     }
 
-    /// Whether it is what a step, whose text has this `word`, leads to from `parent`. Empty texts (stars at the end of a
-    /// pattern) are not compared: there is nothing behind the pointer of an empty box, and a vector load from there, though
-    /// masked out, costs 100 ns.
+    /// Returns true if a step, whose text has this `word`, leads here from `parent`.
+    ///
+    /// Texts shorter than a word are equal if word and length are. Comparing empty ones would even be slow: the pointer of an empty
+    /// box is dangling, and a masked vector load from there costs 100 ns.
     #[inline]
     fn is(&self, parent: u32, step: &Step<'_>, word: u64) -> bool {
         self.parent == parent
             && self.word == word
             && self.text.len() == step.text.len()
             && usize::from(self.name) == step.name
-            && self.shape == step.shape
+            && self.kind == step.kind
             && self.ends == step.ends
             && (step.text.len() < WORD || *self.text == *step.text)
     }
 
-    /// The `{*}` that was met last on a side, if this separator is behind it; none is behind the end of a pattern.
+    /// Returns the cached `{*}` of a side, if its separator is this one; endings have none.
     #[inline]
     pub fn star(&self, side: usize, separator: &[u8]) -> Option<u32> {
         let same = side == ENDINGS || matches!(separator, [separator] if *separator == self.star_separator);
@@ -118,14 +120,14 @@ impl Place {
     }
 }
 
-/// Ids are 32 bits wide: the limits keep a tree far below that many places.
+/// Converts an index to an id of 32 bits: the limits keep a tree far below that many places.
 fn id(index: usize) -> u32 {
     u32::try_from(index).expect("the limits keep the arena below 2^32 places")
 }
 
 impl<T: Payload> Places<T> {
     pub fn new(limits: &TreeLimits, strict: bool) -> Self {
-        let root = Place {
+        let root = TreePlace {
             text: Box::default(),
             word: 0,
             parent: NONE,
@@ -137,7 +139,7 @@ impl<T: Payload> Places<T> {
             star_separator: 0,
             name: 0,
             level: 0,
-            shape: Shape::Literal,
+            kind: StepKind::Literal,
             ends: false,
         };
         Places {
@@ -150,16 +152,16 @@ impl<T: Payload> Places<T> {
             table: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             collapses: 0,
-            met: Box::new([NONE; SLOTS]),
+            recent: Box::new([NONE; SLOTS]),
         }
     }
 
-    /// Places in use but for the root.
+    /// Returns the number of places in use, without the root.
     pub fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// How often a level has collapsed: as long as this stays the same, no place has gone away.
+    /// Returns how often a level has collapsed: as long as this is unchanged, no place was freed.
     pub fn collapses(&self) -> u64 {
         self.collapses
     }
@@ -172,7 +174,7 @@ impl<T: Payload> Places<T> {
         self.payloads.get_mut(payload as usize)
     }
 
-    /// The number of a leaf's payload.
+    /// Returns the index of a leaf's payload.
     pub fn payload_of(&self, leaf: u32) -> u32 {
         debug_assert!(self.at(leaf).ends);
         self.at(leaf).inside
@@ -196,22 +198,22 @@ impl<T: Payload> Places<T> {
         })
     }
 
-    pub fn at(&self, place: u32) -> &Place {
+    pub fn at(&self, place: u32) -> &TreePlace {
         &self.arena[place as usize]
     }
 
-    fn at_mut(&mut self, place: u32) -> &mut Place {
+    fn at_mut(&mut self, place: u32) -> &mut TreePlace {
         &mut self.arena[place as usize]
     }
 
-    /// Finds or makes a child. Making it may collapse the level: the answer is where the step leads afterwards.
+    /// Finds or makes a child. Making it may collapse the level; returns where the step leads afterwards.
     pub fn child(&mut self, parent: u32, step: Step<'_>) -> u32 {
         let side = usize::from(step.ends);
         loop {
             let was_shut = self.at(parent).shut[side];
-            let step = if was_shut && self.counts(parent, step.shape) { step.starred() } else { step };
-            if let Some(found) = self.meet(parent, &step) {
-                if was_shut && step.shape == Shape::Star {
+            let step = if was_shut && self.counts(parent, step.kind) { step.starred() } else { step };
+            if let Some(found) = self.find_cached(parent, &step) {
+                if was_shut && step.kind == StepKind::Star {
                     self.remember_star(parent, found);
                 }
                 return found;
@@ -224,20 +226,20 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Where a step leads if its level has collapsed and the `{*}` that was met last is the one for it: then its name does
-    /// not matter.
+    /// Returns where a step leads if its level has collapsed and the cached `{*}` is the one for it, so that its name does not
+    /// matter.
     #[inline]
     pub fn star(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
         let side = usize::from(step.ends);
-        if step.shape == Shape::Class && !self.counts(parent, step.shape) {
+        if step.kind == StepKind::Class && !self.counts(parent, step.kind) {
             return None;
         }
         self.at(parent).star(side, step.separator())
     }
 
-    /// Notes the `{*}` on a side that is shut.
+    /// Caches the `{*}` of a collapsed side.
     fn remember_star(&mut self, parent: u32, star: u32) {
-        let Place { ends, text, .. } = self.at(star);
+        let TreePlace { ends, text, .. } = self.at(star);
         let (side, separator) = (usize::from(*ends), text.first().copied());
         debug_assert!(self.at(parent).shut[side]);
         match (separator, text.len()) {
@@ -250,44 +252,44 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Whether such a child counts against the limit of its level, and goes into `{*}` with it.
-    fn counts(&self, parent: u32, shape: Shape) -> bool {
-        shape == Shape::Literal || self.limits.counts_classes(self.strict, usize::from(self.at(parent).level))
+    /// Returns true if such a child counts against the limit of its level, and is part of its `{*}`.
+    fn counts(&self, parent: u32, kind: StepKind) -> bool {
+        kind == StepKind::Literal || self.limits.counts_classes(self.strict, usize::from(self.at(parent).level))
     }
 
-    /// The child that is exactly this step.
+    /// Returns the child that is exactly this step, from the table.
     pub fn find(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
         let word = word(step.text);
         let same = |&id: &u32| self.at(id).is(parent, step, word);
         self.table.find(hash(&self.hasher, parent, step), same).copied()
     }
 
-    /// The same. Mostly it is one of those that were met lately.
+    /// Like `find`, but probes the cache of recent places first.
     #[inline]
-    pub fn meet(&mut self, parent: u32, step: &Step<'_>) -> Option<u32> {
-        let met = self.met_lately(parent, step);
+    pub fn find_cached(&mut self, parent: u32, step: &Step<'_>) -> Option<u32> {
+        let met = self.probe(parent, step);
         if met.is_some() {
             return met;
         }
         let found = self.find(parent, step)?;
-        self.met[slot(parent, word(step.text))] = found;
+        self.recent[slot(parent, word(step.text))] = found;
         Some(found)
     }
 
-    /// The same, if it is one of those.
+    /// Probes the cache of recent places only.
     #[inline]
-    pub fn met_lately(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
+    pub fn probe(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
         let word = word(step.text);
-        let met = self.met[slot(parent, word)];
+        let met = self.recent[slot(parent, word)];
         let place = self.arena.get(met as usize)?;
         place.is(parent, step, word).then_some(met)
     }
 
-    /// A place that is in no list yet.
+    /// Makes a place that is in no list yet.
     fn make(&mut self, step: &Step<'_>, above: u8) -> u32 {
         let inside = if step.ends { self.make_payload() } else { NONE };
         let name = u8::try_from(step.name).expect("longer names are stars, which have none");
-        let place = Place {
+        let place = TreePlace {
             text: step.text.into(),
             word: word(step.text),
             parent: NONE,
@@ -299,7 +301,7 @@ impl<T: Payload> Places<T> {
             star_separator: 0,
             name,
             level: above.saturating_add(1),
-            shape: step.shape,
+            kind: step.kind,
             ends: step.ends,
         };
         match self.free.pop() {
@@ -332,27 +334,27 @@ impl<T: Payload> Places<T> {
         self.payloads[into as usize].absorb(payload);
     }
 
-    /// Gives a place to be used again. Its payload or its children must have been taken before.
+    /// Frees a place. Its payload or its children must have been taken before.
     fn release(&mut self, place: u32) {
         let gone = self.at_mut(place);
         (gone.text, gone.parent) = (Box::default(), NONE);
         self.free.push(place);
     }
 
-    /// Puts a place that is in no list below its parent, where no such child is; the level may collapse over it.
+    /// Inserts a place that is in no list below a parent without such a child; the level may collapse over it.
     fn attach(&mut self, parent: u32, child: u32) {
         let first = std::mem::replace(&mut self.at_mut(parent).inside, child);
         let place = self.at_mut(child);
         place.parent = parent;
         place.next = first;
-        let (side, shape) = (usize::from(place.ends), place.shape);
+        let (side, kind) = (usize::from(place.ends), place.kind);
         let Places { table, hasher, arena, .. } = self;
         let key = |id: &u32| {
             let place = &arena[*id as usize];
             hash(hasher, place.parent, &place.step())
         };
         table.insert_unique(key(&child), child, key);
-        if !self.counts(parent, shape) {
+        if !self.counts(parent, kind) {
             return;
         }
         let (strict, level) = (self.strict, usize::from(self.at(parent).level));
@@ -364,7 +366,7 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Takes a place out of the table; the caller takes it out of its parent's list.
+    /// Removes a place from the table; the caller removes it from its parent's list.
     fn unhash(&mut self, child: u32) {
         let place = self.at(child);
         let hash = hash(&self.hasher, place.parent, &place.step());
@@ -373,7 +375,7 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Makes all names on one side of a place one `{*}`, for good.
+    /// Collapses all names on one side of a place to one `{*}`, for good.
     pub fn collapse(&mut self, parent: u32, side: usize) {
         if self.at(parent).shut[side] {
             return;
@@ -384,8 +386,8 @@ impl<T: Payload> Places<T> {
         self.at_mut(parent).names[side] = 0;
         let mut moved = Vec::new();
         while child != NONE {
-            let (next, shape, ends) = (self.at(child).next, self.at(child).shape, self.at(child).ends);
-            if usize::from(ends) == side && self.counts(parent, shape) {
+            let (next, kind, ends) = (self.at(child).next, self.at(child).kind, self.at(child).ends);
+            if usize::from(ends) == side && self.counts(parent, kind) {
                 self.unhash(child);
                 moved.push(child);
             } else {
@@ -399,13 +401,13 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Puts a place that is in no list below a parent, uniting it with the child that is the same there.
+    /// Inserts a place that is in no list below a parent, merging it with an equal child.
     fn adopt(&mut self, parent: u32, child: u32) {
         let step = self.step(child);
-        if self.at(parent).shut[usize::from(step.ends)] && self.counts(parent, step.shape) {
+        if self.at(parent).shut[usize::from(step.ends)] && self.counts(parent, step.kind) {
             let text: Box<[u8]> = step.starred().text.into();
             let place = self.at_mut(child);
-            (place.word, place.text, place.name, place.shape) = (word(&text), text, 0, Shape::Star);
+            (place.word, place.text, place.name, place.kind) = (word(&text), text, 0, StepKind::Star);
         }
         match self.find(parent, &self.step(child)) {
             Some(twin) => self.unite(child, twin),
@@ -413,7 +415,7 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Moves all of a place that is in no list into its twin in the tree.
+    /// Merges a place that is in no list into its twin in the tree.
     fn unite(&mut self, from: u32, into: u32) {
         if self.at(from).ends {
             let payload = self.take_payload(from);
@@ -431,7 +433,7 @@ impl<T: Payload> Places<T> {
         self.release(from);
     }
 
-    /// Collapses the sides that are collapsed elsewhere.
+    /// Collapses the sides that are collapsed in another place.
     pub fn shut_as(&mut self, place: u32, shut: [bool; 2]) {
         for (side, shut) in shut.into_iter().enumerate() {
             if shut {

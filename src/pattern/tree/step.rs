@@ -1,62 +1,62 @@
-//! One step of a pattern's way down the tree.
+//! Steps of a pattern on its path down the tree.
 
 use super::limits::{LONGEST_NAME, TreeLimits};
 use crate::pattern::{PartKind, PatternBuf};
 
-/// A separator longer than this is none that a classifier makes; it is dropped.
+/// Longest separator; no classifier makes longer ones, and they are dropped.
 const LONGEST_SEPARATOR: usize = 8;
 
-/// What a place in the tree stands for.
+/// Kind of name that a place in the tree stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Shape {
-    /// A name; there may be any number of them.
+pub(super) enum StepKind {
+    /// A name: unbounded in number.
     Literal,
     /// A class such as `{int}`.
     Class,
-    /// `{*}`: all names of a level that had too many, and those too long to be kept.
+    /// `{*}`: all names of a collapsed level, and names too long to be kept.
     Star,
 }
 
 /// A segment with the separator that follows it, or the last segment of a pattern.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
-    /// Name and separator as they stand in the pattern; of a star the separator alone.
+    /// Name and separator as in the pattern; of a star the separator alone.
     pub text: &'a [u8],
-    /// Length of the name in it.
+    /// Length of the name in `text`.
     pub name: usize,
-    /// What it stands for.
-    pub shape: Shape,
-    /// A pattern ends here.
+    /// Kind of the name.
+    pub kind: StepKind,
+    /// Whether a pattern ends here.
     pub ends: bool,
 }
 
 impl<'a> Step<'a> {
-    fn new(text: &'a [u8], name: usize, shape: Shape, ends: bool) -> Self {
-        let step = Step { text, name, shape, ends };
+    fn new(text: &'a [u8], name: usize, kind: StepKind, ends: bool) -> Self {
+        let step = Step { text, name, kind, ends };
         if text.len() > LONGEST_NAME { step.starred() } else { step }
     }
 
-    /// The same place once its name no longer counts.
+    /// Returns the step without its name, for a level that has collapsed.
     pub fn starred(self) -> Self {
         let separator = self.separator();
         let text = if separator.len() > LONGEST_SEPARATOR { &[] } else { separator };
-        Step { text, name: 0, shape: Shape::Star, ..self }
+        Step { text, name: 0, kind: StepKind::Star, ..self }
     }
 
-    /// What stands between this segment and the next.
+    /// Returns the separator between this segment and the next.
     pub fn separator(&self) -> &'a [u8] {
         self.text.get(self.name..).unwrap_or_default()
     }
 
-    /// The end of a pattern with all of `text` as its name.
-    pub fn ending(text: &'a [u8], shape: Shape) -> Self {
-        Step::new(text, text.len(), shape, true)
+    /// A last step with all of `text` as its name.
+    pub fn ending(text: &'a [u8], kind: StepKind) -> Self {
+        Step::new(text, text.len(), kind, true)
     }
 }
 
-/// What leads from the root of a tree to a leaf.
+/// Path from the root of a tree to a leaf.
 pub(super) trait Path {
-    /// Its steps. Together their texts are the pattern's; all behind `last_level` is one step.
+    /// Returns the steps. Their texts together are the pattern's; everything after `last_level` is one step.
     fn steps(&self, last_level: usize) -> impl Iterator<Item = Step<'_>>;
 }
 
@@ -68,10 +68,10 @@ impl Path for PatternBuf {
     }
 }
 
-/// The way of a plain name.
+/// Path of a plain name.
 pub(super) struct PlainPath<'a> {
     pub bytes: &'a [u8],
-    /// A bit for each byte that is a separator.
+    /// Bitmap of separators.
     pub separators: u64,
 }
 
@@ -81,58 +81,59 @@ impl Path for PlainPath<'_> {
         let mut rest = Some((self.bytes, self.separators));
         (0..=last_level).map_while(move |level| {
             let (bytes, separators) = rest?;
-            // A byte further on at most: both are below 64.
+            // Without a separator left this is 64, one more than any offset.
             let name = separators.trailing_zeros();
             match bytes.split_at_checked(name as usize + 1).filter(|_| separators != 0 && level < last_level) {
                 Some((text, behind)) => {
                     rest = Some((behind, separators >> name >> 1));
-                    Some(Step { text, name: name as usize, shape: Shape::Literal, ends: false })
+                    Some(Step { text, name: name as usize, kind: StepKind::Literal, ends: false })
                 }
                 None => {
                     rest = None;
-                    Some(Step { text: bytes, name: bytes.len(), shape: Shape::Literal, ends: true })
+                    Some(Step { text: bytes, name: bytes.len(), kind: StepKind::Literal, ends: true })
                 }
             }
         })
     }
 }
 
-/// What a name in a pattern stands for; several names as one are a name.
+/// Returns the kind of one of the `count` steps; several segments in one step are a name.
 #[inline]
-fn shape(pattern: &PatternBuf, level: usize, count: usize) -> Shape {
+fn kind(pattern: &PatternBuf, level: usize, count: usize) -> StepKind {
     let together = level + 1 == count && count < pattern.parts.len();
     match pattern.parts.get(level).map(|part| part.kind) {
-        Some(PartKind::Class) if !together => Shape::Class,
-        _ => Shape::Literal,
+        Some(PartKind::Class) if !together => StepKind::Class,
+        _ => StepKind::Literal,
     }
 }
 
-/// One of the `count` steps of a pattern.
+/// Returns one of the `count` steps of a pattern.
 #[inline]
 fn step(pattern: &PatternBuf, level: usize, count: usize) -> Step<'_> {
     let (whole, part) = (pattern.text.as_bytes(), pattern.parts.get(level));
     let start = if level == 0 { 0 } else { part.map_or(0, |part| part.start as usize) };
-    let shape = shape(pattern, level, count);
+    let kind = kind(pattern, level, count);
     if level + 1 == count {
-        return Step::ending(whole.get(start..).unwrap_or_default(), shape);
+        return Step::ending(whole.get(start..).unwrap_or_default(), kind);
     }
     let end = pattern.parts.get(level + 1).map_or(start, |next| next.start as usize);
     let text = whole.get(start..end).unwrap_or_default();
     let name = part.map_or(0, |part| part.end as usize).saturating_sub(start).min(text.len());
-    Step::new(text, name, shape, false)
+    Step::new(text, name, kind, false)
 }
 
-/// Hashes of the places that a pattern passes, each literal replaced by its bucket: a level with a million names adds no
-/// more places than its limit. The outcome is part of what decides about strict mode, so it is the same everywhere.
+/// Hashes the places that a pattern passes, each name replaced by its bucket, so that a level with a million names adds at most
+/// as many places as its limit. Strict mode depends on the result, so it must be the same in every run and on every machine:
+/// no seed.
 pub(super) fn buckets<'a>(steps: impl Iterator<Item = Step<'a>>, limits: &TreeLimits) -> impl Iterator<Item = u64> {
     steps.enumerate().scan(0u64, |path, (level, step)| {
         let name = fixed_hash(step.text.get(..step.name).unwrap_or(step.text));
-        let name = match step.shape {
-            Shape::Literal => name % (limits.generous(level) as u64),
-            Shape::Class | Shape::Star => name,
+        let name = match step.kind {
+            StepKind::Literal => name % (limits.generous(level) as u64),
+            StepKind::Class | StepKind::Star => name,
         };
         let place = mix(name ^ fixed_hash(step.separator()).rotate_left(32));
-        let kind = ((step.shape as u64) << 1) | u64::from(step.ends);
+        let kind = ((step.kind as u64) << 1) | u64::from(step.ends);
         *path = mix(path.rotate_left(7) ^ place.wrapping_add(kind));
         Some(*path)
     })
@@ -172,9 +173,9 @@ mod tests {
     fn what_is_behind_the_last_level_is_one_name() {
         let pattern = split("a:b:7:d");
         assert_eq!(texts(&pattern, 2), [("a:", false), ("b:", false), ("{int}:d", true)]);
-        assert_eq!(pattern.steps(2).last().map(|step| step.shape), Some(Shape::Literal));
+        assert_eq!(pattern.steps(2).last().map(|step| step.kind), Some(StepKind::Literal));
         assert_eq!(texts(&pattern, 0), [("a:b:{int}:d", true)]);
-        assert_eq!(split("a:7").steps(1).last().map(|step| step.shape), Some(Shape::Class));
+        assert_eq!(split("a:7").steps(1).last().map(|step| step.kind), Some(StepKind::Class));
     }
 
     #[test]
@@ -182,6 +183,6 @@ mod tests {
         let long = format!("{}:b", "x".repeat(LONGEST_NAME));
         let pattern = split(&long);
         let first = pattern.steps(9).next().unwrap();
-        assert_eq!((first.text, first.shape), (&b":"[..], Shape::Star));
+        assert_eq!((first.text, first.kind), (&b":"[..], StepKind::Star));
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::step::{Path, Shape, Step, buckets};
+use super::step::{Path, Step, StepKind, buckets};
 use super::*;
 use crate::pattern::plain::PlainReader;
 use crate::pattern::segment::Separators;
-use crate::pattern::{Part, PartKind};
+use crate::pattern::{PartKind, PatternPart};
 
 /// A classifier of one class: digits are `{int}`; `:` and `/` separate.
 pub(in crate::pattern) fn split(key: &str) -> PatternBuf {
@@ -30,7 +30,7 @@ fn push(pattern: &mut PatternBuf, name: &str, separator: &str) {
     pattern.text.push_str(name);
     let end = pattern.text.len();
     pattern.text.push_str(separator);
-    pattern.parts.push(Part { start: start as u32, end: end as u32, kind });
+    pattern.parts.push(PatternPart { start: start as u32, end: end as u32, kind });
 }
 
 /// The payload of a pattern.
@@ -61,7 +61,7 @@ impl Payload for Numbers {
     }
 }
 
-/// Each leaf by its path; shape and end of each step make part of it.
+/// Each leaf by its path; kind and end of each step make part of it.
 type Leaves = BTreeMap<Vec<(String, u8)>, Vec<u32>>;
 
 fn leaves(tree: &PatternTree<Numbers>) -> Leaves {
@@ -107,13 +107,13 @@ fn group(
     path: &mut Vec<(String, u8)>,
     found: &mut Leaves,
 ) {
-    let counts = |shape: Shape| shape == Shape::Literal || limits.counts_classes(strict, level);
+    let counts = |kind: StepKind| kind == StepKind::Literal || limits.counts_classes(strict, level);
     let over = |ends: bool| {
         let names: BTreeSet<_> = rows
             .iter()
             .map(|(row, _)| row[0])
-            .filter(|step| step.ends == ends && counts(step.shape))
-            .map(|step| (step.text, step.name, step.shape))
+            .filter(|step| step.ends == ends && counts(step.kind))
+            .map(|step| (step.text, step.name, step.kind))
             .collect();
         names.len() > limits.limit(strict, level)
     };
@@ -121,11 +121,11 @@ fn group(
     let mut groups: BTreeMap<(String, u8), Rows<'_>> = BTreeMap::new();
     for (row, number) in rows {
         let mut step = row[0];
-        if over[usize::from(step.ends)] && counts(step.shape) {
+        if over[usize::from(step.ends)] && counts(step.kind) {
             step = step.starred();
         }
-        let name = if step.shape == Shape::Star { "{*}" } else { text(step.text.get(..step.name)) };
-        let rank = ((step.shape as u8) << 1) | u8::from(step.ends);
+        let name = if step.kind == StepKind::Star { "{*}" } else { text(step.text.get(..step.name)) };
+        let rank = ((step.kind as u8) << 1) | u8::from(step.ends);
         groups
             .entry((format!("{name}{}", text(Some(step.separator()))), rank))
             .or_default()
@@ -263,7 +263,7 @@ proptest! {
             let mut tree = PatternTree::new(limits.clone());
             for (row, (_, foreseen)) in part.iter().zip(&owners) {
                 if *foreseen {
-                    tree.foresee(&row.0);
+                    tree.look_ahead(&row.0);
                 }
             }
             add(&mut tree, part);
