@@ -1,8 +1,8 @@
-//! Where a key's segments begin and end: `user:1001:cart` has three.
+//! Separators of a key's segments: `user:1001:cart` has three.
 
 use crate::error::{Error, Result};
 
-/// The bytes that stand between the segments of a key; `:` unless told otherwise.
+/// Set of bytes that separate the segments of a key; `:` by default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Separators {
     bytes: Vec<u8>,
@@ -11,10 +11,10 @@ pub struct Separators {
 }
 
 impl Separators {
-    /// Takes one or more separators, each a different ASCII punctuation character or the space.
+    /// Checks one or more separators, each a different ASCII punctuation character or the space.
     ///
-    /// Letters and digits are refused because names are made of them, braces because hash tags are, control
-    /// characters because a pattern is printed.
+    /// Letters and digits are refused because names are made of them, braces because hash tags are, control characters because
+    /// patterns are printed.
     pub fn new(separators: &[String]) -> Result<Self> {
         if separators.is_empty() {
             return Err(Error::usage("at least one separator is needed"));
@@ -35,13 +35,13 @@ impl Separators {
         Ok(all)
     }
 
-    /// Whether `byte` separates segments.
+    /// Returns true if `byte` separates segments.
     #[inline]
     pub fn contains(&self, byte: u8) -> bool {
         self.table[usize::from(byte)]
     }
 
-    /// The separators, in the order they were given.
+    /// Returns the separators in the order given.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -54,7 +54,7 @@ impl Separators {
         if bytes.is_empty() { Separators::default() } else { all }
     }
 
-    /// The segments of `key`: one more than it has separators, so the empty key has one, which is empty.
+    /// Splits `key` into segments: one more than it has separators, so that the empty key has one empty segment.
     pub fn split<'a>(&'a self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         key.split(|&byte| self.contains(byte))
     }

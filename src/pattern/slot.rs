@@ -13,25 +13,25 @@ use std::ops::Range;
 /// Slots of a cluster; the same in every version of every server.
 pub const SLOTS: u16 = 16_384;
 
-/// Bytes that one step of the CRC takes.
+/// Bytes of one step of the CRC.
 const STRIDE: usize = 8;
 
 /// `TABLES[n][b]`: the CRC of byte `b` followed by `n` zero bytes.
 static TABLES: [[u16; 256]; STRIDE] = tables();
 
-/// The slot that a cluster puts `key` into.
+/// Returns the cluster slot of `key`.
 pub fn slot_of(key: &[u8]) -> u16 {
     let hashed = tag(key).and_then(|tag| key.get(tag)).unwrap_or(key);
     crc16(hashed) % SLOTS
 }
 
-/// The slot of a key that is known to have no hash tag.
+/// Returns the cluster slot of a key that is known to have no hash tag.
 #[inline]
 pub fn slot_of_untagged(key: &[u8]) -> u16 {
     crc16(key) % SLOTS
 }
 
-/// Whether the slot of `key` is that of a hash tag inside it.
+/// Returns true if `key` has a hash tag.
 pub fn has_tag(key: &[u8]) -> bool {
     tag(key).is_some()
 }
@@ -52,7 +52,7 @@ pub fn tag(key: &[u8]) -> Option<Range<usize>> {
     (length > 0).then_some(start..start + length)
 }
 
-/// CRC16/XMODEM, eight bytes a step. Zeros in front change nothing, so the first step takes what is more than whole steps.
+/// Computes CRC16/XMODEM, eight bytes a step. Leading zeros do not change it, so that the first step takes the odd bytes.
 #[inline]
 fn crc16(bytes: &[u8]) -> u16 {
     let Some(first) = bytes.first_chunk::<STRIDE>() else { return crc16_bytewise(bytes) };

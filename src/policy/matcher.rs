@@ -1,8 +1,8 @@
-//! Patterns of a policy, and which of them a key matches: all at once, by the segments of the key's own pattern.
+//! Patterns of a policy, and an automaton that finds all that a key matches in one walk over the segments of its pattern.
 //!
-//! A policy speaks of patterns as reports print them: `user:{int}:name`. So what a key matches depends on its classified
-//! pattern alone. A segment of a policy's pattern is a name, a class (`{int}`), `{*}` for any name, `*` or a placeholder of
-//! one's own (`{userid}`) for any one segment, and at the end `**` for one or more.
+//! A policy writes patterns as reports print them: `user:{int}:name`, so that what a key matches depends on its classified
+//! pattern alone. A segment is a name, a class (`{int}`), `{*}` for any name, `*` or a placeholder such as `{userid}` for any
+//! one segment, or at the end `**` for one or more.
 
 use hashbrown::HashMap;
 
@@ -10,18 +10,18 @@ use crate::pattern::PartKind;
 use crate::pattern::classify::{Class, Classifier};
 use crate::pattern::name::KeyName;
 
-/// A pattern of a policy.
+/// Pattern of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
-    /// As it was written.
+    /// Text as written.
     pub text: String,
     segments: Vec<SegmentPattern>,
 }
 
-/// What one segment has to be.
+/// Pattern of one segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SegmentPattern {
-    /// This name, or this one with holes (`user_{int}`).
+    /// This name, perhaps with ids in it (`user_{int}`).
     Name(String),
     /// This class.
     Class(&'static str),
@@ -29,12 +29,12 @@ enum SegmentPattern {
     AnyName,
     /// Anything.
     Any,
-    /// Anything, and whatever follows.
+    /// Anything, and all segments that follow.
     Rest,
 }
 
 impl Pattern {
-    /// Reads a pattern. Fails with what is wrong and how to mend it.
+    /// Parses a pattern. The error says what is wrong and how to mend it.
     pub fn parse(text: &str, separators: &[u8], classifier: &Classifier) -> Result<Pattern, String> {
         if text.is_empty() {
             return Err("a pattern cannot be empty: `**` matches all keys".to_owned());
@@ -46,7 +46,7 @@ impl Pattern {
         Ok(Pattern { text: text.to_owned(), segments: segments.collect::<Result<_, _>>()? })
     }
 
-    /// The name that all keys begin with that match, if there is one: patterns with two such names match no key in common.
+    /// Returns the name that all matching keys begin with, if any: patterns with different ones match no key in common.
     pub fn first_name(&self) -> Option<&str> {
         match self.segments.first() {
             Some(SegmentPattern::Name(name)) => Some(name),
@@ -54,7 +54,7 @@ impl Pattern {
         }
     }
 
-    /// Whether some key could match both.
+    /// Returns true if some key could match both.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         let (mut mine, mut theirs) = (self.segments.iter(), other.segments.iter());
         loop {
@@ -99,7 +99,7 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
     }
 }
 
-/// A name with ids in it: every pair of braces has to be a class.
+/// Parses a name with ids in it: every pair of braces must be a class.
 fn with_holes(text: &str) -> Result<SegmentPattern, String> {
     let mut rest = text;
     while let Some(open) = rest.find('{') {
@@ -125,7 +125,7 @@ impl SegmentPattern {
     }
 }
 
-/// Which of many patterns a key matches, each with what it stands for.
+/// Automaton over many patterns, each with a target.
 #[derive(Debug, Clone)]
 pub struct Matcher<T> {
     states: Vec<MatchState<T>>,
@@ -134,14 +134,14 @@ pub struct Matcher<T> {
 #[derive(Debug, Clone)]
 struct MatchState<T> {
     names: HashMap<Box<[u8]>, u32>,
-    /// A bit for each length and first letter among the names: most others are told without hashing them.
+    /// One-word Bloom filter over length and first letter of `names`: most other names are rejected without hashing them.
     marks: u64,
     classes: Vec<(&'static str, u32)>,
     any_name: Option<u32>,
     any: Option<u32>,
-    /// Of patterns that end here.
+    /// Targets of patterns that end here.
     ends: Vec<T>,
-    /// Of patterns that match all that goes on from here.
+    /// Targets of patterns with `**` from here on.
     rest: Vec<T>,
 }
 
@@ -166,7 +166,7 @@ impl<T: Copy> Default for Matcher<T> {
 }
 
 impl<T: Copy> Matcher<T> {
-    /// Adds a pattern with what it stands for.
+    /// Adds a pattern with its target.
     pub fn add(&mut self, pattern: &Pattern, target: T) {
         let mut at = 0;
         for segment in &pattern.segments {
@@ -178,14 +178,14 @@ impl<T: Copy> Matcher<T> {
         self.states[at].ends.push(target);
     }
 
-    /// True if there is no pattern.
+    /// Returns true if there is no pattern.
     pub fn is_empty(&self) -> bool {
         self.states.len() == 1 && self.states[0].rest.is_empty()
     }
 
-    /// Adds what the key's pattern matches to `found`, in an order of the policy's own.
+    /// Appends the targets of all patterns that the name matches, in an order that depends on the policy only.
     ///
-    /// Visits each state of the policy's patterns once at most.
+    /// Visits each state at most once.
     pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
         match name {
             KeyName::Plain(name) => self.visit(0, name.segments().map(|name| (name, PartKind::Literal)), found),
@@ -238,7 +238,7 @@ impl<T: Copy> Matcher<T> {
     }
 }
 
-/// One bit for the length and first letter of a name.
+/// Returns the filter's bit for the length and first letter of a name.
 #[inline]
 fn mark(name: &[u8]) -> u64 {
     let first = name.first().copied().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! All tests of a name at once: one pass over its bytes instead of one a rule.
+//! All tests of a name in one pass over its bytes, instead of one pass per rule.
 //!
-//! The rules themselves define what is right; this is their fast twin, and a property test holds the two together.
+//! The rules themselves define what is right; this is their fast path, and a property test compares the two.
 //! A table gives each byte its classes; their union over the name, the number of separators and the pairs of neighbouring
 //! separators answer everything for plain names. Only names with bytes beyond ASCII, with an opening brace or with a
 //! leading digit are looked at again.
@@ -85,7 +85,7 @@ impl Limits {
         broken.fold(0, |bits, (place, _)| bits | 1 << (place % MOST_KEY_CHECKS))
     }
 
-    /// Tells by how much those are broken that are.
+    /// Writes by how much the broken ones are broken.
     fn measure(&self, broken: u64, measured: u64, violations: &mut Violations) {
         for &(place, allowed) in self.all.iter().filter(|(place, _)| broken >> (place % MOST_KEY_CHECKS) & 1 == 1) {
             violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed };
@@ -260,7 +260,7 @@ impl NamePass {
         }
     }
 
-    /// The tests that a plain name fails which is not short, or not in lower case only, or has empty segments.
+    /// Slow path of `broken_plain`: the name is long, has other bytes than lower-case letters, or has empty segments.
     #[inline(never)]
     fn failed_plain(&self, name: &[u8], seen: Seen) -> Broken {
         self.failed(name, seen)
@@ -279,7 +279,7 @@ impl NamePass {
         }
     }
 
-    /// What a pass over a plain name would see, from where its separators are.
+    /// Returns what a pass over a plain name would see, from the bitmap of its separators.
     #[inline]
     fn seen_plain(&self, name: &PlainName<'_>) -> Seen {
         let of = |is: bool| if is { SEPARATOR } else { 0 };
@@ -339,7 +339,7 @@ impl NamePass {
         Broken { bits: broken, counted, counts, length, segments: levels }
     }
 
-    /// Tells of lengths and segments, and of what was counted, by how much the tests are failed.
+    /// Writes by how much tests of lengths, of segments, and of what was counted are failed.
     #[inline]
     pub fn measure(&self, broken: &Broken, violations: &mut Violations) {
         if broken.bits == 0 {
@@ -358,7 +358,7 @@ impl NamePass {
         }
     }
 
-    /// Counts what breaks rules that count, in a plain name of ASCII, as [`COUNTS`] are joined.
+    /// Counts what breaks rules that count, in an ASCII name without braces; four counters in one word, as in [`COUNTS`].
     fn count(&self, name: &[u8]) -> u64 {
         let (mut counts, mut open) = (0, SEPARATOR);
         for &byte in name {
@@ -370,14 +370,14 @@ impl NamePass {
         counts.wrapping_add(u64::from(open & SEPARATOR) << 48)
     }
 
-    /// What a pass over the name without the braces of its hash tag sees, and the first byte of that.
+    /// Passes over the name without the braces of its hash tag; returns its first byte, too.
     fn pass_untagged(&self, name: &[u8]) -> (Seen, Option<u8>) {
         let pieces = untagged(name);
         let seen = pieces.iter().fold(Seen::NOTHING, |seen, piece| seen.pass(piece, &self.classes));
         (seen, pieces.into_iter().flatten().next().copied())
     }
 
-    /// Whether the first segment is digits only.
+    /// Returns true if the first segment is digits only.
     fn starts_with_a_number(&self, name: &[u8]) -> bool {
         let mut first = untagged(name).into_iter().flatten().take_while(|&&byte| !self.separators.contains(byte));
         first.all(u8::is_ascii_digit)
@@ -394,12 +394,12 @@ fn class_of(byte: u8, separators: &Separators) -> u8 {
         | class(byte.is_ascii_uppercase(), UPPER)
 }
 
-/// For names that have bytes beyond ASCII.
+/// Returns true if a name with bytes beyond ASCII has special characters.
 fn has_special_beyond_ascii(name: &[u8]) -> bool {
     std::str::from_utf8(name).map_or(true, |text| text.chars().any(is_special))
 }
 
-/// The same; what is no text has no letters beyond ASCII.
+/// Returns true if a name with bytes beyond ASCII has upper-case letters; invalid UTF-8 has none.
 fn has_upper_beyond_ascii(name: &[u8]) -> bool {
     name.utf8_chunks().any(|chunk| chunk.valid().chars().any(char::is_uppercase))
 }
