@@ -394,3 +394,17 @@ pub enum Average {
     /// As it is.
     Exact,
 }
+
+/// Bytes of an entry of the main table, which count towards each key.
+pub const MAIN_ENTRY: u64 = 24;
+
+/// Use of a table inside a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableUse {
+    /// Members of a set.
+    Set,
+    /// Fields of a hash.
+    Hash,
+    /// Members of a sorted set.
+    Zset,
+}

@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_is_looked_up_is_what_is_computed() {
-        use super::price::TableUse;
+        use super::layout::TableUse;
         for name in ["redis-4.0", "redis-7.2", "redis-8.2", "redis-8.4", "valkey-8.0", "valkey-9.1"] {
             let server = Server::parse(name).unwrap();
             let model = Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default());

@@ -26,17 +26,6 @@ pub struct Framed {
     pub slack: i64,
 }
 
-/// What a table is used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TableUse {
-    /// Members of a set.
-    Set,
-    /// Fields of a hash.
-    Hash,
-    /// Members of a sorted set.
-    Zset,
-}
-
 impl TableUse {
     /// All of them, by place.
     const ALL: [TableUse; 3] = [TableUse::Set, TableUse::Hash, TableUse::Zset];
@@ -64,8 +53,6 @@ const ARGUMENT_HEADER: u64 = 3;
 /// Header of a string that counts its users (KeyDB), below 64 KiB.
 const SHARED_HEADER: u64 = 11;
 
-/// The entry of a main table, as it is counted with each key.
-pub const MAIN_ENTRY: u64 = 24;
 impl Model {
     /// Bytes of an allocation.
     #[inline]

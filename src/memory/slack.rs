@@ -4,7 +4,6 @@
 use super::Model;
 use super::growth::Growth;
 use super::layout::*;
-use super::price::{MAIN_ENTRY, TableUse};
 use super::rax::Shape;
 
 /// An entry of a table whose elements have no value.
