@@ -1,6 +1,33 @@
 //! Offline analysis of Redis and Valkey snapshots.
 //!
-//! One pass from bytes to facts per key, and from these to a report.
+//! A snapshot (RDB file) is read in one pass. [`analyze()`] makes a [`Report`] of it: what takes the memory, which keys are
+//! big, which never expire, which break a naming standard. The report is plain data and serialises with serde.
+//!
+//! ```
+//! use rdblens::{Plan, ReadPlan, Unwatched, analyze};
+//!
+//! let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+//! let report = analyze(&["testdata/dumps/shop.rdb"], &plan, &Unwatched)?;
+//! let heaviest = &report.top.by_memory[0];
+//! assert_eq!(report.totals.keys, 5257);
+//! assert_eq!(heaviest.key.as_text(), Some("leaderboard:spending:all-time"));
+//! # Ok::<(), rdblens::Error>(())
+//! ```
+//!
+//! | to do | use |
+//! |---|---|
+//! | report on snapshots | [`analyze()`] with a [`Plan`] |
+//! | read the facts of each key | [`records()`], or [`for_each_record`] without copies, with a [`ReadPlan`] |
+//! | verify backups | [`check()`] |
+//! | compare reports | [`compare()`] |
+//! | parse the format itself | [`rdb::Scanner`] |
+//!
+//! # Features
+//!
+//! - `cli` (default): the command line and the renderers for tables, HTML, Markdown, CSV and Prometheus.
+//! - `parquet` (default): `keys --format parquet`.
+//!
+//! Programs that only want figures set `default-features = false`.
 //!
 //! # Stages
 //!
@@ -26,9 +53,7 @@
 //! render     reports, rows and values as text; never imports input, aggregate or analyze
 //! cli        flags, output, exit status
 //! ```
-//!
-//! [`analyze()`] makes a report of dump files, [`records()`] iterates over the facts of each key, [`for_each_record`] shows
-//! them without a copy, and [`rdb::scan::Scanner`] reads the format itself.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports, reason = "some items serve the command line only"))]
 #![cfg_attr(
     test,
     allow(
@@ -41,23 +66,142 @@
     )
 )]
 
-pub mod aggregate;
-pub mod analyze;
+mod aggregate;
+mod analyze;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
-pub mod error;
-pub mod input;
-pub mod limits;
-pub mod mask;
-pub mod memory;
-pub mod near;
-pub mod pattern;
-pub mod policy;
+mod error;
+mod input;
+mod limits;
+mod mask;
+mod memory;
+mod near;
+mod pattern;
+mod policy;
 pub mod rdb;
-pub mod record;
-pub mod render;
+mod record;
+#[cfg(feature = "cli")]
+mod render;
 pub mod report;
-pub mod show;
-pub mod units;
+#[cfg(feature = "cli")]
+mod show;
+mod units;
 
-pub use analyze::records::records;
-pub use analyze::{Plan, ReadPlan, Unwatched, analyze, for_each_record};
+pub use analyze::check::check;
+pub use analyze::records::{OwnedRecord, Records, for_each_record, records};
+pub use analyze::select::Glob;
+pub use analyze::{BigLimits, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, Unwatched, analyze};
+pub use error::{Error, ErrorKind, Result};
+pub use input::{OpenOptions, Window};
+pub use mask::Secret;
+pub use memory::{Allocator, Server, ServerConfig, WhatIf};
+pub use record::{Encoding, Kind, ModuleName, Record, StreamFacts};
+pub use report::Report;
+pub use report::diff::compare::ComparePlan;
+pub use report::diff::{Comparison, NamedReport, compare};
+pub use units::{Bytes, Millis};
+
+/// Every stage, for the crate's own integration tests and benchmarks. Not part of the API: it changes at any time.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals {
+    pub mod aggregate {
+        pub use crate::aggregate::*;
+    }
+    pub mod analyze {
+        pub use crate::analyze::*;
+    }
+    #[cfg(feature = "cli")]
+    pub mod cli {
+        pub use crate::cli::*;
+    }
+    pub mod error {
+        pub use crate::error::*;
+    }
+    pub mod input {
+        pub use crate::input::*;
+    }
+    pub mod limits {
+        pub use crate::limits::*;
+    }
+    pub mod mask {
+        pub use crate::mask::*;
+    }
+    pub mod memory {
+        pub use crate::memory::*;
+    }
+    pub mod near {
+        pub use crate::near::*;
+    }
+    pub mod pattern {
+        pub use crate::pattern::*;
+    }
+    pub mod policy {
+        pub use crate::policy::*;
+    }
+    pub mod rdb {
+        pub mod batch {
+            pub use crate::rdb::batch::*;
+        }
+        pub mod boundary {
+            pub use crate::rdb::boundary::*;
+        }
+        pub mod crc64 {
+            pub use crate::rdb::crc64::*;
+        }
+        pub mod cursor {
+            pub use crate::rdb::cursor::*;
+        }
+        pub mod file_info {
+            pub use crate::rdb::file_info::*;
+        }
+        pub mod header {
+            pub use crate::rdb::header::*;
+        }
+        pub mod kind {
+            pub use crate::rdb::kind::*;
+        }
+        pub mod lzf {
+            pub use crate::rdb::lzf::*;
+        }
+        pub mod opcode {
+            pub use crate::rdb::opcode::*;
+        }
+        pub mod packed {
+            pub use crate::rdb::packed::*;
+        }
+        pub mod peek {
+            pub use crate::rdb::peek::*;
+        }
+        pub mod scan {
+            pub use crate::rdb::scan::*;
+        }
+        pub mod string {
+            pub use crate::rdb::string::*;
+        }
+        pub mod value_type {
+            pub use crate::rdb::value_type::*;
+        }
+        pub mod verify {
+            pub use crate::rdb::verify::*;
+        }
+        pub mod walk {
+            pub use crate::rdb::walk::*;
+        }
+    }
+    pub mod record {
+        pub use crate::record::*;
+    }
+    #[cfg(feature = "cli")]
+    pub mod render {
+        pub use crate::render::*;
+    }
+    #[cfg(feature = "cli")]
+    pub mod show {
+        pub use crate::show::*;
+    }
+    pub mod units {
+        pub use crate::units::*;
+    }
+}

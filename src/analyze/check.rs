@@ -16,7 +16,18 @@ use crate::rdb::scan::FileItem;
 use crate::rdb::verify::Verify;
 use crate::report::{CheckVerdict, FileCheck};
 
-/// Checks every input. Fails only when the inputs are not there.
+/// Verifies every input: structure, values and checksum. Fails only when an input cannot be found.
+///
+/// ```
+/// use rdblens::{ReadPlan, Unwatched, check};
+/// use rdblens::report::CheckVerdict;
+///
+/// let plan = ReadPlan::new(std::env::temp_dir());
+/// let files = check(&["testdata/dumps/shop.rdb", "testdata/hostile/checksum-wrong.rdb"], &plan, &Unwatched)?;
+/// assert_eq!(files[0].verdict, CheckVerdict::Ok);
+/// assert_eq!(files[1].verdict, CheckVerdict::ChecksumMismatch);
+/// # Ok::<(), rdblens::Error>(())
+/// ```
 pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Vec<FileCheck>> {
     let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
     let threads = pool(plan.threads)?;

@@ -28,10 +28,10 @@ pub mod verdict;
 #[cfg(test)]
 pub(crate) use assemble::examples;
 pub use plan::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
+#[cfg(feature = "internals")]
 pub use questions::questions_of;
 pub(crate) use read::parallel::pool;
 pub use read::progress::{Progress, Unwatched};
 pub use read::snapshot::Snapshot;
-pub use records::for_each_record;
 pub use run::analyze;
 pub use select::Selection;

@@ -63,6 +63,7 @@ pub(super) fn questions(plan: &Plan, standard: Standard, snapshot: &Snapshot) ->
 
 /// Makes the settings of a plan without a snapshot, for benchmarks and tests of single stages. Expiries are compared with
 /// `reference`.
+#[cfg(feature = "internals")]
 pub fn questions_of(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     questions_with(plan, Standard::load(plan)?, reference)
 }

@@ -108,15 +108,19 @@ pub struct Records<'p> {
 
 /// Returns the selected records of all inputs, in file order.
 ///
-/// ```no_run
-/// use rdblens::{ReadPlan, records};
+/// ```
+/// use rdblens::{Bytes, ReadPlan, records};
 ///
 /// let plan = ReadPlan::new(std::env::temp_dir());
-/// for record in records(&["dump.rdb"], &plan)? {
+/// let mut heavy = Vec::new();
+/// for record in records(&["testdata/dumps/shop.rdb"], &plan)? {
 ///     let record = record?;
-///     println!("{} {} bytes", record.key.escape_ascii(), record.memory.0);
+///     if record.memory > Bytes(500_000) {
+///         heavy.push(record.key);
+///     }
 /// }
-/// # Ok::<(), rdblens::error::Error>(())
+/// assert_eq!(heavy, [b"leaderboard:spending:all-time"]);
+/// # Ok::<(), rdblens::Error>(())
 /// ```
 ///
 /// Errors follow the last record: first what stopped a file, then the values that are damaged inside intact framing. With
@@ -183,15 +187,16 @@ impl Iterator for Records<'_> {
 
 /// Shows every selected record to `see`, one after the other in file order, with the name of its file.
 ///
-/// ```no_run
-/// use rdblens::analyze::{ReadPlan, for_each_record};
+/// ```
+/// use rdblens::{Kind, ReadPlan, for_each_record};
 ///
 /// let plan = ReadPlan::new(std::env::temp_dir());
 /// let mut lists = 0;
-/// for_each_record(&["dump.rdb"], &plan, |record, _file| {
-///     lists += u64::from(record.kind == rdblens::record::Kind::List);
+/// for_each_record(&["testdata/dumps/shop.rdb"], &plan, |record, _file| {
+///     lists += u64::from(record.kind == Kind::List);
 /// })?;
-/// # Ok::<(), rdblens::error::Error>(())
+/// assert!(lists > 0);
+/// # Ok::<(), rdblens::Error>(())
 /// ```
 ///
 /// Fails when a file cannot be read to its end, after the records before have been shown. A value that is damaged inside

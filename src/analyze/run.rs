@@ -30,13 +30,15 @@ use crate::report::Report;
 /// A damaged input still gives a report on everything before the damage, marked incomplete. Fails only when nothing could be
 /// opened, or the plan is wrong.
 ///
-/// ```no_run
-/// use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
+/// ```
+/// use rdblens::{Plan, ReadPlan, Unwatched, analyze};
 ///
-/// let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
-/// let report = analyze(&["dump.rdb"], &plan, &Unwatched)?;
-/// println!("{} keys, {} bytes", report.totals.keys, report.totals.memory.0);
-/// # Ok::<(), rdblens::error::Error>(())
+/// let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+/// plan.top = 5;
+/// let report = analyze(&["testdata/dumps/shop.rdb"], &plan, &Unwatched)?;
+/// assert_eq!(report.totals.keys, 5257);
+/// assert_eq!(report.top.by_memory.len(), 5);
+/// # Ok::<(), rdblens::Error>(())
 /// ```
 pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
     let standard = Standard::load(plan)?;

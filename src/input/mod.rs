@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 pub use block::Block;
 pub use body::{Body, Mapped};
@@ -177,13 +177,6 @@ fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
 /// Whole files are always decided upon; this keeps a mistake there from becoming an endless loop.
 fn undecided() -> Error {
     Error::at(0, ErrorKind::NotASnapshot("not a snapshot".to_owned()))
-}
-
-impl Opened {
-    /// Bytes of the file that have been read so far, as far as the opener sees it: see [`Opened::consumed`].
-    pub fn consumed(&self) -> u64 {
-        self.consumed.load(Ordering::Relaxed)
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::io::Write;
+use std::sync::atomic::Ordering;
 use tempfile::TempDir;
 
 const MARK: [u8; 40] = *b"0123456789abcdef0123456789abcdef01234567";

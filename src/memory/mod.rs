@@ -35,10 +35,12 @@ mod what_if;
 pub use alloc::Allocator;
 pub use config::ServerConfig;
 pub use encoding::Encoding;
-pub use instance::{DatabaseMemory, DatabaseShape, InstanceMemory, InstanceShape, SlotShape, TableBytes};
-pub use meter::{Measured, Meter, TextFacts};
-pub use meters::{Elsewhere, Meters};
-pub use server::{Server, ServerFamily};
+pub use instance::{DatabaseShape, InstanceShape, SlotShape, TableBytes};
+pub use meter::{Measured, Meter};
+pub use meters::Meters;
+pub use server::Server;
+#[cfg(feature = "internals")]
+pub use server::ServerFamily;
 pub use stream_facts::StreamFacts;
 pub use what_if::WhatIf;
 

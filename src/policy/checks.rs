@@ -237,6 +237,7 @@ impl Checks {
     }
 
     /// Holds a key against every rule. `pattern` is the key's own, by the classifier of the run.
+    #[cfg(any(test, feature = "internals"))]
     pub fn judge(&self, record: &Record<'_>, pattern: &PatternBuf, judged: &mut Judged) {
         let mut named = NameJudged::default();
         self.judge_name(&KeyName::Classified(record.key, pattern), &mut named);
@@ -339,6 +340,7 @@ impl Checks {
     }
 
     /// The rules about keys that this key breaks, each with its severity, by id.
+    #[cfg(any(test, feature = "internals"))]
     pub fn broken_by(&self, record: &Record<'_>, pattern: &PatternBuf) -> Vec<(&'static str, Severity)> {
         let mut judged = Judged::default();
         self.judge(record, pattern, &mut judged);

@@ -21,8 +21,6 @@ pub struct Batch {
     pub base: u64,
     /// Scanner state at the first item.
     pub state: ScanState,
-    /// Index of the batch within the file.
-    pub index: u32,
 }
 
 impl Batch {
@@ -94,6 +92,7 @@ impl Batches {
     }
 
     /// Sets the target batch size in bytes.
+    #[cfg(any(test, feature = "internals"))]
     #[must_use]
     pub fn with_batch_bytes(mut self, bytes: usize) -> Self {
         self.batch_bytes = bytes.max(1);
@@ -209,10 +208,10 @@ impl Batches {
     }
 
     fn emit(&mut self, end: usize, next: ScanState) -> Option<Batch> {
-        let (skip, base, state, index) = (self.skip(), self.body.offset(), self.state, self.next_index);
+        let (skip, base, state) = (self.skip(), self.body.offset(), self.state);
         self.state = next;
         self.next_index += 1;
-        Some(Batch { bytes: self.body.take(end), skip, base, state, index })
+        Some(Batch { bytes: self.body.take(end), skip, base, state })
     }
 
     /// Emits the complete records before a damaged one, and ends the file with `error`.

@@ -8,19 +8,25 @@
 //! [`walk::Visit`]. Skipping and measuring share this code and differ only in the visitor, so they always agree on where
 //! a value ends.
 
-pub mod batch;
-pub mod boundary;
-pub mod crc64;
-pub mod cursor;
-pub mod file_info;
-pub mod header;
-pub mod kind;
-pub mod lzf;
-pub mod opcode;
-pub mod packed;
-pub mod peek;
-pub mod scan;
-pub mod string;
-pub mod value_type;
-pub mod verify;
-pub mod walk;
+pub(crate) mod batch;
+pub(crate) mod boundary;
+pub(crate) mod crc64;
+pub(crate) mod cursor;
+pub(crate) mod file_info;
+pub(crate) mod header;
+pub(crate) mod kind;
+pub(crate) mod lzf;
+pub(crate) mod opcode;
+pub(crate) mod packed;
+pub(crate) mod peek;
+pub(crate) mod scan;
+pub(crate) mod string;
+pub(crate) mod value_type;
+pub(crate) mod verify;
+pub(crate) mod walk;
+
+pub use cursor::Cursor;
+pub use header::{Family, RdbHeader};
+pub use scan::{FileItem, KeyEntry, ScanState, Scanner};
+pub use string::RawString;
+pub use value_type::ValueType;

@@ -88,6 +88,28 @@ pub enum FileItem<'a> {
 }
 
 /// Scanner over the items of a file, or of a segment that begins at a record boundary.
+///
+/// ```
+/// use rdblens::rdb::{Cursor, FileItem, RdbHeader, ScanState, Scanner};
+///
+/// let bytes = std::fs::read("testdata/dumps/shop.rdb").unwrap();
+/// let mut cursor = Cursor::new(&bytes, 0);
+/// let header = RdbHeader::read(&mut cursor)?;
+/// let mut scanner = Scanner::new(cursor, ScanState { family: header.family, db: Some(0) });
+/// let mut keys = 0;
+/// loop {
+///     match scanner.next_item()? {
+///         FileItem::Key(entry) => {
+///             keys += 1;
+///             scanner.skip_value(&entry)?;
+///         }
+///         FileItem::End => break,
+///         _ => {}
+///     }
+/// }
+/// assert_eq!((header.version, keys), (10, 5257));
+/// # Ok::<(), rdblens::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Scanner<'a> {
     cursor: Cursor<'a>,

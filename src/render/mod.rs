@@ -72,6 +72,7 @@ impl Format {
     ];
 
     /// The name on the command line.
+    #[cfg(any(test, feature = "internals"))]
     pub const fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
@@ -102,6 +103,7 @@ impl Format {
     }
 
     /// The format of that name.
+    #[cfg(any(test, feature = "internals"))]
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }

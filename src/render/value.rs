@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-pub use json::{SCHEMA, write_json};
+pub use json::write_json;
 pub use text::write_text;
 
 /// The id of a stream's entry.

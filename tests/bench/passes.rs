@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use rdblens::error::Error;
-use rdblens::input::{Input, OpenOptions, Window};
-use rdblens::rdb::batch::FIRST_DATABASE;
-use rdblens::rdb::crc64;
-use rdblens::rdb::cursor::Cursor;
-use rdblens::rdb::header::RdbHeader;
-use rdblens::rdb::scan::{FileItem, ScanState, Scanner};
+use rdblens::internals::error::Error;
+use rdblens::internals::input::{Input, OpenOptions, Window};
+use rdblens::internals::rdb::batch::FIRST_DATABASE;
+use rdblens::internals::rdb::crc64;
+use rdblens::internals::rdb::cursor::Cursor;
+use rdblens::internals::rdb::header::RdbHeader;
+use rdblens::internals::rdb::scan::{FileItem, ScanState, Scanner};
 
 /// Goes over a dump and says how much there was.
 #[derive(Debug, Parser)]
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn open(dump: &Path) -> Result<rdblens::input::Opened, Error> {
+fn open(dump: &Path) -> Result<rdblens::internals::input::Opened, Error> {
     let options = OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: Window::DEFAULT_LIMIT };
     Input::file(dump.to_owned()).open(&options)
 }

@@ -23,27 +23,29 @@ use std::sync::{Arc, LazyLock};
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
-use rdblens::aggregate::Aggregate;
-use rdblens::analyze::aggregates::Aggregates;
-use rdblens::analyze::read::file::InputFile;
-use rdblens::analyze::read::reader::{Continue, Reading, read_batch};
-use rdblens::analyze::read::schedule::Schedule;
-use rdblens::analyze::read::tally::FileTally;
-use rdblens::analyze::{Plan, PolicySource, ReadPlan, Selection, Snapshot, Unwatched, analyze, questions_of};
-use rdblens::pattern::PatternBuf;
-use rdblens::pattern::classify::Classifier;
-use rdblens::pattern::segment::Separators;
-use rdblens::pattern::slot::slot_of;
-use rdblens::pattern::tree::{PatternTree, Payload, TreeLimits};
-use rdblens::policy::Judged;
-use rdblens::rdb::batch::Batch;
-use rdblens::rdb::crc64;
-use rdblens::rdb::cursor::Cursor as Reader;
-use rdblens::rdb::header::RdbHeader;
-use rdblens::rdb::scan::{FileItem, ScanState, Scanner};
-use rdblens::rdb::value_type::ValueType;
-use rdblens::record::Record;
-use rdblens::render::{JsonRenderer, Renderer};
+use rdblens::internals::aggregate::Aggregate;
+use rdblens::internals::analyze::aggregates::Aggregates;
+use rdblens::internals::analyze::read::file::InputFile;
+use rdblens::internals::analyze::read::reader::{Continue, Reading, read_batch};
+use rdblens::internals::analyze::read::schedule::Schedule;
+use rdblens::internals::analyze::read::tally::FileTally;
+use rdblens::internals::analyze::{
+    Plan, PolicySource, ReadPlan, Selection, Snapshot, Unwatched, analyze, questions_of,
+};
+use rdblens::internals::pattern::PatternBuf;
+use rdblens::internals::pattern::classify::Classifier;
+use rdblens::internals::pattern::segment::Separators;
+use rdblens::internals::pattern::slot::slot_of;
+use rdblens::internals::pattern::tree::{PatternTree, Payload, TreeLimits};
+use rdblens::internals::policy::Judged;
+use rdblens::internals::rdb::batch::Batch;
+use rdblens::internals::rdb::crc64;
+use rdblens::internals::rdb::cursor::Cursor as Reader;
+use rdblens::internals::rdb::header::RdbHeader;
+use rdblens::internals::rdb::scan::{FileItem, ScanState, Scanner};
+use rdblens::internals::rdb::value_type::ValueType;
+use rdblens::internals::record::Record;
+use rdblens::internals::render::{JsonRenderer, Renderer};
 
 use dump::{Options, Profile, Scale};
 
@@ -219,7 +221,7 @@ fn c_walk_and_price(bencher: Bencher, name: &str) {
     let (bytes, keys) = only(&load.bytes, form);
     bencher.counter(BytesCount::new(bytes.len())).counter(ItemsCount::new(keys)).bench(|| {
         let (mut scanner, mut memory) = (scanner(black_box(&bytes)), 0);
-        let mut meter = rdblens::memory::Meter::new(&load.file.model);
+        let mut meter = rdblens::internals::memory::Meter::new(&load.file.model);
         loop {
             match scanner.next_item().expect("our own dump") {
                 FileItem::Key(entry) => {

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 
 use clap::ValueEnum;
-use rdblens::analyze::check::check;
-use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
+use rdblens::internals::analyze::check::check;
+use rdblens::internals::analyze::{Plan, ReadPlan, Unwatched, analyze};
 use rdblens::report::CheckVerdict;
 use rdblens::report::{Checksum, Report};
 
@@ -95,7 +95,9 @@ fn no_two_names_of_the_wide_profile_share_a_pattern() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dump.rdb");
     std::fs::write(&path, bytes).unwrap();
-    let classifier = rdblens::pattern::classify::Classifier::new(rdblens::pattern::segment::Separators::default());
+    let classifier = rdblens::internals::pattern::classify::Classifier::new(
+        rdblens::internals::pattern::segment::Separators::default(),
+    );
     let plan = ReadPlan::new(folder.path().to_owned());
     let mut patterns = BTreeSet::new();
     for record in rdblens::records(&[&path], &plan).unwrap() {

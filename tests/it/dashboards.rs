@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use rdblens::render::schema::Described;
-use rdblens::render::{Format, TableOptions};
+use rdblens::internals::render::schema::Described;
+use rdblens::internals::render::{Format, TableOptions};
 use rdblens::report::Report;
 use serde_json::Value;
 

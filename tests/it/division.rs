@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rdblens::analyze::read::chunk_list::{DivisionCounts, ReadSteps};
-use rdblens::analyze::read::division::Division;
-use rdblens::analyze::read::file::MappedFile;
-use rdblens::analyze::{Plan, Progress, ReadPlan, Selection, Unwatched, analyze};
-use rdblens::rdb::crc64;
+use rdblens::internals::analyze::read::chunk_list::{DivisionCounts, ReadSteps};
+use rdblens::internals::analyze::read::division::Division;
+use rdblens::internals::analyze::read::file::MappedFile;
+use rdblens::internals::analyze::{Plan, Progress, ReadPlan, Selection, Unwatched, analyze};
+use rdblens::internals::rdb::crc64;
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use rdblens::render::csv::Section;
-use rdblens::render::{Format, Lang, PrometheusRenderer, Renderer, TableOptions, key_text};
+use rdblens::internals::render::csv::Section;
+use rdblens::internals::render::{Format, Lang, PrometheusRenderer, Renderer, TableOptions, key_text};
 use rdblens::report::{Key, Report};
 
 use crate::common::reports::{odd, sample, what_if};

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rdblens::analyze::Unwatched;
-use rdblens::analyze::check::check;
-use rdblens::analyze::plan::ReadPlan;
+use rdblens::internals::analyze::Unwatched;
+use rdblens::internals::analyze::check::check;
+use rdblens::internals::analyze::plan::ReadPlan;
 use rdblens::report::CheckVerdict;
 use serde::Deserialize;
 

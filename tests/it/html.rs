@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use data_encoding::BASE64;
-use rdblens::render::{HtmlRenderer, Lang, Renderer, key_text};
+use rdblens::internals::render::{HtmlRenderer, Lang, Renderer, key_text};
+use rdblens::internals::units::Bytes;
 use rdblens::report::{AuxField, Key, PrefixNode, Report};
-use rdblens::units::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::common::golden;

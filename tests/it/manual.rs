@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 
 use clap::CommandFactory;
-use rdblens::cli::Cli;
+use rdblens::internals::cli::Cli;
 
 fn rdblens(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()

@@ -16,11 +16,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use data_encoding::BASE64;
-use rdblens::memory::{Allocator, Measured, Meter, Model, Server, ServerConfig, ServerFamily};
-use rdblens::rdb::cursor::Cursor;
-use rdblens::rdb::header::RdbHeader;
-use rdblens::rdb::scan::{FileItem, ScanState, Scanner};
-use rdblens::record::Kind;
+use rdblens::internals::memory::{Allocator, Measured, Meter, Model, Server, ServerConfig, ServerFamily};
+use rdblens::internals::rdb::cursor::Cursor;
+use rdblens::internals::rdb::header::RdbHeader;
+use rdblens::internals::rdb::scan::{FileItem, ScanState, Scanner};
+use rdblens::internals::record::Kind;
 
 use crate::common::measured::{Dump, Tables, share};
 

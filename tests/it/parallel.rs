@@ -5,21 +5,21 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rdblens::aggregate::Aggregate;
-use rdblens::aggregate::databases::Databases;
-use rdblens::aggregate::runs::Runs;
-use rdblens::aggregate::top_keys::TopKeys;
-use rdblens::aggregate::totals::Totals;
-use rdblens::analyze::read::file::InputFile;
-use rdblens::analyze::read::part::FilePart;
-use rdblens::analyze::read::reader::{Continue, Reading, read_batch};
-use rdblens::analyze::read::schedule::Schedule;
-use rdblens::analyze::read::tally::FileTally;
-use rdblens::analyze::{Plan, ReadPlan, Selection, Unwatched, analyze};
-use rdblens::input::{Input, OpenOptions};
-use rdblens::memory::{Allocator, Model, Server, ServerConfig};
-use rdblens::rdb::batch::{Batch, Batches, FIRST_DATABASE};
-use rdblens::record::Record;
+use rdblens::internals::aggregate::Aggregate;
+use rdblens::internals::aggregate::databases::Databases;
+use rdblens::internals::aggregate::runs::Runs;
+use rdblens::internals::aggregate::top_keys::TopKeys;
+use rdblens::internals::aggregate::totals::Totals;
+use rdblens::internals::analyze::read::file::InputFile;
+use rdblens::internals::analyze::read::part::FilePart;
+use rdblens::internals::analyze::read::reader::{Continue, Reading, read_batch};
+use rdblens::internals::analyze::read::schedule::Schedule;
+use rdblens::internals::analyze::read::tally::FileTally;
+use rdblens::internals::analyze::{Plan, ReadPlan, Selection, Unwatched, analyze};
+use rdblens::internals::input::{Input, OpenOptions};
+use rdblens::internals::memory::{Allocator, Model, Server, ServerConfig};
+use rdblens::internals::rdb::batch::{Batch, Batches, FIRST_DATABASE};
+use rdblens::internals::record::Record;
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)

@@ -9,15 +9,15 @@ mod lifetime;
 mod snapshot;
 mod values;
 
-use rdblens::analyze::{BigLimits, Plan, PolicySource, ReadPlan, Unwatched, analyze};
-use rdblens::pattern::PatternBuf;
-use rdblens::pattern::classify::Classifier;
-use rdblens::policy::file::{self, Names};
-use rdblens::policy::{Checks, Context, Severity, presets};
-use rdblens::record::Kind::{self, Hash, List, Set, Stream, String as Text, Zset};
-use rdblens::record::{Encoding, Record};
+use rdblens::internals::analyze::{BigLimits, Plan, PolicySource, ReadPlan, Unwatched, analyze};
+use rdblens::internals::pattern::PatternBuf;
+use rdblens::internals::pattern::classify::Classifier;
+use rdblens::internals::policy::file::{self, Names};
+use rdblens::internals::policy::{Checks, Context, Severity, presets};
+use rdblens::internals::record::Kind::{self, Hash, List, Set, Stream, String as Text, Zset};
+use rdblens::internals::record::{Encoding, Record};
+use rdblens::internals::units::{Bytes, Millis};
 use rdblens::report::Report;
-use rdblens::units::{Bytes, Millis};
 
 use crate::common::program::testdata;
 

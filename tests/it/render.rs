@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use rdblens::render::csv::Section;
-use rdblens::render::{Format, Lang, TableOptions, key_text};
+use rdblens::internals::render::csv::Section;
+use rdblens::internals::render::{Format, Lang, TableOptions, key_text};
 use rdblens::report::Report;
 use serde_json::Value;
 

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use rdblens::policy::params::{ParamSpec, Params};
-use rdblens::policy::rule::{Meta, Text};
-use rdblens::policy::wording;
-use rdblens::policy::{Policy, presets, registry};
-use rdblens::render::Lang;
-use rdblens::render::rules::{sample_lines, severities};
+use rdblens::internals::policy::params::{ParamSpec, Params};
+use rdblens::internals::policy::rule::{Meta, Text};
+use rdblens::internals::policy::wording;
+use rdblens::internals::policy::{Policy, presets, registry};
+use rdblens::internals::render::Lang;
+use rdblens::internals::render::rules::{sample_lines, severities};
 use rdblens::report::Wording;
 
 const HEAD: &str = "# Rules

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use jsonschema::Validator;
-use rdblens::render::schema::Described;
+use rdblens::internals::render::schema::Described;
 use rdblens::report::Report;
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn reports_made_by_hand_are_valid() {
 
 #[test]
 fn reports_of_all_dumps_are_valid() {
-    use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
+    use rdblens::internals::analyze::{Plan, ReadPlan, Unwatched, analyze};
     let validator = validator(Described::Report);
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     let mut reports = 0;

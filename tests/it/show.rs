@@ -11,9 +11,9 @@ fn show(input: &str, key: &str, more: &[&str]) -> (Option<i32>, String) {
 fn a_key_of_any_bytes_is_found_by_its_escaped_name() {
     let file = testdata().join("hostile/valid-key-of-escapes.rdb");
     let mut name = None;
-    let plan = rdblens::analyze::ReadPlan::new(std::env::temp_dir());
-    rdblens::analyze::for_each_record(&[&file], &plan, |record, _| {
-        name = Some(rdblens::render::key_text::key(record.key));
+    let plan = rdblens::internals::analyze::ReadPlan::new(std::env::temp_dir());
+    rdblens::for_each_record(&[&file], &plan, |record, _| {
+        name = Some(rdblens::internals::render::key_text::key(record.key));
     })
     .unwrap();
     let name = name.unwrap();

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use rdblens::policy::{presets, registry};
-use rdblens::render::rules::severities;
+use rdblens::internals::policy::{presets, registry};
+use rdblens::internals::render::rules::severities;
 
 const PAGE: &str = include_str!("../../docs/standards.md");
 

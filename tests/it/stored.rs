@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rdblens::render::{Format, Lang, TableOptions};
+use rdblens::internals::render::{Format, Lang, TableOptions};
 use rdblens::report::Report;
 
 use crate::common::dumps;
@@ -136,8 +136,8 @@ fn what_is_no_report_is_named_with_the_remedy() {
 }
 
 /// The report, or nothing where none is possible.
-fn analyze(inputs: &[&Path], change: impl FnOnce(&mut rdblens::analyze::Plan)) -> Option<Report> {
-    use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
+fn analyze(inputs: &[&Path], change: impl FnOnce(&mut rdblens::internals::analyze::Plan)) -> Option<Report> {
+    use rdblens::internals::analyze::{Plan, ReadPlan, Unwatched, analyze};
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     change(&mut plan);
     let inputs: Vec<&str> = inputs.iter().map(|input| input.to_str().unwrap()).collect();

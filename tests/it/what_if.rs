@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rdblens::analyze::records::{OwnedRecord, records};
-use rdblens::analyze::{Plan, ReadPlan, Unwatched, analyze};
-use rdblens::memory::{Allocator, Server, WhatIf};
+use rdblens::internals::analyze::records::{OwnedRecord, records};
+use rdblens::internals::analyze::{Plan, ReadPlan, Unwatched, analyze};
+use rdblens::internals::memory::{Allocator, Server, WhatIf};
+use rdblens::internals::units::Bytes;
 use rdblens::report::Report;
-use rdblens::units::Bytes;
 
 /// Every family, both directions, allocators, limits of every type by old and new names, and several at once.
 const ASKED: [&str; 8] = [

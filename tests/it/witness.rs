@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 
 use crate::common::program::{rdblens as program, run};
 use rdb::{RdbDecoder, RdbValue, filter::Simple};
-use rdblens::analyze::check::check;
-use rdblens::analyze::second_reader::compare_readers;
-use rdblens::analyze::{ReadPlan, Unwatched, for_each_record};
-use rdblens::input::Input;
-use rdblens::rdb::batch::Batches;
-use rdblens::rdb::scan::FileItem;
-use rdblens::rdb::value_type::ValueType;
-use rdblens::record::Kind;
+use rdblens::internals::analyze::check::check;
+use rdblens::internals::analyze::second_reader::compare_readers;
+use rdblens::internals::input::Input;
+use rdblens::internals::rdb::batch::Batches;
+use rdblens::internals::rdb::scan::FileItem;
+use rdblens::internals::rdb::value_type::ValueType;
+use rdblens::internals::record::Kind;
+use rdblens::internals::show::{HashField, Looked, Value, collect, decode, decode_value, find};
 use rdblens::report::CheckVerdict;
-use rdblens::show::{HashField, Looked, Value, collect, decode, decode_value, find};
+use rdblens::{ReadPlan, Unwatched, for_each_record};
 
 /// A key's database and name.
 type Place = (u64, Vec<u8>);

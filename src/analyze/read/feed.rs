@@ -81,11 +81,6 @@ impl PreparedInput {
         Ok(PreparedInput { input, options: options.clone(), open, preamble, container, size, compression })
     }
 
-    /// Returns the name that reports use.
-    pub fn name(&self) -> &str {
-        &self.input.name
-    }
-
     /// Returns the bytes of commands in other files that follow the snapshot (multi-part append-only files).
     pub fn following_bytes(&self) -> Option<u64> {
         self.input.following_bytes

@@ -305,6 +305,7 @@ impl<T: Payload> PatternTree<T> {
     }
 
     /// Returns true if no pattern was seen.
+    #[cfg(any(test, feature = "internals"))]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -50,11 +50,6 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Returns the element count from the header, if stored there.
-    pub fn announced(&self) -> Option<u64> {
-        self.announced
-    }
-
     fn element(&mut self) -> Result<Option<PackedElement<'a>>> {
         let (blob, at, offset) = (self.blob, self.at, self.offset);
         let first = chunk::<1>(blob, at, offset)?[0];

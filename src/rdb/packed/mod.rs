@@ -32,6 +32,7 @@ impl PackedElement<'_> {
     }
 
     /// Returns whether the element is the empty string.
+    #[cfg(any(test, feature = "internals"))]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -54,11 +54,6 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Returns the entry count from the header, if stored there.
-    pub fn announced(&self) -> Option<u64> {
-        self.announced
-    }
-
     fn entry(&mut self) -> Result<Option<PackedElement<'a>>> {
         let (blob, start, offset) = (self.blob, self.at, self.offset);
         let here = offset + start as u64;

@@ -12,6 +12,7 @@ use crate::policy::settings::Setting;
 pub use explain::explain;
 pub use json::json;
 pub use list::{all, in_force};
+#[cfg(feature = "internals")]
 pub use sample::lines as sample_lines;
 
 /// What a policy says of a rule: a setting for each limit.

@@ -130,6 +130,19 @@ impl Comparer {
 }
 
 /// Compares reports given oldest first; returns `None` with fewer than two.
+///
+/// ```
+/// use rdblens::{ComparePlan, NamedReport, Plan, ReadPlan, Unwatched, analyze, compare};
+///
+/// let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+/// let mut reports = Vec::new();
+/// for name in ["testdata/dumps/shop.rdb", "testdata/dumps/shop-later.rdb"] {
+///     reports.push(NamedReport { name: name.to_owned(), report: analyze(&[name], &plan, &Unwatched)? });
+/// }
+/// let comparison = compare(reports, &ComparePlan { top: 10, maxmemory: None }).expect("two reports");
+/// assert!(comparison.growth.memory_after > comparison.growth.memory_before);
+/// # Ok::<(), rdblens::Error>(())
+/// ```
 pub fn compare(reports: impl IntoIterator<Item = NamedReport>, plan: &ComparePlan) -> Option<Comparison> {
     let mut comparer = Comparer::default();
     reports.into_iter().for_each(|report| comparer.add(report));

@@ -9,7 +9,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use rdblens::rdb::crc64;
+use rdblens::internals::rdb::crc64;
 
 use super::random::Random;
 

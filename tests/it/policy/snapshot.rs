@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use rdblens::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
+use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
+use rdblens::internals::units::Millis;
 use rdblens::report::{Finding, NamedReport, Report};
-use rdblens::units::Millis;
 use serde_json::Value as Json;
 
 use crate::common::program::{rdblens, run, testdata, text};

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use rdblens::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
-use rdblens::memory::Server;
+use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
+use rdblens::internals::memory::Server;
 use rdblens::report::{Finding, Report, Severity};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
@@ -138,10 +138,10 @@ fn each_standard_weighs_the_rules_its_own_way() {
         ("value.compressible", ["", "should", "", "should", "", ""]),
     ];
     let presets = ["default", "service", "hzero", "platform", "strict", "aliyun"];
-    let classifier = rdblens::pattern::classify::Classifier::default();
+    let classifier = rdblens::internals::pattern::classify::Classifier::default();
     for (at, preset) in presets.into_iter().enumerate() {
-        let names = rdblens::policy::file::Names { separators: b":", classifier: &classifier };
-        let policy = rdblens::policy::presets::load(preset, names).unwrap();
+        let names = rdblens::internals::policy::file::Names { separators: b":", classifier: &classifier };
+        let policy = rdblens::internals::policy::presets::load(preset, names).unwrap();
         for (rule, severities) in table {
             let setting = policy.settings.iter().find(|setting| setting.rule.meta.id == rule);
             assert_eq!(setting.map_or("", |setting| setting.severity.name()), severities[at], "{rule} in {preset}");

@@ -1,7 +1,7 @@
 //! How the report made by hand compares with an earlier one.
 
+use rdblens::internals::units::{Bytes, Millis};
 use rdblens::report::*;
-use rdblens::units::{Bytes, Millis};
 
 /// Something new, something worse, and something fixed.
 pub fn baseline() -> Baseline {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rdblens::internals::units::Bytes;
 use rdblens::report::*;
-use rdblens::units::Bytes;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

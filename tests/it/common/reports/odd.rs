@@ -1,7 +1,7 @@
 //! Reports at the edges: nothing to say, and more than any page has room for.
 
+use rdblens::internals::units::{Bytes, Millis};
 use rdblens::report::*;
-use rdblens::units::{Bytes, Millis};
 
 use super::sample;
 

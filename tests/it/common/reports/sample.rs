@@ -1,8 +1,8 @@
 //! Reports made by hand, with every section in use and names that mean harm.
 
-use rdblens::record::{Encoding, Kind};
+use rdblens::internals::record::{Encoding, Kind};
+use rdblens::internals::units::{Bytes, Millis};
 use rdblens::report::*;
-use rdblens::units::{Bytes, Millis};
 
 use super::{baseline, findings};
 

@@ -1,8 +1,8 @@
 //! A report that holds its figures against four alternatives, and one that holds absurd ones against eight.
 
-use rdblens::record::Kind;
+use rdblens::internals::record::Kind;
+use rdblens::internals::units::Bytes;
 use rdblens::report::*;
-use rdblens::units::Bytes;
 
 use super::{odd, sample};
 
