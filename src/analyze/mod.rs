@@ -21,6 +21,7 @@ pub mod read;
 pub mod records;
 pub mod rows;
 mod run;
+#[cfg(feature = "cli")]
 pub mod second_reader;
 pub mod select;
 pub mod verdict;

@@ -8,7 +8,8 @@ mod find;
 mod stream;
 mod value;
 
-pub use collect::collect;
-pub use decode::{decode, decode_value};
+pub use decode::decode;
 pub use find::{Found, Looked, find};
 pub use value::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};
+#[cfg(feature = "internals")]
+pub use {collect::collect, decode::decode_value};
