@@ -92,8 +92,8 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
 /// Sorts the list and counts it, and puts the numbers in force into its texts.
 fn finish(checks: &Checks, findings: &mut Findings) {
     for finding in &mut findings.list {
-        if let Some((demand, fix)) = in_force(&checks.policy, &finding.rule, finding.severity) {
-            (finding.demand, finding.fix) = (demand, fix);
+        if let Some(texts) = in_force(&checks.policy, &finding.rule, finding.severity) {
+            (finding.problem, finding.demand, finding.fix) = (texts.problem, texts.demand, texts.fix);
         }
     }
     findings.list.sort_by_key(|finding| {
@@ -114,6 +114,7 @@ fn finding(meta: &Meta, severity: Severity) -> Finding {
     Finding {
         rule: meta.id.into(),
         severity,
+        problem: meta.problem.into(),
         demand: meta.what.into(),
         fix: meta.fix.into(),
         unit: meta.unit,
@@ -230,7 +231,7 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
         NamingRule {
             rule: check.meta.id.into(),
             severity: check.severity,
-            demand: in_force(&checks.policy, check.meta.id, check.severity).unwrap_or_default().0,
+            demand: in_force(&checks.policy, check.meta.id, check.severity).unwrap_or_default().demand,
             keys: tally.keys,
             memory: tally.memory,
             patterns: broken.get(bit).map_or_else(Vec::new, |broken| broken.list.iter().map(weight).collect()),

@@ -1,6 +1,6 @@
 //! `--lang`, and the locale where it is not given.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::render::Lang;
 
@@ -9,26 +9,14 @@ use crate::render::Lang;
 pub struct LangArgs {
     /// The language of texts; ids and figures do not change [default: the locale's]
     #[arg(long, value_enum, value_name = "LANG", help_heading = "Output")]
-    pub lang: Option<LangArg>,
-}
-
-/// A language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LangArg {
-    /// English
-    En,
-    /// 中文
-    Zh,
+    pub lang: Option<Lang>,
 }
 
 impl LangArgs {
     /// The language asked for, or that of the locale.
     pub fn lang(&self) -> Lang {
-        match self.lang {
-            Some(LangArg::En) => Lang::En,
-            Some(LangArg::Zh) => Lang::Zh,
-            None => of_locale(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())),
-        }
+        let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        self.lang.unwrap_or_else(|| of_locale(variable))
     }
 }
 

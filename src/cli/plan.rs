@@ -4,15 +4,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{AllocatorArg, InputArgs, KindArg, MaskArgs, PolicyArgs, ReadArgs, ReportArgs};
+use super::args::{InputArgs, MaskArgs, PolicyArgs, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
 use crate::input::resolve::did_you_mean;
 use crate::limits;
 use crate::mask::Secret;
-use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
-use crate::record::Kind;
+use crate::memory::{Server, ServerConfig, WhatIf};
 use crate::report::NamedReport;
 use crate::units::{Bytes, Millis};
 
@@ -37,18 +36,14 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
     let mut plan = input(&args.input);
     plan.selection = Selection {
         databases: selection.db.clone(),
-        kinds: selection.kinds.iter().map(|kind| kind_of(*kind)).collect(),
+        kinds: selection.kinds.clone(),
         match_globs: selection.globs.iter().map(|glob| Glob::new(glob)).collect::<Result<_>>()?,
         regexes: selection.regex.iter().map(|regex| parse_regex(regex)).collect::<Result<_>>()?,
         no_expired: selection.no_expired,
     };
     plan.limit = selection.limit;
     plan.server = server.server.as_deref().map(Server::parse).transpose()?;
-    plan.allocator = match server.allocator {
-        AllocatorArg::Jemalloc => Allocator::Jemalloc,
-        AllocatorArg::JemallocQ16 => Allocator::JemallocQ16,
-        AllocatorArg::Glibc => Allocator::Glibc,
-    };
+    plan.allocator = server.allocator;
     plan.config = server_config(&server.server_config)?;
     plan.at = server.at.as_deref().map(|text| time("--at", text)).transpose()?;
     plan.separators.clone_from(&names.separators);
@@ -156,19 +151,6 @@ fn policy_text(path: &str) -> std::io::Result<String> {
         return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, what));
     }
     Ok(text)
-}
-
-fn kind_of(arg: KindArg) -> Kind {
-    match arg {
-        KindArg::String => Kind::String,
-        KindArg::List => Kind::List,
-        KindArg::Set => Kind::Set,
-        KindArg::Zset => Kind::Zset,
-        KindArg::Hash => Kind::Hash,
-        KindArg::Stream => Kind::Stream,
-        KindArg::Module => Kind::Module,
-        KindArg::Array => Kind::Array,
-    }
 }
 
 /// Settings in the order given: `KEY=VALUE`, or the name of a configuration file.

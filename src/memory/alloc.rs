@@ -10,13 +10,17 @@ use crate::error::{Error, Result};
 
 /// The allocator that the server was linked with. No dump tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Allocator {
     /// The jemalloc that comes with the servers' sources: official images and own builds.
     #[default]
+    #[cfg_attr(feature = "cli", value(help = "The servers' own: 8-byte quantum"))]
     Jemalloc,
     /// A distribution's jemalloc, with a 16-byte quantum.
+    #[cfg_attr(feature = "cli", value(help = "Distribution packages: 16-byte quantum"))]
     JemallocQ16,
     /// The C library's malloc. Approximate: what it hands out depends on what was freed before.
+    #[cfg_attr(feature = "cli", value(help = "The C library's; approximate"))]
     Glibc,
 }
 

@@ -26,6 +26,8 @@ pub struct Meta {
     pub severity: Severity,
     /// What it demands, in a line. `{max}` in it and in `fix` stands for the value of that parameter, with its unit.
     pub what: Text,
+    /// Names a violation: the headline of findings. A part in square brackets is left out if its limit is 0.
+    pub problem: Text,
     /// Why, in a few sentences.
     pub why: Text,
     /// What to do about a violation.

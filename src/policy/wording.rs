@@ -5,6 +5,7 @@
 //! said twice.
 
 use super::params::{ParamSpec, Params, Usual, Value};
+use super::rule::Meta;
 use super::settings::{Policy, Setting};
 use crate::report::{Severity, Text, Wording};
 
@@ -20,13 +21,56 @@ pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
     Wording { en, zh }
 }
 
-/// What a rule demands and how to mend a violation, with the numbers that `policy` has at this severity; `None` if the
-/// policy has no such limit.
-pub fn in_force(policy: &Policy, rule: &str, severity: Severity) -> Option<(Wording, Wording)> {
+/// Texts of a rule about its violations, with the numbers in force.
+#[derive(Debug, Default)]
+pub struct RuleWording {
+    /// Names a violation.
+    pub problem: Wording,
+    /// What the rule demands.
+    pub demand: Wording,
+    /// What to do about a violation.
+    pub fix: Wording,
+}
+
+impl RuleWording {
+    /// Returns the texts with these values.
+    pub fn of(meta: &Meta, params: &Params) -> RuleWording {
+        let text = |text| filled(text, meta.params, params);
+        RuleWording { problem: problem(meta, params), demand: text(meta.what), fix: text(meta.fix) }
+    }
+}
+
+/// Returns the texts with the numbers that `policy` has at this severity; `None` if the policy has no such limit.
+pub fn in_force(policy: &Policy, rule: &str, severity: Severity) -> Option<RuleWording> {
     let is_it = |setting: &&Setting| setting.rule.meta.id == rule && setting.severity == severity;
     let Setting { rule, params, .. } = policy.settings.iter().find(is_it)?;
-    let text = |text| filled(text, rule.meta.params, params);
-    Some((text(rule.meta.what), text(rule.meta.fix)))
+    Some(RuleWording::of(rule.meta, params))
+}
+
+fn problem(meta: &Meta, params: &Params) -> Wording {
+    let without_limit = params.iter().any(|(_, value)| *value == Value::Number(0));
+    let Wording { en, zh } = filled(meta.problem, meta.params, params);
+    Wording { en: one(&optional(&en, without_limit)), zh: optional(&zh, without_limit) }
+}
+
+/// Drops the part in square brackets, or only its brackets.
+fn optional(text: &str, dropped: bool) -> String {
+    match text.split_once('[').and_then(|(before, rest)| Some((before, rest.split_once(']')?))) {
+        Some((before, (_, after))) if dropped => format!("{before}{after}"),
+        Some((before, (inner, after))) => format!("{before}{inner}{after}"),
+        None => text.to_owned(),
+    }
+}
+
+/// Says `one database` instead of `1 databases`.
+fn one(text: &str) -> String {
+    let mut words: Vec<&str> = text.split(' ').collect();
+    for at in 1..words.len() {
+        if let ("1", Some(singular)) = (words[at - 1], words[at].strip_suffix('s')) {
+            (words[at - 1], words[at]) = ("one", singular);
+        }
+    }
+    words.join(" ")
 }
 
 /// Puts `value` where the text names the parameter. `unit` behind the name goes where the value has a unit of its own.
@@ -199,5 +243,14 @@ mod tests {
         assert_eq!(write(Usual::Words(&["uv", "d\"u"])), "[\"uv\", 'd\"u']");
         assert_eq!(write(Usual::Flag(true)), "true");
         assert_eq!(settings(&[spec(Usual::Int(0))], &Params::defaults(&[spec(Usual::Int(0))])), "max = 0");
+    }
+
+    #[test]
+    fn problems_read_well_with_a_limit_of_one_or_none() {
+        assert_eq!(one("keys in more than 1 databases"), "keys in more than one database");
+        assert_eq!(one("keys in more than 16 databases"), "keys in more than 16 databases");
+        let text = "JSON object[ of more than 4 KiB] stored as a string";
+        assert_eq!(optional(text, false), "JSON object of more than 4 KiB stored as a string");
+        assert_eq!(optional(text, true), "JSON object stored as a string");
     }
 }

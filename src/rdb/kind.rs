@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The type of a value, as `TYPE` names it; all module types are one kind here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are those of the servers")]
 pub enum Kind {
@@ -17,7 +18,7 @@ pub enum Kind {
     Hash,
     Stream,
     Module,
-    /// The array of the Redis 8.8 line.
+    // The array of the Redis 8.8 line. A doc comment would be the help of `--type`.
     Array,
 }
 

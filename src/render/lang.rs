@@ -4,11 +4,14 @@ use crate::report::Text;
 
 /// A language of texts for people.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Lang {
     /// English.
     #[default]
+    #[cfg_attr(feature = "cli", value(help = "English"))]
     En,
     /// Chinese.
+    #[cfg_attr(feature = "cli", value(help = "中文"))]
     Zh,
 }
 

@@ -3,6 +3,7 @@
 use super::document::{Cell, Table};
 use super::human::{self, ByteUnit};
 use super::{Lang, bar};
+use crate::render::words::known;
 
 /// Returns the unit of a column: that of its largest value.
 pub(super) fn unit(table: &Table, column: usize) -> ByteUnit {
@@ -38,7 +39,7 @@ pub(super) fn text(cell: &Cell, unit: ByteUnit, lang: Lang) -> String {
             format!("{}, {}", human::signed(*bytes), human::change(*before, *after))
         }
         Cell::Measured(number, unit) => human::in_unit(*number, *unit, lang),
-        Cell::Severity(severity) => severity.name().to_owned(),
+        Cell::Severity(severity) => known::severity(*severity, lang).to_owned(),
         Cell::Kind(kind) => kind.name().to_owned(),
         Cell::Time(at) => human::time(at.0),
         Cell::Left { at, now } => human::left(*at, *now, lang),

@@ -26,7 +26,7 @@ pub use sections::*;
 pub use terms::*;
 pub use warning::{Warning, WarningKind};
 pub use what_if::*;
-use wording::{demand, fix};
+use wording::{demand, fix, problem};
 
 use std::borrow::Cow;
 

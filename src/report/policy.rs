@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Baseline, Example, Severity, Unit, Weight, Word, Wording, demand, fix};
+use super::{Baseline, Example, Severity, Unit, Weight, Word, Wording, demand, fix, problem};
 use crate::units::Bytes;
 
 /// What breaks the policy.
@@ -57,6 +57,10 @@ pub struct Finding {
     pub rule: Word,
     /// Severity.
     pub severity: Severity,
+    /// Names the problem, with the numbers in force.
+    #[serde(flatten, with = "problem")]
+    #[schemars(with = "problem::Form")]
+    pub problem: Wording,
     /// What the rule demands, in a line, with the numbers in force.
     #[serde(flatten, with = "demand")]
     #[schemars(with = "demand::Form")]
@@ -82,6 +86,13 @@ pub struct Finding {
     /// Where, heaviest first.
     #[serde(default)]
     pub patterns: Vec<FindingPattern>,
+}
+
+impl Finding {
+    /// Returns the headline: the problem, or what is demanded where the report has no more.
+    pub fn headline(&self) -> &Wording {
+        if self.problem.en.is_empty() { &self.demand } else { &self.problem }
+    }
 }
 
 /// What is farthest from what is allowed.

@@ -223,7 +223,7 @@ fn markdown_is_in_the_language_asked_for() {
     let table = TableOptions { lang: Lang::Zh, ..TableOptions::default() };
     Format::Markdown.renderer(table).render(&sample::sound(), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert!(text.contains("## 违规") && text.contains("| 键名 |") && !text.contains("## Findings"));
+    assert!(text.contains("## 违规") && text.contains("| key 名 |") && !text.contains("## Findings"));
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{AllocatorArg, KindArg, ReportFormat, label, section, share, size};
+use super::values::{ReportFormat, label, section, share, size};
+use crate::memory::Allocator;
+use crate::record::Kind;
 use crate::render::csv::Section;
 use crate::report::{Prefixes, Severity};
 
@@ -45,7 +47,7 @@ pub struct SelectionArgs {
     pub db: Vec<u64>,
     /// Only keys of this type (repeatable)
     #[arg(long = "type", value_name = "TYPE")]
-    pub kinds: Vec<KindArg>,
+    pub kinds: Vec<Kind>,
     /// Only keys that match this glob, as Redis' KEYS has it (repeatable)
     #[arg(long = "match", value_name = "GLOB")]
     pub globs: Vec<String>,
@@ -68,8 +70,8 @@ pub struct ServerArgs {
     #[arg(long, value_name = "SERVER")]
     pub server: Option<String>,
     /// The server's allocator
-    #[arg(long, value_enum, default_value_t = AllocatorArg::Jemalloc)]
-    pub allocator: AllocatorArg,
+    #[arg(long, value_enum, default_value_t = Allocator::Jemalloc)]
+    pub allocator: Allocator,
     /// A setting that was not the default, as KEY=VALUE, or a redis.conf (repeatable)
     ///
     /// No dump holds the settings of its server. Limits such as hash-max-listpack-entries decide encodings and memory.

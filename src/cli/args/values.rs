@@ -8,32 +8,6 @@ use crate::render::csv::Section;
 use crate::render::prometheus;
 use crate::render::schema::Described;
 
-/// A type of keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "the names are those of the servers")]
-pub enum KindArg {
-    String,
-    List,
-    Set,
-    Zset,
-    Hash,
-    Stream,
-    Module,
-    Array,
-}
-
-/// An allocator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum AllocatorArg {
-    /// The servers' own: 8-byte quantum
-    #[default]
-    Jemalloc,
-    /// Distribution packages: 16-byte quantum
-    JemallocQ16,
-    /// The C library's; approximate
-    Glibc,
-}
-
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {

@@ -23,7 +23,7 @@ pub enum HtmlCell {
     /// A change; a bar to the left is less, to the right is more.
     Change(Change),
     /// A severity.
-    Severity(&'static str),
+    Severity(&'static str, &'static str),
     /// A type, with its colour.
     Kind(&'static str),
     /// Sizes on a scale that all rows share.
@@ -107,7 +107,9 @@ pub(super) fn cell(table: &Table, row: &Row, at: usize, lang: Lang) -> HtmlCell 
             HtmlCell::Change(Change::new(shown, bytes.unsigned_abs(), largest(table, at), *bytes < 0))
         }
         Cell::Measured(number, unit) => HtmlCell::Number(human::in_unit(*number, *unit, lang), *number),
-        Cell::Severity(severity) => HtmlCell::Severity(severity.name()),
+        Cell::Severity(severity) => {
+            HtmlCell::Severity(severity.name(), crate::render::words::known::severity(*severity, lang))
+        }
         Cell::Kind(kind) => HtmlCell::Kind(kind.name()),
         Cell::Time(time) => HtmlCell::Number(human::time(time.0), u64::try_from(time.0).unwrap_or(0)),
         // What never expires comes last.

@@ -13,6 +13,8 @@ pub struct FindingView {
     pub at: usize,
     /// `must`, `should` or `hint`.
     pub severity: &'static str,
+    /// Word of the severity.
+    pub word: &'static str,
     /// Rule.
     pub rule: String,
     /// Demand of the rule.
@@ -47,6 +49,7 @@ impl FindingView {
         FindingView {
             at,
             severity: finding.severity.name(),
+            word: crate::render::words::known::severity(finding.severity, lang),
             rule: finding.rule.to_string(),
             demand: (&finding.demand).into(),
             fix: (&finding.fix).into(),
@@ -72,7 +75,7 @@ pub(super) fn text(figure: &Cell, lang: Lang) -> String {
         HtmlCell::Text(text) | HtmlCell::Faint(text, _) | HtmlCell::Number(text, _) | HtmlCell::Share(text, _) => text,
         HtmlCell::Name(name, _) => name.shown,
         HtmlCell::Change(change) => change.shown,
-        HtmlCell::Kind(word) | HtmlCell::Severity(word) => word.to_owned(),
+        HtmlCell::Kind(word) | HtmlCell::Severity(_, word) => word.to_owned(),
         HtmlCell::Absent | HtmlCell::Range(_) => human::ABSENT.to_owned(),
     }
 }

@@ -89,7 +89,8 @@ impl<'a> Writer<'a> {
     }
 
     fn finding(&mut self, it: &Finding) -> io::Result<()> {
-        let (severity, rule, demand) = (&it.severity, &it.rule, it.demand.plain());
+        let (severity, rule, demand) =
+            (crate::render::words::known::severity(it.severity, self.lang), &it.rule, it.demand.plain());
         let head = say!(self.lang, "{severity} {rule}: {demand}", "{severity} {rule}：{demand}");
         self.block(&format!("### {}", escape(&head)))?;
         self.whole_table(&it.places)?;

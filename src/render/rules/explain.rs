@@ -148,7 +148,7 @@ fn unit_name(unit: Unit, lang: Lang) -> &'static str {
     match unit {
         Unit::Bytes => lang.of("bytes", "字节"),
         Unit::Elements => lang.of("elements, fields, members, entries", "元素、字段、成员、消息的个数"),
-        Unit::Segments => lang.of("segments of the name", "键名的段数"),
+        Unit::Segments => lang.of("segments of the name", "key 名的段数"),
         Unit::Millis => lang.of("milliseconds", "毫秒"),
         Unit::Permille => lang.of("thousandths", "千分比"),
         Unit::Count => lang.of("a count", "个数"),

@@ -120,7 +120,7 @@ fn known(facts: &SampleFacts, lang: Lang) -> Vec<String> {
         lines.push(text.replace("{}", lang.of(&share[0], &share[1])));
     }
     if facts.sharded {
-        lines.push(lang.of("each key is in a file of its own", "每个键在各自的文件中").to_owned());
+        lines.push(lang.of("each key is in a file of its own", "每个 key 在各自的文件中").to_owned());
     }
     lines
 }

@@ -58,8 +58,8 @@ fn all_growth(comparison: &Comparison, scope: &Scope) -> Option<Section> {
 fn trend_section(trend: &Trend, lang: Lang) -> Section {
     let text = say!(
         lang,
-        "{} over {}: {} a day{}. ({} snapshots; {}.)",
-        "{}，跨度 {}：每天 {}{}。（{} 个快照；{}。）",
+        "{} over {}: {} a day{}. ({}.)",
+        "{}，跨度 {}：每天 {}{}。（{}。）",
         if trend.of == "total" {
             lang.of("Keys and tables", "key 与哈希表")
         } else {
@@ -68,7 +68,6 @@ fn trend_section(trend: &Trend, lang: Lang) -> Section {
         human::duration(trend.span, lang),
         human::signed(trend.per_day),
         range(trend, lang),
-        trend.snapshots,
         method(trend, lang),
     );
     let outlook = trend.reached.as_ref().map(|reached| Block::Paragraph(tone(reached), outlook(reached, lang).into()));
@@ -86,10 +85,15 @@ fn range(trend: &Trend, lang: Lang) -> String {
 }
 
 /// Returns how the line was drawn.
-fn method(trend: &Trend, lang: Lang) -> &'static str {
+fn method(trend: &Trend, lang: Lang) -> String {
+    let (snapshots, method) = (trend.snapshots, trend.method);
     match trend.per_day_range {
-        Some(_) => lang.of(trend.method, "最小二乘法，斜率范围为 t 分布的 95 % 置信区间"),
-        None => lang.of(trend.method, "过两点的直线，误差未知"),
+        Some(_) => say!(
+            lang,
+            "{snapshots} snapshots; {method}",
+            "{snapshots} 个快照；最小二乘法，斜率范围为 t 分布的 95 % 置信区间"
+        ),
+        None => lang.of(method, "只有 2 个快照：没有置信区间").to_owned(),
     }
 }
 
@@ -99,23 +103,23 @@ fn outlook(reached: &Reached, lang: Lang) -> String {
     match (reached.at, reached.earliest, reached.latest) {
         _ if reached.already => say!(lang, "The limit of {limit} is exceeded already.", "已超过上限 {limit}。"),
         (None, None, _) => {
-            say!(lang, "By this line the limit of {limit} is not reached.", "按此趋势，不会达到上限 {limit}。")
+            say!(lang, "At this rate the limit of {limit} is not reached.", "按此趋势，不会达到上限 {limit}。")
         }
         (None, Some(earliest), _) => say!(
             lang,
-            "By this line the limit of {limit} is not reached, though it may be from {} on.",
+            "At this rate the limit of {limit} is not reached, though it may be from {} on.",
             "按此趋势，不会达到上限 {limit}，但自 {} 起仍有可能。",
             day(earliest)
         ),
         (Some(at), None, None) => say!(
             lang,
-            "By this line the limit of {limit} is reached on {}.",
+            "At this rate the limit of {limit} is reached on {}.",
             "按此趋势，将于 {} 达到上限 {limit}。",
             day(at)
         ),
         (Some(at), earliest, Some(latest)) => say!(
             lang,
-            "By this line the limit of {limit} is reached on {}, with 95 % between {} and {}.",
+            "At this rate the limit of {limit} is reached on {}, with 95 % between {} and {}.",
             "按此趋势，将于 {} 达到上限 {limit}，95 % 置信区间为 {} 至 {}。",
             day(at),
             earliest.map_or_else(String::new, day),
@@ -123,7 +127,7 @@ fn outlook(reached: &Reached, lang: Lang) -> String {
         ),
         (Some(at), Some(earliest), None) => say!(
             lang,
-            "By this line the limit of {limit} is reached on {}, at the earliest on {}; it may also never be.",
+            "At this rate the limit of {limit} is reached on {}, at the earliest on {}; it may also never be.",
             "按此趋势，将于 {} 达到上限 {limit}，最早 {}；也可能永远不会达到。",
             day(at),
             day(earliest),

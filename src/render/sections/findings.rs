@@ -53,18 +53,26 @@ fn headline(report: &Report, lang: Lang) -> String {
     };
     say!(
         lang,
-        "Policy {policy}{}, {}: {}; {keys}. `rdblens rules ID` explains a rule.",
-        "策略 {policy}{}，{}：{}；{keys}。`rdblens rules ID` 解释一条规则。",
+        "Policy {policy}{}: {} checked, {} violated ({}); {keys}. `rdblens rules ID` explains a rule.",
+        "策略 {policy}{}：检查了 {}，违反 {} 条（{}）；{keys}。`rdblens rules ID` 解释一条规则。",
         extends.unwrap_or_default(),
         human::counted(findings.checked.len() as u64, nouns::RULE, lang),
+        human::count(violated(findings)),
         severities(findings, lang),
     )
+}
+
+/// Returns how many rules are violated; a rule with several limits counts once.
+fn violated(findings: &Findings) -> u64 {
+    let rules: std::collections::BTreeSet<&str> = findings.list.iter().map(|finding| &*finding.rule).collect();
+    rules.len() as u64
 }
 
 /// Counts findings by severity: `5 must, 3 should`.
 pub(super) fn severities(findings: &Findings, lang: Lang) -> String {
     let rows = findings.severities.iter().filter(|row| row.findings > 0);
-    let counts: Vec<String> = rows.map(|row| format!("{} {}", human::count(row.findings), row.severity)).collect();
+    let counts: Vec<String> =
+        rows.map(|row| format!("{} {}", human::count(row.findings), known::severity(row.severity, lang))).collect();
     counts.join(lang.of(", ", "，"))
 }
 
@@ -126,7 +134,7 @@ fn block(report: &Report, finding: &Finding, scope: &Scope) -> FindingBlock {
     FindingBlock {
         severity: finding.severity,
         rule: finding.rule.clone(),
-        demand: Prose::wording(&finding.demand, lang),
+        demand: Prose::wording(finding.headline(), lang),
         fix: Prose::wording(&finding.fix, lang),
         keys: Some(finding.keys).filter(|keys| *keys > 0),
         memory: memory(finding),

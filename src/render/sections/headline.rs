@@ -102,7 +102,7 @@ impl Words<'_> {
         }
         facts.extend(checksum(&self.report.source.files, lang));
         facts.push(human::counted(totals.elements, nouns::ELEMENT, lang));
-        facts.push(say!(lang, "{} of names", "键名 {}", human::bytes(totals.name_bytes.0)));
+        facts.push(say!(lang, "{} of names", "key 名 {}", human::bytes(totals.name_bytes.0)));
         facts.into_iter().map(Prose::from).collect()
     }
 
@@ -194,7 +194,7 @@ impl Words<'_> {
         let broken = naming.rules.iter().filter(|rule| rule.keys > 0).count();
         let all = naming.rules.len();
         let rules = say!(lang, "{broken} of {all} rules broken", "违反 {all} 条规则中的 {broken} 条");
-        add(lang.of("! bad names", "! 不规范的键名"), rules, naming.keys, naming.memory);
+        add(lang.of("! bad names", "! 不规范的 key 名"), rules, naming.keys, naming.memory);
 
         let expired = report.totals.expired;
         let still = lang.of("still in memory", "仍占用内存").to_owned();

@@ -35,8 +35,11 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 
 /// Returns the gravest rules by name; nothing if there are none.
 pub(super) fn rules(rules: &[RuleWeight], lang: Lang) -> Option<String> {
-    let mut names: Vec<String> =
-        rules.iter().take(RULES_OF_A_ROW).map(|rule| format!("{} {}", rule.severity, rule.rule)).collect();
+    let mut names: Vec<String> = rules
+        .iter()
+        .take(RULES_OF_A_ROW)
+        .map(|rule| format!("{} {}", crate::render::words::known::severity(rule.severity, lang), rule.rule))
+        .collect();
     if let Some(more) = rules.len().checked_sub(RULES_OF_A_ROW).filter(|more| *more > 0) {
         names.push(others(more, lang));
     }

@@ -62,7 +62,7 @@ fn facts(report: &Report, lang: Lang) -> Table {
     fact(lang.of("reference time of expiries", "判断过期的基准时间"), reference.unwrap_or_default());
     fact(lang.of("settings of the server", "服务器设置"), options.server_config.join(", "));
     fact(lang.of("keys selected by", "筛选条件"), options.selection.join(", "));
-    fact(lang.of("separators in names", "键名分隔符"), options.separators.join(" "));
+    fact(lang.of("separators in names", "key 名分隔符"), options.separators.join(" "));
     let findings = &report.findings;
     let extends = findings.extends.as_deref().map(|base| say!(lang, " (extends {base})", "（扩展自 {base}）"));
     let rules = human::counted(findings.checked.len() as u64, nouns::RULE, lang);

@@ -6,6 +6,7 @@ use super::page::{Page, Span, Style};
 use super::table;
 use crate::render::document::{Block, Finding, Form, Headline, Hint, Section, Table};
 use crate::render::key_text::{self, width};
+use crate::render::words::known;
 use crate::render::words::say;
 
 /// Mark of what makes the figures doubtful.
@@ -72,8 +73,9 @@ fn whole_table(it: &Table, page: &mut Page<'_>) -> io::Result<()> {
 /// Writes one finding: its demand, where it is broken, the remedy.
 fn finding(it: &Finding, page: &mut Page<'_>) -> io::Result<()> {
     page.gap()?;
-    let severity = Span { from: 0, to: width(it.severity.name()), style: Style::of_severity(it.severity) };
-    let (severity_name, rule, demand) = (&it.severity, &it.rule, it.demand.plain());
+    let word = known::severity(it.severity, page.lang());
+    let severity = Span { from: 0, to: width(word), style: Style::of_severity(it.severity) };
+    let (severity_name, rule, demand) = (word, &it.rule, it.demand.plain());
     let head = say!(page.lang(), "{severity_name} {rule}: {demand}", "{severity_name} {rule}：{demand}");
     page.opened(Style::Bold, severity, &head)?;
     whole_table(&it.places, page)?;

@@ -19,7 +19,7 @@ const WIDEST: usize = 32;
 /// Writes the key and its value for people.
 pub fn write_text(found: &Found, value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     let mut facts = vec![
-        (lang.of("key", "键名"), key_text::key(&found.key)),
+        (lang.of("key", "key 名"), key_text::key(&found.key)),
         (lang.of("file", "文件"), key_text::text(&found.file).into_owned()),
         (lang.of("db", "库"), found.db.to_string()),
         (lang.of("type", "类型"), found.value_type.kind().to_string()),

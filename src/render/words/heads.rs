@@ -21,7 +21,7 @@ macro_rules! heads {
 
 heads! {
     AGAINST_MEAN = "against the mean", "与平均值相比";
-    ALLOWED = "allowed", "允许值";
+    ALLOWED = "allowed", "上限";
     BREAK = "break", "违反的规则";
     BREAKING = "breaking", "违规 key 数";
     BREAKS = "breaks", "违反的规则";
@@ -49,7 +49,7 @@ heads! {
     HEAVIEST_KEY = "heaviest key", "最大的 key";
     IDLE = "idle", "空闲时间";
     IN_TOTAL = "in total", "总计";
-    KEY = "key", "键名";
+    KEY = "key", "key 名";
     KEYS = "keys", "key 数";
     KEYS_BEFORE = "keys before", "此前 key 数";
     KEYS_MEMORY = "keys", "key 内存";
@@ -80,7 +80,7 @@ heads! {
     SLOT = "slot", "槽";
     SLOTS = "slots", "槽";
     SNAPSHOT = "snapshot", "快照";
-    STREAM = "stream", "stream 键名";
+    STREAM = "stream", "stream 名";
     TABLES = "tables", "哈希表";
     TAKEN = "taken", "快照时间";
     TYPE = "type", "类型";
@@ -91,7 +91,7 @@ heads! {
     WHICH = "which", "内容";
     WITHOUT_TTL = "without TTL", "无 TTL";
     WITH_TTL = "with TTL", "有 TTL";
-    WORST = "worst", "最差值";
+    WORST = "worst", "实测最大值";
     WRITTEN = "written", "写入时间";
 }
 

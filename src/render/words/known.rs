@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::render::Lang;
-use crate::report::{CheckVerdict, Checksum, Fate};
+use crate::report::{CheckVerdict, Checksum, Fate, Severity};
 
 /// The state of a checksum.
 pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
@@ -34,6 +34,16 @@ pub fn server(server: &str, lang: Lang) -> Cow<'_, str> {
         (Lang::Zh, Some((server, version))) => format!("{server}（由 RDB 版本 {version} 推测）").into(),
         _ => server.into(),
     }
+}
+
+/// Word of a severity.
+pub fn severity(severity: Severity, lang: Lang) -> &'static str {
+    let zh = match severity {
+        Severity::Must => "强制",
+        Severity::Should => "推荐",
+        Severity::Hint => "建议",
+    };
+    lang.of(severity.name(), zh)
 }
 
 /// The verdict of `rdblens check`.
@@ -117,7 +127,7 @@ const DETAILS: &[(&str, &str)] = &[
     ("memory_before_below", "此前内存低于"),
     ("model", "模型"),
     ("name", "名称"),
-    ("name_bytes", "键名占用"),
+    ("name_bytes", "key 名占用"),
     ("new", "新出现"),
     ("owners", "负责人"),
     ("password", "密码"),

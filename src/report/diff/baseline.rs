@@ -234,6 +234,7 @@ mod tests {
         Finding {
             rule: "key.length".into(),
             severity,
+            problem: Default::default(),
             demand: Default::default(),
             fix: Default::default(),
             unit: None,

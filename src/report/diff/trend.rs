@@ -77,7 +77,7 @@ pub(super) fn trend(snapshots: &[Point], maxmemory: Option<Bytes>) -> Option<Tre
         method: if range.is_some() {
             "least squares; range of the slope with 95 % by Student's distribution"
         } else {
-            "two give a line and nothing about its error"
+            "only 2 snapshots: no confidence range"
         },
         of: if has_totals { "total" } else { "memory" },
         snapshots: points.len(),

@@ -14,6 +14,7 @@ use crate::report::Report;
 static META: Meta = Meta {
     id: "backup.age",
     severity: Severity::Should,
+    problem: Text { en: "snapshot older than `max`", zh: "快照早于 max 之前" },
     what: Text { en: "no snapshot older than `max`", zh: "快照不超过 max" },
     why: Text {
         en: "What was written after the last snapshot is lost with the server. A snapshot that is older than the interval of \

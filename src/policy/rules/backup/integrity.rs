@@ -14,6 +14,9 @@ use crate::report::{Checksum, Report, SourceFile};
 static META: Meta = Meta {
     id: "backup.integrity",
     severity: Severity::Must,
+    problem: Text {
+        en: "file damaged, cut short, or with a wrong checksum", zh: "文件损坏、不完整或校验和不符"
+    },
     what: Text {
         en: "every file is read to its end, nothing in it is damaged, and its checksum is right",
         zh: "每个文件都能读到结尾，内容没有损坏，校验和正确",

@@ -13,6 +13,9 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "big.collection-hard",
     severity: Severity::Should,
+    problem: Text {
+        en: "collection of more than `max` elements, far too many", zh: "集合类元素超过 max 个，过于庞大"
+    },
     what: Text {
         en: "no collection beyond `max` elements by any means", zh: "集合类、链表类元素尽量不要超过 max"
     },

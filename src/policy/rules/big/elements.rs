@@ -11,6 +11,7 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "big.elements",
     severity: Severity::Must,
+    problem: Text { en: "collection of more than {max} elements", zh: "集合类元素超过 {max} 个" },
     what: Text { en: "no collection of more than {max} elements", zh: "集合类元素个数不超过 {max}" },
     why: Text {
         en: "Commands that read or delete a whole collection take time with its size, and all other clients wait: a \

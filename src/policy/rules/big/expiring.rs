@@ -13,6 +13,7 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "big.expiring",
     severity: Severity::Should,
+    problem: Text { en: "big key with an expiry", zh: "大 key 依赖过期自动删除" },
     what: Text { en: "no expiry on a big key", zh: "大 key 不依赖过期自动删除" },
     why: Text {
         en: "The server deletes an expired key at once and on its main thread unless lazy expiry is switched on: a sorted \

@@ -11,6 +11,7 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "big.hash-fields",
     severity: Severity::Should,
+    problem: Text { en: "hash of more than `max` fields", zh: "Hash 字段超过 max 个" },
     what: Text { en: "no hash of more than `max` fields", zh: "Hash 字段数不超过 max" },
     why: Text {
         en: "Applications read hashes whole, with HGETALL, whose time grows with the fields; and a hash with few of them \

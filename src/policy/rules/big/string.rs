@@ -11,6 +11,7 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "big.string",
     severity: Severity::Must,
+    problem: Text { en: "string longer than {max}", zh: "字符串超过 {max}" },
     what: Text { en: "no string longer than {max}", zh: "字符串不超过 {max}" },
     why: Text {
         en: "Every read or write of a long string fills the network and holds up all other commands of a server that \

@@ -11,6 +11,7 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "big.total",
     severity: Severity::Should,
+    problem: Text { en: "key of more than `max` of memory", zh: "单个 key 占用内存超过 max" },
     what: Text { en: "no key heavier than `max` in memory", zh: "单个 key 占用内存不超过 max" },
     why: Text {
         en: "A collection of few but long elements is as heavy as one of many: it fills the network when it is read, \

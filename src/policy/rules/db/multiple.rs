@@ -16,6 +16,7 @@ use crate::report::Report;
 static META: Meta = Meta {
     id: "db.multiple",
     severity: Severity::Should,
+    problem: Text { en: "keys in more than `max` databases", zh: "使用的数据库超过 max 个" },
     what: Text { en: "keys in no more than `max` databases", zh: "使用的数据库不超过 max 个" },
     why: Text {
         en: "Databases are told apart by a number only, many clients support them badly, clusters not at all, and they share one \

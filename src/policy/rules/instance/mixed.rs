@@ -22,6 +22,10 @@ const OWNERS: &str = "[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\
 static META: Meta = Meta {
     id: "instance.mixed",
     severity: Severity::Should,
+    problem: Text {
+        en: "more than `segments` businesses, or `owners` owners of the dictionary, on one instance",
+        zh: "同一实例上的业务超过 segments 个，或数据字典中的负责人超过 owners 个",
+    },
     what: Text {
         en: "no more than `segments` businesses, or `owners` of the dictionary, on one instance",
         zh: "同一实例上的业务不超过 segments 个，数据字典中的负责人不超过 owners 个",

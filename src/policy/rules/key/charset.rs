@@ -17,13 +17,14 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.charset",
     severity: Severity::Must,
+    problem: Text { en: "character outside the set `chars`", zh: "含有 chars 以外的字符" },
     what: Text {
         en: "only characters of the set `chars`, and separators", zh: "只含 chars 中的字符和分隔符"
     },
     why: Text {
         en: "One small set of characters keeps names that mean the same spelt the same, and safe in shells, patterns, \
              URLs and dashboards.",
-        zh: "限定一小组字符，可使含义相同的键名写法一致，并能安全地用于 shell、匹配模式、URL 和监控面板。",
+        zh: "限定一小组字符，可使含义相同的 key 名写法一致，并能安全地用于 shell、匹配模式、URL 和监控面板。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
@@ -32,7 +33,7 @@ static META: Meta = Meta {
     ],
     fix: Text {
         en: "divide words as the standard does, and encode or hash user input before it becomes part of a name",
-        zh: "单词按规范分隔；用户输入进入键名之前先编码或取哈希",
+        zh: "单词按规范分隔；用户输入进入 key 名之前先编码或取哈希",
     },
     params: &[ParamSpec {
         name: "chars",

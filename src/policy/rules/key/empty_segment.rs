@@ -11,11 +11,12 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.empty-segment",
     severity: Severity::Must,
+    problem: Text { en: "empty segment in the name", zh: "key 名中有空段" },
     what: Text { en: "no segment of the name is empty", zh: "名称中没有空段" },
     why: Text {
         en: "An empty segment is an id or a name that the program did not have when it made the key: all such keys \
           collide in one place, and nobody can tell what they are about.",
-        zh: "空段表示程序生成键名时缺少 id 或名称：这样的键都会撞到同一处，谁也看不出它们说的是什么。",
+        zh: "空段表示程序生成 key 名时缺少 id 或名称：这样的 key 都会撞到同一处，谁也看不出它们说的是什么。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
@@ -26,7 +27,7 @@ static META: Meta = Meta {
     ],
     fix: Text {
         en: "find the code that builds the name from an empty variable, and drop doubled or trailing colons",
-        zh: "找出用空变量拼接键名的代码；去掉重复的或结尾的冒号",
+        zh: "找出用空变量拼接 key 名的代码；去掉重复的或结尾的冒号",
     },
     params: &[],
     unit: Some(Unit::Segments),

@@ -12,6 +12,10 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.hash-tag",
     severity: Severity::Hint,
+    problem: Text {
+        en: "hash tag that is empty, not closed, or not the only one",
+        zh: "哈希标签为空、未闭合或多于一个",
+    },
     what: Text {
         en: "at most one hash tag, closed and not empty", zh: "最多一个哈希标签，花括号成对且非空"
     },

@@ -12,11 +12,12 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.length",
     severity: Severity::Should,
-    what: Text { en: "the name has at most {max} bytes", zh: "键名不超过 {max} 字节" },
+    problem: Text { en: "name longer than {max} bytes", zh: "key 名超过 {max} 字节" },
+    what: Text { en: "the name has at most {max} bytes", zh: "key 名不超过 {max} 字节" },
     why: Text {
         en: "Every name is kept in memory beside its value and is sent with every command; over millions of keys the \
           names alone can outweigh the values.",
-        zh: "每个键名都与值一起常驻内存，并随每条命令传输；键的数量达到百万级时，仅键名就可能比值更占内存。",
+        zh: "每个 key 名都与值一起常驻内存，并随每条命令传输；key 的数量达到百万级时，仅 key 名就可能比值更占内存。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / Key 长度限制" },

@@ -14,11 +14,12 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.levels",
     severity: Severity::Should,
-    what: Text { en: "the name has at least `min` segments", zh: "键名至少 min 段" },
+    problem: Text { en: "name of fewer than `min` segments", zh: "key 名不足 min 段" },
+    what: Text { en: "the name has at least `min` segments", zh: "key 名至少 min 段" },
     why: Text {
         en: "The standards fix what stands where in a name: business, module, table, id. With a segment missing, tools \
              that group by prefix mix different data, and the next module of the same business collides.",
-        zh: "规范规定了键名各段的含义：业务、模块、表、标识。缺少一段时，按前缀归类的工具会把不同数据混在一起，同一业务的下一个模块也容易产生冲突。",
+        zh: "规范规定了 key 名各段的含义：业务、模块、表、标识。缺少一段时，按前缀归类的工具会把不同数据混在一起，同一业务的下一个模块也容易产生冲突。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },

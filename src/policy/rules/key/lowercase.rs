@@ -11,11 +11,12 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.lowercase",
     severity: Severity::Must,
+    problem: Text { en: "upper-case letters in the name", zh: "key 名含大写字母" },
     what: Text { en: "no upper-case letters", zh: "不含大写字母" },
     why: Text {
         en: "Names are compared byte by byte: `UserProfile:1` and `userprofile:1` are two keys. Where only one case is \
              allowed, nobody has to remember which of them was meant.",
-        zh: "键名按字节比较：`UserProfile:1` 和 `userprofile:1` 是两个 key。只允许小写时，就不必记住到底是哪一种写法。",
+        zh: "key 名按字节比较：`UserProfile:1` 和 `userprofile:1` 是两个 key。只允许小写时，就不必记住到底是哪一种写法。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
@@ -24,7 +25,7 @@ static META: Meta = Meta {
     fix: Text {
         en: "write names in lower case and divide words as the standard does: `UserProfile:12345` becomes \
              `user:profile:12345`",
-        zh: "键名全部小写，单词按规范分隔：`UserProfile:12345` 改为 `user:profile:12345`",
+        zh: "key 名全部小写，单词按规范分隔：`UserProfile:12345` 改为 `user:profile:12345`",
     },
     params: &[],
     unit: Some(Unit::Count),

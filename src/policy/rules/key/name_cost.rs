@@ -20,19 +20,23 @@ use crate::units::Bytes;
 static META: Meta = Meta {
     id: "key.name-cost",
     severity: Severity::Hint,
+    problem: Text {
+        en: "names take more than `share` of the bytes of names and values, in patterns of `keys` keys or more",
+        zh: "key 数不少于 keys 的模式中，key 名字节数超过 key 名与 value 总字节数的 share",
+    },
     what: Text {
         en: "names are at most `share` of the bytes of names and values, over patterns of `keys` keys or more",
-        zh: "键数不少于 keys 的模式中，键名字节数不超过键名与值总字节数的 share",
+        zh: "key 数不少于 keys 的模式中，key 名字节数不超过 key 名与值总字节数的 share",
     },
     why: Text {
         en: "Every name stands in memory beside its value. Where values are numbers or flags, it is the names that fill \
              the server, and each byte of a fixed segment is there once per key.",
-        zh: "每个键名都与值一起常驻内存。当值只是数字或标志时，占内存的主要是键名，固定段的每个字节都按键数重复。",
+        zh: "每个 key 名都与值一起常驻内存。当值只是数字或标志时，占内存的主要是 key 名，固定段的每个字节都按 key 数重复。",
     },
     fix: Text {
         en: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), or put small \
              values into hashes that share a name",
-        zh: "缩短固定的段（`user:{uid}:friends:messages:{mid}` 简化为 `u:{uid}:fr:m:{mid}`），或将小值合并到 Hash 中共用一个键名",
+        zh: "缩短固定的段（`user:{uid}:friends:messages:{mid}` 简化为 `u:{uid}:fr:m:{mid}`），或将小值合并到 Hash 中共用一个 key 名",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / Key 长度限制" },
@@ -44,12 +48,12 @@ static META: Meta = Meta {
     params: &[
         ParamSpec {
             name: "keys",
-            what: Text { en: "patterns of fewer keys are let pass", zh: "键数更少的模式不检查" },
+            what: Text { en: "patterns of fewer keys are let pass", zh: "key 数更少的模式不检查" },
             usual: Usual::Int(1000),
         },
         ParamSpec {
             name: "share",
-            what: Text { en: "the largest part that names may be", zh: "键名允许的最大占比" },
+            what: Text { en: "the largest part that names may be", zh: "key 名允许的最大占比" },
             usual: Usual::Share(500),
         },
     ],

@@ -14,6 +14,7 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.prefix",
     severity: Severity::Must,
+    problem: Text { en: "no business prefix", zh: "缺少业务前缀" },
     what: Text {
         en: "at least two segments, the first names a business", zh: "至少两段，且第一段说明业务"
     },
@@ -21,7 +22,7 @@ static META: Meta = Meta {
         en: "A prefix keeps the names of two applications from colliding, and it is what owners, dashboards and this \
           report group keys by. A name of one segment, an empty first segment or a bare number tells nobody whose \
           key it is.",
-        zh: "前缀避免两个应用的键名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段、第一段为空或仅为数字的键名，无法说明它属于哪个业务。",
+        zh: "前缀避免两个应用的 key 名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段、第一段为空或仅为数字的 key 名，无法说明它属于哪个业务。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },

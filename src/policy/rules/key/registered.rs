@@ -14,6 +14,10 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "key.registered",
     severity: Severity::Should,
+    problem: Text {
+        en: "pattern missing from the data dictionary, or with another type",
+        zh: "数据字典中未登记该模式，或类型不一致",
+    },
     what: Text {
         en: "the data dictionary has the pattern, with this type", zh: "数据字典中登记了该模式，且类型一致"
     },

@@ -12,6 +12,10 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.special-chars",
     severity: Severity::Must,
+    problem: Text {
+        en: "space, control character, quote, backslash or invalid UTF-8 in the name",
+        zh: "key 名含空白、控制字符、引号、反斜杠，或不是合法 UTF-8",
+    },
     what: Text {
         en: "no space, control, quote or backslash; valid UTF-8",
         zh: "不含空白、控制字符、引号、反斜杠；须为合法 UTF-8",
@@ -20,7 +24,7 @@ static META: Meta = Meta {
         en: "Such characters are invisible or change their meaning in shells, logs, scripts and client libraries: a \
           name that looks right is not found, and a script that loops over names breaks. Bytes that are not UTF-8 \
           usually come from a serialiser that nobody meant to use for names.",
-        zh: "这些字符不可见，或者在 shell、日志、脚本和客户端库中含义会变：看起来正确的键名查不到，遍历键名的脚本会出错。非 UTF-8 的字节通常来自误用于键名的序列化器。",
+        zh: "这些字符不可见，或者在 shell、日志、脚本和客户端库中含义会变：看起来正确的 key 名查不到，遍历 key 名的脚本会出错。非 UTF-8 的字节通常来自误用于 key 名的序列化器。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
@@ -31,7 +35,7 @@ static META: Meta = Meta {
     ],
     fix: Text {
         en: "encode or hash user input before it becomes part of a name, and use a plain string serialiser for names",
-        zh: "用户输入进入键名之前先编码或取哈希；键名使用纯字符串序列化器",
+        zh: "用户输入进入 key 名之前先编码或取哈希；key 名使用纯字符串序列化器",
     },
     params: &[],
     unit: Some(Unit::Count),

@@ -12,11 +12,12 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "key.starts-with-letter",
     severity: Severity::Must,
-    what: Text { en: "the name begins with a letter from a to z", zh: "键名以英文字母开头" },
+    problem: Text { en: "name does not begin with a letter", zh: "key 名不以英文字母开头" },
+    what: Text { en: "the name begins with a letter from a to z", zh: "key 名以英文字母开头" },
     why: Text {
         en: "A name begins with the name of its business or module, and those are words. What begins with a digit or a \
              sign is usually an id whose prefix was forgotten.",
-        zh: "键名以业务名或模块名开头，而它们都是单词。以数字或符号开头的，通常是忘了加前缀的标识。",
+        zh: "key 名以业务名或模块名开头，而它们都是单词。以数字或符号开头的，通常是忘了加前缀的标识。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },

@@ -16,16 +16,17 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "key.type-suffix",
     severity: Severity::Must,
+    problem: Text { en: "last segment does not name the type of the value", zh: "最后一段不是 value 类型" },
     what: Text { en: "the last segment names the type of the value", zh: "最后一段为 value 类型" },
     why: Text {
         en: "Who reads a name then knows which commands it takes, and no application meets a value of another type than \
              it expects.",
-        zh: "看到键名就知道可用哪些命令，应用也不会遇到与预期不同类型的 value。",
+        zh: "看到 key 名就知道可用哪些命令，应用也不会遇到与预期不同类型的 value。",
     },
     chapters: &[Chapter { preset: "strict", heading: "二 2. 命名规范 / value类型" }],
     fix: Text {
         en: "end the name with the type: `user:basic.info:1001` becomes `user:basic.info:1001:string`",
-        zh: "键名以类型结尾：`user:basic.info:1001` 改为 `user:basic.info:1001:string`",
+        zh: "key 名以类型结尾：`user:basic.info:1001` 改为 `user:basic.info:1001:string`",
     },
     params: &[ParamSpec {
         name: "words",

@@ -15,6 +15,7 @@ const BUDGET: SampleFacts =
 static META: Meta = Meta {
     id: "memory.budget",
     severity: Severity::Must,
+    problem: Text { en: "memory budget exceeded", zh: "超出内存预算" },
     what: Text { en: "no budget of the policy is exceeded", zh: "不超过策略中设定的内存预算" },
     why: Text {
         en: "Counters and configuration may live forever, and what never expires only grows. A budget says how far, before the \

@@ -20,6 +20,10 @@ const BEFORE: SampleFacts =
 static META: Meta = Meta {
     id: "memory.growth",
     severity: Severity::Must,
+    problem: Text {
+        en: "pattern grew to more than `factor` times its memory, by `least` or more",
+        zh: "模式的内存增长到 factor 倍以上，且增量不少于 least",
+    },
     what: Text {
         en: "no pattern takes more than `factor` times what it took before, if that is `least` more",
         zh: "与之前的快照相比，任何模式的内存增长不超过 factor 倍（增量至少 least 才计入）",

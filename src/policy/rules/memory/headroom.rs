@@ -19,6 +19,7 @@ const TEN_MIB: SampleFacts = SampleFacts { maxmemory: Some(10 << 20), ..SampleFa
 static META: Meta = Meta {
     id: "memory.headroom",
     severity: Severity::Must,
+    problem: Text { en: "more than `max` of maxmemory in use", zh: "内存使用超过 maxmemory 的 max" },
     what: Text { en: "no more than `max` of maxmemory in use", zh: "内存使用不超过 maxmemory 的 max" },
     why: Text {
         en: "Sudden traffic, fragmentation, client buffers and the copy that a fork makes need memory on top of the data. A server \

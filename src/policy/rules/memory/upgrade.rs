@@ -19,6 +19,10 @@ use crate::units::Bytes;
 static META: Meta = Meta {
     id: "memory.upgrade",
     severity: Severity::Hint,
+    problem: Text {
+        en: "a newer server would save more than `saves` of the memory",
+        zh: "升级服务器版本可节省超过 saves 的内存",
+    },
     what: Text {
         en: "no newer server would save more than `saves` of the memory",
         zh: "升级服务器版本不能再节省超过 saves 的内存",

@@ -21,6 +21,10 @@ const VOLATILE: SampleFacts = SampleFacts { maxmemory_policy: Some("volatile-lru
 static META: Meta = Meta {
     id: "memory.volatile-policy",
     severity: Severity::Must,
+    problem: Text {
+        en: "more than `max` of the memory without TTL under maxmemory-policy volatile-*",
+        zh: "使用 volatile-* 淘汰策略，但无 TTL 的内存超过 max",
+    },
     what: Text {
         en: "under maxmemory-policy volatile-*, no more than `max` of the memory without TTL",
         zh: "使用 volatile-* 淘汰策略时，无 TTL 的内存不超过 max",

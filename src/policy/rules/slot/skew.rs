@@ -25,6 +25,7 @@ use crate::units::Bytes;
 static META: Meta = Meta {
     id: "slot.skew",
     severity: Severity::Must,
+    problem: Text { en: "hash slot or shard much heavier than the others", zh: "哈希槽或分片明显偏重" },
     what: Text {
         en: "no hash slot and no shard much heavier than the others", zh: "没有明显偏重的哈希槽或分片"
     },

@@ -14,6 +14,10 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "stream.pending",
     severity: Severity::Must,
+    problem: Text {
+        en: "consumer group with many, or long, unacknowledged entries",
+        zh: "消费组有大量或长期未确认的消息",
+    },
     what: Text {
         en: "no consumer group has many, or long, unacknowledged entries",
         zh: "消费组没有大量或长期未确认的条目",

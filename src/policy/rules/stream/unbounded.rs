@@ -18,6 +18,10 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "stream.unbounded",
     severity: Severity::Should,
+    problem: Text {
+        en: "stream of more than `max` entries, or with entries older than `max_age`",
+        zh: "流的消息超过 max 条，或有早于 max_age 的消息",
+    },
     what: Text {
         en: "no stream of more than `max` entries, or with entries older than `max_age`",
         zh: "流的条目数不超过 max，且没有早于 max_age 的条目",

@@ -11,11 +11,12 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "ttl.expired-present",
     severity: Severity::Hint,
-    what: Text { en: "no expired key is still there", zh: "没有已过期但仍未回收的键" },
+    problem: Text { en: "expired keys still there", zh: "已过期的 key 仍未回收" },
+    what: Text { en: "no expired key is still there", zh: "没有已过期但仍未回收的 key" },
     why: Text {
         en: "The server reclaims expired keys when somebody asks for them, and a few at a time in the background: many that \
              are left mean that they expire faster than that, and their memory counts until then.",
-        zh: "服务器在访问时惰性删除过期键，并在后台定期少量清理：残留很多说明过期速度超过清理速度，在回收之前它们仍占用内存。",
+        zh: "服务器在访问时惰性删除过期 key，并在后台定期少量清理：残留很多说明过期速度超过清理速度，在回收之前它们仍占用内存。",
     },
     fix: Text {
         en: "spread expiries, raise active-expire-effort, and watch expired_keys and expired_stale_perc",

@@ -13,14 +13,17 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "ttl.idle-forever",
     severity: Severity::Should,
+    problem: Text {
+        en: "key without expiry, unused for longer than `max`", zh: "未设过期时间的 key 空闲超过 max"
+    },
     what: Text {
         en: "no key without expiry is unused for longer than `max`",
-        zh: "未设过期时间的键，空闲时间不超过 max",
+        zh: "未设过期时间的 key，空闲时间不超过 max",
     },
     why: Text {
         en: "A key that never expires and that nobody asks for is memory lost for good; of all keys without expiry these are \
              the ones to look at first.",
-        zh: "既不过期又无人访问的键会永久占用内存；在没有过期时间的数据里，应首先关注 idletime 长的键。",
+        zh: "既不过期又无人访问的 key 会永久占用内存；在没有过期时间的数据里，应首先关注 idletime 长的 key。",
     },
     fix: Text {
         en: "delete what is not needed, move cold data to a database, and give the rest an expiry",

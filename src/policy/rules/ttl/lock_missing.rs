@@ -10,6 +10,7 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "ttl.lock-missing",
     severity: Severity::Must,
+    problem: Text { en: "lock without expiry", zh: "分布式锁未设置过期时间" },
     what: Text { en: "every lock expires", zh: "分布式锁都设置过期时间" },
     why: Text {
         en: "A client that dies while it holds a lock without expiry never gives it back: everybody who waits for it waits \
@@ -26,7 +27,7 @@ static META: Meta = Meta {
     ],
     params: &[ParamSpec {
         name: "prefixes",
-        what: Text { en: "first segments of the names of locks", zh: "锁的键名首段" },
+        what: Text { en: "first segments of the names of locks", zh: "锁的 key 名首段" },
         usual: Usual::Words(&["lock"]),
     }],
     unit: None,

@@ -11,19 +11,20 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "ttl.missing",
     severity: Severity::Should,
+    problem: Text { en: "key without expiry", zh: "key 未设置过期时间" },
     what: Text {
         en: "every key expires, but those of classes that may live forever",
-        zh: "除允许永久保存的类别外，所有键都设置过期时间",
+        zh: "除允许永久保存的类别外，所有 key 都设置过期时间",
     },
     why: Text {
         en: "What never expires stays in memory until somebody deletes it, and nobody does: memory grows until the server \
              reaches its limit. Under volatile-* policies such keys are never evicted either.",
-        zh: "不过期的键会一直占用内存，直到有人删除，而通常没有人会去删：内存不断增长直至达到上限；在 volatile-* 策略下这些键也永远不会被淘汰。",
+        zh: "不过期的 key 会一直占用内存，直到有人删除，而通常没有人会去删：内存不断增长直至达到上限；在 volatile-* 策略下这些 key 也永远不会被淘汰。",
     },
     fix: Text {
         en: "write with an expiry (SET … EX, SETEX, EXPIRE); list what may live forever in a [[ttl_class]] with required = \
              false, under a budget",
-        zh: "写入时设置过期时间（SET … EX、SETEX、EXPIRE）；确需永久保存的键列入 required = false 的 [[ttl_class]]，并设定内存预算",
+        zh: "写入时设置过期时间（SET … EX、SETEX、EXPIRE）；确需永久保存的 key 列入 required = false 的 [[ttl_class]]，并设定内存预算",
     },
     chapters: &[
         Chapter { preset: "service", heading: "过期策略 / 必须设置过期时间；禁止事项" },
@@ -36,7 +37,7 @@ static META: Meta = Meta {
         name: "unclassified",
         what: Text {
             en: "whether keys of no ttl class have to expire, too",
-            zh: "不属于任何 ttl 类别的键是否也必须过期",
+            zh: "不属于任何 ttl 类别的 key 是否也必须过期",
         },
         usual: Usual::Flag(true),
     }],

@@ -27,8 +27,9 @@ use crate::policy::sample::{Sample, SampleKey};
 static META: Meta = Meta {
     id: "ttl.storm",
     severity: Severity::Should,
+    problem: Text { en: "many keys of a pattern expire at once", zh: "同一模式的大量 key 集中过期" },
     what: Text {
-        en: "the keys of a pattern do not expire all at once", zh: "同一模式的键不集中在同一时刻过期"
+        en: "the keys of a pattern do not expire all at once", zh: "同一模式的 key 不集中在同一时刻过期"
     },
     why: Text {
         en: "When many cached entries expire together, all requests for them fall through to the database at once, and \
@@ -49,7 +50,7 @@ static META: Meta = Meta {
         ParamSpec {
             name: "keys",
             what: Text {
-                en: "patterns with fewer expiring keys are let off", zh: "过期键少于此数的模式不检查"
+                en: "patterns with fewer expiring keys are let off", zh: "过期 key 少于此数的模式不检查"
             },
             usual: Usual::Int(1_000),
         },

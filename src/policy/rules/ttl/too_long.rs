@@ -11,6 +11,9 @@ use crate::policy::sample::{Sample, SampleFacts, SampleKey};
 static META: Meta = Meta {
     id: "ttl.too-long",
     severity: Severity::Should,
+    problem: Text {
+        en: "key lives longer than its ttl class allows", zh: "剩余时间超过所属 ttl 类别的上限"
+    },
     what: Text {
         en: "no key lives longer than its ttl class allows", zh: "剩余时间不超过所属 ttl 类别的上限"
     },
@@ -21,7 +24,7 @@ static META: Meta = Meta {
     },
     fix: Text {
         en: "shorten the expiry to what the class asks for, or put the keys into a class of their own",
-        zh: "把过期时间缩短到类别规定的范围，或为这些键单独定义类别",
+        zh: "把过期时间缩短到类别规定的范围，或为这些 key 单独定义类别",
     },
     chapters: &[Chapter { preset: "service", heading: "过期策略 / 过期时间建议" }],
     params: &[],

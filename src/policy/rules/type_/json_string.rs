@@ -12,6 +12,10 @@ use crate::record::Kind;
 static META: Meta = Meta {
     id: "type.json-string",
     severity: Severity::Should,
+    problem: Text {
+        en: "JSON object[ of more than {max}] stored as a string",
+        zh: "以 string 存储[超过 {max} 的 ]JSON 对象",
+    },
     what: Text {
         en: "no object of more than {max} as a JSON string", zh: "不用 JSON 字符串存储超过 {max} 的对象"
     },

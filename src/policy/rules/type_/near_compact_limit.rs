@@ -16,6 +16,10 @@ use crate::units::Bytes;
 static META: Meta = Meta {
     id: "type.near-compact-limit",
     severity: Severity::Hint,
+    problem: Text {
+        en: "collection just above the limit of its compact encoding (up to `factor` times)",
+        zh: "集合类元素个数略微超出紧凑编码上限（factor 倍以内）",
+    },
     what: Text {
         en: "no collection just above the limit of its compact form (up to `factor` times)",
         zh: "集合类元素个数不应略微超出紧凑编码上限（factor 倍以内）",

@@ -13,9 +13,13 @@ use crate::units::Bytes;
 static META: Meta = Meta {
     id: "type.set-as-counter",
     severity: Severity::Hint,
+    problem: Text {
+        en: "set of more than `max` members used as a counter, by its name",
+        zh: "按 key 名用于计数的 set 超过 max 个成员",
+    },
     what: Text {
         en: "no set of more than `max` members that only counts, by its name",
-        zh: "用于计数的 set（按键名判断）成员数不超过 max",
+        zh: "用于计数的 set（按 key 名判断）成员数不超过 max",
     },
     why: Text {
         en: "A set of visitors keeps every one of them, some fifty bytes each. A HyperLogLog counts any number of them in \
@@ -39,7 +43,7 @@ static META: Meta = Meta {
         },
         ParamSpec {
             name: "words",
-            what: Text { en: "words in names of sets that count", zh: "计数类键名中的词" },
+            what: Text { en: "words in names of sets that count", zh: "计数类 key 名中的词" },
             usual: Usual::Words(&[
                 "active",
                 "cardinality",

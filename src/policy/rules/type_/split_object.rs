@@ -23,14 +23,18 @@ use crate::units::Bytes;
 static META: Meta = Meta {
     id: "type.split-object",
     severity: Severity::Hint,
+    problem: Text {
+        en: "object spread over `leaves` or more string keys, for `ids` or more ids",
+        zh: "对象被拆成多个 string key（同一 id 下不少于 leaves 个末段，id 数不少于 ids）",
+    },
     what: Text {
         en: "no object spread over `leaves` or more string keys for each of `ids` or more ids",
-        zh: "不把对象拆成多个 string 键（同一 id 下不少于 leaves 个叶子名，id 数不少于 ids）",
+        zh: "不把对象拆成多个 string key（同一 id 下不少于 leaves 个叶子名，id 数不少于 ids）",
     },
     why: Text {
         en: "Each key has a name, an entry in the table of keys and an object of its own, often several times the value. \
              One hash for each object holds the fields side by side and is read, expired and deleted in one command.",
-        zh: "每个 key 都有自己的键名、字典项和对象头，开销常是值的数倍。每个对象用一个 Hash，字段紧凑存放，读取、过期、删除都只需一条命令。",
+        zh: "每个 key 都有自己的 key 名、字典项和对象头，开销常是值的数倍。每个对象用一个 Hash，字段紧凑存放，读取、过期、删除都只需一条命令。",
     },
     fix: Text {
         en: "store each object as one hash (HSET user:1 name tom age 19 favor football)",
@@ -54,7 +58,7 @@ static META: Meta = Meta {
         },
         ParamSpec {
             name: "ids",
-            what: Text { en: "keys that each of the names has at least", zh: "每个叶子名至少有多少个键" },
+            what: Text { en: "keys that each of the names has at least", zh: "每个叶子名至少有多少个 key" },
             usual: Usual::Int(100),
         },
     ],

@@ -16,6 +16,10 @@ use crate::units::Bytes;
 static META: Meta = Meta {
     id: "value.compressible",
     severity: Severity::Should,
+    problem: Text {
+        en: "string of `min` bytes or more that compresses to less than `share`",
+        zh: "不小于 min 字节的字符串压缩后不足 share",
+    },
     what: Text {
         en: "no string of `min` bytes or more that compresses to less than `share`",
         zh: "不小于 min 字节的字符串压缩后不应低于 share",

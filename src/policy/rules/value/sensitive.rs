@@ -27,18 +27,21 @@ const EXAMPLES: usize = 3;
 static META: Meta = Meta {
     id: "value.sensitive",
     severity: Severity::Must,
+    problem: Text {
+        en: "secrets or personal data in plain text", zh: "明文存储密码、身份证号、手机号等敏感信息"
+    },
     what: Text {
         en: "no secrets or personal data in plain text", zh: "不得明文存储密码、身份证号、手机号等敏感信息"
     },
     why: Text {
         en: "Whoever can read the server, a replica, a backup or a dump can read them, and key names appear in logs and \
           monitoring besides. Redis encrypts nothing at rest.",
-        zh: "能访问服务器、副本、备份或 RDB 文件的人都能读到这些内容，键名还会出现在日志和监控里。Redis 不对落盘数据加密。",
+        zh: "能访问服务器、副本、备份或 RDB 文件的人都能读到这些内容，key 名还会出现在日志和监控里。Redis 不对落盘数据加密。",
     },
     fix: Text {
         en: "store a salted hash where it is only compared, encrypt in the application where it must be read back, use a \
           surrogate id in key names; then rotate what was exposed",
-        zh: "只需比对的改存加盐哈希；需要还原的在应用侧强加密后再写入；键名改用替代 id；已暴露的密钥和密码应更换",
+        zh: "只需比对的改存加盐哈希；需要还原的在应用侧强加密后再写入；key 名改用替代 id；已暴露的密钥和密码应更换",
     },
     chapters: &[
         Chapter { preset: "service", heading: "禁止事项" },
@@ -62,7 +65,7 @@ static META: Meta = Meta {
             name: "min",
             what: Text {
                 en: "keys of a pattern's sample that must hold one kind",
-                zh: "样本中至少有多少个键含有同一种类才报告",
+                zh: "样本中至少有多少个 key 含有同一种类才报告",
             },
             usual: Usual::Int(1),
         },

@@ -177,6 +177,7 @@ fn finding(rule: &'static str, severity: Severity, demand: [&str; 2], fix: [&str
     Finding {
         rule: rule.into(),
         severity,
+        problem: Wording { en: format!("{rule} violated"), zh: format!("违反 {rule}") },
         demand: wording(demand),
         fix: wording(fix),
         unit: None,
