@@ -9,7 +9,7 @@ use super::args::{FormatArgs, OutputArgs, ReportFormat};
 use super::output::Output;
 use super::screen::ScreenArgs;
 use crate::error::{Error, Result};
-use crate::render::csv::Section;
+use crate::render::csv::CsvSection;
 use crate::render::{Format, Lang, PrometheusRenderer, Renderer};
 use crate::report::Report;
 
@@ -91,7 +91,7 @@ fn format_of(arg: ReportFormat) -> Format {
         ReportFormat::Json => Format::Json,
         ReportFormat::Html => Format::Html,
         ReportFormat::Markdown => Format::Markdown,
-        ReportFormat::Csv => Format::Csv(Section::default()),
+        ReportFormat::Csv => Format::Csv(CsvSection::default()),
         ReportFormat::Prometheus => Format::Prometheus,
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(name("out/report", Format::Json).as_deref(), Some("out/report.json"));
         assert_eq!(name("out/report.md", Format::Json).as_deref(), Some("out/report.json"));
         assert_eq!(name("shop-2026.11", Format::Table).as_deref(), Some("shop-2026.11.txt"));
-        let list = place(Path::new("a.csv"), Format::Csv(Section::Types), true);
+        let list = place(Path::new("a.csv"), Format::Csv(CsvSection::Types), true);
         assert_eq!(list.to_str(), Some("a.types.csv"));
     }
 
@@ -142,10 +142,10 @@ mod tests {
 
     #[test]
     fn what_only_one_form_heeds_is_wrong_usage_without_it() {
-        let sections = vec![Section::Types, Section::Files, Section::Types];
+        let sections = vec![CsvSection::Types, CsvSection::Files, CsvSection::Types];
         let args = |formats| FormatArgs { formats, sections: sections.clone(), ..FormatArgs::default() };
         assert!(formats(&args(vec![]), None).is_err());
         let lists = formats(&args(vec![ReportFormat::Json, ReportFormat::Csv]), None).unwrap();
-        assert_eq!(lists, [Format::Json, Format::Csv(Section::Types), Format::Csv(Section::Files)]);
+        assert_eq!(lists, [Format::Json, Format::Csv(CsvSection::Types), Format::Csv(CsvSection::Files)]);
     }
 }

@@ -24,7 +24,7 @@ use crate::pattern::segment::Separators;
 use crate::record::Record;
 #[cfg(feature = "parquet")]
 use crate::render::rows::{Columns, ParquetFile};
-use crate::render::rows::{Lines, Row, RowFormat, RowMaker};
+use crate::render::rows::{Lines, RecordRow, RowFormat, RowMaker};
 
 /// Streams the rows.
 pub fn run(args: &KeysArgs) -> Result<Exit> {
@@ -98,7 +98,7 @@ type Streamed = (Tallies, io::Result<()>);
 impl Stream<'_, '_, '_> {
     fn lines(&mut self, format: RowFormat, out: &mut Output) -> Streamed {
         let head = out.write_all(&Lines::head(format));
-        let push = |lines: &mut Lines, row: &Row<'_>| lines.push(row, format);
+        let push = |lines: &mut Lines, row: &RecordRow<'_>| lines.push(row, format);
         let (tallies, rows) = self.write(push, |lines, count| out.write_all(lines.first(count)));
         (tallies, head.and(rows))
     }
@@ -121,7 +121,7 @@ impl Stream<'_, '_, '_> {
 
     fn write<T: Default + Send>(
         &mut self,
-        push: impl Fn(&mut T, &Row<'_>) + Sync,
+        push: impl Fn(&mut T, &RecordRow<'_>) + Sync,
         out: impl FnMut(T, usize) -> io::Result<()> + Send,
     ) -> Streamed {
         let (maker, name_files) = (self.maker, self.name_files);

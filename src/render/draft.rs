@@ -1,6 +1,6 @@
 //! A report's patterns as the first draft of a data dictionary: a policy file with blanks for what no snapshot knows.
 //!
-//! The draft reads as a policy: patterns that a policy cannot hold, or that another of its entries covers, stand in it as
+//! The draft reads as a policy: patterns that a policy cannot hold, or that another of its entries covers, become
 //! comments.
 
 use std::io::{self, Write};
@@ -23,14 +23,14 @@ const CLASSES: [(&str, &str, u64); 5] = [
     ("months", "366d", 366 * 86_400_000),
 ];
 
-/// What a draft is made for.
+/// Settings of a draft.
 #[derive(Debug, Clone, Copy)]
 pub struct Draft<'a> {
-    /// How patterns are read.
+    /// Reader of patterns.
     pub names: Names<'a>,
-    /// The policy that the draft is to be added to: what its dictionary has is left out, and what it has in vain is said.
+    /// Policy that the draft extends: its entries are left out, and those that match no key are listed.
     pub existing: Option<&'a Policy>,
-    /// The language of the comments.
+    /// Language of the comments.
     pub lang: Lang,
 }
 
@@ -153,7 +153,7 @@ impl Draft<'_> {
     }
 }
 
-/// The class that all keys of a pattern fit, if there is one.
+/// Returns the class that all keys of a pattern fit, if there is one.
 fn class(row: &PatternRow, left: Option<u64>) -> Option<&'static str> {
     match row.without_ttl.keys {
         keys if keys == row.keys => Some("forever"),
@@ -162,13 +162,13 @@ fn class(row: &PatternRow, left: Option<u64>) -> Option<&'static str> {
     }
 }
 
-/// The longest time that a key of the pattern has left.
+/// Returns the longest time that a key of the pattern has left.
 fn time_left(row: &PatternRow, reference: Option<Millis>) -> Option<u64> {
     let left = row.last_expiry?.0.saturating_sub(reference?.0);
     Some(u64::try_from(left).unwrap_or_default())
 }
 
-/// As a TOML string.
+/// Returns the text as a TOML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -183,7 +183,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Text that stays within a comment.
+/// Returns the text on one line, so that it stays within a comment.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -9,7 +9,7 @@ use super::words::say;
 use crate::report::Unit;
 use crate::units::Millis;
 
-/// A table's text for "there is no such figure".
+/// Text for a figure that does not exist.
 pub const ABSENT: &str = "–";
 
 /// Names of the binary units; the n-th is 1024ⁿ bytes.
@@ -21,7 +21,7 @@ const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const YEAR: u64 = 365 * DAY;
 
-/// An integer with its digits in groups: `1,234,567`.
+/// Returns an integer with its digits in groups: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -34,12 +34,12 @@ pub fn count(n: u64) -> String {
     grouped
 }
 
-/// An integer with its noun: `1 key`, `1,234 keys`, `1,234 个 key`.
+/// Returns an integer with its noun: `1 key`, `1,234 keys`, `1,234 个 key`.
 pub fn counted(n: u64, noun: Noun, lang: Lang) -> String {
     format!("{} {}", count(n), lang.of(if n == 1 { noun.one } else { noun.many }, noun.zh))
 }
 
-/// Bytes in the largest unit of which there is one: `512 B`, `1.4 GiB`.
+/// Returns bytes in the largest unit of which there is one: `512 B`, `1.4 GiB`.
 pub fn bytes(n: u64) -> String {
     let mut unit = ByteUnit::largest_with(n, 1);
     // 1,048,575 bytes are 1024.0 KiB after rounding: say 1.0 MiB.
@@ -49,24 +49,23 @@ pub fn bytes(n: u64) -> String {
     format!("{} {}", unit.format(n), unit.name())
 }
 
-/// The unit of a whole column.
+/// Unit of a whole column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteUnit(usize);
 
 impl ByteUnit {
-    /// The largest unit of which `n` has at least `least`.
+    /// Returns the largest unit of which `n` has at least `least`.
     pub fn largest_with(n: u64, least: u64) -> ByteUnit {
         let fits = |unit: &usize| n >> (10 * unit) >= least;
         ByteUnit((1..UNITS.len()).rev().find(fits).unwrap_or(0))
     }
 
-    /// Its name.
+    /// Returns the name of the unit.
     pub fn name(self) -> &'static str {
         UNITS[self.0]
     }
 
-    /// `n` bytes in this unit with one decimal, or none for bytes themselves: `1,433.6`. What is there but too little
-    /// to show is `<0.1`.
+    /// Returns `n` bytes in this unit with one decimal, or none for bytes themselves: `1,433.6`. Too little to show is `<0.1`.
     pub fn format(self, n: u64) -> String {
         if self.0 == 0 {
             return count(n);
@@ -77,7 +76,7 @@ impl ByteUnit {
         }
     }
 
-    /// Tenths of this unit, rounded half up.
+    /// Returns `n` bytes in tenths of this unit, rounded half up.
     fn tenths(self, n: u64) -> u64 {
         let shift = 10 * self.0;
         let half = 1_u128 << shift >> 1;
@@ -86,7 +85,7 @@ impl ByteUnit {
     }
 }
 
-/// A fraction of 1 as `7.3 %`. Something is never shown as nothing, nor less than all as all.
+/// Returns a fraction of 1 as `7.3 %`. Something is never shown as nothing, nor less than all as all.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
 pub fn share(fraction: f64) -> String {
     let thousandths = (fraction * 1000.0).round();
@@ -97,7 +96,7 @@ pub fn share(fraction: f64) -> String {
     percent(thousandths as u64, fraction > 0.0, fraction < 1.0)
 }
 
-/// One number as a share of another: `7.3 %`, [`ABSENT`] of nothing.
+/// Returns one number as a share of another: `7.3 %`, [`ABSENT`] of nothing.
 pub fn share_of(part: u64, whole: u64) -> String {
     if whole == 0 {
         return ABSENT.to_owned();
@@ -106,7 +105,7 @@ pub fn share_of(part: u64, whole: u64) -> String {
     percent(u64::try_from(thousandths).unwrap_or(u64::MAX), part > 0, part < whole)
 }
 
-/// How much more `to` is than `from`, as a share of it with its sign: `+7.3 %`, `-0.4 %`; [`ABSENT`] of nothing.
+/// Returns how much more `to` is than `from`, as a signed share: `+7.3 %`, `-0.4 %`; [`ABSENT`] of nothing.
 pub fn change(from: u64, to: u64) -> String {
     let share = share_of(from.abs_diff(to), from);
     match to.cmp(&from) {
@@ -125,7 +124,7 @@ fn percent(thousandths: u64, some: bool, not_all: bool) -> String {
     }
 }
 
-/// A difference of bytes with its sign: `+1.5 MiB`.
+/// Returns a difference of bytes with its sign: `+1.5 MiB`.
 pub fn signed(difference: i64) -> String {
     let size = bytes(difference.unsigned_abs());
     match difference.signum() {
@@ -135,12 +134,12 @@ pub fn signed(difference: i64) -> String {
     }
 }
 
-/// A point in time, in milliseconds since the epoch: `2026-11-21 03:27:48Z`.
+/// Returns a point in time, given in milliseconds since the epoch: `2026-11-21 03:27:48Z`.
 pub fn time(millis: i64) -> String {
     time_of_seconds(millis.div_euclid(1000))
 }
 
-/// A point in time, in seconds since the epoch. Outside of the years -9999 to 9999 it is `@` and the seconds.
+/// Returns a point in time, given in seconds since the epoch. Outside of the years -9999 to 9999 it is `@` and the seconds.
 pub fn time_of_seconds(seconds: i64) -> String {
     match jiff::Timestamp::from_second(seconds) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
@@ -148,7 +147,7 @@ pub fn time_of_seconds(seconds: i64) -> String {
     }
 }
 
-/// A length of time in milliseconds, in the largest unit of which there are two: `36 hours`, `12 天`. Rounded down.
+/// Returns a length of time, given in milliseconds, in the largest unit of which there are two: `36 hours`, `12 天`. Rounded down.
 pub fn duration(millis: u64, lang: Lang) -> String {
     const STEPS: [(u64, Noun); 4] =
         [(YEAR, nouns::YEAR), (DAY, nouns::DAY), (HOUR, nouns::HOUR), (MINUTE, nouns::MINUTE)];
@@ -160,7 +159,7 @@ pub fn duration(millis: u64, lang: Lang) -> String {
     }
 }
 
-/// How far `time` is from `now`, both in milliseconds since the epoch: `in 12 days`, `3 minutes ago`.
+/// Returns the distance of `time` from `now`, both in milliseconds since the epoch: `in 12 days`, `3 minutes ago`.
 pub fn distance(time: i64, now: i64, lang: Lang) -> String {
     let apart = duration(time.abs_diff(now), lang);
     if time > now { say!(lang, "in {apart}", "{apart}后") } else { say!(lang, "{apart} ago", "{apart}前") }

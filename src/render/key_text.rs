@@ -17,17 +17,17 @@ use std::fmt::Write;
 use crate::error::{Error, Result};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Stands where the middle of a text was left out.
+/// Sign for the middle of a text that was left out.
 const ELLIPSIS: char = '…';
 
-/// Bytes of a key that are looked at on either side when it is longer than both: no screen is that wide, and a key may
+/// Bytes of a long key that are read at either end: no screen is that wide, and a key may
 /// have 512 MiB.
 const END_BYTES: usize = 1024;
 
 /// Combining characters on one base that are shown as such; a tower of more spills over the lines above and below.
 const MAX_COMBINING: usize = 3;
 
-/// A key as text. Without loss, unless it is longer than 2 KiB: then its middle is left out.
+/// Returns a key as text, without loss unless it is longer than 2 KiB: then its middle is left out.
 pub fn key(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "\"\"".to_owned();
@@ -39,12 +39,12 @@ pub fn key(bytes: &[u8]) -> String {
     format!("{}{ELLIPSIS}{}", escaped(head), escaped(tail))
 }
 
-/// Bytes as text in the form of [`key`], never shortened.
+/// Returns bytes as text in the form of [`key`], never shortened.
 pub fn whole(bytes: &[u8]) -> String {
     if bytes.is_empty() { "\"\"".to_owned() } else { escaped(bytes) }
 }
 
-/// The bytes that [`whole`] shows as `text`. What needs no escape may stand as it is.
+/// Returns the bytes that [`whole`] shows as `text`. Characters that need no escape may stand as they are.
 pub fn unescape(text: &str) -> Result<Vec<u8>> {
     if text == "\"\"" {
         return Ok(Vec::new());
@@ -63,7 +63,7 @@ pub fn unescape(text: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Appends what the escape in front stands for, and returns the text behind it.
+/// Appends the bytes of the leading escape, and returns the text after it.
 fn unescape_one<'t>(escape: &'t str, bytes: &mut Vec<u8>) -> Option<&'t str> {
     let mut rest = escape.chars();
     let plain = match rest.next()? {
@@ -95,7 +95,7 @@ fn hexadecimal(digits: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| only_digits)
 }
 
-/// A message, a file's name, a pattern: what is visible stays as it is, what is not is escaped as in [`key`].
+/// Returns a message, a file's name or a pattern with invisible characters escaped as in [`key`].
 pub fn text(text: &str) -> Cow<'_, str> {
     if text.chars().all(|c| !is_hidden(c) && c.width() != Some(0)) {
         return Cow::Borrowed(text);
@@ -109,16 +109,16 @@ pub fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A text for a field of a CSV file, quoting aside. Spreadsheets take a field that begins with `=`, `+`, `-`, `@`, a tab
-/// or a line break for a formula, spaces before it or not: such a field gets a `'` in front. So does one that begins
-/// with a `'` already. A reader undoes it by dropping one leading `'`.
+/// Returns a text for a field of a CSV file, quoting aside. Spreadsheets take a field that begins with `=`, `+`, `-`, `@`, a tab
+/// or a line break for a formula, spaces before it or not: such a field is prefixed with `'`. So is one that begins
+/// with `'` already. A reader undoes it by dropping one leading `'`.
 pub fn csv(text: &str) -> Cow<'_, str> {
     let first = text.trim_start_matches(' ').chars().next();
     let formula = matches!(first, Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠'));
     if formula || text.starts_with('\'') { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// True for characters that a reader cannot see as themselves: controls, direction marks, zero-width characters,
+/// Returns whether a reader cannot see the character as itself: controls, direction marks, zero-width characters,
 /// spaces other than U+0020, fillers, tags.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -131,12 +131,12 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Columns that the text takes on a terminal.
+/// Returns the columns that the text takes on a terminal.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text in at most `limit` columns, its middle left out if it must be.
+/// Returns the text in at most `limit` columns, its middle left out if necessary.
 pub fn fit(text: &str, limit: usize) -> Cow<'_, str> {
     if text.width() <= limit {
         return Cow::Borrowed(text);
@@ -151,7 +151,7 @@ pub fn fit(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}{ELLIPSIS}{}", head, &rest[tail_start..]))
 }
 
-/// The last character that `room` columns reach.
+/// Returns the last character that `room` columns reach.
 fn columns_from(characters: impl Iterator<Item = (usize, char)>, mut room: usize) -> Option<(usize, char)> {
     let mut last = None;
     for (at, c) in characters {
@@ -162,7 +162,7 @@ fn columns_from(characters: impl Iterator<Item = (usize, char)>, mut room: usize
     last
 }
 
-/// The first and last bytes of a long key, cut between characters where it is UTF-8.
+/// Returns the first and last bytes of a long key, cut between characters where it is UTF-8.
 fn ends(bytes: &[u8]) -> (&[u8], &[u8]) {
     let continues = |at: usize| bytes[at] & 0xC0 == 0x80;
     // A character has at most three continuation bytes: in anything else the cut is as good as any other.
@@ -179,7 +179,7 @@ impl Tower {
         Tower(MAX_COMBINING)
     }
 
-    /// Takes the next character, and says whether it is a combining one too many.
+    /// Takes the next character, and returns whether it is a combining one too many.
     fn spills(&mut self, c: char) -> bool {
         self.0 = if c.width() == Some(0) { self.0 + 1 } else { 0 };
         self.0 > MAX_COMBINING

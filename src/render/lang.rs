@@ -16,10 +16,10 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// All of them, the default first.
+    /// All languages, the default first.
     pub const ALL: [Lang; 2] = [Lang::En, Lang::Zh];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Lang::En => "en",
@@ -27,12 +27,12 @@ impl Lang {
         }
     }
 
-    /// The text in this language.
+    /// Returns the text in this language.
     pub const fn pick(self, text: Text) -> &'static str {
         self.of(text.en, text.zh)
     }
 
-    /// The one of two texts that is in this language.
+    /// Returns the one of two texts that is in this language.
     pub const fn of<'t>(self, en: &'t str, zh: &'t str) -> &'t str {
         match self {
             Lang::En => en,

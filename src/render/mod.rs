@@ -36,13 +36,13 @@ pub use markdown::MarkdownRenderer;
 pub use prometheus::PrometheusRenderer;
 pub use terminal::{TableOptions, TableRenderer, write_comparison};
 
-/// One form of a report.
+/// Writer of one form of a report.
 pub trait Renderer {
     /// Writes the whole report. The only failures are those of `out`; a closed pipe is one of them.
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// The forms there are.
+/// Form of a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Format {
     /// For people: a headline, then tables.
@@ -52,11 +52,11 @@ pub enum Format {
     Json,
     /// To be attached and shown: one self-contained page.
     Html,
-    /// For wikis and tickets: the sections of the table as GitHub-flavoured Markdown.
+    /// For wikis and tickets: GitHub-flavoured Markdown.
     Markdown,
     /// For spreadsheets and databases: one list of the report.
-    Csv(csv::Section),
-    /// For Prometheus: figures that go up and down from night to night.
+    Csv(csv::CsvSection),
+    /// For Prometheus: figures to follow from night to night.
     Prometheus,
 }
 
@@ -67,11 +67,11 @@ impl Format {
         Format::Json,
         Format::Html,
         Format::Markdown,
-        Format::Csv(csv::Section::Patterns),
+        Format::Csv(csv::CsvSection::Patterns),
         Format::Prometheus,
     ];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     #[cfg(any(test, feature = "internals"))]
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl Format {
         }
     }
 
-    /// What the names of its files end in, the usual one first.
+    /// Returns the endings of its files' names, the usual one first.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Format::Table => &["txt"],
@@ -96,19 +96,19 @@ impl Format {
         }
     }
 
-    /// The format of files whose names end in this.
+    /// Returns the format of files whose names end in this.
     pub fn from_extension(extension: &str) -> Option<Format> {
         let known = |format: &Format| format.extensions().iter().any(|own| own.eq_ignore_ascii_case(extension));
         Format::ALL.into_iter().find(known)
     }
 
-    /// The format of that name.
+    /// Returns the format of that name.
     #[cfg(any(test, feature = "internals"))]
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// What writes this format. `table` is for those that people read; its rows count for
+    /// Returns the renderer of this format. `table` is for those that people read; its rows count for
     /// [`Format::Prometheus`], too.
     pub fn renderer(self, table: TableOptions) -> Box<dyn Renderer> {
         match self {

@@ -21,7 +21,7 @@ pub use columns::Columns;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetFile;
 
-/// The form of rows that are lines.
+/// Format of rows that are lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowFormat {
     /// One JSON object a line.
@@ -30,7 +30,7 @@ pub enum RowFormat {
     Csv,
 }
 
-/// The columns of the CSV form.
+/// Columns of the CSV form.
 const COLUMNS: [&str; 18] = [
     "db",
     "key",
@@ -54,10 +54,10 @@ const COLUMNS: [&str; 18] = [
 
 /// One key as every form has it.
 #[derive(Debug, Serialize)]
-pub struct Row<'a> {
+pub struct RecordRow<'a> {
     db: u64,
     key: Option<&'a str>,
-    /// The key's bytes where they are no text.
+    /// Bytes of the key, if they are not valid UTF-8.
     #[serde(rename = "key_base64", skip_serializing_if = "Option::is_none", serialize_with = "as_base64")]
     key_bytes: Option<&'a [u8]>,
     #[serde(rename = "type")]
@@ -95,21 +95,26 @@ pub struct RowMaker<'c> {
 }
 
 impl<'c> RowMaker<'c> {
-    /// Patterns come from `classifier`, or from `masker` if names are to be masked.
+    /// Returns a maker of rows whose patterns come from `classifier`, or from `masker` if names are to be masked.
     pub fn new(classifier: &'c Classifier, masker: Option<&'c Masker<'c>>) -> Self {
         RowMaker { classifier, masker }
     }
 
-    /// Shows the row of one key to `see`. `source` names its file, where there are several; `pattern` is a buffer that is
-    /// used again.
-    pub fn row(&self, record: &Record<'_>, source: Option<&str>, pattern: &mut PatternBuf, see: impl FnOnce(&Row<'_>)) {
+    /// Passes the row of one key to `see`. `source` names its file if there are several; `pattern` is a buffer to reuse.
+    pub fn row(
+        &self,
+        record: &Record<'_>,
+        source: Option<&str>,
+        pattern: &mut PatternBuf,
+        see: impl FnOnce(&RecordRow<'_>),
+    ) {
         let masked = self.masker.map(|masker| masker.mask(record.key, &mut Scratch::default()));
         if masked.is_none() {
             self.classifier.classify(record.key, pattern);
         }
         let key = masked.as_ref().map_or(record.key, |masked| &masked.key);
         let text = std::str::from_utf8(key).ok();
-        see(&Row {
+        see(&RecordRow {
             db: record.db,
             key: text,
             key_bytes: text.is_none().then_some(key),
@@ -136,12 +141,12 @@ impl<'c> RowMaker<'c> {
 #[derive(Debug, Default)]
 pub struct Lines {
     text: Vec<u8>,
-    /// Where each row ends.
+    /// End of each row.
     ends: Vec<usize>,
 }
 
 impl Lines {
-    /// What stands before the first row.
+    /// Returns the text before the first row.
     pub fn head(format: RowFormat) -> Vec<u8> {
         let mut head = Vec::new();
         match format {
@@ -152,7 +157,7 @@ impl Lines {
     }
 
     /// Appends a row.
-    pub fn push(&mut self, row: &Row<'_>, format: RowFormat) {
+    pub fn push(&mut self, row: &RecordRow<'_>, format: RowFormat) {
         match format {
             RowFormat::Ndjson => write_json(row, &mut self.text),
             RowFormat::Csv => write_csv(row, &mut self.text),
@@ -160,14 +165,14 @@ impl Lines {
         self.ends.push(self.text.len());
     }
 
-    /// The text of the first so many rows.
+    /// Returns the text of the first `rows` rows.
     pub fn first(&self, rows: usize) -> &[u8] {
         let end = rows.min(self.ends.len()).checked_sub(1).and_then(|last| self.ends.get(last)).copied();
         self.text.get(..end.unwrap_or_default()).unwrap_or_default()
     }
 }
 
-fn write_json(row: &Row<'_>, out: &mut Vec<u8>) {
+fn write_json(row: &RecordRow<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     match json::write_line(row, out) {
         Ok(()) => out.push(b'\n'),
@@ -176,7 +181,7 @@ fn write_json(row: &Row<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn write_csv(row: &Row<'_>, out: &mut Vec<u8>) {
+fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     let text = |text: Option<&str>| text.map(|text| key_text::csv(text).into_owned()).unwrap_or_default();
     let fields: [String; COLUMNS.len()] = [

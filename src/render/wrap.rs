@@ -1,8 +1,8 @@
-//! Breaking a paragraph into lines: between words, and in Chinese between characters.
+//! Breaks a paragraph into lines: between words, and in Chinese between characters.
 
 use super::key_text::{fit, width};
 
-/// The lines of a text, each at most `room` columns wide. A word that is wider loses its middle.
+/// Breaks a text into lines of at most `room` columns. A word that is wider loses its middle.
 pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -26,8 +26,7 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// The parts of a word that a line may break between: its wide characters with the punctuation that belongs to them, and
-/// what stands between these.
+/// Splits a word where a line may break: around its wide characters, each with the punctuation that belongs to it.
 fn atoms(word: &str) -> Vec<&str> {
     let mut atoms = Vec::new();
     let mut start = 0;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rdblens::internals::render::csv::Section;
+use rdblens::internals::render::csv::CsvSection;
 use rdblens::internals::render::{Format, Lang, PrometheusRenderer, Renderer, TableOptions, key_text};
 use rdblens::report::{Key, Report};
 
@@ -114,7 +114,7 @@ fn markdown_stays_in_its_cells() {
 #[test]
 fn lists_can_be_read_back_and_are_no_formulas() {
     for report in reports() {
-        for section in Section::ALL {
+        for section in CsvSection::ALL {
             let text = render(&report, Format::Csv(*section));
             let mut reader = csv::Reader::from_reader(text.as_bytes());
             assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), section.columns());
@@ -133,7 +133,7 @@ fn lists_can_be_read_back_and_are_no_formulas() {
 #[test]
 fn names_in_lists_are_the_snapshots_own() {
     for name in HOSTILE {
-        let text = render(&with_name(name), Format::Csv(Section::Heaviest));
+        let text = render(&with_name(name), Format::Csv(CsvSection::Heaviest));
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         for row in reader.records().map(Result::unwrap) {
             let back = match &row[2] {
@@ -229,7 +229,7 @@ fn markdown_is_in_the_language_asked_for() {
 #[test]
 fn every_list_and_metric_is_documented() {
     let page = include_str!("../../docs/formats.md");
-    for section in Section::ALL {
+    for section in CsvSection::ALL {
         let columns: Vec<String> = section.columns().iter().map(|column| format!("`{column}`")).collect();
         let row = format!("| `{}` | {} | {} |", section.name(), section.what(), columns.join(" "));
         assert!(page.contains(&row), "not in docs/formats.md: {row}");

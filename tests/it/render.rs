@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rdblens::internals::render::csv::Section;
+use rdblens::internals::render::csv::CsvSection;
 use rdblens::internals::render::{Format, Lang, TableOptions, key_text};
 use rdblens::report::Report;
 use serde_json::Value;
@@ -135,7 +135,7 @@ fn every_form_is_as_promised() {
     golden::check("report-full.prom", &render(&full, Format::Prometheus, TableOptions::default()));
     // Every list, each below its name.
     let mut lists = String::new();
-    for section in Section::ALL {
+    for section in CsvSection::ALL {
         lists += &format!("# {}\n{}\n", section.name(), render(&full, Format::Csv(*section), TableOptions::default()));
     }
     golden::check("report-full.csv", &lists);
@@ -143,7 +143,7 @@ fn every_form_is_as_promised() {
 
 #[test]
 fn what_is_for_programs_is_the_same_in_every_language() {
-    for format in [Format::Csv(Section::Findings), Format::Prometheus] {
+    for format in [Format::Csv(CsvSection::Findings), Format::Prometheus] {
         let in_lang = |lang| render(&sample::full(), format, TableOptions { lang, ..TableOptions::default() });
         assert_eq!(in_lang(Lang::En), in_lang(Lang::Zh));
     }

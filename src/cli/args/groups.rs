@@ -8,7 +8,7 @@ use clap::Args;
 use super::values::{ReportFormat, label, section, share, size};
 use crate::memory::Allocator;
 use crate::record::Kind;
-use crate::render::csv::Section;
+use crate::render::csv::CsvSection;
 use crate::report::{Prefixes, Severity};
 
 /// Where the bytes come from and how they are read.
@@ -192,7 +192,7 @@ pub struct FormatArgs {
     ///
     /// Such as findings, types, no-ttl or prefixes; docs/formats.md has all of them with their columns.
     #[arg(long = "section", value_parser = section(), value_name = "NAME", hide_possible_values = true)]
-    pub sections: Vec<Section>,
+    pub sections: Vec<CsvSection>,
     /// A label on every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
     #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE")]
     pub labels: Vec<(String, String)>,

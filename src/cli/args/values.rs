@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::params::bytes;
-use crate::render::csv::Section;
+use crate::render::csv::CsvSection;
 use crate::render::prometheus;
 use crate::render::schema::Described;
 
@@ -61,9 +61,9 @@ pub(super) fn described() -> impl TypedValueParser<Value = Described> {
 }
 
 /// A list of the report.
-pub(super) fn section() -> impl TypedValueParser<Value = Section> {
-    let names = Section::ALL.iter().map(|section| PossibleValue::new(section.name()).help(section.what()));
-    PossibleValuesParser::new(names).map(|name| Section::from_name(&name).unwrap_or_default())
+pub(super) fn section() -> impl TypedValueParser<Value = CsvSection> {
+    let names = CsvSection::ALL.iter().map(|section| PossibleValue::new(section.name()).help(section.what()));
+    PossibleValuesParser::new(names).map(|name| CsvSection::from_name(&name).unwrap_or_default())
 }
 
 /// A label of Prometheus, `name=value`.

@@ -1,7 +1,7 @@
 //! One list of the report as comma-separated values: raw numbers as in JSON, a heading for each column.
 //!
-//! Lines end in a line feed, fields are quoted as RFC 4180 has it. A text that a spreadsheet would take for a formula has a
-//! `'` in front, see [`key_text::csv`](super::key_text::csv); numbers are never quoted. The columns of a section keep their
+//! Lines end in a line feed, fields are quoted as RFC 4180 has it. A text that a spreadsheet would take for a formula begins
+//! with `'`, see [`key_text::csv`](super::key_text::csv); numbers are never quoted. The columns of a section keep their
 //! names and places, new ones come last.
 
 mod rows;
@@ -12,17 +12,17 @@ use std::io::{self, Write};
 
 use super::Renderer;
 use crate::report::Report;
-pub use section::Section;
+pub use section::CsvSection;
 
 /// Writes [`Format::Csv`](super::Format::Csv).
 #[derive(Debug, Clone, Copy)]
 pub struct CsvRenderer {
-    section: Section,
+    section: CsvSection,
 }
 
 impl CsvRenderer {
-    /// A renderer of this section.
-    pub fn new(section: Section) -> Self {
+    /// Returns a renderer of this section.
+    pub fn new(section: CsvSection) -> Self {
         CsvRenderer { section }
     }
 }

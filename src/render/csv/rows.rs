@@ -1,13 +1,13 @@
 //! Rows of each section, in the order of its columns.
 
-use super::sheet::Row;
+use super::sheet::CsvRow;
 use crate::report::*;
 
-pub(super) fn row() -> Row {
-    Row::default()
+pub(super) fn row() -> CsvRow {
+    CsvRow::default()
 }
 
-pub(super) fn pattern(it: &PatternRow) -> Row {
+pub(super) fn pattern(it: &PatternRow) -> CsvRow {
     let types: Vec<String> = it.types.iter().map(|of_type| format!("{}={}", of_type.kind, of_type.keys)).collect();
     row()
         .text(&it.pattern)
@@ -22,7 +22,7 @@ pub(super) fn pattern(it: &PatternRow) -> Row {
         .example(Some(&it.example))
 }
 
-pub(super) fn totals(report: &Report) -> Row {
+pub(super) fn totals(report: &Report) -> CsvRow {
     let it = &report.totals;
     row()
         .text(if report.complete { "true" } else { "false" })
@@ -34,7 +34,7 @@ pub(super) fn totals(report: &Report) -> Row {
         .weight(it.expired.keys, it.expired.memory)
 }
 
-pub(super) fn file(it: &SourceFile) -> Row {
+pub(super) fn file(it: &SourceFile) -> CsvRow {
     row()
         .text(&it.name)
         .text(&it.container)
@@ -51,8 +51,8 @@ pub(super) fn file(it: &SourceFile) -> Row {
         .text(&it.errors.join("; "))
 }
 
-pub(super) fn instance(it: &Instance) -> Row {
-    let tables = |row: Row, tables: Tables| row.number(tables.main).number(tables.expires).number(tables.slots);
+pub(super) fn instance(it: &Instance) -> CsvRow {
+    let tables = |row: CsvRow, tables: Tables| row.number(tables.main).number(tables.expires).number(tables.slots);
     let row = tables(row().text(&it.model).number(it.keys).number(it.correction), it.tables);
     tables(row.number(it.total).number(it.after_load), it.overhead)
         .number(it.dataset)
@@ -60,11 +60,11 @@ pub(super) fn instance(it: &Instance) -> Row {
         .number(it.difference)
 }
 
-pub(super) fn database(it: &Database) -> Row {
+pub(super) fn database(it: &Database) -> CsvRow {
     row().number(it.db).weight(it.keys, it.memory).number(it.disk).number(it.with_ttl).number(it.expired)
 }
 
-pub(super) fn type_row(it: &TypeRow) -> Row {
+pub(super) fn type_row(it: &TypeRow) -> CsvRow {
     row()
         .text(it.kind.name())
         .text(&it.encoding)
@@ -78,7 +78,7 @@ pub(super) fn type_row(it: &TypeRow) -> Row {
         .number(it.max)
 }
 
-pub(super) fn key_row(it: &KeyRow) -> Row {
+pub(super) fn key_row(it: &KeyRow) -> CsvRow {
     row()
         .number(it.db)
         .key(&it.key)
@@ -90,19 +90,19 @@ pub(super) fn key_row(it: &KeyRow) -> Row {
         .maybe(it.source.as_deref())
 }
 
-pub(super) fn without_ttl(it: &PatternWeight) -> Row {
+pub(super) fn without_ttl(it: &PatternWeight) -> CsvRow {
     row().text(&it.pattern).weight(it.keys, it.memory).example(it.examples.first())
 }
 
-pub(super) fn expiry(it: &ExpiryClass) -> Row {
+pub(super) fn expiry(it: &ExpiryClass) -> CsvRow {
     row().text(&it.left).number(it.below_ms).weight(it.keys, it.memory)
 }
 
-pub(super) fn naming(it: &NamingRule) -> Row {
+pub(super) fn naming(it: &NamingRule) -> CsvRow {
     row().text(&it.rule).text(it.severity.name()).weight(it.keys, it.memory).text(&it.demand.en)
 }
 
-pub(super) fn prefixes(tree: &[PrefixNode]) -> Vec<Row> {
+pub(super) fn prefixes(tree: &[PrefixNode]) -> Vec<CsvRow> {
     let mut rows = Vec::new();
     // The next to be written is the last.
     let mut waiting: Vec<(usize, &PrefixNode)> = tree.iter().rev().map(|node| (1, node)).collect();
@@ -123,7 +123,7 @@ pub(super) fn prefixes(tree: &[PrefixNode]) -> Vec<Row> {
     rows
 }
 
-pub(super) fn finding(it: &Finding) -> Row {
+pub(super) fn finding(it: &Finding) -> CsvRow {
     row()
         .text(&it.rule)
         .text(it.severity.name())
@@ -135,7 +135,7 @@ pub(super) fn finding(it: &Finding) -> Row {
         .text(&it.fix.en)
 }
 
-pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = Row> {
+pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = CsvRow> {
     let of = |finding: &'_ Finding, it: &FindingPattern| {
         row()
             .text(&finding.rule)
@@ -152,7 +152,7 @@ pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = Row> {
     report.findings.list.iter().flat_map(move |finding| finding.patterns.iter().map(move |row| of(finding, row)))
 }
 
-pub(super) fn baseline(report: &Report) -> Vec<Row> {
+pub(super) fn baseline(report: &Report) -> Vec<CsvRow> {
     let Some(baseline) = &report.findings.baseline else { return Vec::new() };
     let lists = [("new", &baseline.new), ("worse", &baseline.worse), ("fixed", &baseline.fixed)];
     let rows = lists.into_iter().flat_map(|(change, list)| list.iter().map(move |it| (change, it)));
@@ -174,7 +174,7 @@ pub(super) fn baseline(report: &Report) -> Vec<Row> {
     .collect()
 }
 
-pub(super) fn growth(report: &Report) -> Vec<Row> {
+pub(super) fn growth(report: &Report) -> Vec<CsvRow> {
     let Some(since) = &report.growth else { return Vec::new() };
     let part = |part: &str, name: Option<&str>, change: Option<&str>, before: Option<Weight>, after: Option<Weight>| {
         row().text(part).maybe(name).maybe(change).maybe_weight(before).maybe_weight(after)
@@ -186,7 +186,7 @@ pub(super) fn growth(report: &Report) -> Vec<Row> {
     std::iter::once(whole).chain(types).chain(patterns).collect()
 }
 
-pub(super) fn owner(it: &OwnerFindings) -> Row {
+pub(super) fn owner(it: &OwnerFindings) -> CsvRow {
     let rules: Vec<&str> = it.rules.iter().map(|rule| &*rule.rule).collect();
     row()
         .maybe(it.owner.as_deref())
@@ -197,7 +197,7 @@ pub(super) fn owner(it: &OwnerFindings) -> Row {
         .text(&rules.join(" "))
 }
 
-pub(super) fn entry(it: &EntryRow) -> Row {
+pub(super) fn entry(it: &EntryRow) -> CsvRow {
     row()
         .text(&it.pattern)
         .maybe(it.owner.as_deref())
@@ -207,23 +207,23 @@ pub(super) fn entry(it: &EntryRow) -> Row {
         .weight(it.without_ttl.keys, it.without_ttl.memory)
 }
 
-pub(super) fn budget(it: &BudgetRow) -> Row {
+pub(super) fn budget(it: &BudgetRow) -> CsvRow {
     row().text(&it.pattern).number(it.allowed).weight(it.keys, it.memory)
 }
 
-pub(super) fn exempted(it: &Exempted) -> Row {
+pub(super) fn exempted(it: &Exempted) -> CsvRow {
     row().text(&it.rule).text(&it.pattern).text(&it.reason).weight(it.keys, it.memory)
 }
 
-pub(super) fn idle(it: &IdleClass) -> Row {
+pub(super) fn idle(it: &IdleClass) -> CsvRow {
     row().text(&it.idle).number(it.below_s).weight(it.keys, it.memory)
 }
 
-pub(super) fn freq(it: &FreqClass) -> Row {
+pub(super) fn freq(it: &FreqClass) -> CsvRow {
     row().number(it.from).number(it.to).weight(it.keys, it.memory)
 }
 
-pub(super) fn slot(it: &SlotRow) -> Row {
+pub(super) fn slot(it: &SlotRow) -> CsvRow {
     row()
         .number(it.slot)
         .number(it.keys)
@@ -233,15 +233,15 @@ pub(super) fn slot(it: &SlotRow) -> Row {
         .example(Some(&it.example))
 }
 
-pub(super) fn slot_range(it: &SlotRange) -> Row {
+pub(super) fn slot_range(it: &SlotRange) -> CsvRow {
     row().number(it.first).number(it.last).weight(it.keys, it.memory)
 }
 
-pub(super) fn stream(it: &StreamRow) -> Row {
+pub(super) fn stream(it: &StreamRow) -> CsvRow {
     row().number(it.db).key(&it.key).number(it.entries).number(it.groups).number(it.pending).number(it.memory)
 }
 
-pub(super) fn what_if(it: &WhatIf) -> Vec<Row> {
+pub(super) fn what_if(it: &WhatIf) -> Vec<CsvRow> {
     let none = None::<i64>;
     let now = row().text("").text(&it.base.model).number(it.base.memory).number(none).number(none);
     let then = |it: &Alternative| {
@@ -259,7 +259,7 @@ pub(super) fn what_if(it: &WhatIf) -> Vec<Row> {
     std::iter::once(now).chain(it.alternatives.iter().map(then)).collect()
 }
 
-pub(super) fn what_if_parts(it: &WhatIf) -> Vec<Row> {
+pub(super) fn what_if_parts(it: &WhatIf) -> Vec<CsvRow> {
     let types = it.types.iter().map(|row| ("type", row.kind.name(), row.keys, row.memory, &row.alternatives));
     let patterns = it.patterns.iter().map(|row| ("pattern", &*row.pattern, row.keys, row.memory, &row.alternatives));
     types

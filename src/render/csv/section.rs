@@ -1,46 +1,46 @@
-//! The lists that can be written, and their columns.
+//! Lists that can be written as CSV, and their columns.
 
 use super::rows::*;
 use super::sheet::Sheet;
 use crate::report::Report;
 
-/// Declares sections: name on the command line, what it has, its columns, its rows.
+/// Declares sections: name on the command line, description, columns, rows.
 macro_rules! sections {
     ($report:ident; $default:ident; $($section:ident = $name:literal, $what:literal, $columns:literal, $rows:expr;)*) => {
         /// A list of the report.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Section {
+        pub enum CsvSection {
             $(#[doc = $what] $section,)*
         }
 
-        impl Default for Section {
-            fn default() -> Section {
-                Section::$default
+        impl Default for CsvSection {
+            fn default() -> CsvSection {
+                CsvSection::$default
             }
         }
 
-        impl Section {
-            /// All of them, the default first.
-            pub const ALL: &[Section] = &[$(Section::$section),*];
+        impl CsvSection {
+            /// All sections, the default first.
+            pub const ALL: &[CsvSection] = &[$(CsvSection::$section),*];
 
-            /// The name on the command line.
+            /// Returns the name on the command line.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Section::$section => $name,)*
+                    $(CsvSection::$section => $name,)*
                 }
             }
 
-            /// What it has.
+            /// Returns the description.
             pub const fn what(self) -> &'static str {
                 match self {
-                    $(Section::$section => $what,)*
+                    $(CsvSection::$section => $what,)*
                 }
             }
 
-            /// The names of its columns.
+            /// Returns the names of its columns.
             pub fn columns(self) -> Vec<&'static str> {
                 match self {
-                    $(Section::$section => $columns,)*
+                    $(CsvSection::$section => $columns,)*
                 }
                 .split(' ')
                 .collect()
@@ -49,7 +49,7 @@ macro_rules! sections {
             pub(super) fn sheet(self, $report: &Report) -> Sheet {
                 let columns = self.columns();
                 match self {
-                    $(Section::$section => Sheet::new(&columns, $rows),)*
+                    $(CsvSection::$section => Sheet::new(&columns, $rows),)*
                 }
             }
         }
@@ -157,10 +157,10 @@ sections! {
         report.warnings.iter().map(|warning| row().text(&warning.wording.en));
 }
 
-impl Section {
-    /// The section of that name.
-    pub fn from_name(name: &str) -> Option<Section> {
-        Section::ALL.iter().copied().find(|section| section.name() == name)
+impl CsvSection {
+    /// Returns the section of that name.
+    pub fn from_name(name: &str) -> Option<CsvSection> {
+        CsvSection::ALL.iter().copied().find(|section| section.name() == name)
     }
 }
 
@@ -170,12 +170,12 @@ mod tests {
 
     #[test]
     fn every_section_is_found_by_its_name_and_no_column_stands_twice() {
-        for section in Section::ALL {
-            assert_eq!(Section::from_name(section.name()), Some(*section));
+        for section in CsvSection::ALL {
+            assert_eq!(CsvSection::from_name(section.name()), Some(*section));
             let mut columns = section.columns();
             columns.sort_unstable();
             assert!(columns.windows(2).all(|two| two[0] != two[1] && !two[0].is_empty()), "{section:?}");
         }
-        assert_eq!(Section::ALL.first(), Some(&Section::default()));
+        assert_eq!(CsvSection::ALL.first(), Some(&CsvSection::default()));
     }
 }

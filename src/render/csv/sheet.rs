@@ -6,20 +6,20 @@ use crate::render::key_text;
 use crate::report::{Example, Key, Weight, base64};
 use crate::units::{Bytes, Millis};
 
-/// A heading and rows of as many fields.
+/// A heading and rows with as many fields.
 #[derive(Debug)]
 pub(super) struct Sheet {
     columns: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
-/// A row in the making.
+/// A row of fields that are text already.
 #[derive(Debug, Default)]
-pub(super) struct Row(Vec<String>);
+pub(super) struct CsvRow(Vec<String>);
 
 impl Sheet {
-    /// Rows below these headings.
-    pub fn new(columns: &[&'static str], rows: impl IntoIterator<Item = Row>) -> Sheet {
+    /// Returns rows below these headings.
+    pub fn new(columns: &[&'static str], rows: impl IntoIterator<Item = CsvRow>) -> Sheet {
         let rows: Vec<Vec<String>> = rows.into_iter().map(|row| row.0).collect();
         debug_assert!(rows.iter().all(|row| row.len() == columns.len()), "{columns:?}");
         Sheet { columns: columns.to_vec(), rows }
@@ -64,42 +64,42 @@ impl Number for Millis {
 }
 
 impl<N: Number> Number for Option<N> {
-    /// What is not known is empty.
+    /// Returns nothing for an unknown number.
     fn digits(self) -> String {
         self.map_or_else(String::new, Number::digits)
     }
 }
 
-impl Row {
+impl CsvRow {
     /// Adds a number, or an empty field where there is none.
-    pub fn number(mut self, number: impl Number) -> Row {
+    pub fn number(mut self, number: impl Number) -> CsvRow {
         self.0.push(number.digits());
         self
     }
 
     /// Adds a text.
-    pub fn text(mut self, text: &str) -> Row {
+    pub fn text(mut self, text: &str) -> CsvRow {
         self.0.push(key_text::csv(text).into_owned());
         self
     }
 
     /// Adds a text, or an empty field where there is none.
-    pub fn maybe(self, text: Option<&str>) -> Row {
+    pub fn maybe(self, text: Option<&str>) -> CsvRow {
         self.text(text.unwrap_or_default())
     }
 
     /// Adds keys and memory.
-    pub fn weight(self, keys: u64, memory: Bytes) -> Row {
+    pub fn weight(self, keys: u64, memory: Bytes) -> CsvRow {
         self.number(keys).number(memory)
     }
 
     /// Adds keys and memory, or two empty fields.
-    pub fn maybe_weight(self, weight: Option<Weight>) -> Row {
+    pub fn maybe_weight(self, weight: Option<Weight>) -> CsvRow {
         self.number(weight.map(|weight| weight.keys)).number(weight.map(|weight| weight.memory))
     }
 
     /// Adds a name in two fields: as text, and in base64 where it is no text.
-    pub fn key(self, key: &Key) -> Row {
+    pub fn key(self, key: &Key) -> CsvRow {
         match key.as_text() {
             Some(text) => self.text(text).text(""),
             None => self.text("").text(&base64(&key.0)),
@@ -107,7 +107,7 @@ impl Row {
     }
 
     /// Adds database, name in two fields, and memory of a key, or four empty fields.
-    pub fn example(self, example: Option<&Example>) -> Row {
+    pub fn example(self, example: Option<&Example>) -> CsvRow {
         match example {
             Some(example) => self.number(example.db).key(&example.key).number(example.memory),
             None => self.text("").text("").text("").text(""),
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn fields_come_back_whatever_is_in_them() {
         let names: [&[u8]; 6] = [b"=1+1", b"'x", b"a,\"b\"\r\nc", "\u{202e}<b>".as_bytes(), b"\xff", b""];
-        let rows = names.map(|name| Row::default().key(&Key::from(name)).number(-5i64).number(None::<u64>));
+        let rows = names.map(|name| CsvRow::default().key(&Key::from(name)).number(-5i64).number(None::<u64>));
         let text = written(&Sheet::new(&["key", "key_base64", "a", "b"], rows));
         assert!(text.starts_with("key,key_base64,a,b\n'=1+1,,-5,\n''x,,-5,\n"), "{text}");
         let mut reader = csv::Reader::from_reader(text.as_bytes());

@@ -64,7 +64,7 @@ impl Section {
     }
 }
 
-/// What a section consists of.
+/// One part of a section.
 #[derive(Debug)]
 pub enum Block {
     /// A heading within the section; the terminal leaves a line empty instead.
@@ -82,7 +82,7 @@ pub enum Block {
     /// The tree of prefixes.
     Tree(Tree),
     /// Findings, one after the other.
-    Findings(Vec<Finding>),
+    Findings(Vec<FindingBlock>),
     /// Division of a whole.
     Split(Split),
     /// Columns over classes.
@@ -138,7 +138,7 @@ impl Fields {
 
 /// One finding of the policy with the places where it was found.
 #[derive(Debug)]
-pub struct Finding {
+pub struct FindingBlock {
     /// Severity.
     pub severity: Severity,
     /// Id of the rule.
@@ -166,9 +166,9 @@ pub struct Finding {
 pub struct Hint {
     /// The command, the best first: with the names of the files, then with placeholders.
     pub commands: Vec<String>,
-    /// What it answers.
+    /// Answer in a few words.
     pub answer: &'static str,
-    /// What it answers besides, if a table had to leave out columns.
+    /// Answer if a table had to leave out columns.
     pub answer_if_cut: Option<&'static str>,
 }
 

@@ -20,13 +20,13 @@ pub struct Headline {
     pub facts: Vec<Prose>,
     /// Selection of keys, if not all count.
     pub selection: Option<Prose>,
-    /// What dominates and what is wrong.
+    /// Table of what dominates and what is wrong.
     pub answers: Option<Table>,
     /// Everything in one sentence.
     pub sentence: Prose,
     /// One figure each.
     pub tiles: Vec<Tile>,
-    /// What stands out, in sentences.
+    /// Sentences about what stands out.
     pub points: Vec<Point>,
 }
 

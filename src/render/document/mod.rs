@@ -18,7 +18,7 @@ mod table;
 mod tree;
 
 use super::Lang;
-pub use block::{Block, Fields, Finding, Hint, Section};
+pub use block::{Block, Fields, FindingBlock, Hint, Section};
 pub use cell::{Cell, Name};
 pub use form::{Form, Forms};
 pub use headline::{Headline, Point, Tile};
@@ -38,7 +38,7 @@ pub struct Document {
     pub sections: Vec<Section>,
 }
 
-/// How much of each list the document is built with. Everything else is counted as hidden.
+/// Sizes of the lists that a document is built with. Everything else is counted as hidden.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope {
     /// Language of the document.

@@ -1,10 +1,10 @@
-//! The page's Content-Security-Policy: nothing is loaded, nothing runs but what we wrote.
+//! Content-Security-Policy of the page: it loads nothing and runs its own script only.
 
 use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
 
-/// A policy that allows one inline style and one inline script by their hashes. No `unsafe-inline`: what a name might smuggle into
-/// the page would not run even if it were not escaped.
+/// Returns a policy that allows one inline style and one inline script by their hashes. Without `unsafe-inline`, a name could not
+/// run a script even if it were not escaped.
 pub fn policy(style: &str, script: &str) -> String {
     format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
@@ -13,7 +13,7 @@ pub fn policy(style: &str, script: &str) -> String {
     )
 }
 
-/// The source expression of an inline element with this text.
+/// Returns the source expression of an inline element with this text.
 fn source(text: &str) -> String {
     format!("sha256-{}", BASE64.encode(&Sha256::digest(text.as_bytes())))
 }

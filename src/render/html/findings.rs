@@ -3,7 +3,7 @@
 use super::cells::{HtmlCell, cell};
 use super::prose::HtmlProse;
 use super::view::{TableView, tenths};
-use crate::render::document::{Cell, Column, Finding, Table};
+use crate::render::document::{Cell, Column, FindingBlock, Table};
 use crate::render::{Lang, human};
 
 /// One finding.
@@ -43,7 +43,7 @@ pub struct FindingView {
 
 impl FindingView {
     /// Returns the view of a finding at this place of the list.
-    pub fn of(at: usize, finding: &Finding, lang: Lang) -> FindingView {
+    pub fn of(at: usize, finding: &FindingBlock, lang: Lang) -> FindingView {
         let memory = finding.memory.unwrap_or_default();
         let figures = finding.figures.iter().map(|(head, figure)| (lang.pick(*head), text(figure, lang)));
         FindingView {

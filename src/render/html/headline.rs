@@ -22,7 +22,7 @@ pub struct HeadView {
     pub sentence: HtmlProse,
     /// One figure each.
     pub tiles: Vec<TileView>,
-    /// What stands out.
+    /// Sentences about what stands out.
     pub points: Vec<PointView>,
 }
 

@@ -55,10 +55,10 @@ const CAPS: [Caps; 3] = [
     Caps { rows: 8, inner: 3, map: 40 },
 ];
 
-/// The page's look. Every figure is in the text, so a reader without it misses nothing.
+/// Style of the page. Every figure is in the text, so a reader without it misses nothing.
 const STYLE: &str = include_str!("style.css");
 
-/// What the page can do. It reads the page and nothing else.
+/// Script of the page. It reads the page and nothing else.
 const SCRIPT: &str = include_str!("script.js");
 
 /// Writes [`Format::Html`](super::Format::Html).

@@ -7,9 +7,9 @@
 /// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rect {
-    /// From the left.
+    /// Distance from the left.
     pub x: f64,
-    /// From the top.
+    /// Distance from the top.
     pub y: f64,
     /// Width.
     pub width: f64,
@@ -17,7 +17,7 @@ pub struct Rect {
     pub height: f64,
 }
 
-/// One rectangle a weight, in the order of the weights, which should descend. A weight of nothing gets an empty rectangle.
+/// Returns a rectangle for each weight, in the order of the weights, which should descend. A weight of zero gets an empty one.
 pub fn squarify(weights: &[u64], canvas: Rect) -> Vec<Rect> {
     let sum: f64 = weights.iter().map(|weight| *weight as f64).sum();
     if sum <= 0.0 {
@@ -35,7 +35,7 @@ pub fn squarify(weights: &[u64], canvas: Rect) -> Vec<Rect> {
     rects
 }
 
-/// How many of the first areas make the squarest row along a side. One at least.
+/// Returns how many of the first areas make the squarest row along a side, at least one.
 fn row_length(areas: &[f64], side: f64) -> usize {
     let (mut sum, mut least, mut most) = (0.0, f64::INFINITY, 0.0_f64);
     let mut best = f64::INFINITY;
@@ -52,7 +52,7 @@ fn row_length(areas: &[f64], side: f64) -> usize {
     areas.len()
 }
 
-/// The longest side against the shortest, of the worst rectangle of a row.
+/// Returns the ratio of the sides of the worst rectangle of a row.
 fn worst_ratio(sum: f64, least: f64, most: f64, side: f64) -> f64 {
     let (side, sum) = (side * side, sum * sum);
     if least <= 0.0 || side <= 0.0 { f64::INFINITY } else { (side * most / sum).max(sum / (side * least)) }

@@ -12,7 +12,7 @@ use crate::render::{Lang, human};
 use crate::report::{PrefixNode, Weight};
 use crate::units::Bytes;
 
-/// The canvas that levels are laid out on. Its proportions are those of the picture on a wide screen.
+/// Canvas that levels are laid out on. Its proportions are those of the picture on a wide screen.
 const CANVAS: Rect = Rect { x: 0.0, y: 0.0, width: 1000.0, height: 520.0 };
 /// Height of an area's own label on the canvas.
 const LABEL: f64 = 46.0;
@@ -22,65 +22,65 @@ const WITHIN: usize = 12;
 /// The map.
 #[derive(Debug)]
 pub struct Treemap {
-    /// Its levels, the topmost first.
+    /// Levels, the topmost first.
     pub levels: Vec<Level>,
-    /// What its colours mean: the class and the words of each.
+    /// Meaning of colours: the class and the words of each.
     pub legend: [(&'static str, &'static str); 5],
 }
 
-/// What one prefix, or the whole, divides into.
+/// Division of one prefix, or of the whole.
 #[derive(Debug)]
 pub struct Level {
-    /// Its anchor.
+    /// Anchor.
     pub id: usize,
-    /// The levels above it with their anchors, the topmost first.
+    /// Levels above it with their anchors, the topmost first.
     pub above: Vec<(usize, HtmlName)>,
-    /// Its prefix.
+    /// Prefix.
     pub name: HtmlName,
-    /// Its keys and memory in words.
+    /// Keys and memory in words.
     pub facts: String,
-    /// Its areas.
+    /// Areas.
     pub areas: Vec<Area>,
 }
 
-/// The area of one prefix.
+/// Area of one prefix.
 #[derive(Debug)]
 pub struct Area {
-    /// Where it lies in the picture.
+    /// Place in the picture.
     pub place: Place,
-    /// Its last segment.
+    /// Last segment of the prefix.
     pub name: HtmlName,
-    /// Its memory and share.
+    /// Memory and share.
     pub figure: String,
-    /// All about it, for those who cannot see it.
+    /// Description for readers who cannot see it.
     pub facts: String,
-    /// The level that it opens.
+    /// Level that it opens.
     pub opens: Option<usize>,
-    /// The class of its colour.
+    /// Class of its colour.
     pub shade: &'static str,
-    /// The class of its size: what of its label has room.
+    /// Class of its size: how much of its label has room.
     pub room: &'static str,
-    /// What is below it, if there is room.
+    /// Areas below it, if there is room.
     pub within: Vec<Inner>,
 }
 
 /// An area within an area.
 #[derive(Debug)]
 pub struct Inner {
-    /// Where it lies in its area, below the label.
+    /// Place in its area, below the label.
     pub place: Place,
-    /// Its last segment, if there is room.
+    /// Last segment of the prefix, if there is room.
     pub name: Option<HtmlName>,
-    /// The class of its colour.
+    /// Class of its colour.
     pub shade: &'static str,
 }
 
 /// A rectangle in percent of the picture that it is in.
 #[derive(Debug)]
 pub struct Place {
-    /// From the left.
+    /// Distance from the left.
     pub x: String,
-    /// From the top.
+    /// Distance from the top.
     pub y: String,
     /// Width.
     pub width: String,
@@ -208,7 +208,7 @@ impl Mapper {
         }
     }
 
-    /// What is not shown of a level.
+    /// Names the rest of a level.
     fn rest_name(&self, lighter: u64) -> String {
         let nodes = human::count(lighter);
         match lighter {
@@ -231,14 +231,14 @@ impl Mapper {
     }
 }
 
-/// What a level has besides the prefixes shown: lighter ones, and keys that end there.
+/// Returns what a level has besides the prefixes shown: lighter ones, and keys that end there.
 fn rest(whole: Weight, shown: &[&PrefixNode]) -> Weight {
     let memory: Bytes = shown.iter().map(|node| node.memory).sum();
     let keys = shown.iter().fold(0u64, |sum, node| sum.saturating_add(node.keys));
     Weight { keys: whole.keys.saturating_sub(keys), memory: Bytes(whole.memory.0.saturating_sub(memory.0)) }
 }
 
-/// The colour says how much of the memory never expires.
+/// Returns the class of a colour that says how much of the memory never expires.
 fn shade(node: &PrefixNode) -> &'static str {
     match tenths(node.without_ttl.memory.0, node.memory.0) {
         0 => "s0",
@@ -249,7 +249,7 @@ fn shade(node: &PrefixNode) -> &'static str {
     }
 }
 
-/// What of the label an area of that size has room for, on a wide screen and on a narrow one.
+/// Returns how much of the label an area of that size has room for, on a wide screen and on a narrow one.
 fn room(rect: Rect) -> &'static str {
     match (rect.width, rect.height) {
         (width, height) if width < 58.0 || height < 24.0 => "bare",
@@ -260,7 +260,7 @@ fn room(rect: Rect) -> &'static str {
     }
 }
 
-/// The heaviest prefixes below one, drawn within its area.
+/// Returns the heaviest prefixes below one, drawn within its area.
 fn within(node: &PrefixNode, rect: Rect) -> Vec<Inner> {
     if rect.width < 110.0 || rect.height < LABEL + 50.0 {
         return Vec::new();

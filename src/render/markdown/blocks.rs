@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use super::escape::{self, escape, paragraph};
-use crate::render::document::{Block, Cell, Document, Finding, Form, Headline, Hint, Name, Row, Section, Table, Tone};
+use crate::render::document::{
+    Block, Cell, Document, FindingBlock, Form, Headline, Hint, Name, Row, Section, Table, Tone,
+};
 use crate::render::human::ByteUnit;
-use crate::render::words::say;
+use crate::render::words::{known, say};
 use crate::render::{Lang, human, key_text, plain};
 
 /// Writes blocks with an empty line between them.
@@ -88,9 +90,8 @@ impl<'a> Writer<'a> {
         self.block(&format!("{} {}", escape(label.trim()), escape(text)))
     }
 
-    fn finding(&mut self, it: &Finding) -> io::Result<()> {
-        let (severity, rule, demand) =
-            (crate::render::words::known::severity(it.severity, self.lang), &it.rule, it.demand.plain());
+    fn finding(&mut self, it: &FindingBlock) -> io::Result<()> {
+        let (severity, rule, demand) = (known::severity(it.severity, self.lang), &it.rule, it.demand.plain());
         let head = say!(self.lang, "{severity} {rule}: {demand}", "{severity} {rule}：{demand}");
         self.block(&format!("### {}", escape(&head)))?;
         self.whole_table(&it.places)?;

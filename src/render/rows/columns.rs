@@ -1,10 +1,10 @@
-//! Rows as columns: what a row group of a Parquet file is made of.
+//! Rows as columns, for row groups of a Parquet file.
 
-use super::Row;
+use super::RecordRow;
 
-/// What a column holds.
+/// Type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
+pub(super) enum ParquetType {
     /// A number below 2¹⁵.
     Small,
     Number,
@@ -16,73 +16,73 @@ pub(super) enum Type {
 
 /// A column, as readers see it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Column {
+pub(super) struct ParquetColumn {
     pub name: &'static str,
-    pub holds: Type,
-    /// Whether every row has a value.
+    pub holds: ParquetType,
+    /// Set if every row has a value.
     pub required: bool,
 }
 
-const fn required(name: &'static str, holds: Type) -> Column {
-    Column { name, holds, required: true }
+const fn required(name: &'static str, holds: ParquetType) -> ParquetColumn {
+    ParquetColumn { name, holds, required: true }
 }
 
-const fn optional(name: &'static str, holds: Type) -> Column {
-    Column { name, holds, required: false }
+const fn optional(name: &'static str, holds: ParquetType) -> ParquetColumn {
+    ParquetColumn { name, holds, required: false }
 }
 
-/// All columns in their order, which is that of [`Columns::push`].
-pub(super) const COLUMNS: [Column; 18] = [
-    required("db", Type::Number),
-    optional("key", Type::Text),
-    optional("key_bytes", Type::Binary),
-    required("type", Type::Text),
-    optional("module", Type::Text),
-    required("encoding", Type::Text),
-    optional("length", Type::Number),
-    required("memory", Type::Number),
-    required("disk", Type::Number),
-    optional("expires_at", Type::Time),
-    optional("idle", Type::Number),
-    optional("freq", Type::Small),
-    required("slot", Type::Small),
-    required("pattern", Type::Text),
-    optional("fields_with_ttl", Type::Number),
-    optional("groups", Type::Number),
-    optional("pending", Type::Number),
-    optional("source", Type::Text),
+/// All columns, in the order of [`Columns::push`].
+pub(super) const COLUMNS: [ParquetColumn; 18] = [
+    required("db", ParquetType::Number),
+    optional("key", ParquetType::Text),
+    optional("key_bytes", ParquetType::Binary),
+    required("type", ParquetType::Text),
+    optional("module", ParquetType::Text),
+    required("encoding", ParquetType::Text),
+    optional("length", ParquetType::Number),
+    required("memory", ParquetType::Number),
+    required("disk", ParquetType::Number),
+    optional("expires_at", ParquetType::Time),
+    optional("idle", ParquetType::Number),
+    optional("freq", ParquetType::Small),
+    required("slot", ParquetType::Small),
+    required("pattern", ParquetType::Text),
+    optional("fields_with_ttl", ParquetType::Number),
+    optional("groups", ParquetType::Number),
+    optional("pending", ParquetType::Number),
+    optional("source", ParquetType::Text),
 ];
 
-/// The first and the last millisecond of the years 1 to 9999. Readers convert times to microseconds or to their language's
+/// First and last millisecond of the years 1 to 9999. Readers convert times to microseconds or to their language's
 /// own type, and a single time beyond these limits would make them refuse the whole column.
 const TIMES: (i64, i64) = (-62_135_596_800_000, 253_402_300_799_999);
 
-/// The values of one column; absent ones are in `present` only.
+/// Values of one column; absent ones are in `present` only.
 #[derive(Debug, Default)]
 pub(super) struct Values {
-    /// 1 for each row that has a value, else 0: what Parquet calls definition levels.
+    /// 1 for each row that has a value, else 0: Parquet's definition levels.
     pub present: Vec<i16>,
     pub numbers: Vec<i64>,
-    /// Texts one behind the other, and where each ends.
+    /// Texts one after the other, and the end of each.
     pub bytes: Vec<u8>,
     pub ends: Vec<usize>,
 }
 
 /// One value of a row.
-enum Cell<'a> {
+enum ParquetCell<'a> {
     Number(Option<i64>),
     Bytes(Option<&'a [u8]>),
 }
 
 impl Values {
-    fn push(&mut self, cell: &Cell<'_>) {
+    fn push(&mut self, cell: &ParquetCell<'_>) {
         let present = match cell {
-            Cell::Number(number) => {
+            ParquetCell::Number(number) => {
                 self.numbers.extend(number);
                 number.is_some()
             }
-            Cell::Bytes(None) => false,
-            Cell::Bytes(Some(bytes)) => {
+            ParquetCell::Bytes(None) => false,
+            ParquetCell::Bytes(Some(bytes)) => {
                 self.bytes.extend_from_slice(bytes);
                 self.ends.push(self.bytes.len());
                 true
@@ -116,22 +116,22 @@ pub struct Columns {
 
 impl Columns {
     /// Appends a row.
-    pub fn push(&mut self, row: &Row<'_>) {
-        let number = |number: Option<u64>| Cell::Number(number.map(held));
-        fn text(text: Option<&str>) -> Cell<'_> {
-            Cell::Bytes(text.map(str::as_bytes))
+    pub fn push(&mut self, row: &RecordRow<'_>) {
+        let number = |number: Option<u64>| ParquetCell::Number(number.map(held));
+        fn text(text: Option<&str>) -> ParquetCell<'_> {
+            ParquetCell::Bytes(text.map(str::as_bytes))
         }
-        let cells: [Cell<'_>; COLUMNS.len()] = [
+        let cells: [ParquetCell<'_>; COLUMNS.len()] = [
             number(Some(row.db)),
             text(row.key),
-            Cell::Bytes(row.key_bytes),
+            ParquetCell::Bytes(row.key_bytes),
             text(Some(row.kind.name())),
             text(row.module),
             text(Some(row.encoding)),
             number(row.length),
             number(Some(row.memory.0)),
             number(Some(row.disk.0)),
-            Cell::Number(row.expires_at.map(|at| at.0.clamp(TIMES.0, TIMES.1))),
+            ParquetCell::Number(row.expires_at.map(|at| at.0.clamp(TIMES.0, TIMES.1))),
             number(row.idle),
             number(row.freq.map(u64::from)),
             number(Some(u64::from(row.slot))),
@@ -144,22 +144,22 @@ impl Columns {
         self.values.iter_mut().zip(&cells).for_each(|(values, cell)| values.push(cell));
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.values[0].present.len()
     }
 
-    /// Whether there is no row.
+    /// Returns whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all texts.
+    /// Returns the bytes of all texts.
     pub(super) fn bytes(&self) -> usize {
         self.values.iter().map(|values| values.bytes.len()).sum()
     }
 
-    /// Leaves the first so many rows.
+    /// Keeps only the first `rows` rows.
     pub(super) fn truncate(&mut self, rows: usize) {
         if rows < self.len() {
             self.values.iter_mut().for_each(|values| values.truncate(rows));
@@ -171,13 +171,13 @@ impl Columns {
         self.values.iter_mut().zip(other.values).for_each(|(values, other)| values.append(other));
     }
 
-    /// The values of each column.
+    /// Returns the values of each column.
     pub(super) fn into_values(self) -> [Values; COLUMNS.len()] {
         self.values
     }
 }
 
-/// The number; one of 2⁶³ or more, which only a damaged file has, is held below it.
+/// Returns the number, capped below 2⁶³: only a damaged file has a larger one.
 fn held(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -188,7 +188,7 @@ mod tests {
 
     fn texts(cells: &[Option<&[u8]>]) -> Values {
         let mut values = Values::default();
-        cells.iter().for_each(|cell| values.push(&Cell::Bytes(*cell)));
+        cells.iter().for_each(|cell| values.push(&ParquetCell::Bytes(*cell)));
         values
     }
 

@@ -1,8 +1,8 @@
-//! A Parquet file of rows, for DuckDB, pandas and whatever else reads columns.
+//! A Parquet file of rows, for DuckDB, pandas and other readers of columns.
 //!
-//! Row groups are cut from the rows in file order, so the bytes are the same whatever the number of threads. The columns of
-//! a group are encoded beside each other, each into memory, and put out one behind the other: nothing is ever sought, so
-//! a pipe will do. What is held at a time is one group.
+//! RecordRow groups are cut from the rows in file order, so the bytes are the same whatever the number of threads. The columns of
+//! a group are encoded in parallel, each into memory, and written one after the other: nothing seeks, so that a pipe will do.
+//! Memory holds one group at a time.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedW
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type as Schema, TypePtr};
 use rayon::prelude::*;
 
-use super::columns::{COLUMNS, Column, Columns, Type, Values};
+use super::columns::{COLUMNS, Columns, ParquetColumn, ParquetType, Values};
 
-/// Rows of a group. Readers share the work out by groups, and skip those whose statistics exclude what is asked for.
+/// Rows of a group. Readers work on groups in parallel and skip those whose statistics exclude what they look for.
 const GROUP_ROWS: usize = 128 << 10;
 
-/// Bytes of texts after which a group of fewer rows is ended: a name may take half a gigabyte.
+/// Bytes of text after which a group ends with fewer rows: a name may take half a gigabyte.
 const GROUP_BYTES: usize = 64 << 20;
 
-/// A Parquet file in the making.
+/// Writer of a Parquet file.
 pub struct ParquetFile<W: Write + Send> {
     file: SerializedFileWriter<W>,
     group: Columns,
@@ -38,7 +38,7 @@ impl<W: Write + Send> ParquetFile<W> {
         Ok(ParquetFile { file: file.map_err(into_io)?, group: Columns::default() })
     }
 
-    /// Appends the first so many of these rows.
+    /// Appends the first rows of these.
     pub fn add(&mut self, mut rows: Columns, count: usize) -> io::Result<()> {
         rows.truncate(count);
         self.group.append(rows);
@@ -48,7 +48,7 @@ impl<W: Write + Send> ParquetFile<W> {
         self.end_group().map_err(into_io)
     }
 
-    /// Ends the file; without it no reader takes it for one.
+    /// Writes the footer, without which no reader accepts the file.
     pub fn finish(mut self) -> io::Result<()> {
         if !self.group.is_empty() {
             self.end_group().map_err(into_io)?;
@@ -71,7 +71,7 @@ impl<W: Write + Send> ParquetFile<W> {
     }
 }
 
-/// One column of a group as its bytes in the file.
+/// Encodes one column of a group as its bytes in the file.
 fn encode(
     column: ColumnDescPtr,
     properties: &Arc<WriterProperties>,
@@ -109,14 +109,14 @@ fn schema() -> Result<TypePtr> {
     Schema::group_type_builder("keys").with_fields(columns).build().map(Arc::new)
 }
 
-fn column_schema(column: &Column) -> Result<Schema> {
+fn column_schema(column: &ParquetColumn) -> Result<Schema> {
     use parquet::basic::Type as Physical;
     let (physical, logical) = match column.holds {
-        Type::Small => (Physical::INT32, Some(LogicalType::integer(16, true))),
-        Type::Number => (Physical::INT64, None),
-        Type::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
-        Type::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Type::Binary => (Physical::BYTE_ARRAY, None),
+        ParquetType::Small => (Physical::INT32, Some(LogicalType::integer(16, true))),
+        ParquetType::Number => (Physical::INT64, None),
+        ParquetType::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
+        ParquetType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ParquetType::Binary => (Physical::BYTE_ARRAY, None),
     };
     let repetition = if column.required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
     Schema::primitive_type_builder(column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
@@ -136,7 +136,7 @@ fn properties() -> Result<WriterProperties> {
     Ok(properties.build())
 }
 
-/// A failure to write as it was: whether a pipe was closed matters to the caller.
+/// Returns the original I/O error: the caller treats a closed pipe differently.
 fn into_io(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

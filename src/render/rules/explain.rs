@@ -12,7 +12,7 @@ use crate::render::terminal::page::{Page, Style};
 use crate::render::{Lang, TableOptions, key_text};
 use crate::report::Wording;
 
-/// What a paragraph is indented by.
+/// Indentation of a paragraph.
 const INDENT: &str = "  ";
 
 /// Explains a rule. `presets` are listed with their parameters, and so is the `policy` that was asked for.
@@ -26,7 +26,7 @@ pub fn explain(
     let lang = table.lang;
     let mut page = Page::new(out, if table.wide { table.columns() } else { table.columns().min(READABLE) }, table);
     let meta = rule.meta;
-    // What stands in the texts: the policy's numbers, if one was asked for that has the rule.
+    // Texts show the numbers of the policy, if it has the rule.
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());
     let params = setting.map_or_else(|| Params::defaults(meta.params), |setting| setting.params.clone());
     let words = |text| {
@@ -45,7 +45,7 @@ pub fn explain(
     example(&mut page, lang.of("Fails", "不通过的例子"), &meta.fails, lang)
 }
 
-/// Longer lines are hard to read.
+/// Width of the page; longer lines are hard to read.
 const READABLE: u16 = 100;
 
 fn title(page: &mut Page<'_>, title: &str) -> io::Result<()> {
@@ -129,7 +129,7 @@ fn example(page: &mut Page<'_>, heading: &str, sample: &Sample, lang: Lang) -> i
     Ok(())
 }
 
-/// A name that is longer than a line, whole.
+/// Breaks a name that is longer than a line.
 fn pieces(name: &str, room: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = name;
@@ -143,7 +143,7 @@ fn pieces(name: &str, room: usize) -> Vec<&str> {
     pieces
 }
 
-/// The unit for people.
+/// Returns the name of a unit.
 fn unit_name(unit: Unit, lang: Lang) -> &'static str {
     match unit {
         Unit::Bytes => lang.of("bytes", "字节"),

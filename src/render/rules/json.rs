@@ -15,7 +15,7 @@ use crate::report::Wording;
 /// Name and version of the form.
 pub const SCHEMA: &str = "rdblens.rules/1";
 
-/// The rules with what each of the policies says of them.
+/// Returns the rules with the settings of each policy.
 pub fn json(rules: &[&Rule], policies: &[Policy]) -> Value {
     let rules: Vec<Value> = rules.iter().map(|rule| rule_json(rule.meta, policies)).collect();
     json!({ "schema": SCHEMA, "rules": rules })

@@ -15,7 +15,7 @@ use crate::render::wrap::wrap;
 use crate::render::{Lang, TableOptions, human, key_text};
 use crate::report::{Severity, Wording};
 
-/// All rules, with their severities in each of the presets.
+/// Writes all rules, with their severities in each of the presets.
 pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
     let lang = options.lang;
     let mut page = Page::new(out, options.columns(), options);
@@ -86,7 +86,7 @@ fn demand(meta: &Meta, params: &Params, lang: Lang) -> String {
     key_text::text(lang.of(&en, &zh)).into_owned()
 }
 
-/// The rules that a policy puts in force, with their parameters.
+/// Writes the rules that a policy puts in force, with their parameters.
 pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
     let lang = options.lang;
     let mut page = Page::new(out, options.columns(), options);

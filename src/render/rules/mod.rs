@@ -1,5 +1,4 @@
-//! What rules say about themselves: the table of all, those of a policy, one in full; for people in either language, and
-//! for programs in both.
+//! Descriptions of rules: all of them, those of a policy, or one in full; for people in one language, for programs in both.
 
 mod explain;
 mod json;
@@ -15,12 +14,12 @@ pub use list::{all, in_force};
 #[cfg(feature = "internals")]
 pub use sample::lines as sample_lines;
 
-/// What a policy says of a rule: a setting for each limit.
+/// Returns the settings of a policy for a rule, one for each limit.
 fn settings_of<'p>(policy: &'p Policy, id: &str) -> impl Iterator<Item = &'p Setting> {
     policy.settings.iter().filter(move |setting| setting.rule.meta.id == id)
 }
 
-/// Severities of a policy's limits for a rule: `must`, or `must should` where there are two.
+/// Returns the severities of a policy's limits for a rule: `must`, or `must should` where there are two.
 pub fn severities(policy: &Policy, id: &str) -> Option<String> {
     let words: Vec<_> = settings_of(policy, id).map(|setting| setting.severity.name()).collect();
     (!words.is_empty()).then(|| words.join(" "))

@@ -98,7 +98,7 @@ fn ttl(key: &SampleKey, lang: Lang) -> String {
     }
 }
 
-/// What is known besides keys.
+/// Returns the lines about everything but keys.
 fn known(facts: &SampleFacts, lang: Lang) -> Vec<String> {
     let mut lines = Vec::new();
     if facts.damaged {

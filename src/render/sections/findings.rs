@@ -2,9 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::render::document::{
-    Block, Cell, Column, Finding as FindingBlock, Forms, Prose, Scope, Section, Table, inline,
-};
+use crate::render::document::{Block, Cell, Column, FindingBlock, Forms, Prose, Scope, Section, Table, inline};
 use crate::render::words::{heads, known, nouns, others, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{Finding, FindingPattern, Findings, Report, Unit, Weight, Worst};

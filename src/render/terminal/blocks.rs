@@ -4,7 +4,7 @@ use std::io;
 
 use super::page::{Page, Span, Style};
 use super::table;
-use crate::render::document::{Block, Finding, Form, Headline, Hint, Section, Table};
+use crate::render::document::{Block, FindingBlock, Form, Headline, Hint, Section, Table};
 use crate::render::key_text::{self, width};
 use crate::render::words::known;
 use crate::render::words::say;
@@ -71,7 +71,7 @@ fn whole_table(it: &Table, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// Writes one finding: its demand, where it is broken, the remedy.
-fn finding(it: &Finding, page: &mut Page<'_>) -> io::Result<()> {
+fn finding(it: &FindingBlock, page: &mut Page<'_>) -> io::Result<()> {
     page.gap()?;
     let word = known::severity(it.severity, page.lang());
     let severity = Span { from: 0, to: width(word), style: Style::of_severity(it.severity) };

@@ -18,11 +18,11 @@ pub(in crate::render) enum Style {
     Faint,
     /// A finding.
     Warning,
-    /// The figures themselves are in doubt.
+    /// Figures in doubt.
     Alarm,
     /// The severest of findings.
     Severe,
-    /// What stands out for its form: bars, placeholders.
+    /// Bars and placeholders.
     Accent,
 }
 
