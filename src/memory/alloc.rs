@@ -63,7 +63,7 @@ impl Allocator {
 
 /// What small allocations take, looked up: which class a size falls into is no branch then.
 #[derive(Debug)]
-pub struct Classes {
+pub struct SizeClasses {
     allocator: Allocator,
     /// By the size in units of eight bytes, rounded up.
     small: [u32; SMALL_UNITS],
@@ -71,11 +71,11 @@ pub struct Classes {
 
 const SMALL_UNITS: usize = 257;
 
-impl Classes {
+impl SizeClasses {
     /// The classes of an allocator.
-    pub fn new(allocator: Allocator) -> Classes {
+    pub fn new(allocator: Allocator) -> SizeClasses {
         let of = |units: usize| u32::try_from(allocator.usable(8 * units as u64)).unwrap_or(u32::MAX);
-        Classes { allocator, small: std::array::from_fn(of) }
+        SizeClasses { allocator, small: std::array::from_fn(of) }
     }
 
     /// Bytes that an allocation of `size` bytes takes.
@@ -145,9 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_up_is_what_is_computed() {
+    fn cached_prices_equal_computed_ones() {
         for allocator in Allocator::ALL {
-            let classes = Classes::new(allocator);
+            let classes = SizeClasses::new(allocator);
             assert!((0..3000).all(|size| classes.usable(size) == allocator.usable(size)), "{allocator}");
         }
     }

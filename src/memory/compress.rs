@@ -5,7 +5,7 @@
 //! reference the places are noted. The servers do not clear that table between calls, so now and then they find a place that
 //! a fresh one does not hold; ours is always fresh.
 
-use super::item::Item;
+use super::item::PackedItem;
 use crate::rdb::packed::listpack;
 
 const TABLE: usize = 1 << 16;
@@ -109,14 +109,14 @@ impl Listpack {
     }
 
     /// Adds an element, given what it is and its text.
-    pub fn push(&mut self, item: Item, text: &[u8]) {
+    pub fn push(&mut self, item: PackedItem, text: &[u8]) {
         if self.bytes.is_empty() {
             self.bytes.extend([0; LISTPACK_HEADER]);
         }
         let start = self.bytes.len();
         match item {
-            Item::Int(number) => self.number(number),
-            Item::Text(_) => self.text(text),
+            PackedItem::Int(number) => self.number(number),
+            PackedItem::Text(_) => self.text(text),
         }
         self.backlen(self.bytes.len() - start);
         self.elements = self.elements.saturating_add(1);
@@ -270,7 +270,7 @@ mod tests {
         let mut listpack = Listpack::default();
         let mut size = super::super::item::LISTPACK_FRAME;
         for text in &texts {
-            let item = Item::of_text(text);
+            let item = PackedItem::of_text(text);
             size += item.in_listpack();
             listpack.push(item, text);
         }

@@ -49,9 +49,9 @@ impl Default for ServerConfig {
 }
 
 /// Names of one setting: today's first, then those that older servers call it by.
-type Names = &'static [&'static str];
+type SettingNames = &'static [&'static str];
 
-const NAMES: [Names; 14] = [
+const NAMES: [SettingNames; 14] = [
     &["cluster-enabled"],
     &["hash-max-listpack-entries", "hash-max-ziplist-entries", "hash-max-zipmap-entries"],
     &["hash-max-listpack-value", "hash-max-ziplist-value", "hash-max-zipmap-value"],

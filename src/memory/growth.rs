@@ -16,7 +16,7 @@ const LARGEST: u64 = 1 << 63;
 
 /// What a table is made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum TableKind {
     /// Slots with chained entries.
     #[default]
     Slots,
@@ -24,12 +24,12 @@ pub enum Kind {
     Buckets,
 }
 
-impl Kind {
+impl TableKind {
     /// The size of a table that is made for so many elements: a power of two.
     pub fn size_for(self, elements: u64) -> u64 {
         let least = match self {
-            Kind::Slots => elements.max(SMALLEST),
-            Kind::Buckets => elements.saturating_mul(5).div_ceil(ELEMENTS_OF_5_BUCKETS).max(1),
+            TableKind::Slots => elements.max(SMALLEST),
+            TableKind::Buckets => elements.saturating_mul(5).div_ceil(ELEMENTS_OF_5_BUCKETS).max(1),
         };
         least.checked_next_power_of_two().unwrap_or(LARGEST)
     }
@@ -37,16 +37,16 @@ impl Kind {
     /// Elements that a table of this size holds before it grows.
     fn capacity(self, size: u64) -> u64 {
         match self {
-            Kind::Slots => size,
-            Kind::Buckets => size.saturating_mul(PLACES),
+            TableKind::Slots => size,
+            TableKind::Buckets => size.saturating_mul(PLACES),
         }
     }
 
     /// Insertions that it takes to leave a table of this size.
     fn steps(self, used: u64, size: u64) -> u64 {
         match self {
-            Kind::Slots => occupied(used, size),
-            Kind::Buckets => size,
+            TableKind::Slots => occupied(used, size),
+            TableKind::Buckets => size,
         }
     }
 }
@@ -54,7 +54,7 @@ impl Kind {
 /// A table that grows.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Growth {
-    kind: Kind,
+    kind: TableKind,
     size: u64,
     /// Size of the table that is being moved to; 0 when none is.
     next: u64,
@@ -69,12 +69,12 @@ pub struct Growth {
 
 impl Growth {
     /// A table without any room yet.
-    pub fn new(kind: Kind) -> Growth {
+    pub fn new(kind: TableKind) -> Growth {
         Growth { kind, ..Growth::default() }
     }
 
     /// The table after so many insertions one by one, without going through them.
-    pub fn after(kind: Kind, elements: u64) -> Growth {
+    pub fn after(kind: TableKind, elements: u64) -> Growth {
         let settled = Growth::settled(kind, elements);
         let before = settled.size / 2;
         let room = kind.capacity(before);
@@ -89,20 +89,21 @@ impl Growth {
     }
 
     /// A table that was made for so many elements, with them.
-    pub fn presized(kind: Kind, elements: u64) -> Growth {
+    pub fn presized(kind: TableKind, elements: u64) -> Growth {
         Growth { kind, size: kind.size_for(elements), used: elements, ..Growth::default() }
     }
 
     /// The same after the server had time: no move is under way, and a table of slots that is full has been doubled, but
     /// for the smallest.
-    pub fn rested(kind: Kind, elements: u64) -> Growth {
+    pub fn rested(kind: TableKind, elements: u64) -> Growth {
         let settled = Growth::settled(kind, elements);
-        let full = kind == Kind::Slots && elements == settled.size && elements > SMALLEST && settled.size < LARGEST;
+        let full =
+            kind == TableKind::Slots && elements == settled.size && elements > SMALLEST && settled.size < LARGEST;
         if full { Growth { size: 2 * settled.size, ..settled } } else { settled }
     }
 
     /// The same, but after a move that was under way has come to its end.
-    fn settled(kind: Kind, elements: u64) -> Growth {
+    fn settled(kind: TableKind, elements: u64) -> Growth {
         let least = elements.div_ceil(kind.capacity(1)).max(kind.size_for(0));
         let size = least.checked_next_power_of_two().unwrap_or(LARGEST);
         Growth { kind, size, used: elements, ..Growth::default() }
@@ -272,7 +273,7 @@ fn chained(elements: u64, buckets: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn after(kind: Kind, reserved: u64, inserted: u64) -> Growth {
+    fn after(kind: TableKind, reserved: u64, inserted: u64) -> Growth {
         let mut growth = Growth::new(kind);
         if reserved > 0 {
             growth.reserve(reserved);
@@ -283,27 +284,27 @@ mod tests {
 
     #[test]
     fn a_table_of_the_right_size_stays() {
-        assert_eq!(after(Kind::Slots, 600, 600).size(), 1024);
-        assert_eq!(after(Kind::Slots, 3, 4).size(), 4);
-        assert_eq!(after(Kind::Slots, 0, 4).size(), 4);
-        assert_eq!(after(Kind::Buckets, 0, 7).size(), 1);
+        assert_eq!(after(TableKind::Slots, 600, 600).size(), 1024);
+        assert_eq!(after(TableKind::Slots, 3, 4).size(), 4);
+        assert_eq!(after(TableKind::Slots, 0, 4).size(), 4);
+        assert_eq!(after(TableKind::Buckets, 0, 7).size(), 1);
     }
 
     #[test]
     fn both_tables_are_there_until_all_is_moved() {
-        assert_eq!(after(Kind::Slots, 0, 1024).size(), 1024);
-        assert_eq!(after(Kind::Slots, 0, 1025).size(), 1024 + 2048);
-        assert_eq!(after(Kind::Slots, 0, 1024 + 640).size(), 1024 + 2048);
-        assert_eq!(after(Kind::Slots, 0, 1024 + 660).size(), 2048);
-        assert_eq!(after(Kind::Buckets, 30, 56).size(), 8);
-        assert_eq!(after(Kind::Buckets, 30, 57).size(), 8 + 16);
-        assert_eq!(after(Kind::Buckets, 30, 64).size(), 8 + 16);
-        assert_eq!(after(Kind::Buckets, 30, 65).size(), 16);
+        assert_eq!(after(TableKind::Slots, 0, 1024).size(), 1024);
+        assert_eq!(after(TableKind::Slots, 0, 1025).size(), 1024 + 2048);
+        assert_eq!(after(TableKind::Slots, 0, 1024 + 640).size(), 1024 + 2048);
+        assert_eq!(after(TableKind::Slots, 0, 1024 + 660).size(), 2048);
+        assert_eq!(after(TableKind::Buckets, 30, 56).size(), 8);
+        assert_eq!(after(TableKind::Buckets, 30, 57).size(), 8 + 16);
+        assert_eq!(after(TableKind::Buckets, 30, 64).size(), 8 + 16);
+        assert_eq!(after(TableKind::Buckets, 30, 65).size(), 16);
     }
 
     #[test]
     fn the_short_way_equals_the_long_one() {
-        for kind in [Kind::Slots, Kind::Buckets] {
+        for kind in [TableKind::Slots, TableKind::Buckets] {
             let mut long = Growth::new(kind);
             for elements in 1..6000 {
                 long.insert();
@@ -316,7 +317,9 @@ mod tests {
 
     #[test]
     fn many_at_once_are_as_many_one_by_one() {
-        for (kind, reserved) in [(Kind::Slots, 0), (Kind::Slots, 40), (Kind::Buckets, 0), (Kind::Buckets, 100)] {
+        for (kind, reserved) in
+            [(TableKind::Slots, 0), (TableKind::Slots, 40), (TableKind::Buckets, 0), (TableKind::Buckets, 100)]
+        {
             let mut single = Growth::new(kind);
             let mut at_once = Growth::new(kind);
             for growth in [&mut single, &mut at_once] {
@@ -333,9 +336,9 @@ mod tests {
 
     #[test]
     fn full_tables_are_doubled_by_and_by() {
-        let sizes = [4, 5, 8, 9, 1024].map(|n| Growth::rested(Kind::Slots, n).size());
+        let sizes = [4, 5, 8, 9, 1024].map(|n| Growth::rested(TableKind::Slots, n).size());
         assert_eq!(sizes, [4, 8, 16, 16, 2048]);
-        assert_eq!([7, 8, 14].map(|n| Growth::presized(Kind::Buckets, n).size()), [2, 2, 4]);
+        assert_eq!([7, 8, 14].map(|n| Growth::presized(TableKind::Buckets, n).size()), [2, 2, 4]);
     }
 
     #[test]
@@ -350,21 +353,21 @@ mod tests {
 
     #[test]
     fn few_elements_fit_the_direct_buckets() {
-        assert_eq!([1, 6, 7].map(|n| after(Kind::Buckets, n, n).buckets()), [1, 1, 2]);
-        let many = after(Kind::Buckets, 800, 800).buckets();
+        assert_eq!([1, 6, 7].map(|n| after(TableKind::Buckets, n, n).buckets()), [1, 1, 2]);
+        let many = after(TableKind::Buckets, 800, 800).buckets();
         assert!((130..170).contains(&many), "{many}");
     }
 
     #[test]
     fn claims_do_not_overflow() {
-        assert_eq!(Kind::Slots.size_for(u64::MAX), 1 << 63);
-        assert!(Kind::Buckets.size_for(u64::MAX) > 0);
+        assert_eq!(TableKind::Slots.size_for(u64::MAX), 1 << 63);
+        assert!(TableKind::Buckets.size_for(u64::MAX) > 0);
         assert_eq!(occupied(5, 0), 0);
-        let mut growth = Growth::new(Kind::Buckets);
+        let mut growth = Growth::new(TableKind::Buckets);
         growth.reserve(u64::MAX);
         growth.fill(u64::MAX);
         assert!(growth.buckets() > 0);
-        assert!(Growth::after(Kind::Buckets, u64::MAX).size() > 0);
-        assert!(Growth::after(Kind::Slots, u64::MAX).size() > 0);
+        assert!(Growth::after(TableKind::Buckets, u64::MAX).size() > 0);
+        assert!(Growth::after(TableKind::Slots, u64::MAX).size() > 0);
     }
 }

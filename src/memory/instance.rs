@@ -6,7 +6,7 @@
 //! of it in their overhead lines. After `getMemoryOverheadData` in `object.c`, `kvstoreMemUsage` in `kvstore.c`.
 
 use super::Model;
-use super::growth::{Growth, Kind, occupied};
+use super::growth::{Growth, TableKind, occupied};
 use super::layout::{DatabaseEntry, Presized, SlotForm, StoreLayout, TableLayout};
 use crate::pattern::slot;
 
@@ -125,7 +125,7 @@ impl InstanceMemory {
 
 /// How a table has come to its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum History {
+enum TableHistory {
     /// It was made for its keys.
     Presized,
     /// It has grown with them.
@@ -136,23 +136,23 @@ enum History {
 
 /// When tables are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Moment {
+enum ReadMoment {
     Loaded,
     Settled,
 }
 
 impl StoreLayout {
-    fn history(&self, moment: Moment, cluster: bool) -> History {
+    fn history(&self, moment: ReadMoment, cluster: bool) -> TableHistory {
         let presized = match self.presized {
             Presized::Never => false,
             Presized::InCluster => cluster,
             Presized::Always => true,
         };
         match moment {
-            Moment::Loaded if presized => History::Presized,
-            Moment::Loaded => History::Grown,
-            Moment::Settled if self.presized == Presized::Always => History::Presized,
-            Moment::Settled => History::Rested,
+            ReadMoment::Loaded if presized => TableHistory::Presized,
+            ReadMoment::Loaded => TableHistory::Grown,
+            ReadMoment::Settled if self.presized == Presized::Always => TableHistory::Presized,
+            ReadMoment::Settled => TableHistory::Rested,
         }
     }
 }
@@ -169,23 +169,23 @@ impl Model {
     }
 
     fn database(&self, shape: &DatabaseShape) -> DatabaseMemory {
-        let (tables, overhead) = self.tables(shape, Moment::Settled);
-        let (after_load, _) = self.tables(shape, Moment::Loaded);
+        let (tables, overhead) = self.tables(shape, ReadMoment::Settled);
+        let (after_load, _) = self.tables(shape, ReadMoment::Loaded);
         DatabaseMemory { db: shape.db, tables, after_load, overhead }
     }
 
     /// What the tables take, and what of it the server calls overhead.
-    fn tables(&self, shape: &DatabaseShape, moment: Moment) -> (TableBytes, TableBytes) {
+    fn tables(&self, shape: &DatabaseShape, moment: ReadMoment) -> (TableBytes, TableBytes) {
         let &DatabaseShape { keys, expiring, name_bytes, .. } = shape;
         let cluster = self.config.in_cluster();
         match self.layout.instance.slots {
             SlotForm::Tree => {
-                let (mut tables, overhead) = self.pair_of_tables(keys, expiring, History::Presized);
+                let (mut tables, overhead) = self.pair_of_tables(keys, expiring, TableHistory::Presized);
                 tables.slots = if cluster { self.tree_of_names(keys, name_bytes) } else { 0 };
                 (tables, overhead)
             }
             SlotForm::Links { entry, database } => {
-                let (mut tables, mut overhead) = self.pair_of_tables(keys, expiring, History::Presized);
+                let (mut tables, mut overhead) = self.pair_of_tables(keys, expiring, TableHistory::Presized);
                 if cluster {
                     tables.slots = keys.saturating_mul(self.usable(ENTRY + entry) - self.usable(ENTRY));
                     overhead.slots = keys.saturating_mul(entry).saturating_add(database);
@@ -207,7 +207,7 @@ impl Model {
     }
 
     /// A table of keys and one of expiries without the structures in front of them.
-    fn pair_of_tables(&self, keys: u64, expiring: u64, history: History) -> (TableBytes, TableBytes) {
+    fn pair_of_tables(&self, keys: u64, expiring: u64, history: TableHistory) -> (TableBytes, TableBytes) {
         let layout = &self.layout.instance;
         let (main, main_room) = self.database_table(keys, layout.main, history);
         let (expires, expires_room) = self.database_table(expiring, layout.expires, history);
@@ -221,18 +221,18 @@ impl Model {
     }
 
     /// A table with its entries as the allocator gives it, and its slots or buckets as they are counted.
-    fn database_table(&self, elements: u64, entry: DatabaseEntry, history: History) -> (u64, u64) {
+    fn database_table(&self, elements: u64, entry: DatabaseEntry, history: TableHistory) -> (u64, u64) {
         if elements == 0 {
             return (0, 0);
         }
         let kind = match self.layout.table {
-            TableLayout::Dict { .. } => Kind::Slots,
-            TableLayout::Buckets { .. } => Kind::Buckets,
+            TableLayout::Dict { .. } => TableKind::Slots,
+            TableLayout::Buckets { .. } => TableKind::Buckets,
         };
         let growth = match history {
-            History::Presized => Growth::presized(kind, elements),
-            History::Grown => Growth::after(kind, elements),
-            History::Rested => Growth::rested(kind, elements),
+            TableHistory::Presized => Growth::presized(kind, elements),
+            TableHistory::Grown => Growth::after(kind, elements),
+            TableHistory::Rested => Growth::rested(kind, elements),
         };
         let entries = match entry {
             DatabaseEntry::Each(size) => elements.saturating_mul(self.usable(size)),
@@ -240,11 +240,11 @@ impl Model {
             DatabaseEntry::None => 0,
         };
         let (given, counted) = match kind {
-            Kind::Slots => {
+            TableKind::Slots => {
                 let counted = growth.size().saturating_mul(8);
                 (self.usable(counted), counted)
             }
-            Kind::Buckets => {
+            TableKind::Buckets => {
                 let counted = growth.buckets().saturating_mul(64);
                 (counted.saturating_add_signed(self.buckets_slack(&growth)), counted)
             }
@@ -253,7 +253,12 @@ impl Model {
     }
 
     /// A pair of tables for each slot in use.
-    fn tables_of_slots(&self, shape: &DatabaseShape, store: &StoreLayout, moment: Moment) -> (TableBytes, TableBytes) {
+    fn tables_of_slots(
+        &self,
+        shape: &DatabaseShape,
+        store: &StoreLayout,
+        moment: ReadMoment,
+    ) -> (TableBytes, TableBytes) {
         let history = store.history(moment, true);
         let made = store.store + store.index;
         let mut sums = (TableBytes::default(), TableBytes { main: made, expires: made, slots: 0 });

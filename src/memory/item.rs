@@ -6,7 +6,7 @@ use crate::rdb::string::{RawString, StringForm, canonical_int};
 
 /// An element as packed blobs see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Item {
+pub enum PackedItem {
     /// Its text is the canonical decimal of this number.
     Int(i64),
     /// Any other text of this length.
@@ -21,32 +21,32 @@ pub const LISTPACK_FRAME: u64 = 7;
 /// Bytes of a ziplist without entries.
 pub const ZIPLIST_FRAME: u64 = 11;
 
-impl Item {
+impl PackedItem {
     /// Looks at a string; only what may be a number is decoded.
     #[inline]
-    pub fn of(string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<Item> {
+    pub fn of(string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<PackedItem> {
         match string.form {
-            StringForm::Int(number) => Ok(Item::Int(i64::from(number))),
-            StringForm::Plain(text) => Ok(Item::of_text(text)),
-            StringForm::Lzf { len, .. } if len > LONGEST_INT => Ok(Item::Text(len)),
-            StringForm::Lzf { .. } => Ok(Item::of_text(string.decode(scratch)?)),
+            StringForm::Int(number) => Ok(PackedItem::Int(i64::from(number))),
+            StringForm::Plain(text) => Ok(PackedItem::of_text(text)),
+            StringForm::Lzf { len, .. } if len > LONGEST_INT => Ok(PackedItem::Text(len)),
+            StringForm::Lzf { .. } => Ok(PackedItem::of_text(string.decode(scratch)?)),
         }
     }
 
     /// Looks at text.
     #[inline]
-    pub fn of_text(text: &[u8]) -> Item {
+    pub fn of_text(text: &[u8]) -> PackedItem {
         if text.len() as u64 > LONGEST_INT {
-            return Item::Text(text.len() as u64);
+            return PackedItem::Text(text.len() as u64);
         }
-        canonical_int(text).map_or(Item::Text(text.len() as u64), Item::Int)
+        canonical_int(text).map_or(PackedItem::Text(text.len() as u64), PackedItem::Int)
     }
 
     /// Looks at an element of a blob.
-    pub fn of_packed(packed: PackedElement<'_>) -> Item {
+    pub fn of_packed(packed: PackedElement<'_>) -> PackedItem {
         match packed {
-            PackedElement::Int(number) => Item::Int(number),
-            PackedElement::Text(text) => Item::of_text(text),
+            PackedElement::Int(number) => PackedItem::Int(number),
+            PackedElement::Text(text) => PackedItem::of_text(text),
         }
     }
 
@@ -54,8 +54,8 @@ impl Item {
     #[inline]
     pub fn len(self) -> u64 {
         match self {
-            Item::Int(number) => PackedElement::Int(number).len(),
-            Item::Text(len) => len,
+            PackedItem::Int(number) => PackedElement::Int(number).len(),
+            PackedItem::Text(len) => len,
         }
     }
 
@@ -63,15 +63,15 @@ impl Item {
     #[inline]
     pub fn in_listpack(self) -> u64 {
         let size = match self {
-            Item::Int(0..=127) => 1,
-            Item::Int(-4096..=4095) => 2,
-            Item::Int(-32_768..=32_767) => 3,
-            Item::Int(-8_388_608..=8_388_607) => 4,
-            Item::Int(-2_147_483_648..=2_147_483_647) => 5,
-            Item::Int(_) => 9,
-            Item::Text(len @ 0..64) => len + 1,
-            Item::Text(len @ 64..4096) => len + 2,
-            Item::Text(len) => len.saturating_add(5),
+            PackedItem::Int(0..=127) => 1,
+            PackedItem::Int(-4096..=4095) => 2,
+            PackedItem::Int(-32_768..=32_767) => 3,
+            PackedItem::Int(-8_388_608..=8_388_607) => 4,
+            PackedItem::Int(-2_147_483_648..=2_147_483_647) => 5,
+            PackedItem::Int(_) => 9,
+            PackedItem::Text(len @ 0..64) => len + 1,
+            PackedItem::Text(len @ 64..4096) => len + 2,
+            PackedItem::Text(len) => len.saturating_add(5),
         };
         size.saturating_add(listpack::backlen(size) as u64)
     }
@@ -80,15 +80,15 @@ impl Item {
     #[inline]
     pub fn in_ziplist(self, previous: u64) -> u64 {
         let size = match self {
-            Item::Int(0..=12) => 1,
-            Item::Int(-128..=127) => 2,
-            Item::Int(-32_768..=32_767) => 3,
-            Item::Int(-8_388_608..=8_388_607) => 4,
-            Item::Int(-2_147_483_648..=2_147_483_647) => 5,
-            Item::Int(_) => 9,
-            Item::Text(len @ 0..64) => len + 1,
-            Item::Text(len @ 64..16_384) => len + 2,
-            Item::Text(len) => len.saturating_add(5),
+            PackedItem::Int(0..=12) => 1,
+            PackedItem::Int(-128..=127) => 2,
+            PackedItem::Int(-32_768..=32_767) => 3,
+            PackedItem::Int(-8_388_608..=8_388_607) => 4,
+            PackedItem::Int(-2_147_483_648..=2_147_483_647) => 5,
+            PackedItem::Int(_) => 9,
+            PackedItem::Text(len @ 0..64) => len + 1,
+            PackedItem::Text(len @ 64..16_384) => len + 2,
+            PackedItem::Text(len) => len.saturating_add(5),
         };
         size.saturating_add(if previous < 254 { 1 } else { 5 })
     }
@@ -104,13 +104,13 @@ pub struct Blob {
 impl Blob {
     /// Adds an element to a listpack.
     #[inline]
-    pub fn push_listpack(&mut self, item: Item) {
+    pub fn push_listpack(&mut self, item: PackedItem) {
         self.body = self.body.saturating_add(item.in_listpack());
     }
 
     /// Adds an element to a ziplist.
     #[inline]
-    pub fn push_ziplist(&mut self, item: Item) {
+    pub fn push_ziplist(&mut self, item: PackedItem) {
         self.previous = item.in_ziplist(self.previous);
         self.body = self.body.saturating_add(self.previous);
     }
@@ -127,22 +127,22 @@ mod tests {
 
     #[test]
     fn numbers_and_texts_in_a_listpack() {
-        let sizes = [0, 127, 128, -1, 4095, -4096, 4096, 32_768, 8_388_608, 2_147_483_648].map(Item::Int);
-        assert_eq!(sizes.map(Item::in_listpack), [2, 2, 3, 3, 3, 3, 4, 5, 6, 10]);
-        assert_eq!([0, 63, 64, 4095, 4096].map(|len| Item::Text(len).in_listpack()), [2, 65, 67, 4099, 4103]);
+        let sizes = [0, 127, 128, -1, 4095, -4096, 4096, 32_768, 8_388_608, 2_147_483_648].map(PackedItem::Int);
+        assert_eq!(sizes.map(PackedItem::in_listpack), [2, 2, 3, 3, 3, 3, 4, 5, 6, 10]);
+        assert_eq!([0, 63, 64, 4095, 4096].map(|len| PackedItem::Text(len).in_listpack()), [2, 65, 67, 4099, 4103]);
     }
 
     #[test]
     fn numbers_and_texts_in_a_ziplist() {
-        let sizes = [0, 12, 13, -1, 128, 32_768, 8_388_608, 2_147_483_648].map(Item::Int);
+        let sizes = [0, 12, 13, -1, 128, 32_768, 8_388_608, 2_147_483_648].map(PackedItem::Int);
         assert_eq!(sizes.map(|item| item.in_ziplist(0)), [2, 2, 3, 3, 4, 5, 6, 10]);
-        assert_eq!(Item::Text(3).in_ziplist(254), 9);
+        assert_eq!(PackedItem::Text(3).in_ziplist(254), 9);
     }
 
     #[test]
     fn only_canonical_numbers_are_numbers() {
-        assert_eq!(Item::of_text(b"-7"), Item::Int(-7));
-        assert_eq!(Item::of_text(b"07"), Item::Text(2));
-        assert_eq!(Item::of_text(b""), Item::Text(0));
+        assert_eq!(PackedItem::of_text(b"-7"), PackedItem::Int(-7));
+        assert_eq!(PackedItem::of_text(b"07"), PackedItem::Text(2));
+        assert_eq!(PackedItem::of_text(b""), PackedItem::Text(0));
     }
 }

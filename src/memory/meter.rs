@@ -15,7 +15,7 @@ mod zset;
 use std::num::NonZeroU64;
 
 use super::Model;
-use super::price::{Framed, Key};
+use super::price::{FrameSize, Key};
 use super::slack::gap;
 use crate::error::{Error, Result};
 use crate::limits;
@@ -59,7 +59,7 @@ pub struct TextFacts {
 
 /// What most values have.
 #[derive(Debug, Clone, Copy)]
-struct Value {
+struct PricedValue {
     encoding: Encoding,
     length: u64,
     memory: u64,
@@ -67,10 +67,10 @@ struct Value {
     slack: i64,
 }
 
-impl Value {
+impl PricedValue {
     #[inline]
-    fn new(encoding: Encoding, length: u64, memory: u64, slack: i64) -> Value {
-        Value { encoding, length, memory, slack }
+    fn new(encoding: Encoding, length: u64, memory: u64, slack: i64) -> PricedValue {
+        PricedValue { encoding, length, memory, slack }
     }
 
     #[inline]
@@ -133,7 +133,7 @@ impl<'m> Meter<'m> {
             value_type: ValueType::String,
             scratch: Vec::new(),
             error: None,
-            measured: Value::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default()),
+            measured: PricedValue::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default()),
             priced: false,
             list: list::ListMeter::default(),
             set: set::SetMeter::default(),
@@ -203,7 +203,7 @@ impl<'m> Meter<'m> {
     /// What a module takes only the module knows: its parts on disk are the guess. Servers that do not keep the key in
     /// the object do not count the object either.
     fn module_value(&self) -> Measured {
-        let Framed { outside, object, slack } = self.model.frame(self.key);
+        let FrameSize { outside, object, slack } = self.model.frame(self.key);
         let (object, slack) = if outside > 0 { (0, slack + gap(object, 0)) } else { (object, slack) };
         let vectors = self.module.name.is_some_and(|name| name.as_str() == "vectorset");
         let length = if vectors { self.module.second } else { None };
@@ -212,15 +212,15 @@ impl<'m> Meter<'m> {
         Measured {
             length,
             module: self.module.name,
-            ..Value::new(Encoding::Raw, 0, memory, slack).measured(TextFacts::default())
+            ..PricedValue::new(Encoding::Raw, 0, memory, slack).measured(TextFacts::default())
         }
     }
 
-    fn array_value(&self) -> Value {
-        let Framed { outside, object, slack } = self.model.frame(self.key);
+    fn array_value(&self) -> PricedValue {
+        let FrameSize { outside, object, slack } = self.model.frame(self.key);
         let slots = self.module.integers.saturating_mul(ARRAY_SLOT);
         let memory = [outside, object, self.module.bytes, slots].into_iter().fold(0, u64::saturating_add);
-        Value::new(Encoding::Sliced, self.module.integers, memory, slack)
+        PricedValue::new(Encoding::Sliced, self.module.integers, memory, slack)
     }
 
     #[inline]

@@ -21,7 +21,7 @@ pub struct Meters<'m> {
 
 /// What a value takes under each alternative, in the order asked.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Elsewhere<'m> {
+pub struct AlternativeSizes<'m> {
     /// What `MEMORY USAGE` answers there.
     pub memory: &'m [Bytes],
     /// What the allocator gives there.
@@ -59,10 +59,10 @@ impl<'m> Meters<'m> {
     /// Where only an alternative has to look into a blob, and finds it damaged, the base's figure stands for its own:
     /// asking what would be elsewhere does not change which keys count.
     #[inline(always)]
-    pub fn finish(&mut self) -> Result<(&Measured, Elsewhere<'_>)> {
+    pub fn finish(&mut self) -> Result<(&Measured, AlternativeSizes<'_>)> {
         let measured = self.base.finish()?;
         if self.others.is_empty() {
-            return Ok((measured, Elsewhere::default())); // the common case
+            return Ok((measured, AlternativeSizes::default())); // the common case
         }
         self.memory.clear();
         self.allocated.clear();
@@ -71,7 +71,7 @@ impl<'m> Meters<'m> {
             self.memory.push(other.memory);
             self.allocated.push(other.allocated);
         }
-        Ok((measured, Elsewhere { memory: &self.memory, allocated: &self.allocated }))
+        Ok((measured, AlternativeSizes { memory: &self.memory, allocated: &self.allocated }))
     }
 
     /// Shows all meters texts that nobody has to expand: no buffer is handed around, which would cost more than the pricing.
@@ -246,7 +246,7 @@ mod tests {
         for _ in 0..2 {
             meters.begin_key(3, true);
             walk(ValueType::Set, &mut Cursor::new(SET, 0), &mut meters).unwrap();
-            let (measured, Elsewhere { memory, .. }) = meters.finish().unwrap();
+            let (measured, AlternativeSizes { memory, .. }) = meters.finish().unwrap();
             assert_eq!(*measured, alone(&base));
             assert_eq!(memory, others.iter().map(|model| alone(model).memory).collect::<Vec<_>>());
         }
@@ -266,7 +266,7 @@ mod tests {
         let mut meters = Meters::new(&base, &others);
         meters.begin_key(1, false);
         walk(ValueType::HashListpack, &mut Cursor::new(blob, 0), &mut meters).unwrap();
-        let (measured, Elsewhere { memory, .. }) = meters.finish().unwrap();
+        let (measured, AlternativeSizes { memory, .. }) = meters.finish().unwrap();
         assert_eq!(memory, [measured.memory]);
     }
 }

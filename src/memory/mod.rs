@@ -46,7 +46,7 @@ pub use what_if::WhatIf;
 
 use crate::limits;
 use crate::units::Bytes;
-use alloc::Classes;
+use alloc::SizeClasses;
 use layout::Layout;
 use skiplist::NodePrices;
 
@@ -57,7 +57,7 @@ pub struct Model {
     allocator: Allocator,
     config: ServerConfig,
     layout: Layout,
-    classes: Classes,
+    classes: SizeClasses,
     about_layout: Option<Caveat>,
     nodes: NodePrices,
     short: ShortPrices,
@@ -76,14 +76,14 @@ struct ShortPrices {
     /// An entry of a table, by what the table is used for.
     entries: [u64; 3],
     /// An element of a table with its entry, by what the table is used for; of a hash the field.
-    elements: [[Part; ShortPrices::STRINGS]; 3],
+    elements: [[ElementPrice; ShortPrices::STRINGS]; 3],
     /// The value of a field.
-    values: [Part; ShortPrices::STRINGS],
+    values: [ElementPrice; ShortPrices::STRINGS],
     /// A field and its value are priced apart from each other.
     apart: bool,
 }
 
-/// What a key of so many bytes and its object take: see [`price::Framed`].
+/// What a key of so many bytes and its object take: see [`price::FrameSize`].
 #[derive(Debug, Clone, Copy, Default)]
 struct ShortFrame {
     outside: u32,
@@ -93,7 +93,7 @@ struct ShortFrame {
 
 /// A part of an element of a table.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct ElementPrice {
     /// What it is counted with.
     memory: u32,
     /// What the allocator gives beyond that.
@@ -107,18 +107,18 @@ impl ShortPrices {
     const NONE: ShortPrices = ShortPrices {
         strings: [0; ShortPrices::STRINGS],
         entries: [0; 3],
-        elements: [[Part::NONE; ShortPrices::STRINGS]; 3],
-        values: [Part::NONE; ShortPrices::STRINGS],
+        elements: [[ElementPrice::NONE; ShortPrices::STRINGS]; 3],
+        values: [ElementPrice::NONE; ShortPrices::STRINGS],
         apart: false,
     };
 }
 
-impl Part {
-    const NONE: Part = Part { memory: 0, slack: 0 };
+impl ElementPrice {
+    const NONE: ElementPrice = ElementPrice { memory: 0, slack: 0 };
 
     /// None for what does not fit.
-    fn of((memory, slack): (u64, i64)) -> Option<Part> {
-        Some(Part { memory: u32::try_from(memory).ok()?, slack: i32::try_from(slack).ok()? })
+    fn of((memory, slack): (u64, i64)) -> Option<ElementPrice> {
+        Some(ElementPrice { memory: u32::try_from(memory).ok()?, slack: i32::try_from(slack).ok()? })
     }
 }
 
@@ -134,7 +134,7 @@ impl Model {
             allocator,
             config: config.clone(),
             layout,
-            classes: Classes::new(allocator),
+            classes: SizeClasses::new(allocator),
             about_layout,
             nodes,
             short: ShortPrices::NONE,

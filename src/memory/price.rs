@@ -1,10 +1,10 @@
 //! What the parts of a value take: one formula each, after `objectComputeSize` in the servers' `object.c`.
 
-use super::growth::{Growth, Kind, occupied};
+use super::growth::{Growth, TableKind, occupied};
 use super::layout::*;
-use super::rax::Shape;
+use super::rax::TreeShape;
 use super::slack::gap;
-use super::{Model, Part, ShortFrame, ShortPrices};
+use super::{ElementPrice, Model, ShortFrame, ShortPrices};
 
 /// What is known of a key before its value.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,7 +17,7 @@ pub struct Key {
 
 /// What key and object take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Framed {
+pub struct FrameSize {
     /// Added after the value's own figure.
     pub outside: u64,
     /// The value's figure starts with this.
@@ -93,7 +93,7 @@ impl Model {
 
     /// Prices of elements that are looked up from then on.
     pub(super) fn short_elements(&mut self) {
-        let part = |priced| Part::of(priced).unwrap_or(Part::NONE);
+        let part = |priced| ElementPrice::of(priced).unwrap_or(ElementPrice::NONE);
         let elements = TableUse::ALL
             .map(|table_use| std::array::from_fn(|len| part(self.computed_element(table_use, len as u64))));
         let values = std::array::from_fn(|len| part((self.sds(len as u64), self.sds_slack(len as u64))));
@@ -122,7 +122,7 @@ impl Model {
     /// A field without an expiry and its value in a table, entry included, and what the allocator gives beyond that.
     #[inline(always)]
     pub(super) fn plain_pair(&self, field: u64, value: u64) -> (u64, i64) {
-        let short = |parts: &[Part; ShortPrices::STRINGS], len| {
+        let short = |parts: &[ElementPrice; ShortPrices::STRINGS], len| {
             usize::try_from(len).ok().and_then(|len| parts.get(len).copied())
         };
         let parts = (short(&self.short.elements[TableUse::Hash.place()], field), short(&self.short.values, value));
@@ -184,11 +184,11 @@ impl Model {
 
     /// Key and object of a value that is not inside the object.
     #[inline]
-    pub(super) fn frame(&self, key: Key) -> Framed {
+    pub(super) fn frame(&self, key: Key) -> FrameSize {
         let short = usize::try_from(key.len).ok().and_then(|len| self.frames[usize::from(key.expires)].get(len));
         match short {
             Some(&ShortFrame { outside, object, slack }) => {
-                Framed { outside: outside.into(), object: object.into(), slack: slack.into() }
+                FrameSize { outside: outside.into(), object: object.into(), slack: slack.into() }
             }
             None => self.computed_frame(key),
         }
@@ -197,7 +197,7 @@ impl Model {
     /// Frames of keys that are looked up from then on.
     pub(super) fn short_frames(&self) -> [[ShortFrame; ShortPrices::STRINGS]; 2] {
         // What a key of so few bytes takes fits many times.
-        let short = |Framed { outside, object, slack }| {
+        let short = |FrameSize { outside, object, slack }| {
             Some(ShortFrame {
                 outside: u32::try_from(outside).ok()?,
                 object: u32::try_from(object).ok()?,
@@ -210,9 +210,9 @@ impl Model {
     }
 
     #[inline(never)]
-    pub(super) fn computed_frame(&self, key: Key) -> Framed {
+    pub(super) fn computed_frame(&self, key: Key) -> FrameSize {
         let object = self.layout.object;
-        let framed = |outside, slack| Framed { outside, object, slack };
+        let framed = |outside, slack| FrameSize { outside, object, slack };
         match self.layout.frame {
             Frame::Argument => {
                 let header = self.inner_sds(key.len).saturating_sub(key.len + 1).max(ARGUMENT_HEADER);
@@ -235,7 +235,7 @@ impl Model {
     }
 
     #[inline]
-    fn joint(&self, joint: Joint, key: Key) -> Framed {
+    fn joint(&self, joint: Joint, key: Key) -> FrameSize {
         let expiry = if key.expires || key.len >= ROOM_FOR_EXPIRY_FROM { 8 } else { 0 };
         let size = self.layout.object + expiry + 1 + self.inner_sds(key.len);
         let given = self.usable(size);
@@ -246,7 +246,7 @@ impl Model {
             Joint::RequestedWithSpareExpiry => size,
             Joint::ObjectOnly => self.layout.object,
         };
-        Framed { outside: 0, object, slack: gap(given, object) }
+        FrameSize { outside: 0, object, slack: gap(given, object) }
     }
 
     /// What a value inside the allocation of its key takes with it, if there is room.
@@ -324,8 +324,8 @@ impl Model {
     /// A table without a room in it yet.
     pub(super) fn new_table(&self) -> Growth {
         Growth::new(match self.layout.table {
-            TableLayout::Dict { .. } => Kind::Slots,
-            TableLayout::Buckets { .. } => Kind::Buckets,
+            TableLayout::Dict { .. } => TableKind::Slots,
+            TableLayout::Buckets { .. } => TableKind::Buckets,
         })
     }
 
@@ -367,7 +367,7 @@ impl Model {
     }
 
     /// A radix tree.
-    pub(super) fn tree(&self, shape: Shape) -> u64 {
+    pub(super) fn tree(&self, shape: TreeShape) -> u64 {
         match self.layout.stream.tree {
             TreeCount::Estimated => 16 * shape.keys + 244 * shape.nodes,
             TreeCount::Measured(structure) => self.usable(structure) + shape.bytes,
@@ -403,7 +403,7 @@ mod tests {
     const KEY: Key = Key { len: 1, expires: false };
 
     fn framed(name: &str, key: Key) -> u64 {
-        let Framed { outside, object, .. } = model(name).frame(key);
+        let FrameSize { outside, object, .. } = model(name).frame(key);
         outside + object
     }
 

@@ -10,7 +10,7 @@ use super::alloc::Allocator;
 
 /// Nodes of a tree and what they take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct TreeShape {
     /// Keys.
     pub keys: u64,
     /// Nodes.
@@ -21,7 +21,7 @@ pub struct Shape {
 
 /// A place on the path to the last key where a node begins.
 #[derive(Debug, Clone, Copy)]
-struct Point {
+struct PathPoint {
     depth: usize,
     is_key: bool,
     children: u64,
@@ -31,18 +31,18 @@ struct Point {
 
 /// Takes keys in ascending order and tells the shape of the tree. Keys in another order give some shape.
 #[derive(Debug)]
-pub struct Tree {
+pub struct RaxTree {
     allocator: Allocator,
     valued: bool,
     previous: Vec<u8>,
-    path: Vec<Point>,
-    shape: Shape,
+    path: Vec<PathPoint>,
+    shape: TreeShape,
 }
 
-impl Tree {
+impl RaxTree {
     /// An empty tree.
-    pub fn new(allocator: Allocator) -> Tree {
-        Tree { allocator, valued: true, previous: Vec::new(), path: Vec::new(), shape: Shape::default() }
+    pub fn new(allocator: Allocator) -> RaxTree {
+        RaxTree { allocator, valued: true, previous: Vec::new(), path: Vec::new(), shape: TreeShape::default() }
     }
 
     /// Starts again, with an empty tree whose keys have a value or none.
@@ -50,8 +50,8 @@ impl Tree {
         self.valued = valued;
         self.previous.clear();
         self.path.clear();
-        self.path.push(Point { depth: 0, is_key: false, children: 0, first: 0 });
-        self.shape = Shape::default();
+        self.path.push(PathPoint { depth: 0, is_key: false, children: 0, first: 0 });
+        self.shape = TreeShape::default();
     }
 
     /// Adds a key. The same key again changes nothing.
@@ -63,7 +63,7 @@ impl Tree {
         self.leave(shared);
         match self.path.last_mut() {
             Some(last) if last.depth == key.len() => last.is_key = true,
-            _ => self.path.push(Point { depth: key.len(), is_key: true, children: 0, first: 0 }),
+            _ => self.path.push(PathPoint { depth: key.len(), is_key: true, children: 0, first: 0 }),
         }
         self.shape.keys += 1;
         self.previous.clear();
@@ -71,7 +71,7 @@ impl Tree {
     }
 
     /// The shape of the whole tree.
-    pub fn finish(&mut self) -> Shape {
+    pub fn finish(&mut self) -> TreeShape {
         self.leave(0);
         while let Some(point) = self.path.pop() {
             self.count(point);
@@ -85,7 +85,7 @@ impl Tree {
             self.count(point);
             match self.path.last() {
                 Some(parent) if parent.depth >= depth => {}
-                _ => self.path.push(Point { depth, is_key: false, children: 0, first: 0 }),
+                _ => self.path.push(PathPoint { depth, is_key: false, children: 0, first: 0 }),
             }
             self.adopt(point.depth);
         }
@@ -95,7 +95,7 @@ impl Tree {
     fn adopt(&mut self, depth: usize) {
         let Some(parent) = self.path.last_mut() else { return };
         parent.children += 1;
-        let Point { depth: own, first, children, .. } = *parent;
+        let PathPoint { depth: own, first, children, .. } = *parent;
         match children {
             1 => parent.first = depth,
             // The node is a branch after all: each child has its run behind its character.
@@ -114,7 +114,7 @@ impl Tree {
         }
     }
 
-    fn count(&mut self, point: Point) {
+    fn count(&mut self, point: PathPoint) {
         match point.children {
             0 => self.node(0, 0, point.is_key),
             1 => self.node(point.first.saturating_sub(point.depth) as u64, 1, point.is_key),
@@ -134,8 +134,8 @@ impl Tree {
 mod tests {
     use super::*;
 
-    fn shape(keys: &[&str]) -> Shape {
-        let mut tree = Tree::new(Allocator::Jemalloc);
+    fn shape(keys: &[&str]) -> TreeShape {
+        let mut tree = RaxTree::new(Allocator::Jemalloc);
         tree.clear(true);
         keys.iter().for_each(|key| tree.insert(key.as_bytes()));
         tree.finish()
@@ -143,10 +143,10 @@ mod tests {
 
     #[test]
     fn no_key_is_one_node_and_one_key_two() {
-        assert_eq!(shape(&[]), Shape { keys: 0, nodes: 1, bytes: 8 });
+        assert_eq!(shape(&[]), TreeShape { keys: 0, nodes: 1, bytes: 8 });
         // A run of 16 characters: 4 + 16, padded to 24, and a pointer; a leaf: 8 and its value.
-        assert_eq!(shape(&["0123456789abcdef"]), Shape { keys: 1, nodes: 2, bytes: 32 + 16 });
-        assert_eq!(shape(&["x"]), Shape { keys: 1, nodes: 2, bytes: 16 + 16 });
+        assert_eq!(shape(&["0123456789abcdef"]), TreeShape { keys: 1, nodes: 2, bytes: 32 + 16 });
+        assert_eq!(shape(&["x"]), TreeShape { keys: 1, nodes: 2, bytes: 16 + 16 });
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_key_that_begins_another_ends_the_run_before_it() {
-        assert_eq!(shape(&["foo", "foobar"]), Shape { keys: 2, nodes: 3, bytes: 16 + 24 + 16 });
+        assert_eq!(shape(&["foo", "foobar"]), TreeShape { keys: 2, nodes: 3, bytes: 16 + 24 + 16 });
         assert_eq!(shape(&["foo", "foobar", "foox"]).nodes, 5);
         assert_eq!(shape(&["", "a"]).nodes, 2);
     }
@@ -194,7 +194,7 @@ mod tests {
         fn equals_the_definition(mut keys in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..6), 0..20)) {
             keys.sort();
             keys.dedup();
-            let mut tree = Tree::new(Allocator::Jemalloc);
+            let mut tree = RaxTree::new(Allocator::Jemalloc);
             tree.clear(true);
             keys.iter().for_each(|key| tree.insert(key));
             proptest::prop_assert_eq!(tree.finish().nodes, plainly(&keys));
@@ -202,7 +202,7 @@ mod tests {
 
         #[test]
         fn any_order_ends_in_some_shape(keys in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..6), 0..20)) {
-            let mut tree = Tree::new(Allocator::Jemalloc);
+            let mut tree = RaxTree::new(Allocator::Jemalloc);
             tree.clear(false);
             keys.iter().for_each(|key| tree.insert(key));
             tree.finish();

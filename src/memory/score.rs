@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::item::Item;
+use super::item::PackedItem;
 use super::layout::ScoreText;
 use crate::rdb::walk::ScoreValue;
 
@@ -17,11 +17,11 @@ pub fn value(score: ScoreValue<'_>) -> f64 {
 }
 
 /// The score as it stands in a packed sorted set.
-pub fn item(score: f64, form: ScoreText) -> Item {
+pub fn item(score: f64, form: ScoreText) -> PackedItem {
     match (integer(score, form), form) {
-        (Some(number), _) => Item::Int(number),
+        (Some(number), _) => PackedItem::Int(number),
         (None, ScoreText::SeventeenDigits) => seventeen_digits(score),
-        (None, ScoreText::Shortest) => Item::Text(shortest(score)),
+        (None, ScoreText::Shortest) => PackedItem::Text(shortest(score)),
     }
 }
 
@@ -43,14 +43,14 @@ fn integer(score: f64, form: ScoreText) -> Option<i64> {
 }
 
 /// A text of a few bytes that is made without allocating.
-struct Short {
+struct ShortText {
     text: [u8; 40],
     len: usize,
 }
 
-impl Short {
-    fn of(args: std::fmt::Arguments<'_>) -> Short {
-        let mut short = Short { text: [0; 40], len: 0 };
+impl ShortText {
+    fn of(args: std::fmt::Arguments<'_>) -> ShortText {
+        let mut short = ShortText { text: [0; 40], len: 0 };
         // Longer texts are cut; no double's digits are.
         let _ = short.write_fmt(args);
         short
@@ -61,7 +61,7 @@ impl Short {
     }
 }
 
-impl Write for Short {
+impl Write for ShortText {
     fn write_str(&mut self, part: &str) -> std::fmt::Result {
         let end = self.len + part.len();
         let room = self.text.get_mut(self.len..end).ok_or(std::fmt::Error)?;
@@ -86,26 +86,26 @@ fn non_finite(score: f64) -> Option<u64> {
 }
 
 /// As C's `%.17g` writes it.
-fn seventeen_digits(score: f64) -> Item {
+fn seventeen_digits(score: f64) -> PackedItem {
     if let Some(len) = non_finite(score) {
-        return Item::Text(len);
+        return PackedItem::Text(len);
     }
     let sign = u64::from(score.is_sign_negative());
     if score == 0.0 {
-        return Item::Text(1 + sign);
+        return PackedItem::Text(1 + sign);
     }
-    let text = Short::of(format_args!("{score:.16e}"));
+    let text = ShortText::of(format_args!("{score:.16e}"));
     let (mantissa, exponent) = digits_and_exponent(text.as_str());
     let digits = mantissa.trim_end_matches('0').bytes().filter(u8::is_ascii_digit).count() as u64;
     let point = u64::from(digits > 1);
     match exponent {
         // A whole number again: such text is packed as a number.
         0..17 if digits <= exponent.unsigned_abs() + 1 => {
-            Item::of_text(Short::of(format_args!("{score:.0}")).as_str().as_bytes())
+            PackedItem::of_text(ShortText::of(format_args!("{score:.0}")).as_str().as_bytes())
         }
-        0..17 => Item::Text(sign + digits + 1),
-        -4..0 => Item::Text(sign + 1 + exponent.unsigned_abs() + digits),
-        _ => Item::Text(sign + digits + point + if exponent.unsigned_abs() > 99 { 5 } else { 4 }),
+        0..17 => PackedItem::Text(sign + digits + 1),
+        -4..0 => PackedItem::Text(sign + 1 + exponent.unsigned_abs() + digits),
+        _ => PackedItem::Text(sign + digits + point + if exponent.unsigned_abs() > 99 { 5 } else { 4 }),
     }
 }
 
@@ -114,7 +114,7 @@ fn shortest(score: f64) -> u64 {
     if let Some(len) = non_finite(score) {
         return len;
     }
-    let text = Short::of(format_args!("{score:e}"));
+    let text = ShortText::of(format_args!("{score:e}"));
     let (mantissa, exponent) = digits_and_exponent(text.as_str());
     let sign = u64::from(score.is_sign_negative());
     let digits = mantissa.bytes().filter(u8::is_ascii_digit).count() as u64;
@@ -140,20 +140,20 @@ fn shortest(score: f64) -> u64 {
 mod tests {
     use super::*;
 
-    fn old(score: f64) -> Item {
+    fn old(score: f64) -> PackedItem {
         item(score, ScoreText::SeventeenDigits)
     }
 
-    fn new(score: f64) -> Item {
+    fn new(score: f64) -> PackedItem {
         item(score, ScoreText::Shortest)
     }
 
     #[test]
     fn whole_numbers_are_numbers() {
-        assert_eq!((old(3.0), new(3.0)), (Item::Int(3), Item::Int(3)));
-        assert_eq!((old(-0.0), new(-0.0)), (Item::Text(2), Item::Int(0)));
-        assert_eq!(old(1e16), Item::Int(10_000_000_000_000_000));
-        assert_eq!(old(1e17), Item::Text("1e+17".len() as u64));
+        assert_eq!((old(3.0), new(3.0)), (PackedItem::Int(3), PackedItem::Int(3)));
+        assert_eq!((old(-0.0), new(-0.0)), (PackedItem::Text(2), PackedItem::Int(0)));
+        assert_eq!(old(1e16), PackedItem::Int(10_000_000_000_000_000));
+        assert_eq!(old(1e17), PackedItem::Text("1e+17".len() as u64));
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             (1.5e300, "1.5000000000000001e+300"),
             (f64::NEG_INFINITY, "-inf"),
         ] {
-            assert_eq!(old(score), Item::Text(text.len() as u64), "{text}");
+            assert_eq!(old(score), PackedItem::Text(text.len() as u64), "{text}");
         }
     }
 
@@ -184,7 +184,7 @@ mod tests {
             (1.234_567_890_123_456, "1.234567890123456"),
             (f64::INFINITY, "inf"),
         ] {
-            assert_eq!(new(score), Item::Text(text.len() as u64), "{text}");
+            assert_eq!(new(score), PackedItem::Text(text.len() as u64), "{text}");
         }
     }
 }

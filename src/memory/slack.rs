@@ -107,7 +107,7 @@ impl Model {
     }
 
     /// What a radix tree really takes.
-    pub(super) fn real_tree(&self, shape: Shape) -> u64 {
+    pub(super) fn real_tree(&self, shape: TreeShape) -> u64 {
         let structure = match self.layout.stream.tree {
             TreeCount::Estimated => 24,
             TreeCount::Measured(structure) => structure,

@@ -4,20 +4,20 @@
 //! each; a bucket is a field, a vector, or, when more than 127 fields expire at one time, a table.
 
 use super::Model;
-use super::growth::{Growth, Kind};
-use super::rax::Tree;
+use super::growth::{Growth, TableKind};
+use super::rax::RaxTree;
 
 /// Fields of one vector.
 const VECTOR: usize = 127;
 /// Bytes in front of a vector's pointers.
 const VECTOR_HEADER: u64 = 8;
 /// Milliseconds of a bucket.
-const WINDOW: i64 = 8192;
+const BUCKET_MILLIS: i64 = 8192;
 /// Times nearer to each other than this are not told apart.
-const MOMENT: i64 = 16;
+const SPLIT_RESOLUTION: i64 = 16;
 
 /// Bytes of the index of fields with these expiries, which are sorted in place.
-pub fn index(model: &Model, expiries: &mut [i64], tree: &mut Tree) -> u64 {
+pub fn index(model: &Model, expiries: &mut [i64], tree: &mut RaxTree) -> u64 {
     match expiries.len() {
         0 | 1 => return 0,
         2..=VECTOR => return vector(model, expiries.len()),
@@ -26,7 +26,7 @@ pub fn index(model: &Model, expiries: &mut [i64], tree: &mut Tree) -> u64 {
     expiries.sort_unstable();
     tree.clear(true);
     let mut sum = 0;
-    for bucket in expiries.chunk_by(|a, b| a.div_euclid(WINDOW) == b.div_euclid(WINDOW)) {
+    for bucket in expiries.chunk_by(|a, b| a.div_euclid(BUCKET_MILLIS) == b.div_euclid(BUCKET_MILLIS)) {
         sum += window(model, bucket, tree);
     }
     let shape = tree.finish();
@@ -34,10 +34,10 @@ pub fn index(model: &Model, expiries: &mut [i64], tree: &mut Tree) -> u64 {
 }
 
 /// The buckets of one window. One that is overfull is split at its middle as long as its times differ.
-fn window(model: &Model, mut rest: &[i64], tree: &mut Tree) -> u64 {
+fn window(model: &Model, mut rest: &[i64], tree: &mut RaxTree) -> u64 {
     let mut sum = 0;
     while let (Some(&first), Some(&last)) = (rest.first(), rest.last()) {
-        let one_moment = |a: i64, b: i64| a.div_euclid(MOMENT) == b.div_euclid(MOMENT);
+        let one_moment = |a: i64, b: i64| a.div_euclid(SPLIT_RESOLUTION) == b.div_euclid(SPLIT_RESOLUTION);
         let end = if rest.len() <= VECTOR || one_moment(first, last) {
             rest.len()
         } else {
@@ -46,7 +46,7 @@ fn window(model: &Model, mut rest: &[i64], tree: &mut Tree) -> u64 {
         };
         let (bucket, later) = rest.split_at(end);
         let ends = bucket.last().map_or(first, |&time| {
-            let step = if later.is_empty() { WINDOW } else { MOMENT };
+            let step = if later.is_empty() { BUCKET_MILLIS } else { SPLIT_RESOLUTION };
             (time.div_euclid(step)).saturating_add(1).saturating_mul(step)
         });
         tree.insert(&ends.to_be_bytes());
@@ -65,7 +65,7 @@ fn vector(model: &Model, fields: usize) -> u64 {
 }
 
 fn table(model: &Model, fields: usize) -> u64 {
-    let mut growth = Growth::new(Kind::Buckets);
+    let mut growth = Growth::new(TableKind::Buckets);
     (0..fields).for_each(|_| growth.insert());
     model.bare_table() + 64 * growth.buckets()
 }
@@ -78,7 +78,7 @@ mod tests {
     fn index_of(mut expiries: Vec<i64>) -> u64 {
         let server = Server::parse("valkey-9.1").unwrap();
         let model = Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default());
-        index(&model, &mut expiries, &mut Tree::new(Allocator::Jemalloc))
+        index(&model, &mut expiries, &mut RaxTree::new(Allocator::Jemalloc))
     }
 
     #[test]

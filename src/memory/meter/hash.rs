@@ -1,15 +1,15 @@
 //! Hashes: packed, packed with expiries, or a table (`t_hash.c` of the servers).
 
-use super::Value;
+use super::PricedValue;
 use crate::error::{Error, Result};
 use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::growth::Growth;
-use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
+use crate::memory::item::{Blob, LISTPACK_FRAME, PackedItem, ZIPLIST_FRAME};
 use crate::memory::layout::PackedForm;
 use crate::memory::layout::TableUse;
-use crate::memory::price::{Framed, Key};
-use crate::memory::rax::Tree;
+use crate::memory::price::{FrameSize, Key};
+use crate::memory::rax::RaxTree;
 use crate::memory::vset;
 use crate::rdb::packed::{PackedElement, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
@@ -21,7 +21,7 @@ const SMALLEST_TABLE: u64 = 4;
 
 /// What the hash is while it is being loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Form {
+enum HashForm {
     #[default]
     PackedElement,
     /// With a third element for the expiry.
@@ -32,7 +32,7 @@ enum Form {
 /// Prices a hash.
 #[derive(Debug, Default)]
 pub struct HashMeter {
-    form: Form,
+    form: HashForm,
     announced: u64,
     pairs: u64,
     blob: Blob,
@@ -59,17 +59,17 @@ impl HashMeter {
         meter.announce(model, pairs.len() as u64);
         for &(field, value) in pairs {
             meter.add(model, field, value);
-            if meter.form == Form::Table {
+            if meter.form == HashForm::Table {
                 continue;
             }
             if field.max(value) > model.config.hash_value {
                 meter.become_table(model);
             } else {
-                meter.pack(model, Item::Text(field));
-                meter.pack(model, Item::Text(value));
+                meter.pack(model, PackedItem::Text(field));
+                meter.pack(model, PackedItem::Text(value));
             }
         }
-        meter.finish(model, key, &mut Tree::new(model.allocator)).memory
+        meter.finish(model, key, &mut RaxTree::new(model.allocator)).memory
     }
 
     /// Forgets the last hash.
@@ -79,14 +79,14 @@ impl HashMeter {
         *self = HashMeter { growth: model.new_table(), expiries, ..HashMeter::default() };
         match layout {
             ValueType::HashMetadata | ValueType::HashMetadataPreGa => {
-                self.form = Form::PackedExpiring;
+                self.form = HashForm::PackedExpiring;
                 self.with_ttl = Some(0);
             }
             ValueType::Hash2 => {
-                self.form = Form::Table;
+                self.form = HashForm::Table;
                 self.with_ttl = Some(0);
             }
-            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.form = Form::PackedExpiring,
+            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.form = HashForm::PackedExpiring,
             _ => {}
         }
     }
@@ -96,15 +96,15 @@ impl HashMeter {
         self.announced = pairs;
         let over = pairs > model.config.hash_entries;
         match self.form {
-            Form::PackedElement if over => {
-                self.form = Form::Table;
+            HashForm::PackedElement if over => {
+                self.form = HashForm::Table;
                 if model.layout.presize.elements {
                     self.growth.reserve(pairs);
                 }
             }
-            Form::PackedExpiring if over => self.form = Form::Table,
-            Form::PackedElement | Form::PackedExpiring => {}
-            Form::Table => self.growth.reserve(pairs),
+            HashForm::PackedExpiring if over => self.form = HashForm::Table,
+            HashForm::PackedElement | HashForm::PackedExpiring => {}
+            HashForm::Table => self.growth.reserve(pairs),
         }
     }
 
@@ -118,15 +118,15 @@ impl HashMeter {
         scratch: &mut Vec<u8>,
     ) -> Result<()> {
         self.add(model, field.len(), value.len());
-        if self.form == Form::Table {
+        if self.form == HashForm::Table {
             return Ok(());
         }
         if field.len().max(value.len()) > model.config.hash_value {
             self.become_table(model);
             return Ok(());
         }
-        self.pack(model, Item::of(field, scratch)?);
-        self.pack(model, Item::of(value, scratch)?);
+        self.pack(model, PackedItem::of(field, scratch)?);
+        self.pack(model, PackedItem::of(value, scratch)?);
         Ok(())
     }
 
@@ -145,23 +145,23 @@ impl HashMeter {
             }
         }
         self.add_expiring(model, field.len(), value.len(), expiry.is_some());
-        if self.form == Form::Table {
+        if self.form == HashForm::Table {
             return Ok(());
         }
         if field.len().max(value.len()) > model.config.hash_value {
             self.become_table(model);
             return Ok(());
         }
-        self.blob.push_listpack(Item::of(field, scratch)?);
-        self.blob.push_listpack(Item::of(value, scratch)?);
-        self.blob.push_listpack(Item::Int(expiry.unwrap_or(0)));
+        self.blob.push_listpack(PackedItem::of(field, scratch)?);
+        self.blob.push_listpack(PackedItem::of(value, scratch)?);
+        self.blob.push_listpack(PackedItem::Int(expiry.unwrap_or(0)));
         Ok(())
     }
 
     /// The lengths of pairs are all that is needed.
     #[inline]
     pub fn is_table(&self) -> bool {
-        self.form == Form::Table
+        self.form == HashForm::Table
     }
 
     /// A pair without an expiry, for its price in a table.
@@ -180,7 +180,7 @@ impl HashMeter {
         self.slack = self.slack.wrapping_add(model.pair_slack(field, value, expires));
     }
 
-    fn pack(&mut self, model: &Model, item: Item) {
+    fn pack(&mut self, model: &Model, item: PackedItem) {
         match model.layout.packed {
             PackedForm::Ziplist => self.blob.push_ziplist(item),
             PackedForm::Listpack => self.blob.push_listpack(item),
@@ -191,8 +191,8 @@ impl HashMeter {
     /// asked to hold those still to come.
     fn become_table(&mut self, model: &Model) {
         // Those with expiries ask before the pair is added, the others afterwards.
-        let asks_first = self.form == Form::PackedExpiring;
-        self.form = Form::Table;
+        let asks_first = self.form == HashForm::PackedExpiring;
+        self.form = HashForm::Table;
         let presize = &model.layout.presize;
         let (before, left) = (self.pairs - 1, self.announced.saturating_sub(self.pairs));
         if presize.packed_hash {
@@ -223,7 +223,7 @@ impl HashMeter {
         let mut listpack = Blob::default();
         let mut field = 0;
         for (at, entry) in ziplist::Entries::new(bytes, blob.offset)?.enumerate() {
-            let item = Item::of_packed(entry?);
+            let item = PackedItem::of_packed(entry?);
             listpack.push_listpack(item);
             match at % 2 {
                 0 => field = item.len(),
@@ -285,11 +285,11 @@ impl HashMeter {
             let (field, value) = pair?;
             self.add(model, field.len() as u64, value.len() as u64);
             longest = longest.max(field.len()).max(value.len());
-            self.pack(model, Item::of_text(field));
-            self.pack(model, Item::of_text(value));
+            self.pack(model, PackedItem::of_text(field));
+            self.pack(model, PackedItem::of_text(value));
         }
         if self.pairs > model.config.hash_entries || longest as u64 > model.config.hash_value {
-            self.form = Form::Table;
+            self.form = HashForm::Table;
             if model.layout.presize.packed_hash {
                 self.growth.reserve(self.pairs);
             }
@@ -308,7 +308,7 @@ impl HashMeter {
         let pairs = elements / per_pair;
         let table = pairs > model.config.hash_entries;
         if table {
-            self.form = Form::Table;
+            self.form = HashForm::Table;
             if model.layout.presize.packed_hash {
                 self.growth.reserve(pairs);
             }
@@ -325,19 +325,19 @@ impl HashMeter {
     }
 
     /// The whole hash.
-    pub fn finish(&mut self, model: &Model, key: Key, tree: &mut Tree) -> Value {
-        let Framed { outside, object, slack } = model.frame(key);
+    pub fn finish(&mut self, model: &Model, key: Key, tree: &mut RaxTree) -> PricedValue {
+        let FrameSize { outside, object, slack } = model.frame(key);
         let (encoding, memory, more) = match self.form {
-            Form::PackedElement => {
+            HashForm::PackedElement => {
                 let size = self.packed_size(model);
                 (model.layout.packed.encoding(), outside + object + model.packed(size), model.packed_slack(size))
             }
-            Form::PackedExpiring => {
+            HashForm::PackedExpiring => {
                 let (structure, blob) = (model.layout.listpack_ex, self.packed_size(model));
                 let memory = outside + object + model.packed(structure) + model.packed(blob);
                 (Encoding::Listpackex, memory, model.packed_slack(structure) + model.packed_slack(blob))
             }
-            Form::Table => {
+            HashForm::Table => {
                 self.growth.insert_many(self.pairs.saturating_sub(self.inserted));
                 let index = vset::index(model, &mut self.expiries, tree);
                 let base = object + index + model.table(TableUse::Hash, self.pairs, &self.growth);
@@ -346,7 +346,7 @@ impl HashMeter {
                 (Encoding::Hashtable, memory, table.saturating_add(self.slack))
             }
         };
-        Value::new(encoding, self.pairs, memory, slack.saturating_add(more))
+        PricedValue::new(encoding, self.pairs, memory, slack.saturating_add(more))
     }
 
     fn packed_size(&self, model: &Model) -> u64 {
@@ -354,8 +354,8 @@ impl HashMeter {
             return self.stored;
         }
         let frame = match (self.form, model.layout.packed) {
-            (Form::PackedElement, PackedForm::Ziplist) => ZIPLIST_FRAME,
-            (Form::PackedElement | Form::PackedExpiring | Form::Table, _) => LISTPACK_FRAME,
+            (HashForm::PackedElement, PackedForm::Ziplist) => ZIPLIST_FRAME,
+            (HashForm::PackedElement | HashForm::PackedExpiring | HashForm::Table, _) => LISTPACK_FRAME,
         };
         frame + self.blob.body()
     }

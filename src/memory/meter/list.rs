@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use super::Value;
+use super::PricedValue;
 use crate::error::{Error, Result};
 use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::compress::{Compressor, Listpack};
-use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
+use crate::memory::item::{Blob, LISTPACK_FRAME, PackedItem, ZIPLIST_FRAME};
 use crate::memory::layout::{AverageOver, ListForm, PackedForm, PlainNodes};
-use crate::memory::price::{Framed, Key};
+use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
 use crate::rdb::packed::{PackedElement, listpack, ziplist};
 use crate::rdb::string::{RawString, StringForm};
@@ -121,14 +121,14 @@ impl ListMeter {
     /// An element that is pushed.
     #[inline]
     pub fn element(&mut self, model: &Model, element: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
-        let item = Item::of(element, scratch)?;
+        let item = PackedItem::of(element, scratch)?;
         let text = if compresses(model) { element.decode(scratch)? } else { &[] };
         self.push(model, item, text);
         Ok(())
     }
 
     /// The text is needed only where nodes are compressed.
-    fn push(&mut self, model: &Model, item: Item, text: &[u8]) {
+    fn push(&mut self, model: &Model, item: PackedItem, text: &[u8]) {
         self.elements += 1;
         let len = item.len();
         if model.layout.list.form == ListForm::Linked {
@@ -259,7 +259,7 @@ impl ListMeter {
         let bytes = blob.decode(scratch)?;
         for entry in ziplist::Entries::new(bytes, offset)? {
             let entry = entry?;
-            let (item, mut digits) = (Item::of_packed(entry), Vec::new());
+            let (item, mut digits) = (PackedItem::of_packed(entry), Vec::new());
             let text = match entry {
                 PackedElement::Text(text) => text,
                 PackedElement::Int(_) => {
@@ -275,16 +275,16 @@ impl ListMeter {
     }
 
     /// The whole list.
-    pub fn finish(&mut self, model: &Model, key: Key) -> Value {
+    pub fn finish(&mut self, model: &Model, key: Key) -> PricedValue {
         if model.layout.list.form == ListForm::Linked {
             return self.linked(model, key);
         }
         self.close(model);
         let list = &model.layout.list;
-        let Framed { outside, object, slack } = model.frame(key);
+        let FrameSize { outside, object, slack } = model.frame(key);
         if self.is_one_listpack(model) {
             let memory = outside + object + model.packed(self.last);
-            return Value::new(Encoding::Listpack, self.elements, memory, slack + model.packed_slack(self.last));
+            return PricedValue::new(Encoding::Listpack, self.elements, memory, slack + model.packed_slack(self.last));
         }
         let base = object + model.counted(list.list, list.structs);
         let node = model.counted(list.node, list.structs);
@@ -296,7 +296,7 @@ impl ListMeter {
         let structs = gap(model.usable(list.list), model.counted(list.list, list.structs))
             .saturating_add(gap(model.usable(list.node), node).saturating_mul(self.nodes.cast_signed()));
         let slack = slack.saturating_add(structs).saturating_add(self.slack);
-        Value::new(Encoding::Quicklist, self.elements, outside + model.average(base, sum, divisor), slack)
+        PricedValue::new(Encoding::Quicklist, self.elements, outside + model.average(base, sum, divisor), slack)
     }
 
     fn is_one_listpack(&self, model: &Model) -> bool {
@@ -307,20 +307,20 @@ impl ListMeter {
             && Limit::of(model.config.list_size).allows_whole(self.last, self.elements)
     }
 
-    fn linked(&mut self, model: &Model, key: Key) -> Value {
+    fn linked(&mut self, model: &Model, key: Key) -> PricedValue {
         let config = &model.config;
-        let Framed { outside, object, slack } = model.frame(key);
+        let FrameSize { outside, object, slack } = model.frame(key);
         let frame = outside + object;
         // One that was stored as a ziplist is held against the number of elements only.
         let too_long = !self.was_ziplist && self.longest > config.list_value;
         if self.elements > config.list_entries || too_long {
-            return Value::new(Encoding::Linkedlist, self.elements, frame.saturating_add(48 + self.texts), slack);
+            return PricedValue::new(Encoding::Linkedlist, self.elements, frame.saturating_add(48 + self.texts), slack);
         }
         let size = match self.open {
             Some(open) if !self.was_ziplist => ZIPLIST_FRAME + open.blob.body(),
             _ => self.ziplist,
         };
-        Value::new(Encoding::Ziplist, self.elements, frame.saturating_add(size), slack)
+        PricedValue::new(Encoding::Ziplist, self.elements, frame.saturating_add(size), slack)
     }
 }
 
@@ -371,7 +371,7 @@ fn ziplist_as_listpack(
     let mut elements = 0;
     for entry in ziplist::Entries::new(bytes, offset)? {
         let entry = entry?;
-        let item = Item::of_packed(entry);
+        let item = PackedItem::of_packed(entry);
         listpack.push_listpack(item);
         if let Some(written) = &mut written {
             written.push(item, if let PackedElement::Text(text) = entry { text } else { &[] });

@@ -1,21 +1,21 @@
 //! Sets: integers, a listpack from 7.2 on, a table (`t_set.c` of the servers, type 2 in `rdbLoadObject`).
 
-use super::Value;
+use super::PricedValue;
 use crate::error::Result;
 use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::growth::Growth;
-use crate::memory::item::{Blob, Item, LISTPACK_FRAME};
+use crate::memory::item::{Blob, LISTPACK_FRAME, PackedItem};
 use crate::memory::layout::Count;
 use crate::memory::layout::TableUse;
-use crate::memory::price::{Framed, Key};
+use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
 use crate::rdb::packed::{PackedElement, intset, listpack};
 use crate::rdb::string::RawString;
 
 /// What the set is while it is being loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Form {
+enum SetForm {
     #[default]
     Intset,
     Listpack,
@@ -25,7 +25,7 @@ enum Form {
 /// Prices a set.
 #[derive(Debug, Default)]
 pub struct SetMeter {
-    form: Form,
+    form: SetForm,
     announced: u64,
     members: u64,
     least: i64,
@@ -60,7 +60,7 @@ impl SetMeter {
     }
 
     fn make_table_for(&mut self, model: &Model, members: u64) {
-        self.form = Form::Table;
+        self.form = SetForm::Table;
         self.growth = model.new_table();
         self.growth.reserve(members);
     }
@@ -70,10 +70,10 @@ impl SetMeter {
     pub fn member(&mut self, model: &Model, member: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let len = member.len();
         self.add(model, len);
-        if self.form == Form::Table {
+        if self.form == SetForm::Table {
             return Ok(());
         }
-        let item = Item::of(member, scratch)?;
+        let item = PackedItem::of(member, scratch)?;
         self.longest = self.longest.max(len);
         self.small(model, item, len);
         Ok(())
@@ -82,7 +82,7 @@ impl SetMeter {
     /// The lengths of members are all that is needed.
     #[inline]
     pub fn is_table(&self) -> bool {
-        self.form == Form::Table
+        self.form == SetForm::Table
     }
 
     /// A member, for its price in a table.
@@ -100,9 +100,9 @@ impl SetMeter {
     }
 
     /// A member of a set that is not a table yet.
-    fn small(&mut self, model: &Model, item: Item, len: u64) {
+    fn small(&mut self, model: &Model, item: PackedItem, len: u64) {
         let before = self.members - 1;
-        if let (Form::Intset, Item::Int(number)) = (self.form, item) {
+        if let (SetForm::Intset, PackedItem::Int(number)) = (self.form, item) {
             self.least = if before == 0 { number } else { self.least.min(number) };
             self.greatest = if before == 0 { number } else { self.greatest.max(number) };
             self.blob.push_listpack(item);
@@ -114,11 +114,11 @@ impl SetMeter {
         }
         let config = &model.config;
         let fits = before < config.set_entries && len <= config.set_value;
-        if self.form == Form::Intset && fits && self.longest <= config.set_value {
-            self.form = Form::Listpack;
+        if self.form == SetForm::Intset && fits && self.longest <= config.set_value {
+            self.form = SetForm::Listpack;
             self.reserved = self.room_for_numbers(before);
         }
-        if self.form == Form::Listpack && fits {
+        if self.form == SetForm::Listpack && fits {
             self.blob.push_listpack(item);
             return;
         }
@@ -130,13 +130,13 @@ impl SetMeter {
         if numbers == 0 {
             return 0;
         }
-        let widest = Item::Int(self.least).in_listpack().max(Item::Int(self.greatest).in_listpack());
+        let widest = PackedItem::Int(self.least).in_listpack().max(PackedItem::Int(self.greatest).in_listpack());
         LISTPACK_FRAME + widest * numbers
     }
 
     /// Up to 7.0: the numbers go into a table made for them, which is then asked to hold all.
     fn become_growing_table(&mut self, before: u64) {
-        self.form = Form::Table;
+        self.form = SetForm::Table;
         self.growth.reserve(before);
         self.growth.insert_many(before);
         self.growth.reserve(self.announced);
@@ -161,7 +161,7 @@ impl SetMeter {
 
     /// A set that was stored as a listpack.
     pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
-        self.form = Form::Listpack;
+        self.form = SetForm::Listpack;
         self.members = super::listpack_count(blob, scratch)?;
         self.stored = blob.len();
         if self.members > model.config.set_entries {
@@ -176,19 +176,19 @@ impl SetMeter {
     }
 
     /// The whole set.
-    pub fn finish(&mut self, model: &Model, key: Key) -> Value {
-        let Framed { outside, object, slack } = model.frame(key);
+    pub fn finish(&mut self, model: &Model, key: Key) -> PricedValue {
+        let FrameSize { outside, object, slack } = model.frame(key);
         let (encoding, memory, more) = match self.form {
-            Form::Intset => {
+            SetForm::Intset => {
                 let size = self.intset_size();
                 (Encoding::Intset, outside + object + model.packed(size), model.packed_slack(size))
             }
-            Form::Listpack => {
+            SetForm::Listpack => {
                 let size = self.listpack_size(model);
                 let given = model.usable(self.listpack_bytes());
                 (Encoding::Listpack, outside + object + size, gap(given, size))
             }
-            Form::Table => {
+            SetForm::Table => {
                 self.growth.insert_many(self.members.saturating_sub(self.inserted));
                 let base = object + model.table(TableUse::Set, self.members, &self.growth);
                 let table = model.table_slack(TableUse::Set, self.members, &self.growth);
@@ -196,7 +196,7 @@ impl SetMeter {
                 (Encoding::Hashtable, memory, table.saturating_add(self.slack))
             }
         };
-        Value::new(encoding, self.members, memory, slack.saturating_add(more))
+        PricedValue::new(encoding, self.members, memory, slack.saturating_add(more))
     }
 
     fn intset_size(&self) -> u64 {

@@ -2,14 +2,14 @@
 
 use std::num::NonZeroU64;
 
-use super::Value;
+use super::PricedValue;
 use crate::error::Result;
 use crate::memory::Model;
 use crate::memory::StreamFacts;
 use crate::memory::alloc::Allocator;
 use crate::memory::layout::NamesCount;
-use crate::memory::price::{Framed, Key};
-use crate::memory::rax::Tree;
+use crate::memory::price::{FrameSize, Key};
+use crate::memory::rax::RaxTree;
 use crate::memory::slack::gap;
 use crate::rdb::string::RawString;
 use crate::rdb::walk::StreamHead;
@@ -31,11 +31,11 @@ pub struct StreamMeter {
     groups: u64,
     /// What the allocator gives for listpacks, groups and consumers.
     given: u64,
-    entries: Tree,
-    group_names: Tree,
-    consumer_names: Tree,
+    entries: RaxTree,
+    group_names: RaxTree,
+    consumer_names: RaxTree,
     /// Pending ids of the group or consumer that is being walked.
-    pending: Tree,
+    pending: RaxTree,
     in_consumer: bool,
     in_group: bool,
     /// Pending entries of the group so far.
@@ -55,10 +55,10 @@ impl StreamMeter {
             listpacks: 0,
             groups: 0,
             given: 0,
-            entries: Tree::new(allocator),
-            group_names: Tree::new(allocator),
-            consumer_names: Tree::new(allocator),
-            pending: Tree::new(allocator),
+            entries: RaxTree::new(allocator),
+            group_names: RaxTree::new(allocator),
+            consumer_names: RaxTree::new(allocator),
+            pending: RaxTree::new(allocator),
             in_consumer: false,
             in_group: false,
             group_pending: 0,
@@ -68,7 +68,7 @@ impl StreamMeter {
     }
 
     /// A tree that is free for other use between two streams.
-    pub fn tree(&mut self) -> &mut Tree {
+    pub fn tree(&mut self) -> &mut RaxTree {
         &mut self.entries
     }
 
@@ -224,10 +224,10 @@ impl StreamMeter {
     }
 
     /// The whole stream.
-    pub fn finish(&mut self, model: &Model, key: Key) -> (Value, StreamFacts) {
+    pub fn finish(&mut self, model: &Model, key: Key) -> (PricedValue, StreamFacts) {
         self.end_group(model);
         let stream = &model.layout.stream;
-        let Framed { outside, object, slack } = model.frame(key);
+        let FrameSize { outside, object, slack } = model.frame(key);
         let entries = self.entries.finish();
         let trees = self.trees(model);
         let own = match stream.names {
@@ -239,7 +239,7 @@ impl StreamMeter {
         let memory = parts.into_iter().fold(0, u64::saturating_add);
         let given = [outside, object, self.given].into_iter().fold(0, u64::saturating_add);
         let slack = slack.saturating_add(gap(given, memory));
-        (Value::new(stream.encoding, self.length, memory, slack), self.facts)
+        (PricedValue::new(stream.encoding, self.length, memory, slack), self.facts)
     }
 
     /// The trees of group names and of all pending ids.

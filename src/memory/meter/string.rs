@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
-use super::{TextFacts, Value};
+use super::{PricedValue, TextFacts};
 use crate::error::Result;
 use crate::memory::Encoding;
 use crate::memory::Model;
-use crate::memory::item::{Item, LONGEST_INT};
+use crate::memory::item::{LONGEST_INT, PackedItem};
 use crate::memory::layout::{Count, ShortStrings};
-use crate::memory::price::{Framed, Key};
+use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
 use crate::rdb::string::{RawString, StringForm};
 
@@ -17,12 +17,12 @@ const SHARED_NUMBERS: i64 = 10_000;
 
 /// Prices a string.
 #[inline]
-pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<Value> {
+pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<PricedValue> {
     let len = string.len();
     let Some(number) = number(string, len, scratch)? else { return Ok(text(model, key, len)) };
-    let Framed { outside, object, slack } = model.frame(key);
+    let FrameSize { outside, object, slack } = model.frame(key);
     let shared = if model.shares_numbers() && (0..SHARED_NUMBERS).contains(&number) { gap(0, object) } else { 0 };
-    Ok(Value::new(Encoding::Int, len, outside + object, slack + shared))
+    Ok(PricedValue::new(Encoding::Int, len, outside + object, slack + shared))
 }
 
 /// Looks at the beginning of a string. Of ordinary strings that is one byte.
@@ -67,39 +67,39 @@ fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Opti
     match string.form {
         StringForm::Int(number) => Ok(Some(i64::from(number))),
         _ if len > LONGEST_INT => Ok(None),
-        StringForm::Plain(_) | StringForm::Lzf { .. } => match Item::of(string, scratch)? {
-            Item::Int(number) => Ok(Some(number)),
-            Item::Text(_) => Ok(None),
+        StringForm::Plain(_) | StringForm::Lzf { .. } => match PackedItem::of(string, scratch)? {
+            PackedItem::Int(number) => Ok(Some(number)),
+            PackedItem::Text(_) => Ok(None),
         },
     }
 }
 
 /// Prices a text that has an allocation of its own, as all have that are longer than [`Model::longest_special`].
 #[inline(always)]
-pub fn raw(model: &Model, key: Key, len: u64) -> Value {
-    let Framed { outside, object, slack } = model.frame(key);
+pub fn raw(model: &Model, key: Key, len: u64) -> PricedValue {
+    let FrameSize { outside, object, slack } = model.frame(key);
     let (text, more) = model.sds_with_slack(len);
-    Value::new(Encoding::Raw, len, outside + object + text, slack + more)
+    PricedValue::new(Encoding::Raw, len, outside + object + text, slack + more)
 }
 
 /// Prices a string that is no number.
 #[inline]
-fn text(model: &Model, key: Key, len: u64) -> Value {
+fn text(model: &Model, key: Key, len: u64) -> PricedValue {
     match &model.layout.short {
         ShortStrings::Raw => raw(model, key, len),
         ShortStrings::Behind { longest, .. } if len > *longest => raw(model, key, len),
         ShortStrings::Behind { count, .. } => {
-            let Framed { outside, object, slack } = model.frame(key);
+            let FrameSize { outside, object, slack } = model.frame(key);
             let given = model.usable(object + 3 + len + 1);
             let behind = match count {
                 // The servers take the header for two bytes here and forget the end.
                 Count::Requested => object + 2 + len,
                 Count::Usable => given,
             };
-            Value::new(Encoding::Embstr, len, outside + behind, slack + gap(given, behind))
+            PricedValue::new(Encoding::Embstr, len, outside + behind, slack + gap(given, behind))
         }
         ShortStrings::Joint(embedding) => match model.embedded(embedding, key, len) {
-            Some(memory) => Value::new(Encoding::Embstr, len, memory, 0),
+            Some(memory) => PricedValue::new(Encoding::Embstr, len, memory, 0),
             None => raw(model, key, len),
         },
     }

@@ -1,14 +1,14 @@
 //! Sorted sets: packed, or a skiplist beside a table (`t_zset.c` of the servers).
 
-use super::Value;
+use super::PricedValue;
 use crate::error::{Error, Result};
 use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::growth::Growth;
-use crate::memory::item::{Blob, Item, LISTPACK_FRAME, ZIPLIST_FRAME};
+use crate::memory::item::{Blob, LISTPACK_FRAME, PackedItem, ZIPLIST_FRAME};
 use crate::memory::layout::PackedForm;
 use crate::memory::layout::TableUse;
-use crate::memory::price::{Framed, Key};
+use crate::memory::price::{FrameSize, Key};
 use crate::memory::score;
 use crate::memory::skiplist::NodeSum;
 use crate::rdb::packed::{listpack, ziplist};
@@ -59,7 +59,7 @@ impl ZsetMeter {
         self.longest = self.longest.max(len);
         self.add(model, len);
         if self.announced <= model.config.zset_entries && self.longest <= model.config.zset_value {
-            self.pack(model, Item::of(member, scratch)?);
+            self.pack(model, PackedItem::of(member, scratch)?);
             self.pack(model, score::item(score::value(score), model.layout.score));
         }
         Ok(())
@@ -81,7 +81,7 @@ impl ZsetMeter {
         self.strings = self.strings.saturating_add(memory);
     }
 
-    fn pack(&mut self, model: &Model, item: Item) {
+    fn pack(&mut self, model: &Model, item: PackedItem) {
         match model.layout.packed {
             PackedForm::Ziplist => self.blob.push_ziplist(item),
             PackedForm::Listpack => self.blob.push_listpack(item),
@@ -99,7 +99,7 @@ impl ZsetMeter {
         let bytes = blob.decode(scratch)?;
         let mut listpack = Blob::default();
         for (at, entry) in ziplist::Entries::new(bytes, blob.offset)?.enumerate() {
-            let item = Item::of_packed(entry?);
+            let item = PackedItem::of_packed(entry?);
             listpack.push_listpack(item);
             if self.packed == 0 && at % 2 == 0 {
                 self.add(model, item.len());
@@ -138,8 +138,8 @@ impl ZsetMeter {
     }
 
     /// The whole sorted set.
-    pub fn finish(&mut self, model: &Model, key: Key) -> Value {
-        let Framed { outside, object, slack } = model.frame(key);
+    pub fn finish(&mut self, model: &Model, key: Key) -> PricedValue {
+        let FrameSize { outside, object, slack } = model.frame(key);
         let config = &model.config;
         if self.packed == 0 && self.members <= config.zset_entries && self.longest <= config.zset_value {
             self.packed = self.blob.body()
@@ -151,13 +151,13 @@ impl ZsetMeter {
         if self.packed > 0 {
             let memory = outside + object + model.packed(self.packed);
             let slack = slack + model.packed_slack(self.packed);
-            return Value::new(model.layout.packed.encoding(), self.members, memory, slack);
+            return PricedValue::new(model.layout.packed.encoding(), self.members, memory, slack);
         }
         // All room that was asked for was asked for before they came.
         self.growth.insert_many(self.members);
         let base = object + model.skiplist(self.members, &self.growth);
         let sum = self.strings.saturating_add(self.nodes.total(&model.nodes));
         let slack = slack.saturating_add(model.skiplist_slack(self.members, &self.growth)).saturating_add(self.slack);
-        Value::new(Encoding::Skiplist, self.members, outside + model.average(base, sum, self.members), slack)
+        PricedValue::new(Encoding::Skiplist, self.members, outside + model.average(base, sum, self.members), slack)
     }
 }
