@@ -1,17 +1,17 @@
-//! What can go wrong, where, and what to do about it.
+//! Error type with file, byte offset, context and hint.
 //!
-//! An error is made by the primitive that failed, which knows the absolute offset; the walker adds the noun
-//! ([`Within`]), the driver adds the file. Nobody formats before the end.
+//! The failing primitive creates the error with its absolute offset, the walker adds what was being read ([`Within`]), and
+//! the command adds the file. The message is formatted only when it is shown.
 
 use std::fmt;
 use std::io;
 
-/// Short for a result that fails with [`Error`].
+/// Alias of [`std::result::Result`] with [`Error`] as error type.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A failure, with the byte it happened at, what was being read, and in which file.
+/// Error with the byte offset, what was being read, and the file.
 ///
-/// One pointer wide, so that the `Result` of a hot read stays in registers.
+/// Boxed to one pointer, so that the `Result` of a hot read stays in registers.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -24,122 +24,122 @@ struct Inner {
     hint: Option<String>,
 }
 
-/// What went wrong.
+/// Category of an error, with its data.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The bytes end before what was announced: `needed` bytes were asked for, `left` are there.
+    /// The input ends early: `needed` bytes were requested, `left` remain.
     Truncated {
-        /// Bytes that the read needs from the offset on.
+        /// Bytes needed from the offset on.
         needed: u64,
-        /// Bytes that are there.
+        /// Bytes left.
         left: u64,
     },
     /// The bytes contradict the format.
     Corrupt(String),
-    /// The bytes are of a format, version or type that this program does not know. They may be fine.
+    /// A format, version or type that this program does not support; the input may be valid.
     Unsupported(String),
-    /// The file is not a snapshot at all.
+    /// The file is not a snapshot.
     NotASnapshot(String),
-    /// The file asks for more than [`crate::limits`] allows.
+    /// The file exceeds a limit of [`crate::limits`].
     Limit(String),
     /// The checksum over the file differs from the one stored at its end.
     Checksum {
-        /// As stored.
+        /// Checksum stored in the file.
         stored: u64,
-        /// As computed.
+        /// Checksum computed from its bytes.
         computed: u64,
     },
-    /// The operating system refused.
+    /// Error from the operating system.
     Io(io::Error),
-    /// The caller asked for something impossible.
+    /// Invalid request by the caller.
     Usage(String),
 }
 
 impl Error {
-    /// An error of `kind` at the absolute byte `offset`.
+    /// Creates an error of `kind` at the absolute byte `offset`.
     #[cold]
     pub fn at(offset: u64, kind: ErrorKind) -> Self {
         Error(Box::new(Inner { kind, offset: Some(offset), within: None, file: None, hint: None }))
     }
 
-    /// An error that has no place in the bytes of a file.
+    /// Creates an error without an offset.
     #[cold]
     pub fn new(kind: ErrorKind) -> Self {
         Error(Box::new(Inner { kind, offset: None, within: None, file: None, hint: None }))
     }
 
-    /// The bytes at `offset` contradict the format.
+    /// Creates an [`ErrorKind::Corrupt`] error at `offset`.
     #[cold]
     pub fn corrupt(offset: u64, what: impl Into<String>) -> Self {
         Error::at(offset, ErrorKind::Corrupt(what.into()))
     }
 
-    /// The bytes at `offset` are of a kind this program does not know.
+    /// Creates an [`ErrorKind::Unsupported`] error at `offset`.
     #[cold]
     pub fn unsupported(offset: u64, what: impl Into<String>) -> Self {
         Error::at(offset, ErrorKind::Unsupported(what.into()))
     }
 
-    /// `needed` bytes were asked for at `offset`, `left` are there.
+    /// Creates an [`ErrorKind::Truncated`] error at `offset`.
     #[cold]
     pub fn truncated(offset: u64, needed: u64, left: u64) -> Self {
         Error::at(offset, ErrorKind::Truncated { needed, left })
     }
 
-    /// Wrong usage, found before any byte was read.
+    /// Creates an [`ErrorKind::Usage`] error, found before any byte was read.
     #[cold]
     pub fn usage(what: impl Into<String>) -> Self {
         Error::new(ErrorKind::Usage(what.into()))
     }
 
-    /// Names the file, unless one is named already.
+    /// Adds the file name, unless already set.
     #[must_use]
     pub fn in_file(mut self, name: &str) -> Self {
         self.0.file.get_or_insert_with(|| name.to_owned());
         self
     }
 
-    /// Says where, unless that is known already.
+    /// Adds the offset, unless already set.
     #[must_use]
     pub fn or_at(mut self, offset: u64) -> Self {
         self.0.offset.get_or_insert(offset);
         self
     }
 
-    /// Tells the user what to do, unless told already.
+    /// Adds a hint for the user, unless already set.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());
         self
     }
 
-    /// What went wrong.
+    /// Returns the category.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The absolute byte in the (decompressed) file.
+    /// Returns the absolute offset in the (decompressed) file.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// What was being read.
+    /// Returns what was being read.
     pub fn within(&self) -> Option<&'static str> {
         self.0.within
     }
 
-    /// The file, once the driver has added it.
+    /// Returns the file name, once added.
     pub fn file(&self) -> Option<&str> {
         self.0.file.as_deref()
     }
 
-    /// What the user can do.
+    /// Returns the hint.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// For a read that ran out of bytes: how many it needs from the error's offset on.
+    /// Returns the number of bytes needed from the error's offset on, for a truncated read.
     pub fn needed(&self) -> Option<u64> {
         match self.0.kind {
             ErrorKind::Truncated { needed, .. } => Some(needed),
@@ -147,7 +147,7 @@ impl Error {
         }
     }
 
-    /// The message without the file's name: `byte 0x1f3a: hash field: needs 512 bytes, 37 left`.
+    /// Returns the message without the file name: `byte 0x1f3a: hash field: needs 512 bytes, 37 left`.
     pub fn message(&self) -> String {
         struct Bare<'a>(&'a Error);
         impl fmt::Display for Bare<'_> {
@@ -195,7 +195,7 @@ impl fmt::Display for ErrorKind {
             | ErrorKind::Limit(what)
             | ErrorKind::Usage(what) => f.write_str(what),
             ErrorKind::Checksum { stored, computed } => {
-                write!(f, "checksum mismatch: the file says {stored:016x}, its bytes give {computed:016x}")
+                write!(f, "checksum mismatch: stored {stored:016x}, computed {computed:016x}")
             }
             ErrorKind::Io(error) => write!(f, "{error}"),
         }
@@ -217,9 +217,9 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Adds the noun to an error that has none yet: `input.length().within("hash size")?`.
+/// Adds what was being read to an error: `input.length().within("hash size")?`.
 pub trait Within {
-    /// Names what was being read; the innermost name stays.
+    /// Names what was being read, unless an inner call has already named it.
     #[must_use]
     fn within(self, noun: &'static str) -> Self;
 }
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_file_place_noun_and_fault() {
+    fn message_names_file_offset_noun_and_fault() {
         let error = Err::<(), _>(Error::truncated(0x1f3a, 512, 37)).within("hash field").unwrap_err();
         assert_eq!(
             error.in_file("dump.rdb").to_string(),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_innermost_noun_and_the_first_file() {
+    fn innermost_noun_and_first_file_are_kept() {
         let error = Err::<(), _>(Error::corrupt(1, "x")).within("inner").within("outer").unwrap_err();
         assert_eq!(error.in_file("a").in_file("b").to_string(), "a: byte 0x1: inner: x");
     }

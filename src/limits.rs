@@ -1,50 +1,50 @@
-//! Every cap on what a file may ask of us, each with its reason.
+//! Limits on resources that a file can claim, each with its reason.
 
-/// No valid LZF block expands more: its longest copy makes 264 bytes of 3.
+/// Maximum expansion ratio of a valid LZF block: its longest copy turns 3 bytes into 264.
 pub const LZF_MAX_RATIO: u64 = 88;
 
-/// A key longer than this is refused: Redis takes at most 512 MiB, and a key has to be decoded whole.
+/// Maximum key length: Redis allows 512 MiB, and a key has to be decoded whole.
 pub const MAX_KEY_BYTES: u64 = 512 << 20;
 
-/// Auxiliary fields are decoded for the report; longer values (scripts) are passed over.
+/// Maximum size of an auxiliary field that is decoded for the report; longer ones (scripts) are skipped.
 pub const MAX_AUX_BYTES: u64 = 64 << 10;
 
-/// Auxiliary fields that a report keeps.
+/// Maximum number of auxiliary fields in a report.
 pub const MAX_AUX_FIELDS: usize = 256;
 
-/// Attached key-metadata classes, by the servers' own limit.
+/// Maximum number of key metadata classes, as in the servers.
 pub const MAX_KEY_META_CLASSES: u64 = 7;
 
-/// Lists of the heaviest keys show names up to this length; Redis takes half a gigabyte.
+/// Maximum key length shown in lists of the largest keys; Redis allows 512 MiB.
 pub const LONGEST_NAME: usize = 64 << 10;
 
-/// Damaged values that are named one by one; the rest is counted.
+/// Maximum number of damaged values listed individually; the rest is counted.
 pub const MAX_NAMED_ERRORS: usize = 10;
 
-/// Work handed to one worker at a time: big enough that handing over costs nothing, small enough to keep all busy.
+/// Size of a batch: large enough to make scheduling negligible, small enough to keep all workers busy.
 pub const BATCH_BYTES: usize = 4 << 20;
 
-/// Keys in such a piece of work: what a worker makes of a batch (rows, patterns) grows with them, not with the bytes.
+/// Maximum number of keys in a batch: a worker's output (rows, patterns) grows with keys, not with bytes.
 pub const BATCH_KEYS: usize = 16 << 10;
 
-/// What the aggregates of all workers may grow to before one hands over what it has: aggregates of many threads over
-/// names that hardly repeat would be as many trees of the same size.
+/// Total size of all workers' aggregates at which a worker hands over its own. Without it, keys that hardly repeat would
+/// build one large tree per thread.
 pub const AGGREGATE_BYTES: usize = 128 << 20;
 
-/// Alternatives that one run is priced for: each costs as much time as the first model.
+/// Maximum number of what-if alternatives in one run; each takes as much time as the base model.
 pub const MAX_ALTERNATIVES: usize = 8;
 
-/// A buffer for expanding is allocated at once up to this, and then grows with what is really made.
+/// Initial capacity of a decompression buffer at most; beyond it the buffer grows with the bytes actually produced.
 pub const EXPAND_AT_ONCE: usize = 1 << 20;
 
-/// The distance between a claim and the bytes behind it: a blob is expanded whole only up to this size.
+/// Maximum decompressed size of a blob, whatever size it declares.
 pub const MAX_BLOB_BYTES: u64 = 4 << 30;
 
-/// Bytes of a mapped file that a reader goes on by: summed up first, they stay in the processor's second cache until they are read.
+/// Step of a reader through a mapped file: checksummed first, these bytes stay in the L2 cache until they are parsed.
 pub const QUANTUM_BYTES: usize = 256 << 10;
 
-/// Bytes of a mapped file that are given back at a time once they were read. In smaller parts it takes longer, since every other
-/// processor has to be told.
+/// Bytes of a mapped file released at a time after reading. Smaller steps cost more, because each release interrupts all
+/// other processors (TLB shootdown).
 pub const GIVEN_BACK: usize = 8 << 20;
 
 /// Length of the ranges of a mapped file that a second pass hands to a thread.
@@ -59,5 +59,5 @@ pub const CHUNKS_BYTES: usize = 192 << 20;
 /// Window of a search for a boundary that divides a chunk; between windows the search may be cancelled.
 pub const SEARCH_WINDOW: usize = 256 << 10;
 
-/// Windows of one search: 64 MiB. Tables of millions of elements take as much.
+/// Maximum number of windows per search, 64 MiB in all; a collection of millions of elements can take that much.
 pub const MOST_WINDOWS: usize = 256;

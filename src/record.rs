@@ -1,70 +1,70 @@
-//! All that a later stage may know about one key.
+//! Record of one key, the interface between reading and everything that follows.
 
 pub use crate::memory::{Encoding, StreamFacts};
 pub use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::peek::RawValue;
 use crate::units::{Bytes, Millis};
 
-/// One key of a snapshot: borrowed from the batch it was read from, seen once by every aggregate.
+/// Key of a snapshot with its type, size, memory and expiry; borrowed from the batch it was read from.
 #[derive(Debug, Clone)]
 pub struct Record<'a> {
-    /// Position of its file among the inputs.
+    /// Index of its file among the inputs.
     pub file: usize,
-    /// Number of the database.
+    /// Database number.
     pub db: u64,
     /// The key's bytes, decompressed.
     pub key: &'a [u8],
-    /// The type that `TYPE` answers.
+    /// Type as reported by `TYPE`.
     pub kind: Kind,
     /// The module's type name, for [`Kind::Module`].
     pub module: Option<ModuleName>,
-    /// What `OBJECT ENCODING` answers on the server that wrote the dump, after loading it.
+    /// Encoding as reported by `OBJECT ENCODING` after the server that wrote the dump has loaded it.
     pub encoding: Encoding,
-    /// Bytes of a string, elements of a collection; `None` for modules that do not tell.
+    /// Bytes of a string, elements of a collection; `None` for most modules.
     pub length: Option<u64>,
-    /// What `MEMORY USAGE key SAMPLES 0` would answer.
+    /// Memory as `MEMORY USAGE key SAMPLES 0` would report it.
     pub memory: Bytes,
-    /// The same under each alternative that was asked about, in the order asked.
+    /// Memory under each what-if alternative, in the order given.
     pub alternatives: &'a [Bytes],
-    /// What the allocator gives under each of them.
+    /// Allocated bytes under each what-if alternative.
     pub allocated_elsewhere: &'a [Bytes],
-    /// What the allocator gives for key and value, without the entries of the database's tables.
+    /// Allocated bytes of key and value, without entries in the database tables.
     pub allocated: Bytes,
     /// Bytes of the record in the (decompressed) file, from its first prefix opcode to its last byte.
     pub disk: Bytes,
-    /// When the key expires.
+    /// Expiry time.
     pub expires_at: Option<Millis>,
-    /// Seconds since the last access, where the dump holds it (LRU policies).
+    /// Seconds since the last access, if the dump stores it (LRU policies).
     pub idle: Option<u64>,
-    /// The logarithmic access counter, where the dump holds it (LFU policies).
+    /// Logarithmic access counter, if the dump stores it (LFU policies).
     pub freq: Option<u8>,
-    /// For hashes whose form on disk carries field expiries: how many fields have one.
+    /// Number of fields with an expiry, for hash layouts that store field expiries.
     pub fields_with_ttl: Option<u64>,
-    /// For streams: consumer groups and pending entries.
+    /// Consumer groups and pending entries, for streams.
     pub stream: Option<&'a StreamFacts>,
-    /// What rules about values look at.
+    /// Facts about the value that rules check.
     pub value: ValueFacts,
-    /// The value as it stands in the file, for those who look into it; `None` for records that are from no file.
+    /// Undecoded value; `None` for records that do not come from a file.
     pub raw: Option<RawValue<'a>>,
 }
 
-/// What is seen of a value besides its size.
+/// Facts about a value besides its size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ValueFacts {
-    /// For strings: it begins as a JSON object does, with a brace and a quoted name.
+    /// True for strings that start like a JSON object: a brace followed by a quoted name.
     pub json_object: bool,
-    /// For strings that the dump holds compressed: the bytes that are left. `None` for HyperLogLogs, which the server has
-    /// to understand.
+    /// Compressed size of a string stored compressed; `None` for HyperLogLogs, which clients cannot compress because the server
+    /// has to read them.
     pub compressed: Option<Bytes>,
-    /// For collections somewhat above a limit of their compact form: what they would be below it. Only where somebody asks.
+    /// Packed form of a collection slightly above a packing limit; computed only on request.
     pub compact: Option<Compact>,
 }
 
-/// What a collection would be if the limits of its compact form were higher.
+/// Encoding and memory that a collection would have if packing limits were higher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compact {
-    /// Its encoding.
+    /// Encoding below the limit.
     pub encoding: Encoding,
-    /// Its memory.
+    /// Memory below the limit.
     pub memory: Bytes,
 }

@@ -1,5 +1,5 @@
-//! The units that the whole crate speaks. Sums saturate: a hostile file may claim what no machine has, and a
-//! saturating sum of unsigned numbers still does not depend on its order.
+//! Units of size and time. Sums saturate: a hostile file may claim sizes beyond 64 bits, and a saturating sum of unsigned
+//! numbers does not depend on the order of its terms.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};

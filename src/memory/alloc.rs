@@ -1,38 +1,38 @@
-//! What an allocation of so many bytes really takes: the size classes of the allocators, computed from their rule.
+//! Allocator size classes: the bytes that an allocation really occupies, computed from each allocator's rule.
 //!
-//! jemalloc rounds up to a multiple of its quantum up to eight quanta, then to a quarter of the power of two below.
-//! The servers' own builds configure a quantum of 8 (`deps/Makefile`, `--with-lg-quantum=3`), distributions link a
-//! jemalloc with its default of 16.
+//! jemalloc rounds small sizes up to a multiple of its quantum and larger ones to a quarter of the next lower power of two.
+//! Servers build it with a quantum of 8 (`deps/Makefile`, `--with-lg-quantum=3`); distributions link a jemalloc with the
+//! default of 16.
 
 use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// The allocator that the server was linked with. No dump tells.
+/// Memory allocator of the server; not recorded in dumps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Allocator {
-    /// The jemalloc that comes with the servers' sources: official images and own builds.
+    /// The jemalloc bundled with the servers' sources, as in official images and default builds.
     #[default]
     #[cfg_attr(feature = "cli", value(help = "The servers' own: 8-byte quantum"))]
     Jemalloc,
     /// A distribution's jemalloc, with a 16-byte quantum.
     #[cfg_attr(feature = "cli", value(help = "Distribution packages: 16-byte quantum"))]
     JemallocQ16,
-    /// The C library's malloc. Approximate: what it hands out depends on what was freed before.
+    /// glibc malloc. Approximate: chunk sizes depend on earlier frees.
     #[cfg_attr(feature = "cli", value(help = "The C library's; approximate"))]
     Glibc,
 }
 
-/// From this size on the C library maps pages for each allocation (`M_MMAP_THRESHOLD`'s default).
+/// Size from which glibc maps each allocation separately (default `M_MMAP_THRESHOLD`).
 const GLIBC_MAP_FROM: u64 = 128 << 10;
 const PAGE: u64 = 4096;
 
 impl Allocator {
-    /// All of them, in the order of the help.
+    /// All allocators, in the order of the help.
     pub const ALL: [Allocator; 3] = [Allocator::Jemalloc, Allocator::JemallocQ16, Allocator::Glibc];
 
-    /// The name on the command line.
+    /// Returns the name used on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Allocator::Jemalloc => "jemalloc",
@@ -41,7 +41,7 @@ impl Allocator {
         }
     }
 
-    /// The allocator of this name.
+    /// Parses an allocator name.
     pub fn parse(text: &str) -> Result<Allocator> {
         let found = Allocator::ALL.into_iter().find(|allocator| allocator.name() == text);
         found.ok_or_else(|| {
@@ -49,7 +49,7 @@ impl Allocator {
         })
     }
 
-    /// Bytes that an allocation of `size` bytes takes.
+    /// Returns the bytes occupied by an allocation of `size` bytes.
     #[inline]
     pub const fn usable(self, size: u64) -> u64 {
         match self {
@@ -61,24 +61,24 @@ impl Allocator {
     }
 }
 
-/// What small allocations take, looked up: which class a size falls into is no branch then.
+/// Lookup table of small size classes, which avoids unpredictable branches.
 #[derive(Debug)]
 pub struct SizeClasses {
     allocator: Allocator,
-    /// By the size in units of eight bytes, rounded up.
+    /// Usable size, indexed by requested size in units of eight bytes, rounded up.
     small: [u32; SMALL_UNITS],
 }
 
 const SMALL_UNITS: usize = 257;
 
 impl SizeClasses {
-    /// The classes of an allocator.
+    /// Builds the table for an allocator.
     pub fn new(allocator: Allocator) -> SizeClasses {
         let of = |units: usize| u32::try_from(allocator.usable(8 * units as u64)).unwrap_or(u32::MAX);
         SizeClasses { allocator, small: std::array::from_fn(of) }
     }
 
-    /// Bytes that an allocation of `size` bytes takes.
+    /// Returns the bytes occupied by an allocation of `size` bytes.
     #[inline]
     pub fn usable(&self, size: u64) -> u64 {
         let units = usize::try_from(size.div_ceil(8)).unwrap_or(usize::MAX);
@@ -100,20 +100,22 @@ const fn jemalloc(size: u64, quantum: u64) -> u64 {
     if size <= 64 {
         return round_up(if size == 0 { 1 } else { size }, quantum);
     }
-    // The power of two below `size`, so that size lies in (power, 2 * power].
+    // Largest power of two below `size`: size is in (power, 2 * power], which has four size classes.
     let power = 1u64 << (63 - (size - 1).leading_zeros());
     round_up(size, power / 4)
 }
 
 const fn glibc(size: u64) -> u64 {
     if size >= GLIBC_MAP_FROM {
+        // Mapped chunks are whole pages with a header of 16 bytes.
         return round_up(size.saturating_add(16), PAGE).saturating_sub(16);
     }
+    // A chunk is a multiple of 16 bytes, 8 of which are its header; the smallest has 24 usable bytes.
     let chunk = round_up(size + 8, 16) - 8;
     if chunk < 24 { 24 } else { chunk }
 }
 
-/// `size` rounded up to a multiple of a power of two.
+/// Rounds `size` up to a multiple of `multiple`, a power of two.
 #[inline]
 const fn round_up(size: u64, multiple: u64) -> u64 {
     size.saturating_add(multiple - 1) & !(multiple - 1)
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn bundled_jemalloc_has_four_classes_a_doubling() {
+    fn bundled_jemalloc_has_four_classes_per_doubling() {
         let sizes = [1, 8, 9, 25, 64, 65, 81, 129, 257, 1025, 4097, 16_385, 1_048_577];
         let classes = [8, 8, 16, 32, 64, 80, 96, 160, 320, 1280, 5120, 20_480, 1_310_720];
         assert_eq!(usable(Allocator::Jemalloc, &sizes), classes);
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_c_library_keeps_eight_bytes_for_itself() {
+    fn glibc_chunk_header_takes_eight_bytes() {
         assert_eq!(usable(Allocator::Glibc, &[1, 24, 25, 40, 41]), [24, 24, 40, 40, 56]);
     }
 

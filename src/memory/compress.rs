@@ -1,38 +1,38 @@
-//! How far the servers' LZF compressor gets, for nodes of lists that the dump holds in another form than the server will.
+//! Size of list nodes after the servers' LZF compression, for nodes stored differently in the dump.
 //!
-//! Only lengths are computed: nothing is written. What decides them is `lzf_c.c` of the servers' liblzf with a table of 2^16
-//! places: at each position the last place with the same three bytes is looked up, and of the two positions behind a
-//! reference the places are noted. The servers do not clear that table between calls, so now and then they find a place that
-//! a fresh one does not hold; ours is always fresh.
+//! Computes only the length, without writing output. Follows `lzf_c.c` of the servers' liblzf with a hash table of 2^16
+//! slots: each position is looked up by its next three bytes, and after a match the last two positions in it are inserted.
+//! The servers do not clear the table between calls and occasionally find a match that an empty table would not; this
+//! implementation always starts with an empty one.
 
 use super::item::PackedItem;
 use crate::rdb::packed::listpack;
 
 const TABLE: usize = 1 << 16;
-/// Literal bytes that share one control byte.
+/// Maximum number of literals per control byte.
 const RUN: u64 = 32;
-/// References reach no further back.
+/// Maximum distance of a back reference.
 const FARTHEST: usize = 1 << 13;
-/// Bytes that one reference stands for, beyond the first two.
+/// Maximum length of a match.
 const LONGEST: usize = 264;
-/// The three bytes that are looked up and the sixteen behind them.
+/// The three bytes looked up plus the next sixteen, which the compressor compares without a length check.
 const IN_ONE_GO: usize = 19;
-/// References of so many bytes take a byte more.
+/// Match length from which a back reference takes a third byte.
 const LONG_REFERENCE: usize = 9;
-/// Total size and number of elements of a listpack.
+/// Header of a listpack: total size and element count.
 const LISTPACK_HEADER: usize = 6;
 
-/// The compressor's table, kept from call to call.
+/// LZF length calculator; reuses its hash table between calls.
 #[derive(Debug, Default)]
 pub struct Compressor {
-    /// Positions counted over all calls, so that those of an earlier call need not be cleared.
+    /// Last position of each hash. Positions count up over all calls, so entries of earlier calls need no clearing.
     places: Vec<u32>,
-    /// The position that the next call begins at.
+    /// Position at which the next call starts.
     base: u32,
 }
 
 impl Compressor {
-    /// Bytes that these are compressed to; they may be more. None for more than there are positions.
+    /// Returns the compressed length of `bytes`, which may exceed the input; `None` if there are 2^32 bytes or more.
     pub fn compressed(&mut self, bytes: &[u8]) -> Option<u64> {
         let len = u32::try_from(bytes.len()).ok()?;
         if self.places.is_empty() || self.base.checked_add(len).is_none() {
@@ -65,12 +65,13 @@ impl Compressor {
         Some(out + run(literals + (bytes.len() - at) as u64))
     }
 
-    /// Notes where these three bytes stand; returns where others of the same place stood in this call. The very first
-    /// position counts as none.
+    /// Inserts position `at` for these three bytes; returns the previous position with this hash in the same call.
+    ///
+    /// As in liblzf, position 0 is never a match.
     fn note(&mut self, three: [u8; 3], base: u32, at: usize) -> Option<usize> {
         let value = u32::from_be_bytes([0, three[0], three[1], three[2]]);
         let place = (value >> 8).wrapping_sub(value.wrapping_mul(5)) as usize % TABLE;
-        // No more positions than `compressed` found to fit.
+        // `compressed` has checked that all positions fit 32 bits.
         let now = base.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
         let before = std::mem::replace(&mut self.places[place], now);
         before.checked_sub(base).filter(|&from| from > 0).map(|from| from as usize)
@@ -81,20 +82,20 @@ fn three(bytes: &[u8], at: usize) -> Option<[u8; 3]> {
     bytes.get(at..)?.first_chunk().copied()
 }
 
-/// Bytes that stand both here and there, three at least. Two are left for later, unless the first sixteen behind the three
-/// bytes have been compared in one go.
+/// Returns the length of the match, at least 3. Like liblzf, it stops two bytes before the end unless the unrolled
+/// comparison of the first 19 bytes has already passed that point.
 fn same(bytes: &[u8], from: usize, at: usize) -> usize {
     let left = bytes.len() - at;
     let most = if left >= IN_ONE_GO { (left - 2).clamp(IN_ONE_GO, LONGEST) } else { (left - 2).max(3) };
     (3..most).find(|&n| bytes[from + n] != bytes[at + n]).unwrap_or(most)
 }
 
-/// What so many literal bytes take.
+/// Returns the size of a literal run with its control bytes.
 fn run(literals: u64) -> u64 {
     literals + literals.div_ceil(RUN)
 }
 
-/// A listpack that is written element by element.
+/// Listpack writer.
 #[derive(Debug, Default)]
 pub struct Listpack {
     bytes: Vec<u8>,
@@ -102,13 +103,13 @@ pub struct Listpack {
 }
 
 impl Listpack {
-    /// Begins anew.
+    /// Starts a new listpack.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.elements = 0;
     }
 
-    /// Adds an element, given what it is and its text.
+    /// Appends an element, given its class and text.
     pub fn push(&mut self, item: PackedItem, text: &[u8]) {
         if self.bytes.is_empty() {
             self.bytes.extend([0; LISTPACK_HEADER]);
@@ -149,7 +150,7 @@ impl Listpack {
         self.bytes.extend_from_slice(rest);
     }
 
-    /// The element's own length, seven bits a byte, highest first; all but the first have the highest bit set.
+    /// Appends the backlen: seven bits per byte, highest first, with the top bit set in all but the first.
     fn backlen(&mut self, size: usize) {
         let size = size as u64;
         for n in (0..listpack::backlen(size)).rev() {
@@ -159,7 +160,7 @@ impl Listpack {
         }
     }
 
-    /// The whole blob, with header and end.
+    /// Returns the complete blob with header and end byte.
     pub fn finish(&mut self) -> &[u8] {
         if self.bytes.is_empty() {
             self.bytes.extend([0; LISTPACK_HEADER]);
@@ -182,7 +183,7 @@ mod tests {
     use crate::rdb::string::{RawString, StringForm};
     use crate::rdb::walk::{ListNode, Visit};
 
-    /// Holds what servers wrote compressed against what we say of the same bytes.
+    /// Visitor that compares the length of each stored LZF block with the computed one.
     #[derive(Default)]
     struct Blocks {
         compressor: Compressor,
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn as_far_as_real_servers_got() {
+    fn lengths_equal_those_of_real_servers() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/corpus");
         let mut blocks = Blocks::default();
         for folder in std::fs::read_dir(root).unwrap() {
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn few_bytes_and_long_runs() {
+    fn short_inputs_and_long_runs_have_expected_lengths() {
         let mut compressor = Compressor::default();
         let mut of = |bytes: &[u8]| compressor.compressed(bytes).unwrap();
         assert_eq!([of(b""), of(b"a"), of(b"ab"), of(b"abc")], [0, 2, 3, 4]);
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_call_leaves_nothing_behind() {
+    fn result_does_not_depend_on_earlier_calls() {
         let text: Vec<u8> = (0..3000u32).flat_map(|n| (n.wrapping_mul(2_654_435_761) >> 20).to_le_bytes()).collect();
         let fresh = Compressor::default().compressed(&text);
         let mut used = Compressor { places: vec![0; TABLE], base: u32::MAX - 20_000 };
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_listpack_is_read_back() {
         let texts: Vec<Vec<u8>> = [0i64, 127, 128, -1, -4097, 40_000, -9_000_000, i64::MIN, i64::MAX]
             .map(|n| n.to_string().into_bytes())
             .into_iter()

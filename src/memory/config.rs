@@ -1,10 +1,10 @@
-//! The settings of a server that change what loading makes of a value. No dump holds them.
+//! Server settings that affect memory and encodings; dumps do not record them.
 
 use crate::error::{Error, Result};
 use crate::near;
 use crate::units::Bytes;
 
-/// The settings in force. The default is the servers' own, which has been the same in all versions.
+/// Settings of a server. The defaults are the servers' own, which are the same in all versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     pub(crate) hash_entries: u64,
@@ -14,14 +14,14 @@ pub struct ServerConfig {
     pub(crate) set_intset_entries: u64,
     pub(crate) set_entries: u64,
     pub(crate) set_value: u64,
-    /// Above zero: elements of a node. Below: -1 to -5 for 4 to 64 KiB.
+    /// Positive: maximum elements of a node. Negative: -1 to -5 for 4 to 64 KiB.
     pub(crate) list_size: i64,
     pub(crate) list_depth: u64,
     /// Up to Redis 3.0.
     pub(crate) list_entries: u64,
     /// Up to Redis 3.0.
     pub(crate) list_value: u64,
-    /// As it was set; nothing was said so far.
+    /// `cluster-enabled`, if given.
     pub(crate) cluster: Option<bool>,
     pub(crate) maxmemory: u64,
     pub(crate) maxmemory_policy: String,
@@ -48,7 +48,7 @@ impl Default for ServerConfig {
     }
 }
 
-/// Names of one setting: today's first, then those that older servers call it by.
+/// Names of one setting: the current one first, then those of older servers.
 type SettingNames = &'static [&'static str];
 
 const NAMES: [SettingNames; 14] = [
@@ -69,17 +69,17 @@ const NAMES: [SettingNames; 14] = [
 ];
 
 impl ServerConfig {
-    /// Today's names of all settings that matter here, sorted.
+    /// Returns the current names of all supported settings, sorted.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|names| names[0])
     }
 
-    /// True if a setting of this name, old or new, matters here.
+    /// Returns whether `name`, current or old, is a supported setting.
     pub fn knows(name: &str) -> bool {
         canonical(name).is_some()
     }
 
-    /// Sets one setting, by its old or new name.
+    /// Sets one setting by its current or old name.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let Some(name) = canonical(name) else {
             let near = near::did_you_mean(&near::names(name, ServerConfig::names()));
@@ -105,23 +105,23 @@ impl ServerConfig {
         Ok(())
     }
 
-    /// The server is a cluster's node.
+    /// Returns whether the server is a cluster node.
     pub fn in_cluster(&self) -> bool {
         self.cluster.unwrap_or(false)
     }
 
-    /// Takes the server for a cluster's node if nothing else was said.
+    /// Returns settings of a cluster node, unless `cluster-enabled` was given.
     #[must_use]
     pub fn of_cluster_node(&self) -> ServerConfig {
         ServerConfig { cluster: self.cluster.or(Some(true)), ..self.clone() }
     }
 
-    /// Keys are evicted by their use, so that no two of them share an object.
+    /// Returns whether eviction tracks usage per object (LRU, LFU), which rules out shared objects.
     pub(crate) fn evicts_by_use(&self) -> bool {
         self.maxmemory > 0 && ["lru", "lfu"].iter().any(|way| self.maxmemory_policy.ends_with(way))
     }
 
-    /// Reads a `redis.conf` or `valkey.conf`. What does not matter here is passed over, `include` too.
+    /// Reads a `redis.conf` or `valkey.conf`, ignoring unsupported directives, `include` among them.
     pub fn read_conf(&mut self, text: &str) -> Result<()> {
         for (number, line) in text.lines().enumerate() {
             let at_line = |error: &Error| Error::usage(format!("line {}: {}", number + 1, error.message()));
@@ -135,37 +135,37 @@ impl ServerConfig {
         Ok(())
     }
 
-    /// The limit on the server's memory, if one is set.
+    /// Returns `maxmemory`, if set.
     pub fn maxmemory(&self) -> Option<Bytes> {
         (self.maxmemory > 0).then_some(Bytes(self.maxmemory))
     }
 
-    /// What the server does when the limit is reached, if that is set.
+    /// Returns `maxmemory-policy`, if it is not the default `noeviction`.
     pub fn maxmemory_policy(&self) -> Option<String> {
         (self.maxmemory_policy != "noeviction").then(|| self.maxmemory_policy.clone())
     }
 
-    /// Pairs of a hash that is packed.
+    /// Returns the maximum number of pairs of a packed hash.
     pub fn hash_max_entries(&self) -> u64 {
         self.hash_entries
     }
 
-    /// Members of a sorted set that is packed.
+    /// Returns the maximum number of members of a packed sorted set.
     pub fn zset_max_entries(&self) -> u64 {
         self.zset_entries
     }
 
-    /// Members of a set that is packed.
+    /// Returns the maximum number of members of a packed set.
     pub fn set_max_entries(&self) -> u64 {
         self.set_entries
     }
 
-    /// Members of a set of numbers that is packed as such.
+    /// Returns the maximum number of members of an intset.
     pub fn intset_max_entries(&self) -> u64 {
         self.set_intset_entries
     }
 
-    /// The same settings with limits on the elements of packed collections that are `factor` times as high.
+    /// Returns these settings with the element limits of packed collections multiplied by `factor`.
     pub fn raised(&self, factor: u64) -> ServerConfig {
         ServerConfig {
             hash_entries: self.hash_entries.saturating_mul(factor),
@@ -176,7 +176,7 @@ impl ServerConfig {
         }
     }
 
-    /// `name value` of what is not at the servers' default, sorted by name.
+    /// Returns `name value` for each setting that differs from the default, sorted by name.
     pub fn changed(&self) -> Vec<String> {
         let default = ServerConfig::default();
         let texts = self.texts().into_iter().zip(default.texts());
@@ -187,7 +187,7 @@ impl ServerConfig {
             .collect()
     }
 
-    /// The values in the order of [`NAMES`].
+    /// Returns the values in the order of [`NAMES`].
     fn texts(&self) -> [String; 14] {
         [
             if self.in_cluster() { "yes".to_owned() } else { "no".to_owned() },
@@ -220,7 +220,7 @@ fn yes_or_no(name: &str, value: &str) -> Result<bool> {
     }
 }
 
-/// Which keys go first when the limit is reached.
+/// Parses `maxmemory-policy`.
 fn policy(name: &str, value: &str) -> Result<String> {
     let policy = value.to_ascii_lowercase();
     let known = match policy.split_once('-') {
@@ -235,7 +235,7 @@ fn policy(name: &str, value: &str) -> Result<String> {
         .with_hint("noeviction, or allkeys- or volatile- with lru, lfu, lrm or random, or volatile-ttl"))
 }
 
-/// A number, with the units that a server's configuration takes.
+/// Parses a number with an optional unit, as server configurations allow.
 fn amount(name: &str, value: &str) -> Result<u64> {
     let end = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
     let (digits, unit) = value.split_at(end);
@@ -260,7 +260,7 @@ fn list_size(name: &str, value: &str) -> Result<i64> {
     }
 }
 
-/// The words of a line, as `sdssplitargs` of the servers' `sds.c` finds them: quotes may hold blanks.
+/// Splits a line into words, as `sdssplitargs` (`sds.c`) does: quoted words may contain blanks.
 fn words(line: &str) -> Result<Vec<String>> {
     let line = line.trim();
     let mut words = Vec::new();
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_and_new_names_mean_the_same() {
+    fn old_and_current_names_are_equivalent() {
         let mut config = ServerConfig::default();
         config.set("hash-max-ziplist-entries", "128").unwrap();
         config.set("HASH-max-listpack-value", "1kb").unwrap();
@@ -310,14 +310,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_changed_at_first() {
+    fn default_has_no_changed_settings() {
         assert!(ServerConfig::default().changed().is_empty());
         let names: Vec<_> = ServerConfig::names().collect();
         assert!(names.is_sorted());
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_settings_are_rejected() {
         let mut config = ServerConfig::default();
         for (name, value) in [
             ("appendonly", "yes"),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conf_file_with_comments_quotes_and_strangers() {
+    fn conf_file_may_have_comments_quotes_and_unknown_directives() {
         let mut config = ServerConfig::default();
         let text = "# hash-max-listpack-value 1\n\n  set-max-intset-entries \"1024\"\nsave 900 1\ninclude other.conf\n";
         config.read_conf(text).unwrap();

@@ -1,31 +1,31 @@
-//! How large a table is after so many insertions: it grows in steps, and while it moves to a larger one both are there.
+//! Size of a hash table after a number of insertions, including the second table during incremental rehashing.
 //!
-//! Chained tables (`dict.c` of the servers) double when they hold as many entries as slots, and each later insertion
-//! moves one slot that is not empty. Tables of buckets (`hashtable.c` of Valkey) double when all seven places of all
-//! buckets would be taken, and each later insertion moves one bucket. Where an element falls only the server's random
-//! seed tells: slots in use and chained buckets are the expected number.
+//! Chained tables (`dict.c`) double when they hold as many entries as slots; each later insertion then moves one non-empty
+//! slot. Bucket tables (`hashtable.c` of Valkey) double when all seven places of all buckets would be taken; each later
+//! insertion moves one bucket. Which slot an element falls into depends on the server's random hash seed, so the numbers
+//! of occupied slots and chained buckets are expected values.
 
-/// Slots of the smallest chained table.
+/// Slots of the smallest chained table (`DICT_HT_INITIAL_SIZE`).
 const SMALLEST: u64 = 4;
-/// Places of a bucket.
+/// Elements per bucket.
 const PLACES: u64 = 7;
-/// A table of buckets that is made for so many elements has a bucket for each 32/5 of them.
+/// Fill target of bucket tables: a table created for n elements has 5n/32 buckets, rounded up to a power of two.
 const ELEMENTS_OF_5_BUCKETS: u64 = 32;
-/// The largest table that can be thought of.
+/// Largest possible table.
 const LARGEST: u64 = 1 << 63;
 
-/// What a table is made of.
+/// Kind of hash table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TableKind {
     /// Slots with chained entries.
     #[default]
     Slots,
-    /// Buckets of seven, with more of them chained behind.
+    /// Buckets of seven elements, which may chain further buckets.
     Buckets,
 }
 
 impl TableKind {
-    /// The size of a table that is made for so many elements: a power of two.
+    /// Returns the size of a table created for `elements`, a power of two.
     pub fn size_for(self, elements: u64) -> u64 {
         let least = match self {
             TableKind::Slots => elements.max(SMALLEST),
@@ -34,7 +34,7 @@ impl TableKind {
         least.checked_next_power_of_two().unwrap_or(LARGEST)
     }
 
-    /// Elements that a table of this size holds before it grows.
+    /// Returns the number of elements a table of `size` holds before it grows.
     fn capacity(self, size: u64) -> u64 {
         match self {
             TableKind::Slots => size,
@@ -42,7 +42,7 @@ impl TableKind {
         }
     }
 
-    /// Insertions that it takes to leave a table of this size.
+    /// Returns the number of insertions that rehashing a table of `size` takes.
     fn steps(self, used: u64, size: u64) -> u64 {
         match self {
             TableKind::Slots => occupied(used, size),
@@ -51,29 +51,29 @@ impl TableKind {
     }
 }
 
-/// A table that grows.
+/// Growing hash table.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Growth {
     kind: TableKind,
     size: u64,
-    /// Size of the table that is being moved to; 0 when none is.
+    /// Size of the table being rehashed into; 0 if none.
     next: u64,
     used: u64,
-    /// Up to so many elements an insertion changes nothing else.
+    /// Number of elements below which an insertion only increments `used`.
     calm: u64,
-    /// Insertions until the move is done.
+    /// Insertions left until rehashing ends.
     steps: u64,
-    /// Elements when the move began.
+    /// Number of elements when rehashing began.
     used_before: u64,
 }
 
 impl Growth {
-    /// A table without any room yet.
+    /// Creates an empty table of size 0.
     pub fn new(kind: TableKind) -> Growth {
         Growth { kind, ..Growth::default() }
     }
 
-    /// The table after so many insertions one by one, without going through them.
+    /// Returns the table after inserting `elements` one by one, in constant time.
     pub fn after(kind: TableKind, elements: u64) -> Growth {
         let settled = Growth::settled(kind, elements);
         let before = settled.size / 2;
@@ -88,13 +88,13 @@ impl Growth {
         Growth { size: before, next: settled.size, steps: steps - gone, used_before: room, ..settled }
     }
 
-    /// A table that was made for so many elements, with them.
+    /// Returns a table created for `elements` and filled with them.
     pub fn presized(kind: TableKind, elements: u64) -> Growth {
         Growth { kind, size: kind.size_for(elements), used: elements, ..Growth::default() }
     }
 
-    /// The same after the server had time: no move is under way, and a table of slots that is full has been doubled, but
-    /// for the smallest.
+    /// Like [`Growth::after`], but after idle time: rehashing has ended, and a full chained table has been doubled, except the
+    /// smallest.
     pub fn rested(kind: TableKind, elements: u64) -> Growth {
         let settled = Growth::settled(kind, elements);
         let full =
@@ -102,14 +102,14 @@ impl Growth {
         if full { Growth { size: 2 * settled.size, ..settled } } else { settled }
     }
 
-    /// The same, but after a move that was under way has come to its end.
+    /// Like [`Growth::after`], but with rehashing completed.
     fn settled(kind: TableKind, elements: u64) -> Growth {
         let least = elements.div_ceil(kind.capacity(1)).max(kind.size_for(0));
         let size = least.checked_next_power_of_two().unwrap_or(LARGEST);
         Growth { kind, size, used: elements, ..Growth::default() }
     }
 
-    /// Asks for room for so many elements.
+    /// Expands the table for `elements`, as `dictExpand` does.
     pub fn reserve(&mut self, elements: u64) {
         if self.next != 0 || self.used > elements {
             return;
@@ -122,7 +122,7 @@ impl Growth {
         }
     }
 
-    /// Adds an element.
+    /// Inserts an element.
     #[inline]
     pub fn insert(&mut self) {
         if self.used >= self.calm {
@@ -131,12 +131,12 @@ impl Growth {
         self.used += 1;
     }
 
-    /// Adds so many elements, one by one as far as the table would tell.
+    /// Inserts `elements` one by one, skipping over insertions that change only the count.
     pub fn insert_many(&mut self, elements: u64) {
         let mut left = elements;
         while left > 0 {
             let calm = self.calm.saturating_sub(self.used);
-            // Of a move only the last step changes anything.
+            // Of the steps of rehashing only the last one changes the size.
             let moving = if self.next == 0 { 0 } else { self.steps.saturating_sub(1) };
             let alike = left.min(calm.max(moving));
             if alike == 0 {
@@ -152,7 +152,7 @@ impl Growth {
         }
     }
 
-    /// Goes on with a move, or begins one, before an element is added.
+    /// Continues or starts rehashing before an insertion.
     fn prepare(&mut self) {
         if self.next != 0 {
             self.step();
@@ -166,17 +166,17 @@ impl Growth {
         }
     }
 
-    /// Adds so many elements to a table that has room for them.
+    /// Adds `elements` to a table that has room for them.
     pub fn fill(&mut self, elements: u64) {
         self.used = self.used.saturating_add(elements);
     }
 
-    /// Slots or direct buckets, of both tables while it moves.
+    /// Returns the number of slots or top-level buckets, of both tables during rehashing.
     pub fn size(&self) -> u64 {
         self.size.saturating_add(self.next)
     }
 
-    /// Buckets, chained ones included.
+    /// Returns the number of buckets, chained ones included.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -186,7 +186,7 @@ impl Growth {
         let chained = if self.next == 0 {
             chained(self.used, self.size)
         } else {
-            // What is left of the old table, and the new one with all others.
+            // The part of the old table not yet moved, and the new one with all other elements.
             let share = self.steps as f64 / self.size.max(1) as f64;
             let left = (self.used_before as f64 * share) as u64;
             chained(self.used_before, self.size) * share + chained(self.used.saturating_sub(left), self.next)
@@ -195,7 +195,7 @@ impl Growth {
         self.size().saturating_add(chained.round() as u64)
     }
 
-    /// Entries that are not the first in their slot.
+    /// Returns the number of entries that are not the first in their slot.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -206,7 +206,7 @@ impl Growth {
         if self.next == 0 {
             return behind(self.used, self.size);
         }
-        // Slots that were not moved yet are as they were.
+        // Slots not yet moved keep their entries.
         let share = self.steps as f64 / self.kind.steps(self.used_before, self.size).max(1) as f64;
         let left = (self.used_before as f64 * share) as u64;
         let old = (behind(self.used_before, self.size) as f64 * share) as u64;
@@ -234,7 +234,7 @@ impl Growth {
     }
 }
 
-/// The expected number of slots in use when so many entries fell into so many slots.
+/// Returns the expected number of occupied slots for `entries` hashed into `slots`: `slots * (1 - (1 - 1/slots)^entries)`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of entries or slots")]
 pub fn occupied(entries: u64, slots: u64) -> u64 {
     if slots == 0 {
@@ -246,9 +246,10 @@ pub fn occupied(entries: u64, slots: u64) -> u64 {
     (slots * (1.0 - empty)).round() as u64
 }
 
-/// Expected number of buckets chained to others: with m elements in a bucket's chain, one for each six beyond seven.
+/// Returns the expected number of chained buckets; a chain of m > 7 elements needs one for each 6 beyond 7, because the
+/// last place of a full bucket becomes the link.
 fn chained(elements: u64, buckets: u64) -> f64 {
-    /// So many elements in one bucket are not to be expected: the mean is seven at most.
+    /// Larger counts in one bucket are negligible: the mean is at most seven.
     const ENOUGH: u64 = 64;
     if elements <= PLACES || buckets == 0 {
         return 0.0;
@@ -256,6 +257,7 @@ fn chained(elements: u64, buckets: u64) -> f64 {
     if buckets == 1 {
         return (elements - PLACES).div_ceil(PLACES - 1) as f64;
     }
+    // Binomial distribution of elements per bucket, each term computed from the one before.
     let share = 1.0 / buckets as f64;
     let odds = share / (1.0 - share);
     let mut probability = (elements as f64 * (-share).ln_1p()).exp();
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_the_right_size_stays() {
+    fn reserved_table_does_not_grow() {
         assert_eq!(after(TableKind::Slots, 600, 600).size(), 1024);
         assert_eq!(after(TableKind::Slots, 3, 4).size(), 4);
         assert_eq!(after(TableKind::Slots, 0, 4).size(), 4);
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn both_tables_are_there_until_all_is_moved() {
+    fn both_tables_exist_until_rehashing_ends() {
         assert_eq!(after(TableKind::Slots, 0, 1024).size(), 1024);
         assert_eq!(after(TableKind::Slots, 0, 1025).size(), 1024 + 2048);
         assert_eq!(after(TableKind::Slots, 0, 1024 + 640).size(), 1024 + 2048);
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_equals_the_long_one() {
+    fn closed_form_equals_single_insertions() {
         for kind in [TableKind::Slots, TableKind::Buckets] {
             let mut long = Growth::new(kind);
             for elements in 1..6000 {
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_are_as_many_one_by_one() {
+    fn insert_many_equals_single_insertions() {
         for (kind, reserved) in
             [(TableKind::Slots, 0), (TableKind::Slots, 40), (TableKind::Buckets, 0), (TableKind::Buckets, 100)]
         {
@@ -335,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn full_tables_are_doubled_by_and_by() {
+    fn full_tables_double_while_idle() {
         let sizes = [4, 5, 8, 9, 1024].map(|n| Growth::rested(TableKind::Slots, n).size());
         assert_eq!(sizes, [4, 8, 16, 16, 2048]);
         assert_eq!([7, 8, 14].map(|n| Growth::presized(TableKind::Buckets, n).size()), [2, 2, 4]);
     }
 
     #[test]
-    fn an_empty_table_is_left_at_the_next_insertion() {
+    fn empty_table_is_replaced_at_the_next_insertion() {
         let mut growth = Growth::default();
         growth.reserve(0);
         growth.reserve(100);
@@ -352,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn few_elements_fit_the_direct_buckets() {
+    fn few_elements_need_no_chained_buckets() {
         assert_eq!([1, 6, 7].map(|n| after(TableKind::Buckets, n, n).buckets()), [1, 1, 2]);
         let many = after(TableKind::Buckets, 800, 800).buckets();
         assert!((130..170).contains(&many), "{many}");

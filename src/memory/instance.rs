@@ -1,9 +1,9 @@
-//! What a whole server takes: the tables of its databases beside the keys, from counts alone.
+//! Memory of a server's database tables, computed from the counts of keys and expiries.
 //!
-//! A database has a main table of all keys and one of those that expire. From Redis 7.4 and Valkey 8.0 on a cluster's
-//! node has such a pair for every slot in use; before, slots are found by links in the entries, or by a radix tree.
-//! What a server makes when it starts (arrays of 16 384 slots, indexes) is no part of this, but the servers count some
-//! of it in their overhead lines. After `getMemoryOverheadData` in `object.c`, `kvstoreMemUsage` in `kvstore.c`.
+//! A database has a main table of all keys and a table of expiries. From Redis 7.4 and Valkey 8.0 on, a cluster node has
+//! such a pair for every slot in use; older servers find slots by links in the entries or by a radix tree. Structures
+//! allocated at startup (arrays of 16,384 slots, indexes) are not included, although servers report some of them as
+//! overhead. Follows `getMemoryOverheadData` (`object.c`) and `kvstoreMemUsage` (`kvstore.c`).
 
 use super::Model;
 use super::growth::{Growth, TableKind, occupied};
@@ -14,54 +14,54 @@ use crate::pattern::slot;
 const SLOTS: u64 = slot::SLOTS as u64;
 /// An entry of a table up to 7.2, to which links of slots are added.
 const ENTRY: u64 = 24;
-/// Nodes of a radix tree beyond the run of a name's end, for each name: its leaf, and its part of the branches.
+/// Radix tree nodes per key besides its compressed run: the leaf, and a share of the branches.
 const TREE_LEAF: u64 = 8;
 const TREE_BRANCHES: u64 = 20;
 
-/// What one server holds, in numbers.
+/// Key counts of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstanceShape {
     /// Databases with keys, by number.
     pub databases: Vec<DatabaseShape>,
 }
 
-/// What one database holds, in numbers.
+/// Key counts of one database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DatabaseShape {
-    /// Its number.
+    /// Database number.
     pub db: u64,
-    /// Keys.
+    /// Number of keys.
     pub keys: u64,
-    /// Those with an expiry.
+    /// Number of keys with an expiry.
     pub expiring: u64,
-    /// Bytes of all names.
+    /// Total length of all keys.
     pub name_bytes: u64,
-    /// Cluster slots with keys; empty where they were not counted, and then the keys are taken to be spread evenly.
+    /// Cluster slots with keys; if empty, keys are assumed to be spread evenly.
     pub slots: Vec<SlotShape>,
 }
 
-/// Keys of one cluster slot.
+/// Key counts of one cluster slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SlotShape {
     /// Keys.
     pub keys: u32,
-    /// Those with an expiry.
+    /// Number of keys with an expiry.
     pub expiring: u32,
 }
 
-/// Bytes of tables.
+/// Memory of tables in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TableBytes {
-    /// Tables of keys.
+    /// Main tables.
     pub main: u64,
-    /// Tables of expiries.
+    /// Expiry tables.
     pub expires: u64,
-    /// What finds the keys of a cluster slot: structures of its tables, links, or a tree.
+    /// Structures that find the keys of a cluster slot: per-slot tables, links or a radix tree.
     pub slots: u64,
 }
 
 impl TableBytes {
-    /// All together.
+    /// Returns the total.
     pub fn sum(&self) -> u64 {
         self.main.saturating_add(self.expires).saturating_add(self.slots)
     }
@@ -73,40 +73,40 @@ impl TableBytes {
     }
 }
 
-/// What the tables of one database take.
+/// Memory of the tables of one database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DatabaseMemory {
-    /// Its number.
+    /// Database number.
     pub db: u64,
-    /// What the allocator gives for the tables.
+    /// Allocated bytes.
     pub tables: TableBytes,
-    /// The same right after loading, while tables that grew are still moved.
+    /// Allocated bytes right after loading, while rehashing is still in progress.
     pub after_load: TableBytes,
-    /// What `MEMORY STATS` answers as overhead; what it calls slot-to-keys are only links.
+    /// Overhead as reported by `MEMORY STATS`, whose `slot-to-keys` counts only links.
     pub overhead: TableBytes,
 }
 
-/// What the tables of a server take.
+/// Memory of the tables of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstanceMemory {
-    /// By database.
+    /// Tables by database.
     pub databases: Vec<DatabaseMemory>,
-    /// What a cluster's node takes for its slots, whatever its databases hold.
+    /// Per-slot memory of a cluster node that does not depend on its keys.
     pub late: u64,
 }
 
 impl InstanceMemory {
-    /// What the allocator gives for all tables.
+    /// Returns the allocated bytes of all tables.
     pub fn tables(&self) -> TableBytes {
         self.with_late(self.total(|database| database.tables))
     }
 
-    /// The same right after loading.
+    /// Returns the allocated bytes of all tables right after loading.
     pub fn after_load(&self) -> TableBytes {
         self.with_late(self.total(|database| database.after_load))
     }
 
-    /// The overhead lines of all databases.
+    /// Returns the overhead of all databases as reported by `MEMORY STATS`.
     pub fn overhead(&self) -> TableBytes {
         self.total(|database| database.overhead)
     }
@@ -123,18 +123,18 @@ impl InstanceMemory {
     }
 }
 
-/// How a table has come to its size.
+/// Way a table has reached its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TableHistory {
-    /// It was made for its keys.
+    /// Created with its final size.
     Presized,
-    /// It has grown with them.
+    /// Grown by insertions.
     Grown,
-    /// The server had time for it since then.
+    /// Grown, and rehashing completed in idle time.
     Rested,
 }
 
-/// When tables are looked at.
+/// Point in time at which tables are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReadMoment {
     Loaded,
@@ -158,7 +158,7 @@ impl StoreLayout {
 }
 
 impl Model {
-    /// The tables of a server that holds this.
+    /// Returns the memory of the tables of a server with these key counts.
     pub fn instance(&self, shape: &InstanceShape) -> InstanceMemory {
         let databases = shape.databases.iter().filter(|database| database.keys > 0);
         let late = match self.layout.instance.slots {
@@ -174,7 +174,7 @@ impl Model {
         DatabaseMemory { db: shape.db, tables, after_load, overhead }
     }
 
-    /// What the tables take, and what of it the server calls overhead.
+    /// Returns allocated bytes and reported overhead of one database.
     fn tables(&self, shape: &DatabaseShape, moment: ReadMoment) -> (TableBytes, TableBytes) {
         let &DatabaseShape { keys, expiring, name_bytes, .. } = shape;
         let cluster = self.config.in_cluster();
@@ -206,7 +206,7 @@ impl Model {
         }
     }
 
-    /// A table of keys and one of expiries without the structures in front of them.
+    /// Returns allocated bytes and reported overhead of a main and an expiry table, without their headers.
     fn pair_of_tables(&self, keys: u64, expiring: u64, history: TableHistory) -> (TableBytes, TableBytes) {
         let layout = &self.layout.instance;
         let (main, main_room) = self.database_table(keys, layout.main, history);
@@ -220,7 +220,7 @@ impl Model {
         (TableBytes { main, expires, slots: 0 }, overhead)
     }
 
-    /// A table with its entries as the allocator gives it, and its slots or buckets as they are counted.
+    /// Returns the allocated bytes of a table with its entries, and the counted bytes of its slots or buckets.
     fn database_table(&self, elements: u64, entry: DatabaseEntry, history: TableHistory) -> (u64, u64) {
         if elements == 0 {
             return (0, 0);
@@ -252,7 +252,7 @@ impl Model {
         (given.saturating_add(entries), counted)
     }
 
-    /// A pair of tables for each slot in use.
+    /// Returns allocated bytes and reported overhead of a pair of tables per slot in use.
     fn tables_of_slots(
         &self,
         shape: &DatabaseShape,
@@ -287,7 +287,7 @@ impl Model {
         sums
     }
 
-    /// Up to 6.2: a tree of all names, each behind its slot. An estimate: its shape depends on what names share.
+    /// Estimates the radix tree of all keys, prefixed by slot (up to 6.2); its shape depends on common prefixes.
     fn tree_of_names(&self, keys: u64, name_bytes: u64) -> u64 {
         let name = name_bytes.checked_div(keys).unwrap_or_default();
         let run = (4 + name).next_multiple_of(8) + 8;
@@ -316,9 +316,9 @@ mod tests {
         (main, expires)
     }
 
-    /// Read off `MEMORY STATS` of running servers.
+    /// Figures are from `MEMORY STATS` of running servers.
     #[test]
-    fn overhead_is_what_servers_say() {
+    fn overhead_equals_memory_stats() {
         assert_eq!(overhead("redis-4.0", 1209, 292), (64_744, 11_104));
         assert_eq!(overhead("redis-6.2", 1896, 473), (92_224, 15_448));
         assert_eq!(overhead("redis-7.2", 2076, 553), (115_808, 21_464));
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn links_of_slots_are_a_line_of_their_own() {
+    fn slot_links_are_counted_separately() {
         let of = |server| model(server, true).instance(&shape(1116, 398)).overhead();
         assert_eq!(of("redis-7.0"), TableBytes { main: 61_024, expires: 13_648, slots: 17_856 });
         assert_eq!(of("redis-7.2").slots, 17_864);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_still_move_are_there_twice() {
+    fn tables_being_rehashed_are_counted_twice() {
         let memory = model("redis-7.4", false).instance(&shape(1500, 0));
         assert_eq!(memory.after_load().main - memory.tables().main, 8 * 1024);
         let memory = model("redis-7.2", false).instance(&shape(1500, 0));

@@ -1,28 +1,28 @@
-//! One element on its way into a packed blob: what it takes there, as a number or as text.
+//! Size of an element inside a listpack or ziplist.
 
 use crate::error::Result;
 use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::string::{RawString, StringForm, canonical_int};
 
-/// An element as packed blobs see it.
+/// Element of a packed blob: an integer or text of a given length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackedItem {
-    /// Its text is the canonical decimal of this number.
+    /// An integer in canonical decimal form.
     Int(i64),
-    /// Any other text of this length.
+    /// Any other text, by its length.
     Text(u64),
 }
 
-/// The longest text of a 64-bit number.
+/// Length of the longest 64-bit integer as text.
 pub const LONGEST_INT: u64 = 20;
 
-/// Bytes of a listpack without elements.
+/// Size of an empty listpack.
 pub const LISTPACK_FRAME: u64 = 7;
-/// Bytes of a ziplist without entries.
+/// Size of an empty ziplist.
 pub const ZIPLIST_FRAME: u64 = 11;
 
 impl PackedItem {
-    /// Looks at a string; only what may be a number is decoded.
+    /// Classifies a string, decoding it only if it is short enough to be an integer.
     #[inline]
     pub fn of(string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<PackedItem> {
         match string.form {
@@ -33,7 +33,7 @@ impl PackedItem {
         }
     }
 
-    /// Looks at text.
+    /// Classifies text.
     #[inline]
     pub fn of_text(text: &[u8]) -> PackedItem {
         if text.len() as u64 > LONGEST_INT {
@@ -42,7 +42,7 @@ impl PackedItem {
         canonical_int(text).map_or(PackedItem::Text(text.len() as u64), PackedItem::Int)
     }
 
-    /// Looks at an element of a blob.
+    /// Classifies an element of a packed blob.
     pub fn of_packed(packed: PackedElement<'_>) -> PackedItem {
         match packed {
             PackedElement::Int(number) => PackedItem::Int(number),
@@ -50,7 +50,7 @@ impl PackedItem {
         }
     }
 
-    /// Bytes of its text.
+    /// Returns the length of the element as text.
     #[inline]
     pub fn len(self) -> u64 {
         match self {
@@ -59,7 +59,7 @@ impl PackedItem {
         }
     }
 
-    /// What it takes in a listpack.
+    /// Returns its size in a listpack, backlen included.
     #[inline]
     pub fn in_listpack(self) -> u64 {
         let size = match self {
@@ -76,7 +76,7 @@ impl PackedItem {
         size.saturating_add(listpack::backlen(size) as u64)
     }
 
-    /// What it takes in a ziplist behind an entry of `previous` bytes.
+    /// Returns its size in a ziplist after an entry of `previous` bytes.
     #[inline]
     pub fn in_ziplist(self, previous: u64) -> u64 {
         let size = match self {
@@ -94,7 +94,7 @@ impl PackedItem {
     }
 }
 
-/// A blob that grows by elements: a listpack or a ziplist, whichever the server packs in.
+/// Size of a listpack or ziplist under construction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Blob {
     body: u64,
@@ -115,7 +115,7 @@ impl Blob {
         self.body = self.body.saturating_add(self.previous);
     }
 
-    /// Bytes of the elements alone.
+    /// Returns the size of the elements without header and end byte.
     pub fn body(&self) -> u64 {
         self.body
     }
@@ -126,21 +126,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_texts_in_a_listpack() {
+    fn listpack_sizes_follow_encoding() {
         let sizes = [0, 127, 128, -1, 4095, -4096, 4096, 32_768, 8_388_608, 2_147_483_648].map(PackedItem::Int);
         assert_eq!(sizes.map(PackedItem::in_listpack), [2, 2, 3, 3, 3, 3, 4, 5, 6, 10]);
         assert_eq!([0, 63, 64, 4095, 4096].map(|len| PackedItem::Text(len).in_listpack()), [2, 65, 67, 4099, 4103]);
     }
 
     #[test]
-    fn numbers_and_texts_in_a_ziplist() {
+    fn ziplist_sizes_follow_encoding() {
         let sizes = [0, 12, 13, -1, 128, 32_768, 8_388_608, 2_147_483_648].map(PackedItem::Int);
         assert_eq!(sizes.map(|item| item.in_ziplist(0)), [2, 2, 3, 3, 4, 5, 6, 10]);
         assert_eq!(PackedItem::Text(3).in_ziplist(254), 9);
     }
 
     #[test]
-    fn only_canonical_numbers_are_numbers() {
+    fn only_canonical_integers_are_integers() {
         assert_eq!(PackedItem::of_text(b"-7"), PackedItem::Int(-7));
         assert_eq!(PackedItem::of_text(b"07"), PackedItem::Text(2));
         assert_eq!(PackedItem::of_text(b""), PackedItem::Text(0));

@@ -1,5 +1,6 @@
-//! The sizes and thresholds of one server, and which of the known forms its values take. No logic: the formulas are in
-//! [`super::price`], the versions in [`super::servers`].
+//! Structure sizes, thresholds and variants that distinguish one server's memory layout from another's.
+//!
+//! Data only: the formulas are in [`super::price`], the versions in [`super::servers`].
 
 mod instance;
 
@@ -7,64 +8,64 @@ pub use instance::*;
 
 use crate::memory::Encoding;
 
-/// All that tells one server's memory from another's.
+/// Memory layout of one server.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
-    /// How the key and the object in front of the value are counted.
+    /// Accounting of the key and of the object that precedes the value.
     pub frame: Frame,
     /// Size of an object (`robj`).
     pub object: u64,
     /// Header sizes of strings.
     pub sds: SdsHeaders,
-    /// How a string is counted.
+    /// Accounting of a string.
     pub sds_count: SdsCount,
-    /// What becomes of short strings.
+    /// Treatment of short strings.
     pub short: ShortStrings,
-    /// Which form small collections are packed in.
+    /// Encoding of small collections.
     pub packed: PackedForm,
-    /// How a packed blob is counted.
+    /// Accounting of a packed blob.
     pub packed_count: Count,
     /// Lists.
     pub list: ListLayout,
-    /// Small sets of text are packed, too.
+    /// True if small sets of text are packed, too.
     pub packed_sets: bool,
-    /// How a score is written into a packed sorted set.
+    /// Formatting of scores in a packed sorted set.
     pub score: ScoreText,
-    /// Tables of sets, hashes and sorted sets.
+    /// Hash tables of sets, hashes and sorted sets.
     pub table: TableLayout,
-    /// Elements that are alone in their bucket have no entry, whatever is counted for them.
+    /// Tables in which an element alone in its bucket has no entry, even if one is counted.
     pub bare: BareElements,
-    /// Which tables are made in their final size.
+    /// Tables created with their final size.
     pub presize: Presize,
-    /// Fields and values of a hash in a table.
+    /// Storage of the fields and values of a hash table.
     pub field: FieldForm,
-    /// Fields of a hash that expire have an index that is counted (Valkey from 9.0 on).
+    /// True if expiring fields have an index that is counted (Valkey from 9.0 on).
     pub indexed_expiries: bool,
-    /// Bytes of the structure around a packed hash with field expiries.
+    /// Size of the structure around a packed hash with field expiries.
     pub listpack_ex: u64,
     /// Sorted sets that are not packed.
     pub skiplist: SkiplistLayout,
     /// Streams.
     pub stream: StreamLayout,
-    /// How the sum over elements enters the figure.
+    /// Arithmetic of the sum over elements.
     pub average: Average,
-    /// Numbers below 10 000 are objects that all keys share, if nothing is to be evicted by their use.
+    /// True if integers below 10,000 are shared objects, unless eviction tracks their use.
     pub shared_numbers: bool,
-    /// Tables of the databases.
+    /// Database tables.
     pub instance: InstanceLayout,
 }
 
-/// How the key and the object in front of the value are counted.
+/// Accounting of the key and of the object that precedes the value.
 #[derive(Debug, Clone, Copy)]
 pub enum Frame {
-    /// The key as the command's argument was stored (Redis 4.0), and a table entry.
+    /// The key as stored in the command's argument (Redis 4.0), and a table entry.
     Argument,
-    /// The key as it is stored, and a table entry with its links of the cluster's slots.
+    /// The key as stored, and a table entry with its cluster slot links.
     Entry {
-        /// More bytes in cluster mode.
+        /// Additional bytes in cluster mode.
         cluster: u64,
     },
-    /// The key with a counted header, and a table entry (KeyDB).
+    /// The key with a reference-counted header, and a table entry (KeyDB).
     SharedKey,
     /// The key inside its table entry (Valkey 8.0).
     KeyInEntry,
@@ -72,66 +73,66 @@ pub enum Frame {
     Joint(Joint),
 }
 
-/// How an object that holds its key is counted.
+/// Accounting of an object that embeds its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joint {
-    /// As the allocator rounds it.
+    /// The allocated size.
     Usable,
-    /// As asked for.
+    /// The requested size.
     Requested,
-    /// As asked for, and room for an expiry that the rounding left (Redis 8.4).
+    /// The requested size, plus an expiry if it fits the allocation (Redis 8.4).
     RequestedWithSpareExpiry,
-    /// The bare object only (Valkey 8.1.0 to 8.1.2).
+    /// Only the object without its key (Valkey 8.1.0 to 8.1.2).
     ObjectOnly,
 }
 
-/// The longest strings with each header.
+/// Maximum string length for each header size.
 #[derive(Debug, Clone, Copy)]
 pub struct SdsHeaders {
-    /// Longest string with a header of three bytes. (Up to 31 it takes one.)
+    /// Longest string with a header of three bytes; up to 31 bytes the header takes one.
     pub byte: u64,
     /// Longest string with a header of five bytes.
     pub short: u64,
 }
 
-/// How a string outside of an object is counted.
+/// Accounting of a string outside an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SdsCount {
-    /// As asked for.
+    /// The requested size.
     Requested,
-    /// As the allocator rounds it.
+    /// The allocated size.
     Usable,
-    /// As the allocator rounds it, but strings of 1 to 31 bytes as asked for.
+    /// The allocated size, but the requested size for strings of 1 to 31 bytes.
     UsableUnlessTiny,
 }
 
-/// As asked for, or as the allocator rounds it.
+/// Requested or allocated size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
-    /// As asked for.
+    /// The requested size.
     Requested,
-    /// As the allocator rounds it.
+    /// The allocated size.
     Usable,
 }
 
-/// What becomes of short strings.
+/// Treatment of short strings.
 #[derive(Debug, Clone, Copy)]
 pub enum ShortStrings {
-    /// Nothing special (Redis 2.8).
+    /// No special treatment (Redis 2.8).
     Raw,
-    /// Up to `longest` bytes they stand behind the object.
+    /// Embedded after the object, up to `longest` bytes.
     Behind {
-        /// The longest.
+        /// Maximum length.
         longest: u64,
-        /// As the allocation, or as two bytes and the text.
+        /// Counted as the allocation, or as two bytes and the text.
         count: Count,
     },
-    /// They stand in the allocation of object and key if there is room.
+    /// Embedded in the allocation of object and key, if it fits.
     Joint(Embedding),
 }
 
 impl ShortStrings {
-    /// Longer strings have an allocation of their own.
+    /// Returns the length above which strings have an allocation of their own.
     pub fn longest(&self) -> u64 {
         match self {
             ShortStrings::Raw => 0,
@@ -140,35 +141,35 @@ impl ShortStrings {
     }
 }
 
-/// When a value goes into the allocation of its key.
+/// Conditions for embedding a value in the allocation of its key.
 #[derive(Debug, Clone, Copy)]
 pub struct Embedding {
-    /// The longest value.
+    /// Maximum value length.
     pub longest: u64,
-    /// The largest allocation.
+    /// Maximum size of the allocation.
     pub room: u64,
-    /// Bytes of the object when it holds its value.
+    /// Size of the object when it embeds its value.
     pub object: u64,
-    /// The test takes three bytes for the key's header and end, whatever they are.
+    /// True if the check assumes three bytes for the key's header and terminator.
     pub flat_key: bool,
-    /// How an expiry enters the test.
+    /// Treatment of an expiry in the check.
     pub expiry: EmbeddedExpiry,
-    /// The least room that a value takes.
+    /// Minimum size of the embedded value.
     pub least: u64,
 }
 
-/// How an expiry enters the test whether a value goes into the allocation of its key.
+/// Treatment of an expiry when checking whether a value can be embedded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbeddedExpiry {
-    /// It is counted.
+    /// Included in the check.
     Counted,
-    /// It is not, whatever the allocation becomes.
+    /// Not included, whatever the size of the allocation becomes.
     Ignored,
-    /// It comes later: if the rounding left room the value stays, else it is counted.
+    /// Added later: the value stays embedded if the allocation has room left, otherwise the expiry is included.
     Later,
 }
 
-/// Which form small collections are packed in.
+/// Encoding of small collections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackedForm {
     /// Up to 6.2.
@@ -178,7 +179,7 @@ pub enum PackedForm {
 }
 
 impl PackedForm {
-    /// As `OBJECT ENCODING` names it.
+    /// Returns the name reported by `OBJECT ENCODING`.
     pub const fn encoding(self) -> Encoding {
         match self {
             PackedForm::Ziplist => Encoding::Ziplist,
@@ -187,28 +188,28 @@ impl PackedForm {
     }
 }
 
-/// Lists.
+/// Layout of lists.
 #[derive(Debug, Clone, Copy)]
 pub struct ListLayout {
-    /// What they are.
+    /// Data structures used.
     pub form: ListForm,
     /// Size of the list's structure.
     pub list: u64,
     /// Size of a node's structure.
     pub node: u64,
-    /// Whether those two are rounded.
+    /// Accounting of these two structures.
     pub structs: Count,
-    /// How a node's content is counted.
+    /// Accounting of a node's content.
     pub entry: Count,
-    /// What is in front of a compressed node's bytes, as far as it is counted.
+    /// Counted size of the header of a compressed node.
     pub lzf_header: u64,
-    /// Elements this long get a node of their own.
+    /// Elements that get a node of their own.
     pub plain: PlainNodes,
-    /// What the sum over nodes is divided by before it is multiplied again.
+    /// Count by which the sum over nodes is divided and multiplied again.
     pub average_over: AverageOver,
 }
 
-/// What lists are.
+/// Data structures of lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListForm {
     /// Ziplists, and linked lists beyond the limits (up to 3.0).
@@ -219,18 +220,18 @@ pub enum ListForm {
     ListpackOrQuicklist,
 }
 
-/// Which elements get a node of their own.
+/// Rule for elements that get a node of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainNodes {
     /// None.
     Never,
-    /// From this size on.
+    /// Elements of at least this size.
     From(u64),
-    /// What exceeds the limit of a node.
+    /// Elements larger than the node limit.
     BeyondLimit,
 }
 
-/// What the sum over a list's nodes is averaged over.
+/// Count over which the memory of a list's nodes is averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AverageOver {
     /// Nodes.
@@ -239,42 +240,42 @@ pub enum AverageOver {
     Elements,
 }
 
-/// How a score is written as text.
+/// Formatting of scores as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoreText {
     /// With 17 significant digits.
     SeventeenDigits,
-    /// With as few digits as tell it.
+    /// With the fewest digits that identify the value.
     Shortest,
 }
 
-/// Tables.
+/// Layout of hash tables.
 #[derive(Debug, Clone, Copy)]
 pub enum TableLayout {
-    /// Chained entries behind an array of pointers.
+    /// Array of pointers to chained entries.
     Dict {
         /// Size of the table's structure.
         table: u64,
-        /// Size of an entry as it is counted for hashes and sets.
+        /// Counted size of an entry in hashes and sets.
         entry: u64,
-        /// Size of an entry as it is counted for sorted sets.
+        /// Counted size of an entry in sorted sets.
         zset_entry: u64,
-        /// Members of a set that are alone in their bucket have no entry (Valkey 8.0).
+        /// True if set members alone in their bucket have no entry (Valkey 8.0).
         lone_members: bool,
     },
     /// Buckets of seven (Valkey from 8.1 on).
     Buckets {
         /// Size of the table's structure.
         table: u64,
-        /// More bytes of it in hashes.
+        /// Additional bytes of the structure in hashes.
         hash_metadata: u64,
     },
 }
 
-/// In which tables an element that is alone in its bucket has no entry: where it is all one allocation.
+/// Tables in which an element that is a single allocation has no entry if alone in its bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BareElements {
-    /// In none.
+    /// None.
     Never,
     /// In sets (from 7.2 on).
     Sets,
@@ -282,76 +283,76 @@ pub enum BareElements {
     All,
 }
 
-/// Which tables are made in their final size while loading.
+/// Tables created with their final size while loading.
 #[derive(Debug, Clone, Copy)]
 pub struct Presize {
-    /// Hashes and sorted sets of single elements.
+    /// Hashes and sorted sets stored element by element.
     pub elements: bool,
-    /// Hashes that were packed.
+    /// Hashes stored packed.
     pub packed_hash: bool,
-    /// Sorted sets that were packed.
+    /// Sorted sets stored packed.
     pub packed_zset: bool,
-    /// A hash that leaves the packed form while being loaded asks for all its pairs, not for those still to come.
+    /// A hash converted from the packed form while loading reserves room for all its pairs, not only for the remaining ones.
     pub converted_hash_whole: bool,
 }
 
-/// Fields and values of a hash in a table.
+/// Storage of the fields and values of a hash table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldForm {
     /// Two strings.
     Strings,
     /// A field with a header of its own (`mstr`), and a string.
     Mstr,
-    /// One entry, counted as asked for; up to 128 bytes with the value inside.
+    /// One entry, counted by requested size; embeds the value up to 128 bytes.
     Entry {
-        /// What a field's expiry takes.
+        /// Size of a field expiry.
         expiry: u64,
     },
-    /// One entry, counted as the allocator rounds it; up to 128 bytes with the value inside.
+    /// One entry, counted by allocated size; embeds the value up to 128 bytes.
     RoundedEntry {
-        /// What a field's expiry takes.
+        /// Size of a field expiry.
         expiry: u64,
     },
 }
 
-/// Sorted sets that are not packed.
+/// Layout of sorted sets that are not packed.
 #[derive(Debug, Clone, Copy)]
 pub struct SkiplistLayout {
     /// Size of the structure that holds both table and skiplist.
     pub zset: u64,
     /// Size of the skiplist's structure.
     pub list: u64,
-    /// Whether the skiplist's structure is rounded.
+    /// Accounting of the skiplist's structure.
     pub list_count: Count,
     /// Size of the header node.
     pub header: u64,
-    /// What a node is.
+    /// Layout of a node.
     pub node: NodeForm,
-    /// Only table slots, entries and nodes are counted (Redis 4.0).
+    /// True if only table slots, entries and nodes are counted (Redis 4.0).
     pub only_nodes: bool,
 }
 
-/// What a node of a skiplist is.
+/// Layout of a skiplist node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeForm {
-    /// `24 + 16 * level`, the member elsewhere.
+    /// `24 + 16 * level` bytes; the member is a separate allocation.
     Pointer,
-    /// `16 + 16 * level`, so many bytes more, and the member.
+    /// `16 + 16 * level` plus this many bytes, followed by the member.
     Inline(u64),
 }
 
-/// Streams.
+/// Layout of streams.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamLayout {
-    /// As `OBJECT ENCODING` names it.
+    /// Name reported by `OBJECT ENCODING`.
     pub encoding: Encoding,
-    /// Size of the stream's structure, as far as it is counted.
+    /// Counted size of the stream's structure.
     pub stream: u64,
-    /// Size of the stream's structure.
+    /// Real size of the stream's structure.
     pub real_stream: u64,
-    /// Each pending id has a list of the groups in which it is pending (Redis 8.2 and 8.4).
+    /// True if each pending id has a list of the groups in which it is pending (Redis 8.2 and 8.4).
     pub pending_lists: bool,
-    /// How a listpack of entries is counted.
+    /// Accounting of a listpack of entries.
     pub listpack: Count,
     /// Size of a group.
     pub group: u64,
@@ -359,39 +360,39 @@ pub struct StreamLayout {
     pub consumer: u64,
     /// Size of a pending entry.
     pub pending: u64,
-    /// How radix trees are counted.
+    /// Accounting of radix trees.
     pub tree: TreeCount,
-    /// Which trees are counted beyond entries and pending entries.
+    /// Trees counted besides those of entries and pending entries.
     pub names: NamesCount,
 }
 
-/// How a radix tree is counted.
+/// Accounting of a radix tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeCount {
-    /// By a formula far above the truth: 16 a key, 244 a node.
+    /// By a formula that far overestimates: 16 bytes per key, 244 per node.
     Estimated,
-    /// The structure (of this size) and each node as the allocator rounds them.
+    /// Allocated size of the structure, which has this size, and of each node.
     Measured(u64),
 }
 
-/// Which trees of a stream are counted beyond entries and pending entries.
+/// Trees of a stream counted besides those of entries and pending entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamesCount {
-    /// None; a consumer's name with its length.
+    /// None; consumer names count by length.
     Length,
-    /// Names of groups and of consumers, and all pending ids.
+    /// Group names, consumer names and all pending ids.
     Trees {
-        /// Also a tree of pending entries by time in each group (Redis 8.4).
+        /// True if each group also has a tree of pending entries by time (Redis 8.4).
         by_time: bool,
     },
 }
 
-/// How the sum over elements enters the figure.
+/// Arithmetic of the sum over elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Average {
-    /// As a double: divided by the number of elements, multiplied again, and cut off.
+    /// In doubles: divided by the number of elements, multiplied again and truncated.
     Double,
-    /// As it is.
+    /// Exact integer sum.
     Exact,
 }
 

@@ -1,7 +1,7 @@
-//! The visitor that prices a value while it is walked.
+//! Visitor that computes the memory of a value during the walk.
 //!
-//! [`Meter::begin_key`], then the walk, then [`Meter::finish`]. What is wrong inside a blob is kept until then: the
-//! framing of the file is intact and the next key can be read.
+//! Call [`Meter::begin_key`], walk the value, then call [`Meter::finish`]. Errors inside blobs are kept until then: the
+//! framing of the file is intact, so the next key can still be read.
 
 mod hash;
 mod list;
@@ -27,43 +27,43 @@ use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::units::Bytes;
 
-/// What a server makes of a value.
+/// Value as a given server would hold it after loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// What `OBJECT ENCODING` answers.
+    /// Encoding as reported by `OBJECT ENCODING`.
     pub encoding: Encoding,
-    /// Bytes of a string, elements of a collection; `None` where the dump does not tell.
+    /// Bytes of a string, elements of a collection; `None` if unknown.
     pub length: Option<u64>,
-    /// What `MEMORY USAGE key SAMPLES 0` answers.
+    /// Memory as reported by `MEMORY USAGE key SAMPLES 0`.
     pub memory: Bytes,
-    /// What the allocator gives for key and value, without the entries of the database's tables.
+    /// Allocated bytes of key and value, without entries in the database tables.
     pub allocated: Bytes,
-    /// The type's name, for values of modules.
+    /// Module type name, for module values.
     pub module: Option<ModuleName>,
-    /// For hashes whose layout on disk carries field expiries: how many fields have one.
+    /// Number of fields with an expiry, for hash layouts that store field expiries.
     pub fields_with_ttl: Option<u64>,
-    /// For streams.
+    /// Facts about consumer groups and ids, for streams.
     pub stream: Option<StreamFacts>,
-    /// What is seen of a string's text.
+    /// Facts about the contents of a string.
     pub text: TextFacts,
 }
 
-/// What is seen of a string's text: see [`crate::record::ValueFacts`].
+/// Facts about the contents of a string: see [`crate::record::ValueFacts`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextFacts {
-    /// It begins as a JSON object does.
+    /// True if the string starts like a JSON object.
     pub json_object: bool,
-    /// Bytes that are left of one that is stored compressed.
+    /// Compressed size, if the string is stored compressed.
     pub compressed: Option<NonZeroU64>,
 }
 
-/// What most values have.
+/// Encoding, length and memory, the fields that all types have in common.
 #[derive(Debug, Clone, Copy)]
 struct PricedValue {
     encoding: Encoding,
     length: u64,
     memory: u64,
-    /// What the allocator gives beyond `memory`.
+    /// Allocated bytes beyond `memory`; negative if `memory` overestimates.
     slack: i64,
 }
 
@@ -88,7 +88,7 @@ impl PricedValue {
     }
 }
 
-/// What is seen of a module's value.
+/// Accumulated parts of a module or array value.
 #[derive(Debug, Clone, Copy, Default)]
 struct ModuleMeter {
     name: Option<ModuleName>,
@@ -97,23 +97,23 @@ struct ModuleMeter {
     bytes: u64,
 }
 
-/// Expanded blobs up to this size keep their buffer for the next key.
+/// Maximum capacity of the decompression buffer kept for the next key.
 const KEPT_SCRATCH: usize = 1 << 20;
-/// What a node of a vector set takes beyond its texts and vectors, roughly.
+/// Approximate size of a vector set node, besides its text and vector.
 const VECTOR_NODE: u64 = 200;
-/// What a slot of an array takes, roughly.
+/// Approximate size of an array slot.
 const ARRAY_SLOT: u64 = 16;
 
-/// Prices one value after the other. One meter serves all keys of a worker.
+/// Visitor that prices values for one [`Model`]; reused for all keys of a worker.
 #[derive(Debug)]
 pub struct Meter<'m> {
     model: &'m Model,
     key: Key,
     value_type: ValueType,
-    /// What is being expanded; [`super::Meters`] hands one buffer around.
+    /// Decompression buffer; [`super::Meters`] shares one among its meters.
     pub(super) scratch: Vec<u8>,
     error: Option<Error>,
-    /// Of the last value, once it is priced. It stays where it was made: it is large.
+    /// Result for the last value, once priced; kept here because it is large and expensive to move.
     measured: Measured,
     priced: bool,
     list: list::ListMeter,
@@ -125,7 +125,7 @@ pub struct Meter<'m> {
 }
 
 impl<'m> Meter<'m> {
-    /// A meter for one server.
+    /// Creates a meter for one model.
     pub fn new(model: &'m Model) -> Self {
         Meter {
             model,
@@ -144,7 +144,7 @@ impl<'m> Meter<'m> {
         }
     }
 
-    /// A key begins, of so many bytes. Its value is walked next.
+    /// Starts a key of `key_len` bytes, whose value is walked next.
     #[inline]
     pub fn begin_key(&mut self, key_len: u64, has_ttl: bool) {
         self.key = Key { len: key_len.min(limits::MAX_KEY_BYTES), expires: has_ttl };
@@ -152,7 +152,7 @@ impl<'m> Meter<'m> {
         self.priced = false;
     }
 
-    /// What the server makes of the value that was walked. Afterwards the meter is ready for the next key.
+    /// Returns the measured value, or the first error met during the walk. Afterwards the meter is ready for the next key.
     #[inline(always)]
     pub fn finish(&mut self) -> Result<&Measured> {
         if !self.priced {
@@ -166,7 +166,7 @@ impl<'m> Meter<'m> {
         self.price()
     }
 
-    /// What the value comes to that was walked, unless something was wrong with it.
+    /// Prices the walked value, or returns the first error met during the walk.
     #[inline(always)]
     fn price(&mut self) -> Result<()> {
         if self.scratch.capacity() > KEPT_SCRATCH {
@@ -200,8 +200,9 @@ impl<'m> Meter<'m> {
         Ok(())
     }
 
-    /// What a module takes only the module knows: its parts on disk are the guess. Servers that do not keep the key in
-    /// the object do not count the object either.
+    /// Estimates a module value by the size of its parts on disk; only the module knows its real memory.
+    ///
+    /// Servers that do not embed the key in the object do not count the object either.
     fn module_value(&self) -> Measured {
         let FrameSize { outside, object, slack } = self.model.frame(self.key);
         let (object, slack) = if outside > 0 { (0, slack + gap(object, 0)) } else { (object, slack) };
@@ -232,7 +233,7 @@ impl<'m> Meter<'m> {
 }
 
 impl Meter<'_> {
-    /// A string of any form.
+    /// Prices any string: the slow path of [`Visit::string`].
     #[inline(never)]
     fn other_string(&mut self, value: RawString<'_>) {
         match string::measure(self.model, self.key, value, &mut self.scratch) {
@@ -250,7 +251,7 @@ impl Visit for Meter<'_> {
     fn begin(&mut self, value_type: ValueType) {
         self.value_type = value_type;
         if value_type == ValueType::String {
-            return; // most are, and need nothing
+            return; // fast path: strings keep no state
         }
         match value_type.kind() {
             Kind::String => {}
@@ -351,10 +352,10 @@ impl Visit for Meter<'_> {
             ValueType::HashZiplist => self.hash.ziplist(model, blob, scratch),
             ValueType::HashListpack => self.hash.listpack(model, blob, scratch),
             ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.hash.listpack_ex(model, blob, scratch),
-            // No other layout is one blob.
+            // No other layout is a single blob.
             _ => Ok(()),
         };
-        // That was all: it is priced here, where its layout is known.
+        // The value is complete: price it here, where inlining has made its layout a constant.
         let result = if result.is_ok() { self.price() } else { result };
         self.priced = result.is_ok();
         self.keep(result);
@@ -418,12 +419,12 @@ impl Visit for Meter<'_> {
     }
 }
 
-/// What a hash takes whose fields and values are texts of these lengths.
+/// Returns the memory of a hash, given its field and value lengths.
 pub(super) fn hash_of_texts(model: &Model, key: Key, pairs: &[(u64, u64)]) -> u64 {
     hash::HashMeter::of_texts(model, key, pairs)
 }
 
-/// Elements of a listpack: by its header if that tells, else by a walk.
+/// Returns the element count of a listpack, from its header if stored there, otherwise by walking it.
 fn listpack_count(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
     match listpack::count(blob.prefix(listpack::HEADER, scratch)?, blob.len(), blob.offset)? {
         Some(count) => Ok(count),
@@ -431,7 +432,7 @@ fn listpack_count(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
     }
 }
 
-/// Entries of a ziplist: by its header if that tells, else by a walk.
+/// Returns the entry count of a ziplist, from its header if stored there, otherwise by walking it.
 fn ziplist_count(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
     if let Some(count) = ziplist::count(blob.prefix(ziplist::HEADER, scratch)?, blob.len(), blob.offset)? {
         return Ok(count);

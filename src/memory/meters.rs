@@ -1,4 +1,4 @@
-//! Several meters on one walk: what a value takes on its server, and on every other that was asked about.
+//! Several meters on one walk: the memory of a value on its own server and under each what-if alternative.
 
 use std::mem;
 
@@ -9,27 +9,27 @@ use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::units::Bytes;
 
-/// The meter of the base model and those of the alternatives.
+/// Meters of the base model and of the alternatives.
 #[derive(Debug)]
 pub struct Meters<'m> {
     base: Meter<'m>,
     others: Vec<Meter<'m>>,
-    /// By alternative, of the last key.
+    /// Memory of the last key, by alternative.
     memory: Vec<Bytes>,
     allocated: Vec<Bytes>,
 }
 
-/// What a value takes under each alternative, in the order asked.
+/// Memory of a value under each alternative, in the order given.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AlternativeSizes<'m> {
-    /// What `MEMORY USAGE` answers there.
+    /// Memory as reported by `MEMORY USAGE`.
     pub memory: &'m [Bytes],
-    /// What the allocator gives there.
+    /// Allocated bytes.
     pub allocated: &'m [Bytes],
 }
 
 impl<'m> Meters<'m> {
-    /// A meter for each model.
+    /// Creates a meter for each model.
     pub fn new(base: &'m Model, others: &'m [Model]) -> Self {
         Meters {
             base: Meter::new(base),
@@ -39,7 +39,7 @@ impl<'m> Meters<'m> {
         }
     }
 
-    /// A key begins: see [`Meter::begin_key`].
+    /// Starts a key: see [`Meter::begin_key`].
     #[inline]
     pub fn begin_key(&mut self, key_len: u64, has_ttl: bool) {
         self.base.begin_key(key_len, has_ttl);
@@ -48,16 +48,16 @@ impl<'m> Meters<'m> {
         }
     }
 
-    /// The only meter, if there is but one: walking with it costs less than with all of one.
+    /// Returns the base meter if there are no alternatives, as the fast path: walking with it costs less.
     #[inline]
     pub fn alone(&mut self) -> Option<&mut Meter<'m>> {
         if self.others.is_empty() { Some(&mut self.base) } else { None }
     }
 
-    /// What the base model's server makes of the value that was walked, and its memory under each alternative.
+    /// Returns the value as measured for the base model, and its memory under each alternative.
     ///
-    /// Where only an alternative has to look into a blob, and finds it damaged, the base's figure stands for its own:
-    /// asking what would be elsewhere does not change which keys count.
+    /// If only an alternative has to decode a damaged blob, the base figure is used for it, too, so that alternatives never
+    /// change which keys are counted.
     #[inline(always)]
     pub fn finish(&mut self) -> Result<(&Measured, AlternativeSizes<'_>)> {
         let measured = self.base.finish()?;
@@ -74,14 +74,14 @@ impl<'m> Meters<'m> {
         Ok((measured, AlternativeSizes { memory: &self.memory, allocated: &self.allocated }))
     }
 
-    /// Shows all meters texts that nobody has to expand: no buffer is handed around, which would cost more than the pricing.
+    /// Passes an uncompressed part to all meters, without sharing the buffer, which would cost more than pricing.
     #[inline]
     fn each_plain(&mut self, mut see: impl FnMut(&mut Meter<'m>)) {
         see(&mut self.base);
         self.others.iter_mut().for_each(see);
     }
 
-    /// Shows all meters the same, in turns over one buffer: a blob that each of them expands is in memory once.
+    /// Passes a part to all meters in turn, sharing one decompression buffer so that only one copy of it is in memory.
     #[inline]
     fn each(&mut self, mut see: impl FnMut(&mut Meter<'m>)) {
         see(&mut self.base);
@@ -93,7 +93,7 @@ impl<'m> Meters<'m> {
     }
 }
 
-/// Every meter sees everything that any of them looks at; the others' methods do nothing.
+/// Forwards each part that any meter uses.
 impl Visit for Meters<'_> {
     fn begin(&mut self, value_type: ValueType) {
         self.each(|meter| meter.begin(value_type));

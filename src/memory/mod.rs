@@ -1,15 +1,15 @@
-//! What a server makes of a value when it loads it: encoding, length, and the bytes that
-//! `MEMORY USAGE key SAMPLES 0` answers.
+//! Memory model: encoding, length and memory of a value as a given server would have after loading it.
 //!
-//! A [`Model`] stands for one server with its settings and allocator; a [`Meter`] is the visitor that prices values
-//! while they are walked, and [`Meters`] are several on one walk. A [`WhatIf`] makes another model of one.
+//! Memory is what `MEMORY USAGE key SAMPLES 0` would report. A [`Model`] is one server with its settings and allocator;
+//! a [`Meter`] is the visitor that prices values during the walk, and [`Meters`] runs several of them on one walk. A
+//! [`WhatIf`] derives another model from a base model.
 //!
 //! ```text
 //! servers/*  ->  layout  ->  Model  ->  price      one formula each: sds, packed blob, table, skiplist, radix tree
 //!                                  \->  meter/*    which of them a value takes, after the conversions of loading
 //! ```
 //!
-//! `docs/memory-model.md` has the arithmetic, the measured error and what no dump can tell.
+//! `docs/memory-model.md` describes the arithmetic, the measured error and what cannot be known from a dump.
 
 mod alloc;
 mod compress;
@@ -50,7 +50,7 @@ use alloc::SizeClasses;
 use layout::Layout;
 use skiplist::NodePrices;
 
-/// One server with its settings and its allocator.
+/// Memory model of one server with its settings and allocator.
 #[derive(Debug)]
 pub struct Model {
     server: Server,
@@ -61,29 +61,29 @@ pub struct Model {
     about_layout: Option<Caveat>,
     nodes: NodePrices,
     short: ShortPrices,
-    /// Key and object, by whether the key expires and its length.
+    /// Precomputed size of key and object, by expiry and key length.
     frames: [[ShortFrame; ShortPrices::STRINGS]; 2],
     shares_numbers: bool,
-    /// Longer texts are neither numbers nor in the allocation of anything else.
+    /// Strings longer than this are neither integers nor embedded, so they always have an allocation of their own.
     longest_special: u64,
 }
 
-/// What is asked for each element of a table, computed once.
+/// Precomputed prices of short strings and table elements.
 #[derive(Debug, Clone, Copy)]
 struct ShortPrices {
-    /// A string of its own, by its length.
+    /// A separately allocated string, by length.
     strings: [u32; ShortPrices::STRINGS],
-    /// An entry of a table, by what the table is used for.
+    /// A table entry, by [`price::TableUse`].
     entries: [u64; 3],
-    /// An element of a table with its entry, by what the table is used for; of a hash the field.
+    /// A table element with its entry, by [`price::TableUse`] and length; for hashes, the field.
     elements: [[ElementPrice; ShortPrices::STRINGS]; 3],
-    /// The value of a field.
+    /// The value of a hash field, by length.
     values: [ElementPrice; ShortPrices::STRINGS],
-    /// A field and its value are priced apart from each other.
+    /// True if a field and its value have separate allocations, so that their prices add up.
     apart: bool,
 }
 
-/// What a key of so many bytes and its object take: see [`price::FrameSize`].
+/// Compact form of [`price::FrameSize`] for short keys.
 #[derive(Debug, Clone, Copy, Default)]
 struct ShortFrame {
     outside: u32,
@@ -91,19 +91,19 @@ struct ShortFrame {
     slack: i32,
 }
 
-/// A part of an element of a table.
+/// Price of one part of a table element.
 #[derive(Debug, Clone, Copy)]
 struct ElementPrice {
-    /// What it is counted with.
+    /// Bytes counted by `MEMORY USAGE`.
     memory: u32,
-    /// What the allocator gives beyond that.
+    /// Bytes allocated beyond those counted.
     slack: i32,
 }
 
 impl ShortPrices {
-    /// Longer strings are computed each time.
+    /// Number of precomputed lengths; prices of longer strings are computed each time.
     const STRINGS: usize = 128;
-    /// What stands there while the model is being made.
+    /// Placeholder while the model is being built.
     const NONE: ShortPrices = ShortPrices {
         strings: [0; ShortPrices::STRINGS],
         entries: [0; 3],
@@ -116,14 +116,14 @@ impl ShortPrices {
 impl ElementPrice {
     const NONE: ElementPrice = ElementPrice { memory: 0, slack: 0 };
 
-    /// None for what does not fit.
+    /// Returns `None` if a value does not fit 32 bits.
     fn of((memory, slack): (u64, i64)) -> Option<ElementPrice> {
         Some(ElementPrice { memory: u32::try_from(memory).ok()?, slack: i32::try_from(slack).ok()? })
     }
 }
 
 impl Model {
-    /// The model of a server. It is made once; workers share it by reference.
+    /// Builds the model of a server; built once and shared by all workers.
     pub fn for_server(server: Server, allocator: Allocator, config: &ServerConfig) -> Model {
         let (layout, about_layout) = servers::layout(&server);
         let nodes = NodePrices::new(layout.skiplist.node, allocator);
@@ -142,46 +142,46 @@ impl Model {
             shares_numbers,
             longest_special,
         };
-        // Those of elements are made of those of strings.
+        // Order matters: prices of elements are computed from those of strings.
         model.short = model.short_prices();
         model.short_elements();
         model.frames = model.short_frames();
         model
     }
 
-    /// Small numbers are objects that all keys share.
+    /// Returns whether small integers are objects shared by all keys.
     #[inline]
     fn shares_numbers(&self) -> bool {
         self.shares_numbers
     }
 
-    /// The server is a cluster's node.
+    /// Returns whether the server is a cluster node.
     pub fn in_cluster(&self) -> bool {
         self.config.in_cluster()
     }
 
-    /// What a hash takes whose name is so long and whose fields and values are texts, no numbers, of these lengths.
+    /// Returns the memory of a hash, given the key length and its field and value lengths; none of them are integers.
     pub fn hash_of_texts(&self, key_len: u64, has_ttl: bool, pairs: &[(u64, u64)]) -> Bytes {
         let key = price::Key { len: key_len.min(limits::MAX_KEY_BYTES), expires: has_ttl };
         Bytes(meter::hash_of_texts(self, key, pairs))
     }
 
-    /// The same server with limits on compact collections that are `factor` times as high.
+    /// Returns a model of the same server with the limits of packed collections multiplied by `factor`.
     pub fn raised(&self, factor: u64) -> Model {
         Model::for_server(self.server, self.allocator, &self.config.raised(factor))
     }
 
-    /// The settings in force.
+    /// Returns the settings.
     pub fn config(&self) -> &ServerConfig {
         &self.config
     }
 
-    /// The server that values are priced for.
+    /// Returns the server.
     pub fn server(&self) -> Server {
         self.server
     }
 
-    /// Server and allocator in words, and the settings that are not the default.
+    /// Returns a description: server, allocator and settings that differ from the default.
     pub fn name(&self) -> String {
         let mut name = format!("{}, {}", self.server, self.allocator);
         for changed in self.config.changed() {
@@ -191,7 +191,7 @@ impl Model {
         name
     }
 
-    /// What a reader of the figures has to know about them.
+    /// Returns the caveats that apply to this model's figures.
     pub fn caveats(&self) -> Vec<Caveat> {
         let mut caveats = Vec::new();
         if let Some(rdb) = self.server.guessed {
@@ -255,13 +255,13 @@ mod tests {
     }
 
     #[test]
-    fn a_model_can_be_shared() {
+    fn model_is_send_and_sync() {
         fn shared<T: Send + Sync>() {}
         shared::<Model>();
     }
 
     #[test]
-    fn says_what_it_is_and_what_to_doubt() {
+    fn name_and_caveats_describe_the_model() {
         let mut config = ServerConfig::default();
         config.set("hash-max-ziplist-entries", "64").unwrap();
         let server = Server::parse("redis-3.2").unwrap();

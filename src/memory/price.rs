@@ -1,4 +1,4 @@
-//! What the parts of a value take: one formula each, after `objectComputeSize` in the servers' `object.c`.
+//! Memory formulas of the parts of a value, after `objectComputeSize` in `object.c`.
 
 use super::growth::{Growth, TableKind, occupied};
 use super::layout::*;
@@ -6,28 +6,28 @@ use super::rax::TreeShape;
 use super::slack::gap;
 use super::{ElementPrice, Model, ShortFrame, ShortPrices};
 
-/// What is known of a key before its value.
+/// Key properties that affect memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Key {
-    /// Bytes of the key.
+    /// Length in bytes.
     pub len: u64,
-    /// It has an expiry.
+    /// True if the key has an expiry.
     pub expires: bool,
 }
 
-/// What key and object take.
+/// Memory of key and object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameSize {
-    /// Added after the value's own figure.
+    /// Bytes outside the object, added to the value's figure.
     pub outside: u64,
-    /// The value's figure starts with this.
+    /// Bytes of the object, the base of the value's figure.
     pub object: u64,
-    /// What the allocator gives for the two beyond that. The entry of the main table is not with them.
+    /// Allocated bytes beyond both, without the main table entry.
     pub slack: i64,
 }
 
 impl TableUse {
-    /// All of them, by place.
+    /// All uses, in the order of [`TableUse::place`].
     const ALL: [TableUse; 3] = [TableUse::Set, TableUse::Hash, TableUse::Zset];
 
     #[inline]
@@ -40,27 +40,27 @@ impl TableUse {
     }
 }
 
-/// An entry of a hash that is counted as one allocation keeps its value inside up to this size.
+/// Maximum size of a hash entry that embeds its value.
 const ENTRY_WITH_VALUE: u64 = 128;
-/// Header and end of a value inside an entry.
+/// Header and terminator of an embedded value.
 const VALUE_INSIDE: u64 = 4;
-/// A pointer to a value that is not inside its entry.
+/// Pointer to a value that is not embedded.
 const POINTER: u64 = 8;
-/// From this length on a key gets room for an expiry that it does not have.
+/// Key length from which room for an expiry is reserved in any case.
 const ROOM_FOR_EXPIRY_FROM: u64 = 128;
-/// The size of a command's argument in Redis 4.0 is that of a string of this kind at least.
+/// Minimum string header of a command argument in Redis 4.0.
 const ARGUMENT_HEADER: u64 = 3;
-/// Header of a string that counts its users (KeyDB), below 64 KiB.
+/// Header of a reference-counted string (KeyDB) shorter than 64 KiB.
 const SHARED_HEADER: u64 = 11;
 
 impl Model {
-    /// Bytes of an allocation.
+    /// Returns the allocated size for a requested size.
     #[inline]
     pub(super) fn usable(&self, size: u64) -> u64 {
         self.classes.usable(size)
     }
 
-    /// Bytes that are counted for an allocation.
+    /// Returns the counted size for a requested size.
     #[inline]
     pub(super) fn counted(&self, size: u64, count: Count) -> u64 {
         match count {
@@ -69,29 +69,29 @@ impl Model {
         }
     }
 
-    /// Header, text and end of a string inside something else.
+    /// Returns the size of an embedded string: header, text and terminator.
     #[inline]
     fn inner_sds(&self, len: u64) -> u64 {
         let sds = &self.layout.sds;
-        // 1, 3, 5 or 9 bytes, without a branch.
+        // Header of 1, 3, 5 or 9 bytes; summing comparisons avoids unpredictable branches.
         let header = 1 + 2 * u64::from(len >= 32) + 2 * u64::from(len > sds.byte) + 4 * u64::from(len > sds.short);
         len.saturating_add(header + 1)
     }
 
-    /// Header, text and end of a string of its own: an empty one has the header of longer ones.
+    /// Returns the size of a separate string. The empty string has a three-byte header, because it is likely to be appended to.
     #[inline]
     pub(super) fn sds_size(&self, len: u64) -> u64 {
         if len == 0 { 4 } else { self.inner_sds(len) }
     }
 
-    /// Prices that are looked up from then on.
+    /// Precomputes prices of short strings and table entries.
     pub(super) fn short_prices(&self) -> ShortPrices {
         let entries = TableUse::ALL.map(|table_use| self.computed_entry(table_use));
         let string = |len: usize| u32::try_from(self.computed_sds(len as u64)).unwrap_or(u32::MAX);
         ShortPrices { strings: std::array::from_fn(string), entries, ..ShortPrices::NONE }
     }
 
-    /// Prices of elements that are looked up from then on.
+    /// Precomputes prices of short table elements.
     pub(super) fn short_elements(&mut self) {
         let part = |priced| ElementPrice::of(priced).unwrap_or(ElementPrice::NONE);
         let elements = TableUse::ALL
@@ -101,8 +101,8 @@ impl Model {
         self.short = ShortPrices { elements, values, apart, ..self.short };
     }
 
-    /// What an element of a table takes with its entry, and what the allocator gives beyond that: of a sorted set
-    /// without its node, of a hash a field without its value.
+    /// Returns counted size and slack of a table element with its entry: a set member, a sorted set member without its node,
+    /// or a hash field without its value.
     #[inline]
     pub(super) fn element(&self, table_use: TableUse, len: u64) -> (u64, i64) {
         let short = usize::try_from(len).ok().and_then(|len| self.short.elements[table_use.place()].get(len));
@@ -119,7 +119,7 @@ impl Model {
         }
     }
 
-    /// A field without an expiry and its value in a table, entry included, and what the allocator gives beyond that.
+    /// Returns counted size and slack of a field without expiry and its value in a table, entry included.
     #[inline(always)]
     pub(super) fn plain_pair(&self, field: u64, value: u64) -> (u64, i64) {
         let short = |parts: &[ElementPrice; ShortPrices::STRINGS], len| {
@@ -139,7 +139,7 @@ impl Model {
         (self.pair(field, value, false), self.pair_slack(field, value, false))
     }
 
-    /// A field with a header of its own.
+    /// Returns the size of a field stored as `mstr`.
     fn mstr(&self, field: u64, expires: bool) -> u64 {
         let header = match field {
             0..32 => 1,
@@ -150,7 +150,7 @@ impl Model {
         self.usable(field + header + expiry + 1)
     }
 
-    /// What a string of its own is counted with.
+    /// Returns the counted size of a separate string.
     #[inline]
     pub(super) fn sds(&self, len: u64) -> u64 {
         match usize::try_from(len).ok().and_then(|len| self.short.strings.get(len)) {
@@ -159,7 +159,7 @@ impl Model {
         }
     }
 
-    /// The same, and what the allocator gives beyond that.
+    /// Returns counted size and slack of a separate string.
     #[inline]
     pub(super) fn sds_with_slack(&self, len: u64) -> (u64, i64) {
         match usize::try_from(len).ok().and_then(|len| self.short.values.get(len)) {
@@ -182,7 +182,7 @@ impl Model {
         }
     }
 
-    /// Key and object of a value that is not inside the object.
+    /// Returns the size of key and object for a value that is not embedded.
     #[inline]
     pub(super) fn frame(&self, key: Key) -> FrameSize {
         let short = usize::try_from(key.len).ok().and_then(|len| self.frames[usize::from(key.expires)].get(len));
@@ -194,9 +194,9 @@ impl Model {
         }
     }
 
-    /// Frames of keys that are looked up from then on.
+    /// Precomputes the frames of short keys.
     pub(super) fn short_frames(&self) -> [[ShortFrame; ShortPrices::STRINGS]; 2] {
-        // What a key of so few bytes takes fits many times.
+        // Sizes of keys this short fit 32 bits by a wide margin.
         let short = |FrameSize { outside, object, slack }| {
             Some(ShortFrame {
                 outside: u32::try_from(outside).ok()?,
@@ -249,7 +249,7 @@ impl Model {
         FrameSize { outside: 0, object, slack: gap(given, object) }
     }
 
-    /// What a value inside the allocation of its key takes with it, if there is room.
+    /// Returns the size of key and embedded value together, or `None` if the value is not embedded.
     #[inline]
     pub(super) fn embedded(&self, embedding: &Embedding, key: Key, len: u64) -> Option<u64> {
         if len > embedding.longest || key.len > embedding.room {
@@ -270,13 +270,13 @@ impl Model {
         fits.then(|| self.usable(bare + expiry))
     }
 
-    /// A packed blob.
+    /// Returns the counted size of a packed blob.
     #[inline]
     pub(super) fn packed(&self, size: u64) -> u64 {
         self.counted(size, self.layout.packed_count)
     }
 
-    /// A field of a hash in a table with its value, table entry included.
+    /// Returns the counted size of a field and its value in a table, entry included.
     #[inline]
     pub(super) fn pair(&self, field: u64, value: u64, expires: bool) -> u64 {
         match self.layout.field {
@@ -293,10 +293,10 @@ impl Model {
         }
     }
 
-    /// Bytes of an entry, and of the value outside of it.
+    /// Returns the size of an entry, and of the value outside it.
     #[inline]
     pub(super) fn joint_pair(&self, field: u64, value: u64, expiry: u64) -> (u64, u64) {
-        // A field with an expiry has no one-byte header, nor has one with its value elsewhere.
+        // Fields with an expiry or a separate value never have the one-byte header.
         let long_header = |size: u64| if field < 32 { size + 2 } else { size };
         let inner = self.inner_sds(field);
         let with_expiry = if expiry > 0 { long_header(inner) } else { inner };
@@ -307,7 +307,7 @@ impl Model {
         (expiry + POINTER + long_header(inner), self.sds(value))
     }
 
-    /// The entry of a table, as far as each element is counted with one.
+    /// Returns the counted size of a table entry; 0 where elements are not counted with one.
     #[inline]
     pub(super) fn entry(&self, table_use: TableUse) -> u64 {
         self.short.entries[table_use.place()]
@@ -321,7 +321,7 @@ impl Model {
         }
     }
 
-    /// A table without a room in it yet.
+    /// Creates an empty table.
     pub(super) fn new_table(&self) -> Growth {
         Growth::new(match self.layout.table {
             TableLayout::Dict { .. } => TableKind::Slots,
@@ -329,14 +329,14 @@ impl Model {
         })
     }
 
-    /// A table's structure.
+    /// Returns the size of a table's structure.
     pub(super) fn bare_table(&self) -> u64 {
         match self.layout.table {
             TableLayout::Dict { table, .. } | TableLayout::Buckets { table, .. } => table,
         }
     }
 
-    /// A table of so many elements without their entries.
+    /// Returns the counted size of a table, without entries.
     pub(super) fn table(&self, table_use: TableUse, elements: u64, growth: &Growth) -> u64 {
         match self.layout.table {
             TableLayout::Dict { table, lone_members, .. } => {
@@ -355,7 +355,7 @@ impl Model {
         }
     }
 
-    /// What of a sorted set beyond the object does not depend on its members.
+    /// Returns the size of a sorted set without object, entries, members and nodes.
     pub(super) fn skiplist(&self, members: u64, growth: &Growth) -> u64 {
         let skiplist = &self.layout.skiplist;
         if skiplist.only_nodes {
@@ -366,7 +366,7 @@ impl Model {
         skiplist.zset + list + header + self.table(TableUse::Zset, members, growth)
     }
 
-    /// A radix tree.
+    /// Returns the counted size of a radix tree.
     pub(super) fn tree(&self, shape: TreeShape) -> u64 {
         match self.layout.stream.tree {
             TreeCount::Estimated => 16 * shape.keys + 244 * shape.nodes,
@@ -374,7 +374,7 @@ impl Model {
         }
     }
 
-    /// Sum of what elements take on top of `base`, in the servers' arithmetic.
+    /// Adds the sum over elements to `base`, in the servers' arithmetic.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -383,7 +383,7 @@ impl Model {
     pub(super) fn average(&self, base: u64, sum: u64, divisor: u64) -> u64 {
         match self.layout.average {
             Average::Double if divisor > 0 => {
-                // The cast saturates; no sum of real elements comes near 2^53.
+                // The cast saturates; sums of real elements are far below 2^53.
                 (base as f64 + sum as f64 / divisor as f64 * divisor as f64) as u64
             }
             Average::Double | Average::Exact => base.saturating_add(sum),
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_and_its_object() {
+    fn frame_sizes_equal_those_of_servers() {
         let of = |len| Key { len, expires: false };
         assert_eq!(framed("redis-4.0", of(5)), 5 + 4 + 24 + 16);
         assert_eq!(framed("redis-5.0", of(5)), 7 + 24 + 16);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_goes_to_its_key_while_there_is_room() {
+    fn value_is_embedded_while_it_fits() {
         let embedded = |name: &str, key: Key, len| {
             let model = model(name);
             match model.layout.short {

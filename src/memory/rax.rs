@@ -1,25 +1,25 @@
-//! The shape of a radix tree (`rax.c` of the servers), from its keys in ascending order.
+//! Number and size of the nodes of a radix tree (`rax.c`), computed from its keys in ascending order.
 //!
-//! Runs of characters without a branch are one node. A node takes 4 bytes and one per character, padded to 8, then a
-//! pointer for each child (one for a run) and one for a value.
+//! Characters without a branch share one compressed node. A node takes 4 bytes plus one per character, padded to 8, then
+//! one pointer per child (a single one if compressed) and one for a value.
 //!
-//! The stack holds the path to the last key: root, branches and keys on it. What the next key leaves behind can no
-//! longer change and is counted.
+//! A stack holds the path to the last key: root, branches and keys on it. Nodes that the next key does not share can no
+//! longer change and are counted.
 
 use super::alloc::Allocator;
 
-/// Nodes of a tree and what they take.
+/// Counts of a radix tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TreeShape {
     /// Keys.
     pub keys: u64,
     /// Nodes.
     pub nodes: u64,
-    /// Bytes of all nodes, as the allocator rounds them.
+    /// Allocated bytes of all nodes.
     pub bytes: u64,
 }
 
-/// A place on the path to the last key where a node begins.
+/// Start of a node on the path to the last key.
 #[derive(Debug, Clone, Copy)]
 struct PathPoint {
     depth: usize,
@@ -29,7 +29,7 @@ struct PathPoint {
     first: usize,
 }
 
-/// Takes keys in ascending order and tells the shape of the tree. Keys in another order give some shape.
+/// Radix tree size calculator. Keys must be inserted in ascending order; other orders give an unspecified shape.
 #[derive(Debug)]
 pub struct RaxTree {
     allocator: Allocator,
@@ -40,12 +40,12 @@ pub struct RaxTree {
 }
 
 impl RaxTree {
-    /// An empty tree.
+    /// Creates an empty tree.
     pub fn new(allocator: Allocator) -> RaxTree {
         RaxTree { allocator, valued: true, previous: Vec::new(), path: Vec::new(), shape: TreeShape::default() }
     }
 
-    /// Starts again, with an empty tree whose keys have a value or none.
+    /// Resets to an empty tree, whose keys have values if `valued`.
     pub fn clear(&mut self, valued: bool) {
         self.valued = valued;
         self.previous.clear();
@@ -54,7 +54,7 @@ impl RaxTree {
         self.shape = TreeShape::default();
     }
 
-    /// Adds a key. The same key again changes nothing.
+    /// Inserts a key, unless it equals the previous one.
     pub fn insert(&mut self, key: &[u8]) {
         if self.shape.keys > 0 && self.previous == key {
             return;
@@ -70,7 +70,7 @@ impl RaxTree {
         self.previous.extend_from_slice(key);
     }
 
-    /// The shape of the whole tree.
+    /// Returns the shape of the whole tree.
     pub fn finish(&mut self) -> TreeShape {
         self.leave(0);
         while let Some(point) = self.path.pop() {
@@ -79,7 +79,7 @@ impl RaxTree {
         self.shape
     }
 
-    /// Counts what lies deeper than `depth` on the path.
+    /// Pops and counts the part of the path deeper than `depth`.
     fn leave(&mut self, depth: usize) {
         while let Some(point) = self.path.pop_if(|point| point.depth > depth) {
             self.count(point);
@@ -91,14 +91,14 @@ impl RaxTree {
         }
     }
 
-    /// Tells the last point of a child that begins at `depth`.
+    /// Adds a child that starts at `depth` to the last point of the path.
     fn adopt(&mut self, depth: usize) {
         let Some(parent) = self.path.last_mut() else { return };
         parent.children += 1;
         let PathPoint { depth: own, first, children, .. } = *parent;
         match children {
             1 => parent.first = depth,
-            // The node is a branch after all: each child has its run behind its character.
+            // A second child turns the compressed node into a branch: each child gets a run of its own after its character.
             2 => {
                 self.run(first.saturating_sub(own + 1));
                 self.run(depth.saturating_sub(own + 1));
@@ -107,7 +107,7 @@ impl RaxTree {
         }
     }
 
-    /// Counts the run between a branch and what follows it, if there is any.
+    /// Counts the compressed node between a branch and its child, if any.
     fn run(&mut self, length: usize) {
         if length > 0 {
             self.node(length as u64, 1, false);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_one_node_and_one_key_two() {
+    fn empty_tree_is_one_node_and_one_key_two() {
         assert_eq!(shape(&[]), TreeShape { keys: 0, nodes: 1, bytes: 8 });
         // A run of 16 characters: 4 + 16, padded to 24, and a pointer; a leaf: 8 and its value.
         assert_eq!(shape(&["0123456789abcdef"]), TreeShape { keys: 1, nodes: 2, bytes: 32 + 16 });
@@ -159,13 +159,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_begins_another_ends_the_run_before_it() {
+    fn key_that_is_a_prefix_ends_the_run() {
         assert_eq!(shape(&["foo", "foobar"]), TreeShape { keys: 2, nodes: 3, bytes: 16 + 24 + 16 });
         assert_eq!(shape(&["foo", "foobar", "foox"]).nodes, 5);
         assert_eq!(shape(&["", "a"]).nodes, 2);
     }
 
-    /// The same by definition: a node for each branch, key and end, and a run before each that needs one.
+    /// Reference implementation by definition: a node for each branch, key and end, and a run before each that needs one.
     fn plainly(keys: &[Vec<u8>]) -> u64 {
         fn below(keys: &[&[u8]]) -> u64 {
             let is_key = keys.iter().any(|key| key.is_empty());
@@ -201,7 +201,7 @@ mod tests {
         }
 
         #[test]
-        fn any_order_ends_in_some_shape(keys in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..6), 0..20)) {
+        fn unsorted_keys_do_not_panic(keys in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..6), 0..20)) {
             let mut tree = RaxTree::new(Allocator::Jemalloc);
             tree.clear(false);
             keys.iter().for_each(|key| tree.insert(key));

@@ -1,4 +1,4 @@
-//! How long a score is as text: that is how sorted sets are packed.
+//! Length of scores as text, as they are stored in packed sorted sets.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::item::PackedItem;
 use super::layout::ScoreText;
 use crate::rdb::walk::ScoreValue;
 
-/// The score of a member that was stored on its own. What is no number counts as zero, the server refuses it.
+/// Returns a score as a number; invalid text, which servers reject, counts as zero.
 pub fn value(score: ScoreValue<'_>) -> f64 {
     match score {
         ScoreValue::Binary(value) => value,
@@ -16,7 +16,7 @@ pub fn value(score: ScoreValue<'_>) -> f64 {
     }
 }
 
-/// The score as it stands in a packed sorted set.
+/// Returns the score as an element of a packed sorted set.
 pub fn item(score: f64, form: ScoreText) -> PackedItem {
     match (integer(score, form), form) {
         (Some(number), _) => PackedItem::Int(number),
@@ -25,8 +25,8 @@ pub fn item(score: f64, form: ScoreText) -> PackedItem {
     }
 }
 
-/// Doubles that are whole numbers are written as such, in the range where the servers trust the cast (`d2string` up to
-/// 7.0, `double2ll` from 7.2 on, in `util.c`).
+/// Returns a whole number in the range that servers write as an integer (`d2string` up to 7.0, `double2ll` from 7.2 on,
+/// in `util.c`).
 #[expect(clippy::cast_possible_truncation, reason = "exact in the trusted range; compared with the score afterwards")]
 fn integer(score: f64, form: ScoreText) -> Option<i64> {
     let trusted = match form {
@@ -37,12 +37,12 @@ fn integer(score: f64, form: ScoreText) -> Option<i64> {
         }
         ScoreText::Shortest => score.abs() <= (i64::MAX / 2) as f64,
     };
-    // In that range the cast is exact for whole numbers and cuts off the rest.
+    // In that range the cast is exact for whole numbers and truncates others, so comparing back detects fractions.
     let number = score as i64;
     (trusted && number as f64 == score).then_some(number)
 }
 
-/// A text of a few bytes that is made without allocating.
+/// Short text, formatted without allocating.
 struct ShortText {
     text: [u8; 40],
     len: usize,
@@ -51,7 +51,7 @@ struct ShortText {
 impl ShortText {
     fn of(args: std::fmt::Arguments<'_>) -> ShortText {
         let mut short = ShortText { text: [0; 40], len: 0 };
-        // Longer texts are cut; no double's digits are.
+        // Longer text is truncated, but the digits of a double always fit.
         let _ = short.write_fmt(args);
         short
     }
@@ -71,7 +71,7 @@ impl Write for ShortText {
     }
 }
 
-/// Digits and exponent of a finite number: `(digits, exponent of the first one)`.
+/// Splits a finite number in scientific notation into digits and exponent.
 fn digits_and_exponent(text: &str) -> (&str, i64) {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     (mantissa.trim_start_matches('-'), exponent.parse().unwrap_or(0))
@@ -85,7 +85,7 @@ fn non_finite(score: f64) -> Option<u64> {
     }
 }
 
-/// As C's `%.17g` writes it.
+/// Formats like C's `%.17g`.
 fn seventeen_digits(score: f64) -> PackedItem {
     if let Some(len) = non_finite(score) {
         return PackedItem::Text(len);
@@ -99,7 +99,7 @@ fn seventeen_digits(score: f64) -> PackedItem {
     let digits = mantissa.trim_end_matches('0').bytes().filter(u8::is_ascii_digit).count() as u64;
     let point = u64::from(digits > 1);
     match exponent {
-        // A whole number again: such text is packed as a number.
+        // A whole number after all, and such text is packed as an integer.
         0..17 if digits <= exponent.unsigned_abs() + 1 => {
             PackedItem::of_text(ShortText::of(format_args!("{score:.0}")).as_str().as_bytes())
         }
@@ -109,7 +109,7 @@ fn seventeen_digits(score: f64) -> PackedItem {
     }
 }
 
-/// As `fpconv_dtoa` in the servers' `deps` writes it.
+/// Returns the length as formatted by `fpconv_dtoa` (`deps/fpconv`).
 fn shortest(score: f64) -> u64 {
     if let Some(len) = non_finite(score) {
         return len;
@@ -118,7 +118,7 @@ fn shortest(score: f64) -> u64 {
     let (mantissa, exponent) = digits_and_exponent(text.as_str());
     let sign = u64::from(score.is_sign_negative());
     let digits = mantissa.bytes().filter(u8::is_ascii_digit).count() as u64;
-    // The power of ten of the last digit.
+    // Exponent of the last digit.
     let last = exponent - i64::try_from(digits).unwrap_or(0) + 1;
     let (size, behind) = (exponent.unsigned_abs(), last.unsigned_abs());
     if last >= 0 && size < digits + 7 {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_numbers() {
+    fn whole_numbers_are_integers() {
         assert_eq!((old(3.0), new(3.0)), (PackedItem::Int(3), PackedItem::Int(3)));
         assert_eq!((old(-0.0), new(-0.0)), (PackedItem::Text(2), PackedItem::Int(0)));
         assert_eq!(old(1e16), PackedItem::Int(10_000_000_000_000_000));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_7_0_seventeen_digits() {
+    fn servers_up_to_7_0_write_seventeen_digits() {
         for (score, text) in [
             (0.1, "0.10000000000000001"),
             (1.5, "1.5"),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn from_7_2_on_as_few_as_tell_it() {
+    fn servers_from_7_2_write_shortest_digits() {
         for (score, text) in [
             (0.1, "0.1"),
             (-1234.5, "-1234.5"),

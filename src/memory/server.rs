@@ -1,4 +1,4 @@
-//! Which server to price for: what the dump says about its writer, or what the user says.
+//! Server that memory is estimated for: detected from the dump or given by the user.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::near;
 use crate::rdb::header::{Family, RdbHeader};
 
-/// Whose code loads the dump.
+/// Server project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ServerFamily {
     /// Redis.
@@ -18,7 +18,7 @@ pub enum ServerFamily {
 }
 
 impl ServerFamily {
-    /// The name in texts.
+    /// Returns the lower-case name.
     pub const fn name(self) -> &'static str {
         match self {
             ServerFamily::Redis => "redis",
@@ -28,21 +28,21 @@ impl ServerFamily {
     }
 }
 
-/// A server of a certain version.
+/// Server project and version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Server {
-    /// Whose it is.
+    /// Project.
     pub family: ServerFamily,
-    /// Major, minor, patch. A patch of [`Server::ANY_PATCH`] stands for the last one of its line.
+    /// Major, minor, patch; [`Server::ANY_PATCH`] stands for the last patch of the line.
     pub version: (u16, u16, u16),
-    /// For a server that was only guessed: the version of the RDB format that it was guessed from.
+    /// RDB version that the server was guessed from, if the dump does not name it.
     pub guessed: Option<u32>,
 }
 
-/// KeyDB goes on with Redis' numbers, in a line that no Redis has.
+/// Version line of KeyDB, which continues Redis' numbering with a line that no Redis has.
 const KEYDB_LINE: (u16, u16) = (6, 3);
 
-/// Redis' lines that brought a version of the format (`RDB_VERSION` of their `rdb.h`).
+/// First Redis line to write each RDB version (`RDB_VERSION` in `rdb.h`).
 const FORMATS: [((u16, u16), u32); 10] = [
     ((2, 4), 2),
     ((2, 6), 6),
@@ -56,21 +56,22 @@ const FORMATS: [((u16, u16), u32); 10] = [
     ((8, 8), 14),
 ];
 const NEWEST_REDIS_LINE: (u16, u16) = (8, 8);
-/// Valkey's lines whose own format is version 80, first and last.
+/// First and last Valkey line that write RDB version 80.
 const VALKEY_80: ((u16, u16), (u16, u16)) = ((9, 0), (9, 1));
 
 impl Server {
-    /// The patch of a version that was given without one.
+    /// Patch number of a version given without one.
     pub const ANY_PATCH: u16 = u16::MAX;
 
-    /// A server by name and version.
+    /// Creates a server from project and version.
     pub const fn new(family: ServerFamily, version: (u16, u16, u16)) -> Server {
         Server { family, version, guessed: None }
     }
 
-    /// The server that wrote a dump, by its header and the auxiliary fields `redis-ver` and `valkey-ver`; without
-    /// them the newest server that writes this version of the format. (Version 6 is taken for Redis 2.8: 3.0 writes
-    /// it, too, and cannot be told apart.)
+    /// Detects the server that wrote a dump, by its header and the auxiliary fields `redis-ver` and `valkey-ver`.
+    ///
+    /// Without them, returns the newest server that writes this RDB version, marked as guessed. Version 6 is taken for Redis
+    /// 2.8; 3.0 writes it, too.
     pub fn detect(header: &RdbHeader, redis_ver: Option<&[u8]>, valkey_ver: Option<&[u8]>) -> Server {
         let version = |text: Option<&[u8]>| text.and_then(|text| std::str::from_utf8(text).ok()).and_then(version);
         if let Some(version) = version(valkey_ver) {
@@ -100,7 +101,7 @@ impl Server {
         Server { guessed: Some(header.version), ..Server::new(family, (major, minor, Server::ANY_PATCH)) }
     }
 
-    /// A server from its name: `redis-7.2`, `redis-7.2.6`, `valkey-8.1`, `keydb-6.3`.
+    /// Parses a server name such as `redis-7.2`, `redis-7.2.6`, `valkey-8.1` or `keydb-6.3`.
     pub fn parse(text: &str) -> Result<Server> {
         let parsed = text.split_once('-').and_then(|(name, number)| {
             let families = [ServerFamily::Redis, ServerFamily::Valkey, ServerFamily::Keydb];
@@ -115,7 +116,7 @@ impl Server {
         })
     }
 
-    /// The name of a server that `text` may have been meant for: `redsi-7.2`, `redis7.2`, `Redis 7.2`.
+    /// Returns the likely intended name for a misspelt one such as `redsi-7.2`, `redis7.2` or `Redis 7.2`.
     pub fn near(text: &str) -> Option<String> {
         let text = text.trim();
         let (name, number) = text.split_at(text.find(|c: char| c.is_ascii_digit())?);
@@ -125,8 +126,10 @@ impl Server {
         version(number).map(|_| format!("{nearest}-{number}"))
     }
 
-    /// Whether it loads files of this version of the format. A server refuses what is newer than itself, and Valkey
-    /// what only Redis writes; of servers that are newer than those known here nothing is said.
+    /// Returns whether the server can load files with this header.
+    ///
+    /// A server rejects newer versions than its own, and Valkey rejects versions that only Redis writes. Servers newer than the
+    /// known ones are assumed to load everything of their project.
     pub fn loads(&self, header: &RdbHeader) -> bool {
         let (line, version) = (self.line(), header.version);
         match (header.family, self.family) {
@@ -141,7 +144,7 @@ impl Server {
         }
     }
 
-    /// The newest server of the same family whose figures are held against real ones; itself if it is newer.
+    /// Returns the newest server of the project whose estimates are checked against real servers, or `self` if newer.
     #[must_use]
     pub fn newest(self) -> Server {
         let line = match self.family {
@@ -152,13 +155,13 @@ impl Server {
         if self.line() >= line { self } else { Server::new(self.family, (line.0, line.1, Server::ANY_PATCH)) }
     }
 
-    /// Major and minor version.
+    /// Returns major and minor version.
     pub const fn line(&self) -> (u16, u16) {
         (self.version.0, self.version.1)
     }
 }
 
-/// Reads `7.2` or `7.2.6`; whatever follows three numbers (`-rc1`) is passed over.
+/// Parses `7.2` or `7.2.6`, ignoring a suffix such as `-rc1`.
 fn version(text: &str) -> Option<(u16, u16, u16)> {
     let mut parts = text.splitn(3, '.');
     let major = parts.next()?.parse().ok()?;
@@ -189,7 +192,7 @@ mod tests {
     const REDIS_11: RdbHeader = RdbHeader { family: Family::Redis, version: 11 };
 
     #[test]
-    fn the_auxiliary_fields_decide() {
+    fn auxiliary_fields_name_the_server() {
         let detect = |redis: Option<&[u8]>, valkey: Option<&[u8]>| Server::detect(&REDIS_11, redis, valkey).to_string();
         assert_eq!(detect(Some(b"7.2.6"), None), "redis 7.2.6");
         assert_eq!(detect(None, Some(b"8.0.1")), "valkey 8.0.1");
@@ -198,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn without_them_the_format_is_a_guess_and_said_to_be() {
+    fn server_without_auxiliary_fields_is_marked_as_guessed() {
         assert_eq!(Server::detect(&REDIS_11, None, Some(b"x")).to_string(), "redis 7.2 (guessed from RDB version 11)");
         let valkey = RdbHeader { family: Family::Valkey, version: 80 };
         assert_eq!(Server::detect(&valkey, None, None).line(), (9, 1));
     }
 
     #[test]
-    fn a_server_loads_what_is_not_newer_than_itself() {
+    fn server_loads_versions_up_to_its_own() {
         let loads =
             |server: &str, family, version| Server::parse(server).unwrap().loads(&RdbHeader { family, version });
         let (redis, valkey) = (Family::Redis, Family::Valkey);
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_is_of_the_same_family() {
+    fn newest_server_is_of_the_same_project() {
         let newest = |text: &str| Server::parse(text).unwrap().newest().to_string();
         assert_eq!((newest("redis-6.2.14"), newest("redis-8.6.1")), ("redis 8.6".to_owned(), "redis 8.6.1".to_owned()));
         assert_eq!((newest("valkey-7.2"), newest("keydb-6.3")), ("valkey 9.1".to_owned(), "keydb 6.3".to_owned()));

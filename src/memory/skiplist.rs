@@ -1,31 +1,31 @@
-//! Nodes of skiplists. Their level is random: one in four goes one higher. So no single node has a fixed price.
+//! Expected memory of skiplist nodes, whose level is random: each level is exceeded with probability 1/4.
 //!
-//! For few members the likeliest sum is told, for more the expected one.
+//! Uses the most likely sum for few members, the expected value for more.
 
 use super::alloc::Allocator;
 use super::layout::NodeForm;
 
-/// What nodes take, by the size of the member inside.
+/// Prices of nodes, by the size of the embedded member.
 #[derive(Debug)]
 pub struct NodePrices {
     form: NodeForm,
     allocator: Allocator,
-    /// Expected prices of small nodes, in 65536ths of a byte.
+    /// Precomputed expected prices of small nodes, in 1/65536 bytes.
     small: Vec<u64>,
 }
 
-/// Levels up to this have a share in the expectation; those above share the last one's.
+/// Number of levels in the expectation; higher levels are counted as the last.
 const LEVELS: u32 = 16;
 const FRACTION_BITS: u32 = 16;
-/// Up to so many nodes their likeliest sum is told.
+/// Maximum number of nodes for which the most likely sum is used.
 const FEW: usize = 16;
-/// Where the likeliest sum is looked for: so many steps of eight bytes above the least.
+/// Search range of the most likely sum, in steps of eight bytes above the minimum.
 const STEPS: usize = 48;
-/// Levels that count in that: higher ones are rare.
+/// Number of levels considered for it; higher ones are negligible.
 const LIKELY_LEVELS: u64 = 6;
 
 impl NodePrices {
-    /// Prices for one form of node.
+    /// Precomputes prices for one node layout.
     pub fn new(form: NodeForm, allocator: Allocator) -> NodePrices {
         let mut prices = NodePrices { form, allocator, small: Vec::new() };
         let small = if form == NodeForm::Pointer { 1 } else { 160 };
@@ -33,7 +33,7 @@ impl NodePrices {
         prices
     }
 
-    /// The member's string is part of its node.
+    /// Returns whether nodes embed their members.
     #[inline]
     pub fn holds_members(&self) -> bool {
         self.form != NodeForm::Pointer
@@ -50,21 +50,21 @@ impl NodePrices {
     fn compute(&self, inside: u64) -> u64 {
         let mut sum: u128 = 0;
         for level in 1..=LEVELS {
-            // Three in four stop at each level; all that is left does at the last.
+            // 3/4 of the remaining nodes stop at each level, and all of the rest at the last.
             let weight: u128 = if level == LEVELS { 4 } else { 3 } << (2 * (LEVELS - level));
             sum += weight * u128::from(self.node(u64::from(level), inside));
         }
         u64::try_from(sum >> (2 * LEVELS - FRACTION_BITS)).unwrap_or(u64::MAX)
     }
 
-    /// The expected price of a node with a member of so many bytes inside.
+    /// Returns the expected price of a node with an embedded member of `inside` bytes.
     #[inline]
     fn expected(&self, inside: u64) -> u64 {
         let ready = usize::try_from(inside).ok().and_then(|at| self.small.get(at).copied());
         ready.unwrap_or_else(|| self.compute(inside))
     }
 
-    /// The likeliest sum of a few nodes: the distributions of each, folded.
+    /// Returns the most likely sum of a few nodes, by convolution of their distributions.
     fn likeliest(&self, members: &[u64]) -> u64 {
         let mut least: u64 = 0;
         let mut odds = [0.0f64; STEPS];
@@ -93,17 +93,17 @@ impl NodePrices {
     }
 }
 
-/// A sum of nodes.
+/// Sum of node prices.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NodeSum {
     nodes: usize,
-    /// In 65536ths of a byte.
+    /// Sum in 1/65536 bytes.
     expected: u64,
     few: [u64; FEW],
 }
 
 impl NodeSum {
-    /// Adds the node of a member of so many bytes; `sds_size` tells what its string takes.
+    /// Adds the node of a member of `len` bytes; `sds_size` computes the size of its string.
     #[inline]
     pub fn add(&mut self, prices: &NodePrices, len: u64, sds_size: impl FnOnce(u64) -> u64) {
         let inside = if prices.holds_members() { sds_size(len) } else { 0 };
@@ -114,7 +114,7 @@ impl NodeSum {
         self.nodes += 1;
     }
 
-    /// What they take; always a multiple of eight.
+    /// Returns the total, a multiple of eight.
     pub fn total(&self, prices: &NodePrices) -> u64 {
         match self.few.get(..self.nodes) {
             Some(members) => prices.likeliest(members),
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_expected_to_take_45_84_bytes() {
+    fn expected_node_size_is_45_84_bytes() {
         let prices = NodePrices::new(NodeForm::Pointer, Allocator::Jemalloc);
         assert_eq!(prices.expected(0) * 10 / 65_536, 458);
         assert_eq!(sum(NodeForm::Pointer, 1000), 45_840);
     }
 
     #[test]
-    fn few_nodes_are_likely_low() {
+    fn few_nodes_use_most_likely_sum() {
         assert_eq!([1, 2, 5].map(|nodes| sum(NodeForm::Pointer, nodes)), [40, 80, 216]);
         assert_eq!(sum(NodeForm::Inline(0), 1), 48);
     }

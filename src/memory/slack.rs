@@ -1,27 +1,27 @@
-//! What the allocator gives for the parts of a value beyond what the server counts for them in `MEMORY USAGE`: room that
-//! the rounding leaves, structures that are forgotten; or less, where the server counts what is not there.
+//! Difference between allocated bytes and those counted by `MEMORY USAGE`: rounding, omitted structures, or a negative
+//! value where the server counts too much.
 
 use super::Model;
 use super::growth::Growth;
 use super::layout::*;
 use super::rax::Shape;
 
-/// An entry of a table whose elements have no value.
+/// Size of an entry of a table without values.
 const BARE_ENTRY: u64 = 16;
 
-/// What was given beyond what is counted.
+/// Returns `given - counted`, saturating.
 #[inline]
 pub fn gap(given: u64, counted: u64) -> i64 {
     given.wrapping_sub(counted).cast_signed()
 }
 
-/// A number of equal gaps.
+/// Returns the sum of `number` equal gaps.
 fn gaps(each: i64, number: u64) -> i64 {
     each.saturating_mul(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 impl Model {
-    /// What the allocator gives beyond what is counted for an allocation.
+    /// Returns the slack of an allocation.
     #[inline]
     pub(super) fn slack(&self, size: u64, count: Count) -> i64 {
         match count {
@@ -30,7 +30,7 @@ impl Model {
         }
     }
 
-    /// What the allocator gives for a string of its own beyond what is counted.
+    /// Returns the slack of a separate string.
     #[inline]
     pub(super) fn sds_slack(&self, len: u64) -> i64 {
         match self.layout.sds_count {
@@ -42,12 +42,12 @@ impl Model {
         }
     }
 
-    /// What the allocator gives for a packed blob beyond what is counted.
+    /// Returns the slack of a packed blob.
     pub(super) fn packed_slack(&self, size: u64) -> i64 {
         self.slack(size, self.layout.packed_count)
     }
 
-    /// What the allocator gives for a pair beyond what is counted, the table's entry aside.
+    /// Returns the slack of a pair, without its table entry.
     #[inline]
     pub(super) fn pair_slack(&self, field: u64, value: u64, expires: bool) -> i64 {
         match self.layout.field {
@@ -61,7 +61,7 @@ impl Model {
         }
     }
 
-    /// What the allocator gives for a table and its entries beyond what is counted for both.
+    /// Returns the slack of a table and its entries.
     pub(super) fn table_slack(&self, table_use: TableUse, elements: u64, growth: &Growth) -> i64 {
         match self.layout.table {
             TableLayout::Dict { table, lone_members, entry, zset_entry } => {
@@ -88,13 +88,13 @@ impl Model {
         }
     }
 
-    /// What the allocator gives for buckets beyond their 64 bytes: one array of them, and those chained to it.
+    /// Returns the slack of the bucket array and the chained buckets, of 64 bytes each.
     pub(super) fn buckets_slack(&self, growth: &Growth) -> i64 {
         let array = growth.size().saturating_mul(64);
         gap(self.usable(array), array) + gaps(gap(self.usable(64), 64), growth.buckets().saturating_sub(growth.size()))
     }
 
-    /// What the allocator gives for a skiplist and its table beyond what is counted, the nodes aside.
+    /// Returns the slack of a skiplist and its table, without nodes.
     pub(super) fn skiplist_slack(&self, members: u64, growth: &Growth) -> i64 {
         let skiplist = &self.layout.skiplist;
         let structure = gap(self.usable(skiplist.zset), skiplist.zset);
@@ -106,7 +106,7 @@ impl Model {
         structure + table + self.slack(skiplist.list, skiplist.list_count)
     }
 
-    /// What a radix tree really takes.
+    /// Returns the allocated size of a radix tree.
     pub(super) fn real_tree(&self, shape: TreeShape) -> u64 {
         let structure = match self.layout.stream.tree {
             TreeCount::Estimated => 24,

@@ -1,22 +1,22 @@
-//! The index that Valkey keeps of the fields of a hash that expire (`vset.c` of Valkey from 9.0 on).
+//! Size of Valkey's index of expiring hash fields (`vset.c`, from 9.0 on).
 //!
-//! One field stands for itself, up to 127 are a vector of pointers. More are buckets in a radix tree by time, 8192 ms
-//! each; a bucket is a field, a vector, or, when more than 127 fields expire at one time, a table.
+//! A single field needs no structure, up to 127 form a vector of pointers. More are kept in a radix tree of buckets of
+//! 8192 ms; a bucket is a field, a vector, or, if more than 127 fields expire at the same time, a table.
 
 use super::Model;
 use super::growth::{Growth, TableKind};
 use super::rax::RaxTree;
 
-/// Fields of one vector.
+/// Maximum number of fields in a vector.
 const VECTOR: usize = 127;
-/// Bytes in front of a vector's pointers.
+/// Size of a vector's header.
 const VECTOR_HEADER: u64 = 8;
-/// Milliseconds of a bucket.
+/// Time span of a bucket in milliseconds.
 const BUCKET_MILLIS: i64 = 8192;
-/// Times nearer to each other than this are not told apart.
+/// Time resolution in milliseconds when splitting a bucket.
 const SPLIT_RESOLUTION: i64 = 16;
 
-/// Bytes of the index of fields with these expiries, which are sorted in place.
+/// Returns the size of the index for these field expiries, which are sorted in place.
 pub fn index(model: &Model, expiries: &mut [i64], tree: &mut RaxTree) -> u64 {
     match expiries.len() {
         0 | 1 => return 0,
@@ -33,7 +33,7 @@ pub fn index(model: &Model, expiries: &mut [i64], tree: &mut RaxTree) -> u64 {
     sum + model.tree(shape)
 }
 
-/// The buckets of one window. One that is overfull is split at its middle as long as its times differ.
+/// Returns the size of the buckets of one time span, splitting overfull ones in the middle while their times differ.
 fn window(model: &Model, mut rest: &[i64], tree: &mut RaxTree) -> u64 {
     let mut sum = 0;
     while let (Some(&first), Some(&last)) = (rest.first(), rest.last()) {
@@ -87,20 +87,20 @@ mod tests {
     }
 
     #[test]
-    fn many_are_buckets_by_time() {
+    fn many_fields_are_buckets_by_time() {
         let times = [2_007_894_382_905, 2_008_041_802_015, 2_007_855_037_096];
         let batches = times.iter().zip([60, 60, 8]).flat_map(|(&time, fields)| vec![time; fields]);
         assert_eq!(index_of(batches.collect()), 1280);
     }
 
     #[test]
-    fn one_moment_for_all_is_a_table() {
+    fn fields_expiring_together_are_a_table() {
         let size = index_of(vec![2_000_000_005_000; 351]);
         assert!((4952..=5272).contains(&size), "{size}");
     }
 
     #[test]
-    fn any_times_end_in_a_sum() {
+    fn arbitrary_times_do_not_panic() {
         assert!(index_of((0..1000).map(|n| i64::MIN + n * n).collect()) > 0);
         assert!(index_of((0..1000).map(|n| i64::MAX - n).collect()) > 0);
         assert!(index_of((0..100_000).collect()) > 0);

@@ -1,4 +1,4 @@
-//! A question of the form "and if it were another server, allocator or setting": a change of a base model.
+//! What-if alternatives: a base model with another server, allocator or setting.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use super::{Allocator, Model, Server, ServerConfig};
 use crate::error::{Error, Result};
 use crate::near;
 
-/// How the newest server of the same family is asked about.
+/// Keyword for the newest server of the same project.
 const NEWEST: &str = "newest";
 
-/// What is to be different. Everything else stays as it is in the base, so that with several files each is held
-/// against its own writer.
+/// Changes to a base model. Everything else is taken from the base, so that each of several files is compared with its own
+/// server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WhatIf {
     text: String,
     server: Option<Server>,
-    /// The newest server of the family instead of a named one.
+    /// True for the newest server of the project instead of a named one.
     newest: bool,
     allocator: Option<Allocator>,
     /// Names and values in the order given.
@@ -25,7 +25,7 @@ pub struct WhatIf {
 }
 
 impl WhatIf {
-    /// Reads `valkey-8.1`, `newest`, `jemalloc-q16`, `hash-max-listpack-entries=512`, or several of them with commas between.
+    /// Parses a comma-separated list of `valkey-8.1`, `newest`, `jemalloc-q16`, `hash-max-listpack-entries=512` and the like.
     pub fn parse(text: &str) -> Result<WhatIf> {
         let mut what_if =
             WhatIf { text: text.trim().to_owned(), server: None, newest: false, allocator: None, settings: Vec::new() };
@@ -65,17 +65,17 @@ impl WhatIf {
         }
     }
 
-    /// Asks about the newest server of the same family.
+    /// Returns the alternative of the newest server of the same project.
     pub fn newest() -> WhatIf {
         WhatIf { text: NEWEST.to_owned(), server: None, newest: true, allocator: None, settings: Vec::new() }
     }
 
-    /// As it was given.
+    /// Returns the text it was parsed from.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The base with this change.
+    /// Returns the base model with these changes.
     pub fn apply(&self, base: &Model) -> Model {
         let mut config = base.config.clone();
         for (name, value) in &self.settings {
@@ -86,7 +86,7 @@ impl WhatIf {
     }
 }
 
-/// The error about one part, which says what it is a part of.
+/// Adds the whole text to an error about one part.
 fn asked(text: &str, error: &Error) -> Error {
     Error::usage(format!("--what-if {text}: {}", error.message()))
 }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_named_stays_as_it_is() {
+    fn unnamed_settings_stay_unchanged() {
         assert_eq!(applied("valkey-8.1"), "valkey 8.1, jemalloc-q16, zset-max-listpack-entries 64");
         assert_eq!(applied("newest"), "redis 8.6, jemalloc-q16, zset-max-listpack-entries 64");
         assert!(WhatIf::parse("newest,redis-7.2").is_err() && WhatIf::parse("redis-7.2,newest").is_err());
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn several_changes_make_one_question() {
+    fn several_changes_form_one_alternative() {
         assert_eq!(
             applied("jemalloc,redis-8.2.3,hash-max-listpack-entries=64,zset-max-listpack-entries=1kb"),
             "redis 8.2.3, jemalloc, hash-max-listpack-entries 64, zset-max-listpack-entries 1024"
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_may_be_asked_for() {
+    fn every_setting_can_be_changed() {
         for name in ServerConfig::names() {
             let value = match name {
                 "cluster-enabled" => "yes",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_a_remedy() {
+    fn invalid_changes_are_rejected_with_a_hint() {
         for (text, remedy) in [
             ("", "expected a server"),
             ("mongo-4", "expected a server"),

@@ -1,73 +1,73 @@
-//! How a server keeps the tables of its databases.
+//! Layout of a server's database tables.
 
-/// Tables of the databases.
+/// Layout of the database tables.
 #[derive(Debug, Clone, Copy)]
 pub struct InstanceLayout {
-    /// What an entry of a main table takes.
+    /// Entry of a main table.
     pub main: DatabaseEntry,
-    /// What an entry of an expires table takes.
+    /// Entry of an expiry table.
     pub expires: DatabaseEntry,
-    /// What the server counts for an entry of either as overhead.
+    /// Overhead reported per entry of either table.
     pub counted_entry: u64,
-    /// What it counts as overhead for each key's object.
+    /// Overhead reported per key object.
     pub counted_object: u64,
-    /// How keys are found by cluster slot.
+    /// Structure that finds keys by cluster slot.
     pub slots: SlotForm,
 }
 
-/// What an entry of a database's table takes.
+/// Storage of an entry in a database table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseEntry {
-    /// An allocation of this size each.
+    /// One allocation of this size per entry.
     Each(u64),
-    /// One of this size for each that is not the first in its bucket.
+    /// One allocation of this size per entry that is not the first in its bucket.
     Chained(u64),
-    /// None: it is counted with the key, or the bucket has the pointer.
+    /// None: the entry is counted with the key, or the bucket holds the pointer.
     None,
 }
 
-/// How a server finds the keys of a cluster slot, and with it how a database's tables are kept.
+/// Structure that finds the keys of a cluster slot, which also determines the tables of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotForm {
-    /// A radix tree of all names behind their slot (up to 6.2). Tables have their final size from the start.
+    /// Radix tree of all keys prefixed by slot (up to 6.2). Tables are created with their final size.
     Tree,
-    /// Links in the entries of the main table (7.0, 7.2). Tables have their final size from the start.
+    /// Links in the entries of the main table (7.0, 7.2). Tables are created with their final size.
     Links {
-        /// What they add to an entry.
+        /// Bytes added to an entry.
         entry: u64,
-        /// What is counted once for each database.
+        /// Overhead reported once per database.
         database: u64,
     },
-    /// A table for each slot in use; without a cluster there is one.
+    /// One table per slot in use; a single table without cluster mode.
     Tables(StoreLayout),
 }
 
-/// Which of a server's tables are made for as many keys as the dump announces.
+/// Tables created for the number of keys that the dump declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presized {
-    /// None: they grow while they are loaded.
+    /// None: tables grow while loading.
     Never,
-    /// Those of a cluster's slots.
+    /// Tables of cluster slots.
     InCluster,
     /// All.
     Always,
 }
 
-/// A set of tables, one for each slot.
+/// Layout of a set of tables, one per slot (`kvstore`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreLayout {
-    /// Size of the structure around them, as it is counted as overhead; it is made when the server starts.
+    /// Reported size of the enclosing structure, allocated at startup.
     pub store: u64,
-    /// Size of the index of slots, as it is counted as overhead; made when the server starts, too.
+    /// Reported size of the slot index, also allocated at startup.
     pub index: u64,
-    /// Bytes that a cluster's node takes for its slots after it noted what it took when it started.
+    /// Per-slot memory that a cluster node allocates after recording its startup memory.
     pub late: u64,
-    /// Size of one table's structure with what the server keeps beside it, for a table of expiries.
+    /// Size of an expiry table's structure, with its metadata.
     pub table: u64,
-    /// The same for a main table.
+    /// Size of a main table's structure, with its metadata.
     pub main_table: u64,
-    /// Tables are made for as many keys as the dump announces.
+    /// Tables created for the number of keys that the dump declares.
     pub presized: Presized,
-    /// A slot with keys has a table of expiries, too, even if none of them expires.
+    /// True if each slot with keys has an expiry table, even if none of its keys expires.
     pub paired: bool,
 }

@@ -1,4 +1,4 @@
-//! Hashes: packed, packed with expiries, or a table (`t_hash.c` of the servers).
+//! Prices hashes: packed, packed with expiries, or a table (`t_hash.c`).
 
 use super::PricedValue;
 use crate::error::{Error, Result};
@@ -16,43 +16,43 @@ use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::FieldExpiry;
 
-/// A table of more pairs than this is asked for before they come.
+/// Number of pairs above which the table is created before the pairs are inserted.
 const SMALLEST_TABLE: u64 = 4;
 
-/// What the hash is while it is being loaded.
+/// Encoding of the hash during loading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum HashForm {
     #[default]
     PackedElement,
-    /// With a third element for the expiry.
+    /// Listpack with a third element for the expiry.
     PackedExpiring,
     Table,
 }
 
-/// Prices a hash.
+/// Meter for hashes.
 #[derive(Debug, Default)]
 pub struct HashMeter {
     form: HashForm,
     announced: u64,
     pairs: u64,
     blob: Blob,
-    /// Bytes of a packed form that was stored as such.
+    /// Size of the packed form, if stored packed.
     stored: u64,
-    /// Sum over the pairs in a table.
+    /// Sum of the counted sizes of pairs in a table.
     strings: u64,
-    /// What the allocator gives for them beyond that.
+    /// Sum of the allocated bytes beyond that.
     slack: i64,
     growth: Growth,
-    /// Pairs that the table has grown by; the others are added at the end.
+    /// Pairs already inserted into the table; the rest is inserted at once at the end.
     inserted: u64,
-    /// Pairs with an expiry, where the layout on disk can tell.
+    /// Number of pairs with an expiry, if the layout stores expiries.
     with_ttl: Option<u64>,
-    /// Expiries of fields, where their index is counted.
+    /// Field expiries, if the server counts their index.
     expiries: Vec<i64>,
 }
 
 impl HashMeter {
-    /// What a hash takes whose fields and values are texts, no numbers, of these lengths.
+    /// Returns the memory of a hash, given its field and value lengths; none of them are integers.
     pub fn of_texts(model: &Model, key: Key, pairs: &[(u64, u64)]) -> u64 {
         let mut meter = HashMeter::default();
         meter.begin(model, ValueType::Hash);
@@ -72,7 +72,7 @@ impl HashMeter {
         meter.finish(model, key, &mut RaxTree::new(model.allocator)).memory
     }
 
-    /// Forgets the last hash.
+    /// Resets the meter for the next hash.
     pub fn begin(&mut self, model: &Model, layout: ValueType) {
         let mut expiries = std::mem::take(&mut self.expiries);
         expiries.clear();
@@ -91,7 +91,7 @@ impl HashMeter {
         }
     }
 
-    /// So many pairs follow.
+    /// Announces the number of pairs that follow.
     pub fn announce(&mut self, model: &Model, pairs: u64) {
         self.announced = pairs;
         let over = pairs > model.config.hash_entries;
@@ -108,7 +108,7 @@ impl HashMeter {
         }
     }
 
-    /// A pair without an expiry.
+    /// Adds a pair without expiry.
     #[inline]
     pub fn pair(
         &mut self,
@@ -130,7 +130,7 @@ impl HashMeter {
         Ok(())
     }
 
-    /// A pair that may expire.
+    /// Adds a pair that may have an expiry.
     pub fn expiring_pair(
         &mut self,
         model: &Model,
@@ -158,13 +158,13 @@ impl HashMeter {
         Ok(())
     }
 
-    /// The lengths of pairs are all that is needed.
+    /// Returns whether the lengths of the remaining pairs suffice.
     #[inline]
     pub fn is_table(&self) -> bool {
         self.form == HashForm::Table
     }
 
-    /// A pair without an expiry, for its price in a table.
+    /// Adds a pair without expiry to a table.
     #[inline]
     pub fn add(&mut self, model: &Model, field: u64, value: u64) {
         let (memory, slack) = model.plain_pair(field, value);
@@ -187,10 +187,10 @@ impl HashMeter {
         }
     }
 
-    /// The pair just seen is too long for the packed form: those before it go into a table, then it, and the table is
-    /// asked to hold those still to come.
+    /// Converts to a table because the current pair is too long to be packed: moves the earlier pairs, adds the current one
+    /// and reserves room for the remaining ones.
     fn become_table(&mut self, model: &Model) {
-        // Those with expiries ask before the pair is added, the others afterwards.
+        // Hashes with expiries reserve room before adding the pair, others afterwards.
         let asks_first = self.form == HashForm::PackedExpiring;
         self.form = HashForm::Table;
         let presize = &model.layout.presize;
@@ -212,7 +212,7 @@ impl HashMeter {
         }
     }
 
-    /// A hash that was stored as a ziplist.
+    /// Handles a hash stored as a ziplist.
     pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let entries = super::ziplist_count(blob, scratch)?;
         let table = self.stored(model, entries, 2, blob)?;
@@ -235,7 +235,7 @@ impl HashMeter {
         Ok(())
     }
 
-    /// A hash that was stored as a listpack.
+    /// Handles a hash stored as a listpack.
     pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let elements = super::listpack_count(blob, scratch)?;
         if !self.stored(model, elements, 2, blob)? {
@@ -253,7 +253,7 @@ impl HashMeter {
         Ok(())
     }
 
-    /// A hash that was stored as a listpack of fields, values and expiries.
+    /// Handles a hash stored as a listpack of fields, values and expiries.
     pub fn listpack_ex(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let elements = super::listpack_count(blob, scratch)?;
         let table = self.stored(model, elements, 3, blob)?;
@@ -277,7 +277,7 @@ impl HashMeter {
         Ok(())
     }
 
-    /// A hash that was stored as a zipmap: it is packed anew, and its values are looked at.
+    /// Handles a hash stored as a zipmap, which is repacked and whose value lengths are checked.
     pub fn zipmap(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let bytes = blob.decode(scratch)?;
         let mut longest = 0;
@@ -297,7 +297,7 @@ impl HashMeter {
         Ok(())
     }
 
-    /// Notes a packed form; true if it has too many pairs and becomes a table.
+    /// Records a packed form; returns whether it has too many pairs and becomes a table.
     fn stored(&mut self, model: &Model, elements: u64, per_pair: u64, blob: RawString<'_>) -> Result<bool> {
         if !elements.is_multiple_of(per_pair) {
             return Err(Error::corrupt(
@@ -319,12 +319,12 @@ impl HashMeter {
         Ok(table)
     }
 
-    /// Pairs with an expiry, where the layout on disk can tell.
+    /// Returns the number of pairs with an expiry, if the layout stores expiries.
     pub fn with_ttl(&self) -> Option<u64> {
         self.with_ttl
     }
 
-    /// The whole hash.
+    /// Returns the priced hash.
     pub fn finish(&mut self, model: &Model, key: Key, tree: &mut RaxTree) -> PricedValue {
         let FrameSize { outside, object, slack } = model.frame(key);
         let (encoding, memory, more) = match self.form {

@@ -1,4 +1,4 @@
-//! Lists: nodes as they are stored, or elements that are pushed one by one (`quicklist.c` of the servers).
+//! Prices lists: stored nodes, or elements pushed one by one (`quicklist.c`).
 
 use std::collections::VecDeque;
 
@@ -15,15 +15,15 @@ use crate::rdb::packed::{PackedElement, listpack, ziplist};
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::walk::ListNode;
 
-/// Nodes never grow beyond this when their limit is a number of elements.
+/// Maximum node size if the limit is a number of elements.
 const SIZE_SAFETY_LIMIT: u64 = 8192;
-/// What an element is taken for beyond its text when a listpack is asked whether it fits.
+/// Overhead per element that the servers assume when checking whether it fits a listpack.
 const LISTPACK_OVERHEAD: u64 = 8;
-/// Smaller nodes are not compressed, nor those that would shrink by no more than eight bytes.
+/// Minimum size of a compressed node; nodes that would shrink by at most [`LEAST_SAVED`] bytes stay uncompressed, too.
 const LEAST_COMPRESSED: u64 = 48;
 const LEAST_SAVED: u64 = 8;
 
-/// What a node may hold.
+/// Limit of a node: bytes or elements.
 #[derive(Debug, Clone, Copy)]
 enum Limit {
     Bytes(u64),
@@ -43,7 +43,7 @@ impl Limit {
         }
     }
 
-    /// A node of so many bytes and elements is within the limit.
+    /// Returns whether a node of this size is within the limit.
     fn allows(self, bytes: u64, elements: u64) -> bool {
         match self {
             Limit::Bytes(most) => bytes <= most,
@@ -51,7 +51,7 @@ impl Limit {
         }
     }
 
-    /// A list of one such node is kept as a listpack: here only one of the two limits counts.
+    /// Returns whether a list of one such node stays a listpack; only one of the two limits applies here.
     fn allows_whole(self, bytes: u64, elements: u64) -> bool {
         match self {
             Limit::Bytes(most) => bytes <= most,
@@ -59,7 +59,7 @@ impl Limit {
         }
     }
 
-    /// An element of so many bytes is beyond what a node takes.
+    /// Returns whether an element is too large for a shared node.
     fn refuses(self, element: u64) -> bool {
         match self {
             Limit::Bytes(most) => element > most,
@@ -68,48 +68,48 @@ impl Limit {
     }
 }
 
-/// The node that elements are pushed to.
+/// Node that elements are pushed to.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     blob: Blob,
     elements: u64,
 }
 
-/// Prices a list.
+/// Meter for lists.
 #[derive(Debug, Default)]
 pub struct ListMeter {
     elements: u64,
     nodes: u64,
     plain_nodes: u64,
-    /// Sum of what the nodes' contents are counted with.
+    /// Sum of the counted sizes of the nodes' contents.
     contents: u64,
     /// Size of the last closed node.
     last: u64,
     open: Option<Open>,
-    /// What compressing would save of the last nodes seen, as counted and as given beyond that: they may turn out to be
-    /// the end of the list.
+    /// Savings by compression of the last nodes, counted and allocated. Nodes near the end stay uncompressed, and these may
+    /// turn out to be the last.
     tail: VecDeque<(u64, i64)>,
-    /// What the allocator gives for the nodes' contents beyond what is counted.
+    /// Sum of the allocated bytes of the nodes' contents beyond those counted.
     slack: i64,
     saved: u64,
     longest: u64,
     texts: u64,
     ziplist: u64,
-    /// The layout on disk was one ziplist: it stays a quicklist.
+    /// True if the value was stored as one ziplist, which stays a quicklist.
     was_ziplist: bool,
     work: Work,
 }
 
-/// What compressing nodes takes, kept from list to list. Empty unless the server compresses them.
+/// Buffers for compressing nodes, reused between lists; empty unless the server compresses nodes.
 #[derive(Debug, Default)]
 struct Work {
     compressor: Compressor,
-    /// The open node, or the one that a ziplist becomes.
+    /// The open node, or the listpack converted from a ziplist.
     listpack: Listpack,
 }
 
 impl ListMeter {
-    /// Forgets the last list.
+    /// Resets the meter for the next list.
     pub fn begin(&mut self) {
         let mut tail = std::mem::take(&mut self.tail);
         tail.clear();
@@ -118,7 +118,7 @@ impl ListMeter {
         *self = ListMeter { tail, work, ..ListMeter::default() };
     }
 
-    /// An element that is pushed.
+    /// Pushes an element.
     #[inline]
     pub fn element(&mut self, model: &Model, element: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let item = PackedItem::of(element, scratch)?;
@@ -127,7 +127,7 @@ impl ListMeter {
         Ok(())
     }
 
-    /// The text is needed only where nodes are compressed.
+    /// Pushes an element; `text` is used only if nodes are compressed.
     fn push(&mut self, model: &Model, item: PackedItem, text: &[u8]) {
         self.elements += 1;
         let len = item.len();
@@ -178,13 +178,13 @@ impl ListMeter {
         }
     }
 
-    /// What the next node is compressed to; none for those that stay as they are.
+    /// Returns the compressed size of the next node, or `None` if it stays uncompressed.
     fn compressed(&mut self, model: &Model, bytes: &[u8]) -> Option<u64> {
         let inner = compresses(model) && self.nodes >= model.config.list_depth;
         if inner { self.work.compressor.compressed(bytes) } else { None }
     }
 
-    /// The same of the listpack that was written, which ends with it.
+    /// Like [`Self::compressed`], for the listpack written so far, which is closed.
     fn listpack_compressed(&mut self, model: &Model) -> Option<u64> {
         let mut listpack = std::mem::take(&mut self.work.listpack);
         let compressed = self.compressed(model, listpack.finish());
@@ -193,7 +193,7 @@ impl ListMeter {
         compressed
     }
 
-    /// A node that is taken as it is, but for a ziplist that becomes a listpack.
+    /// Adds a stored node, converting a ziplist to a listpack if the server does.
     pub fn node(&mut self, model: &Model, node: ListNode, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let stored = match blob.form {
             StringForm::Lzf { block, .. } => Some(block.len() as u64),
@@ -239,7 +239,7 @@ impl ListMeter {
             let entry = model.layout.list.entry;
             (content.saturating_sub(model.counted(size, entry)), slack.wrapping_sub(model.slack(size, entry)))
         });
-        // The first nodes stay as they are, and so will the last: only what falls out of the window is saved.
+        // The first and last `depth` nodes stay uncompressed: count a node's savings only once `depth` more have followed.
         if self.nodes <= depth {
             return;
         }
@@ -251,7 +251,7 @@ impl ListMeter {
         }
     }
 
-    /// A list that was stored as one ziplist.
+    /// Handles a list stored as one ziplist.
     pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         self.was_ziplist = true;
         self.ziplist = blob.len();
@@ -274,7 +274,7 @@ impl ListMeter {
         Ok(())
     }
 
-    /// The whole list.
+    /// Returns the priced list.
     pub fn finish(&mut self, model: &Model, key: Key) -> PricedValue {
         if model.layout.list.form == ListForm::Linked {
             return self.linked(model, key);
@@ -311,7 +311,7 @@ impl ListMeter {
         let config = &model.config;
         let FrameSize { outside, object, slack } = model.frame(key);
         let frame = outside + object;
-        // One that was stored as a ziplist is held against the number of elements only.
+        // A list stored as a ziplist is checked against the element limit only.
         let too_long = !self.was_ziplist && self.longest > config.list_value;
         if self.elements > config.list_entries || too_long {
             return PricedValue::new(Encoding::Linkedlist, self.elements, frame.saturating_add(48 + self.texts), slack);
@@ -324,7 +324,7 @@ impl ListMeter {
     }
 }
 
-/// Whether an element of so many bytes goes into the open node.
+/// Returns whether an element of `len` bytes fits the open node.
 fn fits(model: &Model, open: Open, limit: Limit, len: u64) -> bool {
     let size = open_size(model, open);
     let overhead = match model.layout.packed {
@@ -349,17 +349,17 @@ fn open_size(model: &Model, open: Open) -> u64 {
     }
 }
 
-/// A node of a linked list with its object and string.
+/// Returns the size of a linked list node with its object and string.
 fn linked_element(model: &Model, len: u64) -> u64 {
     24 + 16 + model.sds(len)
 }
 
-/// The server compresses nodes that are not near an end.
+/// Returns whether the server compresses inner nodes.
 fn compresses(model: &Model) -> bool {
     model.config.list_depth > 0
 }
 
-/// Number of elements and size of the listpack that a ziplist becomes, which is written out where that is asked for.
+/// Returns element count and size of a ziplist converted to a listpack, which is also written out if requested.
 fn ziplist_as_listpack(
     blob: RawString<'_>,
     scratch: &mut Vec<u8>,
@@ -381,7 +381,7 @@ fn ziplist_as_listpack(
     Ok((elements, LISTPACK_FRAME.saturating_add(listpack.body())))
 }
 
-/// Number of elements of a listpack by walking it.
+/// Counts the elements of a listpack by walking it.
 pub fn walk_listpack(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
     let offset = blob.offset;
     let bytes = blob.decode(scratch)?;

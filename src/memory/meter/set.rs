@@ -1,4 +1,4 @@
-//! Sets: integers, a listpack from 7.2 on, a table (`t_set.c` of the servers, type 2 in `rdbLoadObject`).
+//! Prices sets: intset, listpack (from 7.2 on) or table (`t_set.c`, type 2 in `rdbLoadObject`).
 
 use super::PricedValue;
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::memory::slack::gap;
 use crate::rdb::packed::{PackedElement, intset, listpack};
 use crate::rdb::string::RawString;
 
-/// What the set is while it is being loaded.
+/// Encoding of the set during loading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum SetForm {
     #[default]
@@ -22,7 +22,7 @@ enum SetForm {
     Table,
 }
 
-/// Prices a set.
+/// Meter for sets.
 #[derive(Debug, Default)]
 pub struct SetMeter {
     form: SetForm,
@@ -32,26 +32,26 @@ pub struct SetMeter {
     greatest: i64,
     longest: u64,
     blob: Blob,
-    /// Room that a listpack was made with.
+    /// Size reserved when the listpack was created.
     reserved: u64,
-    /// Bytes of a packed form that was stored as such.
+    /// Size of the packed form, if stored packed.
     stored: u64,
-    /// Sum over the members in a table.
+    /// Sum of the counted sizes of members in a table.
     strings: u64,
-    /// What the allocator gives for them beyond that.
+    /// Sum of the allocated bytes beyond that.
     slack: i64,
     growth: Growth,
-    /// Members that the table has grown by; the others are added at the end.
+    /// Members already inserted into the table; the rest is inserted at once at the end.
     inserted: u64,
 }
 
 impl SetMeter {
-    /// Forgets the last set.
+    /// Resets the meter for the next set.
     pub fn begin(&mut self, model: &Model) {
         *self = SetMeter { growth: model.new_table(), ..SetMeter::default() };
     }
 
-    /// So many members follow.
+    /// Announces the number of members that follow.
     pub fn announce(&mut self, model: &Model, members: u64) {
         self.announced = members;
         if members > model.config.set_intset_entries {
@@ -65,7 +65,7 @@ impl SetMeter {
         self.growth.reserve(members);
     }
 
-    /// A member.
+    /// Adds a member.
     #[inline]
     pub fn member(&mut self, model: &Model, member: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let len = member.len();
@@ -79,13 +79,13 @@ impl SetMeter {
         Ok(())
     }
 
-    /// The lengths of members are all that is needed.
+    /// Returns whether the lengths of the remaining members suffice.
     #[inline]
     pub fn is_table(&self) -> bool {
         self.form == SetForm::Table
     }
 
-    /// A member, for its price in a table.
+    /// Adds a member to a table.
     #[inline]
     pub fn add(&mut self, model: &Model, len: u64) {
         self.members += 1;
@@ -99,7 +99,7 @@ impl SetMeter {
         self.slack = self.slack.wrapping_add(slack);
     }
 
-    /// A member of a set that is not a table yet.
+    /// Adds a member to a set that is not a table yet.
     fn small(&mut self, model: &Model, item: PackedItem, len: u64) {
         let before = self.members - 1;
         if let (SetForm::Intset, PackedItem::Int(number)) = (self.form, item) {
@@ -125,7 +125,7 @@ impl SetMeter {
         self.make_table_for(model, self.announced);
     }
 
-    /// The room a listpack gets that takes over so many numbers: as if all were as wide as the widest.
+    /// Returns the size reserved for a listpack converted from an intset: each integer counts as the widest one.
     fn room_for_numbers(&self, numbers: u64) -> u64 {
         if numbers == 0 {
             return 0;
@@ -134,7 +134,7 @@ impl SetMeter {
         LISTPACK_FRAME + widest * numbers
     }
 
-    /// Up to 7.0: the numbers go into a table made for them, which is then asked to hold all.
+    /// Converts an intset to a table created for its integers, which then expands for all members (up to 7.0).
     fn become_growing_table(&mut self, before: u64) {
         self.form = SetForm::Table;
         self.growth.reserve(before);
@@ -143,7 +143,7 @@ impl SetMeter {
         self.inserted = before;
     }
 
-    /// A set that was stored as integers.
+    /// Handles a set stored as an intset.
     pub fn intset(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let header = intset::header(blob.prefix(intset::HEADER, scratch)?, blob.len(), blob.offset)?;
         self.members = header.count;
@@ -159,7 +159,7 @@ impl SetMeter {
         Ok(())
     }
 
-    /// A set that was stored as a listpack.
+    /// Handles a set stored as a listpack.
     pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         self.form = SetForm::Listpack;
         self.members = super::listpack_count(blob, scratch)?;
@@ -175,7 +175,7 @@ impl SetMeter {
         Ok(())
     }
 
-    /// The whole set.
+    /// Returns the priced set.
     pub fn finish(&mut self, model: &Model, key: Key) -> PricedValue {
         let FrameSize { outside, object, slack } = model.frame(key);
         let (encoding, memory, more) = match self.form {
@@ -214,7 +214,7 @@ impl SetMeter {
         intset::HEADER as u64 + width * self.members
     }
 
-    /// What was asked for a listpack. What was reserved stays reserved.
+    /// Returns the requested size of the listpack, which never shrinks below its reserved size.
     fn listpack_bytes(&self) -> u64 {
         if self.stored > 0 { self.stored } else { (LISTPACK_FRAME + self.blob.body()).max(self.reserved) }
     }
@@ -226,7 +226,7 @@ impl SetMeter {
         let size = LISTPACK_FRAME + self.blob.body();
         match model.layout.packed_count {
             Count::Requested => size,
-            // What was reserved stays reserved.
+            // The listpack never shrinks below its reserved size.
             Count::Usable => model.usable(size.max(self.reserved)),
         }
     }

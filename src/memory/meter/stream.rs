@@ -1,4 +1,4 @@
-//! Streams: listpacks in a radix tree, groups with their pending entries and consumers (`t_stream.c` of the servers).
+//! Prices streams: listpacks in a radix tree, groups with pending entries and consumers (`t_stream.c`).
 
 use std::num::NonZeroU64;
 
@@ -14,40 +14,40 @@ use crate::memory::slack::gap;
 use crate::rdb::string::RawString;
 use crate::rdb::walk::StreamHead;
 
-/// Names of groups and consumers are compared by their first bytes; no real one is longer.
+/// Number of leading bytes by which names of groups and consumers are compared.
 const NAME_BYTES: usize = 64 << 10;
 
-/// A list (`adlist.h`) and a node of it.
+/// Sizes of a linked list (`adlist.h`) and of its nodes.
 const LIST: u64 = 48;
 const LIST_NODE: u64 = 24;
 
-/// Prices a stream.
+/// Meter for streams.
 #[derive(Debug)]
 pub struct StreamMeter {
     length: u64,
     facts: StreamFacts,
     listpacks: u64,
-    /// Sum over groups and consumers.
+    /// Sum of the counted sizes of groups and consumers.
     groups: u64,
-    /// What the allocator gives for listpacks, groups and consumers.
+    /// Allocated bytes of listpacks, groups and consumers.
     given: u64,
     entries: RaxTree,
     group_names: RaxTree,
     consumer_names: RaxTree,
-    /// Pending ids of the group or consumer that is being walked.
+    /// Pending ids of the current group or consumer.
     pending: RaxTree,
     in_consumer: bool,
     in_group: bool,
-    /// Pending entries of the group so far.
+    /// Number of pending entries of the current group.
     group_pending: u64,
-    /// Pending ids of all groups, where they are counted.
+    /// Pending ids of all groups, if counted.
     all_pending: Vec<[u8; 16]>,
-    /// Pending entries of a group by time, where they are counted.
+    /// Pending entries of a group by time, if counted.
     by_time: Vec<[u8; 24]>,
 }
 
 impl StreamMeter {
-    /// A meter for streams.
+    /// Creates a meter for streams.
     pub fn new(allocator: Allocator) -> StreamMeter {
         StreamMeter {
             length: 0,
@@ -67,12 +67,12 @@ impl StreamMeter {
         }
     }
 
-    /// A tree that is free for other use between two streams.
+    /// Returns a radix tree that other meters may use between two streams.
     pub fn tree(&mut self) -> &mut RaxTree {
         &mut self.entries
     }
 
-    /// Forgets the last stream.
+    /// Resets the meter for the next stream.
     pub fn begin(&mut self) {
         self.length = 0;
         self.facts = StreamFacts::default();
@@ -87,7 +87,7 @@ impl StreamMeter {
         self.group_names.clear(true);
     }
 
-    /// A listpack of entries.
+    /// Adds a listpack of entries.
     pub fn node(&mut self, model: &Model, master: &[u8; 16], blob: RawString<'_>) {
         self.entries.insert(master);
         if self.facts.first_entry.is_none() {
@@ -102,7 +102,7 @@ impl StreamMeter {
         self.given = self.given.saturating_add(bytes);
     }
 
-    /// The counters.
+    /// Records the counters.
     pub fn head(&mut self, head: StreamHead) {
         self.length = head.length;
         if let Some((first, _)) = head.first_id {
@@ -114,7 +114,7 @@ impl StreamMeter {
         self.facts.last_entry = NonZeroU64::new(head.last_id.0);
     }
 
-    /// A group begins.
+    /// Starts a group.
     pub fn group(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         self.end_group(model);
         self.in_group = true;
@@ -127,7 +127,7 @@ impl StreamMeter {
         Ok(())
     }
 
-    /// A pending entry of the group.
+    /// Adds a pending entry of the group.
     pub fn pending(&mut self, model: &Model, id: &[u8; 16], delivered_at: i64) {
         self.facts.pending += 1;
         self.group_pending += 1;
@@ -152,7 +152,7 @@ impl StreamMeter {
         }
     }
 
-    /// A consumer of the group begins. `idle_since` is when it was seen, if it has pending entries.
+    /// Starts a consumer of the group; `idle_since` is when it was last seen, if it has pending entries.
     pub fn consumer(
         &mut self,
         model: &Model,
@@ -177,12 +177,12 @@ impl StreamMeter {
         Ok(())
     }
 
-    /// A pending entry of the consumer.
+    /// Adds a pending entry of the consumer.
     pub fn consumer_pending(&mut self, id: &[u8; 16]) {
         self.pending.insert(id);
     }
 
-    /// Counts the pending entries of the group or consumer that was walked.
+    /// Counts the pending entries of the finished group or consumer.
     fn end_pending(&mut self, model: &Model) {
         if !self.in_group {
             return;
@@ -223,7 +223,7 @@ impl StreamMeter {
         }
     }
 
-    /// The whole stream.
+    /// Returns the priced stream and its facts.
     pub fn finish(&mut self, model: &Model, key: Key) -> (PricedValue, StreamFacts) {
         self.end_group(model);
         let stream = &model.layout.stream;
@@ -242,7 +242,7 @@ impl StreamMeter {
         (PricedValue::new(stream.encoding, self.length, memory, slack), self.facts)
     }
 
-    /// The trees of group names and of all pending ids.
+    /// Returns the size of the trees of group names and of all pending ids.
     fn trees(&mut self, model: &Model) -> u64 {
         let mut sum = 0;
         if self.facts.groups > 0 {
@@ -267,7 +267,7 @@ impl StreamMeter {
     }
 }
 
-/// The earlier of two times; what is no time after 1970 does not count.
+/// Returns the earlier of two times, ignoring times that are not after 1970.
 fn earlier(one: Option<NonZeroU64>, other: i64) -> Option<NonZeroU64> {
     let Some(other) = u64::try_from(other).ok().and_then(NonZeroU64::new) else { return one };
     Some(one.map_or(other, |one| one.min(other)))

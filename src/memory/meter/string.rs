@@ -1,4 +1,4 @@
-//! Strings: numbers, short texts, long texts. Nothing is decoded but what may be a number.
+//! Prices strings: integers, embedded and separate strings. Only possible integers are decoded.
 
 use std::num::NonZeroU64;
 
@@ -12,7 +12,7 @@ use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
 use crate::rdb::string::{RawString, StringForm};
 
-/// Numbers below this may be objects that all keys share (`OBJ_SHARED_INTEGERS`).
+/// Integers below this may be shared objects (`OBJ_SHARED_INTEGERS`).
 const SHARED_NUMBERS: i64 = 10_000;
 
 /// Prices a string.
@@ -25,37 +25,38 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec
     Ok(PricedValue::new(Encoding::Int, len, outside + object, slack + shared))
 }
 
-/// Looks at the beginning of a string. Of ordinary strings that is one byte.
+/// Examines the start of a string; usually the first byte decides.
 #[inline]
 pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> TextFacts {
     match string.form {
         StringForm::Int(_) => TextFacts::default(),
         StringForm::Plain(text) => look_at(text),
         StringForm::Lzf { block, .. } => TextFacts {
-            // The first instruction copies what follows it: there is nothing before to refer to.
+            // An LZF block starts with a literal run, because there is nothing before it to refer to.
             json_object: block.get(1) == Some(&b'{') && string.prefix(LONGEST_START, scratch).is_ok_and(is_json_object),
             compressed: NonZeroU64::new(block.len() as u64).filter(|_| !is_hyperloglog(block)),
         },
     }
 }
 
-/// The same of a string that is stored as it is.
+/// Like [`look`], for a plain string.
 #[inline]
 pub fn look_at(text: &[u8]) -> TextFacts {
     let json_object = text.first() == Some(&b'{') && is_json_object(text);
     TextFacts { json_object, compressed: None }
 }
 
-/// Whether a compressed string begins with the magic of a HyperLogLog (`hyperloglog.c` of the servers). It has nothing that
-/// repeats, so all of it is in the first instruction.
+/// Returns whether a compressed string starts with the magic of a HyperLogLog (`hyperloglog.c`).
+///
+/// The magic contains no repetition, so it is part of the first literal run.
 fn is_hyperloglog(block: &[u8]) -> bool {
     block.get(1..5) == Some(b"HYLL") && block.first().is_some_and(|control| (3..32).contains(control))
 }
 
-/// A quoted name stands this near to the brace of its object.
+/// Number of bytes after a brace in which the first quoted name must start.
 const LONGEST_START: usize = 32;
 
-/// Whether the text begins with a brace and, behind white space, the quote of the first name.
+/// Returns whether the text starts with a brace followed, after white space, by a quote.
 fn is_json_object(text: &[u8]) -> bool {
     let Some((b'{', rest)) = text.split_first() else { return false };
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
@@ -74,7 +75,7 @@ fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Opti
     }
 }
 
-/// Prices a text that has an allocation of its own, as all have that are longer than [`Model::longest_special`].
+/// Prices a string with an allocation of its own: all that are longer than [`Model::longest_special`].
 #[inline(always)]
 pub fn raw(model: &Model, key: Key, len: u64) -> PricedValue {
     let FrameSize { outside, object, slack } = model.frame(key);
@@ -82,7 +83,7 @@ pub fn raw(model: &Model, key: Key, len: u64) -> PricedValue {
     PricedValue::new(Encoding::Raw, len, outside + object + text, slack + more)
 }
 
-/// Prices a string that is no number.
+/// Prices a string that is not an integer.
 #[inline]
 fn text(model: &Model, key: Key, len: u64) -> PricedValue {
     match &model.layout.short {
@@ -92,7 +93,7 @@ fn text(model: &Model, key: Key, len: u64) -> PricedValue {
             let FrameSize { outside, object, slack } = model.frame(key);
             let given = model.usable(object + 3 + len + 1);
             let behind = match count {
-                // The servers take the header for two bytes here and forget the end.
+                // The servers assume a header of two bytes here and omit the terminator.
                 Count::Requested => object + 2 + len,
                 Count::Usable => given,
             };
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_begin_with_a_brace_and_a_quoted_name() {
+    fn json_objects_start_with_brace_and_quoted_name() {
         for text in [&b"{\"a\":1}"[..], b"{ \"a\"", b"{\r\n\t\"name\": 1}", b"{\""] {
             assert!(looks(text), "{}", text.escape_ascii());
         }
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_objects_are_known_by_their_first_bytes() {
+    fn compressed_json_objects_are_recognised_by_their_first_bytes() {
         let compressed = |block: &[u8], len| {
             let string = RawString { offset: 0, form: StringForm::Lzf { block, len } };
             look(string, &mut Vec::new())
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn hyperloglogs_are_not_for_clients_to_compress() {
+    fn hyperloglogs_have_no_compressed_size() {
         let compressed =
             |block| look(RawString { offset: 0, form: StringForm::Lzf { block, len: 99 } }, &mut Vec::new());
         assert_eq!(compressed(b"\x04HYLL\x01\xe0\x50\x00"), TextFacts::default());
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_look_like_nothing() {
+    fn integers_have_no_text_facts() {
         let number = RawString { offset: 0, form: StringForm::Int(7) };
         assert_eq!(look(number, &mut Vec::new()), TextFacts::default());
     }

@@ -1,4 +1,4 @@
-//! Facts about small values on every server, and hostile bytes.
+//! Tests of small values on every server and of arbitrary bytes.
 
 use proptest::prelude::*;
 
@@ -77,9 +77,9 @@ fn memory_of(server: &str) -> [u64; 11] {
     ]
 }
 
-/// Read off running servers after a reload.
+/// Figures are from running servers after a reload.
 #[test]
-fn small_values_take_what_servers_say() {
+fn small_values_equal_memory_usage_of_servers() {
     assert_eq!(memory_of("redis-6.2.14"), [55, 55, 104, 94, 1072, 48, 65, 137, 62, 64, 32_336]);
     // Debian's build.
     assert_eq!(memory_of("redis-7.0"), [64, 64, 112, 96, 1072, 48, 64, 144, 64, 64, 32_296]);
@@ -88,7 +88,7 @@ fn small_values_take_what_servers_say() {
     assert_eq!(memory_of("redis-8.4.0"), [32, 40, 76, 68, 1044, 20, 33, 33, 34, 32, 29_269]);
     assert_eq!(memory_of("redis-8.6.3"), [32, 40, 80, 72, 1048, 24, 37, 37, 38, 36, 29_162]);
     assert_eq!(memory_of("valkey-8.0.1"), [56, 56, 96, 88, 1064, 40, 56, 56, 56, 56, 32_288]);
-    // The last one depends on the server's hash seed here.
+    // The last figure depends on the server's hash seed.
     assert_eq!(memory_of("valkey-9.0")[..10], [32, 40, 80, 72, 1048, 24, 40, 40, 40, 40]);
     assert_eq!(memory_of("valkey-9.1")[..10], [24, 32, 64, 64, 1048, 24, 40, 40, 40, 40]);
 }
@@ -124,7 +124,7 @@ fn inner_nodes_of_a_pushed_list_are_compressed() {
 }
 
 #[test]
-fn a_damaged_blob_costs_its_key_only() {
+fn damaged_blob_costs_only_its_key() {
     let model = model("redis-7.2", Allocator::Jemalloc, &[]);
     let mut meter = Meter::new(&model);
     meter.begin_key(1, false);
@@ -145,7 +145,7 @@ fn vector_sets_are_counted_and_other_modules_named() {
     assert_eq!(measured.module.unwrap().as_str(), "vectorset");
 }
 
-/// Every layout whose walk can be given any bytes.
+/// Returns all layouts that can be walked over arbitrary bytes.
 fn layouts() -> Vec<ValueType> {
     use crate::rdb::header::Family;
     let of = |family| (0..=255u8).filter_map(move |byte| ValueType::from_byte(family, byte));
@@ -156,7 +156,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn any_bytes_end_in_a_result(
+    fn arbitrary_bytes_do_not_panic(
         bytes in proptest::collection::vec(prop_oneof![0u8..8, Just(0x81), Just(0xC3), any::<u8>()], 0..120),
         server in 0..SERVERS.len(),
         layout in 0usize..64,
@@ -172,9 +172,9 @@ proptest! {
         }
     }
 
-    /// A meter that has seen other keys says the same as a new one.
+    /// A reused meter gives the same result as a new one.
     #[test]
-    fn keys_do_not_depend_on_those_before(
+    fn result_does_not_depend_on_earlier_keys(
         texts in proptest::collection::vec("[a-z0-9]{0,70}", 2..40),
         server in 0..SERVERS.len(),
     ) {

@@ -1,4 +1,4 @@
-//! Sorted sets: packed, or a skiplist beside a table (`t_zset.c` of the servers).
+//! Prices sorted sets: packed, or a skiplist with a table (`t_zset.c`).
 
 use super::PricedValue;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::RawString;
 use crate::rdb::walk::ScoreValue;
 
-/// Prices a sorted set.
+/// Meter for sorted sets.
 #[derive(Debug, Default)]
 pub struct ZsetMeter {
     announced: u64,
@@ -24,21 +24,21 @@ pub struct ZsetMeter {
     blob: Blob,
     /// Size of the packed form; 0 for a skiplist.
     packed: u64,
-    /// Sum over the members in a table, but for the nodes.
+    /// Sum of the counted sizes of members in a table, without skiplist nodes.
     strings: u64,
-    /// What the allocator gives for them beyond that.
+    /// Sum of the allocated bytes beyond that.
     slack: i64,
     nodes: NodeSum,
     growth: Growth,
 }
 
 impl ZsetMeter {
-    /// Forgets the last sorted set.
+    /// Resets the meter for the next sorted set.
     pub fn begin(&mut self, model: &Model) {
         *self = ZsetMeter { growth: model.new_table(), ..ZsetMeter::default() };
     }
 
-    /// So many members follow.
+    /// Announces the number of members that follow.
     pub fn announce(&mut self, model: &Model, members: u64) {
         self.announced = members;
         if model.layout.presize.elements {
@@ -46,7 +46,7 @@ impl ZsetMeter {
         }
     }
 
-    /// A member.
+    /// Adds a member.
     #[inline]
     pub fn member(
         &mut self,
@@ -65,13 +65,13 @@ impl ZsetMeter {
         Ok(())
     }
 
-    /// The lengths of members are all that is needed: so many are never packed.
+    /// Returns whether the lengths of the remaining members suffice: the set has too many members to be packed.
     #[inline]
     pub fn is_table(&self, model: &Model) -> bool {
         self.announced > model.config.zset_entries
     }
 
-    /// A member, for its price in a table.
+    /// Adds a member to a table.
     #[inline]
     pub fn add(&mut self, model: &Model, len: u64) {
         self.members += 1;
@@ -88,7 +88,7 @@ impl ZsetMeter {
         }
     }
 
-    /// A sorted set that was stored as a ziplist.
+    /// Handles a sorted set stored as a ziplist.
     pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let entries = super::ziplist_count(blob, scratch)?;
         let members = self.stored(model, entries, blob)?;
@@ -111,7 +111,7 @@ impl ZsetMeter {
         Ok(())
     }
 
-    /// A sorted set that was stored as a listpack.
+    /// Handles a sorted set stored as a listpack.
     pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let elements = super::listpack_count(blob, scratch)?;
         if self.stored(model, elements, blob)? > model.config.zset_entries {
@@ -122,7 +122,7 @@ impl ZsetMeter {
         Ok(())
     }
 
-    /// Notes a packed form of so many elements and returns the number of members.
+    /// Records a packed form of `elements` elements and returns the number of members.
     fn stored(&mut self, model: &Model, elements: u64, blob: RawString<'_>) -> Result<u64> {
         if !elements.is_multiple_of(2) {
             return Err(Error::corrupt(blob.offset, format!("a sorted set of {elements} members and scores")));
@@ -137,7 +137,7 @@ impl ZsetMeter {
         Ok(members)
     }
 
-    /// The whole sorted set.
+    /// Returns the priced sorted set.
     pub fn finish(&mut self, model: &Model, key: Key) -> PricedValue {
         let FrameSize { outside, object, slack } = model.frame(key);
         let config = &model.config;
@@ -153,7 +153,7 @@ impl ZsetMeter {
             let slack = slack + model.packed_slack(self.packed);
             return PricedValue::new(model.layout.packed.encoding(), self.members, memory, slack);
         }
-        // All room that was asked for was asked for before they came.
+        // The table was expanded, if at all, before the members were inserted.
         self.growth.insert_many(self.members);
         let base = object + model.skiplist(self.members, &self.growth);
         let sum = self.strings.saturating_add(self.nodes.total(&model.nodes));

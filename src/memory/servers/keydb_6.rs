@@ -1,4 +1,4 @@
-//! KeyDB 6.3: Redis 6.2 with a larger object, which holds the expiry, keys that are shared and a larger table.
+//! KeyDB 6.3: Redis 6.2 with a larger object that holds the expiry, reference-counted keys and a larger table.
 
 use super::redis_6;
 use crate::memory::layout::*;

@@ -1,4 +1,4 @@
-//! The servers, each as what differs from the one before.
+//! Memory layouts of the servers, each defined by its differences from an earlier one.
 
 mod keydb_6;
 mod redis_2;
@@ -14,7 +14,7 @@ use super::Caveat;
 use super::layout::Layout;
 use super::server::{Server, ServerFamily};
 
-/// The layout of a server, and what has to be said about the choice.
+/// Returns the layout of a server, and a caveat about the choice if there is one.
 pub fn layout(server: &Server) -> (Layout, Option<Caveat>) {
     match server.family {
         ServerFamily::Redis => redis(server.version),
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_measured_on_dumps_is_said() {
+    fn layouts_not_checked_on_dumps_have_a_caveat() {
         let said = |name: &str| layout(&Server::parse(name).unwrap()).1;
         for name in ["redis-4.0", "redis-6.2.4", "redis-7.2", "redis-8.2", "redis-8.6", "valkey-8.1", "keydb-6.3"] {
             assert_eq!(said(name), None, "{name}");

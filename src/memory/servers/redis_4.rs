@@ -1,4 +1,4 @@
-//! Redis 4.0: the first with MEMORY USAGE, which counts lengths as asked for.
+//! Redis 4.0: the first with MEMORY USAGE, which counts requested sizes.
 
 use crate::memory::Encoding;
 use crate::memory::layout::*;

@@ -1,4 +1,4 @@
-//! Redis 5.0: streams; tables of elements are made in their final size; skiplists of up to 64 levels.
+//! Redis 5.0: streams; tables are created with their final size; skiplists of up to 64 levels.
 
 use super::redis_4;
 use crate::memory::layout::*;

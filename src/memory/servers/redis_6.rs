@@ -1,4 +1,4 @@
-//! Redis 6.0 and 6.2: strings as the allocator rounds them, skiplists of 32 levels again.
+//! Redis 6.0 and 6.2: strings count their allocated size, skiplists have 32 levels again.
 
 use super::redis_5;
 use crate::memory::Encoding;
@@ -15,6 +15,6 @@ pub const LAYOUT: Layout = Layout {
 /// 6.2.5 to 6.2.11 count the stream's structure.
 pub const REDIS_6_2_5: Layout = Layout { stream: StreamLayout { stream: 40, ..LAYOUT.stream }, ..LAYOUT };
 
-/// From 6.2.12 on listpacks of streams are counted as the allocator rounds them.
+/// From 6.2.12 on listpacks of streams count their allocated size.
 pub const REDIS_6_2_12: Layout =
     Layout { stream: StreamLayout { listpack: Count::Usable, ..REDIS_6_2_5.stream }, ..REDIS_6_2_5 };

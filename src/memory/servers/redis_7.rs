@@ -1,4 +1,4 @@
-//! Redis 7: listpacks; nearly all is counted as the allocator rounds it.
+//! Redis 7: listpacks; nearly everything counts its allocated size.
 
 use super::redis_6;
 use crate::memory::layout::*;
@@ -23,7 +23,7 @@ pub const LAYOUT: Layout = Layout {
     ..redis_6::REDIS_6_2_12
 };
 
-/// 7.2: packed sets and lists, scores in as few digits as tell them.
+/// 7.2: packed sets and lists, scores with the fewest digits that identify them.
 pub const REDIS_7_2: Layout = Layout {
     frame: Frame::Entry { cluster: 8 },
     list: ListLayout { form: ListForm::ListpackOrQuicklist, ..LAYOUT.list },
@@ -36,7 +36,7 @@ pub const REDIS_7_2: Layout = Layout {
     ..LAYOUT
 };
 
-/// The sets of tables, one for each cluster slot, that came with 7.4.
+/// Tables per cluster slot, introduced in 7.4.
 pub const STORE: StoreLayout = StoreLayout {
     store: 216,
     index: 131_080,
@@ -47,7 +47,7 @@ pub const STORE: StoreLayout = StoreLayout {
     paired: false,
 };
 
-/// 7.4: hash fields with expiries; a table for each cluster slot.
+/// 7.4: hash fields with expiries; one table per cluster slot.
 pub const REDIS_7_4: Layout = Layout {
     frame: Frame::Entry { cluster: 0 },
     list: ListLayout { plain: PlainNodes::BeyondLimit, ..REDIS_7_2.list },

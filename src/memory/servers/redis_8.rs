@@ -1,4 +1,4 @@
-//! Redis 8: from 8.2 on key and object are one allocation, from 8.4 on collections count their own bytes.
+//! Redis 8: from 8.2 on key and object share an allocation, from 8.4 on collections track their own size.
 
 use super::redis_7;
 use crate::memory::layout::*;
@@ -13,7 +13,7 @@ pub const LAYOUT: Layout = Layout {
     ..redis_7::REDIS_7_4
 };
 
-/// The sets of tables from 8.2 on have no index of slots before it is asked for.
+/// Tables per cluster slot from 8.2 on, whose slot index is created on demand.
 const STORE: StoreLayout = StoreLayout { index: 0, main_table: 2464, ..redis_7::STORE };
 
 /// 8.2: the object holds key, expiry and short values.
@@ -42,7 +42,7 @@ pub const REDIS_8_2: Layout = Layout {
     ..LAYOUT
 };
 
-/// 8.4: collections count their own bytes, mostly as asked for.
+/// 8.4: collections track their own size, mostly requested sizes.
 pub const REDIS_8_4: Layout = Layout {
     frame: Frame::Joint(Joint::RequestedWithSpareExpiry),
     sds_count: SdsCount::UsableUnlessTiny,
@@ -63,7 +63,7 @@ pub const REDIS_8_4: Layout = Layout {
     ..REDIS_8_2
 };
 
-/// 8.6: field and value in one entry, members inside skiplist nodes.
+/// 8.6: field and value in one entry, members embedded in skiplist nodes.
 pub const REDIS_8_6: Layout = Layout {
     frame: Frame::Joint(Joint::Usable),
     short: ShortStrings::Joint(Embedding {

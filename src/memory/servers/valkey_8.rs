@@ -3,10 +3,10 @@
 use super::redis_7;
 use crate::memory::layout::*;
 
-/// 7.2 is Redis 7.2 in this.
+/// 7.2: identical to Redis 7.2.
 pub const VALKEY_7_2: Layout = redis_7::REDIS_7_2;
 
-/// The sets of tables, one for each cluster slot.
+/// Tables per cluster slot.
 pub const STORE: StoreLayout = StoreLayout {
     store: 104,
     index: 131_080,
@@ -17,7 +17,7 @@ pub const STORE: StoreLayout = StoreLayout {
     paired: false,
 };
 
-/// 8.0: the key stands inside its table entry, members alone in their bucket have no entry.
+/// 8.0: keys embedded in their table entry; members alone in their bucket have no entry.
 pub const LAYOUT: Layout = Layout {
     frame: Frame::KeyInEntry,
     sds: SdsHeaders { byte: 252, short: 65_530 },
@@ -27,11 +27,11 @@ pub const LAYOUT: Layout = Layout {
     ..VALKEY_7_2
 };
 
-/// From 8.1 on tables are made for as many keys as the dump announces.
+/// Tables per cluster slot from 8.1 on, created for the declared number of keys.
 pub const STORE_8_1: StoreLayout =
     StoreLayout { store: 96, table: 88, main_table: 88, presized: Presized::Always, ..STORE };
 
-/// 8.1: buckets of seven, key and short values inside the object.
+/// 8.1: buckets of seven, key and short values embedded in the object.
 pub const VALKEY_8_1: Layout = Layout {
     frame: Frame::Joint(Joint::Usable),
     short: ShortStrings::Joint(Embedding {
@@ -55,5 +55,5 @@ pub const VALKEY_8_1: Layout = Layout {
     ..LAYOUT
 };
 
-/// 8.1.0 to 8.1.2 forget the key.
+/// 8.1.0 to 8.1.2: the key is not counted.
 pub const VALKEY_8_1_0: Layout = Layout { frame: Frame::Joint(Joint::ObjectOnly), ..VALKEY_8_1 };

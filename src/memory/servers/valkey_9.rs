@@ -11,7 +11,7 @@ pub const LAYOUT: Layout = Layout {
     ..valkey_8::VALKEY_8_1
 };
 
-/// 9.1: longer values inside the object, members inside skiplist nodes.
+/// 9.1: longer embedded values, members embedded in skiplist nodes.
 pub const VALKEY_9_1: Layout = Layout {
     short: ShortStrings::Joint(Embedding {
         longest: 255,
