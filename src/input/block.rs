@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use super::mmap::Map;
 
 /// Some bytes of a stream: owned, cheap to send to another thread, readable as a slice.
-pub struct Block(Bytes);
+pub struct Block(BlockBytes);
 
-enum Bytes {
+enum BlockBytes {
     /// INVARIANT: `range` lies within `buffer`.
     Heap { buffer: Vec<u8>, range: Range<usize>, pool: Pool },
     /// INVARIANT: `range` lies within `map`.
@@ -20,18 +20,18 @@ impl Block {
     /// The bytes `range` of `buffer`, which goes back to `pool` afterwards.
     pub(super) fn heap(buffer: Vec<u8>, range: Range<usize>, pool: Pool) -> Block {
         debug_assert!(range.start <= range.end && range.end <= buffer.len());
-        Block(Bytes::Heap { buffer, range, pool })
+        Block(BlockBytes::Heap { buffer, range, pool })
     }
 
     /// The bytes `range` of `map`.
     pub(super) fn mapped(map: Map, range: Range<usize>) -> Block {
         debug_assert!(range.start <= range.end && range.end <= map.len());
-        Block(Bytes::Mapped { map, range })
+        Block(BlockBytes::Mapped { map, range })
     }
 
     /// Whether the bytes lie in a spill file rather than in anonymous memory.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.0, Bytes::Mapped { .. })
+        matches!(self.0, BlockBytes::Mapped { .. })
     }
 }
 
@@ -40,8 +40,8 @@ impl Deref for Block {
     #[inline]
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Bytes::Heap { buffer, range, .. } => &buffer[range.clone()],
-            Bytes::Mapped { map, range } => &map[range.clone()],
+            BlockBytes::Heap { buffer, range, .. } => &buffer[range.clone()],
+            BlockBytes::Mapped { map, range } => &map[range.clone()],
         }
     }
 }
@@ -54,7 +54,7 @@ impl fmt::Debug for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Bytes::Heap { buffer, pool, .. } = &mut self.0 {
+        if let BlockBytes::Heap { buffer, pool, .. } = &mut self.0 {
             pool.give(std::mem::take(buffer));
         }
     }

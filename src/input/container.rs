@@ -27,7 +27,7 @@ pub enum Container {
 
 /// What the first bytes tell.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ContainerStep {
     /// Too little: that many bytes are needed, or all there are.
     Needs(usize),
     /// A snapshot begins at byte `start`.
@@ -42,16 +42,16 @@ const FIRST_LINE: usize = 47;
 const MAGIC: usize = 6;
 
 /// Tells the container from `head`, the first bytes of a file; `ended` says that there are no others.
-pub(super) fn recognise(head: &[u8], ended: bool) -> Result<Step> {
+pub(super) fn recognise(head: &[u8], ended: bool) -> Result<ContainerStep> {
     let newlines = head.iter().take_while(|&&byte| byte == b'\n').count();
     let rest = &head[newlines..];
     if rest.is_empty() && !ended && newlines < KEEP_ALIVES {
-        return Ok(Step::Needs(newlines + MAGIC));
+        return Ok(ContainerStep::Needs(newlines + MAGIC));
     }
     let (container, line) = match rest {
         [b'$', ..] => match first_line(rest, ended).map_err(|what| not_a_snapshot(newlines, what))? {
-            Line::Needs(len) => return Ok(Step::Needs(newlines + len)),
-            Line::Read(container, len) => (container, len),
+            FirstLine::Needs(len) => return Ok(ContainerStep::Needs(newlines + len)),
+            FirstLine::Read(container, len) => (container, len),
         },
         _ if newlines > 0 => return Err(not_a_snapshot(0, first_bytes(head))),
         _ => (Container::Plain, 0),
@@ -59,38 +59,38 @@ pub(super) fn recognise(head: &[u8], ended: bool) -> Result<Step> {
     let start = newlines + line;
     let magic = &head[start..];
     if magic.len() < MAGIC && !ended {
-        return Ok(Step::Needs(start + MAGIC));
+        return Ok(ContainerStep::Needs(start + MAGIC));
     }
     check_magic(magic, start).within("magic")?;
-    Ok(Step::Found { container, start })
+    Ok(ContainerStep::Found { container, start })
 }
 
-enum Line {
+enum FirstLine {
     Needs(usize),
     Read(Container, usize),
 }
 
-fn first_line(rest: &[u8], ended: bool) -> std::result::Result<Line, String> {
+fn first_line(rest: &[u8], ended: bool) -> std::result::Result<FirstLine, String> {
     let wrong = || first_bytes(rest);
     if rest.starts_with(b"$EOF:") {
         // The mark may hold any bytes, line ends too.
         return match rest.get(5..FIRST_LINE).map(<[u8]>::split_last_chunk::<2>) {
             Some(Some((mark, b"\r\n"))) => {
                 let mark = mark.try_into().map_err(|_| wrong())?;
-                Ok(Line::Read(Container::Replication { mark: Some(mark), length: None }, FIRST_LINE))
+                Ok(FirstLine::Read(Container::Replication { mark: Some(mark), length: None }, FIRST_LINE))
             }
-            None if !ended => Ok(Line::Needs(FIRST_LINE)),
+            None if !ended => Ok(FirstLine::Needs(FIRST_LINE)),
             _ => Err(wrong()),
         };
     }
     let line = &rest[..rest.len().min(FIRST_LINE)];
     let Some(end) = line.windows(2).position(|pair| pair == b"\r\n") else {
-        return if line.len() < FIRST_LINE && !ended { Ok(Line::Needs(FIRST_LINE)) } else { Err(wrong()) };
+        return if line.len() < FIRST_LINE && !ended { Ok(FirstLine::Needs(FIRST_LINE)) } else { Err(wrong()) };
     };
     let digits = std::str::from_utf8(&line[1..end]).map_err(|_| wrong())?;
     let length = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
     let length = Some(length.ok_or_else(wrong)?);
-    Ok(Line::Read(Container::Replication { mark: None, length }, end + 2))
+    Ok(FirstLine::Read(Container::Replication { mark: None, length }, end + 2))
 }
 
 fn check_magic(magic: &[u8], start: usize) -> Result<()> {
@@ -147,11 +147,11 @@ mod tests {
     }
 
     /// What comes out when bytes arrive one by one and nobody knows the end.
-    fn one_by_one(head: &[u8]) -> Result<Step> {
+    fn one_by_one(head: &[u8]) -> Result<ContainerStep> {
         let mut len = 0;
         loop {
             match recognise(&head[..len], len == head.len())? {
-                Step::Needs(more) => {
+                ContainerStep::Needs(more) => {
                     assert!(more > len, "asks for what it has");
                     len += 1;
                 }
@@ -163,17 +163,17 @@ mod tests {
     #[test]
     fn snapshots_of_both_families_are_plain() {
         for head in [&b"REDIS0011"[..], b"VALKEY080"] {
-            assert_eq!(one_by_one(head).unwrap(), Step::Found { container: Container::Plain, start: 0 });
+            assert_eq!(one_by_one(head).unwrap(), ContainerStep::Found { container: Container::Plain, start: 0 });
         }
     }
 
     #[test]
     fn replication_payload_gives_its_mark_or_length() {
         let container = Container::Replication { mark: Some(MARK), length: None };
-        assert_eq!(one_by_one(&captured(0)).unwrap(), Step::Found { container, start: 47 });
-        assert_eq!(one_by_one(&captured(300)).unwrap(), Step::Found { container, start: 347 });
+        assert_eq!(one_by_one(&captured(0)).unwrap(), ContainerStep::Found { container, start: 47 });
+        assert_eq!(one_by_one(&captured(300)).unwrap(), ContainerStep::Found { container, start: 347 });
         let container = Container::Replication { mark: None, length: Some(1234) };
-        assert_eq!(one_by_one(b"\n$1234\r\nVALKEY080").unwrap(), Step::Found { container, start: 8 });
+        assert_eq!(one_by_one(b"\n$1234\r\nVALKEY080").unwrap(), ContainerStep::Found { container, start: 8 });
     }
 
     #[test]

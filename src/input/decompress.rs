@@ -104,7 +104,7 @@ fn foreign(what: &str, command: &str) -> Error {
 }
 
 /// What travels from the thread to the window.
-enum Message {
+enum ChunkMessage {
     Chunk(Vec<u8>),
     Ended,
     Failed(Error),
@@ -112,7 +112,7 @@ enum Message {
 
 /// The decompressed bytes of a reader.
 pub struct Decompressed {
-    messages: Receiver<Message>,
+    messages: Receiver<ChunkMessage>,
     empty: Sender<Vec<u8>>,
     chunk: Vec<u8>,
     taken: usize,
@@ -140,13 +140,13 @@ impl Decompressed {
 fn produce(
     compression: Compression,
     reader: impl Read + Send,
-    send: &SyncSender<Message>,
+    send: &SyncSender<ChunkMessage>,
     returned: &Receiver<Vec<u8>>,
-) -> Message {
+) -> ChunkMessage {
     let mut offset = 0u64;
     let mut decoder = match compression.decoder(reader) {
         Ok(decoder) => decoder,
-        Err(error) => return Message::Failed(compression.failure(offset, error)),
+        Err(error) => return ChunkMessage::Failed(compression.failure(offset, error)),
     };
     loop {
         let mut chunk = returned.try_recv().unwrap_or_default();
@@ -154,13 +154,13 @@ fn produce(
         let (filled, end) = fill_chunk(&mut decoder, &mut chunk);
         chunk.truncate(filled);
         offset = offset.saturating_add(u64::try_from(filled).unwrap_or(u64::MAX));
-        if filled > 0 && send.send(Message::Chunk(chunk)).is_err() {
-            return Message::Ended;
+        if filled > 0 && send.send(ChunkMessage::Chunk(chunk)).is_err() {
+            return ChunkMessage::Ended;
         }
         match end {
             None => {}
-            Some(Ok(())) => return Message::Ended,
-            Some(Err(error)) => return Message::Failed(compression.failure(offset, error)),
+            Some(Ok(())) => return ChunkMessage::Ended,
+            Some(Err(error)) => return ChunkMessage::Failed(compression.failure(offset, error)),
         }
     }
 }
@@ -185,9 +185,9 @@ impl Source for Decompressed {
             let _ = self.empty.send(std::mem::take(&mut self.chunk));
             self.taken = 0;
             match self.messages.recv() {
-                Ok(Message::Chunk(chunk)) => self.chunk = chunk,
-                Ok(Message::Ended) => self.ended = true,
-                Ok(Message::Failed(error)) => return Err(error),
+                Ok(ChunkMessage::Chunk(chunk)) => self.chunk = chunk,
+                Ok(ChunkMessage::Ended) => self.ended = true,
+                Ok(ChunkMessage::Failed(error)) => return Err(error),
                 Err(_) => {
                     let gone = io::Error::other("the decompressing thread is gone");
                     return Err(Error::at(offset, ErrorKind::Io(gone)));

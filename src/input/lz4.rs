@@ -11,16 +11,16 @@ use lz4_flex::frame::FrameDecoder;
 /// The decompressed bytes of all frames of a reader.
 pub(super) struct Frames<R: BufRead> {
     /// `None` only while one decoder replaces another.
-    decoder: Option<FrameDecoder<Noting<R>>>,
+    decoder: Option<FrameDecoder<EndNoting<R>>>,
 }
 
 /// A reader that notes when the end has been met.
-struct Noting<R> {
+struct EndNoting<R> {
     reader: R,
     met_end: bool,
 }
 
-impl<R: BufRead> Read for Noting<R> {
+impl<R: BufRead> Read for EndNoting<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(into)?;
         self.met_end |= read == 0 && !into.is_empty();
@@ -30,7 +30,7 @@ impl<R: BufRead> Read for Noting<R> {
 
 impl<R: BufRead> Frames<R> {
     pub fn new(reader: R) -> Self {
-        Frames { decoder: Some(FrameDecoder::new(Noting { reader, met_end: false })) }
+        Frames { decoder: Some(FrameDecoder::new(EndNoting { reader, met_end: false })) }
     }
 }
 

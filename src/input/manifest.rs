@@ -43,37 +43,37 @@ impl Manifest {
         if line.starts_with(b"#") || line.trim_ascii().is_empty() {
             return Ok(());
         }
-        let entry = Entry::parse(&words(line)?)?;
+        let entry = ManifestEntry::parse(&words(line)?)?;
         match entry.kind {
-            Kind::Base if self.base.is_some() => return Err("a second base file".to_owned()),
-            Kind::Base => self.base = Some(entry.file),
-            Kind::Increment if last_increment.is_some_and(|last| last >= entry.sequence) => {
+            FileKind::Base if self.base.is_some() => return Err("a second base file".to_owned()),
+            FileKind::Base => self.base = Some(entry.file),
+            FileKind::Increment if last_increment.is_some_and(|last| last >= entry.sequence) => {
                 return Err("command files are not in rising order".to_owned());
             }
-            Kind::Increment => {
+            FileKind::Increment => {
                 *last_increment = Some(entry.sequence);
                 self.increments.push(entry.file);
             }
-            Kind::History => {}
+            FileKind::History => {}
         }
         Ok(())
     }
 }
 
-struct Entry {
+struct ManifestEntry {
     file: String,
     sequence: u64,
-    kind: Kind,
+    kind: FileKind,
 }
 
-enum Kind {
+enum FileKind {
     Base,
     Increment,
     History,
 }
 
-impl Entry {
-    fn parse(words: &[Vec<u8>]) -> std::result::Result<Entry, String> {
+impl ManifestEntry {
+    fn parse(words: &[Vec<u8>]) -> std::result::Result<ManifestEntry, String> {
         let (pairs, odd) = words.as_chunks::<2>();
         if !odd.is_empty() {
             return Err("an odd number of words".to_owned());
@@ -88,17 +88,17 @@ impl Entry {
             }
         }
         match (file, sequence, kind) {
-            (Some(file), Some(sequence), Some(kind)) => Ok(Entry { file, sequence, kind }),
+            (Some(file), Some(sequence), Some(kind)) => Ok(ManifestEntry { file, sequence, kind }),
             _ => Err("a line without file, seq or type".to_owned()),
         }
     }
 }
 
-fn kind_of(value: &[u8]) -> std::result::Result<Kind, String> {
+fn kind_of(value: &[u8]) -> std::result::Result<FileKind, String> {
     match value {
-        b"b" => Ok(Kind::Base),
-        b"i" => Ok(Kind::Increment),
-        b"h" => Ok(Kind::History),
+        b"b" => Ok(FileKind::Base),
+        b"i" => Ok(FileKind::Increment),
+        b"h" => Ok(FileKind::History),
         other => Err(format!("unknown file type \"{}\"", other.escape_ascii())),
     }
 }

@@ -30,7 +30,7 @@ pub use resolve::{Resolved, resolve, resolve_each};
 pub use stream::Window;
 
 use crate::error::{Error, ErrorKind, Result};
-use container::Step;
+use container::ContainerStep;
 use decompress::Decompressed;
 use source::{Counted, Plain, Source, read_some};
 
@@ -130,11 +130,11 @@ fn open_file(path: &PathBuf, options: &OpenOptions) -> Result<Opened> {
         return open_reader(file, size, options);
     }
     match container::recognise(&bytes, true)? {
-        Step::Found { container, start } => {
+        ContainerStep::Found { container, start } => {
             let body = Body::Mapped(Mapped::new(bytes, start));
             Ok(Opened { body, container, size, compression: None, consumed: Arc::default() })
         }
-        Step::Needs(_) => Err(undecided()),
+        ContainerStep::Needs(_) => Err(undecided()),
     }
 }
 
@@ -151,9 +151,9 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
     let mut window = Window::new(source, options.window, options.spool_dir.clone());
     let (container, start) = loop {
         match container::recognise(window.bytes(), window.ended())? {
-            Step::Found { container, start } => break (container, start),
-            Step::Needs(_) if window.ended() => return Err(undecided()),
-            Step::Needs(needed) => window.fill(u64::try_from(needed).unwrap_or(u64::MAX))?,
+            ContainerStep::Found { container, start } => break (container, start),
+            ContainerStep::Needs(_) if window.ended() => return Err(undecided()),
+            ContainerStep::Needs(needed) => window.fill(u64::try_from(needed).unwrap_or(u64::MAX))?,
         };
     };
     window.skip(start);

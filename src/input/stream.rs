@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The bytes of a stream that have been read and not yet consumed.
 pub struct Window {
     source: Box<dyn Source>,
-    state: State,
+    state: SourceState,
     offset: u64,
     limit: usize,
     spool_dir: PathBuf,
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Window {
 }
 
 /// What is known of the source.
-enum State {
+enum SourceState {
     Open,
     Ended,
     /// It failed behind the bytes read; nobody has been told yet.
@@ -63,7 +63,7 @@ impl Window {
     pub fn new(source: Box<dyn Source>, limit: usize, spool_dir: PathBuf) -> Window {
         Window {
             source,
-            state: State::Open,
+            state: SourceState::Open,
             offset: 0,
             limit: limit.max(16),
             spool_dir,
@@ -93,7 +93,7 @@ impl Window {
 
     /// Whether nothing follows the bytes at hand. False as long as that is not known, or the source has failed.
     pub fn ended(&self) -> bool {
-        matches!(self.state, State::Ended)
+        matches!(self.state, SourceState::Ended)
     }
 
     /// Makes at least `needed` bytes available, or all that remain: false when the source ends before. May read ahead.
@@ -112,7 +112,7 @@ impl Window {
         if self.spill.is_none() {
             self.fill_buffer(goal.min(self.limit));
         }
-        if self.bytes().len() < needed && matches!(self.state, State::Open) {
+        if self.bytes().len() < needed && matches!(self.state, SourceState::Open) {
             self.fill_spill(goal)?;
         }
         if self.bytes().len() >= needed {
@@ -175,15 +175,15 @@ impl Window {
 
     /// Reads into memory until `goal` bytes are there or the source is done.
     fn fill_buffer(&mut self, goal: usize) {
-        while self.end - self.start < goal && matches!(self.state, State::Open) {
+        while self.end - self.start < goal && matches!(self.state, SourceState::Open) {
             self.make_room();
             let wanted = (goal - (self.end - self.start)).max(Self::STEP);
             let until = self.end.saturating_add(wanted).min(self.buffer.len());
             let place = self.place_of(self.end - self.start);
             match self.source.read(&mut self.buffer[self.end..until], place) {
-                Ok(0) => self.state = State::Ended,
+                Ok(0) => self.state = SourceState::Ended,
                 Ok(read) => self.end += read,
-                Err(error) => self.state = State::Failed(error),
+                Err(error) => self.state = SourceState::Failed(error),
             }
         }
     }
@@ -212,7 +212,7 @@ impl Window {
         let spilled = self.try_fill_spill(goal);
         spilled.map_err(|error| {
             // Bytes may have been read and not stored: what follows cannot be joined to what is there.
-            self.state = State::Told;
+            self.state = SourceState::Told;
             let (limit, dir) = (self.limit, self.spool_dir.display());
             Error::at(self.offset, ErrorKind::Io(error))
                 .with_hint(format!("this record is larger than the window of {limit} bytes and needs room in {dir}"))
@@ -234,16 +234,16 @@ impl Window {
 
     fn append_to(&mut self, spill: &mut Spill, goal: usize) -> std::io::Result<()> {
         let mut present = spill.bytes().len();
-        while present < goal && matches!(self.state, State::Open) {
+        while present < goal && matches!(self.state, SourceState::Open) {
             let until = self.buffer.len().min(goal - present);
             let place = self.place_of(present);
             match self.source.read(&mut self.buffer[..until], place) {
-                Ok(0) => self.state = State::Ended,
+                Ok(0) => self.state = SourceState::Ended,
                 Ok(read) => {
                     spill.append(&self.buffer[..read])?;
                     present += read;
                 }
-                Err(error) => self.state = State::Failed(error),
+                Err(error) => self.state = SourceState::Failed(error),
             }
         }
         spill.show()
@@ -255,13 +255,13 @@ impl Window {
 
     /// Why there are too few bytes.
     fn told(&mut self) -> Result<bool> {
-        match std::mem::replace(&mut self.state, State::Told) {
-            State::Ended => {
-                self.state = State::Ended;
+        match std::mem::replace(&mut self.state, SourceState::Told) {
+            SourceState::Ended => {
+                self.state = SourceState::Ended;
                 Ok(false)
             }
-            State::Failed(error) => Err(error),
-            State::Open | State::Told => {
+            SourceState::Failed(error) => Err(error),
+            SourceState::Open | SourceState::Told => {
                 let end = self.place_of(self.bytes().len());
                 Err(Error::at(end, ErrorKind::Io(std::io::Error::other("reading has failed before"))))
             }
