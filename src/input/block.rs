@@ -1,4 +1,4 @@
-//! Bytes cut off a window for a worker, and the buffers they give back when the worker is done.
+//! Owned blocks of a stream for workers, and the pool that their buffers return to.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::mmap::Map;
 
-/// Some bytes of a stream: owned, cheap to send to another thread, readable as a slice.
+/// Owned range of bytes of a stream, cheap to send to another thread.
 pub struct Block(BlockBytes);
 
 enum BlockBytes {
@@ -17,19 +17,19 @@ enum BlockBytes {
 }
 
 impl Block {
-    /// The bytes `range` of `buffer`, which goes back to `pool` afterwards.
+    /// Creates a block from `range` of `buffer`, which returns to `pool` on drop.
     pub(super) fn heap(buffer: Vec<u8>, range: Range<usize>, pool: Pool) -> Block {
         debug_assert!(range.start <= range.end && range.end <= buffer.len());
         Block(BlockBytes::Heap { buffer, range, pool })
     }
 
-    /// The bytes `range` of `map`.
+    /// Creates a block from `range` of `map`.
     pub(super) fn mapped(map: Map, range: Range<usize>) -> Block {
         debug_assert!(range.start <= range.end && range.end <= map.len());
         Block(BlockBytes::Mapped { map, range })
     }
 
-    /// Whether the bytes lie in a spill file rather than in anonymous memory.
+    /// Returns whether the bytes are in a mapped file instead of anonymous memory.
     pub fn is_mapped(&self) -> bool {
         matches!(self.0, BlockBytes::Mapped { .. })
     }
@@ -60,21 +60,21 @@ impl Drop for Block {
     }
 }
 
-/// Buffers that wait to be used again, so that a stream of any length touches the same few pages.
+/// Pool of reusable buffers, so that a stream of any length uses the same few pages.
 ///
-/// Locked once for a block of some MiB, by whichever thread drops it.
+/// Locked once per block of some MiB, by the thread that drops it.
 #[derive(Clone, Default)]
 pub(super) struct Pool(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Pool {
-    /// A larger buffer was made for one large record: it is freed, not kept.
+    /// Maximum capacity of a pooled buffer; larger ones were allocated for one large record and are freed.
     pub const LARGEST: usize = 8 << 20;
-    /// A smaller one costs nothing to make, and would be too small for the next block.
+    /// Minimum capacity of a pooled buffer; smaller ones are cheap to allocate and too small for the next block.
     pub const SMALLEST: usize = 64 << 10;
-    /// More are given back only where workers outrun the reader, and then few are needed.
+    /// Maximum number of pooled buffers; more return only if workers outpace the reader, and then few are needed.
     const KEPT: usize = 4;
 
-    /// A buffer of at least `len` bytes (of any content), and of `usual` if it must be made.
+    /// Returns a buffer of at least `len` bytes with arbitrary content, or a new one of at least `usual`.
     pub fn get(&self, len: usize, usual: usize) -> Vec<u8> {
         let kept = self.0.lock().ok().and_then(|mut kept| kept.pop());
         match kept {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn pool_keeps_few_buffers_of_the_usual_sizes() {
+    fn pool_keeps_few_buffers_of_usual_size() {
         let pool = Pool::default();
         pool.give(vec![0; Pool::LARGEST + 1]);
         pool.give(vec![0; Pool::SMALLEST - 1]);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_travel_between_threads() {
+    fn blocks_are_send_and_sync() {
         fn travels<T: Send + Sync>() {}
         travels::<Block>();
     }

@@ -1,44 +1,44 @@
-//! The bytes of a snapshot, in a map or through a window, with one way of reading both.
+//! Bytes of a snapshot behind one interface, whether memory-mapped or streamed.
 
 use super::block::Block;
 use super::mmap::Map;
 use super::stream::Window;
 use crate::error::Result;
 
-/// The bytes of an input. Offsets in both count from the start of the (decompressed) file.
+/// Bytes of an input; offsets count from the start of the (decompressed) file.
 #[derive(Debug)]
 pub enum Body {
-    /// All at once.
+    /// A memory-mapped file.
     Mapped(Mapped),
-    /// One after the other; the window stands at the start of the snapshot.
+    /// A window over a stream, positioned at the start of the snapshot.
     Stream(Window),
 }
 
-/// A whole file in memory; cheap to clone.
+/// Memory-mapped file; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Mapped {
-    /// All bytes of the file.
+    /// Bytes of the whole file.
     pub bytes: Map,
-    /// Where the bytes begin that have not been consumed: at first, the snapshot.
+    /// Offset of the first unconsumed byte, initially the start of the snapshot.
     /// INVARIANT: at most `bytes.len()`.
     start: usize,
 }
 
 impl Mapped {
-    /// A map whose snapshot begins at byte `start`.
+    /// Creates a mapped file whose snapshot begins at `start`.
     pub fn new(bytes: Map, start: usize) -> Mapped {
         let start = start.min(bytes.len());
         Mapped { bytes, start }
     }
 
-    /// Where the bytes begin that have not been consumed.
+    /// Returns the offset of the first unconsumed byte.
     pub fn start(&self) -> usize {
         self.start
     }
 }
 
 impl Body {
-    /// The bytes at hand, from [`Body::offset`] on.
+    /// Returns the available bytes, which start at [`Body::offset`].
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         match self {
@@ -47,7 +47,7 @@ impl Body {
         }
     }
 
-    /// How many bytes have been consumed.
+    /// Returns the number of bytes consumed.
     #[inline]
     pub fn offset(&self) -> u64 {
         match self {
@@ -56,7 +56,7 @@ impl Body {
         }
     }
 
-    /// Makes at least `needed` bytes available, or all that remain: false when there are fewer.
+    /// Makes at least `needed` bytes available; returns false if fewer remain.
     pub fn fill(&mut self, needed: u64) -> Result<bool> {
         match self {
             Body::Mapped(mapped) => Ok((mapped.bytes.len() - mapped.start) as u64 >= needed),
@@ -64,7 +64,7 @@ impl Body {
         }
     }
 
-    /// Cuts off the first `len` bytes, or all if there are fewer, as a block of its own.
+    /// Consumes the first `len` bytes, or all if there are fewer, and returns them as a block.
     pub fn take(&mut self, len: usize) -> Block {
         match self {
             Body::Mapped(mapped) => {
@@ -77,7 +77,7 @@ impl Body {
         }
     }
 
-    /// Consumes the first `len` bytes, or all if there are fewer, without a block.
+    /// Consumes the first `len` bytes, or all if there are fewer.
     pub fn skip(&mut self, len: usize) {
         match self {
             Body::Mapped(mapped) => mapped.start = mapped.start.saturating_add(len).min(mapped.bytes.len()),

@@ -1,7 +1,7 @@
-//! What a snapshot is wrapped in, told from its first bytes.
+//! Recognises the container of a snapshot by its first bytes.
 //!
 //! ```text
-//! REDIS0011 …                              a snapshot; behind its checksum an append-only file may go on
+//! REDIS0011 …                              a snapshot; commands of an append-only file may follow its checksum
 //! \n* $EOF: <40 bytes> \r\n REDIS… <the same 40 bytes>      a captured replication stream, sent without a file
 //! \n* $ <length> \r\n REDIS…                                the same, sent from a file
 //! * … or #TS: …                            an append-only file of commands alone: no snapshot in it
@@ -11,37 +11,37 @@
 use super::decompress::Compression;
 use crate::error::{Error, ErrorKind, Result, Within};
 
-/// What a snapshot is wrapped in.
+/// Container of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
-    /// Nothing in front of it. Commands of an append-only file may follow it.
+    /// None; commands of an append-only file may follow the snapshot.
     Plain,
-    /// The payload of a replication stream, its first line taken off.
+    /// Payload of a replication stream, without its first line.
     Replication {
-        /// The bytes that stand behind the snapshot, when it was sent without a file.
+        /// Bytes after the snapshot that mark its end, for diskless replication.
         mark: Option<[u8; 40]>,
-        /// How long the snapshot is, when it was sent from a file.
+        /// Length of the snapshot, for replication from a file.
         length: Option<u64>,
     },
 }
 
-/// What the first bytes tell.
+/// Result of examining the first bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ContainerStep {
-    /// Too little: that many bytes are needed, or all there are.
+    /// Undecided: this many bytes are needed, or all if there are fewer.
     Needs(usize),
     /// A snapshot begins at byte `start`.
     Found { container: Container, start: usize },
 }
 
-/// A waiting primary sends a newline a second or so; nobody waits longer than this.
+/// Maximum number of newlines before the payload; a primary sends about one per second while it prepares the snapshot.
 const KEEP_ALIVES: usize = 64 << 10;
-/// The longest first line of a replication stream: `$EOF:`, 40 bytes, CR and LF.
+/// Length of the longest first line of a replication stream: `$EOF:`, 40 bytes, CR and LF.
 const FIRST_LINE: usize = 47;
-/// The longer of the two magics, without its digits.
+/// Length of the longer magic, `VALKEY`.
 const MAGIC: usize = 6;
 
-/// Tells the container from `head`, the first bytes of a file; `ended` says that there are no others.
+/// Recognises the container from `head`, the first bytes of a file; `ended` is true if `head` is the whole file.
 pub(super) fn recognise(head: &[u8], ended: bool) -> Result<ContainerStep> {
     let newlines = head.iter().take_while(|&&byte| byte == b'\n').count();
     let rest = &head[newlines..];
@@ -73,7 +73,7 @@ enum FirstLine {
 fn first_line(rest: &[u8], ended: bool) -> std::result::Result<FirstLine, String> {
     let wrong = || first_bytes(rest);
     if rest.starts_with(b"$EOF:") {
-        // The mark may hold any bytes, line ends too.
+        // The mark may contain any bytes, including line ends.
         return match rest.get(5..FIRST_LINE).map(<[u8]>::split_last_chunk::<2>) {
             Some(Some((mark, b"\r\n"))) => {
                 let mark = mark.try_into().map_err(|_| wrong())?;
@@ -106,7 +106,7 @@ fn check_magic(magic: &[u8], start: usize) -> Result<()> {
         .with_hint("save it with `rdbcompression` streaming turned off"));
     }
     if magic.starts_with(b"*") || magic.starts_with(b"#TS:") {
-        return Err(Error::unsupported(place, "an append-only file of commands alone, without a snapshot").with_hint(
+        return Err(Error::unsupported(place, "append-only file contains only commands, no snapshot").with_hint(
             "only append-only files with an RDB preamble are read: BGREWRITEAOF under `aof-use-rdb-preamble yes` writes one",
         ));
     }
@@ -118,14 +118,16 @@ fn check_magic(magic: &[u8], start: usize) -> Result<()> {
     }
     let error = not_a_snapshot(start, first_bytes(magic));
     Err(match Compression::recognise(magic) {
-        Ok(None) => error.with_hint("a snapshot begins with REDIS or VALKEY"),
-        Ok(Some(_)) | Err(_) => error.with_hint("compressed twice? one layer is taken off, take off the other"),
+        Ok(None) => error.with_hint("an RDB file starts with REDIS or VALKEY"),
+        Ok(Some(_)) | Err(_) => {
+            error.with_hint("compressed twice? only one layer is decompressed; decompress the other first")
+        }
     })
 }
 
 fn first_bytes(bytes: &[u8]) -> String {
-    // As many as decide, so that the message does not depend on how much happened to be read.
-    format!("not a snapshot: it begins with \"{}\"", bytes[..bytes.len().min(MAGIC)].escape_ascii())
+    // Show only the bytes that decide, so that the message does not depend on how much was read.
+    format!("not a snapshot: starts with \"{}\"", bytes[..bytes.len().min(MAGIC)].escape_ascii())
 }
 
 fn not_a_snapshot(start: usize, what: String) -> Error {
@@ -155,7 +157,7 @@ mod tests {
                     assert!(more > len, "asks for what it has");
                     len += 1;
                 }
-                found @ Step::Found { .. } => return Ok(found),
+                found @ ContainerStep::Found { .. } => return Ok(found),
             }
         }
     }
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_first_line_of_a_replication_payload_is_no_snapshot() {
+    fn broken_replication_line_is_not_a_snapshot() {
         let mut late = captured(0);
         late[45] = b'x';
         let long = [&b"$"[..], &[b'1'; 100], b"\r\nREDIS0011"].concat();
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_newlines_end() {
+    fn newlines_are_limited() {
         let error = recognise(&[b'\n'; KEEP_ALIVES], false).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotASnapshot(_)));
     }
@@ -219,18 +221,18 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_named_by_its_first_bytes() {
+    fn unknown_file_is_reported_by_its_first_bytes() {
         let error = one_by_one(b"\x1b[31mhello, world").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "byte 0x0: magic: not a snapshot: it begins with \"\\x1b[31mh\" (a snapshot begins with REDIS or VALKEY)",
+            "byte 0x0: magic: not a snapshot: starts with \"\\x1b[31mh\" (an RDB file starts with REDIS or VALKEY)",
         );
         assert!(one_by_one(b"\nREDIS0011").is_err());
         assert!(one_by_one(b"\x1f\x8b\x08\0\0\0").unwrap_err().hint().unwrap().contains("twice"));
     }
 
     #[test]
-    fn empty_file_is_said_to_be_empty_and_a_cut_magic_truncated() {
+    fn empty_file_and_truncated_magic_are_reported() {
         assert!(one_by_one(b"").unwrap_err().to_string().contains("empty"));
         assert!(matches!(one_by_one(b"REDI").unwrap_err().kind(), ErrorKind::Truncated { needed: 9, left: 4 }));
         let cut = captured(1);

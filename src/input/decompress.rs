@@ -1,7 +1,6 @@
-//! Compressed snapshots: gzip, zstd and lz4 frames, known by their first bytes, not by the file's name.
+//! Decompression of gzip, zstd and lz4, recognised by the first bytes instead of the file name.
 //!
-//! Decompression runs on a thread of its own, a few chunks ahead of the reader, so that the scan and the disk do not
-//! wait for each other:
+//! A separate thread decompresses a few chunks ahead of the reader, so that scanning and disk reads overlap:
 //!
 //! ```text
 //! file ─► decoder ─► chunk of 1 MiB ─► bounded channel ─► window
@@ -9,8 +8,8 @@
 //!            └──────────────── empty chunks ◄────────────────┘
 //! ```
 //!
-//! The thread ends when its data ends, when it fails, or at the first chunk that nobody takes any more. One layer is
-//! taken off; what is compressed twice is reported as such by [`super::container`].
+//! The thread ends at the end of its data, on an error, or when the receiver is dropped. One layer is decompressed;
+//! [`super::container`] reports data that is compressed twice.
 
 use std::io::{self, BufReader, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -22,7 +21,7 @@ use super::lz4::Frames;
 use super::source::{Source, read_some};
 use crate::error::{Error, ErrorKind, Result};
 
-/// A compression that can be taken off.
+/// Supported compression format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// RFC 1952, any number of members.
@@ -34,7 +33,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// As users call it.
+    /// Returns the common name.
     pub fn name(self) -> &'static str {
         match self {
             Compression::Gzip => "gzip",
@@ -43,14 +42,14 @@ impl Compression {
         }
     }
 
-    /// How many first bytes suffice to tell.
+    /// Number of bytes that suffice to recognise a compression.
     pub const HEAD: usize = 6;
 
-    /// The compression that `head`, the first bytes of a file, announces; an error for one that we cannot take off.
+    /// Recognises the compression from `head`, the first bytes of a file; fails for an unsupported one.
     pub fn recognise(head: &[u8]) -> Result<Option<Compression>> {
         match head {
             [0x1f, 0x8b, ..] => Ok(Some(Compression::Gzip)),
-            // The second is a skippable frame, which parallel compressors put first.
+            // The second is a skippable frame, which parallel compressors write first.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Some(Compression::Zstd)),
             [0x04, 0x22, 0x4d, 0x18, ..] => Ok(Some(Compression::Lz4)),
             [0x02, 0x21, 0x4c, 0x18, ..] => Err(foreign("legacy lz4 frames", "lz4 -dc")),
@@ -61,8 +60,7 @@ impl Compression {
         }
     }
 
-    /// The largest zstd window: four times what the format's own tool accepts unasked. A frame may make the decoder
-    /// hold that many bytes.
+    /// Maximum zstd window, four times the default of the `zstd` tool. The decoder allocates up to this size.
     const ZSTD_WINDOW_LOG: u32 = 29;
 
     fn decoder<'a, R: Read + Send + 'a>(self, reader: R) -> io::Result<Box<dyn Read + Send + 'a>> {
@@ -85,32 +83,32 @@ impl Compression {
         }
         if error.kind() == io::ErrorKind::UnexpectedEof {
             let hint =
-                format!("the {name} data is cut off, or followed by something else, after {offset} decompressed bytes");
+                format!("{name} data is truncated, or followed by other data, after {offset} decompressed bytes");
             return Error::truncated(offset, 1, 0).with_hint(hint);
         }
         let what = error.to_string();
         if self == Compression::Zstd && what.contains("too much memory") {
             let limit = format!("the zstd window is larger than 2^{} bytes", Self::ZSTD_WINDOW_LOG);
             return Error::at(offset, ErrorKind::Limit(limit))
-                .with_hint("decompress it with `zstd -dc --long=31` and give the result as `-`");
+                .with_hint("decompress with `zstd -dc --long=31` and pass the output as `-`");
         }
-        Error::corrupt(offset, format!("the {name} data is damaged after {offset} decompressed bytes: {what}"))
+        Error::corrupt(offset, format!("{name} data is damaged after {offset} decompressed bytes: {what}"))
     }
 }
 
 fn foreign(what: &str, command: &str) -> Error {
-    Error::unsupported(0, format!("compressed as {what}, which is not read"))
-        .with_hint(format!("decompress it with `{command}` and give the result as `-`"))
+    Error::unsupported(0, format!("{what} compression is not supported"))
+        .with_hint(format!("decompress with `{command}` and pass the output as `-`"))
 }
 
-/// What travels from the thread to the window.
+/// Message from the decompressing thread to the window.
 enum ChunkMessage {
     Chunk(Vec<u8>),
     Ended,
     Failed(Error),
 }
 
-/// The decompressed bytes of a reader.
+/// Source of the decompressed bytes of a reader.
 pub struct Decompressed {
     messages: Receiver<ChunkMessage>,
     empty: Sender<Vec<u8>>,
@@ -123,20 +121,20 @@ impl Decompressed {
     const CHUNK: usize = 1 << 20;
     const AHEAD: usize = 3;
 
-    /// Starts a thread that decompresses what `reader` gives.
+    /// Starts a thread that decompresses `reader`.
     pub fn start(compression: Compression, reader: impl Read + Send + 'static) -> Result<Decompressed> {
         let (send, messages) = sync_channel(Self::AHEAD);
         let (empty, returned) = channel();
         thread::Builder::new().name(format!("{} reader", compression.name())).spawn(move || {
             let last = produce(compression, reader, &send, &returned);
-            // Nobody there: nobody to tell.
+            // A send error means that the receiver is gone, and with it the need for the message.
             let _ = send.send(last);
         })?;
         Ok(Decompressed { messages, empty, chunk: Vec::new(), taken: 0, ended: false })
     }
 }
 
-/// Sends chunk after chunk; the message that ends them is for the caller to send.
+/// Sends chunks until the data ends or fails; returns the final message for the caller to send.
 fn produce(
     compression: Compression,
     reader: impl Read + Send,
@@ -165,7 +163,7 @@ fn produce(
     }
 }
 
-/// Reads until `chunk` is full, or the data ends or fails; says how much is there in any case.
+/// Reads until `chunk` is full or the data ends or fails; returns the number of bytes read in any case.
 fn fill_chunk(decoder: &mut impl Read, chunk: &mut [u8]) -> (usize, Option<io::Result<()>>) {
     let mut filled = 0;
     while filled < chunk.len() {
@@ -181,7 +179,7 @@ fn fill_chunk(decoder: &mut impl Read, chunk: &mut [u8]) -> (usize, Option<io::R
 impl Source for Decompressed {
     fn read(&mut self, into: &mut [u8], offset: u64) -> Result<usize> {
         if self.taken == self.chunk.len() && !self.ended {
-            // The thread may be gone already; then the chunk is simply freed.
+            // If the thread has ended, the chunk is freed.
             let _ = self.empty.send(std::mem::take(&mut self.chunk));
             self.taken = 0;
             match self.messages.recv() {
@@ -189,7 +187,7 @@ impl Source for Decompressed {
                 Ok(ChunkMessage::Ended) => self.ended = true,
                 Ok(ChunkMessage::Failed(error)) => return Err(error),
                 Err(_) => {
-                    let gone = io::Error::other("the decompressing thread is gone");
+                    let gone = io::Error::other("decompression thread has ended");
                     return Err(Error::at(offset, ErrorKind::Io(gone)));
                 }
             }

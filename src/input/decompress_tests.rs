@@ -1,4 +1,4 @@
-//! Every compression, whole, in parts, damaged and abandoned.
+//! Tests of every compression: complete, in pieces, damaged and abandoned.
 
 use super::*;
 use flate2::write::GzEncoder;
@@ -32,7 +32,7 @@ fn compress(compression: Compression, data: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Bytes that compress to about a half, over several chunks.
+/// Returns several chunks of bytes that compress to about half.
 fn content() -> Vec<u8> {
     (0..700_000u32).flat_map(|i| (i.wrapping_mul(2_654_435_761) >> 8).to_le_bytes()).collect()
 }
@@ -82,7 +82,7 @@ fn one_byte_at_a_time_equals_all_at_once() {
 }
 
 #[test]
-fn cut_off_data_says_so_behind_the_bytes_before() {
+fn truncation_is_reported_after_the_preceding_bytes() {
     for compression in ALL {
         let bytes = compress(compression, &content());
         let (all, error) = decompress(compression, bytes[..bytes.len() / 2].to_vec());
@@ -95,7 +95,7 @@ fn cut_off_data_says_so_behind_the_bytes_before() {
 }
 
 #[test]
-fn damage_in_the_middle_is_reported_at_its_place() {
+fn damage_is_reported_at_its_offset() {
     for compression in ALL {
         let mut bytes = compress(compression, &content());
         let middle = bytes.len() / 2;
@@ -109,7 +109,7 @@ fn damage_in_the_middle_is_reported_at_its_place() {
 }
 
 #[test]
-fn zstd_window_beyond_the_limit_is_named() {
+fn zstd_window_above_limit_is_reported() {
     // Magic, a frame header with a window of 2^30 bytes, an empty last block.
     let bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 20 << 3, 0x01, 0x00, 0x00];
     let error = decompress(Compression::Zstd, bytes).1.unwrap();
@@ -140,7 +140,7 @@ fn abandoned_stream_ends_its_thread() {
 }
 
 #[test]
-fn compressions_that_are_not_read_name_the_way_out() {
+fn unsupported_compressions_have_a_hint() {
     for (head, command) in [(&b"\xfd7zXZ\0"[..], "xz -dc"), (b"BZh91A", "bzip2 -dc"), (b"PK\x03\x04", "unzip -p")] {
         let error = Compression::recognise(head).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));

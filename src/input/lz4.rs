@@ -1,20 +1,20 @@
-//! LZ4 frames one behind the other, and a truncated one told from a finished one.
+//! Reader of concatenated LZ4 frames that detects truncation.
 //!
-//! The decoder underneath answers "no more bytes" at the end of a frame, before another frame, and where the input is
-//! cut off between two blocks. Only whether it ran into the end of the input tells these apart: a finished frame has an
-//! end mark, so its decoder never asks for more.
+//! The underlying decoder reports the end at the end of a frame, before another frame, and if the input is truncated
+//! between two blocks. These cases differ only in whether it has hit the end of the input: a complete frame has an end
+//! mark, so its decoder never reads beyond it.
 
 use std::io::{self, BufRead, Read};
 
 use lz4_flex::frame::FrameDecoder;
 
-/// The decompressed bytes of all frames of a reader.
+/// Reader of the decompressed bytes of all frames.
 pub(super) struct Frames<R: BufRead> {
-    /// `None` only while one decoder replaces another.
+    /// `None` only while the decoder is being replaced.
     decoder: Option<FrameDecoder<EndNoting<R>>>,
 }
 
-/// A reader that notes when the end has been met.
+/// Reader that records whether the end of the input was hit.
 struct EndNoting<R> {
     reader: R,
     met_end: bool,
@@ -47,7 +47,7 @@ impl<R: BufRead> Read for Frames<R> {
             if decoder.get_mut().reader.fill_buf()?.is_empty() {
                 return Ok(0);
             }
-            // A decoder of its own for each frame: sizes of the last one do not reach into this one.
+            // Use a new decoder for each frame, so that block sizes of the previous one do not apply.
             self.decoder = self.decoder.take().map(|decoder| FrameDecoder::new(decoder.into_inner()));
         }
         Ok(0)
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_read_one_behind_the_other() {
+    fn concatenated_frames_are_read() {
         let mut bytes = frame(&[1; 200_000], BlockSize::Max64KB);
         bytes.extend(frame(b"", BlockSize::Max64KB));
         bytes.extend(frame(&[2; 3], BlockSize::Max256KB));

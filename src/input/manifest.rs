@@ -1,4 +1,4 @@
-//! The manifest of a multi-part append-only file: which files of its directory are the base and the commands after it.
+//! Parser for the manifest of a multi-part append-only file, which names its base and incremental files.
 //!
 //! ```text
 //! # a comment
@@ -6,26 +6,26 @@
 //! file "with blank.2.incr.aof" seq 2 type i startoffset 19233
 //! ```
 //!
-//! Pairs of words, one file a line: type `b` is the base (at most one), `i` commands in rising order, `h` history that
-//! the server has yet to delete. Unknown pairs are skipped. Names are plain file names of the same directory: a manifest
-//! that names anything else is refused, since following it would read files that nobody pointed us at.
+//! Each line has pairs of words for one file: type `b` is the base (at most one), `i` an incremental file in ascending
+//! order, `h` history that the server has yet to delete. Unknown pairs are skipped. Names must be plain file names in the
+//! same directory; other manifests are rejected, because following them would read files that the user did not name.
 
 use crate::error::{Error, Result, Within};
 
-/// The files that make up the current state.
+/// Files that make up the current state.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
     /// The snapshot, if there is one.
     pub base: Option<String>,
-    /// The commands since, in order.
+    /// The incremental files, in order.
     pub increments: Vec<String>,
 }
 
-/// The longest line that servers accept.
+/// Maximum line length that servers accept.
 const LINE: usize = 1024;
 
 impl Manifest {
-    /// Reads the text of a manifest.
+    /// Parses the text of a manifest.
     pub fn parse(text: &[u8]) -> Result<Manifest> {
         let mut manifest = Manifest::default();
         let (mut offset, mut last_increment) = (0u64, None);
@@ -38,7 +38,7 @@ impl Manifest {
 
     fn line(&mut self, line: &[u8], last_increment: &mut Option<u64>) -> std::result::Result<(), String> {
         if line.len() > LINE {
-            return Err(format!("a line of {} bytes, the longest allowed is {LINE}", line.len()));
+            return Err(format!("line of {} bytes exceeds the limit of {LINE}", line.len()));
         }
         if line.starts_with(b"#") || line.trim_ascii().is_empty() {
             return Ok(());
@@ -111,7 +111,7 @@ fn plain_name(name: &[u8]) -> std::result::Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Splits a line at blanks; a word may stand in quotes.
+/// Splits a line at blanks; words may be quoted.
 fn words(line: &[u8]) -> std::result::Result<Vec<Vec<u8>>, String> {
     let (mut words, mut rest) = (Vec::new(), line.trim_ascii_start());
     while let Some(&first) = rest.first() {
@@ -131,7 +131,7 @@ fn words(line: &[u8]) -> std::result::Result<Vec<Vec<u8>>, String> {
     Ok(words)
 }
 
-/// Reads up to the closing `quote`: the word, and what stands behind it. Double quotes know escapes, single ones only `\'`.
+/// Parses a quoted word and returns it with the rest of the text. Double quotes allow all escapes, single quotes only `\'`.
 fn quoted(text: &[u8], quote: u8) -> std::result::Result<(Vec<u8>, &[u8]), String> {
     let (mut word, mut rest) = (Vec::new(), text);
     loop {
@@ -167,7 +167,7 @@ fn unescape(escaped: u8) -> u8 {
     }
 }
 
-/// The value of a hexadecimal digit; the caller has seen that it is one.
+/// Returns the value of a hexadecimal digit, which the caller has checked.
 fn nibble(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn base_and_commands_are_found_and_history_is_not() {
+    fn base_and_incremental_files_are_found_but_not_history() {
         let text = "# made by a server\nfile a.1.base.rdb seq 1 type h\nfile a.2.base.rdb seq 2 type b\n\
                     file a.2.incr.aof seq 2 type i startoffset 19233\nfile a.3.incr.aof seq 3 type i\n";
         let (base, increments) = parse(text).unwrap();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_leave_the_directory_are_refused() {
+    fn names_outside_the_directory_are_rejected() {
         for name in ["../a.rdb", "/etc/passwd", "..", ".", "\"\"", "a\\\\b", "\"a\\x00b\"", "\"..\\x2fa\"", "c:a"] {
             let error = parse(&format!("file {name} seq 1 type b\n")).unwrap_err();
             assert!(error.contains("plain file name"), "{name}: {error}");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named_with_their_place() {
+    fn broken_lines_are_reported_with_their_offset() {
         for (text, what) in [
             ("file a seq 1 type", "odd number"),
             ("file a seq 1", "without file"),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_it_is_nothing_found() {
+    fn empty_manifest_names_no_files() {
         assert_eq!(parse("").unwrap(), (None, vec![]));
         assert_eq!(parse("\r\n\n# x\n").unwrap(), (None, vec![]));
         assert_eq!(parse("file a seq 1 type b\r\n").unwrap().0.as_deref(), Some("a"));
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_end_in_names_or_an_error(text in prop::collection::vec(
+        fn arbitrary_bytes_do_not_panic(text in prop::collection::vec(
             prop_oneof![Just(b' '), Just(b'"'), Just(b'\\'), Just(b'\n'), Just(b'x'), any::<u8>()], 0..200)) {
             let _ = Manifest::parse(&text);
         }

@@ -1,11 +1,11 @@
-//! Files mapped into memory: the only unsafe code of the crate.
+//! Memory-mapped files: the only unsafe code of the crate.
 //!
-//! A map promises that its bytes do not change, and the file system does not keep that promise for us. If another
-//! process **writes** into the file while it is mapped, we read a mixture of old and new bytes; every reader treats
-//! bytes as hostile anyway, so the outcome is an error or a wrong figure, as it would be with `read`. If another
-//! process **shrinks** the file, touching a page behind its new end raises `SIGBUS` and the process dies. Servers never
-//! do either to a finished snapshot: they write a new file and rename it over the old one. Who must read a file that
-//! is truncated in place meanwhile uses `--no-mmap`, which reads it through the window of [`super::stream`].
+//! A map requires that its bytes do not change, which the file system does not guarantee. If another process **writes**
+//! to the file while it is mapped, a mixture of old and new bytes is read; since parsers treat all bytes as hostile, the
+//! outcome is an error or a wrong figure, as with `read`. If another process **truncates** the file, touching a page
+//! beyond the new end raises `SIGBUS` and kills the process. Servers never do either to a finished snapshot: they write a
+//! new file and rename it. For files that may be truncated in place, `--no-mmap` reads through the window of
+//! [`super::stream`].
 #![expect(unsafe_code, reason = "mapping a file cannot be done without")]
 
 use std::fs::File;
@@ -15,37 +15,38 @@ use std::sync::Arc;
 
 use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
 
-/// The first `len` bytes of a file, read-only; cheap to clone, shared between threads.
+/// Read-only map of the start of a file; cheap to clone and shared between threads.
 #[derive(Debug, Clone)]
 pub struct Map(Option<Arc<Mmap>>);
 
 impl Map {
-    /// A map of no bytes.
+    /// Creates an empty map.
     pub fn new_empty() -> Map {
         Map(None)
     }
 
-    /// Maps the first `len` bytes of a regular file. An empty map costs no system call and cannot fail.
+    /// Maps the first `len` bytes of a regular file. An empty map needs no system call and cannot fail.
     pub fn new(file: &File, len: usize) -> io::Result<Map> {
         if len == 0 {
             return Ok(Map::new_empty());
         }
-        // SAFETY: the map is read-only and private to this type, which only hands out shared slices of it. That nobody
-        // shrinks the file meanwhile is what the module's header asks of the user; the spill file of a window is
-        // unlinked, ours alone, and only ever grows.
+        // SAFETY: the map is read-only and private to this type, which only hands out shared slices of it. The module
+        // documentation requires of the user that no process truncates the file meanwhile; the spill file of a window is
+        // unlinked, private to this process, and only ever grows.
         let map = unsafe { MmapOptions::new().len(len).map(file)? };
-        // Only a hint, for larger reads ahead from a cold disk: a kernel that refuses it reads as well. Populating the
-        // map beforehand, whole or batch by batch, measured no faster than the faults it saves.
+        // A hint that enlarges read-ahead on a cold disk; errors are harmless. Populating the map beforehand, whole or
+        // batch by batch, was measured to be no faster than the page faults it saves.
         let _ = map.advise(Advice::Sequential);
         Ok(Map(Some(Arc::new(map))))
     }
 
-    /// Says that a part will hardly be read again. The kernel takes its pages out of the process at once, whichever thread says
-    /// so; those that are left it takes out when the map goes, one thread alone.
+    /// Releases the pages of a range that is unlikely to be read again (`MADV_DONTNEED`).
+    ///
+    /// Threads release their ranges in parallel; remaining pages are unmapped by a single thread when the map is dropped.
     pub fn give_back(&self, part: Range<usize>) {
         let Some(map) = self.0.as_ref().filter(|map| part.start < part.end && part.end <= map.len()) else { return };
-        // SAFETY: the map is a file's, and nothing can be written to it: what is read there later comes from the same file
-        // again, as if it had never been read. A hint, too: nothing depends on it.
+        // SAFETY: the map is a read-only file map, so pages read again later come from the same file with the same content.
+        // Also just a hint: errors are harmless.
         let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, part.start, part.len()) };
     }
 }
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_back_can_be_read_again() {
+    fn released_pages_can_be_read_again() {
         let mut file = tempfile::tempfile().unwrap();
         let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(100_000).collect();
         file.write_all(&bytes).unwrap();

@@ -1,7 +1,7 @@
-//! Where the bytes of snapshots come from: [`resolve()`] turns what the user named into [`Input`]s, [`Input::open`] makes
-//! the bytes of one readable, in a map or through a sliding window.
+//! Inputs: [`resolve()`] turns command line arguments into [`Input`]s, and [`Input::open`] makes the bytes of one readable,
+//! memory-mapped or through a sliding window.
 //!
-//! Nothing here knows the snapshot format beyond its magic.
+//! Of the RDB format, only the magic is known here.
 
 pub mod block;
 pub mod body;
@@ -34,72 +34,71 @@ use container::ContainerStep;
 use decompress::Decompressed;
 use source::{Counted, Plain, Source, read_some};
 
-/// One snapshot to read.
+/// Snapshot to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// What users call it: the path as they gave it, or `<stdin>`.
+    /// Display name: the path as given, or `<stdin>`.
     pub name: String,
-    /// Where its bytes are.
+    /// Location of its bytes.
     pub location: Location,
-    /// For the base of a multi-part append-only file: bytes of the commands that follow in other files.
+    /// Size of the commands in the incremental files, for the base of a multi-part append-only file.
     pub following_bytes: Option<u64>,
-    /// Whether it is the base file of a multi-part append-only file.
+    /// Returns whether it is the base file of a multi-part append-only file.
     pub multi_part: bool,
 }
 
-/// Where the bytes of an input are.
+/// Location of the bytes of an input.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Location {
-    /// The standard input.
+    /// Standard input.
     Stdin,
     /// A file, a pipe or a device with a name.
     File(PathBuf),
 }
 
-/// How to open an input.
+/// Options for opening an input.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// Whether a regular file that is not compressed may be mapped.
+    /// True if an uncompressed regular file may be memory-mapped.
     pub mmap: bool,
-    /// Where records that do not fit the window go. On a disk, best not on one kept in memory.
+    /// Directory for records that do not fit the window; should be on disk, not on tmpfs.
     pub spool_dir: PathBuf,
-    /// How many bytes a window may keep in memory: [`Window::DEFAULT_LIMIT`] unless there is a reason.
+    /// Number of bytes that a window may keep in memory, normally [`Window::DEFAULT_LIMIT`].
     pub window: usize,
 }
 
-/// An input whose bytes can be read, and what is known of it so far.
+/// Opened input and its properties.
 pub struct Opened {
     /// The bytes.
     pub body: Body,
-    /// What the snapshot is wrapped in.
+    /// Container of the snapshot.
     pub container: Container,
-    /// Bytes of the file as it lies on disk; unknown for a pipe.
+    /// Size of the file on disk; unknown for a pipe.
     pub size: Option<u64>,
-    /// What was taken off.
+    /// Compression of the file, if any.
     pub compression: Option<Compression>,
-    /// How many of these bytes have been read so far, whichever thread reads them. Stays 0 for a map: there the offset
-    /// of the reader says it.
+    /// Number of bytes of the file read so far, by any thread; stays 0 for a map, where the reader's offset tells it.
     pub consumed: Arc<AtomicU64>,
 }
 
 impl Input {
-    /// The standard input.
+    /// Returns the input for standard input.
     pub fn stdin() -> Input {
         Input { name: "<stdin>".to_owned(), location: Location::Stdin, following_bytes: None, multi_part: false }
     }
 
-    /// The file at `path`.
+    /// Returns the input for the file at `path`.
     pub fn file(path: PathBuf) -> Input {
         let name = path.display().to_string();
         Input { name, location: Location::File(path), following_bytes: None, multi_part: false }
     }
 
-    /// Whether it can be opened a second time and gives the same bytes: a regular file, no pipe.
+    /// Returns whether it can be opened again and gives the same bytes, that is, it is a regular file.
     pub fn is_reopenable(&self) -> bool {
         matches!(&self.location, Location::File(path) if path.is_file())
     }
 
-    /// Makes the bytes readable and looks at the first of them. Errors name the input.
+    /// Opens the input and recognises compression and container by its first bytes. Errors name the input.
     pub fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let opened = match &self.location {
             Location::Stdin => open_reader(io::stdin(), None, options),
@@ -113,14 +112,14 @@ fn open_file(path: &PathBuf, options: &OpenOptions) -> Result<Opened> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(Error::usage("a directory where a file is expected"));
+        return Err(Error::usage("expected a file, found a directory"));
     }
     if !metadata.is_file() {
         return open_reader(file, None, options);
     }
     let size = Some(metadata.len());
-    // What cannot be mapped (too long for the address space, a file system without maps) is read instead. So is what
-    // claims to be empty: some of these have bytes all the same.
+    // Stream files that cannot be mapped (too long for the address space, file system without mmap), and those that
+    // report a size of 0, because some, as in /proc, have content all the same.
     let len = usize::try_from(metadata.len()).unwrap_or(0);
     let Some(bytes) = Some(len).filter(|&len| options.mmap && len > 0).and_then(|len| Map::new(&file, len).ok()) else {
         return open_reader(file, size, options);
@@ -160,7 +159,7 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
     Ok(Opened { body: Body::Stream(window), container, size, compression, consumed })
 }
 
-/// The first bytes, as many as it takes to tell a compression: fewer only at the end.
+/// Reads enough bytes to recognise a compression, or fewer at the end of the input.
 fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = vec![0; Compression::HEAD];
     let mut filled = 0;
@@ -174,7 +173,8 @@ fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Whole files are always decided upon; this keeps a mistake there from becoming an endless loop.
+/// Error for an undecided container. Never returned, since a complete file is always decided; it prevents an endless loop
+/// in case of a bug.
 fn undecided() -> Error {
     Error::at(0, ErrorKind::NotASnapshot("not a snapshot".to_owned()))
 }

@@ -1,4 +1,4 @@
-//! Every container, in every compression, mapped and streamed.
+//! Tests of every container in every compression, mapped and streamed.
 
 use super::*;
 use std::io::Write;
@@ -29,7 +29,7 @@ fn lz4(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The snapshot's bytes to the end of the file, with the offset that they begin at.
+/// Returns the bytes from the start of the snapshot to the end of the file, and their offset.
 fn read(opened: Opened) -> (u64, Vec<u8>) {
     match opened.body {
         Body::Mapped(_) => (opened.body.offset(), opened.body.bytes().to_vec()),
@@ -81,7 +81,7 @@ fn every_container_reads_alike_mapped_streamed_and_compressed() {
 }
 
 #[test]
-fn source_that_drips_loses_no_byte_to_the_first_look() {
+fn slow_source_loses_no_bytes_to_recognition() {
     struct Drops(Cursor<Vec<u8>>);
     impl Read for Drops {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -101,7 +101,7 @@ fn source_that_drips_loses_no_byte_to_the_first_look() {
 }
 
 #[test]
-fn what_is_no_snapshot_fails_alike_mapped_and_streamed() {
+fn non_snapshots_fail_alike_mapped_and_streamed() {
     let dir = tempfile::tempdir().unwrap();
     let twice = gzip(&gzip(b"REDIS0011"));
     for bytes in [&b""[..], b"RED", b"\n", b"$5\r\n", b"*1\r\n", b"VKCS\x01\x01", b"BZh91A", b"{\"a\": 1}", &twice] {
@@ -113,7 +113,7 @@ fn what_is_no_snapshot_fails_alike_mapped_and_streamed() {
 }
 
 #[test]
-fn missing_file_and_directory_are_named() {
+fn missing_file_and_directory_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let missing = Input::file(dir.path().join("missing")).open(&options(&dir, true)).err().unwrap();
     assert!(matches!(missing.kind(), ErrorKind::Io(_)));
@@ -123,7 +123,7 @@ fn missing_file_and_directory_are_named() {
 }
 
 #[test]
-fn compressed_data_that_is_cut_off_at_once_says_so() {
+fn compressed_data_truncated_at_once_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let error = write(&dir, &gzip(b"REDIS0011")[..11]).open(&options(&dir, true)).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::Truncated { .. }), "{error}");

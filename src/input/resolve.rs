@@ -1,8 +1,7 @@
-//! From what the user named to the snapshots to read: files, `-`, globs, directories.
+//! Resolves arguments to inputs: files, `-`, globs and directories.
 //!
-//! The order is the user's, within a glob or a directory that of the names, so two runs read the same files in the same
-//! order. A file that is named twice is read once. Left-overs of an interrupted save (`temp-…`) are passed over when a
-//! directory is listed: they are half a copy of what stands beside them.
+//! Inputs keep the order of the arguments; files of a glob or directory are sorted by name, so the order is stable. A file
+//! named twice is read once. Temporary files of an interrupted save (`temp-…`) in a directory are skipped.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -14,18 +13,18 @@ use super::{Input, Location};
 use crate::error::{Error, ErrorKind, Result};
 use crate::near;
 
-/// Endings of the files in a directory that are taken for snapshots.
+/// Endings of snapshot files in a directory.
 const ENDINGS: [&str; 5] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof"];
 
-/// A manifest is some lines; more is not one.
+/// Maximum size of a manifest, which normally has a few lines.
 const LARGEST_MANIFEST: u64 = 1 << 20;
 
-/// Returns the inputs that `arguments` name, each once, in a stable order; never none without an error.
+/// Resolves `arguments` to distinct inputs in a stable order; fails if there are none.
 pub fn resolve<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<Input>> {
     let resolved = resolve_each(arguments);
     match resolved.failed.into_iter().next() {
         Some((_, error)) => Err(error),
-        None if resolved.inputs.is_empty() => Err(Error::usage("no input named")),
+        None if resolved.inputs.is_empty() => Err(Error::usage("no input given")),
         None => Ok(resolved.inputs),
     }
 }
@@ -51,13 +50,13 @@ pub fn resolve_each<P: AsRef<Path>>(arguments: &[P]) -> Resolved {
             failed.push((name.clone(), error.in_file(&name)));
         }
     }
-    // Only asked for membership: its order never shows.
+    // Used only for membership tests, so hash order does not matter.
     let mut seen = HashSet::new();
     inputs.retain(|input| seen.insert(identity(&input.location)));
     Resolved { inputs, failed }
 }
 
-/// What two names of one file have in common.
+/// Returns the canonical location, equal for different names of one file.
 fn identity(location: &Location) -> Location {
     match location {
         Location::Stdin => Location::Stdin,
@@ -83,12 +82,12 @@ fn resolve_one(argument: &Path, inputs: &mut Vec<Input>) -> Result<()> {
     }
 }
 
-/// For a file that there is not: a question for a hint, with a blank behind it; nothing where no name is near.
+/// Returns "did you mean …? " for a missing file, or an empty string if no file has a similar name.
 pub fn did_you_mean(path: &Path) -> String {
     near::did_you_mean(&near_files(path).iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Files in the same folder whose name may have been meant.
+/// Returns files in the same directory with similar names.
 fn near_files(path: &Path) -> Vec<String> {
     const MOST: usize = 10_000;
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
@@ -98,7 +97,7 @@ fn near_files(path: &Path) -> Vec<String> {
     };
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let names = entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    // A name can be anything, and this one goes to a terminal.
+    // Escape the name: it may contain control characters, and the hint goes to a terminal.
     let plain: Vec<String> = names.filter(|name| !name.chars().any(char::is_control)).collect();
     let near = near::names(name, plain.iter().map(String::as_str));
     near.into_iter().map(|near| path.with_file_name(near).display().to_string()).collect()
@@ -114,8 +113,8 @@ fn resolve_glob(pattern: &str, inputs: &mut Vec<Input>) -> Result<()> {
         .collect::<std::result::Result<Vec<_>, _>>()
         .map_err(|error| Error::from(io::Error::new(error.error().kind(), error.to_string())))?;
     if paths.is_empty() {
-        let nothing = io::Error::new(io::ErrorKind::NotFound, "no file matches");
-        return Err(Error::from(nothing).with_hint("the glob matches nothing; is the directory right?"));
+        let nothing = io::Error::new(io::ErrorKind::NotFound, "no matching file");
+        return Err(Error::from(nothing).with_hint("check the directory part of the glob"));
     }
     paths.sort();
     paths
@@ -123,7 +122,7 @@ fn resolve_glob(pattern: &str, inputs: &mut Vec<Input>) -> Result<()> {
         .try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&path.display().to_string())))
 }
 
-/// A path that exists.
+/// Resolves an existing path.
 fn resolve_path(path: &Path, inputs: &mut Vec<Input>) -> Result<()> {
     if path.is_dir() {
         return resolve_directory(path, inputs);
@@ -140,7 +139,7 @@ fn resolve_directory(directory: &Path, inputs: &mut Vec<Input>) -> Result<()> {
     let before = inputs.len();
     for entry in &entries {
         if entry.is_dir() {
-            // A directory that is none of our business may well be unreadable.
+            // Skip unreadable subdirectories: they were not named by the user.
             let children = self::entries(entry).unwrap_or_default();
             push_manifests(&children, inputs)?;
         } else if ENDINGS.iter().any(|ending| has_ending(entry, ending)) {
@@ -154,7 +153,7 @@ fn resolve_directory(directory: &Path, inputs: &mut Vec<Input>) -> Result<()> {
     Ok(())
 }
 
-/// Adds what the manifests among `entries` name; false when there are none.
+/// Adds the inputs named by manifests among `entries`; returns false if there are none.
 fn push_manifests(entries: &[PathBuf], inputs: &mut Vec<Input>) -> Result<bool> {
     let before = inputs.len();
     for manifest in entries.iter().filter(|entry| has_ending(entry, ".manifest") && entry.is_file()) {
@@ -163,7 +162,7 @@ fn push_manifests(entries: &[PathBuf], inputs: &mut Vec<Input>) -> Result<bool> 
     Ok(inputs.len() > before)
 }
 
-/// What a directory holds, by name.
+/// Lists a directory, sorted by name.
 fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut entries =
         fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
@@ -183,18 +182,18 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     })
 }
 
-/// The base file that `manifest` names, with the size of the commands after it.
+/// Returns the base file named by `manifest`, with the total size of the incremental files.
 fn multi_part(manifest: &Path) -> Result<Input> {
     let name = manifest.display().to_string();
     let parsed = read_manifest(manifest).map_err(|error| error.in_file(&name))?;
     let Some(base) = parsed.base else {
-        return Err(commands_only("no base file: commands alone, without a snapshot").in_file(&name));
+        return Err(commands_only("no base file: only commands, no snapshot").in_file(&name));
     };
     let base = manifest.with_file_name(base);
     if has_ending(&base, ".base.aof") {
         return Err(commands_only("the base file holds commands, not a snapshot").in_file(&base.display().to_string()));
     }
-    // Asked for now, so that a base that is missing is an error of its own name.
+    // Check it now, so that the error for a missing base names the base.
     size_of(&base)?;
     let mut following = 0u64;
     for increment in parsed.increments {
@@ -214,7 +213,7 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
     let mut text = Vec::new();
     File::open(path)?.take(LARGEST_MANIFEST + 1).read_to_end(&mut text)?;
     if u64::try_from(text.len()).is_ok_and(|len| len > LARGEST_MANIFEST) {
-        return Err(Error::new(ErrorKind::Limit(format!("a manifest of more than {LARGEST_MANIFEST} bytes"))));
+        return Err(Error::new(ErrorKind::Limit(format!("manifest exceeds {LARGEST_MANIFEST} bytes"))));
     }
     Manifest::parse(&text)
 }

@@ -1,4 +1,4 @@
-//! Directories as users have them.
+//! Tests with typical directories.
 
 use super::*;
 use tempfile::TempDir;
@@ -13,7 +13,7 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-/// The names below `dir` that `arguments`, taken below it too, resolve to.
+/// Resolves `arguments` below `dir` and returns the names of the inputs relative to it.
 fn names(dir: &TempDir, arguments: &[&str]) -> Vec<String> {
     let arguments: Vec<_> = arguments.iter().map(|name| dir.path().join(name)).collect();
     let relative = |input: &Input| match &input.location {
@@ -52,7 +52,7 @@ fn dash_is_the_standard_input_once() {
 }
 
 #[test]
-fn nothing_named_is_wrong_usage() {
+fn no_arguments_are_a_usage_error() {
     assert!(matches!(resolve::<&str>(&[]).unwrap_err().kind(), ErrorKind::Usage(_)));
 }
 
@@ -64,13 +64,13 @@ fn glob_is_sorted_and_repeats_are_read_once() {
 }
 
 #[test]
-fn existing_path_wins_over_its_meaning_as_a_glob() {
+fn existing_path_takes_precedence_over_glob() {
     let dir = tree(&[("[a].rdb", ""), ("a.rdb", "")]);
     assert_eq!(names(&dir, &["[a].rdb"]), ["[a].rdb"]);
 }
 
 #[test]
-fn missing_file_and_empty_glob_are_named_with_a_hint() {
+fn missing_file_and_empty_glob_have_a_hint() {
     let dir = tree(&[]);
     for argument in ["missing.rdb", "*.rdb"] {
         let error = fails(&dir, argument);
@@ -106,7 +106,7 @@ fn folder_without_dumps_is_an_error_with_a_hint() {
 }
 
 #[test]
-fn multi_part_directory_gives_its_base_and_the_size_of_its_commands() {
+fn multi_part_directory_gives_base_and_size_of_commands() {
     let dir = parts_tree("data/appendonlydir/");
     for argument in ["data/appendonlydir", "data", "data/appendonlydir/a.aof.manifest"] {
         let inputs = resolve(&[dir.path().join(argument)]).unwrap();
@@ -126,7 +126,7 @@ fn nested_multi_part_directories_stand_among_the_dumps() {
 }
 
 #[test]
-fn base_of_commands_is_unsupported_and_says_what_to_do() {
+fn base_of_commands_is_unsupported_with_a_hint() {
     for manifest in ["file a.1.base.aof seq 1 type b\n", "file a.1.incr.aof seq 1 type i\n", ""] {
         let dir = tree(&[("a.manifest", manifest), ("a.1.base.aof", ""), ("a.1.incr.aof", "")]);
         let error = fails(&dir, "");
@@ -146,7 +146,7 @@ fn files_that_a_manifest_names_must_exist() {
 }
 
 #[test]
-fn hostile_manifest_is_refused_under_its_own_name() {
+fn error_in_hostile_manifest_names_the_manifest() {
     let escaping = tree(&[("d/a.manifest", "file ../x.rdb seq 1 type b\n"), ("x.rdb", "")]);
     let error = fails(&escaping, "d");
     assert!(matches!(error.kind(), ErrorKind::Corrupt(_)), "{error}");
@@ -156,7 +156,7 @@ fn hostile_manifest_is_refused_under_its_own_name() {
 }
 
 #[test]
-fn left_over_manifest_is_passed_over() {
+fn temporary_manifest_is_skipped() {
     let dir = parts_tree("");
     fs::write(dir.path().join("temp-a.aof.manifest"), "nonsense").unwrap();
     assert_eq!(names(&dir, &[""]), ["a.aof.2.base.rdb"]);

@@ -1,4 +1,4 @@
-//! What a window reads from: bytes in order, with errors that know their place.
+//! Byte sources of a window, whose errors carry an offset.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Bytes in order, once.
+/// Sequential source of bytes.
 pub trait Source: Send {
-    /// Reads some bytes to the front of `into`, at most as many as fit, and says how many; 0 means the end, unless
-    /// `into` is empty. `offset` is how many bytes came before, for errors.
+    /// Reads up to `into.len()` bytes and returns their number; 0 means the end, unless `into` is empty.
+    ///
+    /// `offset` is the number of bytes read before, for errors.
     fn read(&mut self, into: &mut [u8], offset: u64) -> Result<usize>;
 }
 
-/// Plain bytes from a file, a pipe or memory.
+/// Uncompressed bytes from a file, a pipe or memory.
 pub struct Plain<R>(pub R);
 
 impl<R: Read + Send> Source for Plain<R> {
@@ -22,18 +23,18 @@ impl<R: Read + Send> Source for Plain<R> {
     }
 }
 
-/// A read that a signal does not end.
+/// Reads some bytes, retrying when interrupted by a signal.
 pub(super) fn read_some(reader: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     loop {
         match reader.read(into) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // A reader that claims more than it was given room for is broken; the claim must not reach a slice.
+            // Never trust a broken reader that reports more bytes than fit: the count is used to slice.
             other => return other.map(|read| read.min(into.len())),
         }
     }
 }
 
-/// A reader that counts what passes, for the progress display of another thread.
+/// Reader that counts bytes, for the progress display on another thread.
 pub(super) struct Counted<R> {
     pub reader: R,
     pub count: Arc<AtomicU64>,
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn signal_does_not_end_a_read() {
+    fn interrupted_read_is_retried() {
         let mut into = [0; 4];
         assert_eq!(Plain(Interrupted(true)).read(&mut into, 0).unwrap(), 1);
         assert_eq!(into[0], 7);

@@ -1,8 +1,8 @@
-//! Where a window puts a record that is too large for memory: a temporary file without a name, mapped.
+//! Spill file of a window: an unnamed, memory-mapped temporary file for records too large for memory.
 //!
-//! Its pages belong to the page cache, so the kernel may write them out and take them back at any time: anonymous
-//! memory stays bounded even for a value of many GB. (On a spool directory that is itself kept in memory, tmpfs, they
-//! are memory after all.) The file has no name from the start, so that nothing is left behind whatever happens.
+//! Its pages belong to the page cache, so the kernel may evict them at any time, and anonymous memory stays bounded even
+//! for a value of many GB (unless the spool directory is on tmpfs). The file is unlinked from the start, so nothing is
+//! left behind on a crash.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,17 +11,17 @@ use std::path::Path;
 use super::block::Block;
 use super::mmap::Map;
 
-/// The bytes of a window that has outgrown memory.
+/// Bytes of a window that has outgrown memory.
 pub(super) struct Spill {
     file: File,
     written: usize,
     map: Map,
-    /// Where the bytes not yet consumed begin. INVARIANT: at most `map.len()`.
+    /// Start of the unconsumed bytes. INVARIANT: at most `map.len()`.
     start: usize,
 }
 
 impl Spill {
-    /// A spill file in `dir` that begins with `bytes`.
+    /// Creates a spill file in `dir` that starts with `bytes`.
     pub fn new(dir: &Path, bytes: &[u8]) -> io::Result<Spill> {
         let mut spill = Spill { file: tempfile::tempfile_in(dir)?, written: 0, map: Map::new_empty(), start: 0 };
         spill.append(bytes)?;
@@ -29,30 +29,30 @@ impl Spill {
         Ok(spill)
     }
 
-    /// The bytes not yet consumed.
+    /// Returns the unconsumed bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.map[self.start..]
     }
 
-    /// Whether more bytes before the window than in it would make a fresh file the cheaper one to go on with.
+    /// Returns whether more than half of the file is consumed, so that copying the rest to a new file is cheaper.
     pub fn is_mostly_consumed(&self) -> bool {
         self.start > self.bytes().len()
     }
 
-    /// Writes `bytes` behind the others; [`Spill::show`] makes them visible.
+    /// Appends `bytes`; [`Spill::show`] makes them visible.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.written = self.written.checked_add(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
         Ok(())
     }
 
-    /// Maps what has been written. Blocks taken before keep the map that they have.
+    /// Maps all written bytes. Blocks taken earlier keep their own map.
     pub fn show(&mut self) -> io::Result<()> {
         self.map = Map::new(&self.file, self.written)?;
         Ok(())
     }
 
-    /// Consumes the first `len` bytes. The caller has seen that they are there.
+    /// Consumes the first `len` bytes, which the caller has checked to be available.
     pub fn take(&mut self, len: usize) -> Block {
         let range = self.start..self.start + len;
         self.start = range.end;

@@ -1,4 +1,4 @@
-//! A sliding window over bytes that come once: stdin, pipes, decompressed data.
+//! Sliding window over a stream that can be read only once: stdin, pipes, decompressed data.
 //!
 //! ```text
 //!            offset()                       known so far
@@ -7,10 +7,9 @@
 //!             take(len) ───►│ the rest moves to the front of a used buffer
 //! ```
 //!
-//! What bounds the memory: the buffer holds at most a quarter more than the limit. A record above the limit moves into
-//! a mapped temporary file until it has been consumed. What bounds the time: every copy of bytes is
-//! paid by as many bytes (times a small constant) that were read or consumed since the last one, so any sequence of
-//! calls is linear in the length of the stream plus the bytes taken.
+//! Memory: the buffer holds at most a quarter more than the limit; a larger record moves to a mapped temporary file until
+//! it is consumed. Time: each copy is amortised over as many bytes (times a small constant) read or consumed since the
+//! last one, so any sequence of calls is linear in the length of the stream plus the bytes taken.
 
 use std::path::PathBuf;
 
@@ -19,7 +18,7 @@ use super::source::Source;
 use super::spill::Spill;
 use crate::error::{Error, ErrorKind, Result};
 
-/// The bytes of a stream that have been read and not yet consumed.
+/// Window of the bytes of a stream that have been read but not consumed.
 pub struct Window {
     source: Box<dyn Source>,
     state: SourceState,
@@ -41,25 +40,25 @@ impl std::fmt::Debug for Window {
     }
 }
 
-/// What is known of the source.
+/// State of the source.
 enum SourceState {
     Open,
     Ended,
-    /// It failed behind the bytes read; nobody has been told yet.
+    /// Failed after the bytes read; the error has not been returned yet.
     Failed(Error),
-    /// It failed, and that has been told.
+    /// Failed, and the error has been returned.
     Told,
 }
 
 impl Window {
-    /// The limit that suits most machines: what one record may take before it goes to a temporary file.
+    /// Default limit: the size of a record above which it moves to a temporary file.
     pub const DEFAULT_LIMIT: usize = 64 << 20;
-    /// Less makes reading slow and saves nothing.
+    /// Minimum read size; smaller reads are slow and save nothing.
     const STEP: usize = Pool::SMALLEST;
-    /// What one write to a temporary file carries.
+    /// Size of one write to a temporary file.
     const CARRIED: usize = 1 << 20;
 
-    /// A window over `source` that keeps about `limit` bytes in memory, and what goes beyond in `spool_dir`.
+    /// Creates a window over `source` that keeps about `limit` bytes in memory and spills larger records to `spool_dir`.
     pub fn new(source: Box<dyn Source>, limit: usize, spool_dir: PathBuf) -> Window {
         Window {
             source,
@@ -76,7 +75,7 @@ impl Window {
         }
     }
 
-    /// The bytes at hand, from [`Window::offset`] on.
+    /// Returns the available bytes, which start at [`Window::offset`].
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         match &self.spill {
@@ -85,22 +84,22 @@ impl Window {
         }
     }
 
-    /// How many bytes of the stream have been consumed.
+    /// Returns the number of bytes consumed.
     #[inline]
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether nothing follows the bytes at hand. False as long as that is not known, or the source has failed.
+    /// Returns whether the available bytes are the last. False while unknown, or if the source has failed.
     pub fn ended(&self) -> bool {
         matches!(self.state, SourceState::Ended)
     }
 
-    /// Makes at least `needed` bytes available, or all that remain: false when the source ends before. May read ahead.
+    /// Makes at least `needed` bytes available; returns false if the source ends before. May read ahead.
     ///
-    /// A failure of the source is returned once the bytes before it do not suffice; they stay available. `needed` may
-    /// be any claim of the file: memory grows only as bytes arrive. Asking again and again for a little more than there
-    /// is costs no more than asking once, and re-reading the whole window after each call is linear as well.
+    /// An error of the source is returned only once the bytes before it do not suffice; they stay available. `needed` may come
+    /// unchecked from the file: memory grows only as bytes arrive. Repeated calls for slightly more bytes cost no more than a
+    /// single one, and rescanning the whole window after each call stays linear, too.
     pub fn fill(&mut self, needed: u64) -> Result<bool> {
         let needed = usize::try_from(needed).unwrap_or(usize::MAX);
         let present = self.bytes().len();
@@ -121,7 +120,7 @@ impl Window {
         self.told()
     }
 
-    /// Cuts off the first `len` bytes, or all if there are fewer, as a block of its own; the window goes on behind them.
+    /// Consumes the first `len` bytes, or all if there are fewer, and returns them as a block.
     ///
     /// Copies the block or the rest, whichever is smaller.
     pub fn take(&mut self, len: usize) -> Block {
@@ -143,7 +142,7 @@ impl Window {
         }
     }
 
-    /// Consumes the first `len` bytes, or all if there are fewer, without a block.
+    /// Consumes the first `len` bytes, or all if there are fewer.
     pub fn skip(&mut self, len: usize) {
         let len = len.min(self.bytes().len());
         self.advance(len);
@@ -157,10 +156,10 @@ impl Window {
         self.offset = self.offset.saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
     }
 
-    /// Goes back to memory, or to a small buffer, when what is left and what is asked for are small again.
+    /// Returns from the spill file to memory, or to a small buffer, if both the rest and the request are small again.
     fn settle(&mut self, present: usize, goal: usize) {
         let fits = match &self.spill {
-            // Half the limit must arrive before it spills again: that pays for this copy.
+            // Half the limit must arrive before the next spill, which amortises this copy.
             Some(_) => present <= self.limit / 2,
             None => self.buffer.len() > Pool::LARGEST && goal <= Pool::LARGEST / 2,
         };
@@ -173,7 +172,7 @@ impl Window {
         (self.start, self.end, self.spill) = (0, present, None);
     }
 
-    /// Reads into memory until `goal` bytes are there or the source is done.
+    /// Reads into memory until `goal` bytes are available or the source ends.
     fn fill_buffer(&mut self, goal: usize) {
         while self.end - self.start < goal && matches!(self.state, SourceState::Open) {
             self.make_room();
@@ -188,12 +187,12 @@ impl Window {
         }
     }
 
-    /// Makes `end < buffer.len()`, by moving the bytes to the front where that is paid for, else by a larger buffer.
+    /// Makes room at the end of the buffer, by moving the bytes to the front if amortised, otherwise by growing the buffer.
     fn make_room(&mut self) {
         if self.end < self.buffer.len() {
             return;
         }
-        // The quarter above the limit is what pays for moving up to `limit` bytes to the front.
+        // The quarter above the limit amortises moving up to `limit` bytes to the front.
         let largest = self.limit.saturating_add(self.limit / 4).saturating_add(1);
         let enough = self.start > 0 && (self.start >= self.buffer.len() / 2 || self.buffer.len() >= largest);
         if self.start > 0 {
@@ -207,11 +206,11 @@ impl Window {
         }
     }
 
-    /// Moves the bytes to a temporary file and reads there until `goal` bytes are there or the source is done.
+    /// Moves the bytes to a temporary file and reads into it until `goal` bytes are available or the source ends.
     fn fill_spill(&mut self, goal: usize) -> Result<()> {
         let spilled = self.try_fill_spill(goal);
         spilled.map_err(|error| {
-            // Bytes may have been read and not stored: what follows cannot be joined to what is there.
+            // Bytes may have been read but not stored, so later bytes would not be contiguous.
             self.state = SourceState::Told;
             let (limit, dir) = (self.limit, self.spool_dir.display());
             Error::at(self.offset, ErrorKind::Io(error))
@@ -222,7 +221,7 @@ impl Window {
     fn try_fill_spill(&mut self, goal: usize) -> std::io::Result<()> {
         if self.spill.as_ref().is_none_or(Spill::is_mostly_consumed) {
             self.spill = Some(Spill::new(&self.spool_dir, self.bytes())?);
-            // From here on the buffer only carries bytes from the source to the file.
+            // From here on the buffer only transfers bytes from the source to the file.
             self.buffer = self.pool.get(Self::CARRIED, Self::CARRIED);
             (self.start, self.end) = (0, 0);
         }
@@ -253,7 +252,7 @@ impl Window {
         self.offset.saturating_add(u64::try_from(present).unwrap_or(u64::MAX))
     }
 
-    /// Why there are too few bytes.
+    /// Returns the pending error of the source, or false at its end.
     fn told(&mut self) -> Result<bool> {
         match std::mem::replace(&mut self.state, SourceState::Told) {
             SourceState::Ended => {
@@ -263,7 +262,7 @@ impl Window {
             SourceState::Failed(error) => Err(error),
             SourceState::Open | SourceState::Told => {
                 let end = self.place_of(self.bytes().len());
-                Err(Error::at(end, ErrorKind::Io(std::io::Error::other("reading has failed before"))))
+                Err(Error::at(end, ErrorKind::Io(std::io::Error::other("an earlier read failed"))))
             }
         }
     }

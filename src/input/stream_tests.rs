@@ -1,11 +1,11 @@
-//! The window against its plain twin, a slice.
+//! Tests that compare the window with a plain slice.
 
 use super::*;
 use crate::input::source::Plain;
 use proptest::prelude::*;
 use std::io::{self, Read};
 
-/// Hands out `data` in pieces of at most `step` bytes, then fails or ends.
+/// Source that yields `data` in pieces of at most `step` bytes, then fails or ends.
 struct Dripping {
     data: Vec<u8>,
     at: usize,
@@ -50,7 +50,7 @@ fn one_byte_at_a_time_equals_all_at_once() {
 }
 
 #[test]
-fn lying_claim_on_a_tiny_input_costs_nothing() {
+fn false_length_on_tiny_input_allocates_nothing() {
     let (mut window, _dir) = window(pattern(5), 1, false, Window::DEFAULT_LIMIT);
     assert!(!window.fill(u64::MAX).unwrap());
     assert_eq!(window.bytes(), pattern(5));
@@ -59,7 +59,7 @@ fn lying_claim_on_a_tiny_input_costs_nothing() {
 }
 
 #[test]
-fn record_above_the_limit_spills_and_the_window_comes_back_to_memory() {
+fn record_above_limit_spills_and_window_returns_to_memory() {
     let data = pattern(3_000_000);
     let (mut window, _dir) = window(data.clone(), 10_000, false, 100_000);
     assert!(window.fill(2_500_000).unwrap());
@@ -100,7 +100,7 @@ fn spool_directory_that_is_missing_is_an_error_with_a_hint() {
 }
 
 #[test]
-fn failure_comes_behind_the_bytes_before_it() {
+fn failure_is_returned_after_the_preceding_bytes() {
     let (mut window, _dir) = window(pattern(1000), 100, true, 64 << 10);
     assert!(window.fill(1000).unwrap());
     let error = window.fill(1001).unwrap_err();
@@ -126,7 +126,7 @@ fn batches_over_a_long_stream_use_the_same_few_buffers() {
     let mut places = std::collections::BTreeSet::new();
     let mut total = 0;
     while window.fill(BATCH as u64).unwrap() {
-        // The last record of the batch is cut: a rest of some bytes stays.
+        // The last record of the batch is incomplete, so some bytes remain.
         let block = window.take(window.bytes().len().min(BATCH) - 100);
         places.insert(block.as_ptr() as usize >> 20);
         total += block.len();
@@ -145,7 +145,7 @@ fn small_block_of_a_large_window_does_not_hold_the_large_buffer() {
 }
 
 #[test]
-fn taking_more_than_there_is_takes_all() {
+fn taking_more_than_available_takes_all() {
     let (mut window, _dir) = window(pattern(10), 3, false, 1000);
     assert!(window.fill(10).unwrap());
     assert_eq!(&*window.take(99), pattern(10));

@@ -64,7 +64,7 @@ impl Snapshot {
         let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
         if snapshot.files.is_empty() {
             let first = snapshot.facts.drain(..).find_map(|facts| facts.opened.err());
-            return Err(first.unwrap_or_else(|| Error::usage("no input named")));
+            return Err(first.unwrap_or_else(|| Error::usage("no input given")));
         }
         Ok(snapshot)
     }
@@ -74,7 +74,7 @@ impl Snapshot {
         let input::Resolved { inputs, failed } = input::resolve_each(inputs);
         if inputs.is_empty() {
             let first = failed.into_iter().next().map(|(_, error)| error);
-            return Err(first.unwrap_or_else(|| Error::usage("no input named")));
+            return Err(first.unwrap_or_else(|| Error::usage("no input given")));
         }
         let (mut files, mut facts) = (Vec::new(), Vec::new());
         for (index, input) in inputs.into_iter().enumerate() {
