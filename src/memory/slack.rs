@@ -4,7 +4,7 @@
 use super::Model;
 use super::growth::Growth;
 use super::layout::*;
-use super::rax::Shape;
+use super::rax::TreeShape;
 
 /// Size of an entry of a table without values.
 const BARE_ENTRY: u64 = 16;
