@@ -233,7 +233,7 @@ mod tests {
             assert!(error.contains("manifest: "), "{error}");
         }
         assert!(parse("#\nnonsense").unwrap_err().starts_with("byte 0x2: "));
-        assert!(parse(&format!("file a{} seq 1 type b", " ".repeat(2000))).unwrap_err().contains("longest"));
+        assert!(parse(&format!("file a{} seq 1 type b", " ".repeat(2000))).unwrap_err().contains("exceeds the limit"));
     }
 
     #[test]
