@@ -7,12 +7,12 @@ use crate::aggregate::patterns::BrokenPatterns;
 use crate::aggregate::violations::Violations;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
-use crate::policy::checks::Check;
+use crate::policy::checks::RuleCheck;
 use crate::policy::dictionary::Exemption;
 use crate::policy::forest::Forest;
 use crate::policy::rule::Breach;
 use crate::policy::wording::in_force;
-use crate::policy::{Checks, Meta, Severity};
+use crate::policy::{Checks, RuleMeta, Severity};
 use crate::report::{
     BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, OwnerFindings,
     PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight, Word, Worst,
@@ -43,7 +43,7 @@ pub fn found(
     let mut list: Vec<Finding> = of_keys
         .filter(|(((_, tally), _), _)| tally.keys > 0)
         .map(|(((check, tally), saves), broken)| Finding {
-            saves: check.rule.tells_saving().then_some(*saves),
+            saves: check.rule.estimates_saving().then_some(*saves),
             keys: tally.keys,
             memory: tally.memory,
             distinct_patterns: broken.distinct,
@@ -110,7 +110,7 @@ fn checked(checks: &Checks) -> Vec<&'static str> {
     ids
 }
 
-fn finding(meta: &Meta, severity: Severity) -> Finding {
+fn finding(meta: &RuleMeta, severity: Severity) -> Finding {
     Finding {
         rule: meta.id.into(),
         severity,
@@ -144,7 +144,7 @@ impl<'a> Judging<'a> {
     }
 
     /// Breaches as a finding; none if none is left that counts.
-    fn finding<R: ?Sized>(&mut self, check: &Check<R>, mut breaches: Vec<Breach>) -> Option<Finding> {
+    fn finding<R: ?Sized>(&mut self, check: &RuleCheck<R>, mut breaches: Vec<Breach>) -> Option<Finding> {
         let rule = check.meta.id;
         let mut said = Vec::new();
         breaches.retain(|breach| {
@@ -178,7 +178,7 @@ impl<'a> Judging<'a> {
 }
 
 /// Breaches as a finding; none if there is none.
-fn breached<R: ?Sized>(check: &Check<R>, mut breaches: Vec<Breach>, top: usize) -> Option<Finding> {
+fn breached<R: ?Sized>(check: &RuleCheck<R>, mut breaches: Vec<Breach>, top: usize) -> Option<Finding> {
     if breaches.is_empty() {
         return None;
     }
@@ -300,7 +300,7 @@ fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Weight>) -> Vec<RuleWeight>
     let with_check = |(bit, tally): (u8, Weight)| checks.keys.get(usize::from(bit)).map(|check| (check, tally));
     let mut rules: Vec<_> = rules.into_iter().filter_map(with_check).collect();
     rules.sort_by_key(|(check, tally)| (Reverse(check.severity), Reverse(tally.memory), check.meta.id));
-    let row = |(check, tally): (&Check<dyn crate::policy::KeyRule>, Weight)| RuleWeight {
+    let row = |(check, tally): (&RuleCheck<dyn crate::policy::KeyRule>, Weight)| RuleWeight {
         rule: check.meta.id.into(),
         severity: check.severity,
         keys: tally.keys,

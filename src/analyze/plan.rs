@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::input::{OpenOptions, Window};
 use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
-use crate::policy::file::Names;
+use crate::policy::file::PatternSyntax;
 use crate::policy::{Policy, file, presets};
 use crate::report::{BigRules, NamedReport, Options, Prefixes};
 use crate::units::{Bytes, Millis};
@@ -166,10 +166,10 @@ pub enum PolicySource {
 
 impl PolicySource {
     /// Reads the policy.
-    pub fn load(&self, names: Names<'_>) -> Result<Policy> {
+    pub fn load(&self, syntax: PatternSyntax<'_>) -> Result<Policy> {
         match self {
-            PolicySource::Preset(name) => presets::load(name, names),
-            PolicySource::File { name, text } => file::parse(text, name, names),
+            PolicySource::Preset(name) => presets::load(name, syntax),
+            PolicySource::File { name, text } => file::parse(text, name, syntax),
         }
     }
 }

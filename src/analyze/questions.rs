@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::memory::WhatIf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
-use crate::policy::earlier::Earlier;
-use crate::policy::file::Names;
+use crate::policy::earlier::EarlierPatterns;
+use crate::policy::file::PatternSyntax;
 use crate::policy::rules::memory::upgrade;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{self, Checks, Context, Policy};
@@ -80,7 +80,8 @@ impl Standard {
     pub fn load(plan: &Plan) -> Result<Standard> {
         let separators = Separators::new(&plan.read.separators)?;
         let classifier = Classifier::new(separators.clone());
-        let mut policy = plan.policy.load(Names { separators: separators.as_bytes(), classifier: &classifier })?;
+        let mut policy =
+            plan.policy.load(PatternSyntax { separators: separators.as_bytes(), classifier: &classifier })?;
         plan.big.lay_over(&mut policy);
         Ok(Standard { policy, separators, classifier })
     }
@@ -109,15 +110,15 @@ pub(super) fn questions_with(plan: &Plan, standard: Standard, reference: Option<
         maxmemory: plan.read.config.maxmemory(),
         maxmemory_policy: plan.read.config.maxmemory_policy(),
         config,
-        earlier: plan.baseline.as_deref().and_then(Earlier::of),
+        earlier: plan.baseline.as_deref().and_then(EarlierPatterns::of),
         ..Context::default()
     };
     let checks = Checks::new(policy, context).map_err(Error::usage)?;
-    let rule = |check: &policy::checks::Check<dyn policy::KeyRule>| RuleBit {
+    let rule = |check: &policy::checks::RuleCheck<dyn policy::KeyRule>| RuleBit {
         id: check.meta.id,
         severity: check.severity,
         measures: check.meta.unit.is_some(),
-        saves: check.rule.tells_saving(),
+        saves: check.rule.estimates_saving(),
     };
     let rules = checks.keys.iter().map(rule).collect();
     let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };

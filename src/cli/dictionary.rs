@@ -8,7 +8,7 @@ use crate::analyze::{self, Plan, PolicySource};
 use crate::error::Result;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
-use crate::policy::file::Names;
+use crate::policy::file::PatternSyntax;
 use crate::render::draft::Draft;
 
 /// Reads the snapshot and writes the draft.
@@ -16,19 +16,19 @@ pub fn run(args: &DictionaryArgs) -> Result<Exit> {
     let read = plan::read(&args.read)?;
     let separators = Separators::new(&read.separators)?;
     let classifier = Classifier::new(separators.clone());
-    let names = Names { separators: separators.as_bytes(), classifier: &classifier };
+    let syntax = PatternSyntax { separators: separators.as_bytes(), classifier: &classifier };
     let source = match &args.policy {
         None => PolicySource::Preset("none".to_owned()),
         Some(policy) => plan::policy_source(policy)?,
     };
-    let existing = args.policy.is_some().then(|| source.load(names)).transpose()?;
+    let existing = args.policy.is_some().then(|| source.load(syntax)).transpose()?;
     let plan = Plan { policy: source, top: usize::try_from(args.top).unwrap_or(usize::MAX), ..Plan::new(read) };
     let mut out = Output::open(args.output.output.as_deref())?;
     let report = {
         let bar = Bar::new(args.read.input.quiet);
         analyze::analyze(&args.read.input.inputs, &plan, &bar)?
     };
-    let draft = Draft { names, existing: existing.as_ref(), lang: args.lang.lang() };
+    let draft = Draft { syntax, existing: existing.as_ref(), lang: args.lang.lang() };
     written(draft.write(&report, &mut out).and_then(|()| out.finish()))?;
     Ok(if report.complete { Exit::Done } else { Exit::Incomplete })
 }

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{Exit, plan, written};
 use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
-use crate::policy::file::Names;
+use crate::policy::file::PatternSyntax;
 use crate::policy::registry::{self, RULES};
 use crate::policy::rule::Rule;
 use crate::policy::{Policy, presets};
@@ -51,5 +51,5 @@ fn find(id: &str) -> Result<&'static Rule> {
 
 fn policy(name: &str) -> Result<Policy> {
     let classifier = Classifier::default();
-    plan::policy_source(name)?.load(Names { separators: b":", classifier: &classifier })
+    plan::policy_source(name)?.load(PatternSyntax { separators: b":", classifier: &classifier })
 }

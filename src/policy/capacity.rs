@@ -6,7 +6,7 @@ use crate::units::Bytes;
 
 /// What the same keys would take on another server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Upgrade {
+pub struct UpgradeEstimate {
     /// The other server's memory model, such as `redis 8.2`.
     pub model: String,
     /// What the keys would take there.
@@ -19,10 +19,10 @@ pub fn estimated_memory(report: &Report) -> Bytes {
 }
 
 /// What was computed for other servers, comparable with [`estimated_memory`].
-pub fn upgrades(report: &Report, context: &Context) -> Vec<Upgrade> {
+pub fn upgrades(report: &Report, context: &Context) -> Vec<UpgradeEstimate> {
     let alternatives = report.what_if.iter().flat_map(|what_if| &what_if.alternatives);
     let whole = report.instance.is_some();
-    let computed = alternatives.map(|alternative| Upgrade {
+    let computed = alternatives.map(|alternative| UpgradeEstimate {
         model: alternative.model.clone(),
         memory: alternative.total.filter(|_| whole).unwrap_or(alternative.memory),
     });

@@ -9,11 +9,11 @@ mod judged;
 pub use judged::{Judged, NameJudged};
 
 use super::context::Context;
-use super::dictionary::{Entry, Exemption, Matched};
+use super::dictionary::{DictionaryEntry, Exemption, Matched};
 use super::key_view::KeyView;
 use super::matcher::Matcher;
 use super::name_pass::{NamePass, Violations};
-use super::rule::{KeyRule, Meta, NameTest, PatternRule, Question, Severity, SizeTest, SnapshotRule};
+use super::rule::{BuiltRule, KeyRule, NameTest, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule};
 use super::sensitive::Inspection;
 use super::settings::Policy;
 use crate::pattern::PatternBuf;
@@ -27,9 +27,9 @@ pub const MOST_KEY_CHECKS: usize = 64;
 
 /// A rule in force.
 #[derive(Debug)]
-pub struct Check<R: ?Sized> {
+pub struct RuleCheck<R: ?Sized> {
     /// Its description.
-    pub meta: &'static Meta,
+    pub meta: &'static RuleMeta,
     /// How much a violation matters.
     pub severity: Severity,
     /// Its question.
@@ -38,7 +38,7 @@ pub struct Check<R: ?Sized> {
 
 /// What a pattern of the policy stands for: a place in one of its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum PatternTarget {
     Entry(u16),
     Class(u16),
     Budget(u16),
@@ -62,18 +62,18 @@ pub struct Checks {
     /// What rules may know.
     pub context: Context,
     /// Rules about keys. The place in this list is the rule's bit.
-    pub keys: Vec<Check<dyn KeyRule>>,
+    pub keys: Vec<RuleCheck<dyn KeyRule>>,
     /// Rules about patterns.
-    pub patterns: Vec<Check<dyn PatternRule>>,
+    pub patterns: Vec<RuleCheck<dyn PatternRule>>,
     /// Rules about the snapshot.
-    pub snapshots: Vec<Check<dyn SnapshotRule>>,
+    pub snapshots: Vec<RuleCheck<dyn SnapshotRule>>,
     /// All budgets: of `[[budget]]`, then of classes, then of entries.
     pub budgets: Vec<BudgetLine>,
     names: NamePass,
     /// By type, of keys that never expire and of those that do: the bits of the rules that have to be asked.
     asked: [[Vec<u8>; 2]; Kind::ALL.len()],
     /// The same where the answer is known before: the bits of the rules that all of them break.
-    foregone: [[Option<u64>; 2]; Kind::ALL.len()],
+    constant_result: [[Option<u64>; 2]; Kind::ALL.len()],
     /// By type: the rules that are asked about keys of some size only.
     sized: [BySize; Kind::ALL.len()],
     /// A bit, and those of the same rule's milder limits.
@@ -84,7 +84,7 @@ pub struct Checks {
     counting: u64,
     /// Bits whose rules tell what the remedy would save.
     saving: u64,
-    matcher: Matcher<Target>,
+    matcher: Matcher<PatternTarget>,
     /// By exemption: the bits that it excuses.
     excuses: Vec<u64>,
     class_budgets: Vec<Option<u16>>,
@@ -136,7 +136,7 @@ impl Checks {
             snapshots: Vec::new(),
             budgets: Vec::new(),
             asked: Default::default(),
-            foregone: Default::default(),
+            constant_result: Default::default(),
             sized: Default::default(),
             graver: Vec::new(),
             measured: 0,
@@ -152,21 +152,21 @@ impl Checks {
         for setting in std::mem::take(&mut checks.policy.settings) {
             let (meta, severity) = (setting.rule.meta, setting.severity);
             match (setting.rule.build)(&setting.params)? {
-                Question::Key(rule) if !rule.applies(&checks.context) => continue,
-                Question::Key(rule) => checks.add_key(Check { meta, severity, rule })?,
-                Question::Pattern(rule) => checks.patterns.push(Check { meta, severity, rule }),
-                Question::Snapshot(rule) => checks.snapshots.push(Check { meta, severity, rule }),
+                BuiltRule::Key(rule) if !rule.applies(&checks.context) => continue,
+                BuiltRule::Key(rule) => checks.add_key(RuleCheck { meta, severity, rule })?,
+                BuiltRule::Pattern(rule) => checks.patterns.push(RuleCheck { meta, severity, rule }),
+                BuiltRule::Snapshot(rule) => checks.snapshots.push(RuleCheck { meta, severity, rule }),
             }
             checks.policy.settings.push(setting);
         }
         checks.names.settle();
         checks.add_patterns();
-        checks.foregone = checks.foregone();
+        checks.constant_result = checks.constant_result();
         Ok(checks)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a policy has at most 64 limits about keys")]
-    fn add_key(&mut self, check: Check<dyn KeyRule>) -> Result<(), String> {
+    fn add_key(&mut self, check: RuleCheck<dyn KeyRule>) -> Result<(), String> {
         let place = self.keys.len();
         if place >= MOST_KEY_CHECKS {
             return Err(format!("a policy has at most {MOST_KEY_CHECKS} limits about keys"));
@@ -185,7 +185,7 @@ impl Checks {
             self.counting |= bit;
             self.measured |= if measures { 0 } else { bit };
         }
-        if check.rule.tells_saving() {
+        if check.rule.estimates_saving() {
             self.saving |= bit;
         }
         let asked = if named { &[] } else { check.rule.kinds() };
@@ -209,26 +209,26 @@ impl Checks {
         let policy = &self.policy;
         let line = |what: &str, memory: Bytes| BudgetLine { what: what.to_owned(), memory };
         for (place, budget) in policy.budgets.iter().enumerate() {
-            self.matcher.add(&budget.pattern, Target::Budget(number(place)));
+            self.matcher.add(&budget.pattern, PatternTarget::Budget(number(place)));
             self.budgets.push(line(&budget.pattern.text, budget.memory));
         }
         for (place, class) in policy.classes.iter().enumerate() {
-            class.patterns.iter().for_each(|pattern| self.matcher.add(pattern, Target::Class(number(place))));
+            class.patterns.iter().for_each(|pattern| self.matcher.add(pattern, PatternTarget::Class(number(place))));
             self.class_budgets.push(class.budget.map(|memory| {
                 self.budgets.push(line(&class.name, memory));
                 number(self.budgets.len() - 1)
             }));
         }
         for (place, entry) in policy.entries.iter().enumerate() {
-            self.matcher.add(&entry.pattern, Target::Entry(number(place)));
+            self.matcher.add(&entry.pattern, PatternTarget::Entry(number(place)));
             self.entry_budgets.push(entry.budget.map(|memory| {
                 self.budgets.push(line(&entry.pattern.text, memory));
                 number(self.budgets.len() - 1)
             }));
         }
         for (place, exemption) in policy.exemptions.iter().enumerate() {
-            self.matcher.add(&exemption.pattern, Target::Exemption(number(place)));
-            let excused = |check: &Check<dyn KeyRule>| {
+            self.matcher.add(&exemption.pattern, PatternTarget::Exemption(number(place)));
+            let excused = |check: &RuleCheck<dyn KeyRule>| {
                 exemption.rules.is_empty() || exemption.rules.iter().any(|id| id == check.meta.id)
             };
             let bits = self.keys.iter().enumerate().filter(|(_, check)| excused(check));
@@ -288,10 +288,10 @@ impl Checks {
     }
 
     /// What is known before any key is asked about.
-    fn foregone(&self) -> [[Option<u64>; 2]; Kind::ALL.len()] {
+    fn constant_result(&self) -> [[Option<u64>; 2]; Kind::ALL.len()] {
         let answer = |bit: u8| {
             let rule = &self.keys.get(usize::from(bit))?.rule;
-            Some(if rule.foregone()? { 1 << bit } else { 0 })
+            Some(if rule.constant_result()? { 1 << bit } else { 0 })
         };
         let answers = |asked: &Vec<u8>| asked.iter().try_fold(0, |bits, &bit| Some(bits | answer(bit)?));
         let is_known = |bits: &u64| self.matcher.is_empty() && bits & self.saving == 0;
@@ -306,7 +306,7 @@ impl Checks {
     /// measures anything: for keys that no rule about sizes [concerns](Checks::concern_size).
     #[inline]
     pub fn follow(&self, kind: Kind, expires: bool, named: &NameJudged) -> Option<u64> {
-        let always = self.foregone[kind as usize][usize::from(expires)]?;
+        let always = self.constant_result[kind as usize][usize::from(expires)]?;
         match named.broken.bits {
             0 => Some(always),
             bits if bits & (self.counting | self.saving) == 0 => Some(self.gravest(always | bits)),
@@ -388,10 +388,10 @@ impl Checks {
         let (matched, mut class) = (&mut named.matched, None);
         for target in &named.targets {
             match *target {
-                Target::Entry(entry) => matched.entry = Some(entry),
-                Target::Class(of_class) => class = Some(of_class),
-                Target::Budget(budget) => matched.budget = Some(budget),
-                Target::Exemption(exemption) => {
+                PatternTarget::Entry(entry) => matched.entry = Some(entry),
+                PatternTarget::Class(of_class) => class = Some(of_class),
+                PatternTarget::Budget(budget) => matched.budget = Some(budget),
+                PatternTarget::Exemption(exemption) => {
                     named.excuse |= self.excuses.get(usize::from(exemption)).copied().unwrap_or_default();
                     named.exemptions.push(exemption);
                 }
@@ -428,18 +428,18 @@ impl Checks {
             let place = u16::try_from(place).ok()?;
             let named = exemption.rules.is_empty() || exemption.rules.iter().any(|id| id == rule);
             let meant =
-                exemption.pattern.text == pattern.unwrap_or("**") || matched.contains(&Target::Exemption(place));
+                exemption.pattern.text == pattern.unwrap_or("**") || matched.contains(&PatternTarget::Exemption(place));
             (named && meant).then_some(place)
         };
         self.policy.exemptions.iter().enumerate().find_map(excuses)
     }
 
     /// The entry of the dictionary that a pattern matches.
-    pub fn entry_of(&self, pattern: &PatternBuf) -> Option<&Entry> {
+    pub fn entry_of(&self, pattern: &PatternBuf) -> Option<&DictionaryEntry> {
         let mut targets = Vec::new();
         self.matcher.find(&KeyName::from(pattern), &mut targets);
         let entry = targets.into_iter().find_map(|target| match target {
-            Target::Entry(entry) => Some(entry),
+            PatternTarget::Entry(entry) => Some(entry),
             _ => None,
         });
         entry.and_then(|entry| self.policy.entries.get(usize::from(entry)))
@@ -466,7 +466,7 @@ impl Checks {
     /// The bits of rules about names as such: not whether a dictionary knows them.
     pub fn naming_bits(&self) -> impl Iterator<Item = usize> {
         let about_names =
-            |check: &Check<dyn KeyRule>| check.meta.id.starts_with("key.") && check.meta.id != "key.registered";
+            |check: &RuleCheck<dyn KeyRule>| check.meta.id.starts_with("key.") && check.meta.id != "key.registered";
         self.keys.iter().enumerate().filter(move |(_, check)| about_names(check)).map(|(bit, _)| bit)
     }
 }

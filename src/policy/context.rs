@@ -1,8 +1,8 @@
 //! What rules may know besides the key, the patterns or the report that they are asked about.
 
-use super::capacity::Upgrade;
-use super::dictionary::{Entry, TtlClass};
-use super::earlier::Earlier;
+use super::capacity::UpgradeEstimate;
+use super::dictionary::{DictionaryEntry, TtlClass};
+use super::earlier::EarlierPatterns;
 use std::sync::Arc;
 
 use crate::memory::{Model, ServerConfig};
@@ -29,9 +29,9 @@ pub struct Context {
     /// Classes of lifetimes.
     pub classes: Vec<TtlClass>,
     /// The data dictionary.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DictionaryEntry>,
     /// An earlier snapshot, if there is one to compare with.
-    pub earlier: Option<Earlier>,
+    pub earlier: Option<EarlierPatterns>,
     /// What the same keys would take on other servers, as far as that was computed.
-    pub upgrades: Vec<Upgrade>,
+    pub upgrades: Vec<UpgradeEstimate>,
 }

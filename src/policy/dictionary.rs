@@ -1,14 +1,14 @@
 //! What a team says about its patterns: the data dictionary, classes of lifetimes, budgets, exemptions.
 
-use super::matcher::Pattern;
+use super::matcher::PolicyPattern;
 use crate::record::Kind;
 use crate::units::Bytes;
 
 /// An entry of the data dictionary: a pattern with its meaning.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct DictionaryEntry {
     /// The keys that it is about.
-    pub pattern: Pattern,
+    pub pattern: PolicyPattern,
     /// The type that they have.
     pub kind: Option<Kind>,
     /// Their class of lifetimes, by place in the policy's list.
@@ -31,7 +31,7 @@ pub struct TtlClass {
     /// Its name.
     pub name: String,
     /// The keys that belong to it where the dictionary does not say otherwise.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<PolicyPattern>,
     /// Its keys must expire.
     pub required: bool,
     /// The longest time to live, in milliseconds.
@@ -44,9 +44,9 @@ pub struct TtlClass {
 
 /// A limit on the memory of some keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Budget {
+pub struct MemoryBudget {
     /// The keys.
-    pub pattern: Pattern,
+    pub pattern: PolicyPattern,
     /// What they may take together.
     pub memory: Bytes,
     /// The line of the policy file that says so.
@@ -57,7 +57,7 @@ pub struct Budget {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemption {
     /// The keys.
-    pub pattern: Pattern,
+    pub pattern: PolicyPattern,
     /// Ids of the rules; empty for all.
     pub rules: Vec<String>,
     /// Why.

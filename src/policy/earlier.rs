@@ -8,7 +8,7 @@ use crate::units::Bytes;
 
 /// The patterns of an earlier report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierPatterns {
     /// What the earlier report is called.
     pub name: String,
     /// Its patterns with their keys and memory.
@@ -19,7 +19,7 @@ pub struct Earlier {
 
 /// What is known of a pattern's weight in an earlier snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before {
+pub enum EarlierWeight {
     /// It weighed this much.
     Known(Weight),
     /// There was none.
@@ -30,31 +30,31 @@ pub enum Before {
     Unknown,
 }
 
-impl Before {
+impl EarlierWeight {
     /// The most that it can have taken; `None` if nothing is known.
     pub fn most(self) -> Option<Bytes> {
         match self {
-            Before::Known(weight) => Some(weight.memory),
-            Before::Absent => Some(Bytes(0)),
-            Before::Below(bound) => Some(bound),
-            Before::Unknown => None,
+            EarlierWeight::Known(weight) => Some(weight.memory),
+            EarlierWeight::Absent => Some(Bytes(0)),
+            EarlierWeight::Below(bound) => Some(bound),
+            EarlierWeight::Unknown => None,
         }
     }
 }
 
-impl Earlier {
+impl EarlierPatterns {
     /// Returns the patterns of an earlier report, unless its snapshot could not be read whole.
-    pub fn of(NamedReport { name, report }: &NamedReport) -> Option<Earlier> {
+    pub fn of(NamedReport { name, report }: &NamedReport) -> Option<EarlierPatterns> {
         let patterns =
             report.weights_by_pattern().into_iter().map(|(text, weight)| (text.to_owned(), weight)).collect();
         let complete = report.lists_all_patterns();
-        report.complete.then(|| Earlier { name: name.clone(), patterns, complete })
+        report.complete.then(|| EarlierPatterns { name: name.clone(), patterns, complete })
     }
 
     /// What a pattern weighed. A level that has collapsed to `{*}` since is held against all that was there before.
-    pub fn before(&self, pattern: &str, separators: &Separators) -> Before {
+    pub fn before(&self, pattern: &str, separators: &Separators) -> EarlierWeight {
         if let Some(weight) = self.patterns.get(pattern) {
-            return Before::Known(*weight);
+            return EarlierWeight::Known(*weight);
         }
         let mut collapsed = Weight::default();
         if pattern.contains(ANY) {
@@ -63,10 +63,10 @@ impl Earlier {
             }
         }
         match self.patterns.values().map(|weight| weight.memory).min() {
-            _ if collapsed.keys > 0 => Before::Known(collapsed),
-            _ if self.complete => Before::Absent,
-            Some(least) => Before::Below(least),
-            None => Before::Unknown,
+            _ if collapsed.keys > 0 => EarlierWeight::Known(collapsed),
+            _ if self.complete => EarlierWeight::Absent,
+            Some(least) => EarlierWeight::Below(least),
+            None => EarlierWeight::Unknown,
         }
     }
 }
@@ -92,26 +92,29 @@ fn covers(pattern: &str, earlier: &str, separators: &Separators) -> bool {
 mod tests {
     use super::*;
 
-    fn earlier(patterns: &[(&str, u64, u64)], complete: bool) -> Earlier {
+    fn earlier(patterns: &[(&str, u64, u64)], complete: bool) -> EarlierPatterns {
         let weight =
             |&(text, keys, memory): &(&str, u64, u64)| (text.to_owned(), Weight { keys, memory: Bytes(memory) });
-        Earlier { name: "old".to_owned(), patterns: patterns.iter().map(weight).collect(), complete }
+        EarlierPatterns { name: "old".to_owned(), patterns: patterns.iter().map(weight).collect(), complete }
     }
 
     #[test]
     fn a_pattern_that_was_not_there_is_new_only_if_all_are_known() {
         let list = [("a:{int}", 5, 500), ("b:{int}", 1, 100)];
-        let known = Before::Known(Weight { keys: 5, memory: Bytes(500) });
+        let known = EarlierWeight::Known(Weight { keys: 5, memory: Bytes(500) });
         assert_eq!(earlier(&list, true).before("a:{int}", &Separators::default()), known);
-        assert_eq!(earlier(&list, true).before("c:{int}", &Separators::default()), Before::Absent);
-        assert_eq!(earlier(&list, false).before("c:{int}", &Separators::default()), Before::Below(Bytes(100)));
-        assert_eq!(earlier(&[], false).before("c:{int}", &Separators::default()), Before::Unknown);
+        assert_eq!(earlier(&list, true).before("c:{int}", &Separators::default()), EarlierWeight::Absent);
+        assert_eq!(earlier(&list, false).before("c:{int}", &Separators::default()), EarlierWeight::Below(Bytes(100)));
+        assert_eq!(earlier(&[], false).before("c:{int}", &Separators::default()), EarlierWeight::Unknown);
     }
 
     #[test]
     fn a_level_that_has_collapsed_since_is_not_new() {
         let old = earlier(&[("a:x:n", 1, 10), ("a:y:n", 2, 20), ("a:y:m", 4, 40), ("a:z", 8, 80)], true);
-        assert_eq!(old.before("a:{*}:n", &Separators::default()), Before::Known(Weight { keys: 3, memory: Bytes(30) }));
-        assert_eq!(old.before("b:{*}:n", &Separators::default()), Before::Absent);
+        assert_eq!(
+            old.before("a:{*}:n", &Separators::default()),
+            EarlierWeight::Known(Weight { keys: 3, memory: Bytes(30) })
+        );
+        assert_eq!(old.before("b:{*}:n", &Separators::default()), EarlierWeight::Absent);
     }
 }

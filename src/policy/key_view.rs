@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::context::Context;
-use super::dictionary::{Entry, Matched, TtlClass};
+use super::dictionary::{DictionaryEntry, Matched, TtlClass};
 use crate::pattern::slot::untagged;
 use crate::record::Record;
 use crate::units::Millis;
@@ -42,7 +42,7 @@ impl<'a> KeyView<'a> {
     }
 
     /// The entry of the data dictionary that the key matches.
-    pub fn entry(&self) -> Option<&'a Entry> {
+    pub fn entry(&self) -> Option<&'a DictionaryEntry> {
         self.matched.entry.and_then(|entry| self.context.entries.get(usize::from(entry)))
     }
 

@@ -10,15 +10,15 @@ use crate::pattern::PartKind;
 use crate::pattern::classify::{Class, Classifier};
 use crate::pattern::name::KeyName;
 
-/// Pattern of a policy.
+/// PolicyPattern of a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub struct PolicyPattern {
     /// Text as written.
     pub text: String,
     segments: Vec<SegmentPattern>,
 }
 
-/// Pattern of one segment.
+/// PolicyPattern of one segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SegmentPattern {
     /// This name, perhaps with ids in it (`user_{int}`).
@@ -33,9 +33,9 @@ enum SegmentPattern {
     Rest,
 }
 
-impl Pattern {
+impl PolicyPattern {
     /// Parses a pattern. The error says what is wrong and how to mend it.
-    pub fn parse(text: &str, separators: &[u8], classifier: &Classifier) -> Result<Pattern, String> {
+    pub fn parse(text: &str, separators: &[u8], classifier: &Classifier) -> Result<PolicyPattern, String> {
         if text.is_empty() {
             return Err("a pattern cannot be empty: `**` matches all keys".to_owned());
         }
@@ -43,7 +43,7 @@ impl Pattern {
             text.split(|c: char| u8::try_from(c).is_ok_and(|byte| separators.contains(&byte))).collect();
         let last = parts.len() - 1;
         let segments = parts.iter().enumerate().map(|(at, part)| segment(part, at == last, classifier));
-        Ok(Pattern { text: text.to_owned(), segments: segments.collect::<Result<_, _>>()? })
+        Ok(PolicyPattern { text: text.to_owned(), segments: segments.collect::<Result<_, _>>()? })
     }
 
     /// Returns the name that all matching keys begin with, if any: patterns with different ones match no key in common.
@@ -55,7 +55,7 @@ impl Pattern {
     }
 
     /// Returns true if some key could match both.
-    pub fn overlaps(&self, other: &Pattern) -> bool {
+    pub fn overlaps(&self, other: &PolicyPattern) -> bool {
         let (mut mine, mut theirs) = (self.segments.iter(), other.segments.iter());
         loop {
             match (mine.next(), theirs.next()) {
@@ -167,7 +167,7 @@ impl<T: Copy> Default for Matcher<T> {
 
 impl<T: Copy> Matcher<T> {
     /// Adds a pattern with its target.
-    pub fn add(&mut self, pattern: &Pattern, target: T) {
+    pub fn add(&mut self, pattern: &PolicyPattern, target: T) {
         let mut at = 0;
         for segment in &pattern.segments {
             at = match segment {
@@ -250,8 +250,8 @@ mod tests {
     use super::*;
     use crate::pattern::PatternBuf;
 
-    fn pattern(text: &str) -> Result<Pattern, String> {
-        Pattern::parse(text, b":", &Classifier::default())
+    fn pattern(text: &str) -> Result<PolicyPattern, String> {
+        PolicyPattern::parse(text, b":", &Classifier::default())
     }
 
     fn matches(patterns: &[&'static str], key: &str) -> Vec<&'static str> {

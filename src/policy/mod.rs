@@ -37,5 +37,5 @@ pub use crate::report::Severity;
 pub use checks::{Checks, Judged, NameJudged};
 pub use context::Context;
 pub use key_view::KeyView;
-pub use rule::{KeyRule, Meta, Violation};
+pub use rule::{KeyRule, RuleMeta, Violation};
 pub use settings::Policy;

@@ -47,8 +47,8 @@ pub struct NamePass {
     start: u64,
     outside: u64,
     bad_tag: u64,
-    lengths: Limits,
-    levels: Limits,
+    lengths: CountLimits,
+    levels: CountLimits,
     /// By number of segments, none empty: the tests that names of letters in lower case fail, but for those of lengths.
     plain: [u64; MAX_SEGMENTS + 1],
     /// Longer names than this may fail tests of lengths; shorter ones do not.
@@ -57,15 +57,15 @@ pub struct NamePass {
     suits_plain: bool,
 }
 
-/// Limits on one number, each with the place of its bit.
+/// CountLimits on one number, each with the place of its bit.
 #[derive(Debug, Default)]
-struct Limits {
+struct CountLimits {
     /// The one that is broken first: below it, or above, no other has to be looked at.
     first: Option<u64>,
     all: Vec<(usize, u64)>,
 }
 
-impl Limits {
+impl CountLimits {
     fn add(&mut self, place: usize, limit: u64, first: fn(u64, u64) -> u64) {
         self.first = Some(self.first.map_or(limit, |other| first(other, limit)));
         self.all.push((place, limit));
@@ -99,7 +99,7 @@ pub type Violations = [Violation; MOST_KEY_CHECKS];
 /// What a pass over a name says. It is the same for all names that differ in the values of digits only, if
 /// [`NamePass::takes_digits_alike`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Broken {
+pub struct NameFailures {
     /// The bits of the tests that the name fails.
     pub bits: u64,
     /// Those among all tests that count and whose count, if they fail, is known already.
@@ -132,7 +132,7 @@ static COUNTS: [u64; 256] = {
 
 /// What a pass over some bytes of a name has seen.
 #[derive(Clone, Copy)]
-struct Seen {
+struct NameScan {
     /// All classes of all bytes.
     union: u8,
     /// [`SEPARATOR`] when nothing has come since the last separator or the start.
@@ -142,11 +142,11 @@ struct Seen {
     separators: u32,
 }
 
-impl Seen {
-    const NOTHING: Seen = Seen { union: 0, open: SEPARATOR, empty: 0, separators: 0 };
+impl NameScan {
+    const NOTHING: NameScan = NameScan { union: 0, open: SEPARATOR, empty: 0, separators: 0 };
 
     #[inline]
-    fn pass(mut self, bytes: &[u8], classes: &[u8; 256]) -> Seen {
+    fn pass(mut self, bytes: &[u8], classes: &[u8; 256]) -> NameScan {
         for &byte in bytes {
             let class = classes[usize::from(byte)];
             self.union |= class;
@@ -183,8 +183,8 @@ impl NamePass {
             start: 0,
             outside: 0,
             bad_tag: 0,
-            lengths: Limits::default(),
-            levels: Limits::default(),
+            lengths: CountLimits::default(),
+            levels: CountLimits::default(),
             plain: [0; MAX_SEGMENTS + 1],
             longest: 0,
             suits_plain: false,
@@ -238,7 +238,7 @@ impl NamePass {
     ///
     /// Takes one pass over plain names that break nothing and a second over others; allocates nothing.
     #[inline(always)] // in the caller, the kind of name is known
-    pub fn broken(&self, name: &KeyName<'_>) -> Broken {
+    pub fn broken(&self, name: &KeyName<'_>) -> NameFailures {
         match name {
             KeyName::Plain(plain) if self.suits_plain => self.broken_plain(plain),
             KeyName::Plain(_) | KeyName::Classified(..) => self.broken_bytes(name.bytes()),
@@ -247,14 +247,14 @@ impl NamePass {
 
     /// Returns the tests that a plain name fails, from the bitmaps of its bytes alone.
     #[inline]
-    fn broken_plain(&self, name: &PlainName<'_>) -> Broken {
+    fn broken_plain(&self, name: &PlainName<'_>) -> NameFailures {
         if !self.any {
-            return Broken::default();
+            return NameFailures::default();
         }
         let length = name.bytes().len() as u64;
         match self.plain.get(name.segment_count() as usize) {
             Some(&bits) if length <= self.longest && name.is_lower() && !name.has_empty_segment() => {
-                Broken { bits, counted: 0, counts: 0, length, segments: name.segment_count() }
+                NameFailures { bits, counted: 0, counts: 0, length, segments: name.segment_count() }
             }
             _ => self.failed_plain(name.bytes(), self.seen_plain(name)),
         }
@@ -262,7 +262,7 @@ impl NamePass {
 
     /// Slow path of `broken_plain`: the name is long, has other bytes than lower-case letters, or has empty segments.
     #[inline(never)]
-    fn failed_plain(&self, name: &[u8], seen: Seen) -> Broken {
+    fn failed_plain(&self, name: &[u8], seen: NameScan) -> NameFailures {
         self.failed(name, seen)
     }
 
@@ -274,17 +274,17 @@ impl NamePass {
         let lengths = self.lengths.all_broken(u64::MAX, |length, most| length > most);
         for segments in 1..self.plain.len() {
             let name = vec![[b'a']; segments].join(&separator);
-            let broken = self.failed(&name, Seen::NOTHING.pass(&name, &self.classes));
+            let broken = self.failed(&name, NameScan::NOTHING.pass(&name, &self.classes));
             self.plain[segments] = broken.bits & !lengths;
         }
     }
 
     /// Returns what a pass over a plain name would see, from the bitmap of its separators.
     #[inline]
-    fn seen_plain(&self, name: &PlainName<'_>) -> Seen {
+    fn seen_plain(&self, name: &PlainName<'_>) -> NameScan {
         let of = |is: bool| if is { SEPARATOR } else { 0 };
         let others = name.others().fold(0, |union, byte| union | self.classes[usize::from(byte)]);
-        Seen {
+        NameScan {
             union: others | of(name.separators() != 0),
             open: 0,
             empty: of(name.has_empty_segment()),
@@ -294,16 +294,16 @@ impl NamePass {
 
     /// Returns the tests that a name fails, byte by byte.
     #[inline]
-    fn broken_bytes(&self, name: &[u8]) -> Broken {
+    fn broken_bytes(&self, name: &[u8]) -> NameFailures {
         if !self.any {
-            return Broken::default();
+            return NameFailures::default();
         }
-        self.failed(name, Seen::NOTHING.pass(name, &self.classes))
+        self.failed(name, NameScan::NOTHING.pass(name, &self.classes))
     }
 
     /// Returns the tests that a name fails, given what a pass over it has seen.
     #[inline(always)]
-    fn failed(&self, name: &[u8], seen: Seen) -> Broken {
+    fn failed(&self, name: &[u8], seen: NameScan) -> NameFailures {
         let (segments, first) = match seen.has(BRACE) {
             false => (seen, name.first().copied()),
             true => self.pass_untagged(name),
@@ -336,12 +336,12 @@ impl NamePass {
             true => (counting, self.count(name)),
             false => (0, 0),
         };
-        Broken { bits: broken, counted, counts, length, segments: levels }
+        NameFailures { bits: broken, counted, counts, length, segments: levels }
     }
 
     /// Writes by how much tests of lengths, of segments, and of what was counted are failed.
     #[inline]
-    pub fn measure(&self, broken: &Broken, violations: &mut Violations) {
+    pub fn measure(&self, broken: &NameFailures, violations: &mut Violations) {
         if broken.bits == 0 {
             return;
         }
@@ -371,9 +371,9 @@ impl NamePass {
     }
 
     /// Passes over the name without the braces of its hash tag; returns its first byte, too.
-    fn pass_untagged(&self, name: &[u8]) -> (Seen, Option<u8>) {
+    fn pass_untagged(&self, name: &[u8]) -> (NameScan, Option<u8>) {
         let pieces = untagged(name);
-        let seen = pieces.iter().fold(Seen::NOTHING, |seen, piece| seen.pass(piece, &self.classes));
+        let seen = pieces.iter().fold(NameScan::NOTHING, |seen, piece| seen.pass(piece, &self.classes));
         (seen, pieces.into_iter().flatten().next().copied())
     }
 

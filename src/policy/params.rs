@@ -10,12 +10,12 @@ pub struct ParamSpec {
     /// What it does.
     pub what: Text,
     /// What it is where no policy sets it; its variant is the parameter's type.
-    pub usual: Usual,
+    pub default: ParamDefault,
 }
 
 /// A default, and with it a type.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Usual {
+pub enum ParamDefault {
     /// A count.
     Int(u64),
     /// Bytes: `10240`, `"10KB"`.
@@ -30,34 +30,35 @@ pub enum Usual {
     Flag(bool),
 }
 
-impl Usual {
+impl ParamDefault {
     /// How the type is called in messages.
     pub const fn expects(self) -> &'static str {
         match self {
-            Usual::Int(_) => "a whole number",
-            Usual::Bytes(_) => "a number of bytes such as 10240, \"10KB\" or \"1MB\"",
-            Usual::Span(_) => "a time span such as \"60s\", \"30min\", \"24h\" or \"7d\"",
-            Usual::Share(_) => "a part of the whole such as 0.3 or \"30%\"",
-            Usual::Words(_) => "a list of words such as [\"uv\", \"dau\"]",
-            Usual::Flag(_) => "true or false",
+            ParamDefault::Int(_) => "a whole number",
+            ParamDefault::Bytes(_) => "a number of bytes such as 10240, \"10KB\" or \"1MB\"",
+            ParamDefault::Span(_) => "a time span such as \"60s\", \"30min\", \"24h\" or \"7d\"",
+            ParamDefault::Share(_) => "a part of the whole such as 0.3 or \"30%\"",
+            ParamDefault::Words(_) => "a list of words such as [\"uv\", \"dau\"]",
+            ParamDefault::Flag(_) => "true or false",
         }
     }
 
     /// The value that stands for it.
-    pub fn value(self) -> Value {
+    pub fn value(self) -> ParamValue {
         match self {
-            Usual::Int(number) | Usual::Bytes(number) | Usual::Span(number) | Usual::Share(number) => {
-                Value::Number(number)
-            }
-            Usual::Words(words) => Value::Words(words.iter().map(|&word| word.to_owned()).collect()),
-            Usual::Flag(flag) => Value::Flag(flag),
+            ParamDefault::Int(number)
+            | ParamDefault::Bytes(number)
+            | ParamDefault::Span(number)
+            | ParamDefault::Share(number) => ParamValue::Number(number),
+            ParamDefault::Words(words) => ParamValue::Words(words.iter().map(|&word| word.to_owned()).collect()),
+            ParamDefault::Flag(flag) => ParamValue::Flag(flag),
         }
     }
 }
 
 /// A value in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum ParamValue {
     /// Counts, bytes, milliseconds, thousandths.
     Number(u64),
     /// Words.
@@ -68,30 +69,30 @@ pub enum Value {
 
 /// The values of a rule's parameters: those that a policy sets, and the defaults of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Params(Vec<(&'static str, Value)>);
+pub struct Params(Vec<(&'static str, ParamValue)>);
 
 impl Params {
     /// All defaults.
     pub fn defaults(specs: &[ParamSpec]) -> Params {
-        Params(specs.iter().map(|spec| (spec.name, spec.usual.value())).collect())
+        Params(specs.iter().map(|spec| (spec.name, spec.default.value())).collect())
     }
 
     /// Sets one that the rule declares.
-    pub fn set(&mut self, name: &str, value: Value) {
+    pub fn set(&mut self, name: &str, value: ParamValue) {
         if let Some((_, old)) = self.0.iter_mut().find(|(known, _)| *known == name) {
             *old = value;
         }
     }
 
     /// All of them, in the order declared.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &ParamValue)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
 
     /// A number. The registry's tests build every rule, so a rule asks only for what it declares.
     pub fn number(&self, name: &str) -> u64 {
         match self.get(name) {
-            Some(Value::Number(number)) => *number,
+            Some(ParamValue::Number(number)) => *number,
             _ => unreachable!("a rule reads the numbers that it declares: {name}"),
         }
     }
@@ -99,7 +100,7 @@ impl Params {
     /// Words.
     pub fn words(&self, name: &str) -> &[String] {
         match self.get(name) {
-            Some(Value::Words(words)) => words,
+            Some(ParamValue::Words(words)) => words,
             _ => unreachable!("a rule reads the words that it declares: {name}"),
         }
     }
@@ -107,12 +108,12 @@ impl Params {
     /// Yes or no.
     pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {
-            Some(Value::Flag(flag)) => *flag,
+            Some(ParamValue::Flag(flag)) => *flag,
             _ => unreachable!("a rule reads the flags that it declares: {name}"),
         }
     }
 
-    fn get(&self, name: &str) -> Option<&Value> {
+    fn get(&self, name: &str) -> Option<&ParamValue> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 }

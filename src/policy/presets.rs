@@ -1,6 +1,6 @@
 //! The policies that come with the program: one for each of the published standards, and what all of them agree on.
 
-use super::file::{self, Names};
+use super::file::{self, PatternSyntax};
 use super::settings::Policy;
 use crate::error::{Error, Result};
 use crate::near;
@@ -40,25 +40,25 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 const SEPARATOR: &[u8] = b":";
 
 /// What the patterns of presets are read with.
-pub(super) fn names_of<'a>(names: Names<'a>) -> Names<'a> {
-    Names { separators: SEPARATOR, ..names }
+pub(super) fn preset_syntax<'a>(syntax: PatternSyntax<'a>) -> PatternSyntax<'a> {
+    PatternSyntax { separators: SEPARATOR, ..syntax }
 }
 
 /// Reads a preset.
-pub fn load(name: &str, separators: Names<'_>) -> Result<Policy> {
+pub fn load(name: &str, syntax: PatternSyntax<'_>) -> Result<Policy> {
     let preset = find(name).ok_or_else(|| {
         let (near, all) = (near::did_you_mean(&near::names(name, names())), names().collect::<Vec<_>>().join(", "));
         Error::usage(format!("there is no policy {name:?}"))
             .with_hint(format!("{near}a preset ({all}) or a file that ends in .toml"))
     })?;
-    file::parse(preset.text, preset.name, names_of(separators))
+    file::parse(preset.text, preset.name, preset_syntax(syntax))
 }
 
 /// The standards' presets and `default`, read, in the order of [`PRESETS`]: all but `none`.
 pub fn standards() -> Result<Vec<Policy>> {
     let classifier = Classifier::default();
-    let names = Names { separators: b":", classifier: &classifier };
-    PRESETS.iter().filter(|preset| preset.name != "none").map(|preset| load(preset.name, names)).collect()
+    let syntax = PatternSyntax { separators: b":", classifier: &classifier };
+    PRESETS.iter().filter(|preset| preset.name != "none").map(|preset| load(preset.name, syntax)).collect()
 }
 
 #[cfg(test)]
@@ -69,7 +69,8 @@ mod tests {
     fn every_preset_reads_and_calls_itself_by_its_name() {
         for preset in PRESETS {
             for separators in [b":", b"|"] {
-                let policy = load(preset.name, Names { separators, classifier: &Classifier::default() }).unwrap();
+                let policy =
+                    load(preset.name, PatternSyntax { separators, classifier: &Classifier::default() }).unwrap();
                 assert_eq!(policy.name, preset.name);
             }
         }

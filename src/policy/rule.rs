@@ -10,7 +10,7 @@ use super::context::Context;
 use super::forest::Forest;
 use super::key_view::KeyView;
 use super::params::{ParamSpec, Params};
-use super::sample::Sample;
+use super::sample::RuleSample;
 use super::sensitive::Inspection;
 use crate::record::Kind;
 use crate::report::{Example, Report};
@@ -19,7 +19,7 @@ use crate::units::Bytes;
 
 /// All that a rule says about itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Meta {
+pub struct RuleMeta {
     /// Its name, which is the path of its file: `key.empty-segment` is `rules/key/empty_segment.rs`.
     pub id: &'static str,
     /// How much a violation matters where no policy says otherwise.
@@ -39,9 +39,9 @@ pub struct Meta {
     /// What is measured, if that is a number.
     pub unit: Option<Unit>,
     /// What keeps the rule.
-    pub passes: Sample,
+    pub passes: RuleSample,
     /// What breaks it.
-    pub fails: Sample,
+    pub fails: RuleSample,
 }
 
 /// A place in one of the standards.
@@ -151,7 +151,7 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     }
 
     /// Whether it can tell what the remedy would save: then [`KeyRule::saving`] is asked about keys that break it.
-    fn tells_saving(&self) -> bool {
+    fn estimates_saving(&self) -> bool {
         false
     }
 
@@ -182,7 +182,7 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
 
     /// Whether all keys that can break it do, if that is so or none does, as long as no policy says anything of their names.
     /// Then most keys need not be asked about. Only for rules that measure nothing.
-    fn foregone(&self) -> Option<bool> {
+    fn constant_result(&self) -> Option<bool> {
         None
     }
 }
@@ -232,7 +232,7 @@ pub struct Breach {
 
 /// The question of a rule.
 #[derive(Debug)]
-pub enum Question {
+pub enum BuiltRule {
     /// Of each key.
     Key(Box<dyn KeyRule>),
     /// Of all patterns.
@@ -245,7 +245,7 @@ pub enum Question {
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// What it says about itself.
-    pub meta: &'static Meta,
+    pub meta: &'static RuleMeta,
     /// Makes the question. Fails with what is wrong with the parameters together.
-    pub build: fn(&Params) -> Result<Question, String>,
+    pub build: fn(&Params) -> Result<BuiltRule, String>,
 }

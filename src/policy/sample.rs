@@ -5,7 +5,7 @@ use crate::record::Kind;
 
 /// A little snapshot.
 #[derive(Debug, Clone, Copy)]
-pub struct Sample {
+pub struct RuleSample {
     /// Its keys.
     pub keys: &'static [SampleKey],
     /// What is known besides keys.
@@ -76,15 +76,15 @@ pub struct SampleKey {
     pub text: &'static str,
 }
 
-impl Sample {
+impl RuleSample {
     /// Keys only.
-    pub const fn of(keys: &'static [SampleKey]) -> Sample {
-        Sample { keys, facts: SampleFacts::NONE }
+    pub const fn of(keys: &'static [SampleKey]) -> RuleSample {
+        RuleSample { keys, facts: SampleFacts::NONE }
     }
 
     /// The same with other facts.
-    pub const fn with(self, facts: SampleFacts) -> Sample {
-        Sample { keys: self.keys, facts }
+    pub const fn with(self, facts: SampleFacts) -> RuleSample {
+        RuleSample { keys: self.keys, facts }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A policy: which rules are in force, with what severity and parameters, and what a team says about its patterns.
 
-use super::dictionary::{Budget, Entry, Exemption, TtlClass};
-use super::params::{Params, Value};
+use super::dictionary::{DictionaryEntry, Exemption, MemoryBudget, TtlClass};
+use super::params::{ParamValue, Params};
 use super::registry;
 use super::rule::{Rule, Severity};
 use super::rules::value::sensitive;
@@ -14,20 +14,20 @@ pub struct Policy {
     /// The preset that it extends.
     pub extends: Option<String>,
     /// The rules in force, in order of id; one rule may be there several times with different severities.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<RuleSetting>,
     /// Classes of lifetimes.
     pub classes: Vec<TtlClass>,
     /// The data dictionary.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DictionaryEntry>,
     /// Limits on memory.
-    pub budgets: Vec<Budget>,
+    pub budgets: Vec<MemoryBudget>,
     /// Keys that may break rules.
     pub exemptions: Vec<Exemption>,
 }
 
 /// One rule in force.
 #[derive(Debug, Clone)]
-pub struct Setting {
+pub struct RuleSetting {
     /// The rule.
     pub rule: &'static Rule,
     /// How much a violation matters.
@@ -68,7 +68,7 @@ impl Policy {
             if setting.rule.meta.id != rule {
                 return true;
             }
-            setting.params.set(param, Value::Number(limit));
+            setting.params.set(param, ParamValue::Number(limit));
             !std::mem::replace(&mut found, true)
         });
     }
@@ -81,7 +81,7 @@ impl Policy {
         let demanded = self.settings.iter().any(|setting| setting.rule.meta.id == rule.meta.id);
         if look && !demanded {
             let params = Params::defaults(rule.meta.params);
-            self.settings.push(Setting { rule, severity: rule.meta.severity, params });
+            self.settings.push(RuleSetting { rule, severity: rule.meta.severity, params });
             self.sort();
         }
         if !look {

@@ -3,7 +3,7 @@
 use super::checks::{Checks, Judged};
 use super::context::Context;
 use super::dictionary::Matched;
-use super::file::{self, Names};
+use super::file::{self, PatternSyntax};
 use super::key_view::KeyView;
 use super::rule::{KeyRule, Violation};
 use crate::pattern::PatternBuf;
@@ -64,7 +64,7 @@ pub fn checks(text: &str) -> Checks {
 /// The same with something known besides.
 pub fn checks_in(text: &str, context: Context) -> Checks {
     let classifier = Classifier::default();
-    let policy = file::parse(text, "test", Names { separators: b":", classifier: &classifier }).unwrap();
+    let policy = file::parse(text, "test", PatternSyntax { separators: b":", classifier: &classifier }).unwrap();
     Checks::new(policy, context).unwrap()
 }
 

@@ -4,9 +4,9 @@
 //! `24 hours`, `30 %`. In Chinese texts the bare name does, too. A unit that the text has behind the name already is not
 //! said twice.
 
-use super::params::{ParamSpec, Params, Usual, Value};
-use super::rule::Meta;
-use super::settings::{Policy, Setting};
+use super::params::{ParamDefault, ParamSpec, ParamValue, Params};
+use super::rule::RuleMeta;
+use super::settings::{Policy, RuleSetting};
 use crate::report::{Severity, Text, Wording};
 
 /// Returns the text with the values of parameters in the place of their names.
@@ -14,7 +14,7 @@ pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
     let (mut en, mut zh) = (text.en.to_owned(), text.zh.to_owned());
     for spec in specs {
         let Some((_, value)) = params.iter().find(|(name, _)| *name == spec.name) else { continue };
-        let [in_en, in_zh] = words(spec.usual, value);
+        let [in_en, in_zh] = words(spec.default, value);
         en = fill(&en, spec.name, &in_en, " bytes", false);
         zh = fill(&zh, spec.name, &in_zh, " 字节", true);
     }
@@ -34,7 +34,7 @@ pub struct RuleWording {
 
 impl RuleWording {
     /// Returns the texts with these values.
-    pub fn of(meta: &Meta, params: &Params) -> RuleWording {
+    pub fn of(meta: &RuleMeta, params: &Params) -> RuleWording {
         let text = |text| filled(text, meta.params, params);
         RuleWording { problem: problem(meta, params), demand: text(meta.what), fix: text(meta.fix) }
     }
@@ -42,13 +42,13 @@ impl RuleWording {
 
 /// Returns the texts with the numbers that `policy` has at this severity; `None` if the policy has no such limit.
 pub fn in_force(policy: &Policy, rule: &str, severity: Severity) -> Option<RuleWording> {
-    let is_it = |setting: &&Setting| setting.rule.meta.id == rule && setting.severity == severity;
-    let Setting { rule, params, .. } = policy.settings.iter().find(is_it)?;
+    let is_it = |setting: &&RuleSetting| setting.rule.meta.id == rule && setting.severity == severity;
+    let RuleSetting { rule, params, .. } = policy.settings.iter().find(is_it)?;
     Some(RuleWording::of(rule.meta, params))
 }
 
-fn problem(meta: &Meta, params: &Params) -> Wording {
-    let without_limit = params.iter().any(|(_, value)| *value == Value::Number(0));
+fn problem(meta: &RuleMeta, params: &Params) -> Wording {
+    let without_limit = params.iter().any(|(_, value)| *value == ParamValue::Number(0));
     let Wording { en, zh } = filled(meta.problem, meta.params, params);
     Wording { en: one(&optional(&en, without_limit)), zh: optional(&zh, without_limit) }
 }
@@ -112,14 +112,14 @@ fn with_unit(value: &str, unit: &str) -> String {
 }
 
 /// The value for people, in English and in Chinese.
-pub fn words(usual: Usual, value: &Value) -> [String; 2] {
+pub fn words(default: ParamDefault, value: &ParamValue) -> [String; 2] {
     let both = |text: String| [text.clone(), text];
-    match (usual, value) {
-        (Usual::Bytes(_), Value::Number(number)) => match in_units(*number, BYTES) {
+    match (default, value) {
+        (ParamDefault::Bytes(_), ParamValue::Number(number)) => match in_units(*number, BYTES) {
             (number, "") => [format!("{} bytes", grouped(number)), format!("{} 字节", grouped(number))],
             (number, unit) => both(format!("{} {unit}", grouped(number))),
         },
-        (Usual::Span(_), Value::Number(number)) => {
+        (ParamDefault::Span(_), ParamValue::Number(number)) => {
             let (number, unit) = in_units(*number, SPANS);
             let (en, zh) = match unit {
                 "d" => ("day", "天"),
@@ -131,38 +131,38 @@ pub fn words(usual: Usual, value: &Value) -> [String; 2] {
             let plural = if number == 1 { "" } else { "s" };
             [format!("{} {en}{plural}", grouped(number)), format!("{} {zh}", grouped(number))]
         }
-        (Usual::Share(_), Value::Number(number)) => both(percent(*number, " %")),
-        (_, Value::Number(number)) => both(grouped(*number)),
-        (_, Value::Words(words)) => [words.join(", "), words.join("、")],
-        (_, Value::Flag(flag)) => both(flag.to_string()),
+        (ParamDefault::Share(_), ParamValue::Number(number)) => both(percent(*number, " %")),
+        (_, ParamValue::Number(number)) => both(grouped(*number)),
+        (_, ParamValue::Words(words)) => [words.join(", "), words.join("、")],
+        (_, ParamValue::Flag(flag)) => both(flag.to_string()),
     }
 }
 
 /// The value as a policy file writes it.
-pub fn toml(usual: Usual, value: &Value) -> String {
-    match (usual, value) {
-        (Usual::Bytes(_), Value::Number(number)) => match in_units(*number, BYTES) {
+pub fn toml(default: ParamDefault, value: &ParamValue) -> String {
+    match (default, value) {
+        (ParamDefault::Bytes(_), ParamValue::Number(number)) => match in_units(*number, BYTES) {
             (number, "") => number.to_string(),
             (number, unit) => format!("\"{number}{}\"", unit.replace('i', "")),
         },
-        (Usual::Span(_), Value::Number(number)) => {
+        (ParamDefault::Span(_), ParamValue::Number(number)) => {
             let (number, unit) = in_units(*number, SPANS);
             format!("\"{number}{unit}\"")
         }
-        (Usual::Share(_), Value::Number(number)) => format!("\"{}\"", percent(*number, "%")),
-        (_, Value::Number(number)) => number.to_string(),
-        (_, Value::Words(words)) => {
+        (ParamDefault::Share(_), ParamValue::Number(number)) => format!("\"{}\"", percent(*number, "%")),
+        (_, ParamValue::Number(number)) => number.to_string(),
+        (_, ParamValue::Words(words)) => {
             let words: Vec<_> = words.iter().map(|word| ::toml::Value::from(word.as_str()).to_string()).collect();
             format!("[{}]", words.join(", "))
         }
-        (_, Value::Flag(flag)) => flag.to_string(),
+        (_, ParamValue::Flag(flag)) => flag.to_string(),
     }
 }
 
 /// All parameters as a policy file writes them: `max = 128, share = "30%"`.
 pub fn settings(specs: &[ParamSpec], params: &Params) -> String {
     let set =
-        specs.iter().zip(params.iter()).map(|(spec, (name, value))| format!("{name} = {}", toml(spec.usual, value)));
+        specs.iter().zip(params.iter()).map(|(spec, (name, value))| format!("{name} = {}", toml(spec.default, value)));
     set.collect::<Vec<_>>().join(", ")
 }
 
@@ -197,52 +197,55 @@ fn grouped(number: u64) -> String {
 mod tests {
     use super::*;
 
-    fn spec(usual: Usual) -> ParamSpec {
-        ParamSpec { name: "max", what: Text { en: "the most", zh: "最多" }, usual }
+    fn spec(default: ParamDefault) -> ParamSpec {
+        ParamSpec { name: "max", what: Text { en: "the most", zh: "最多" }, default }
     }
 
-    fn wording(en: &'static str, zh: &'static str, usual: Usual) -> [String; 2] {
-        let specs = [spec(usual)];
+    fn wording(en: &'static str, zh: &'static str, default: ParamDefault) -> [String; 2] {
+        let specs = [spec(default)];
         let Wording { en, zh } = filled(Text { en, zh }, &specs, &Params::defaults(&specs));
         [en, zh]
     }
 
     #[test]
     fn names_of_parameters_become_their_values_with_units() {
-        let bytes = Usual::Bytes(10_240);
+        let bytes = ParamDefault::Bytes(10_240);
         assert_eq!(wording("at most `max` bytes", "不超过 max 字节", bytes), ["at most 10 KiB", "不超过 10 KiB"]);
         assert_eq!(wording("at most {max}", "不超过 {max}", bytes), ["at most 10 KiB", "不超过 10 KiB"]);
         assert_eq!(
-            wording("at most {max} bytes", "不超过 max 字节", Usual::Bytes(10_241)),
+            wording("at most {max} bytes", "不超过 max 字节", ParamDefault::Bytes(10_241)),
             ["at most 10,241 bytes", "不超过 10,241 字节"]
         );
-        assert_eq!(wording("{max} bytes", "max 字节", Usual::Int(128)), ["128 bytes", "128 字节"]);
-        assert_eq!(wording("{max}", "{max}", Usual::Span(86_400_000)), ["24 hours", "24 小时"]);
-        assert_eq!(wording("{max}", "`max`", Usual::Span(604_800_000)), ["7 days", "7 天"]);
-        assert_eq!(wording("{max}", "{max}", Usual::Share(305)), ["30.5 %", "30.5 %"]);
-        assert_eq!(wording("{max}", "{max}", Usual::Words(&["a", "b"])), ["a, b", "a、b"]);
+        assert_eq!(wording("{max} bytes", "max 字节", ParamDefault::Int(128)), ["128 bytes", "128 字节"]);
+        assert_eq!(wording("{max}", "{max}", ParamDefault::Span(86_400_000)), ["24 hours", "24 小时"]);
+        assert_eq!(wording("{max}", "`max`", ParamDefault::Span(604_800_000)), ["7 days", "7 天"]);
+        assert_eq!(wording("{max}", "{max}", ParamDefault::Share(305)), ["30.5 %", "30.5 %"]);
+        assert_eq!(wording("{max}", "{max}", ParamDefault::Words(&["a", "b"])), ["a, b", "a、b"]);
     }
 
     #[test]
     fn other_words_stay() {
         let text = "set maxmemory, `maxmemory`, {uid} and max";
         assert_eq!(
-            wording(text, "maxmemory、`max:{uid}` 与 max-len", Usual::Int(1)),
+            wording(text, "maxmemory、`max:{uid}` 与 max-len", ParamDefault::Int(1)),
             [text, "maxmemory、`max:{uid}` 与 max-len"]
         );
     }
 
     #[test]
     fn values_are_written_as_a_policy_reads_them() {
-        let write = |usual: Usual| toml(usual, &usual.value());
-        assert_eq!(write(Usual::Bytes(10_240)), "\"10KB\"");
-        assert_eq!(write(Usual::Bytes(10_241)), "10241");
-        assert_eq!(write(Usual::Span(1_800_000)), "\"30min\"");
-        assert_eq!(write(Usual::Span(60_000)), "\"60s\"");
-        assert_eq!(write(Usual::Share(800)), "\"80%\"");
-        assert_eq!(write(Usual::Words(&["uv", "d\"u"])), "[\"uv\", 'd\"u']");
-        assert_eq!(write(Usual::Flag(true)), "true");
-        assert_eq!(settings(&[spec(Usual::Int(0))], &Params::defaults(&[spec(Usual::Int(0))])), "max = 0");
+        let write = |default: ParamDefault| toml(default, &default.value());
+        assert_eq!(write(ParamDefault::Bytes(10_240)), "\"10KB\"");
+        assert_eq!(write(ParamDefault::Bytes(10_241)), "10241");
+        assert_eq!(write(ParamDefault::Span(1_800_000)), "\"30min\"");
+        assert_eq!(write(ParamDefault::Span(60_000)), "\"60s\"");
+        assert_eq!(write(ParamDefault::Share(800)), "\"80%\"");
+        assert_eq!(write(ParamDefault::Words(&["uv", "d\"u"])), "[\"uv\", 'd\"u']");
+        assert_eq!(write(ParamDefault::Flag(true)), "true");
+        assert_eq!(
+            settings(&[spec(ParamDefault::Int(0))], &Params::defaults(&[spec(ParamDefault::Int(0))])),
+            "max = 0"
+        );
     }
 
     #[test]

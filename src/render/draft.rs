@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use super::words::{nouns, say};
 use super::{Lang, human};
 use crate::policy::Policy;
-use crate::policy::file::Names;
-use crate::policy::matcher::Pattern;
+use crate::policy::file::PatternSyntax;
+use crate::policy::matcher::PolicyPattern;
 use crate::report::{PatternRow, Report};
 use crate::units::Millis;
 
@@ -27,7 +27,7 @@ const CLASSES: [(&str, &str, u64); 5] = [
 #[derive(Debug, Clone, Copy)]
 pub struct Draft<'a> {
     /// Reader of patterns.
-    pub names: Names<'a>,
+    pub syntax: PatternSyntax<'a>,
     /// Policy that the draft extends: its entries are left out, and those that match no key are listed.
     pub existing: Option<&'a Policy>,
     /// Language of the comments.
@@ -39,10 +39,10 @@ impl Draft<'_> {
     pub fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let lang = self.lang;
         self.head(report, out)?;
-        let mut written: Vec<Pattern> = self.known().cloned().collect();
+        let mut written: Vec<PolicyPattern> = self.known().cloned().collect();
         let mut left_out = 0;
         for row in &report.patterns.list {
-            match Pattern::parse(&row.pattern, self.names.separators, self.names.classifier) {
+            match PolicyPattern::parse(&row.pattern, self.syntax.separators, self.syntax.classifier) {
                 Err(why) => {
                     left_out += 1;
                     let (pattern, why) = (quoted(&row.pattern), one_line(&why));
@@ -89,7 +89,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn known(&self) -> impl Iterator<Item = &Pattern> {
+    fn known(&self) -> impl Iterator<Item = &PolicyPattern> {
         self.existing.into_iter().flat_map(|policy| policy.entries.iter().map(|entry| &entry.pattern))
     }
 

@@ -2,7 +2,7 @@
 //! are too big.
 //!
 //! Each line is a key and the rules of one group that it breaks under the preset, with the severity in front: `!` for must,
-//! `+` for should, `-` for hint. Names are held against the rules about names (`key.*`), values against those about size
+//! `+` for should, `-` for hint. Names are compared with the rules about names (`key.*`), values against those about size
 //! (`big.*`), so a rule of another group that is added later changes no line here.
 
 mod lifetime;
@@ -12,7 +12,7 @@ mod values;
 use rdblens::internals::analyze::{BigLimits, Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::internals::pattern::PatternBuf;
 use rdblens::internals::pattern::classify::Classifier;
-use rdblens::internals::policy::file::{self, Names};
+use rdblens::internals::policy::file::{self, PatternSyntax};
 use rdblens::internals::policy::{Checks, Context, Severity, presets};
 use rdblens::internals::record::Kind::{self, Hash, List, Set, Stream, String as Text, Zset};
 use rdblens::internals::record::{Encoding, Record};
@@ -30,14 +30,14 @@ impl Preset {
     fn named(name: &str) -> Preset {
         let classifier = Classifier::default();
         let policy =
-            presets::load(name, Names { separators: b":", classifier: &classifier }).expect("the preset reads");
+            presets::load(name, PatternSyntax { separators: b":", classifier: &classifier }).expect("the preset reads");
         Preset { checks: Checks::new(policy, Context::default()).expect("its rules can be made"), classifier }
     }
 
     fn file(text: &str) -> Preset {
         let classifier = Classifier::default();
-        let names = Names { separators: b":", classifier: &classifier };
-        let policy = file::parse(text, "team.toml", names).expect("the policy reads");
+        let syntax = PatternSyntax { separators: b":", classifier: &classifier };
+        let policy = file::parse(text, "team.toml", syntax).expect("the policy reads");
         Preset { checks: Checks::new(policy, Context::default()).expect("its rules can be made"), classifier }
     }
 

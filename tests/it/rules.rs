@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use rdblens::internals::policy::params::{ParamSpec, Params};
-use rdblens::internals::policy::rule::{Meta, Text};
+use rdblens::internals::policy::rule::{RuleMeta, Text};
 use rdblens::internals::policy::wording;
 use rdblens::internals::policy::{Policy, presets, registry};
 use rdblens::internals::render::Lang;
@@ -57,7 +57,7 @@ fn page() -> String {
     page
 }
 
-fn chapter(meta: &Meta, policies: &[Policy], page: &mut String) {
+fn chapter(meta: &RuleMeta, policies: &[Policy], page: &mut String) {
     let usual = Params::defaults(meta.params);
     let (what, fix) = (filled(meta.what, meta, &usual), filled(meta.fix, meta, &usual));
     write!(page, "\n## {}\n\n**{}.** {}。\n\n{}\n\n", meta.id, capital(&what.en), what.zh, meta.why.en).unwrap();
@@ -91,13 +91,13 @@ fn parameters(specs: &[ParamSpec], page: &mut String) {
     }
     *page += "\n| parameter | what | default |\n|---|---|---|\n";
     for spec in specs {
-        let usual = wording::toml(spec.usual, &spec.usual.value());
-        writeln!(page, "| `{}` | {}: {} | `{}` |", spec.name, spec.what.en, spec.usual.expects(), cell(&usual))
+        let default = wording::toml(spec.default, &spec.default.value());
+        writeln!(page, "| `{}` | {}: {} | `{}` |", spec.name, spec.what.en, spec.default.expects(), cell(&default))
             .unwrap();
     }
 }
 
-fn filled(text: Text, meta: &Meta, params: &Params) -> Wording {
+fn filled(text: Text, meta: &RuleMeta, params: &Params) -> Wording {
     wording::filled(text, meta.params, params)
 }
 

@@ -9,10 +9,10 @@ use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
 use crate::analyze::questions::{Questions, Standard, questions_with};
 use crate::analyze::verdict::Verdict;
 use crate::error::{Error, ErrorKind};
-use crate::policy::capacity::Upgrade;
+use crate::policy::capacity::UpgradeEstimate;
 use crate::policy::registry;
 use crate::policy::rule::{Rule, Text};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::rdb::peek::RawValue;
 use crate::rdb::value_type::ValueType;
 use crate::record::{Compact, Encoding, Kind, Record, StreamFacts, ValueFacts};
@@ -25,7 +25,7 @@ use crate::units::{Bytes, Millis};
 const NOW: Millis = Millis(1_700_000_000_000);
 
 /// Returns the report on a sample that is checked against one rule.
-fn report(rule: &Rule, sample: &Sample) -> Report {
+fn report(rule: &Rule, sample: &RuleSample) -> Report {
     let text = format!("[rules]\n\"{}\" = \"must\"\n{}", rule.meta.id, sample.facts.policy);
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     plan.policy = PolicySource::File { name: rule.meta.id.to_owned(), text };
@@ -38,13 +38,13 @@ fn report(rule: &Rule, sample: &Sample) -> Report {
     }
     plan.now = sample.facts.age_hours.map(|hours| Millis(NOW.0 + i64::try_from(hours).unwrap() * 3_600_000));
     if !sample.facts.before.is_empty() {
-        let earlier = report(rule, &Sample::of(sample.facts.before));
+        let earlier = report(rule, &RuleSample::of(sample.facts.before));
         plan.baseline = Some(Arc::new(NamedReport { name: "before.json".to_owned(), report: earlier }));
     }
     let mut questions = questions_with(&plan, Standard::load(&plan).unwrap(), Some(NOW)).unwrap();
     if let Some(permille) = sample.facts.upgraded_permille {
         let memory: u64 = sample.keys.iter().map(|key| key.memory * key.times).sum();
-        let upgrade = Upgrade { model: "a newer server".to_owned(), memory: Bytes(memory * permille / 1000) };
+        let upgrade = UpgradeEstimate { model: "a newer server".to_owned(), memory: Bytes(memory * permille / 1000) };
         questions.checks.context.upgrades = vec![upgrade];
     }
     let questions: Arc<Questions> = Arc::new(questions);
@@ -180,7 +180,7 @@ fn encoding(kind: Kind, length: u64) -> Encoding {
 #[test]
 fn the_examples_of_every_rule_hold() {
     for rule in registry::RULES {
-        let found = |sample: &Sample| {
+        let found = |sample: &RuleSample| {
             report(rule, sample)
                 .findings
                 .list

@@ -1,8 +1,8 @@
 //! What is found about one key, and what its name alone decides of it.
 
-use super::{MOST_KEY_CHECKS, Target};
+use super::{MOST_KEY_CHECKS, PatternTarget};
 use crate::policy::dictionary::Matched;
-use crate::policy::name_pass::{Broken, Violations};
+use crate::policy::name_pass::{NameFailures, Violations};
 use crate::policy::rule::Violation;
 use crate::units::Bytes;
 
@@ -10,13 +10,13 @@ use crate::units::Bytes;
 /// [`Checks::takes_digits_alike`](super::Checks::takes_digits_alike).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NameJudged {
-    pub(super) broken: Broken,
+    pub(super) broken: NameFailures,
     pub(super) matched: Matched,
     /// The bits that it is exempt from.
     pub(super) excuse: u64,
     /// Exemptions that it matches, by place.
     pub(super) exemptions: Vec<u16>,
-    pub(super) targets: Vec<Target>,
+    pub(super) targets: Vec<PatternTarget>,
 }
 
 impl NameJudged {

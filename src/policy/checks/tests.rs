@@ -13,7 +13,7 @@ fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
     let mut pattern = PatternBuf::default();
     Classifier::default().classify(name, &mut pattern);
     checks.judge(&record(name), &pattern, &mut judged);
-    let broken = |(bit, _): &(usize, &Check<dyn KeyRule>)| judged.broken >> bit & 1 == 1;
+    let broken = |(bit, _): &(usize, &RuleCheck<dyn KeyRule>)| judged.broken >> bit & 1 == 1;
     checks.keys.iter().enumerate().filter(broken).map(|(_, check)| check.meta.id).collect()
 }
 

@@ -4,12 +4,12 @@
 //! are depends on the set of keys alone, so the sample is a commutative monoid; up to `k` keys it is the whole, above it
 //! is drawn evenly. A key whose hash is too high costs the hash and one comparison.
 //!
-//! An entry is the hash above and the kinds below: two bytes, found and nearly found. Evidence is kept for one key of each
+//! An entry is the hash above and the kinds below: two bytes, found and nearly found. SecretEvidence is kept for one key of each
 //! kind, the one with the lowest entry. It is dropped when that key leaves the sample; a key with a lower entry that has
 //! the kind would have been seen before, because everything that is in the sample at the end was in every part of it.
 
 use super::bottom_k::{self, BottomK};
-use crate::policy::sensitive::{Inspection, Kinds, SensitiveKind, Verdict};
+use crate::policy::sensitive::{Inspection, SensitiveKind, SensitiveKinds, ValueVerdict};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::Record;
 use crate::report::Example;
@@ -30,12 +30,12 @@ pub struct Secrets {
     /// Hash above, kinds below.
     lowest: BottomK,
     /// One for a kind at most, in the order of kinds.
-    evidence: Vec<Evidence>,
+    evidence: Vec<SecretEvidence>,
 }
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Evidence {
+pub struct SecretEvidence {
     /// What.
     pub kind: SensitiveKind,
     entry: u64,
@@ -47,7 +47,7 @@ pub struct Evidence {
     pub text: Box<str>,
 }
 
-impl Evidence {
+impl SecretEvidence {
     /// The key that it was found in.
     pub fn example(&self) -> Example {
         Example { db: self.db, key: self.key.as_ref().into(), memory: Bytes(self.memory) }
@@ -73,8 +73,8 @@ impl Secrets {
         let before = self.heap_bytes();
         // Where evidence of a lower hash is there, none of this key would stay.
         let kept = self.evidence.iter().filter(|evidence| evidence.entry >> KIND_BITS < hash);
-        let shown = Kinds::ALL.without(kept.map(|evidence| evidence.kind).collect());
-        let Verdict { found, near, evidence, .. } = inspection.inspect(record, shown, room);
+        let shown = SensitiveKinds::ALL.without(kept.map(|evidence| evidence.kind).collect());
+        let ValueVerdict { found, near, evidence, .. } = inspection.inspect(record, shown, room);
         let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
         self.lowest.offer(entry);
         if evidence.is_empty() {
@@ -84,7 +84,7 @@ impl Secrets {
         let masked = inspection.masked_name(record.key, LONGEST_NAME);
         let name = masked.as_deref().unwrap_or_else(|| record.key.get(..LONGEST_NAME).unwrap_or(record.key));
         for (kind, text) in evidence {
-            self.offer_evidence(Evidence {
+            self.offer_evidence(SecretEvidence {
                 kind,
                 entry,
                 db: record.db,
@@ -97,7 +97,7 @@ impl Secrets {
         self.heap_bytes().saturating_sub(before)
     }
 
-    fn offer_evidence(&mut self, evidence: Evidence) {
+    fn offer_evidence(&mut self, evidence: SecretEvidence) {
         match self.evidence.binary_search_by_key(&evidence.kind, |kept| kept.kind) {
             Ok(at) if evidence < self.evidence[at] => self.evidence[at] = evidence,
             Ok(_) => {}
@@ -117,7 +117,7 @@ impl Secrets {
 
     /// Bytes on the heap.
     fn heap_bytes(&self) -> usize {
-        let bytes = |evidence: &Evidence| size_of::<Evidence>() + evidence.key.len() + evidence.text.len();
+        let bytes = |evidence: &SecretEvidence| size_of::<SecretEvidence>() + evidence.key.len() + evidence.text.len();
         self.lowest.heap_bytes() + self.evidence.iter().map(bytes).sum::<usize>()
     }
 
@@ -140,12 +140,14 @@ impl Secrets {
 
     /// For each key that was looked into: the kinds found in it, and those that it nearly holds.
     #[expect(clippy::cast_possible_truncation, reason = "each kind set is one byte of the entry")]
-    pub fn verdicts(&self) -> impl Iterator<Item = (Kinds, Kinds)> {
-        self.lowest.entries().map(|entry| (Kinds::from_bits((entry >> 8) as u8), Kinds::from_bits(entry as u8)))
+    pub fn verdicts(&self) -> impl Iterator<Item = (SensitiveKinds, SensitiveKinds)> {
+        self.lowest
+            .entries()
+            .map(|entry| (SensitiveKinds::from_bits((entry >> 8) as u8), SensitiveKinds::from_bits(entry as u8)))
     }
 
     /// What was found, one of each kind.
-    pub fn evidence(&self) -> &[Evidence] {
+    pub fn evidence(&self) -> &[SecretEvidence] {
         &self.evidence
     }
 }

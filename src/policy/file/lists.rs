@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::reader::{Fault, Reader, Table};
-use crate::policy::dictionary::{Budget, Entry, Exemption, TtlClass};
-use crate::policy::matcher::Pattern;
+use super::reader::{PolicyFault, PolicyReader, TomlTable};
+use crate::policy::dictionary::{DictionaryEntry, Exemption, MemoryBudget, TtlClass};
+use crate::policy::matcher::PolicyPattern;
 use crate::policy::registry;
 use crate::policy::settings::Policy;
 use crate::record::Kind;
@@ -14,13 +14,13 @@ use crate::units::Bytes;
 const MOST: usize = u16::MAX as usize;
 
 /// Lays the lists of a document over those of the preset. A class of the same name replaces the preset's.
-pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> Result<(), Fault> {
+pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
     for (line, table) in reader.tables(root, "ttl_class")? {
         let class = ttl_class(reader, table, line)?;
         match policy.classes.iter_mut().find(|known| known.name == class.name) {
             Some(known) if known.line > 0 => {
                 let what = format!("ttl class {:?} is defined in line {} already", class.name, known.line);
-                return Err(Fault::at(line, what, "give each class a name of its own"));
+                return Err(PolicyFault::at(line, what, "give each class a name of its own"));
             }
             Some(known) => *known = class,
             None => policy.classes.push(class),
@@ -34,8 +34,8 @@ pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> R
         reader.only(table, &["pattern", "memory"])?;
         let pattern = reader.pattern(reader.needed(table, "pattern", line)?, line)?;
         let memory = reader.bytes(table, "memory")?;
-        let memory = memory.ok_or_else(|| Fault::at(line, "\"memory\" is missing", "add memory = \"64MB\""))?;
-        policy.budgets.push(Budget { pattern, memory: Bytes(memory), line });
+        let memory = memory.ok_or_else(|| PolicyFault::at(line, "\"memory\" is missing", "add memory = \"64MB\""))?;
+        policy.budgets.push(MemoryBudget { pattern, memory: Bytes(memory), line });
     }
     for (line, table) in reader.tables(root, "exempt")? {
         policy.exemptions.push(exemption(reader, table, line)?);
@@ -43,7 +43,7 @@ pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> R
     check(policy)
 }
 
-fn ttl_class(reader: &Reader<'_>, table: &Table<'_>, line: usize) -> Result<TtlClass, Fault> {
+fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<TtlClass, PolicyFault> {
     reader.only(table, &["name", "patterns", "required", "max", "budget"])?;
     let patterns = reader.texts(table, "patterns")?.unwrap_or_default();
     Ok(TtlClass {
@@ -59,23 +59,31 @@ fn ttl_class(reader: &Reader<'_>, table: &Table<'_>, line: usize) -> Result<TtlC
     })
 }
 
-fn entry(reader: &Reader<'_>, table: &Table<'_>, line: usize, classes: &[TtlClass]) -> Result<Entry, Fault> {
+fn entry(
+    reader: &PolicyReader<'_>,
+    table: &TomlTable<'_>,
+    line: usize,
+    classes: &[TtlClass],
+) -> Result<DictionaryEntry, PolicyFault> {
     reader.only(table, &["pattern", "type", "ttl", "owner", "contact", "note", "budget"])?;
     let text = |key| reader.text(table, key).map(|text| text.filter(|text| !text.is_empty()).map(str::to_owned));
-    let kind = match text("type")? {
-        None => None,
-        Some(name) => {
-            let known = Kind::ALL.into_iter().find(|kind| kind.name() == name);
-            let names = Kind::ALL.map(Kind::name).join(", ");
-            let line = reader.line_of(table, "type");
-            Some(known.ok_or_else(|| Fault::at(line, format!("{name:?} is no type"), format!("types are {names}")))?)
-        }
-    };
+    let kind =
+        match text("type")? {
+            None => None,
+            Some(name) => {
+                let known = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+                let names = Kind::ALL.map(Kind::name).join(", ");
+                let line = reader.line_of(table, "type");
+                Some(known.ok_or_else(|| {
+                    PolicyFault::at(line, format!("{name:?} is no type"), format!("types are {names}"))
+                })?)
+            }
+        };
     let class = match text("ttl")? {
         None => None,
         Some(name) => Some(class_of(&name, classes, reader.line_of(table, "ttl"))?),
     };
-    Ok(Entry {
+    Ok(DictionaryEntry {
         pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
         kind,
         class,
@@ -87,7 +95,7 @@ fn entry(reader: &Reader<'_>, table: &Table<'_>, line: usize, classes: &[TtlClas
     })
 }
 
-fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, Fault> {
+fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, PolicyFault> {
     let place = classes.iter().position(|class| class.name == name).and_then(|place| u16::try_from(place).ok());
     place.ok_or_else(|| {
         let names: Vec<_> = classes.iter().map(|class| class.name.as_str()).collect();
@@ -96,21 +104,29 @@ fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, Fault>
         } else {
             format!("there are {}", names.join(", "))
         };
-        Fault::at(line, format!("there is no ttl class {name:?}"), format!("add a [[ttl_class]] of that name; {known}"))
+        PolicyFault::at(
+            line,
+            format!("there is no ttl class {name:?}"),
+            format!("add a [[ttl_class]] of that name; {known}"),
+        )
     })
 }
 
-fn exemption(reader: &Reader<'_>, table: &Table<'_>, line: usize) -> Result<Exemption, Fault> {
+fn exemption(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<Exemption, PolicyFault> {
     reader.only(table, &["pattern", "rules", "reason"])?;
     let rules = reader.texts(table, "rules")?.unwrap_or_default();
     if let Some(unknown) = rules.iter().find(|id| registry::find(id).is_none()) {
         let line = reader.line_of(table, "rules");
-        return Err(Fault::at(line, format!("there is no rule {unknown:?}"), "`rdblens rules` lists all"));
+        return Err(PolicyFault::at(line, format!("there is no rule {unknown:?}"), "`rdblens rules` lists all"));
     }
     let reason = reader.needed(table, "reason", line)?;
     if reason.trim().is_empty() {
         let line = reader.line_of(table, "reason");
-        return Err(Fault::at(line, "\"reason\" is empty", "say why these keys may break rules: reports show it"));
+        return Err(PolicyFault::at(
+            line,
+            "\"reason\" is empty",
+            "say why these keys may break rules: reports show it",
+        ));
     }
     Ok(Exemption {
         pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
@@ -121,10 +137,10 @@ fn exemption(reader: &Reader<'_>, table: &Table<'_>, line: usize) -> Result<Exem
 }
 
 /// What no single entry shows: a key must not match two of a kind.
-fn check(policy: &Policy) -> Result<(), Fault> {
+fn check(policy: &Policy) -> Result<(), PolicyFault> {
     let lists = [policy.entries.len(), policy.classes.len(), policy.budgets.len(), policy.exemptions.len()];
     if lists.into_iter().any(|length| length > MOST) {
-        return Err(Fault {
+        return Err(PolicyFault {
             line: None,
             what: format!("a list has more than {MOST} entries"),
             remedy: "join patterns".to_owned(),
@@ -139,7 +155,7 @@ fn check(policy: &Policy) -> Result<(), Fault> {
     Ok(())
 }
 
-fn apart(patterns: &[(&Pattern, usize)], what: &str) -> Result<(), Fault> {
+fn apart(patterns: &[(&PolicyPattern, usize)], what: &str) -> Result<(), PolicyFault> {
     // Most dictionaries are of many businesses: only patterns that can begin alike are compared.
     let (mut named, mut unnamed): (HashMap<&str, Vec<usize>>, Vec<usize>) = Default::default();
     for (place, &(pattern, line)) in patterns.iter().enumerate() {
@@ -155,7 +171,7 @@ fn apart(patterns: &[(&Pattern, usize)], what: &str) -> Result<(), Fault> {
         if let Some((other, before)) = met.map(|met| patterns[met]) {
             let (pattern, other) = (&pattern.text, &other.text);
             let before = if before > 0 { format!("line {before}") } else { "the preset".to_owned() };
-            return Err(Fault::at(
+            return Err(PolicyFault::at(
                 line,
                 format!("{what} overlap: {pattern:?} and {other:?} of {before} can match the same key"),
                 "make one of them narrower, or join them",

@@ -4,19 +4,19 @@
 
 use toml::de::DeValue;
 
-use super::reader::{self, Fault, Reader, Table, Value};
+use super::reader::{self, PolicyFault, PolicyReader, TomlTable, TomlValue};
 use crate::policy::checks::MOST_KEY_CHECKS;
-use crate::policy::params::{ParamSpec, Params, Usual, Value as Param};
+use crate::policy::params::{ParamDefault, ParamSpec, ParamValue, Params};
 use crate::policy::registry;
-use crate::policy::rule::{Question, Rule, Severity};
-use crate::policy::settings::{Policy, Setting};
+use crate::policy::rule::{BuiltRule, Rule, Severity};
+use crate::policy::settings::{Policy, RuleSetting};
 
 /// Lays the rules of a document over those of the preset.
-pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> Result<(), Fault> {
+pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
     let Some(value) = root.get("rules") else { return Ok(()) };
     let line = reader.line(&value.span());
     let Some(rules) = value.get_ref().as_table() else {
-        return Err(Fault::at(
+        return Err(PolicyFault::at(
             line,
             "\"rules\" has to be a table",
             "write [rules.\"key.length\"] above a rule's settings",
@@ -25,43 +25,43 @@ pub fn lay_over(reader: &Reader<'_>, root: &Table<'_>, policy: &mut Policy) -> R
     for (id, value) in rules {
         let line = reader.line(&id.span());
         let rule = registry::find(id.get_ref()).ok_or_else(|| unknown(id.get_ref(), line))?;
-        let before: Vec<Setting> =
+        let before: Vec<RuleSetting> =
             policy.settings.extract_if(.., |setting| setting.rule.meta.id == rule.meta.id).collect();
         policy.settings.extend(settings(reader, rule, value, line, before)?);
         if policy.settings.iter().filter(|setting| asks_about_keys(setting)).count() > MOST_KEY_CHECKS {
             let what = format!("a policy has at most {MOST_KEY_CHECKS} limits about keys");
-            return Err(Fault::at(line, what, "leave out limits, from here on back"));
+            return Err(PolicyFault::at(line, what, "leave out limits, from here on back"));
         }
     }
     Ok(())
 }
 
 /// Parameters that no rule can be made with have been refused.
-fn asks_about_keys(setting: &Setting) -> bool {
-    matches!((setting.rule.build)(&setting.params), Ok(Question::Key(_)))
+fn asks_about_keys(setting: &RuleSetting) -> bool {
+    matches!((setting.rule.build)(&setting.params), Ok(BuiltRule::Key(_)))
 }
 
-fn unknown(id: &str, line: usize) -> Fault {
+fn unknown(id: &str, line: usize) -> PolicyFault {
     let what = format!("there is no rule {id:?}");
     if registry::RULES.iter().any(|rule| rule.meta.id.split_once('.').is_some_and(|(group, _)| group == id)) {
         // The dot of an id that does not stand in quotes divides tables.
         let remedy = format!("the ids of rules stand in quotes, as in [rules.\"{id}.…\"]; `rdblens rules` lists all");
-        return Fault::at(line, what, remedy);
+        return PolicyFault::at(line, what, remedy);
     }
     let hint =
         registry::suggestions(id).first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
-    Fault::at(line, what, format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
+    PolicyFault::at(line, what, format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
 }
 
 fn settings(
-    reader: &Reader<'_>,
+    reader: &PolicyReader<'_>,
     rule: &'static Rule,
-    value: &Value<'_>,
+    value: &TomlValue<'_>,
     line: usize,
-    mut before: Vec<Setting>,
-) -> Result<Vec<Setting>, Fault> {
+    mut before: Vec<RuleSetting>,
+) -> Result<Vec<RuleSetting>, PolicyFault> {
     let id = rule.meta.id;
-    let fresh = || Setting { rule, severity: rule.meta.severity, params: Params::defaults(rule.meta.params) };
+    let fresh = || RuleSetting { rule, severity: rule.meta.severity, params: Params::defaults(rule.meta.params) };
     match value.get_ref() {
         DeValue::String(word) => {
             let Some(severity) = severity(word, line)? else { return Ok(Vec::new()) };
@@ -73,7 +73,7 @@ fn settings(
         }
         DeValue::Table(table) => {
             if before.len() > 1 {
-                return Err(Fault::at(
+                return Err(PolicyFault::at(
                     line,
                     format!("the preset has {} limits for {id}", before.len()),
                     format!("write [[rules.\"{id}\"]] for each limit, or {id:?} = \"off\""),
@@ -95,18 +95,18 @@ fn settings(
     }
 }
 
-fn wrong(id: &str, line: usize) -> Fault {
+fn wrong(id: &str, line: usize) -> PolicyFault {
     let remedy = format!("write {id:?} = \"off\", or [rules.\"{id}\"] and below it severity and parameters");
-    Fault::at(line, format!("{id:?} has to be a severity or a table"), remedy)
+    PolicyFault::at(line, format!("{id:?} has to be a severity or a table"), remedy)
 }
 
 /// A setting that is changed as a table says; `None` when it is turned off.
 fn setting(
-    reader: &Reader<'_>,
-    mut setting: Setting,
-    table: &Table<'_>,
+    reader: &PolicyReader<'_>,
+    mut setting: RuleSetting,
+    table: &TomlTable<'_>,
     line: usize,
-) -> Result<Option<Setting>, Fault> {
+) -> Result<Option<RuleSetting>, PolicyFault> {
     let specs = setting.rule.meta.params;
     let known: Vec<&str> = std::iter::once("severity").chain(specs.iter().map(|spec| spec.name)).collect();
     reader.only(table, &known)?;
@@ -123,7 +123,7 @@ fn setting(
         }
     }
     (setting.rule.build)(&setting.params).map_err(|what| {
-        Fault::at(
+        PolicyFault::at(
             line,
             format!("{}: {what}", setting.rule.meta.id),
             format!("`rdblens rules {}` explains it", setting.rule.meta.id),
@@ -132,23 +132,25 @@ fn setting(
     Ok(Some(setting))
 }
 
-fn severity(word: &str, line: usize) -> Result<Option<Severity>, Fault> {
+fn severity(word: &str, line: usize) -> Result<Option<Severity>, PolicyFault> {
     match Severity::parse(word) {
         Some(severity) => Ok(Some(severity)),
         None if word == "off" => Ok(None),
-        None => Err(Fault::at(line, format!("{word:?} is no severity"), "severities are must, should, hint and off")),
+        None => {
+            Err(PolicyFault::at(line, format!("{word:?} is no severity"), "severities are must, should, hint and off"))
+        }
     }
 }
 
-fn param(spec: &ParamSpec, value: &DeValue<'_>, line: usize) -> Result<Param, Fault> {
-    let read = match spec.usual {
-        Usual::Int(_) => reader::number(value).map(Param::Number),
-        Usual::Bytes(_) => reader::bytes(value).map(Param::Number),
-        Usual::Span(_) => value.as_str().and_then(crate::policy::params::span).map(Param::Number),
-        Usual::Share(_) => reader::share(value).map(Param::Number),
-        Usual::Words(_) => reader::texts(value).map(Param::Words),
-        Usual::Flag(_) => value.as_bool().map(Param::Flag),
+fn param(spec: &ParamSpec, value: &DeValue<'_>, line: usize) -> Result<ParamValue, PolicyFault> {
+    let read = match spec.default {
+        ParamDefault::Int(_) => reader::number(value).map(ParamValue::Number),
+        ParamDefault::Bytes(_) => reader::bytes(value).map(ParamValue::Number),
+        ParamDefault::Span(_) => value.as_str().and_then(crate::policy::params::span).map(ParamValue::Number),
+        ParamDefault::Share(_) => reader::share(value).map(ParamValue::Number),
+        ParamDefault::Words(_) => reader::texts(value).map(ParamValue::Words),
+        ParamDefault::Flag(_) => value.as_bool().map(ParamValue::Flag),
     };
-    let expects = spec.usual.expects();
-    read.ok_or_else(|| Fault::at(line, format!("{:?} has to be {expects}", spec.name), format!("give {expects}")))
+    let expects = spec.default.expects();
+    read.ok_or_else(|| PolicyFault::at(line, format!("{:?} has to be {expects}", spec.name), format!("give {expects}")))
 }

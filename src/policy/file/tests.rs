@@ -7,7 +7,7 @@ use crate::units::Bytes;
 
 fn read_text(text: &str) -> Result<Policy> {
     let classifier = Classifier::default();
-    parse(text, "team.toml", Names { separators: b":", classifier: &classifier })
+    parse(text, "team.toml", PatternSyntax { separators: b":", classifier: &classifier })
 }
 
 fn mistake(text: &str) -> String {

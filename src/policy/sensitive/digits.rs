@@ -3,12 +3,12 @@
 //! A number is a run of digits that nothing alphanumeric touches, and no decimal point with a digit behind it; so ids inside
 //! tokens, hashes and decimals are none. Mobile numbers may be grouped 3-4-4 and cards in fours, by blanks or hyphens.
 //!
-//! A number that has the length of one of them and is none speaks against it ([`Seen::Near`]): among the ids of a
+//! A number that has the length of one of them and is none speaks against it ([`MatchStrength::Near`]): among the ids of a
 //! sequence, one in three looks like a mobile number, and one in ten passes the checksum of cards.
 
 use std::ops::Range;
 
-use super::{Kinds, Seen, SensitiveKind};
+use super::{MatchStrength, SensitiveKind, SensitiveKinds};
 
 /// Digits of a mainland mobile number.
 const PHONE: usize = 11;
@@ -18,7 +18,11 @@ const ID_CARD: usize = 18;
 const LONGEST_CARD: usize = 19;
 
 /// Tells of all numbers in a text.
-pub(super) fn scan(text: &[u8], wanted: Kinds, see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>)) {
+pub(super) fn scan(
+    text: &[u8],
+    wanted: SensitiveKinds,
+    see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
+) {
     let mut at = 0;
     while let Some(start) = digit_from(text, at) {
         let end = run_end(text, start);
@@ -61,7 +65,13 @@ fn touched_behind(text: &[u8], end: usize) -> bool {
 }
 
 /// A run of digits on its own.
-fn plain(text: &[u8], start: usize, end: usize, wanted: Kinds, see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>)) {
+fn plain(
+    text: &[u8],
+    start: usize,
+    end: usize,
+    wanted: SensitiveKinds,
+    see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
+) {
     let digits = text.get(start..end).unwrap_or_default();
     // The last character of an identity card may be an X, which stands for ten.
     let crossed = digits.len() == ID_CARD - 1 && matches!(text.get(end), Some(b'x' | b'X'));
@@ -77,20 +87,20 @@ fn plain(text: &[u8], start: usize, end: usize, wanted: Kinds, see: &mut dyn FnM
     };
     let phone = abroad.unwrap_or(digits);
     if wanted.has(SensitiveKind::Phone) && phone.len() == PHONE {
-        let seen = if is_mobile(phone) { Seen::Found } else { Seen::Near };
+        let seen = if is_mobile(phone) { MatchStrength::Found } else { MatchStrength::Near };
         see(seen, SensitiveKind::Phone, end - PHONE..end);
         return;
     }
     let whole = text.get(start..end).unwrap_or_default();
     if wanted.has(SensitiveKind::IdCard) && whole.len() == ID_CARD {
         let found = is_id_card(whole);
-        see(if found { Seen::Found } else { Seen::Near }, SensitiveKind::IdCard, start..end);
+        see(if found { MatchStrength::Found } else { MatchStrength::Near }, SensitiveKind::IdCard, start..end);
         if found {
             return;
         }
     }
     if wanted.has(SensitiveKind::BankCard) && !crossed && is_of_an_issuer(whole) {
-        let seen = if passes_luhn(whole) { Seen::Found } else { Seen::Near };
+        let seen = if passes_luhn(whole) { MatchStrength::Found } else { MatchStrength::Near };
         see(seen, SensitiveKind::BankCard, start..end);
     }
 }
@@ -100,8 +110,8 @@ fn grouped(
     text: &[u8],
     start: usize,
     end: usize,
-    wanted: Kinds,
-    see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>),
+    wanted: SensitiveKinds,
+    see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
 ) -> Option<usize> {
     let separator = *text.get(end).filter(|byte| matches!(byte, b' ' | b'-'))?;
     if end - start > 4 || follows_group(text, start, separator) {
@@ -128,7 +138,7 @@ fn grouped(
         _ => return None,
     };
     wanted.has(kind).then(|| {
-        see(Seen::Found, kind, start..last);
+        see(MatchStrength::Found, kind, start..last);
         last
     })
 }

@@ -47,15 +47,15 @@ impl SensitiveKind {
 
 /// A set of kinds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Kinds(u8);
+pub struct SensitiveKinds(u8);
 
-impl Kinds {
+impl SensitiveKinds {
     /// Every kind.
-    pub const ALL: Kinds = Kinds((1 << SensitiveKind::ALL.len()) - 1);
+    pub const ALL: SensitiveKinds = SensitiveKinds((1 << SensitiveKind::ALL.len()) - 1);
 
     /// The set of these bits, in the order of [`SensitiveKind::ALL`].
-    pub const fn from_bits(bits: u8) -> Kinds {
-        Kinds(bits)
+    pub const fn from_bits(bits: u8) -> SensitiveKinds {
+        SensitiveKinds(bits)
     }
 
     /// Its bits.
@@ -74,18 +74,18 @@ impl Kinds {
     }
 
     /// The kinds in both.
-    pub const fn both(self, other: Kinds) -> Kinds {
-        Kinds(self.0 & other.0)
+    pub const fn both(self, other: SensitiveKinds) -> SensitiveKinds {
+        SensitiveKinds(self.0 & other.0)
     }
 
     /// The kinds in either.
-    pub const fn or(self, other: Kinds) -> Kinds {
-        Kinds(self.0 | other.0)
+    pub const fn or(self, other: SensitiveKinds) -> SensitiveKinds {
+        SensitiveKinds(self.0 | other.0)
     }
 
     /// The kinds in this and not in the other.
-    pub const fn without(self, other: Kinds) -> Kinds {
-        Kinds(self.0 & !other.0)
+    pub const fn without(self, other: SensitiveKinds) -> SensitiveKinds {
+        SensitiveKinds(self.0 & !other.0)
     }
 
     /// True if there is none.
@@ -94,9 +94,9 @@ impl Kinds {
     }
 }
 
-impl FromIterator<SensitiveKind> for Kinds {
-    fn from_iter<I: IntoIterator<Item = SensitiveKind>>(kinds: I) -> Kinds {
-        let mut set = Kinds::default();
+impl FromIterator<SensitiveKind> for SensitiveKinds {
+    fn from_iter<I: IntoIterator<Item = SensitiveKind>>(kinds: I) -> SensitiveKinds {
+        let mut set = SensitiveKinds::default();
         kinds.into_iter().for_each(|kind| set.add(kind));
         set
     }

@@ -19,12 +19,12 @@ use std::ops::Range;
 
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
-pub use kinds::{Kinds, SensitiveKind};
+pub use kinds::{SensitiveKind, SensitiveKinds};
 pub use password::FIELDS;
 
 /// How sure a detector is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum MatchStrength {
     /// This is one.
     Found,
     /// This has the length of one, and is none. Many of these say that what is found among them is chance.
@@ -34,39 +34,39 @@ enum Seen {
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Kinds.
-    pub kinds: Kinds,
+    /// SensitiveKinds.
+    pub kinds: SensitiveKinds,
     /// Words that a password's field ends with: lower case, without `_`, `-`, `.` and blanks.
     pub fields: Vec<String>,
 }
 
 /// What was found in one key. Holds no secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict {
-    /// Kinds that are there.
-    pub found: Kinds,
-    /// Kinds that are not there, but something as long.
-    pub near: Kinds,
+pub struct ValueVerdict {
+    /// SensitiveKinds that are there.
+    pub found: SensitiveKinds,
+    /// SensitiveKinds that are not there, but something as long.
+    pub near: SensitiveKinds,
     /// For each kind found that evidence was asked for: the first of it, masked, and where it stands.
     pub evidence: Vec<(SensitiveKind, String)>,
-    /// Kinds that evidence was asked for.
-    shown: Kinds,
+    /// SensitiveKinds that evidence was asked for.
+    shown: SensitiveKinds,
 }
 
 /// Where something stands, as evidence says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SecretPlace {
     Name,
     Value,
     Field,
 }
 
-impl Place {
+impl SecretPlace {
     const fn words(self) -> &'static str {
         match self {
-            Place::Name => "in the name",
-            Place::Value => "in the value",
-            Place::Field => "in a field",
+            SecretPlace::Name => "in the name",
+            SecretPlace::Value => "in the value",
+            SecretPlace::Field => "in a field",
         }
     }
 }
@@ -84,22 +84,22 @@ impl Inspection {
         self.fields.extend(new);
     }
 
-    /// Looks into a key: at its name, and at the beginning of its string or hash. Evidence is made for the kinds `shown`.
-    pub fn inspect(&self, record: &Record<'_>, shown: Kinds, room: &mut PeekBuffers) -> Verdict {
-        let mut verdict = Verdict { shown, ..Verdict::default() };
+    /// Looks into a key: at its name, and at the beginning of its string or hash. SecretEvidence is made for the kinds `shown`.
+    pub fn inspect(&self, record: &Record<'_>, shown: SensitiveKinds, room: &mut PeekBuffers) -> ValueVerdict {
+        let mut verdict = ValueVerdict { shown, ..ValueVerdict::default() };
         self.scan(beginning(record.key), &mut |seen, kind, range| {
-            verdict.add(seen, kind, Place::Name, record.key, range);
+            verdict.add(seen, kind, SecretPlace::Name, record.key, range);
         });
         if let Some(value) = record.raw.filter(|_| matches!(record.kind, Kind::String | Kind::Hash)) {
             value.peek(room, |part| match part {
-                ValuePart::String(text) => self.text(text, Place::Value, &mut verdict),
+                ValuePart::String(text) => self.text(text, SecretPlace::Value, &mut verdict),
                 ValuePart::Pair(field, value) => {
                     let word = password::word(field, value, &self.fields);
                     if let Some(word) = word.filter(|_| self.kinds.has(SensitiveKind::Password)) {
-                        verdict.found(SensitiveKind::Password, Place::Field, value, word);
+                        verdict.found(SensitiveKind::Password, SecretPlace::Field, value, word);
                     }
-                    self.text(field, Place::Field, &mut verdict);
-                    self.text(value, Place::Field, &mut verdict);
+                    self.text(field, SecretPlace::Field, &mut verdict);
+                    self.text(value, SecretPlace::Field, &mut verdict);
                 }
             });
         }
@@ -112,7 +112,7 @@ impl Inspection {
         let name = beginning(name);
         let mut found: Vec<(Range<usize>, SensitiveKind)> = Vec::new();
         self.scan(name, &mut |seen, kind, range| {
-            if seen == Seen::Found {
+            if seen == MatchStrength::Found {
                 found.push((range, kind));
             }
         });
@@ -138,7 +138,7 @@ impl Inspection {
     }
 
     /// A text of a value: also the members of JSON in it.
-    fn text(&self, text: &[u8], place: Place, verdict: &mut Verdict) {
+    fn text(&self, text: &[u8], place: SecretPlace, verdict: &mut ValueVerdict) {
         self.scan(text, &mut |seen, kind, range| verdict.add(seen, kind, place, text, range));
         if self.kinds.has(SensitiveKind::Password) {
             password::scan(text, &self.fields, |word, range| {
@@ -148,34 +148,34 @@ impl Inspection {
     }
 
     /// All that bytes alone give away.
-    fn scan(&self, text: &[u8], see: &mut dyn FnMut(Seen, SensitiveKind, Range<usize>)) {
-        const NUMBERS: Kinds = Kinds::from_bits(
+    fn scan(&self, text: &[u8], see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>)) {
+        const NUMBERS: SensitiveKinds = SensitiveKinds::from_bits(
             1 << SensitiveKind::Phone as u8 | 1 << SensitiveKind::IdCard as u8 | 1 << SensitiveKind::BankCard as u8,
         );
         if !self.kinds.both(NUMBERS).is_empty() {
             digits::scan(text, self.kinds, see);
         }
         if self.kinds.has(SensitiveKind::Email) {
-            email::scan(text, |range| see(Seen::Found, SensitiveKind::Email, range));
+            email::scan(text, |range| see(MatchStrength::Found, SensitiveKind::Email, range));
         }
         if self.kinds.has(SensitiveKind::Jwt) {
-            token::scan_jwt(text, |range| see(Seen::Found, SensitiveKind::Jwt, range));
+            token::scan_jwt(text, |range| see(MatchStrength::Found, SensitiveKind::Jwt, range));
         }
         if self.kinds.has(SensitiveKind::PrivateKey) {
-            token::scan_private_key(text, |range| see(Seen::Found, SensitiveKind::PrivateKey, range));
+            token::scan_private_key(text, |range| see(MatchStrength::Found, SensitiveKind::PrivateKey, range));
         }
     }
 }
 
-impl Verdict {
-    fn add(&mut self, seen: Seen, kind: SensitiveKind, place: Place, text: &[u8], range: Range<usize>) {
+impl ValueVerdict {
+    fn add(&mut self, seen: MatchStrength, kind: SensitiveKind, place: SecretPlace, text: &[u8], range: Range<usize>) {
         match seen {
-            Seen::Found => self.found(kind, place, text.get(range).unwrap_or_default(), ""),
-            Seen::Near => self.near.add(kind),
+            MatchStrength::Found => self.found(kind, place, text.get(range).unwrap_or_default(), ""),
+            MatchStrength::Near => self.near.add(kind),
         }
     }
 
-    fn found(&mut self, kind: SensitiveKind, place: Place, secret: &[u8], word: &str) {
+    fn found(&mut self, kind: SensitiveKind, place: SecretPlace, secret: &[u8], word: &str) {
         if !self.found.has(kind) {
             self.found.add(kind);
             if !self.shown.has(kind) {
@@ -204,9 +204,9 @@ pub(crate) mod testing {
         }
     }
 
-    fn kinds(text: &str, which: impl Fn(&Verdict) -> Kinds) -> Vec<SensitiveKind> {
-        let mut verdict = Verdict::default();
-        everything().text(text.as_bytes(), Place::Value, &mut verdict);
+    fn kinds(text: &str, which: impl Fn(&ValueVerdict) -> SensitiveKinds) -> Vec<SensitiveKind> {
+        let mut verdict = ValueVerdict::default();
+        everything().text(text.as_bytes(), SecretPlace::Value, &mut verdict);
         SensitiveKind::ALL.into_iter().filter(|kind| which(&verdict).has(*kind)).collect()
     }
 
@@ -262,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_verdict_tells_kinds_and_masked_evidence_only() {
-        let verdict = everything().inspect(&record(b"sms:13812345678"), Kinds::ALL, &mut PeekBuffers::default());
+        let verdict =
+            everything().inspect(&record(b"sms:13812345678"), SensitiveKinds::ALL, &mut PeekBuffers::default());
         assert_eq!(verdict.evidence, [(SensitiveKind::Phone, "phone 138****5678 in the name".to_owned())]);
         assert!(verdict.found.has(SensitiveKind::Phone) && verdict.near.is_empty());
     }
@@ -295,8 +296,8 @@ mod tests {
         #[test]
         fn evidence_never_holds_the_secret(before in "[ :,]{0,3}", secret in secrets(), behind in "[ :,]{0,3}") {
             let text = format!("{before}{secret}{behind}");
-            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
-            everything().text(text.as_bytes(), Place::Value, &mut verdict);
+            let mut verdict = ValueVerdict { shown: SensitiveKinds::ALL, ..ValueVerdict::default() };
+            everything().text(text.as_bytes(), SecretPlace::Value, &mut verdict);
             let bare = secret.trim_start_matches("\"password\":").trim_matches('"');
             for (_, evidence) in &verdict.evidence {
                 prop_assert!(!evidence.contains(bare), "{evidence}");
@@ -312,15 +313,15 @@ mod tests {
 
         #[test]
         fn any_bytes_can_be_inspected(text in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
-            everything().text(&text, Place::Value, &mut verdict);
+            let mut verdict = ValueVerdict { shown: SensitiveKinds::ALL, ..ValueVerdict::default() };
+            everything().text(&text, SecretPlace::Value, &mut verdict);
             everything().masked_name(&text, 20);
         }
 
         #[test]
         fn texts_of_marks_can_be_inspected(text in "[0-9@.:\"\\\\xX -]{0,120}") {
-            let mut verdict = Verdict { shown: Kinds::ALL, ..Verdict::default() };
-            everything().text(text.as_bytes(), Place::Value, &mut verdict);
+            let mut verdict = ValueVerdict { shown: SensitiveKinds::ALL, ..ValueVerdict::default() };
+            everything().text(text.as_bytes(), SecretPlace::Value, &mut verdict);
             everything().masked_name(text.as_bytes(), 256);
         }
     }

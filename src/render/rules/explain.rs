@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::{sample, settings_of};
 use crate::policy::Policy;
 use crate::policy::params::{ParamSpec, Params};
-use crate::policy::rule::{Meta, Rule, Unit};
-use crate::policy::sample::Sample;
+use crate::policy::rule::{Rule, RuleMeta, Unit};
+use crate::policy::sample::RuleSample;
 use crate::policy::wording;
 use crate::render::terminal::page::{Page, Style};
 use crate::render::{Lang, TableOptions, key_text};
@@ -58,7 +58,7 @@ fn paragraph(page: &mut Page<'_>, heading: &str, text: &str) -> io::Result<()> {
     page.hanging(Style::Plain, INDENT, text)
 }
 
-fn chapters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+fn chapters(meta: &RuleMeta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
     title(page, lang.of("Demanded by", "依据"))?;
     let widest = meta.chapters.iter().map(|chapter| chapter.preset.len()).max().unwrap_or(0);
     for chapter in meta.chapters {
@@ -68,7 +68,7 @@ fn chapters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn parameters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+fn parameters(meta: &RuleMeta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
     if let Some(unit) = meta.unit {
         paragraph(page, lang.of("Measured in", "度量单位"), unit_name(unit, lang))?;
     }
@@ -85,14 +85,14 @@ fn parameters(meta: &Meta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 fn parameter(spec: &ParamSpec, lang: Lang) -> String {
-    let usual = wording::toml(spec.usual, &spec.usual.value());
-    lang.of("{what}: {expects} [default: {usual}]", "{what}（默认 {usual}）")
+    let default = wording::toml(spec.default, &spec.default.value());
+    lang.of("{what}: {expects} [default: {default}]", "{what}（默认 {default}）")
         .replace("{what}", lang.pick(spec.what))
-        .replace("{expects}", spec.usual.expects())
-        .replace("{usual}", &usual)
+        .replace("{expects}", spec.default.expects())
+        .replace("{default}", &default)
 }
 
-fn in_force(meta: &Meta, policies: &[&Policy], lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+fn in_force(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
     title(page, lang.of("In force", "各策略中的级别"))?;
     let names: Vec<String> = policies.iter().map(|policy| key_text::text(&policy.name).into_owned()).collect();
     let widest = names.iter().map(|name| key_text::width(name)).max().unwrap_or(0);
@@ -111,7 +111,7 @@ fn in_force(meta: &Meta, policies: &[&Policy], lang: Lang, page: &mut Page<'_>) 
     Ok(())
 }
 
-fn example(page: &mut Page<'_>, heading: &str, sample: &Sample, lang: Lang) -> io::Result<()> {
+fn example(page: &mut Page<'_>, heading: &str, sample: &RuleSample, lang: Lang) -> io::Result<()> {
     title(page, heading)?;
     for line in sample::lines(sample, lang) {
         let whole = format!("{INDENT}{line}");

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::{sample, settings_of};
 use crate::policy::Policy;
-use crate::policy::params::{self, Params, Usual};
-use crate::policy::rule::{Meta, Rule, Text};
-use crate::policy::sample::Sample;
-use crate::policy::settings::Setting;
+use crate::policy::params::{self, ParamDefault, Params};
+use crate::policy::rule::{Rule, RuleMeta, Text};
+use crate::policy::sample::RuleSample;
+use crate::policy::settings::RuleSetting;
 use crate::policy::wording;
 use crate::render::Lang;
 use crate::report::Wording;
@@ -21,15 +21,15 @@ pub fn json(rules: &[&Rule], policies: &[Policy]) -> Value {
     json!({ "schema": SCHEMA, "rules": rules })
 }
 
-fn rule_json(meta: &Meta, policies: &[Policy]) -> Value {
+fn rule_json(meta: &RuleMeta, policies: &[Policy]) -> Value {
     let usual = Params::defaults(meta.params);
     let filled = |text| both(wording::filled(text, meta.params, &usual));
     let chapters = meta.chapters.iter().map(|chapter| json!({ "preset": chapter.preset, "heading": chapter.heading }));
     let params = meta.params.iter().map(|spec| {
         json!({
             "name": spec.name,
-            "type": type_name(spec.usual),
-            "default": value(&spec.usual.value()),
+            "type": type_name(spec.default),
+            "default": value(&spec.default.value()),
             "what": text(spec.what),
         })
     });
@@ -50,27 +50,27 @@ fn rule_json(meta: &Meta, policies: &[Policy]) -> Value {
     })
 }
 
-fn setting(setting: &Setting) -> Value {
+fn setting(setting: &RuleSetting) -> Value {
     let params: Map<String, Value> = setting.params.iter().map(|(name, set)| (name.to_owned(), value(set))).collect();
     json!({ "severity": setting.severity.name(), "params": params })
 }
 
-fn value(value: &params::Value) -> Value {
+fn value(value: &params::ParamValue) -> Value {
     match value {
-        params::Value::Number(number) => (*number).into(),
-        params::Value::Words(words) => words.clone().into(),
-        params::Value::Flag(flag) => (*flag).into(),
+        params::ParamValue::Number(number) => (*number).into(),
+        params::ParamValue::Words(words) => words.clone().into(),
+        params::ParamValue::Flag(flag) => (*flag).into(),
     }
 }
 
-fn type_name(usual: Usual) -> &'static str {
+fn type_name(usual: ParamDefault) -> &'static str {
     match usual {
-        Usual::Int(_) => "count",
-        Usual::Bytes(_) => "bytes",
-        Usual::Span(_) => "milliseconds",
-        Usual::Share(_) => "permille",
-        Usual::Words(_) => "words",
-        Usual::Flag(_) => "flag",
+        ParamDefault::Int(_) => "count",
+        ParamDefault::Bytes(_) => "bytes",
+        ParamDefault::Span(_) => "milliseconds",
+        ParamDefault::Share(_) => "permille",
+        ParamDefault::Words(_) => "words",
+        ParamDefault::Flag(_) => "flag",
     }
 }
 
@@ -82,6 +82,6 @@ fn both(Wording { en, zh }: Wording) -> Value {
     json!({ "en": en, "zh": zh })
 }
 
-fn example(shown: &Sample) -> Value {
+fn example(shown: &RuleSample) -> Value {
     json!({ "en": sample::lines(shown, Lang::En), "zh": sample::lines(shown, Lang::Zh) })
 }

@@ -6,7 +6,7 @@ use super::severities;
 use crate::policy::params::Params;
 use crate::policy::registry::RULES;
 use crate::policy::wording::{self, settings};
-use crate::policy::{Meta, Policy};
+use crate::policy::{Policy, RuleMeta};
 use crate::render::document::{Cell, Column, Table};
 use crate::render::terminal::page::{Page, Style};
 use crate::render::terminal::table;
@@ -24,7 +24,7 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
         let preset = presets.iter().find(|preset| preset.name == name);
         preset.and_then(|preset| severities(preset, id)).unwrap_or_else(|| human::ABSENT.to_owned())
     };
-    let rows: Vec<(&Meta, [String; 6])> =
+    let rows: Vec<(&RuleMeta, [String; 6])> =
         RULES.iter().map(|rule| (rule.meta, known.map(|name| severity(name, rule.meta.id)))).collect();
     let used = rows.iter().map(|(meta, _)| meta.id.len()).max().unwrap_or(0)
         + known
@@ -65,7 +65,7 @@ struct Line<'r> {
 }
 
 /// Returns the lines of a rule; its demand goes on in the lines below the first, if there is room for it at all.
-fn lines<'r>(meta: &'static Meta, severities: &'r [String; 6], room: usize, lang: Lang) -> Vec<Line<'r>> {
+fn lines<'r>(meta: &'static RuleMeta, severities: &'r [String; 6], room: usize, lang: Lang) -> Vec<Line<'r>> {
     let demand = demand(meta, &Params::defaults(meta.params), lang);
     let demands = if room >= LEAST { wrap(&demand, room) } else { vec![demand] };
     let mut first = Some((meta.id, Some(severities)));
@@ -81,7 +81,7 @@ fn severity_cell(words: &str) -> Cell {
     Severity::parse(words).map_or_else(|| words.into(), Cell::Severity)
 }
 
-fn demand(meta: &Meta, params: &Params, lang: Lang) -> String {
+fn demand(meta: &RuleMeta, params: &Params, lang: Lang) -> String {
     let Wording { en, zh } = wording::filled(meta.what, meta.params, params);
     key_text::text(lang.of(&en, &zh)).into_owned()
 }

@@ -6,7 +6,7 @@ mod list;
 mod sample;
 
 use crate::policy::Policy;
-use crate::policy::settings::Setting;
+use crate::policy::settings::RuleSetting;
 
 pub use explain::explain;
 pub use json::json;
@@ -15,7 +15,7 @@ pub use list::{all, in_force};
 pub use sample::lines as sample_lines;
 
 /// Returns the settings of a policy for a rule, one for each limit.
-fn settings_of<'p>(policy: &'p Policy, id: &str) -> impl Iterator<Item = &'p Setting> {
+fn settings_of<'p>(policy: &'p Policy, id: &str) -> impl Iterator<Item = &'p RuleSetting> {
     policy.settings.iter().filter(move |setting| setting.rule.meta.id == id)
 }
 

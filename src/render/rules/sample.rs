@@ -1,14 +1,14 @@
 //! A rule's example as lines that somebody can read: a key a line, and then what is known besides.
 
-use crate::policy::params::{Usual, Value};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::params::{ParamDefault, ParamValue};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::policy::wording::words;
 use crate::record::Kind;
 use crate::render::words::nouns;
 use crate::render::{Lang, human, key_text};
 
 /// The lines, without indentation.
-pub fn lines(sample: &Sample, lang: Lang) -> Vec<String> {
+pub fn lines(sample: &RuleSample, lang: Lang) -> Vec<String> {
     let mut lines = keys(sample.keys, lang);
     let facts = &sample.facts;
     if !facts.before.is_empty() {
@@ -115,7 +115,7 @@ fn known(facts: &SampleFacts, lang: Lang) -> Vec<String> {
         lines.push(format!("maxmemory-policy = {policy}"));
     }
     if let Some(permille) = facts.upgraded_permille {
-        let share = words(Usual::Share(0), &Value::Number(permille));
+        let share = words(ParamDefault::Share(0), &ParamValue::Number(permille));
         let text = lang.of("a newer server would take {} of this memory", "新版本服务器只需其中 {} 的内存");
         lines.push(text.replace("{}", lang.of(&share[0], &share[1])));
     }
@@ -126,12 +126,12 @@ fn known(facts: &SampleFacts, lang: Lang) -> Vec<String> {
 }
 
 fn bytes(number: u64, lang: Lang) -> String {
-    let [en, zh] = words(Usual::Bytes(0), &Value::Number(number));
+    let [en, zh] = words(ParamDefault::Bytes(0), &ParamValue::Number(number));
     lang.of(&en, &zh).to_owned()
 }
 
 fn span(seconds: u64, lang: Lang) -> String {
-    let [en, zh] = words(Usual::Span(0), &Value::Number(seconds.saturating_mul(1000)));
+    let [en, zh] = words(ParamDefault::Span(0), &ParamValue::Number(seconds.saturating_mul(1000)));
     lang.of(&en, &zh).to_owned()
 }
 
@@ -156,7 +156,7 @@ mod tests {
             "session:{i}          string, 10 bytes, expired 60 seconds ago   × 10",
             "a b\\n                string, 10 bytes, never expires",
         ];
-        assert_eq!(lines(&Sample::of(KEYS), Lang::En), expected);
+        assert_eq!(lines(&RuleSample::of(KEYS), Lang::En), expected);
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
             damaged: true,
             before: BEFORE,
         };
-        let shown = lines(&Sample::of(&[]).with(facts), Lang::Zh);
+        let shown = lines(&RuleSample::of(&[]).with(facts), Lang::Zh);
         assert_eq!(
             shown,
             [

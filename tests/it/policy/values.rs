@@ -140,7 +140,7 @@ fn each_standard_weighs_the_rules_its_own_way() {
     let presets = ["default", "service", "hzero", "platform", "strict", "aliyun"];
     let classifier = rdblens::internals::pattern::classify::Classifier::default();
     for (at, preset) in presets.into_iter().enumerate() {
-        let names = rdblens::internals::policy::file::Names { separators: b":", classifier: &classifier };
+        let names = rdblens::internals::policy::file::PatternSyntax { separators: b":", classifier: &classifier };
         let policy = rdblens::internals::policy::presets::load(preset, names).unwrap();
         for (rule, severities) in table {
             let setting = policy.settings.iter().find(|setting| setting.rule.meta.id == rule);

@@ -6,12 +6,12 @@
 use serde_json::json;
 
 use crate::policy::Context;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "backup.age",
     severity: Severity::Should,
     problem: Text { en: "snapshot older than `max`", zh: "快照早于 max 之前" },
@@ -33,30 +33,30 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the greatest age of a snapshot", zh: "快照的最大年龄" },
-        usual: Usual::Span(24 * 3_600_000),
+        default: ParamDefault::Span(24 * 3_600_000),
     }],
     unit: Some(Unit::Millis),
-    passes: Sample::of(&[SampleKey::named("user:profile:{i}")])
+    passes: RuleSample::of(&[SampleKey::named("user:profile:{i}")])
         .with(SampleFacts { age_hours: Some(24), ..SampleFacts::NONE }),
-    fails: Sample::of(&[SampleKey::named("user:profile:{i}")])
+    fails: RuleSample::of(&[SampleKey::named("user:profile:{i}")])
         .with(SampleFacts { age_hours: Some(25), ..SampleFacts::NONE }),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(Age { max: params.number("max") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(AgeRule { max: params.number("max") })))
 }
 
 /// At most so old.
 #[derive(Debug, Clone, Copy)]
-pub struct Age {
+pub struct AgeRule {
     /// The greatest age, in milliseconds.
     pub max: u64,
 }
 
-impl SnapshotRule for Age {
+impl SnapshotRule for AgeRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let Some(now) = context.now else { return Vec::new() };
         let age = |ctime: i64| now.0.saturating_sub(ctime.saturating_mul(1000));
@@ -93,7 +93,7 @@ mod tests {
         }
         let old = |now| {
             let context = Context { now, ..Context::default() };
-            let breaches = Age { max: 100_000 }.judge(&report, &context);
+            let breaches = AgeRule { max: 100_000 }.judge(&report, &context);
             breaches.into_iter().map(|breach| breach.pattern.unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(old(Some(Millis(1_000_000))), ["sample-3.rdb"]);

@@ -6,12 +6,12 @@
 use serde_json::json;
 
 use crate::policy::Context;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{Checksum, Report, SourceFile};
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "backup.integrity",
     severity: Severity::Must,
     problem: Text {
@@ -40,28 +40,29 @@ static META: Meta = Meta {
             en: "whether a file without a checksum (rdbchecksum no) breaks the rule, too",
             zh: "没有校验和（rdbchecksum no）的文件是否也算违规",
         },
-        usual: Usual::Flag(false),
+        default: ParamDefault::Flag(false),
     }],
     unit: None,
-    passes: Sample::of(&[SampleKey::named("user:profile:{i}")]),
-    fails: Sample::of(&[SampleKey::named("user:profile:{i}")]).with(SampleFacts { damaged: true, ..SampleFacts::NONE }),
+    passes: RuleSample::of(&[SampleKey::named("user:profile:{i}")]),
+    fails: RuleSample::of(&[SampleKey::named("user:profile:{i}")])
+        .with(SampleFacts { damaged: true, ..SampleFacts::NONE }),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(Integrity { demand_checksum: params.flag("demand_checksum") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(IntegrityRule { demand_checksum: params.flag("demand_checksum") })))
 }
 
 /// All files are whole.
 #[derive(Debug, Clone, Copy)]
-pub struct Integrity {
+pub struct IntegrityRule {
     /// Whether there has to be a checksum.
     pub demand_checksum: bool,
 }
 
-impl SnapshotRule for Integrity {
+impl SnapshotRule for IntegrityRule {
     fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
         let broken = report.source.files.iter().filter_map(|file| self.state(file).map(|state| (file, state)));
         broken
@@ -82,7 +83,7 @@ impl SnapshotRule for Integrity {
     }
 }
 
-impl Integrity {
+impl IntegrityRule {
     /// What is wrong with a file, in a word; `None` if nothing is.
     fn state(&self, file: &SourceFile) -> Option<&'static str> {
         match file.checksum {
@@ -104,7 +105,7 @@ mod tests {
     fn state(demand_checksum: bool, change: impl FnOnce(&mut SourceFile)) -> Option<&'static str> {
         let mut file = source_file(0);
         change(&mut file);
-        Integrity { demand_checksum }.state(&file)
+        IntegrityRule { demand_checksum }.state(&file)
     }
 
     #[test]

@@ -5,12 +5,12 @@
 //! collections should not reach by any means; who set the first one higher still learns of the second.
 
 use super::{COLLECTIONS, NotLonger};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, Meta, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "big.collection-hard",
     severity: Severity::Should,
     problem: Text {
@@ -31,16 +31,16 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the most elements that are allowed", zh: "允许的最多元素个数" },
-        usual: Usual::Int(10_000),
+        default: ParamDefault::Int(10_000),
     }],
     unit: Some(Unit::Elements),
-    passes: Sample::of(&[SampleKey::of("doctor:peers:7:list", Kind::List, 10_000, 400_000)]),
-    fails: Sample::of(&[SampleKey::of("doctor:peers:7:list", Kind::List, 10_001, 400_000)]),
+    passes: RuleSample::of(&[SampleKey::of("doctor:peers:7:list", Kind::List, 10_000, 400_000)]),
+    fails: RuleSample::of(&[SampleKey::of("doctor:peers:7:list", Kind::List, 10_001, 400_000)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(NotLonger::question(params, COLLECTIONS))
 }

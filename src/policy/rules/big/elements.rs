@@ -3,12 +3,12 @@
 //! Measured: elements of lists, sets, sorted sets, hashes and arrays, and entries of streams.
 
 use super::{COLLECTIONS, NotLonger};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, Meta, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "big.elements",
     severity: Severity::Must,
     problem: Text { en: "collection of more than {max} elements", zh: "集合类元素超过 {max} 个" },
@@ -32,16 +32,16 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the most elements that are allowed", zh: "允许的最多元素个数" },
-        usual: Usual::Int(5_000),
+        default: ParamDefault::Int(5_000),
     }],
     unit: Some(Unit::Elements),
-    passes: Sample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 5_000, 400_000)]),
-    fails: Sample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 5_001, 400_000)]),
+    passes: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 5_000, 400_000)]),
+    fails: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 5_001, 400_000)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(NotLonger::question(params, COLLECTIONS))
 }

@@ -5,12 +5,12 @@
 //! expiry in a year blocks the server as one in an hour does.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "big.expiring",
     severity: Severity::Should,
     problem: Text { en: "big key with an expiry", zh: "大 key 依赖过期自动删除" },
@@ -34,47 +34,47 @@ static META: Meta = Meta {
         ParamSpec {
             name: "bytes",
             what: Text { en: "longer strings are big", zh: "超过该长度的字符串视为大 key" },
-            usual: Usual::Bytes(10_240),
+            default: ParamDefault::Bytes(10_240),
         },
         ParamSpec {
             name: "elements",
             what: Text {
                 en: "collections with more elements are big", zh: "超过该元素个数的集合视为大 key"
             },
-            usual: Usual::Int(5_000),
+            default: ParamDefault::Int(5_000),
         },
     ],
     unit: Some(Unit::Count),
-    passes: Sample::of(&[
+    passes: RuleSample::of(&[
         SampleKey::of("rank:all", Kind::Zset, 2_000_000, 200_000_000).forever(),
         SampleKey::of("rank:{i}", Kind::Zset, 5_000, 500_000),
     ]),
-    fails: Sample::of(&[SampleKey::of("rank:all", Kind::Zset, 2_000_000, 200_000_000).expiring_in(3_600)]),
+    fails: RuleSample::of(&[SampleKey::of("rank:all", Kind::Zset, 2_000_000, 200_000_000).expiring_in(3_600)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Expiring { bytes: params.number("bytes"), elements: params.number("elements") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(ExpiringRule { bytes: params.number("bytes"), elements: params.number("elements") })))
 }
 
 /// Big keys live until somebody takes care of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Expiring {
+pub struct ExpiringRule {
     /// The longest string that is not big.
     pub bytes: u64,
     /// The most elements that are not big.
     pub elements: u64,
 }
 
-impl Expiring {
+impl ExpiringRule {
     fn most(&self, kind: Kind) -> u64 {
         if kind == Kind::String { self.bytes } else { self.elements }
     }
 }
 
-impl KeyRule for Expiring {
+impl KeyRule for ExpiringRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         key.record.expires_at?;
         let allowed = self.most(key.record.kind);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_big_key_may_live_forever_and_a_small_one_may_expire() {
-        let rule = Expiring { bytes: 10_240, elements: 5_000 };
+        let rule = ExpiringRule { bytes: 10_240, elements: 5_000 };
         let breaks = |kind, length, expires_at: Option<i64>| {
             let expires_at = expires_at.map(Millis);
             let record = Record { kind, length: Some(length), expires_at, ..record(b"a:b") };

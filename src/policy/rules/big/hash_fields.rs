@@ -3,12 +3,12 @@
 //! Measured: fields, as `HLEN` answers.
 
 use super::NotLonger;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, Meta, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "big.hash-fields",
     severity: Severity::Should,
     problem: Text { en: "hash of more than `max` fields", zh: "Hash 字段超过 max 个" },
@@ -27,16 +27,16 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the most fields that are allowed", zh: "允许的最多字段数" },
-        usual: Usual::Int(100),
+        default: ParamDefault::Int(100),
     }],
     unit: Some(Unit::Elements),
-    passes: Sample::of(&[SampleKey::of("doctor:basic.info:7:hash", Kind::Hash, 100, 6_000)]),
-    fails: Sample::of(&[SampleKey::of("doctor:basic.info:7:hash", Kind::Hash, 101, 6_000)]),
+    passes: RuleSample::of(&[SampleKey::of("doctor:basic.info:7:hash", Kind::Hash, 100, 6_000)]),
+    fails: RuleSample::of(&[SampleKey::of("doctor:basic.info:7:hash", Kind::Hash, 101, 6_000)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(NotLonger::question(params, &[Kind::Hash]))
 }

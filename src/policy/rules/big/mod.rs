@@ -9,7 +9,7 @@ pub mod total;
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{KeyRule, Question, SizeTest, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, SizeTest, Violation};
 use crate::record::Kind;
 
 /// The types that have elements.
@@ -24,8 +24,8 @@ struct NotLonger {
 
 impl NotLonger {
     /// The question, with the limit that a policy sets.
-    fn question(params: &Params, kinds: &'static [Kind]) -> Question {
-        Question::Key(Box::new(NotLonger { max: params.number("max"), kinds }))
+    fn question(params: &Params, kinds: &'static [Kind]) -> BuiltRule {
+        BuiltRule::Key(Box::new(NotLonger { max: params.number("max"), kinds }))
     }
 }
 

@@ -3,12 +3,12 @@
 //! Measured: bytes of content, as `STRLEN` answers.
 
 use super::NotLonger;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, Meta, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "big.string",
     severity: Severity::Must,
     problem: Text { en: "string longer than {max}", zh: "字符串超过 {max}" },
@@ -32,16 +32,16 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the longest string that is allowed", zh: "允许的最大长度" },
-        usual: Usual::Bytes(10_240),
+        default: ParamDefault::Bytes(10_240),
     }],
     unit: Some(Unit::Bytes),
-    passes: Sample::of(&[SampleKey::of("page:home:html", Kind::String, 10_240, 12_400)]),
-    fails: Sample::of(&[SampleKey::of("page:home:html", Kind::String, 10_241, 12_400)]),
+    passes: RuleSample::of(&[SampleKey::of("page:home:html", Kind::String, 10_240, 12_400)]),
+    fails: RuleSample::of(&[SampleKey::of("page:home:html", Kind::String, 10_241, 12_400)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(NotLonger::question(params, &[Kind::String]))
 }

@@ -3,12 +3,12 @@
 //! Measured: the key's whole memory, as `MEMORY USAGE` answers: name, value and what the server keeps beside them.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, SizeTest, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "big.total",
     severity: Severity::Should,
     problem: Text { en: "key of more than `max` of memory", zh: "单个 key 占用内存超过 max" },
@@ -32,18 +32,18 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the most memory that is allowed", zh: "允许占用的最大内存" },
-        usual: Usual::Bytes(1 << 20),
+        default: ParamDefault::Bytes(1 << 20),
     }],
     unit: Some(Unit::Bytes),
-    passes: Sample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, 1 << 20)]),
-    fails: Sample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, (1 << 20) + 1)]),
+    passes: RuleSample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, 1 << 20)]),
+    fails: RuleSample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, (1 << 20) + 1)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(BigTotal { max: params.number("max") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(BigTotal { max: params.number("max") })))
 }
 
 /// At most so much memory.

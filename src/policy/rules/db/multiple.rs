@@ -8,12 +8,12 @@ use std::cmp::Reverse;
 use serde_json::json;
 
 use crate::policy::Context;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Report;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "db.multiple",
     severity: Severity::Should,
     problem: Text { en: "keys in more than `max` databases", zh: "使用的数据库超过 max 个" },
@@ -31,11 +31,11 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the most databases that may hold keys", zh: "允许有 key 的数据库个数" },
-        usual: Usual::Int(1),
+        default: ParamDefault::Int(1),
     }],
     unit: Some(Unit::Count),
-    passes: Sample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("order:detail:{i}")]),
-    fails: Sample::of(&[
+    passes: RuleSample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("order:detail:{i}")]),
+    fails: RuleSample::of(&[
         SampleKey::named("user:profile:{i}"),
         SampleKey { db: 3, ..SampleKey::named("order:detail:{i}") },
     ]),
@@ -44,18 +44,18 @@ static META: Meta = Meta {
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(Multiple { max: params.number("max") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(MultipleRule { max: params.number("max") })))
 }
 
 /// At most so many databases.
 #[derive(Debug, Clone, Copy)]
-pub struct Multiple {
+pub struct MultipleRule {
     /// The most databases that may hold keys.
     pub max: u64,
 }
 
-impl SnapshotRule for Multiple {
+impl SnapshotRule for MultipleRule {
     fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
         let mut used: Vec<_> = report.databases.iter().filter(|database| database.keys > 0).collect();
         used.sort_by_key(|database| (Reverse(database.memory), database.db));
@@ -91,7 +91,7 @@ mod tests {
         };
         report.databases = vec![database(0, 1, 10), database(1, 0, 0), database(5, 9, 90), database(7, 1, 10)];
         let named = |max| {
-            let breaches = Multiple { max }.judge(&report, &Context::default());
+            let breaches = MultipleRule { max }.judge(&report, &Context::default());
             breaches.into_iter().map(|breach| breach.pattern.unwrap()).collect::<Vec<_>>()
         };
         assert_eq!((named(1), named(2), named(3)), (vec!["db 0".into(), "db 7".into()], vec!["db 7".into()], vec![]));

@@ -10,16 +10,16 @@ use std::cmp::Reverse;
 use serde_json::{Value as Json, json};
 
 use crate::policy::Context;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{Report, Weight};
 use crate::units::Bytes;
 
 const OWNERS: &str = "[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\"\n\
                       [[dictionary]]\npattern = \"order:**\"\nowner = \"sales\"\n";
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "instance.mixed",
     severity: Severity::Should,
     problem: Text {
@@ -47,14 +47,14 @@ static META: Meta = Meta {
         ParamSpec {
             name: "segments",
             what: Text { en: "the most businesses by first segment", zh: "按第一段统计允许的最多业务数" },
-            usual: Usual::Int(5),
+            default: ParamDefault::Int(5),
         },
         ParamSpec {
             name: "owners",
             what: Text {
                 en: "the most owners by the data dictionary", zh: "按数据字典统计允许的最多负责人数"
             },
-            usual: Usual::Int(1),
+            default: ParamDefault::Int(1),
         },
         ParamSpec {
             name: "share",
@@ -62,21 +62,21 @@ static META: Meta = Meta {
                 en: "the part of the memory or of the keys from which a business or owner counts",
                 zh: "内存或 key 数占比达到多少才计入",
             },
-            usual: Usual::Share(50),
+            default: ParamDefault::Share(50),
         },
     ],
     unit: Some(Unit::Count),
-    passes: Sample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("user:session:{i}")])
+    passes: RuleSample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("user:session:{i}")])
         .with(SampleFacts { policy: OWNERS, ..SampleFacts::NONE }),
-    fails: Sample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("order:detail:{i}")])
+    fails: RuleSample::of(&[SampleKey::named("user:profile:{i}"), SampleKey::named("order:detail:{i}")])
         .with(SampleFacts { policy: OWNERS, ..SampleFacts::NONE }),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(Mixed {
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(MixedRule {
         segments: params.number("segments"),
         owners: params.number("owners"),
         share: params.number("share"),
@@ -85,7 +85,7 @@ fn build(params: &Params) -> Result<Question, String> {
 
 /// At most so many businesses.
 #[derive(Debug, Clone, Copy)]
-pub struct Mixed {
+pub struct MixedRule {
     /// The most businesses by first segment.
     pub segments: u64,
     /// The most owners.
@@ -95,22 +95,22 @@ pub struct Mixed {
 }
 
 /// Somebody that keys belong to.
-struct Tenant<'a> {
+struct BusinessShare<'a> {
     name: &'a str,
     weight: Weight,
 }
 
-impl SnapshotRule for Mixed {
+impl SnapshotRule for MixedRule {
     fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
         let owners = report.findings.by_owner.iter().filter_map(|row| {
             let weight = Weight { keys: row.keys, memory: row.memory };
-            row.owner.as_deref().map(|name| Tenant { name, weight })
+            row.owner.as_deref().map(|name| BusinessShare { name, weight })
         });
-        let mut tenants: Vec<Tenant<'_>> = owners.collect();
+        let mut tenants: Vec<BusinessShare<'_>> = owners.collect();
         let by_owner = !tenants.is_empty();
         if !by_owner {
             let first = report.prefixes.first.iter();
-            tenants = first.map(|first| Tenant { name: &first.segment, weight: first.weight }).collect();
+            tenants = first.map(|first| BusinessShare { name: &first.segment, weight: first.weight }).collect();
         }
         let allowed = if by_owner { self.owners } else { self.segments };
         tenants.retain(|tenant| self.counts(tenant.weight, report));
@@ -132,7 +132,7 @@ impl SnapshotRule for Mixed {
     }
 }
 
-impl Mixed {
+impl MixedRule {
     /// Whether somebody has enough of the memory or of the keys to count.
     fn counts(&self, weight: Weight, report: &Report) -> bool {
         let totals = &report.totals;
@@ -146,7 +146,7 @@ fn reaches(part: u64, whole: u64, share: u64) -> bool {
     u128::from(part) * 1000 >= u128::from(whole) * u128::from(share)
 }
 
-fn row(tenant: &Tenant<'_>, report: &Report) -> Json {
+fn row(tenant: &BusinessShare<'_>, report: &Report) -> Json {
     let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     json!({
         "name": tenant.name,
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_business_counts_by_memory_or_by_keys() {
-        let mixed = Mixed { segments: 1, owners: 1, share: 100 };
+        let mixed = MixedRule { segments: 1, owners: 1, share: 100 };
         let judge = |first: &[(&str, u64, u64)]| mixed.judge(&report(first), &Context::default());
         let [breach] = &judge(&[("a", 1, 800), ("b", 900, 10), ("c", 99, 99)])[..] else { panic!() };
         assert_eq!((breach.measured, breach.keys, breach.memory), (Some(2), 901, Bytes(810)));

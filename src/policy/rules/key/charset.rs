@@ -9,12 +9,12 @@
 use std::ops::RangeInclusive;
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.charset",
     severity: Severity::Must,
     problem: Text { en: "character outside the set `chars`", zh: "含有 chars 以外的字符" },
@@ -40,33 +40,33 @@ static META: Meta = Meta {
         what: Text {
             en: "the characters, ranges such as a-z among them", zh: "允许的字符，可用 a-z 形式的范围"
         },
-        usual: Usual::Words(&["a-z0-9:_.{}-"]),
+        default: ParamDefault::Words(&["a-z0-9:_.{}-"]),
     }],
     unit: Some(Unit::Count),
-    passes: Sample::of(&[SampleKey::named("user:basic-info:{12345}:v1.2_b")]),
-    fails: Sample::of(&[SampleKey::named("user:profile:12345|name")]),
+    passes: RuleSample::of(&[SampleKey::named("user:basic-info:{12345}:v1.2_b")]),
+    fails: RuleSample::of(&[SampleKey::named("user:profile:12345|name")]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Charset::read(params.words("chars"))?)))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(CharsetRule::read(params.words("chars"))?)))
 }
 
 /// Only characters of a set.
 #[derive(Debug, Clone)]
-pub struct Charset {
+pub struct CharsetRule {
     /// The characters of ASCII that are in it.
     ascii: [bool; 128],
     /// Those beyond.
     beyond: Vec<RangeInclusive<char>>,
 }
 
-impl Charset {
+impl CharsetRule {
     /// Reads a set. Fails with what is wrong with it.
-    pub fn read(texts: &[String]) -> Result<Charset, String> {
-        let mut set = Charset { ascii: [false; 128], beyond: Vec::new() };
+    pub fn read(texts: &[String]) -> Result<CharsetRule, String> {
+        let mut set = CharsetRule { ascii: [false; 128], beyond: Vec::new() };
         for text in texts {
             let mut rest = text.chars().peekable();
             while let Some(first) = rest.next() {
@@ -107,7 +107,7 @@ impl Charset {
     }
 }
 
-impl KeyRule for Charset {
+impl KeyRule for CharsetRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         if key.name().is_ascii() {
             let within = |byte: &u8| self.ascii[usize::from(*byte)] || key.context.separators.contains(*byte);
@@ -136,8 +136,8 @@ mod tests {
     use crate::policy::dictionary::Matched;
     use crate::policy::testing::{check_bytes, record};
 
-    fn set(chars: &str) -> Charset {
-        Charset::read(&[chars.to_owned()]).unwrap()
+    fn set(chars: &str) -> CharsetRule {
+        CharsetRule::read(&[chars.to_owned()]).unwrap()
     }
 
     fn outside(chars: &str, name: &[u8]) -> u64 {
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(outside("a-c-e", b"abc-e"), 0);
         assert_eq!(outside("a-c-e", b"d"), 1);
         assert_eq!(
-            Charset::read(&["a-c".to_owned(), "x".to_owned()]).unwrap().ascii.iter().filter(|is| **is).count(),
+            CharsetRule::read(&["a-c".to_owned(), "x".to_owned()]).unwrap().ascii.iter().filter(|is| **is).count(),
             4
         );
     }
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn sets_that_no_name_fits_are_refused() {
-        assert!(Charset::read(&["z-a".to_owned()]).unwrap_err().contains("z-a"));
-        assert!(Charset::read(&[String::new()]).is_err() && Charset::read(&[]).is_err());
+        assert!(CharsetRule::read(&["z-a".to_owned()]).unwrap_err().contains("z-a"));
+        assert!(CharsetRule::read(&[String::new()]).is_err() && CharsetRule::read(&[]).is_err());
     }
 }

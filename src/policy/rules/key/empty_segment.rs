@@ -4,11 +4,11 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.empty-segment",
     severity: Severity::Must,
     problem: Text { en: "empty segment in the name", zh: "key 名中有空段" },
@@ -31,15 +31,15 @@ static META: Meta = Meta {
     },
     params: &[],
     unit: Some(Unit::Segments),
-    passes: Sample::of(&[SampleKey::named("user:profile:12345")]),
-    fails: Sample::of(&[SampleKey::named("user:profile:")]),
+    passes: RuleSample::of(&[SampleKey::named("user:profile:12345")]),
+    fails: RuleSample::of(&[SampleKey::named("user:profile:")]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(EmptySegment)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(EmptySegment)))
 }
 
 /// No two separators side by side, none at either end.

@@ -5,11 +5,11 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.hash-tag",
     severity: Severity::Hint,
     problem: Text {
@@ -36,15 +36,15 @@ static META: Meta = Meta {
     },
     params: &[],
     unit: None,
-    passes: Sample::of(&[SampleKey::named("{user:1001}:profile"), SampleKey::named("user:profile:1")]),
-    fails: Sample::of(&[SampleKey::named("user:{}:profile")]),
+    passes: RuleSample::of(&[SampleKey::named("{user:1001}:profile"), SampleKey::named("user:profile:1")]),
+    fails: RuleSample::of(&[SampleKey::named("user:{}:profile")]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(HashTag)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(HashTag)))
 }
 
 /// One sound tag or none.

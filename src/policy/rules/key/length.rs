@@ -4,12 +4,12 @@
 //! allow is the same.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.length",
     severity: Severity::Should,
     problem: Text { en: "name longer than {max} bytes", zh: "key 名超过 {max} 字节" },
@@ -32,11 +32,13 @@ static META: Meta = Meta {
         zh: "缩短固定的段（`user:{uid}:friends:messages:{mid}` 简化为 `u:{uid}:fr:m:{mid}`），对 URL、查询语句等天然很长的内容取哈希",
     },
     params: &[ParamSpec {
-        name: "max", what: Text { en: "the most bytes", zh: "最多字节数" }, usual: Usual::Int(128)
+        name: "max",
+        what: Text { en: "the most bytes", zh: "最多字节数" },
+        default: ParamDefault::Int(128),
     }],
     unit: Some(Unit::Bytes),
-    passes: Sample::of(&[SampleKey::named("u:1001:fr:m:42")]),
-    fails: Sample::of(&[SampleKey::named(
+    passes: RuleSample::of(&[SampleKey::named("u:1001:fr:m:42")]),
+    fails: RuleSample::of(&[SampleKey::named(
         "user:1001:friends-of-this-user:messages-that-were-sent-by-these-friends:ordered-by-date-of-delivery:\
             that-were-not-read-by-the-user-so-far:42",
     )]),
@@ -45,18 +47,18 @@ static META: Meta = Meta {
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Length { max: params.number("max") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(LengthRule { max: params.number("max") })))
 }
 
 /// At most so many bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Length {
+pub struct LengthRule {
     /// The greatest length allowed.
     pub max: u64,
 }
 
-impl KeyRule for Length {
+impl KeyRule for LengthRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let measured = key.name().len() as u64;
         (measured > self.max).then_some(Violation { measured, allowed: self.max })
@@ -74,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_limit_itself_is_allowed() {
-        let check = |length| check_bytes(&Length { max: 128 }, &b"x".repeat(length));
+        let check = |length| check_bytes(&LengthRule { max: 128 }, &b"x".repeat(length));
         assert_eq!(check(128), None);
         assert_eq!(check(129), Some(Violation { measured: 129, allowed: 128 }));
     }

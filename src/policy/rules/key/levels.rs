@@ -6,12 +6,12 @@
 //! business:table:id as an example and a business in front as the demand.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.levels",
     severity: Severity::Should,
     problem: Text { en: "name of fewer than `min` segments", zh: "key 名不足 min 段" },
@@ -35,28 +35,28 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "min",
         what: Text { en: "the fewest segments", zh: "最少段数" },
-        usual: Usual::Int(3),
+        default: ParamDefault::Int(3),
     }],
     unit: Some(Unit::Segments),
-    passes: Sample::of(&[SampleKey::named("user:profile:12345")]),
-    fails: Sample::of(&[SampleKey::named("user:12345")]),
+    passes: RuleSample::of(&[SampleKey::named("user:profile:12345")]),
+    fails: RuleSample::of(&[SampleKey::named("user:12345")]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Levels { min: params.number("min") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(LevelsRule { min: params.number("min") })))
 }
 
 /// At least so many segments.
 #[derive(Debug, Clone, Copy)]
-pub struct Levels {
+pub struct LevelsRule {
     /// The fewest segments that are allowed.
     pub min: u64,
 }
 
-impl KeyRule for Levels {
+impl KeyRule for LevelsRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let measured = key.segment_count();
         (measured < self.min).then_some(Violation { measured, allowed: self.min })
@@ -73,7 +73,7 @@ mod tests {
     use crate::policy::testing::check_name;
 
     fn breaks(min: u64, name: &str) -> bool {
-        check_name(&Levels { min }, name).is_some()
+        check_name(&LevelsRule { min }, name).is_some()
     }
 
     #[test]
@@ -91,6 +91,6 @@ mod tests {
     fn the_braces_of_a_tag_divide_nothing_and_hide_nothing() {
         assert!(!breaks(3, "{user:1001}:profile"));
         assert!(breaks(4, "{user:1001}:profile"));
-        assert_eq!(check_name(&Levels { min: 3 }, "{a}"), Some(Violation { measured: 1, allowed: 3 }));
+        assert_eq!(check_name(&LevelsRule { min: 3 }, "{a}"), Some(Violation { measured: 1, allowed: 3 }));
     }
 }

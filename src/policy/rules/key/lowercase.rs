@@ -4,11 +4,11 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.lowercase",
     severity: Severity::Must,
     problem: Text { en: "upper-case letters in the name", zh: "key 名含大写字母" },
@@ -29,22 +29,22 @@ static META: Meta = Meta {
     },
     params: &[],
     unit: Some(Unit::Count),
-    passes: Sample::of(&[SampleKey::named("user:profile:12345")]),
-    fails: Sample::of(&[SampleKey::named("UserProfile:12345")]),
+    passes: RuleSample::of(&[SampleKey::named("user:profile:12345")]),
+    fails: RuleSample::of(&[SampleKey::named("UserProfile:12345")]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Lowercase)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(LowercaseRule)))
 }
 
 /// No upper-case letters.
 #[derive(Debug, Clone, Copy)]
-pub struct Lowercase;
+pub struct LowercaseRule;
 
-impl KeyRule for Lowercase {
+impl KeyRule for LowercaseRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         if key.name().is_ascii() {
             let measured = key.name().iter().filter(|byte| byte.is_ascii_uppercase()).count() as u64;
@@ -66,7 +66,7 @@ mod tests {
     use crate::policy::testing::check_bytes;
 
     fn upper(name: &[u8]) -> u64 {
-        check_bytes(&Lowercase, name).map_or(0, |violation| violation.measured)
+        check_bytes(&LowercaseRule, name).map_or(0, |violation| violation.measured)
     }
 
     #[test]

@@ -11,13 +11,13 @@ use serde_json::Value as Json;
 
 use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.name-cost",
     severity: Severity::Hint,
     problem: Text {
@@ -49,24 +49,24 @@ static META: Meta = Meta {
         ParamSpec {
             name: "keys",
             what: Text { en: "patterns of fewer keys are let pass", zh: "key 数更少的模式不检查" },
-            usual: Usual::Int(1000),
+            default: ParamDefault::Int(1000),
         },
         ParamSpec {
             name: "share",
             what: Text { en: "the largest part that names may be", zh: "key 名允许的最大占比" },
-            usual: Usual::Share(500),
+            default: ParamDefault::Share(500),
         },
     ],
     unit: Some(Unit::Permille),
-    passes: Sample::of(&[SampleKey { length: 40, times: 1500, ..SampleKey::named("u:{i}:fr:m:{i}") }]),
-    fails: Sample::of(&[SampleKey { length: 4, times: 1500, ..SampleKey::named("user:{i}:friends:messages:{i}") }]),
+    passes: RuleSample::of(&[SampleKey { length: 40, times: 1500, ..SampleKey::named("u:{i}:fr:m:{i}") }]),
+    fails: RuleSample::of(&[SampleKey { length: 4, times: 1500, ..SampleKey::named("user:{i}:friends:messages:{i}") }]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Pattern(Box::new(NameCost { keys: params.number("keys"), share: params.number("share") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Pattern(Box::new(NameCost { keys: params.number("keys"), share: params.number("share") })))
 }
 
 /// Characters that are left of a segment.

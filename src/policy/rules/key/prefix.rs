@@ -7,11 +7,11 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.prefix",
     severity: Severity::Must,
     problem: Text { en: "no business prefix", zh: "缺少业务前缀" },
@@ -38,22 +38,22 @@ static META: Meta = Meta {
     },
     params: &[],
     unit: None,
-    passes: Sample::of(&[SampleKey::named("user:profile:12345")]),
-    fails: Sample::of(&[SampleKey::named("user_profile_12345")]),
+    passes: RuleSample::of(&[SampleKey::named("user:profile:12345")]),
+    fails: RuleSample::of(&[SampleKey::named("user_profile_12345")]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Prefix)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(PrefixRule)))
 }
 
 /// At least two segments, the first of which names something.
 #[derive(Debug, Clone, Copy)]
-pub struct Prefix;
+pub struct PrefixRule;
 
-impl KeyRule for Prefix {
+impl KeyRule for PrefixRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let name = key.untagged();
         let mut segments = key.context.separators.split(&name);
@@ -74,7 +74,7 @@ mod tests {
     use crate::policy::testing::check_name;
 
     fn breaks(name: &str) -> bool {
-        check_name(&Prefix, name).is_some()
+        check_name(&PrefixRule, name).is_some()
     }
 
     #[test]

@@ -6,12 +6,12 @@
 use crate::policy::Context;
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Violation};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.registered",
     severity: Severity::Should,
     problem: Text {
@@ -39,11 +39,11 @@ static META: Meta = Meta {
     },
     params: &[],
     unit: None,
-    passes: Sample::of(&[SampleKey::named("user:1:name")]).with(SampleFacts {
+    passes: RuleSample::of(&[SampleKey::named("user:1:name")]).with(SampleFacts {
         policy: "[[dictionary]]\npattern = \"user:{int}:name\"\ntype = \"string\"\n",
         ..SampleFacts::NONE
     }),
-    fails: Sample::of(&[SampleKey::of("user:1:name", Kind::Set, 3, 200)]).with(SampleFacts {
+    fails: RuleSample::of(&[SampleKey::of("user:1:name", Kind::Set, 3, 200)]).with(SampleFacts {
         policy: "[[dictionary]]\npattern = \"user:{int}:name\"\ntype = \"string\"\n",
         ..SampleFacts::NONE
     }),
@@ -52,15 +52,15 @@ static META: Meta = Meta {
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Registered)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(RegisteredRule)))
 }
 
 /// In the dictionary, as it says.
 #[derive(Debug, Clone, Copy)]
-pub struct Registered;
+pub struct RegisteredRule;
 
-impl KeyRule for Registered {
+impl KeyRule for RegisteredRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let as_written = key.entry().is_some_and(|entry| entry.kind.is_none_or(|kind| kind == key.record.kind));
         (!as_written).then_some(Violation { measured: 0, allowed: 1 })

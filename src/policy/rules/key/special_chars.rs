@@ -5,11 +5,11 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.special-chars",
     severity: Severity::Must,
     problem: Text {
@@ -39,15 +39,15 @@ static META: Meta = Meta {
     },
     params: &[],
     unit: Some(Unit::Count),
-    passes: Sample::of(&[SampleKey::named("search:result:red-shoes")]),
-    fails: Sample::of(&[SampleKey::named("search:result:red shoes")]),
+    passes: RuleSample::of(&[SampleKey::named("search:result:red-shoes")]),
+    fails: RuleSample::of(&[SampleKey::named("search:result:red shoes")]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(SpecialChars)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(SpecialChars)))
 }
 
 /// Printable characters only.

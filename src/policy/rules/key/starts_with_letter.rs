@@ -4,12 +4,12 @@
 //! tag (`{}a`, `{a`) is a character like any other.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, NameTest, Question, Rule, Severity, Text, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.starts-with-letter",
     severity: Severity::Must,
     problem: Text { en: "name does not begin with a letter", zh: "key 名不以英文字母开头" },
@@ -32,18 +32,18 @@ static META: Meta = Meta {
         what: Text {
             en: "whether the brace of a hash tag may come first", zh: "是否允许以哈希标签的花括号开头"
         },
-        usual: Usual::Flag(true),
+        default: ParamDefault::Flag(true),
     }],
     unit: None,
-    passes: Sample::of(&[SampleKey::named("user:profile:12345"), SampleKey::named("{user:1001}:profile")]),
-    fails: Sample::of(&[SampleKey::named("1001:user:profile")]),
+    passes: RuleSample::of(&[SampleKey::named("user:profile:12345"), SampleKey::named("{user:1001}:profile")]),
+    fails: RuleSample::of(&[SampleKey::named("1001:user:profile")]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(StartsWithLetter { tags: params.flag("tags") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(StartsWithLetter { tags: params.flag("tags") })))
 }
 
 /// A letter of ASCII comes first.

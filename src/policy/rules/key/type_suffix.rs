@@ -7,13 +7,13 @@
 use std::borrow::Cow;
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "key.type-suffix",
     severity: Severity::Must,
     problem: Text { en: "last segment does not name the type of the value", zh: "最后一段不是 value 类型" },
@@ -34,7 +34,7 @@ static META: Meta = Meta {
             en: "for each type the words that name it, such as \"hash=hash,map\"",
             zh: "各类型可用的后缀，例如 \"hash=hash,map\"",
         },
-        usual: Usual::Words(&[
+        default: ParamDefault::Words(&[
             "string=string,str,bitmap,hyperloglog,hll",
             "list=list",
             "set=set",
@@ -45,18 +45,18 @@ static META: Meta = Meta {
         ]),
     }],
     unit: None,
-    passes: Sample::of(&[
+    passes: RuleSample::of(&[
         SampleKey::named("user:basic.info:1001:string"),
         SampleKey::of("user:followed.by:1001:set", Kind::Set, 10, 300),
     ]),
-    fails: Sample::of(&[SampleKey::of("user:followed.by:1001:list", Kind::Set, 10, 300)]),
+    fails: RuleSample::of(&[SampleKey::of("user:followed.by:1001:list", Kind::Set, 10, 300)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(TypeSuffix::read(params.words("words"))?)))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(TypeSuffix::read(params.words("words"))?)))
 }
 
 /// The last segment is one of the words for the type.
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn usual() -> TypeSuffix {
-        let Usual::Words(words) = META.params[0].usual else { unreachable!() };
+        let ParamDefault::Words(words) = META.params[0].default else { unreachable!() };
         rule(words).unwrap()
     }
 

@@ -5,14 +5,14 @@
 
 use crate::policy::Context;
 use crate::policy::params::Params;
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
 
 const BUDGET: SampleFacts =
     SampleFacts { policy: "[[budget]]\npattern = \"config:**\"\nmemory = \"1KB\"\n", ..SampleFacts::NONE };
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "memory.budget",
     severity: Severity::Must,
     problem: Text { en: "memory budget exceeded", zh: "超出内存预算" },
@@ -29,22 +29,22 @@ static META: Meta = Meta {
     chapters: &[Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL) / 持久类数据" }],
     params: &[],
     unit: Some(Unit::Bytes),
-    passes: Sample::of(&[SampleKey::of("config:{i}", crate::record::Kind::Hash, 10, 512).times(2, 0)]).with(BUDGET),
-    fails: Sample::of(&[SampleKey::of("config:{i}", crate::record::Kind::Hash, 10, 512).times(3, 0)]).with(BUDGET),
+    passes: RuleSample::of(&[SampleKey::of("config:{i}", crate::record::Kind::Hash, 10, 512).times(2, 0)]).with(BUDGET),
+    fails: RuleSample::of(&[SampleKey::of("config:{i}", crate::record::Kind::Hash, 10, 512).times(3, 0)]).with(BUDGET),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(Budgets)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(BudgetRule)))
 }
 
 /// All budgets are kept.
 #[derive(Debug, Clone, Copy)]
-pub struct Budgets;
+pub struct BudgetRule;
 
-impl SnapshotRule for Budgets {
+impl SnapshotRule for BudgetRule {
     fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
         let exceeded = report.findings.budgets.iter().filter(|budget| budget.memory > budget.allowed);
         exceeded

@@ -7,17 +7,17 @@
 use serde_json::{Value as Json, json};
 
 use crate::policy::Context;
-use crate::policy::earlier::Before;
+use crate::policy::earlier::EarlierWeight;
 use crate::policy::forest::{Forest, PatternSums};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
 
 const BEFORE: SampleFacts =
     SampleFacts { before: &[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(10, 0)], ..SampleFacts::NONE };
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "memory.growth",
     severity: Severity::Must,
     problem: Text {
@@ -45,40 +45,40 @@ static META: Meta = Meta {
         ParamSpec {
             name: "factor",
             what: Text { en: "how many times as much is allowed", zh: "允许达到之前的多少倍" },
-            usual: Usual::Int(2),
+            default: ParamDefault::Int(2),
         },
         ParamSpec {
             name: "least",
             what: Text { en: "growth below this does not count", zh: "增量低于此值不计入" },
-            usual: Usual::Bytes(10 << 20),
+            default: ParamDefault::Bytes(10 << 20),
         },
     ],
     unit: Some(Unit::Bytes),
-    passes: Sample::of(&[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(20, 0)]).with(BEFORE),
-    fails: Sample::of(&[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(21, 0)]).with(BEFORE),
+    passes: RuleSample::of(&[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(20, 0)]).with(BEFORE),
+    fails: RuleSample::of(&[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(21, 0)]).with(BEFORE),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    let growth = Growth { factor: params.number("factor"), least: params.number("least") };
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    let growth = GrowthRule { factor: params.number("factor"), least: params.number("least") };
     if growth.factor == 0 {
         return Err("factor has to be at least 1".to_owned());
     }
-    Ok(Question::Pattern(Box::new(growth)))
+    Ok(BuiltRule::Pattern(Box::new(growth)))
 }
 
 /// At most so much growth.
 #[derive(Debug, Clone, Copy)]
-pub struct Growth {
+pub struct GrowthRule {
     /// How many times as much is allowed.
     pub factor: u64,
     /// Bytes of growth that are always allowed.
     pub least: u64,
 }
 
-impl PatternRule for Growth {
+impl PatternRule for GrowthRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
         let Some(earlier) = &context.earlier else { return Vec::new() };
         // What is lighter than this cannot have grown by as much.
@@ -91,17 +91,17 @@ impl PatternRule for Growth {
     }
 }
 
-impl Growth {
-    fn grown(&self, pattern: &str, now: &PatternSums, before: Before, name: &str) -> Option<Breach> {
+impl GrowthRule {
+    fn grown(&self, pattern: &str, now: &PatternSums, before: EarlierWeight, name: &str) -> Option<Breach> {
         let most = before.most()?.0;
         let allowed = most.saturating_mul(self.factor).max(most.saturating_add(self.least));
         if now.memory.0 <= allowed {
             return None;
         }
         let (keys, memory) = match before {
-            Before::Known(weight) => (json!(weight.keys), json!(weight.memory)),
-            Before::Absent => (json!(0), json!(0)),
-            Before::Below(_) | Before::Unknown => (Json::Null, Json::Null),
+            EarlierWeight::Known(weight) => (json!(weight.keys), json!(weight.memory)),
+            EarlierWeight::Absent => (json!(0), json!(0)),
+            EarlierWeight::Below(_) | EarlierWeight::Unknown => (Json::Null, Json::Null),
         };
         let mut breach = Breach {
             pattern: Some(pattern.to_owned()),
@@ -111,7 +111,7 @@ impl Growth {
             allowed: Some(allowed),
             details: [
                 ("earlier", json!(name)),
-                ("new", json!(before == Before::Absent)),
+                ("new", json!(before == EarlierWeight::Absent)),
                 ("keys_before", keys),
                 ("memory_before", memory),
             ]
@@ -119,7 +119,7 @@ impl Growth {
             examples: now.example.iter().cloned().collect(),
             ..Breach::default()
         };
-        if let Before::Below(bound) = before {
+        if let EarlierWeight::Below(bound) = before {
             breach.details.insert("memory_before_below", json!(bound));
         }
         Some(breach)
@@ -129,7 +129,7 @@ impl Growth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::earlier::Earlier;
+    use crate::policy::earlier::EarlierPatterns;
     use crate::policy::forest::PatternNode;
     use crate::report::Weight;
     use crate::units::Bytes;
@@ -148,9 +148,11 @@ mod tests {
         };
         let weight = Weight { keys: 1, memory: Bytes(100) };
         let patterns = [("a:{int}".to_owned(), weight)].into();
-        let context =
-            Context { earlier: Some(Earlier { name: "old".to_owned(), patterns, complete }), ..Context::default() };
-        let mut breaches = Growth { factor: 2, least: 150 }.judge(&Forest { nodes: vec![node] }, &context);
+        let context = Context {
+            earlier: Some(EarlierPatterns { name: "old".to_owned(), patterns, complete }),
+            ..Context::default()
+        };
+        let mut breaches = GrowthRule { factor: 2, least: 150 }.judge(&Forest { nodes: vec![node] }, &context);
         breaches.pop().map(|breach| breach.allowed.unwrap())
     }
 
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn a_factor_of_nothing_is_refused() {
         let mut params = Params::defaults(META.params);
-        params.set("factor", crate::policy::params::Value::Number(0));
+        params.set("factor", crate::policy::params::ParamValue::Number(0));
         assert!(build(&params).is_err());
     }
 }

@@ -7,16 +7,16 @@ use serde_json::json;
 
 use crate::policy::Context;
 use crate::policy::capacity::{estimated_memory, exceeds, permille};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
 use crate::report::Report;
 use crate::units::Bytes;
 
 const TEN_MIB: SampleFacts = SampleFacts { maxmemory: Some(10 << 20), ..SampleFacts::NONE };
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "memory.headroom",
     severity: Severity::Must,
     problem: Text { en: "more than `max` of maxmemory in use", zh: "内存使用超过 maxmemory 的 max" },
@@ -37,28 +37,28 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the part of maxmemory that may be in use", zh: "允许使用的 maxmemory 比例" },
-        usual: Usual::Share(800),
+        default: ParamDefault::Share(800),
     }],
     unit: Some(Unit::Permille),
-    passes: Sample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, 8 << 20)]).with(TEN_MIB),
-    fails: Sample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, (8 << 20) + 1)]).with(TEN_MIB),
+    passes: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, 8 << 20)]).with(TEN_MIB),
+    fails: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, (8 << 20) + 1)]).with(TEN_MIB),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(Headroom { max: params.number("max") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(HeadroomRule { max: params.number("max") })))
 }
 
 /// At most so much of the limit is in use.
 #[derive(Debug, Clone, Copy)]
-pub struct Headroom {
+pub struct HeadroomRule {
     /// The part that may be in use, in thousandths.
     pub max: u64,
 }
 
-impl SnapshotRule for Headroom {
+impl SnapshotRule for HeadroomRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let Some(limit) = context.maxmemory.filter(|limit| limit.0 > 0) else { return Vec::new() };
         let files = &report.source.files;
@@ -95,8 +95,8 @@ mod tests {
         }
         report.totals.memory = Bytes(151);
         let context = |limit| Context { maxmemory: Some(Bytes(limit)), ..Context::default() };
-        let [breach] = &Headroom { max: 800 }.judge(&report, &context(100))[..] else { panic!() };
+        let [breach] = &HeadroomRule { max: 800 }.judge(&report, &context(100))[..] else { panic!() };
         assert_eq!((breach.pattern.as_deref(), breach.measured), (Some("sample-1.rdb"), Some(810)));
-        assert!(Headroom { max: 800 }.judge(&report, &context(0)).is_empty(), "0 is no limit");
+        assert!(HeadroomRule { max: 800 }.judge(&report, &context(0)).is_empty(), "0 is no limit");
     }
 }

@@ -8,15 +8,15 @@ use std::cmp::Reverse;
 use serde_json::{Value as Json, json};
 
 use crate::policy::capacity::{estimated_memory, exceeds, permille, upgrades};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::policy::{Context, Policy};
 use crate::record::Kind;
 use crate::report::Report;
 use crate::units::Bytes;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "memory.upgrade",
     severity: Severity::Hint,
     problem: Text {
@@ -40,20 +40,20 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "saves",
         what: Text { en: "the part of the memory that is worth an upgrade", zh: "值得升级的内存节省比例" },
-        usual: Usual::Share(100),
+        default: ParamDefault::Share(100),
     }],
     unit: Some(Unit::Permille),
-    passes: Sample::of(&[SampleKey::of("user:{i}", Kind::Hash, 20, 1_000)])
+    passes: RuleSample::of(&[SampleKey::of("user:{i}", Kind::Hash, 20, 1_000)])
         .with(SampleFacts { upgraded_permille: Some(900), ..SampleFacts::NONE }),
-    fails: Sample::of(&[SampleKey::of("user:{i}", Kind::Hash, 20, 1_000)])
+    fails: RuleSample::of(&[SampleKey::of("user:{i}", Kind::Hash, 20, 1_000)])
         .with(SampleFacts { upgraded_permille: Some(899), ..SampleFacts::NONE }),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(Upgrade { saves: params.number("saves") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(UpgradeRule { saves: params.number("saves") })))
 }
 
 /// Whether a policy wants it: then a newer server has to be priced along.
@@ -63,12 +63,12 @@ pub fn is_in_force(policy: &Policy) -> bool {
 
 /// No other server would save more than this.
 #[derive(Debug, Clone, Copy)]
-pub struct Upgrade {
+pub struct UpgradeRule {
     /// The part that is worth it, in thousandths.
     pub saves: u64,
 }
 
-impl SnapshotRule for Upgrade {
+impl SnapshotRule for UpgradeRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let now = estimated_memory(report);
         let others = upgrades(report, context);
@@ -102,10 +102,12 @@ mod tests {
     fn breaches(memory: u64, others: &[(&str, u64)]) -> Vec<Breach> {
         let mut report = empty_report();
         report.totals.memory = Bytes(memory);
-        let upgrade =
-            |&(model, memory): &(&str, u64)| capacity::Upgrade { model: model.to_owned(), memory: Bytes(memory) };
+        let upgrade = |&(model, memory): &(&str, u64)| capacity::UpgradeEstimate {
+            model: model.to_owned(),
+            memory: Bytes(memory),
+        };
         let context = Context { upgrades: others.iter().map(upgrade).collect(), ..Context::default() };
-        Upgrade { saves: 100 }.judge(&report, &context)
+        UpgradeRule { saves: 100 }.judge(&report, &context)
     }
 
     #[test]

@@ -8,9 +8,9 @@ use serde_json::{Value as Json, json};
 
 use crate::policy::Context;
 use crate::policy::capacity::{exceeds, permille};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
 
 /// Patterns that are named.
@@ -18,7 +18,7 @@ const NAMED: usize = 5;
 
 const VOLATILE: SampleFacts = SampleFacts { maxmemory_policy: Some("volatile-lru"), ..SampleFacts::NONE };
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "memory.volatile-policy",
     severity: Severity::Must,
     problem: Text {
@@ -45,20 +45,23 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the part of the memory that may be without TTL", zh: "允许无 TTL 的内存比例" },
-        usual: Usual::Share(100),
+        default: ParamDefault::Share(100),
     }],
     unit: Some(Unit::Permille),
-    passes: Sample::of(&[SampleKey::named("cache:page:{i}").times(9, 0), SampleKey::named("config:site").forever()])
-        .with(VOLATILE),
-    fails: Sample::of(&[SampleKey::named("cache:page:{i}").times(8, 0), SampleKey::named("config:site").forever()])
+    passes: RuleSample::of(&[
+        SampleKey::named("cache:page:{i}").times(9, 0),
+        SampleKey::named("config:site").forever(),
+    ])
+    .with(VOLATILE),
+    fails: RuleSample::of(&[SampleKey::named("cache:page:{i}").times(8, 0), SampleKey::named("config:site").forever()])
         .with(VOLATILE),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(VolatilePolicy { max: params.number("max") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(VolatilePolicy { max: params.number("max") })))
 }
 
 /// At most so much cannot be evicted.

@@ -15,14 +15,14 @@ use serde_json::json;
 
 use crate::policy::Context;
 use crate::policy::capacity::exceeds;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, Question, Rule, Severity, SnapshotRule, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::report::{Example, Report, SlotRow, SourceFile};
 use crate::units::Bytes;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "slot.skew",
     severity: Severity::Must,
     problem: Text { en: "hash slot or shard much heavier than the others", zh: "哈希槽或分片明显偏重" },
@@ -46,43 +46,43 @@ static META: Meta = Meta {
         ParamSpec {
             name: "slot_ratio",
             what: Text { en: "how many times the mean a slot may take", zh: "槽内存允许达到均值的倍数" },
-            usual: Usual::Int(10),
+            default: ParamDefault::Int(10),
         },
         ParamSpec {
             name: "slot_share",
             what: Text {
                 en: "the part of all memory that a slot may take", zh: "单个槽允许占总内存的比例"
             },
-            usual: Usual::Share(100),
+            default: ParamDefault::Share(100),
         },
         ParamSpec {
             name: "slot_least",
             what: Text { en: "slots up to this size do not count", zh: "不超过此大小的槽不计入" },
-            usual: Usual::Bytes(64 << 20),
+            default: ParamDefault::Bytes(64 << 20),
         },
         ParamSpec {
             name: "shard_over",
             what: Text {
                 en: "how much more than the mean a shard may take", zh: "分片内存允许超出均值的比例"
             },
-            usual: Usual::Share(300),
+            default: ParamDefault::Share(300),
         },
         ParamSpec {
             name: "shard_least",
             what: Text { en: "shards up to this size do not count", zh: "不超过此大小的分片不计入" },
-            usual: Usual::Bytes(64 << 20),
+            default: ParamDefault::Bytes(64 << 20),
         },
     ],
     unit: Some(Unit::Bytes),
-    passes: Sample::of(&[SampleKey::of("{user:{i}}:cart", Kind::Hash, 900, 10 << 20).times(20, 0)]),
-    fails: Sample::of(&[SampleKey::of("{user}:cart:{i}", Kind::Hash, 900, 10 << 20).times(20, 0)]),
+    passes: RuleSample::of(&[SampleKey::of("{user:{i}}:cart", Kind::Hash, 900, 10 << 20).times(20, 0)]),
+    fails: RuleSample::of(&[SampleKey::of("{user}:cart:{i}", Kind::Hash, 900, 10 << 20).times(20, 0)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Snapshot(Box::new(Skew {
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Snapshot(Box::new(SkewRule {
         slot_ratio: params.number("slot_ratio"),
         slot_share: params.number("slot_share"),
         slot_least: params.number("slot_least"),
@@ -93,7 +93,7 @@ fn build(params: &Params) -> Result<Question, String> {
 
 /// At most so uneven.
 #[derive(Debug, Clone, Copy)]
-pub struct Skew {
+pub struct SkewRule {
     /// How many times the mean a slot may take.
     pub slot_ratio: u64,
     /// The part of all memory that a slot may take, in thousandths.
@@ -106,7 +106,7 @@ pub struct Skew {
     pub shard_least: u64,
 }
 
-impl SnapshotRule for Skew {
+impl SnapshotRule for SkewRule {
     fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
         let mut breaches = self.slots(report);
         breaches.extend(self.shards(report));
@@ -114,7 +114,7 @@ impl SnapshotRule for Skew {
     }
 }
 
-impl Skew {
+impl SkewRule {
     fn slots(&self, report: &Report) -> Vec<Breach> {
         let Some(slots) = &report.slots else { return Vec::new() };
         let spread = report.server.cluster || report.source.files.len() > 1;
@@ -205,7 +205,8 @@ mod tests {
     use crate::analyze::examples::{empty_report, source_file};
     use crate::report::{KeyRow, Slots};
 
-    const SKEW: Skew = Skew { slot_ratio: 10, slot_share: 100, slot_least: 50, shard_over: 300, shard_least: 50 };
+    const SKEW: SkewRule =
+        SkewRule { slot_ratio: 10, slot_share: 100, slot_least: 50, shard_over: 300, shard_least: 50 };
 
     fn slot(number: u16, keys: u64, tagged_keys: u64, memory: u64, heaviest: u64) -> SlotRow {
         let example = Example { db: 0, key: b"k".as_slice().into(), memory: Bytes(heaviest) };

@@ -6,12 +6,12 @@
 
 use super::ago;
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "stream.pending",
     severity: Severity::Must,
     problem: Text {
@@ -24,8 +24,8 @@ static META: Meta = Meta {
     },
     why: Text {
         en: "An entry that was delivered and not acknowledged is work that nobody finished: its consumer has failed, is too \
-             slow, or forgets XACK. Pending entries take memory of their own and keep growing.",
-        zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。Pending List 本身占用内存并持续增长。",
+             slow, or forgets XACK. PendingRule entries take memory of their own and keep growing.",
+        zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。PendingRule List 本身占用内存并持续增长。",
     },
     fix: Text {
         en: "see XPENDING, hand entries over with XAUTOCLAIM, acknowledge with XACK, remove dead consumers with XGROUP \
@@ -33,7 +33,7 @@ static META: Meta = Meta {
         zh: "用 XPENDING 查看，用 XAUTOCLAIM 转移，处理后 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
     },
     chapters: &[Chapter {
-        preset: "platform", heading: "十七 1. 流数据结构的正确使用 / Pending List 监控"
+        preset: "platform", heading: "十七 1. 流数据结构的正确使用 / PendingRule List 监控"
     }],
     params: &[
         ParamSpec {
@@ -41,7 +41,7 @@ static META: Meta = Meta {
             what: Text {
                 en: "the most pending entries of one group", zh: "单个消费组允许的最多未确认条目数"
             },
-            usual: Usual::Int(1_000),
+            default: ParamDefault::Int(1_000),
         },
         ParamSpec {
             name: "max_age",
@@ -49,7 +49,7 @@ static META: Meta = Meta {
                 en: "how long ago a pending entry may have been delivered",
                 zh: "未确认条目自投递起允许的最长时间",
             },
-            usual: Usual::Span(86_400_000),
+            default: ParamDefault::Span(86_400_000),
         },
         ParamSpec {
             name: "idle",
@@ -57,25 +57,31 @@ static META: Meta = Meta {
                 en: "how long a consumer with pending entries may be out of sight",
                 zh: "有未确认条目的消费者允许的最长失联时间",
             },
-            usual: Usual::Span(3_600_000),
+            default: ParamDefault::Span(3_600_000),
         },
     ],
     unit: Some(Unit::Elements),
-    passes: Sample::of(&[SampleKey { pending: 1_000, ..SampleKey::of("events:orders", Kind::Stream, 5_000, 400_000) }]),
-    fails: Sample::of(&[SampleKey { pending: 1_001, ..SampleKey::of("events:orders", Kind::Stream, 5_000, 400_000) }]),
+    passes: RuleSample::of(&[SampleKey {
+        pending: 1_000,
+        ..SampleKey::of("events:orders", Kind::Stream, 5_000, 400_000)
+    }]),
+    fails: RuleSample::of(&[SampleKey {
+        pending: 1_001,
+        ..SampleKey::of("events:orders", Kind::Stream, 5_000, 400_000)
+    }]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     let number = |name| params.number(name);
-    Ok(Question::Key(Box::new(Pending { max: number("max"), max_age: number("max_age"), idle: number("idle") })))
+    Ok(BuiltRule::Key(Box::new(PendingRule { max: number("max"), max_age: number("max_age"), idle: number("idle") })))
 }
 
 /// Acknowledged before long.
 #[derive(Debug, Clone, Copy)]
-pub struct Pending {
+pub struct PendingRule {
     /// The most pending entries of one group.
     pub max: u64,
     /// The longest time since a delivery, in milliseconds.
@@ -84,7 +90,7 @@ pub struct Pending {
     pub idle: u64,
 }
 
-impl KeyRule for Pending {
+impl KeyRule for PendingRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let stream = key.record.stream?;
         let measured = stream.most_pending;
@@ -120,7 +126,7 @@ mod tests {
         let mut record = record(b"events:orders");
         record.stream = Some(&stream);
         record.kind = Kind::Stream;
-        let rule = Pending { max: 10, max_age: 1_000, idle: 500 };
+        let rule = PendingRule { max: 10, max_age: 1_000, idle: 500 };
         let context = Context { reference, ..Context::default() };
         check_record(&rule, &record, &context).map(|violation| (violation.measured, violation.allowed))
     }

@@ -10,12 +10,12 @@ use std::num::NonZeroU64;
 
 use super::ago;
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "stream.unbounded",
     severity: Severity::Should,
     problem: Text {
@@ -42,36 +42,36 @@ static META: Meta = Meta {
         ParamSpec {
             name: "max",
             what: Text { en: "the most entries that are allowed", zh: "允许的最多条目数" },
-            usual: Usual::Int(10_000),
+            default: ParamDefault::Int(10_000),
         },
         ParamSpec {
             name: "max_age",
             what: Text { en: "the greatest age of the first entry", zh: "首个条目允许的最大年龄" },
-            usual: Usual::Span(30 * 86_400_000),
+            default: ParamDefault::Span(30 * 86_400_000),
         },
     ],
     unit: Some(Unit::Elements),
-    passes: Sample::of(&[SampleKey::of("events:orders", Kind::Stream, 10_000, 900_000)]),
-    fails: Sample::of(&[SampleKey::of("events:orders", Kind::Stream, 10_001, 900_000)]),
+    passes: RuleSample::of(&[SampleKey::of("events:orders", Kind::Stream, 10_000, 900_000)]),
+    fails: RuleSample::of(&[SampleKey::of("events:orders", Kind::Stream, 10_001, 900_000)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Unbounded { max: params.number("max"), max_age: params.number("max_age") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(UnboundedRule { max: params.number("max"), max_age: params.number("max_age") })))
 }
 
 /// Neither too long nor too old.
 #[derive(Debug, Clone, Copy)]
-pub struct Unbounded {
+pub struct UnboundedRule {
     /// The most entries.
     pub max: u64,
     /// The greatest age of the first, in milliseconds.
     pub max_age: u64,
 }
 
-impl KeyRule for Unbounded {
+impl KeyRule for UnboundedRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let measured = key.record.length.unwrap_or_default();
         if measured > self.max {
@@ -108,7 +108,7 @@ mod tests {
         record.stream = Some(&stream);
         (record.kind, record.length) = (Kind::Stream, Some(length));
         let context = Context { reference, ..Context::default() };
-        check_record(&Unbounded { max: 100, max_age: 1_000 }, &record, &context)
+        check_record(&UnboundedRule { max: 100, max_age: 1_000 }, &record, &context)
     }
 
     #[test]

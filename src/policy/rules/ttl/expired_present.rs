@@ -5,10 +5,10 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "ttl.expired-present",
     severity: Severity::Hint,
     problem: Text { en: "expired keys still there", zh: "已过期的 key 仍未回收" },
@@ -25,15 +25,15 @@ static META: Meta = Meta {
     chapters: &[Chapter { preset: "platform", heading: "十一 2. 过期策略与内存回收" }],
     params: &[],
     unit: Some(Unit::Millis),
-    passes: Sample::of(&[SampleKey::named("otp:1001:code").expiring_in(0)]),
-    fails: Sample::of(&[SampleKey::named("otp:1001:code").expiring_in(-60)]),
+    passes: RuleSample::of(&[SampleKey::named("otp:1001:code").expiring_in(0)]),
+    fails: RuleSample::of(&[SampleKey::named("otp:1001:code").expiring_in(-60)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(ExpiredPresent)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(ExpiredPresent)))
 }
 
 /// Not past its expiry.

@@ -6,11 +6,11 @@
 //! say nothing, and no key breaks the rule.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "ttl.idle-forever",
     severity: Severity::Should,
     problem: Text {
@@ -37,7 +37,7 @@ static META: Meta = Meta {
         ParamSpec {
             name: "max",
             what: Text { en: "the longest idle time that is allowed", zh: "允许的最长空闲时间" },
-            usual: Usual::Span(30 * 86_400_000),
+            default: ParamDefault::Span(30 * 86_400_000),
         },
         ParamSpec {
             name: "freq",
@@ -45,19 +45,19 @@ static META: Meta = Meta {
                 en: "in dumps with LFU counters: a counter up to this is unused",
                 zh: "在带 LFU 计数的快照中：计数不大于此值视为无人使用",
             },
-            usual: Usual::Int(0),
+            default: ParamDefault::Int(0),
         },
     ],
     unit: Some(Unit::Millis),
-    passes: Sample::of(&[SampleKey { idle: Some(86_400), ..SampleKey::named("city:map:berlin").forever() }]),
-    fails: Sample::of(&[SampleKey { idle: Some(90 * 86_400), ..SampleKey::named("city:map:berlin").forever() }]),
+    passes: RuleSample::of(&[SampleKey { idle: Some(86_400), ..SampleKey::named("city:map:berlin").forever() }]),
+    fails: RuleSample::of(&[SampleKey { idle: Some(90 * 86_400), ..SampleKey::named("city:map:berlin").forever() }]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(IdleForever { max: params.number("max"), freq: params.number("freq") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(IdleForever { max: params.number("max"), freq: params.number("freq") })))
 }
 
 /// Expires, or is used.

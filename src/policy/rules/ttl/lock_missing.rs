@@ -3,11 +3,11 @@
 //! A lock is known by its first segment, in any case, without the brace of a hash tag.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "ttl.lock-missing",
     severity: Severity::Must,
     problem: Text { en: "lock without expiry", zh: "分布式锁未设置过期时间" },
@@ -28,22 +28,22 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "prefixes",
         what: Text { en: "first segments of the names of locks", zh: "锁的 key 名首段" },
-        usual: Usual::Words(&["lock"]),
+        default: ParamDefault::Words(&["lock"]),
     }],
     unit: None,
-    passes: Sample::of(&[SampleKey::named("lock:task:processing:456").expiring_in(30)]),
-    fails: Sample::of(&[SampleKey::named("lock:task:processing:456").forever()]),
+    passes: RuleSample::of(&[SampleKey::named("lock:task:processing:456").expiring_in(30)]),
+    fails: RuleSample::of(&[SampleKey::named("lock:task:processing:456").forever()]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     let prefixes = params.words("prefixes");
     if prefixes.is_empty() || prefixes.iter().any(String::is_empty) {
         return Err("\"prefixes\" names no lock".to_owned());
     }
-    Ok(Question::Key(Box::new(LockMissing { prefixes: prefixes.to_vec() })))
+    Ok(BuiltRule::Key(Box::new(LockMissing { prefixes: prefixes.to_vec() })))
 }
 
 /// Is no lock, or expires.

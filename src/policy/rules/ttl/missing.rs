@@ -4,11 +4,11 @@
 //! class have to expire like all others; with `unclassified = false` only those of a class do.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "ttl.missing",
     severity: Severity::Should,
     problem: Text { en: "key without expiry", zh: "key 未设置过期时间" },
@@ -39,18 +39,18 @@ static META: Meta = Meta {
             en: "whether keys of no ttl class have to expire, too",
             zh: "不属于任何 ttl 类别的 key 是否也必须过期",
         },
-        usual: Usual::Flag(true),
+        default: ParamDefault::Flag(true),
     }],
     unit: None,
-    passes: Sample::of(&[SampleKey::named("cache:user:123").expiring_in(3600)]),
-    fails: Sample::of(&[SampleKey::named("cache:user:123").forever()]),
+    passes: RuleSample::of(&[SampleKey::named("cache:user:123").expiring_in(3600)]),
+    fails: RuleSample::of(&[SampleKey::named("cache:user:123").forever()]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(MissingTtl { unclassified: params.flag("unclassified") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(MissingTtl { unclassified: params.flag("unclassified") })))
 }
 
 /// Expires, or may live forever.
@@ -74,7 +74,7 @@ impl KeyRule for MissingTtl {
         Lifetime::Forever
     }
 
-    fn foregone(&self) -> Option<bool> {
+    fn constant_result(&self) -> Option<bool> {
         Some(self.unclassified)
     }
 }

@@ -20,11 +20,11 @@ use serde_json::json;
 use crate::policy::Context;
 use crate::policy::evidence::Expiries;
 use crate::policy::forest::{Forest, PatternNode};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "ttl.storm",
     severity: Severity::Should,
     problem: Text { en: "many keys of a pattern expire at once", zh: "同一模式的大量 key 集中过期" },
@@ -52,22 +52,22 @@ static META: Meta = Meta {
             what: Text {
                 en: "patterns with fewer expiring keys are let off", zh: "过期 key 少于此数的模式不检查"
             },
-            usual: Usual::Int(1_000),
+            default: ParamDefault::Int(1_000),
         },
         ParamSpec {
             name: "second",
             what: Text { en: "the part that may expire within one second", zh: "一秒内允许过期的比例" },
-            usual: Usual::Share(50),
+            default: ParamDefault::Share(50),
         },
         ParamSpec {
             name: "minute",
             what: Text { en: "the part that may expire within one minute", zh: "一分钟内允许过期的比例" },
-            usual: Usual::Share(200),
+            default: ParamDefault::Share(200),
         },
         ParamSpec {
             name: "ten_minutes",
             what: Text { en: "the part that may expire within ten minutes", zh: "十分钟内允许过期的比例" },
-            usual: Usual::Share(500),
+            default: ParamDefault::Share(500),
         },
         ParamSpec {
             name: "factor",
@@ -75,27 +75,27 @@ static META: Meta = Meta {
                 en: "so many times what an even spread would give is allowed in any case",
                 zh: "不超过均匀分布期望值的此倍数则始终允许",
             },
-            usual: Usual::Int(3),
+            default: ParamDefault::Int(3),
         },
     ],
     unit: Some(Unit::Permille),
-    passes: Sample::of(&[SampleKey::named("page:{i}:html").expiring_in(60).times(1_500, 7)]),
-    fails: Sample::of(&[SampleKey::named("page:{i}:html").expiring_in(21_600).times(1_500, 0)]),
+    passes: RuleSample::of(&[SampleKey::named("page:{i}:html").expiring_in(60).times(1_500, 7)]),
+    fails: RuleSample::of(&[SampleKey::named("page:{i}:html").expiring_in(21_600).times(1_500, 0)]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     if params.number("factor") == 0 {
         return Err("\"factor\" has to be 1 at least".to_owned());
     }
-    Ok(Question::Pattern(Box::new(Storm {
+    Ok(BuiltRule::Pattern(Box::new(StormRule {
         keys: params.number("keys"),
         windows: [
-            Window { name: "1s", seconds: 1, share: params.number("second") },
-            Window { name: "1min", seconds: 60, share: params.number("minute") },
-            Window { name: "10min", seconds: 600, share: params.number("ten_minutes") },
+            ExpiryWindow { name: "1s", seconds: 1, share: params.number("second") },
+            ExpiryWindow { name: "1min", seconds: 60, share: params.number("minute") },
+            ExpiryWindow { name: "10min", seconds: 600, share: params.number("ten_minutes") },
         ],
         factor: params.number("factor"),
     })))
@@ -103,7 +103,7 @@ fn build(params: &Params) -> Result<Question, String> {
 
 /// A stretch of time.
 #[derive(Debug, Clone, Copy)]
-pub struct Window {
+pub struct ExpiryWindow {
     /// What findings call it.
     pub name: &'static str,
     /// How long it is.
@@ -114,25 +114,25 @@ pub struct Window {
 
 /// No window is too full.
 #[derive(Debug, Clone, Copy)]
-pub struct Storm {
+pub struct StormRule {
     /// The fewest keys of a pattern that is asked about.
     pub keys: u64,
     /// The windows, the shortest first.
-    pub windows: [Window; 3],
+    pub windows: [ExpiryWindow; 3],
     /// Times an even spread.
     pub factor: u64,
 }
 
 /// The fullest stretch of a window's length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Fullest {
+struct FullestWindow {
     /// Kept keys in it.
     kept: u64,
     /// Its first second.
     start: u32,
 }
 
-impl PatternRule for Storm {
+impl PatternRule for StormRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
         // Without it nobody can say what is still to come, and nothing was kept.
         let Some(now) = context.reference else { return Vec::new() };
@@ -146,7 +146,7 @@ impl PatternRule for Storm {
     }
 }
 
-impl Storm {
+impl StormRule {
     fn breach(&self, pattern: &str, expiries: &Expiries, now: u64) -> Option<Breach> {
         let all = expiries.all();
         if all.keys < self.keys || expiries.kept() == 0 {
@@ -156,7 +156,7 @@ impl Storm {
         let span = span(&seconds, now);
         let sampled = all.keys > seconds.len() as u64;
         let kept = seconds.len() as u64;
-        let judged = |window: &Window| {
+        let judged = |window: &ExpiryWindow| {
             let fullest = fullest(&seconds, window.seconds)?;
             let even = (u64::from(window.seconds) * 1000).checked_div(span).unwrap_or(1000);
             let allowed = window.share.max(even.saturating_mul(self.factor));
@@ -200,9 +200,9 @@ fn span(seconds: &[Option<u32>], now: u64) -> u64 {
 
 /// Of all stretches of so many seconds the one with most keys; the first of several. `seconds` ascend, those that do not
 /// fit stand last and are in none.
-fn fullest(seconds: &[Option<u32>], length: u32) -> Option<Fullest> {
+fn fullest(seconds: &[Option<u32>], length: u32) -> Option<FullestWindow> {
     let known: Vec<u32> = seconds.iter().map_while(|second| *second).collect();
-    let mut best: Option<Fullest> = None;
+    let mut best: Option<FullestWindow> = None;
     let mut end = 0;
     for (first, &start) in known.iter().enumerate() {
         while known.get(end).is_some_and(|&second| second - start < length) {
@@ -210,7 +210,7 @@ fn fullest(seconds: &[Option<u32>], length: u32) -> Option<Fullest> {
         }
         let kept = (end - first) as u64;
         if best.is_none_or(|best| kept > best.kept) {
-            best = Some(Fullest { kept, start });
+            best = Some(FullestWindow { kept, start });
         }
     }
     best
@@ -224,17 +224,17 @@ mod tests {
 
     const NOW: u64 = 1_700_000_000;
 
-    fn storm() -> Storm {
+    fn storm() -> StormRule {
         match build(&Params::defaults(META.params)).unwrap() {
-            Question::Pattern(_) => {}
+            BuiltRule::Pattern(_) => {}
             question => panic!("{question:?}"),
         }
-        Storm {
+        StormRule {
             keys: 1_000,
             windows: [
-                Window { name: "1s", seconds: 1, share: 50 },
-                Window { name: "1min", seconds: 60, share: 200 },
-                Window { name: "10min", seconds: 600, share: 500 },
+                ExpiryWindow { name: "1s", seconds: 1, share: 50 },
+                ExpiryWindow { name: "1min", seconds: 60, share: 200 },
+                ExpiryWindow { name: "10min", seconds: 600, share: 500 },
             ],
             factor: 3,
         }
@@ -305,8 +305,8 @@ mod tests {
     #[test]
     fn the_fullest_stretch_slides() {
         let seconds: Vec<_> = [0, 59, 60, 61, 118, 200].map(Some).into_iter().chain([None]).collect();
-        assert_eq!(fullest(&seconds, 60), Some(Fullest { kept: 4, start: 59 }));
-        assert_eq!(fullest(&seconds, 1), Some(Fullest { kept: 1, start: 0 }));
+        assert_eq!(fullest(&seconds, 60), Some(FullestWindow { kept: 4, start: 59 }));
+        assert_eq!(fullest(&seconds, 1), Some(FullestWindow { kept: 1, start: 0 }));
         assert_eq!(fullest(&[None], 1), None);
     }
 }

@@ -5,10 +5,10 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{Chapter, KeyRule, Lifetime, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleFacts, SampleKey};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "ttl.too-long",
     severity: Severity::Should,
     problem: Text {
@@ -29,8 +29,8 @@ static META: Meta = Meta {
     chapters: &[Chapter { preset: "service", heading: "过期策略 / 过期时间建议" }],
     params: &[],
     unit: Some(Unit::Millis),
-    passes: Sample::of(&[SampleKey::named("lock:order:17").expiring_in(60)]).with(CLASSES),
-    fails: Sample::of(&[SampleKey::named("lock:order:17").expiring_in(3600)]).with(CLASSES),
+    passes: RuleSample::of(&[SampleKey::named("lock:order:17").expiring_in(60)]).with(CLASSES),
+    fails: RuleSample::of(&[SampleKey::named("lock:order:17").expiring_in(3600)]).with(CLASSES),
 };
 
 const CLASSES: SampleFacts = SampleFacts {
@@ -41,8 +41,8 @@ const CLASSES: SampleFacts = SampleFacts {
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(TooLong)))
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(TooLong)))
 }
 
 /// No longer than its class allows.

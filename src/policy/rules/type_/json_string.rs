@@ -4,12 +4,12 @@
 //! name. No more than that is looked at, so `{"a` counts, too; arrays, numbers and objects without a name do not.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "type.json-string",
     severity: Severity::Should,
     problem: Text {
@@ -33,11 +33,11 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "the longest JSON object that is let pass", zh: "允许的最长 JSON 对象字节数" },
-        usual: Usual::Bytes(0),
+        default: ParamDefault::Bytes(0),
     }],
     unit: Some(Unit::Bytes),
-    passes: Sample::of(&[SampleKey::of("user:{i}:profile", Kind::Hash, 3, 120)]),
-    fails: Sample::of(&[SampleKey {
+    passes: RuleSample::of(&[SampleKey::of("user:{i}:profile", Kind::Hash, 3, 120)]),
+    fails: RuleSample::of(&[SampleKey {
         length: 43,
         text: "{\"name\":\"tom\",\"age\":19,\"favor\":\"football\"}",
         ..SampleKey::named("user:{i}:profile")
@@ -47,8 +47,8 @@ static META: Meta = Meta {
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(JsonString { max: params.number("max") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(JsonString { max: params.number("max") })))
 }
 
 /// JSON objects of at most so many bytes.

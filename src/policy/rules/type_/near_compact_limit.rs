@@ -6,14 +6,14 @@
 //! hash with one value too long for the compact form does not count. What is saved is the difference of the two figures,
 //! that is of `MEMORY USAGE` under the two settings.
 
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{KeyView, Policy};
 use crate::record::{Encoding, Kind};
 use crate::units::Bytes;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "type.near-compact-limit",
     severity: Severity::Hint,
     problem: Text {
@@ -42,14 +42,14 @@ static META: Meta = Meta {
     params: &[ParamSpec {
         name: "factor",
         what: Text { en: "times the limit that counts as near it", zh: "上限的多少倍以内算接近" },
-        usual: Usual::Int(2),
+        default: ParamDefault::Int(2),
     }],
     unit: Some(Unit::Elements),
-    passes: Sample::of(&[
+    passes: RuleSample::of(&[
         SampleKey::of("cart:{i}:items", Kind::Hash, 512, 12_000),
         SampleKey::of("catalogue:index", Kind::Hash, 100_000, 9_000_000),
     ]),
-    fails: Sample::of(&[SampleKey::of("cart:{i}:items", Kind::Hash, 600, 60_000)]),
+    fails: RuleSample::of(&[SampleKey::of("cart:{i}:items", Kind::Hash, 600, 60_000)]),
 };
 
 /// The rule.
@@ -58,9 +58,9 @@ pub static RULE: Rule = Rule { meta: &META, build };
 /// Limits that are raised further than this are no longer near.
 const LARGEST_FACTOR: u64 = 16;
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     match params.number("factor") {
-        factor @ 2..=LARGEST_FACTOR => Ok(Question::Key(Box::new(NearCompactLimit { factor }))),
+        factor @ 2..=LARGEST_FACTOR => Ok(BuiltRule::Key(Box::new(NearCompactLimit { factor }))),
         factor => Err(format!("{}: factor is 2 to {LARGEST_FACTOR}, not {factor}", META.id)),
     }
 }
@@ -93,7 +93,7 @@ impl KeyRule for NearCompactLimit {
         near.then_some(Violation { measured, allowed })
     }
 
-    fn tells_saving(&self) -> bool {
+    fn estimates_saving(&self) -> bool {
         true
     }
 
@@ -153,7 +153,7 @@ mod tests {
         for (wrong, right) in [(0, 2), (1, 3), (17, 16)] {
             let params = |factor| {
                 let mut params = Params::defaults(META.params);
-                params.set("factor", crate::policy::params::Value::Number(factor));
+                params.set("factor", crate::policy::params::ParamValue::Number(factor));
                 params
             };
             assert!(build(&params(wrong)).is_err());

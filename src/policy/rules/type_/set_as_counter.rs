@@ -4,13 +4,13 @@
 //! in whatever case. What is saved is the set's memory less that of a HyperLogLog at its largest.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "type.set-as-counter",
     severity: Severity::Hint,
     problem: Text {
@@ -39,12 +39,12 @@ static META: Meta = Meta {
         ParamSpec {
             name: "max",
             what: Text { en: "the most members that are allowed", zh: "允许的最多成员数" },
-            usual: Usual::Int(100_000),
+            default: ParamDefault::Int(100_000),
         },
         ParamSpec {
             name: "words",
             what: Text { en: "words in names of sets that count", zh: "计数类 key 名中的词" },
-            usual: Usual::Words(&[
+            default: ParamDefault::Words(&[
                 "active",
                 "cardinality",
                 "count",
@@ -71,11 +71,11 @@ static META: Meta = Meta {
         },
     ],
     unit: Some(Unit::Elements),
-    passes: Sample::of(&[
+    passes: RuleSample::of(&[
         SampleKey::of("page:home:uv:20241104", Kind::Set, 2_000, 120_000),
         SampleKey::of("room:1001:members", Kind::Set, 150_000, 9_000_000),
     ]),
-    fails: Sample::of(&[SampleKey::of("page:home:uv:20241104", Kind::Set, 150_000, 9_000_000)]),
+    fails: RuleSample::of(&[SampleKey::of("page:home:uv:20241104", Kind::Set, 150_000, 9_000_000)]),
 };
 
 /// The rule.
@@ -84,8 +84,8 @@ pub static RULE: Rule = Rule { meta: &META, build };
 /// What a HyperLogLog takes at its largest: a text of 12 304 bytes, which jemalloc keeps in 14 336, and its key.
 const LARGEST_HYPERLOGLOG: u64 = 14_336 + 64;
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(SetAsCounter { max: params.number("max"), words: params.words("words").to_vec() })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(SetAsCounter { max: params.number("max"), words: params.words("words").to_vec() })))
 }
 
 /// Sets that count have at most so many members.
@@ -113,7 +113,7 @@ impl KeyRule for SetAsCounter {
         breaks.then_some(Violation { measured, allowed: self.max })
     }
 
-    fn tells_saving(&self) -> bool {
+    fn estimates_saving(&self) -> bool {
         true
     }
 
@@ -134,7 +134,7 @@ mod tests {
     use crate::record::Record;
 
     fn breaks(name: &str, length: u64) -> bool {
-        let Ok(Question::Key(rule)) = build(&Params::defaults(META.params)) else { panic!("a rule about keys") };
+        let Ok(BuiltRule::Key(rule)) = build(&Params::defaults(META.params)) else { panic!("a rule about keys") };
         let record = Record { kind: Kind::Set, length: Some(length), ..record(name.as_bytes()) };
         check_record(rule.as_ref(), &record, &Context::default()).is_some()
     }

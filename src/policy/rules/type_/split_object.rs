@@ -14,13 +14,13 @@ use serde_json::Value as Json;
 use crate::memory::{Allocator, Model, Server, ServerConfig};
 use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "type.split-object",
     severity: Severity::Hint,
     problem: Text {
@@ -54,21 +54,21 @@ static META: Meta = Meta {
                 en: "names below an id from which on they are an object",
                 zh: "同一 id 下叶子名达到多少个算对象",
             },
-            usual: Usual::Int(3),
+            default: ParamDefault::Int(3),
         },
         ParamSpec {
             name: "ids",
             what: Text { en: "keys that each of the names has at least", zh: "每个叶子名至少有多少个 key" },
-            usual: Usual::Int(100),
+            default: ParamDefault::Int(100),
         },
     ],
     unit: Some(Unit::Count),
-    passes: Sample::of(&[
+    passes: RuleSample::of(&[
         SampleKey { times: 200, ..SampleKey::of("user:{i}", Kind::Hash, 3, 120) },
         SampleKey { times: 200, ..SampleKey::named("user:{i}:token") },
         SampleKey { times: 200, ..SampleKey::named("user:{i}:cart") },
     ]),
-    fails: Sample::of(&[
+    fails: RuleSample::of(&[
         SampleKey { times: 200, ..SampleKey::named("user:{i}:name") },
         SampleKey { times: 200, ..SampleKey::named("user:{i}:age") },
         SampleKey { times: 200, ..SampleKey::named("user:{i}:favor") },
@@ -82,8 +82,8 @@ pub static RULE: Rule = Rule { meta: &META, build };
 const MOST_NAMES: usize = 20;
 const EXAMPLES: usize = 3;
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Pattern(Box::new(SplitObject { leaves: params.number("leaves"), ids: params.number("ids") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Pattern(Box::new(SplitObject { leaves: params.number("leaves"), ids: params.number("ids") })))
 }
 
 /// Fewer names than this below an id, or fewer ids.
@@ -97,19 +97,19 @@ pub struct SplitObject {
 
 /// A name below an id.
 #[derive(Clone, Copy)]
-struct Leaf<'f> {
+struct FieldPattern<'f> {
     name: &'f str,
     sums: &'f PatternSums,
 }
 
 impl PatternRule for SplitObject {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
-        let mut below: Vec<Vec<Leaf<'_>>> = vec![Vec::new(); forest.nodes.len()];
+        let mut below: Vec<Vec<FieldPattern<'_>>> = vec![Vec::new(); forest.nodes.len()];
         for (node, sums) in forest.patterns() {
             let strings = sums.only_kind() == Some(Kind::String) && sums.keys >= self.ids;
             let above = node.parent.filter(|&above| forest.nodes.get(above).is_some_and(|above| above.varies));
             if let Some(leaves) = above.filter(|_| strings && !node.varies).and_then(|above| below.get_mut(above)) {
-                leaves.push(Leaf { name: node.segment, sums });
+                leaves.push(FieldPattern { name: node.segment, sums });
             }
         }
         let objects = forest.nodes.iter().zip(below).filter(|(_, leaves)| leaves.len() as u64 >= self.leaves.max(2));
@@ -123,7 +123,7 @@ impl PatternRule for SplitObject {
 }
 
 impl SplitObject {
-    fn breach(&self, node: &PatternNode<'_>, leaves: &[Leaf<'_>], context: &Context, model: &Model) -> Breach {
+    fn breach(&self, node: &PatternNode<'_>, leaves: &[FieldPattern<'_>], context: &Context, model: &Model) -> Breach {
         let sum =
             |of: &dyn Fn(&PatternSums) -> u64| leaves.iter().fold(0u64, |sum, leaf| sum.saturating_add(of(leaf.sums)));
         let ids = leaves.iter().map(|leaf| leaf.sums.keys).max().unwrap_or_default();
@@ -147,7 +147,7 @@ impl SplitObject {
 }
 
 /// What hashes would save; nothing if they take more.
-fn saves(model: &Model, leaves: &[Leaf<'_>], ids: u64) -> Bytes {
+fn saves(model: &Model, leaves: &[FieldPattern<'_>], ids: u64) -> Bytes {
     let common: Vec<_> = leaves.iter().filter(|leaf| leaf.sums.keys >= ids / 2).copied().collect();
     let mean = |sum: Bytes, keys: u64| sum.0.div_ceil(keys.max(1));
     let fields: Vec<_> =

@@ -7,13 +7,13 @@
 //! before the allocator rounds it.
 
 use crate::policy::KeyView;
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Chapter, KeyRule, Meta, Question, Rule, Severity, Text, Unit, Violation};
-use crate::policy::sample::{Sample, SampleKey};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
 
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "value.compressible",
     severity: Severity::Should,
     problem: Text {
@@ -41,39 +41,39 @@ static META: Meta = Meta {
         ParamSpec {
             name: "min",
             what: Text { en: "shorter strings are let pass", zh: "更短的字符串不检查" },
-            usual: Usual::Bytes(1024),
+            default: ParamDefault::Bytes(1024),
         },
         ParamSpec {
             name: "share",
             what: Text { en: "the least part that has to be left", zh: "压缩后至少应剩的比例" },
-            usual: Usual::Share(500),
+            default: ParamDefault::Share(500),
         },
     ],
     unit: Some(Unit::Permille),
-    passes: Sample::of(&[SampleKey {
+    passes: RuleSample::of(&[SampleKey {
         disk: 5_000,
         ..SampleKey::of("cache:thumbnail:{i}", Kind::String, 5_000, 5_200)
     }]),
-    fails: Sample::of(&[SampleKey { disk: 900, ..SampleKey::of("cache:page:{i}", Kind::String, 5_000, 5_200) }]),
+    fails: RuleSample::of(&[SampleKey { disk: 900, ..SampleKey::of("cache:page:{i}", Kind::String, 5_000, 5_200) }]),
 };
 
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
-    Ok(Question::Key(Box::new(Compressible { min: params.number("min"), share: params.number("share") })))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(CompressibleRule { min: params.number("min"), share: params.number("share") })))
 }
 
 /// Long strings of which at least this much is left.
 #[derive(Debug, Clone, Copy)]
-pub struct Compressible {
+pub struct CompressibleRule {
     /// Bytes from which on a string counts.
     pub min: u64,
     /// The least part that has to be left, in thousandths.
     pub share: u64,
 }
 
-impl KeyRule for Compressible {
+impl KeyRule for CompressibleRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let stored = key.record.value.compressed?.0;
         let length = key.record.length.filter(|&length| length >= self.min.max(1))?;
@@ -83,7 +83,7 @@ impl KeyRule for Compressible {
         breaks.then_some(Violation { measured, allowed: self.share })
     }
 
-    fn tells_saving(&self) -> bool {
+    fn estimates_saving(&self) -> bool {
         true
     }
 
@@ -104,7 +104,7 @@ mod tests {
     use crate::policy::testing::{check_record, record};
     use crate::record::{Record, ValueFacts};
 
-    const RULE: Compressible = Compressible { min: 1024, share: 500 };
+    const RULE: CompressibleRule = CompressibleRule { min: 1024, share: 500 };
 
     fn check(length: u64, compressed: Option<u64>) -> Option<u64> {
         let value = ValueFacts { compressed: compressed.map(Bytes), ..ValueFacts::default() };

@@ -15,16 +15,16 @@ use serde_json::json;
 use crate::policy::context::Context;
 use crate::policy::evidence::Secrets;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
-use crate::policy::params::{ParamSpec, Params, Usual};
-use crate::policy::rule::{Breach, Chapter, Meta, PatternRule, Question, Rule, Severity, Text, Unit};
-use crate::policy::sample::{Sample, SampleKey};
-use crate::policy::sensitive::{FIELDS, Inspection, Kinds, SensitiveKind};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::sample::{RuleSample, SampleKey};
+use crate::policy::sensitive::{FIELDS, Inspection, SensitiveKind, SensitiveKinds};
 
 /// Keys shown.
 const EXAMPLES: usize = 3;
 
 /// The rule's description.
-static META: Meta = Meta {
+static META: RuleMeta = RuleMeta {
     id: "value.sensitive",
     severity: Severity::Must,
     problem: Text {
@@ -51,7 +51,7 @@ static META: Meta = Meta {
         ParamSpec {
             name: "kinds",
             what: Text { en: "what is looked for", zh: "检查哪些种类" },
-            usual: Usual::Words(&SensitiveKind::NAMES),
+            default: ParamDefault::Words(&SensitiveKind::NAMES),
         },
         ParamSpec {
             name: "fields",
@@ -59,7 +59,7 @@ static META: Meta = Meta {
                 en: "ends of field names that hold a password, without _ - . and in lower case",
                 zh: "视为密码的字段名结尾（小写，不含 _ - .）",
             },
-            usual: Usual::Words(FIELDS),
+            default: ParamDefault::Words(FIELDS),
         },
         ParamSpec {
             name: "min",
@@ -67,15 +67,15 @@ static META: Meta = Meta {
                 en: "keys of a pattern's sample that must hold one kind",
                 zh: "样本中至少有多少个 key 含有同一种类才报告",
             },
-            usual: Usual::Int(1),
+            default: ParamDefault::Int(1),
         },
     ],
     unit: Some(Unit::Permille),
-    passes: Sample::of(&[SampleKey {
+    passes: RuleSample::of(&[SampleKey {
         text: "{\"id\":1001,\"mobile\":\"138****5678\",\"password\":\"$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68\"}",
         ..SampleKey::named("user:profile:1001")
     }]),
-    fails: Sample::of(&[SampleKey {
+    fails: RuleSample::of(&[SampleKey {
         text: "{\"id\":1001,\"mobile\":\"13812345678\",\"password\":\"hunter2\"}",
         ..SampleKey::named("user:profile:1001")
     }]),
@@ -84,29 +84,29 @@ static META: Meta = Meta {
 /// The rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(params: &Params) -> Result<Question, String> {
+fn build(params: &Params) -> Result<BuiltRule, String> {
     let kind = |name: &String| {
         let known = || format!("there is no kind {name:?} of sensitive data: {}", SensitiveKind::NAMES.join(", "));
         SensitiveKind::parse(name).ok_or_else(known)
     };
-    let kinds = params.words("kinds").iter().map(kind).collect::<Result<Kinds, String>>()?;
+    let kinds = params.words("kinds").iter().map(kind).collect::<Result<SensitiveKinds, String>>()?;
     let fields = params.words("fields").iter();
     let strip = |word: &String| word.to_ascii_lowercase().replace(['_', '-', '.', ' '], "");
     let fields: Vec<String> = fields.map(strip).filter(|word| !word.is_empty()).collect();
     let min = params.number("min").max(1);
-    Ok(Question::Pattern(Box::new(Sensitive { inspection: Inspection { kinds, fields }, min })))
+    Ok(BuiltRule::Pattern(Box::new(SensitiveRule { inspection: Inspection { kinds, fields }, min })))
 }
 
 /// Nothing of these kinds in the keys of a pattern's sample.
 #[derive(Debug, Clone)]
-pub struct Sensitive {
+pub struct SensitiveRule {
     /// What is looked for.
     pub inspection: Inspection,
     /// Keys that must hold one kind.
     pub min: u64,
 }
 
-impl PatternRule for Sensitive {
+impl PatternRule for SensitiveRule {
     fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
         let judge = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.breach(node, sums, node.secrets?);
         forest.patterns().filter_map(judge).collect()
@@ -117,11 +117,11 @@ impl PatternRule for Sensitive {
     }
 }
 
-impl Sensitive {
+impl SensitiveRule {
     fn breach(&self, node: &PatternNode<'_>, sums: &PatternSums, secrets: &Secrets) -> Option<Breach> {
         let counts: BTreeMap<SensitiveKind, u64> =
             SensitiveKind::ALL.into_iter().filter_map(|kind| Some((kind, self.count(kind, secrets)?))).collect();
-        let kinds: Kinds = counts.keys().copied().collect();
+        let kinds: SensitiveKinds = counts.keys().copied().collect();
         if kinds.is_empty() {
             return None;
         }
@@ -174,14 +174,14 @@ mod tests {
     use crate::report::Weight;
     use crate::units::Bytes;
 
-    fn rule(policy: &str) -> Sensitive {
+    fn rule(policy: &str) -> SensitiveRule {
         let checks =
             crate::policy::testing::checks(&format!("[rules.\"value.sensitive\"]\nseverity = \"must\"\n{policy}"));
-        Sensitive { inspection: checks.inspection().unwrap(), min: 1 }
+        SensitiveRule { inspection: checks.inspection().unwrap(), min: 1 }
     }
 
     /// What is said of a pattern with keys of these names.
-    fn judged(rule: &Sensitive, names: &[String]) -> Option<Breach> {
+    fn judged(rule: &SensitiveRule, names: &[String]) -> Option<Breach> {
         let (mut secrets, mut room) = (Secrets::default(), PeekBuffers::default());
         for name in names {
             secrets.observe(&record(name.as_bytes()), &rule.inspection, &mut room);
@@ -238,7 +238,7 @@ mod tests {
         let breach = judged(&rule("kinds = [\"email\"]"), &names).unwrap();
         assert_eq!((breach.measured, &breach.details["kinds"]), (Some(500), &json!({ "email": 1 })));
         let params = &mut Params::defaults(META.params);
-        params.set("kinds", crate::policy::params::Value::Words(vec!["fax".to_owned()]));
+        params.set("kinds", crate::policy::params::ParamValue::Words(vec!["fax".to_owned()]));
         assert!(build(params).unwrap_err().contains("no kind \"fax\""));
     }
 }
