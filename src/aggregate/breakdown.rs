@@ -1,8 +1,8 @@
-//! How the keys divide into types and encodings; modules by name.
+//! Keys, memory and sizes by type and encoding; modules by name.
 //!
-//! A file may carry a module name of its own for every key. Kept are the [`MODULES`] names that come first in the
-//! alphabet; the others share one row. That a name has so many before it can only become true, so it does not
-//! matter which worker learns it when. With histograms of at most 15 KiB each, all rows stay below 4 MiB.
+//! A file may carry a different module name for every key. The [`MODULES`] names that sort first are kept, and all
+//! others share one row. "At least N names sort before this one" can only become true, so the result does not depend
+//! on which worker sees a name first. With histograms of at most 15 KiB each, all rows stay below 4 MiB.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,28 +17,28 @@ use crate::units::Bytes;
 /// Module names with a row of their own.
 pub const MODULES: usize = 64;
 
-/// The row of the modules that have none of their own. No module can be called so: names have nine characters.
+/// Row shared by the modules without a row of their own. No module has this name: module names have nine characters.
 pub const OTHER_MODULES: &str = "other modules";
 
-/// One cell for each type in each encoding.
+/// Sums and a histogram of sizes for each type in each encoding.
 #[derive(Debug, Clone)]
-pub struct Breakdown {
-    /// By kind, then encoding; a cell is made when its first key comes.
-    cells: Box<[Option<Box<Cell>>; CELLS]>,
+pub struct TypeStats {
+    /// By kind, then encoding; allocated with the first key.
+    cells: Box<[Option<Box<TypeCell>>; CELLS]>,
     /// INVARIANT: at most [`MODULES`], and every name in `others` is greater than all of these.
-    modules: BTreeMap<ModuleName, Cell>,
-    others: Option<Box<Cell>>,
+    modules: BTreeMap<ModuleName, TypeCell>,
+    others: Option<Box<TypeCell>>,
 }
 
-/// How many keys there are the histogram tells.
+/// Sums over the keys of one row; the histogram holds their number.
 #[derive(Debug, Clone, Default)]
-struct Cell {
+struct TypeCell {
     elements: u64,
     memory: Bytes,
     spread: Histogram,
 }
 
-impl Cell {
+impl TypeCell {
     #[inline]
     fn add(&mut self, record: &Record<'_>) {
         self.elements = self.elements.saturating_add(record.length.unwrap_or(0));
@@ -46,7 +46,7 @@ impl Cell {
         self.spread.add(record.memory.0);
     }
 
-    fn merge(&mut self, other: &Cell) {
+    fn merge(&mut self, other: &TypeCell) {
         self.elements = self.elements.saturating_add(other.elements);
         self.memory += other.memory;
         self.spread.merge(&other.spread);
@@ -69,19 +69,19 @@ impl Cell {
     }
 }
 
-impl Default for Breakdown {
+impl Default for TypeStats {
     fn default() -> Self {
-        Breakdown::new()
+        TypeStats::new()
     }
 }
 
-impl Breakdown {
-    /// Nothing yet.
+impl TypeStats {
+    /// Creates an empty aggregate.
     pub fn new() -> Self {
-        Breakdown { cells: Box::new([const { None }; CELLS]), modules: BTreeMap::new(), others: None }
+        TypeStats { cells: Box::new([const { None }; CELLS]), modules: BTreeMap::new(), others: None }
     }
 
-    /// The report's section, heaviest row first, then by type and encoding.
+    /// Returns the report's section, heaviest row first, then by type and encoding.
     pub fn finish(self) -> Vec<TypeRow> {
         let plain = || {
             let names = Kind::ALL.iter().flat_map(|&kind| Encoding::ALL.iter().map(move |&encoding| (kind, encoding)));
@@ -98,20 +98,20 @@ impl Breakdown {
         rows
     }
 
-    /// Counts a usual key and leaves the rest to [`Breakdown::add_usual`].
+    /// Counts a usual key, leaving its sums to [`TypeStats::add_usual`].
     #[inline]
     pub fn count(&mut self, record: &Record<'_>) {
         self.cells[cell_of(record.kind, record.encoding)].get_or_insert_default().spread.add(record.memory.0);
     }
 
-    /// Adds usual keys, which have been counted.
+    /// Adds the sums of usual keys that [`TypeStats::count`] has counted.
     pub fn add_usual(&mut self, keys: &UsualKeys) {
         let cell = self.cells[cell_of(keys.kind, keys.encoding)].get_or_insert_default();
         cell.elements = cell.elements.saturating_add(keys.sums.length);
         cell.memory += keys.sums.keys.memory;
     }
 
-    /// Keys of modules are rare enough for a search.
+    /// Adds a key of a module. These keys are rare enough for a lookup by name.
     fn observe_module(&mut self, name: ModuleName, record: &Record<'_>) {
         if self.modules.len() == MODULES
             && !self.modules.contains_key(&name)
@@ -135,7 +135,7 @@ fn order(row: &TypeRow) -> (Reverse<Bytes>, &'static str, &str) {
     (Reverse(row.memory), row.kind.name(), &row.encoding)
 }
 
-impl Aggregate for Breakdown {
+impl Aggregate for TypeStats {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
         match record.module {
@@ -172,7 +172,7 @@ mod tests {
             OwnedRecord::string("b", 6, 70),
             OwnedRecord::of("c", Kind::Hash, Encoding::Listpack, 9, 360),
         ];
-        let rows = observe_all(Breakdown::new(), &records).finish();
+        let rows = observe_all(TypeStats::new(), &records).finish();
         let short: Vec<_> =
             rows.iter().map(|r| (r.kind, &*r.encoding, r.keys, r.elements, r.share, r.mean.0)).collect();
         assert_eq!(short, [(Kind::Hash, "listpack", 1, 9, 0.75, 360), (Kind::String, "embstr", 2, 11, 0.25, 60)]);
@@ -188,9 +188,9 @@ mod tests {
     #[test]
     fn module_names_beyond_the_limit_share_a_row_whoever_comes_first() {
         let mut records: Vec<_> = (0..100).map(|number| module(number, number)).collect();
-        let upwards = observe_all(Breakdown::new(), &records).finish();
+        let upwards = observe_all(TypeStats::new(), &records).finish();
         records.reverse();
-        let downwards = observe_all(Breakdown::new(), &records).finish();
+        let downwards = observe_all(TypeStats::new(), &records).finish();
         assert_eq!(format!("{upwards:?}"), format!("{downwards:?}"));
         assert_eq!(upwards.len(), MODULES + 1);
         let others = upwards.iter().find(|row| row.encoding == OTHER_MODULES).unwrap();
@@ -200,18 +200,18 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn laws(sample in samples()) {
-            check_laws(&sample, Breakdown::new, Breakdown::finish);
+            check_laws(&sample, TypeStats::new, TypeStats::finish);
         }
 
         #[test]
         fn laws_with_many_modules(numbers in proptest::collection::vec(0u64..200, 0..200), cut in 0usize..200) {
             let records: Vec<_> = numbers.iter().map(|&number| module(number, number)).collect();
             let (left, right) = records.split_at(cut.min(records.len()));
-            let mut forward = observe_all(Breakdown::new(), left);
-            forward.merge(observe_all(Breakdown::new(), right));
-            let mut backward = observe_all(Breakdown::new(), right);
-            backward.merge(observe_all(Breakdown::new(), left));
-            let whole = format!("{:?}", observe_all(Breakdown::new(), &records).finish());
+            let mut forward = observe_all(TypeStats::new(), left);
+            forward.merge(observe_all(TypeStats::new(), right));
+            let mut backward = observe_all(TypeStats::new(), right);
+            backward.merge(observe_all(TypeStats::new(), left));
+            let whole = format!("{:?}", observe_all(TypeStats::new(), &records).finish());
             proptest::prop_assert_eq!(&format!("{:?}", forward.finish()), &whole);
             proptest::prop_assert_eq!(&format!("{:?}", backward.finish()), &whole);
         }

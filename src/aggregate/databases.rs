@@ -1,23 +1,23 @@
-//! How much each database holds.
+//! Keys and memory of each database.
 //!
-//! A file may select any 64-bit number, a server has a few dozen. So that a hostile file cannot make us keep
-//! millions of rows, all databases from [`SHARED_FROM`] on share one row, under that number. Whether a key falls
-//! there depends on its own database only, never on what else was seen.
+//! A file may select any 64-bit number, while a server has a few dozen databases. To keep a hostile file from creating
+//! millions of rows, all databases from [`SHARED_FROM`] on share the row of that number. Which row a key belongs to
+//! depends on its database alone, never on other keys.
 
 use std::collections::BTreeMap;
 
-use super::runs::{ByRun, Run, SHARED_FROM};
+use super::runs::{ByRun, KeyRun, SHARED_FROM};
 use crate::report::Database;
 use crate::units::Bytes;
 
-/// One row a database. Without a reference time no key counts as expired.
+/// One row per database. Without a reference time no key counts as expired.
 #[derive(Debug, Clone, Default)]
-pub struct Databases {
-    rows: BTreeMap<u64, Row>,
+pub struct DatabaseStats {
+    rows: BTreeMap<u64, DatabaseSums>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Row {
+struct DatabaseSums {
     keys: u64,
     memory: Bytes,
     disk: Bytes,
@@ -25,8 +25,8 @@ struct Row {
     expired: u64,
 }
 
-impl Row {
-    fn merge(&mut self, other: Row) {
+impl DatabaseSums {
+    fn merge(&mut self, other: DatabaseSums) {
         self.keys += other.keys;
         self.memory += other.memory;
         self.disk += other.disk;
@@ -35,22 +35,22 @@ impl Row {
     }
 }
 
-impl Databases {
-    /// The report's section: databases that hold keys, by number. A row numbered [`SHARED_FROM`] stands for all
+impl DatabaseStats {
+    /// Returns the report's section: databases that hold keys, by number. The row numbered [`SHARED_FROM`] covers all
     /// databases from there on.
     pub fn finish(self) -> Vec<Database> {
-        let row = |(db, row): (u64, Row)| {
-            let Row { keys, memory, disk, with_ttl, expired } = row;
+        let row = |(db, row): (u64, DatabaseSums)| {
+            let DatabaseSums { keys, memory, disk, with_ttl, expired } = row;
             Database { db, keys, memory, disk, with_ttl, expired }
         };
         self.rows.into_iter().map(row).collect()
     }
 }
 
-impl ByRun for Databases {
-    fn add(&mut self, run: &mut Run) {
+impl ByRun for DatabaseStats {
+    fn add(&mut self, run: &mut KeyRun) {
         let all = run.all();
-        let row = Row {
+        let row = DatabaseSums {
             keys: all.keys,
             memory: all.memory,
             disk: run.disk,
@@ -80,8 +80,8 @@ mod tests {
     use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
     use super::*;
 
-    fn databases() -> Runs<Databases> {
-        Runs::new(Some(NOW), false, Databases::default())
+    fn databases() -> Runs<DatabaseStats> {
+        Runs::new(Some(NOW), false, DatabaseStats::default())
     }
 
     fn in_database(db: u64) -> OwnedRecord {

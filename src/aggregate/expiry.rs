@@ -1,23 +1,23 @@
-//! Section on expiry: how long keys have left at the reference time.
+//! Keys by the time they have left at the reference time.
 
-use super::runs::{ByRun, Run};
+use super::runs::{ByRun, KeyRun};
 use super::time_left::{BELOW, CLASSES, OPEN};
 use crate::report::{self, ExpiryClass, Weight};
 use crate::units::Millis;
 
 /// Keys by the time left.
 #[derive(Debug, Clone)]
-pub struct Expiry {
+pub struct ExpiryStats {
     reference: Option<Millis>,
     classes: [Weight; CLASSES],
     next: Option<Millis>,
     last: Option<Millis>,
 }
 
-impl Expiry {
+impl ExpiryStats {
     /// Creates an empty aggregate. Without a reference time all keys with an expiry are in the class `unknown`.
     pub fn new(reference: Option<Millis>) -> Self {
-        Expiry { reference, classes: [Weight::default(); CLASSES], next: None, last: None }
+        ExpiryStats { reference, classes: [Weight::default(); CLASSES], next: None, last: None }
     }
 
     /// Returns the report's section.
@@ -47,8 +47,8 @@ fn earlier(a: Option<Millis>, b: Option<Millis>) -> Option<Millis> {
     }
 }
 
-impl ByRun for Expiry {
-    fn add(&mut self, run: &mut Run) {
+impl ByRun for ExpiryStats {
+    fn add(&mut self, run: &mut KeyRun) {
         Weight::merge_all(&mut self.classes, &run.left.classes);
         self.next = earlier(self.next, run.left.next());
         self.last = self.last.max(run.left.last());
@@ -68,8 +68,8 @@ mod tests {
     use super::super::time_left::{DAY, MINUTE};
     use super::*;
 
-    fn expiry(reference: Option<Millis>) -> Runs<Expiry> {
-        Runs::new(reference, false, Expiry::new(reference))
+    fn expiry(reference: Option<Millis>) -> Runs<ExpiryStats> {
+        Runs::new(reference, false, ExpiryStats::new(reference))
     }
 
     fn expiring(left: Option<i64>) -> OwnedRecord {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn empty_classes_are_kept_in_order_of_time() {
-        let expiry = Expiry::new(Some(NOW)).finish();
+        let expiry = ExpiryStats::new(Some(NOW)).finish();
         let limits: Vec<_> = expiry.classes.iter().filter_map(|class| class.below_ms).collect();
         assert!(limits.is_sorted());
         assert_eq!((expiry.classes.len(), limits.len()), (13, 10));

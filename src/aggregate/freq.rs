@@ -5,8 +5,8 @@ use crate::record::Record;
 use crate::report::Weight;
 use crate::report::{self, FreqClass};
 
-/// The lowest counter of each class. A new key starts at 5, and the counter is logarithmic: with the server's
-/// defaults 10 stands for about a hundred uses, 255 for a million.
+/// Lowest counter of each class. A new key starts at 5, and the counter is logarithmic: with the server's defaults 10
+/// means about a hundred uses, 255 a million.
 const FREQ_FROM: [u8; 9] = [0, 1, 5, 6, 10, 20, 50, 100, 255];
 
 /// Keys by their use counter.

@@ -1,38 +1,39 @@
-//! What the tables of the servers are computed from: keys, expiries and slots of every database of every file.
+//! Keys, expiries and slots per database and file: the input for the sizes of the servers' hash tables.
 //!
-//! Each file is a server of its own. Memory: a row a database of a file (from [`SHARED_FROM`] on they share one), and
-//! where slots are counted 2 KiB for every 256 slots in use, for the first [`SLOTTED_DATABASES`] databases: a cluster's
-//! node has one, or a few.
+//! Each file is a server of its own. Memory: one row per database of a file (those from [`SHARED_FROM`] on share one),
+//! and where slots are counted 2 KiB per 256 slots in use, for the first [`SLOTTED_DATABASES`] databases only: a
+//! cluster
+//! node has one database, or a few.
 
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::runs::{ByRun, Run, SHARED_FROM};
+use super::runs::{ByRun, KeyRun, SHARED_FROM};
 use super::slot_counts::{SLOTTED_DATABASES, SlotCounts};
 use crate::memory::{DatabaseShape, InstanceShape};
 use crate::units::Bytes;
 
-/// What is counted of one server.
+/// Counts of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileInstance {
-    /// Position of its file among the inputs.
+    /// Position of the file among the inputs.
     pub file: usize,
-    /// Its databases in numbers.
+    /// Key counts of its databases.
     pub shape: InstanceShape,
     /// Sum of `MEMORY USAGE` of all keys.
     pub memory: Bytes,
-    /// What the allocator gives for all keys.
+    /// Bytes that the allocator hands out for all keys.
     pub allocated: Bytes,
 }
 
-/// One row a database of a file.
+/// One row per database of a file.
 #[derive(Debug, Clone, Default)]
-pub struct Instance {
-    rows: BTreeMap<(usize, u64), Row>,
+pub struct InstanceStats {
+    rows: BTreeMap<(usize, u64), InstanceRow>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Row {
+struct InstanceRow {
     keys: u64,
     expiring: u64,
     name_bytes: Bytes,
@@ -41,8 +42,8 @@ struct Row {
     slots: SlotCounts,
 }
 
-impl Row {
-    fn merge(&mut self, other: Row) {
+impl InstanceRow {
+    fn merge(&mut self, other: InstanceRow) {
         self.keys += other.keys;
         self.expiring += other.expiring;
         self.name_bytes += other.name_bytes;
@@ -52,13 +53,13 @@ impl Row {
     }
 }
 
-impl Instance {
-    /// About how many bytes of memory it has grown to.
+impl InstanceStats {
+    /// Returns roughly how many heap bytes it takes.
     pub fn heap_bytes(&self) -> usize {
         self.rows.values().map(|row| row.slots.heap_bytes()).sum()
     }
 
-    /// The servers by their file.
+    /// Returns the servers, in the order of their files.
     pub fn finish(self) -> Vec<FileInstance> {
         let mut servers: Vec<FileInstance> = Vec::new();
         for ((file, db), row) in self.rows {
@@ -76,10 +77,10 @@ impl Instance {
     }
 }
 
-impl ByRun for Instance {
-    fn add(&mut self, run: &mut Run) {
+impl ByRun for InstanceStats {
+    fn add(&mut self, run: &mut KeyRun) {
         let all = run.all();
-        let row = Row {
+        let row = InstanceRow {
             keys: all.keys,
             expiring: run.expiring(),
             name_bytes: run.name_bytes,
@@ -116,8 +117,8 @@ mod tests {
     use crate::memory::SlotShape;
     use crate::record::Record;
 
-    fn instance(slotted: bool) -> Runs<Instance> {
-        Runs::new(None, slotted, Instance::default())
+    fn instance(slotted: bool) -> Runs<InstanceStats> {
+        Runs::new(None, slotted, InstanceStats::default())
     }
 
     fn slot_of(record: &Record<'_>) -> u16 {
@@ -157,7 +158,7 @@ mod tests {
         }
     }
 
-    struct BySum(Runs<Instance>);
+    struct BySum(Runs<InstanceStats>);
 
     impl Aggregate for BySum {
         fn observe(&mut self, record: &Record<'_>) {

@@ -1,11 +1,11 @@
-//! What the lists of keys keep of each key besides its name.
+//! Facts that lists of keys store besides the name.
 
-use super::parts::{Ranked, Top};
+use super::parts::{RankedKey, TopList};
 use crate::record::{Encoding, Kind, Record};
 use crate::report::KeyRow;
 use crate::units::{Bytes, Millis};
 
-/// The facts that a key's row shows.
+/// Facts shown in a key's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KeyFacts {
     kind: Kind,
@@ -29,13 +29,13 @@ impl KeyFacts {
     }
 }
 
-/// The rows of a list, first key first.
-pub(super) fn rows(top: Top<KeyFacts>) -> Vec<KeyRow> {
+/// Converts a list to rows of the report, first key first.
+pub(super) fn rows(top: TopList<KeyFacts>) -> Vec<KeyRow> {
     top.into_sorted().into_iter().map(row).collect()
 }
 
-fn row(ranked: Ranked<KeyFacts>) -> KeyRow {
-    let Ranked { weight: _, db, key, facts } = ranked;
+fn row(ranked: RankedKey<KeyFacts>) -> KeyRow {
+    let RankedKey { weight: _, db, key, facts } = ranked;
     let KeyFacts { kind, encoding, length, memory, expires_at, file } = facts;
     KeyRow { db, key: key.as_ref().into(), kind, encoding, length, memory, expires_at, source: None, file }
 }

@@ -1,10 +1,10 @@
-//! Questions about all keys, one per file, and the state that answers them.
+//! Aggregates: one question about all keys per file, and the state that answers it.
 //!
 //! Every aggregate is a commutative monoid, so a report cannot depend on the number of threads. All state is integers;
 //! shares and means are computed when the report is made.
 //!
-//! A new aggregate is its file, a `mod` line here, and a line in the list of `analyze/aggregates/list.rs`, which names the
-//! field of the report that it fills in.
+//! To add an aggregate, write its file, a `mod` line here, and a line in the list of `analyze/aggregates/list.rs` that
+//! names the field of the report it fills in.
 
 pub mod breakdown;
 pub mod databases;
@@ -32,10 +32,11 @@ pub mod what_if;
 
 use crate::record::Record;
 
-/// One question about all keys.
+/// State that answers one question about all keys.
 ///
-/// Two laws hold for every implementation: splitting the records anyhow and merging gives the same value, and merging in
-/// either order does too.
+/// Two laws hold for every implementation: splitting the records in any way and merging gives the same value, and so
+/// does
+/// merging in either order.
 pub trait Aggregate: Sized {
     /// Adds one key.
     fn observe(&mut self, record: &Record<'_>);
@@ -45,8 +46,8 @@ pub trait Aggregate: Sized {
 
     /// Assigns all keys observed so far to database `db`.
     ///
-    /// A part of a file that was read before its database was known gives its records the provisional number 0, and calls
-    /// this when the part before it is merged.
+    /// A part of a file that was read before its database was known gives its records the provisional number 0; this is
+    /// called when the part before it is merged.
     fn settle_database(&mut self, db: u64) {
         let _ = db;
     }

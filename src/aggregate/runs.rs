@@ -1,7 +1,7 @@
-//! Runs of keys of one database of one file.
+//! Runs: consecutive keys of one database of one file.
 //!
-//! Several aggregates need the same sums of each key: they are added up once per run (sums, expiries by the time left, slots)
-//! and handed to these aggregates where the run ends.
+//! Several aggregates need the same sums (totals, expiries by the time left, slots). They are added up once per run and
+//! passed to these aggregates when the run ends.
 
 use super::Aggregate;
 use super::slot_counts::{SLOTTED_DATABASES, SlotCounts};
@@ -11,23 +11,23 @@ use crate::record::{Kind, Record};
 use crate::report::Weight;
 use crate::units::{Bytes, Millis};
 
-/// Databases from this number on share the row of this number.
+/// First database number that shares a row: all databases from here on are counted under this number.
 pub const SHARED_FROM: u64 = 65_536;
 
 /// Sums over consecutive keys of one database of one file.
 #[derive(Debug, Clone, Default)]
-pub struct Run {
+pub struct KeyRun {
     /// Position of the file among the inputs.
     pub file: usize,
-    /// The database; those from [`SHARED_FROM`] on count as one.
+    /// Number of the database; those from [`SHARED_FROM`] on count as one.
     pub db: u64,
     /// Bytes in the file.
     pub disk: Bytes,
-    /// Bytes of the names.
+    /// Bytes of the key names.
     pub name_bytes: Bytes,
-    /// Bytes allocated.
+    /// Bytes that the allocator hands out.
     pub allocated: Bytes,
-    /// Elements of all.
+    /// Number of elements.
     pub elements: u64,
     /// Keys and memory by the time left.
     pub left: TimeLeft,
@@ -35,8 +35,8 @@ pub struct Run {
     pub slots: SlotCounts,
 }
 
-impl Run {
-    /// Returns all keys.
+impl KeyRun {
+    /// Returns the number and memory of all keys.
     pub fn all(&self) -> Weight {
         let mut all = Weight::default();
         self.left.classes.iter().for_each(|class| all.merge(*class));
@@ -49,7 +49,7 @@ impl Run {
     }
 }
 
-/// Elements of a collection; a string is one element, a module that does not tell has none.
+/// Returns the number of elements of a value: one for a string, 0 for a module that does not report a length.
 #[inline]
 pub fn elements(record: &Record<'_>) -> u64 {
     match record.kind {
@@ -62,31 +62,31 @@ pub fn elements(record: &Record<'_>) -> u64 {
 
 /// An aggregate over runs.
 pub trait ByRun: Sized {
-    /// Adds a run; may take the slots out of it.
-    fn add(&mut self, run: &mut Run);
+    /// Adds a run; may take the slot counts out of it.
+    fn add(&mut self, run: &mut KeyRun);
 
-    /// Adds everything that `other` was given.
+    /// Adds all runs of `other`.
     fn merge(&mut self, other: Self);
 
-    /// Assigns all runs so far to database `db`.
+    /// Assigns all runs added so far to database `db`.
     fn settle_database(&mut self, db: u64) {
         let _ = db;
     }
 }
 
-/// Cuts records into runs for an aggregate over runs.
+/// Splits records into runs for an aggregate over runs.
 #[derive(Debug, Clone)]
 pub struct Runs<A> {
     reference: Option<Millis>,
     slotted: bool,
-    run: Run,
+    run: KeyRun,
     answer: A,
 }
 
 impl<A: ByRun> Runs<A> {
-    /// Creates an empty aggregate. Expiries are compared with `reference`; `slotted` tells whether slots are counted.
+    /// Creates an empty aggregate. Expiries are compared with `reference`; slots are counted if `slotted`.
     pub fn new(reference: Option<Millis>, slotted: bool, answer: A) -> Self {
-        Runs { reference, slotted, run: Run::default(), answer }
+        Runs { reference, slotted, run: KeyRun::default(), answer }
     }
 
     /// Ends the last run and returns the aggregate over runs.
@@ -95,15 +95,15 @@ impl<A: ByRun> Runs<A> {
         self.answer
     }
 
-    /// Returns the heap bytes of the current run, and the aggregate over the runs before.
+    /// Returns the heap bytes of the current run, and the aggregate over the runs before it.
     pub fn heap_bytes(&self) -> (usize, &A) {
         (self.run.slots.heap_bytes(), &self.answer)
     }
 
-    /// Counts the slot of the key observed last, where slots are counted.
+    /// Counts the slot of the key observed last, if slots are counted.
     #[inline]
     pub fn count_slot(&mut self, record: &Record<'_>, slot: u16) {
-        // Also under a provisional database: whether slots are of use is decided when it is known.
+        // A provisional database counts too; whether its slots are needed is decided when the number is known.
         if self.slotted && self.run.db < SLOTTED_DATABASES {
             self.run.slots.add(slot, record.expires_at.is_some());
         }
@@ -111,20 +111,20 @@ impl<A: ByRun> Runs<A> {
 
     /// Returns whether a key belongs to the current run.
     #[inline]
-    pub fn go_on(&self, record: &Record<'_>) -> bool {
+    pub fn continues_run(&self, record: &Record<'_>) -> bool {
         record.db.min(SHARED_FROM) == self.run.db && record.file == self.run.file
     }
 
-    /// Adds the expiry of a usual key, if it has one; [`Runs::add_usual`] adds the rest later.
+    /// Adds the expiry of a usual key, if it has one; [`Runs::add_usual`] adds its sums later.
     #[inline]
-    pub fn time(&mut self, record: &Record<'_>) {
-        debug_assert!(self.go_on(record));
+    pub fn add_expiry(&mut self, record: &Record<'_>) {
+        debug_assert!(self.continues_run(record));
         if record.expires_at.is_some() {
             self.run.left.add(record.expires_at, self.reference, record.memory);
         }
     }
 
-    /// Adds usual keys of this run.
+    /// Adds the sums of usual keys of this run.
     pub fn add_usual(&mut self, keys: &UsualKeys) {
         let (run, sums) = (&mut self.run, &keys.sums);
         run.disk += sums.disk;
@@ -153,7 +153,7 @@ impl<A: ByRun> Runs<A> {
 impl<A: ByRun> Aggregate for Runs<A> {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
-        if !self.go_on(record) {
+        if !self.continues_run(record) {
             self.start_run(record.file, record.db.min(SHARED_FROM));
         }
         let run = &mut self.run;

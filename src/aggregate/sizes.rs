@@ -1,31 +1,37 @@
-//! Keys that are too big: counted exactly, the heaviest listed.
+//! Big keys: counted exactly, the heaviest listed.
 
 use super::Aggregate;
 use super::key_row::{KeyFacts, rows};
-use super::parts::Top;
+use super::parts::TopList;
 use crate::record::{Kind, Record};
 use crate::report::Weight;
 use crate::report::{BigKeys, BigRules};
 use crate::units::Bytes;
 
-/// The keys over one of the limits.
+/// Keys above one of the size limits.
 #[derive(Debug, Clone)]
-pub struct Sizes {
+pub struct BigKeyStats {
     rules: BigRules,
-    /// What the rules allow, in a form that is asked fast.
-    allowed: Allowed,
+    /// The limits of `rules`, laid out for a fast check.
+    allowed: SizeLimits,
     all: Weight,
     expiring: u64,
-    list: Top<KeyFacts>,
+    list: TopList<KeyFacts>,
 }
 
-impl Sizes {
-    /// Nothing yet; the `top` heaviest will be listed.
+impl BigKeyStats {
+    /// Creates an empty aggregate that lists the `top` heaviest keys.
     pub fn new(rules: BigRules, top: usize) -> Self {
-        Sizes { rules, allowed: Allowed::by(&rules), all: Weight::default(), expiring: 0, list: Top::new(top) }
+        BigKeyStats {
+            rules,
+            allowed: SizeLimits::by(&rules),
+            all: Weight::default(),
+            expiring: 0,
+            list: TopList::new(top),
+        }
     }
 
-    /// The report's section.
+    /// Returns the report's section.
     pub fn finish(self) -> BigKeys {
         BigKeys {
             rules: self.rules,
@@ -37,22 +43,22 @@ impl Sizes {
     }
 }
 
-/// The greatest length by kind, in the order of [`Kind::ALL`], and the greatest memory.
+/// Size limits: length by kind, in the order of [`Kind::ALL`], and memory.
 #[derive(Debug, Clone, Copy)]
-struct Allowed {
+struct SizeLimits {
     length: [u64; Kind::ALL.len()],
     memory: Bytes,
 }
 
-impl Allowed {
-    /// A module's length is not its weight, so only the limit on memory applies to it.
+impl SizeLimits {
+    /// Lays out the limits of `rules`. Only memory limits modules: their length does not say how heavy they are.
     fn by(rules: &BigRules) -> Self {
         let length = |kind| match kind {
             Kind::String => rules.string_bytes,
             Kind::List | Kind::Set | Kind::Zset | Kind::Hash | Kind::Stream | Kind::Array => rules.elements,
             Kind::Module => u64::MAX,
         };
-        Allowed { length: Kind::ALL.map(length), memory: rules.memory.unwrap_or(Bytes(u64::MAX)) }
+        SizeLimits { length: Kind::ALL.map(length), memory: rules.memory.unwrap_or(Bytes(u64::MAX)) }
     }
 
     #[inline]
@@ -61,20 +67,20 @@ impl Allowed {
     }
 }
 
-impl Sizes {
-    /// Whether a key would be counted.
+impl BigKeyStats {
+    /// Returns whether a key counts as big.
     #[inline]
     pub fn counts(&self, record: &Record<'_>) -> bool {
         self.allowed.is_exceeded(record)
     }
 
-    /// Keys of this type that exceed neither this length nor this memory are not counted.
+    /// Returns the greatest length and memory that a key of this type may have without counting as big.
     pub fn allowed(&self, kind: Kind) -> (u64, Bytes) {
         (self.allowed.length[kind as usize], self.allowed.memory)
     }
 }
 
-impl Aggregate for Sizes {
+impl Aggregate for BigKeyStats {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
         if !self.allowed.is_exceeded(record) {
@@ -116,7 +122,7 @@ mod tests {
             OwnedRecord::of("heavy over", Kind::Set, Encoding::Hashtable, 10, 1_000_001),
             OwnedRecord::of("module", Kind::Module, Encoding::Unknown, 1_000_000, 1_000),
         ];
-        let big = observe_all(Sizes::new(rules, 2), &records).finish();
+        let big = observe_all(BigKeyStats::new(rules, 2), &records).finish();
         assert_eq!((big.keys, big.memory.0), (3, 12_001 + 400_000 + 1_000_001));
         let listed: Vec<_> = big.list.iter().map(|row| row.key.as_text().unwrap()).collect();
         assert_eq!(listed, ["heavy over", "hash over"]);
@@ -126,7 +132,7 @@ mod tests {
     fn big_keys_with_an_expiry_are_told_apart() {
         let mut record = OwnedRecord::string("a", 20_000, 20_000);
         record.rest.expires_at = Some(NOW);
-        let big = observe_all(Sizes::new(BigRules::default(), 5), &[record]).finish();
+        let big = observe_all(BigKeyStats::new(BigRules::default(), 5), &[record]).finish();
         assert_eq!((big.keys, big.expiring, big.list[0].expires_at), (1, 1, Some(NOW)));
     }
 
@@ -134,7 +140,7 @@ mod tests {
         #[test]
         fn laws(sample in samples(), top in 0usize..5) {
             let rules = BigRules { string_bytes: 100, elements: 50, memory: Some(Bytes(10_000)) };
-            check_laws(&sample, || Sizes::new(rules, top), Sizes::finish);
+            check_laws(&sample, || BigKeyStats::new(rules, top), BigKeyStats::finish);
         }
     }
 }

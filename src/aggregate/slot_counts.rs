@@ -1,9 +1,9 @@
-//! Counts of keys and expiries by slot, which the sizes of a cluster node's tables depend on.
+//! Counts of keys and expiries by slot, which determine the table sizes of a cluster node.
 
 use super::slots::SLOTS;
 use crate::memory::SlotShape;
 
-/// Databases from this number on are counted without slots.
+/// First database number for which slots are not counted.
 pub const SLOTTED_DATABASES: u64 = 16;
 
 /// Slots per page.

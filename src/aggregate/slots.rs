@@ -1,9 +1,9 @@
-//! How memory is spread over the hash slots of a cluster.
+//! Keys and memory by hash slot of a cluster.
 //!
-//! Memory: 16 384 slots of 72 bytes, made when the first key comes, and the name of each slot's heaviest key, cut
-//! at [`NAME_KEPT`] bytes so that a hostile file cannot make us keep 16 384 names of any size. Keys come to slots in no
-//! order, so what every key changes stands together in 16 bytes a slot: 256 KiB, which caches hold. Many keys weigh the
-//! same; of these a number made of the name decides, so that names are hardly ever compared.
+//! Memory: 16,384 slots of 72 bytes, allocated with the first key, and the name of each slot's heaviest key, cut at
+//! [`NAME_KEPT`] bytes so that a hostile file cannot fill memory with huge names. Keys reach slots in random order, so
+//! the fields that every key changes are kept together in 16 bytes per slot: 256 KiB, which fits in the L2 cache. Many
+//! keys weigh the same; ties are broken by a hash of the name first, so that names are rarely compared.
 
 use std::cmp::Reverse;
 
@@ -13,42 +13,42 @@ use crate::record::Record;
 use crate::report::{self, Example, Key, SlotRange, SlotRow};
 use crate::units::Bytes;
 
-/// Slots of a cluster.
+/// Number of slots of a cluster.
 pub const SLOTS: usize = slot::SLOTS as usize;
 
 /// Bytes kept of the name of a slot's heaviest key. Longer names are shown cut; they break a naming rule anyway.
 pub const NAME_KEPT: usize = 1_024;
 
-/// Slots that rules look at, whatever the report lists.
+/// Heaviest slots that rules examine, however few the report lists.
 const JUDGED: usize = 100;
 
-/// Slots that the report sums up together.
+/// Slots per range of the report.
 const RANGE: u16 = 128;
 
 /// Keys, memory and heaviest key of every slot.
 ///
-/// Not an [`Aggregate`](super::Aggregate) by its signature, since it must be told each key's slot, but by its laws.
+/// Keeps the laws of an [`Aggregate`](super::Aggregate) but not its signature, since it needs each key's slot.
 #[derive(Debug, Clone)]
-pub struct Slots {
+pub struct SlotStats {
     top: usize,
     tagged_keys: u64,
-    /// What every key changes. Empty until the first key, then [`SLOTS`] long.
-    sums: Vec<Sums>,
-    /// What few do. As long.
-    slots: Vec<Slot>,
+    /// Fields that every key changes. Empty until the first key, then [`SLOTS`] long.
+    sums: Vec<SlotSums>,
+    /// Fields that few keys change. Same length.
+    slots: Vec<SlotDetails>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct SlotSums {
     memory: Bytes,
-    /// Keys below this are not the heaviest.
+    /// Keys that rank below this are not the heaviest.
     least: SlotRank,
-    /// Keys beyond those that the slot has counted.
+    /// Keys since the last carry into [`SlotDetails::keys`].
     keys: u32,
 }
 
-/// A key's memory, with the precision that 20 bits have, and behind it the upper bits of a number made of its name. It never
-/// falls as either rises.
+/// Rank of a key within its slot: memory as a 20-bit floating-point number, then the upper 12 bits of a hash of the
+/// name. Never decreases as memory grows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct SlotRank(u32);
 
@@ -56,22 +56,22 @@ impl SlotRank {
     #[inline]
     fn of(memory: Bytes, name: &[u8]) -> SlotRank {
         let memory = u32::try_from(memory.0).unwrap_or(u32::MAX);
-        // Exact to 2^15; above, the 15 bits behind the highest, and how many there are besides.
+        // Exact below 2^15. Above, 15 bits after the leading one, preceded by the number of bits dropped, like a float.
         let more = (u32::BITS - memory.leading_zeros()).saturating_sub(15);
         let rounded = if more == 0 { memory } else { (more << 14) + (memory >> more) };
-        SlotRank(rounded << 12 | lot(name) >> 20)
+        SlotRank(rounded << 12 | name_hash(name) >> 20)
     }
 }
 
-/// A number that tells most names apart: of all that are kept of a name, the ends and the length.
+/// Hashes the length and both ends of a name, as far as it is kept; equal for few different names.
 #[inline]
-fn lot(name: &[u8]) -> u32 {
+fn name_hash(name: &[u8]) -> u32 {
     let name = kept(name);
     let ends = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
         (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
         _ => name.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
     };
-    // The golden ratio spreads what differs in a few bits over the upper half.
+    // Multiplying by the golden ratio's fraction spreads differences in a few bits over the upper half.
     ((ends ^ (name.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
@@ -81,26 +81,27 @@ fn kept(name: &[u8]) -> &[u8] {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Slot {
-    /// Keys beyond those that the sums have counted.
+struct SlotDetails {
+    /// Keys carried over from [`SlotSums::keys`].
     keys: u64,
     tagged: u64,
     heaviest: Bytes,
     db: u64,
-    /// Reused when a heavier key comes, so that rising weights do not allocate for every key. None before the first key.
+    /// Name of the heaviest key; `None` before the first. The buffer is reused, so rising weights do not allocate per
+    /// key.
     name: Option<Vec<u8>>,
 }
 
-impl Slot {
-    /// Takes a key into account that may be the heaviest.
+impl SlotDetails {
+    /// Makes a key the heaviest one if it is.
     fn offer(&mut self, memory: Bytes, db: u64, name: &[u8]) {
         let name = kept(name);
         if memory < self.heaviest {
             return;
         }
         let is_first = self.name.as_ref().is_none_or(|kept| {
-            (memory, lot(name), Reverse(db), Reverse(name))
-                > (self.heaviest, lot(kept), Reverse(self.db), Reverse(kept))
+            (memory, name_hash(name), Reverse(db), Reverse(name))
+                > (self.heaviest, name_hash(kept), Reverse(self.db), Reverse(kept))
         });
         if is_first {
             self.heaviest = memory;
@@ -116,18 +117,18 @@ impl Slot {
     }
 }
 
-impl Slots {
-    /// Nothing yet; the `top` heaviest slots will be listed.
+impl SlotStats {
+    /// Creates an empty aggregate that lists the `top` heaviest slots.
     pub fn new(top: usize) -> Self {
-        Slots { top, tagged_keys: 0, sums: Vec::new(), slots: Vec::new() }
+        SlotStats { top, tagged_keys: 0, sums: Vec::new(), slots: Vec::new() }
     }
 
-    /// Takes one key into account, of which the caller knows the slot and whether a hash tag decides it. A number
-    /// beyond the last slot is taken modulo their number.
+    /// Adds a key. The caller knows its slot and whether a hash tag determines it. Slot numbers are taken modulo
+    /// [`SLOTS`].
     #[inline]
     pub fn observe_at(&mut self, record: &Record<'_>, slot: u16, tagged: bool) {
         if self.sums.is_empty() {
-            self.make();
+            self.allocate();
         }
         let place = usize::from(slot) % SLOTS;
         let sums = &mut self.sums[place];
@@ -147,12 +148,12 @@ impl Slots {
     }
 
     #[cold]
-    fn make(&mut self) {
-        self.sums.resize_with(SLOTS, Sums::default);
-        self.slots.resize_with(SLOTS, Slot::default);
+    fn allocate(&mut self) {
+        self.sums.resize_with(SLOTS, SlotSums::default);
+        self.slots.resize_with(SLOTS, SlotDetails::default);
     }
 
-    /// Takes everything into account that `other` has seen.
+    /// Adds everything that `other` has observed.
     pub fn merge(&mut self, other: Self) {
         if self.sums.is_empty() {
             *self = other;
@@ -173,21 +174,21 @@ impl Slots {
         }
     }
 
-    /// Says that all keys so far were of database `db`.
+    /// Assigns all keys observed so far to database `db`.
     pub fn settle_database(&mut self, db: u64) {
         self.slots.iter_mut().for_each(|slot| slot.db = db);
     }
 
-    /// The report's section, when the dump is of a cluster or a key carries a hash tag: otherwise slots mean
-    /// nothing to the reader. The quantiles are exact.
+    /// Returns the report's section, with exact quantiles; `None` unless the dump is of a cluster or a key has a hash
+    /// tag, since slots mean nothing otherwise.
     pub fn finish(mut self, cluster: bool) -> Option<report::Slots> {
         if !cluster && self.tagged_keys == 0 {
             return None;
         }
         let all = (0u16..).zip(self.sums.iter().zip(&self.slots)).filter(|(_, (_, slot))| slot.name.is_some());
-        let keys = |sums: &Sums, slot: &Slot| slot.keys + u64::from(sums.keys);
+        let keys = |sums: &SlotSums, slot: &SlotDetails| slot.keys + u64::from(sums.keys);
         let ranges = ranges(all.clone().map(|(number, (sums, slot))| (number, keys(sums, slot), sums.memory)));
-        // Sorted are numbers: slots are large, and few are shown.
+        // Sorts numbers rather than slots: slots are large, and few are shown.
         let mut used: Vec<_> = all.map(|(number, (sums, _))| (Reverse(sums.memory), number)).collect();
         used.sort_unstable();
         let total: Bytes = used.iter().map(|(Reverse(memory), _)| *memory).sum();
@@ -212,7 +213,7 @@ impl Slots {
     }
 }
 
-/// All slots in ranges, whether they are in use or not.
+/// Sums up all slots in ranges, including slots that are not in use.
 fn ranges(used: impl Iterator<Item = (u16, u64, Bytes)>) -> Vec<SlotRange> {
     let firsts = (0u16..).step_by(usize::from(RANGE)).take(SLOTS / usize::from(RANGE));
     let empty = |first| SlotRange { first, last: first + (RANGE - 1), ..SlotRange::default() };
@@ -226,7 +227,7 @@ fn ranges(used: impl Iterator<Item = (u16, u64, Bytes)>) -> Vec<SlotRange> {
     ranges
 }
 
-fn row(number: u16, sums: Sums, slot: Slot, total: Bytes) -> SlotRow {
+fn row(number: u16, sums: SlotSums, slot: SlotDetails, total: Bytes) -> SlotRow {
     SlotRow {
         slot: number,
         keys: slot.keys + u64::from(sums.keys),
@@ -243,8 +244,8 @@ mod tests {
     use super::super::testing::{OwnedRecord, check_laws, samples};
     use super::*;
 
-    fn observed(keys: &[(&str, u64, u16)]) -> Slots {
-        let mut slots = Slots::new(10);
+    fn observed(keys: &[(&str, u64, u16)]) -> SlotStats {
+        let mut slots = SlotStats::new(10);
         for &(key, memory, slot) in keys {
             slots.observe_at(&OwnedRecord::string(key, 1, memory).record(), slot, key.contains('{'));
         }
@@ -254,14 +255,14 @@ mod tests {
     #[test]
     fn a_dump_without_cluster_and_tags_has_no_section() {
         assert!(observed(&[("a", 1, 3)]).finish(false).is_none());
-        assert!(Slots::new(3).finish(false).is_none());
+        assert!(SlotStats::new(3).finish(false).is_none());
         assert_eq!(observed(&[("a", 1, 3)]).finish(true).unwrap().used, 1);
         assert_eq!(observed(&[("{a}", 1, 3)]).finish(false).unwrap().tagged_keys, 1);
     }
 
     #[test]
     fn an_empty_cluster_has_an_empty_section() {
-        let slots = Slots::new(3).finish(true).unwrap();
+        let slots = SlotStats::new(3).finish(true).unwrap();
         assert_eq!(
             (slots.used, slots.mean, slots.p50, slots.max, slots.list.len()),
             (0, Bytes(0), Bytes(0), Bytes(0), 0)
@@ -286,7 +287,7 @@ mod tests {
         let used: Vec<_> = ranges.iter().filter(|range| range.keys > 0).copied().collect();
         let range = |first, last, keys, memory| SlotRange { first, last, keys, memory: Bytes(memory) };
         assert_eq!(used, [range(0, 127, 2, 35), range(128, 255, 1, 2), range(16_256, 16_383, 2, u64::MAX)]);
-        assert_eq!(Slots::new(3).finish(true).unwrap().ranges.len(), 128, "empty, but all there");
+        assert_eq!(SlotStats::new(3).finish(true).unwrap().ranges.len(), 128, "empty, but all there");
     }
 
     #[test]
@@ -317,7 +318,7 @@ mod tests {
 
     #[test]
     fn slots_stay_small() {
-        assert_eq!((size_of::<Sums>(), size_of::<Slot>()), (16, 56));
+        assert_eq!((size_of::<SlotSums>(), size_of::<SlotDetails>()), (16, 56));
     }
 
     #[test]
@@ -331,10 +332,10 @@ mod tests {
         assert_eq!((row.keys, row.example.key.as_text()), (u64::from(u32::MAX) + 1, Some("c")));
     }
 
-    /// Few slots, so that keys meet in them.
-    struct BySum(Slots);
+    /// Aggregate over a few slots only, so that several keys share each.
+    struct SlottedByBytes(SlotStats);
 
-    impl Aggregate for BySum {
+    impl Aggregate for SlottedByBytes {
         fn observe(&mut self, record: &Record<'_>) {
             let slot = record.key.iter().map(|&byte| u16::from(byte) % 5).sum();
             self.0.observe_at(record, slot, record.key.contains(&b'{'));
@@ -351,7 +352,7 @@ mod tests {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
         #[test]
         fn laws(sample in samples()) {
-            check_laws(&sample, || BySum(Slots::new(5)), |slots| slots.0.finish(true));
+            check_laws(&sample, || SlottedByBytes(SlotStats::new(5)), |slots| slots.0.finish(true));
         }
     }
 }

@@ -1,38 +1,38 @@
 //! Streams with their consumer groups and unacknowledged entries.
 
 use super::Aggregate;
-use super::parts::{Ranked, Top};
+use super::parts::{RankedKey, TopList};
 use crate::record::{Kind, Record};
 use crate::report::Weight;
 use crate::report::{self, StreamRow};
 use crate::units::Bytes;
 
-/// Streams are ranked by pending entries, then by entries.
+/// Rank of a stream: pending entries, then entries.
 type Rank = (u64, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Facts {
+struct ListedStream {
     groups: u64,
     memory: Bytes,
 }
 
-/// Sums over all streams, and those with most pending entries.
+/// Sums over all streams, and the streams with most pending entries.
 #[derive(Debug, Clone)]
-pub struct Streams {
+pub struct StreamStats {
     all: Weight,
     entries: u64,
     groups: u64,
     pending: u64,
-    list: Top<Facts, Rank>,
+    list: TopList<ListedStream, Rank>,
 }
 
-impl Streams {
-    /// Nothing yet; the first `top` streams will be listed.
+impl StreamStats {
+    /// Creates an empty aggregate that lists the first `top` streams.
     pub fn new(top: usize) -> Self {
-        Streams { all: Weight::default(), entries: 0, groups: 0, pending: 0, list: Top::new(top) }
+        StreamStats { all: Weight::default(), entries: 0, groups: 0, pending: 0, list: TopList::new(top) }
     }
 
-    /// The report's section, when there are streams.
+    /// Returns the report's section, or `None` without streams.
     pub fn finish(self) -> Option<report::Streams> {
         (self.all.keys > 0).then(|| report::Streams {
             keys: self.all.keys,
@@ -52,17 +52,17 @@ impl Streams {
         self.entries = self.entries.saturating_add(entries);
         self.groups = self.groups.saturating_add(stream.groups);
         self.pending = self.pending.saturating_add(stream.pending);
-        let facts = || Facts { groups: stream.groups, memory: record.memory };
+        let facts = || ListedStream { groups: stream.groups, memory: record.memory };
         self.list.offer((stream.pending, entries), record.db, record.key, facts);
     }
 }
 
-fn row(ranked: Ranked<Facts, Rank>) -> StreamRow {
-    let Ranked { weight: (pending, entries), db, key, facts: Facts { groups, memory } } = ranked;
+fn row(ranked: RankedKey<ListedStream, Rank>) -> StreamRow {
+    let RankedKey { weight: (pending, entries), db, key, facts: ListedStream { groups, memory } } = ranked;
     StreamRow { db, key: key.as_ref().into(), entries, groups, pending, memory }
 }
 
-impl Aggregate for Streams {
+impl Aggregate for StreamStats {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
         if record.kind == Kind::Stream {
@@ -97,14 +97,14 @@ mod tests {
 
     #[test]
     fn a_dump_without_streams_has_no_section() {
-        assert!(observe_all(Streams::new(3), &[OwnedRecord::string("a", 1, 1)]).finish().is_none());
+        assert!(observe_all(StreamStats::new(3), &[OwnedRecord::string("a", 1, 1)]).finish().is_none());
     }
 
     #[test]
     fn pending_entries_rank_before_entries() {
         let records =
             [stream("long", 900, 0, 0), stream("slow", 10, 2, 7), stream("longer", 901, 1, 0), stream("idle", 3, 0, 0)];
-        let streams = observe_all(Streams::new(3), &records).finish().unwrap();
+        let streams = observe_all(StreamStats::new(3), &records).finish().unwrap();
         let listed: Vec<_> = streams.list.iter().map(|row| row.key.as_text().unwrap()).collect();
         assert_eq!(listed, ["slow", "longer", "long"]);
         assert_eq!((streams.keys, streams.entries, streams.groups, streams.pending), (4, 1_814, 3, 7));
@@ -113,7 +113,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn laws(sample in samples(), top in 0usize..5) {
-            check_laws(&sample, || Streams::new(top), Streams::finish);
+            check_laws(&sample, || StreamStats::new(top), StreamStats::finish);
         }
     }
 }

@@ -1,39 +1,39 @@
-//! The aggregates over runs, as one.
+//! All aggregates over runs, combined.
 
-use super::databases::Databases;
-use super::expiry::Expiry;
-use super::instance::Instance;
-use super::runs::{ByRun, Run};
-use super::totals::Totals;
+use super::databases::DatabaseStats;
+use super::expiry::ExpiryStats;
+use super::instance::InstanceStats;
+use super::runs::{ByRun, KeyRun};
+use super::totals::TotalStats;
 use crate::units::Millis;
 
 /// All aggregates over runs.
 #[derive(Debug, Clone)]
-pub struct Sums {
+pub struct RunStats {
     /// Sums over all keys.
-    pub totals: Totals,
+    pub totals: TotalStats,
     /// Sums per database.
-    pub databases: Databases,
+    pub databases: DatabaseStats,
     /// Keys by the time left.
-    pub expiry: Expiry,
-    /// Counts that the sizes of the servers' tables depend on.
-    pub instance: Instance,
+    pub expiry: ExpiryStats,
+    /// Counts that determine the sizes of the servers' tables.
+    pub instance: InstanceStats,
 }
 
-impl Sums {
+impl RunStats {
     /// Creates empty aggregates.
     pub fn new(reference: Option<Millis>) -> Self {
-        Sums {
-            totals: Totals::default(),
-            databases: Databases::default(),
-            expiry: Expiry::new(reference),
-            instance: Instance::default(),
+        RunStats {
+            totals: TotalStats::default(),
+            databases: DatabaseStats::default(),
+            expiry: ExpiryStats::new(reference),
+            instance: InstanceStats::default(),
         }
     }
 }
 
-impl ByRun for Sums {
-    fn add(&mut self, run: &mut Run) {
+impl ByRun for RunStats {
+    fn add(&mut self, run: &mut KeyRun) {
         self.totals.add(run);
         self.databases.add(run);
         self.expiry.add(run);

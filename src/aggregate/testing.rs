@@ -1,4 +1,4 @@
-//! Random records and the laws that every aggregate keeps, for the tests of the aggregates.
+//! Random records, and checks of the laws of aggregates, for tests.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -8,7 +8,7 @@ use super::Aggregate;
 use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, ValueFacts};
 use crate::units::{Bytes, Millis};
 
-/// The reference time of the tests: random expiries lie on both sides of it.
+/// Reference time of the tests; random expiries lie on both sides of it.
 pub const NOW: Millis = Millis(1_700_000_000_000);
 
 /// A record that owns its key.
@@ -16,14 +16,14 @@ pub const NOW: Millis = Millis(1_700_000_000_000);
 pub struct OwnedRecord {
     /// The key's bytes.
     pub key: Vec<u8>,
-    /// What it is told of a stream.
+    /// Facts of a stream, if it is one.
     pub stream: Option<StreamFacts>,
-    /// Everything else; its key is empty.
+    /// All other fields; the key in it is empty.
     pub rest: Record<'static>,
 }
 
 impl OwnedRecord {
-    /// A string key of database 0 without anything special.
+    /// Creates a string key of database 0 without metadata.
     pub fn string(key: &str, length: u64, memory: u64) -> Self {
         let rest = Record {
             file: 0,
@@ -49,7 +49,7 @@ impl OwnedRecord {
         OwnedRecord { key: key.into(), stream: None, rest }
     }
 
-    /// The same key as a collection of some kind.
+    /// Creates a key of database 0 of any type and encoding.
     pub fn of(key: &str, kind: Kind, encoding: Encoding, length: u64, memory: u64) -> Self {
         let mut record = OwnedRecord::string(key, length, memory);
         record.rest.kind = kind;
@@ -57,7 +57,7 @@ impl OwnedRecord {
         record
     }
 
-    /// The record as the pipeline hands it out.
+    /// Borrows the record in the form that the pipeline passes on.
     pub fn record(&self) -> Record<'_> {
         Record { key: &self.key, stream: self.stream.as_ref(), ..self.rest.clone() }
     }
@@ -67,24 +67,24 @@ impl OwnedRecord {
     }
 }
 
-/// Records, and a way to distribute them over three workers and to merge these.
+/// Records with a way to distribute them over three workers and to merge the workers.
 #[derive(Debug, Clone)]
-pub struct Sample {
-    /// The records with the worker that sees each.
+pub struct LawSample {
+    /// Records, each with the worker that observes it.
     pub records: Vec<(OwnedRecord, usize)>,
     /// The order in which the workers are merged.
     order: [usize; 3],
-    /// The first two are merged before the third, or the last two before the first.
+    /// Merges the first two workers before the third, rather than the last two before the first.
     left_first: bool,
-    /// The database that is learnt late.
+    /// Database that becomes known late.
     db: u64,
 }
 
-/// Random samples: few different weights and names, so that ties are common; a few absurd numbers.
-pub fn samples() -> impl Strategy<Value = Sample> {
+/// Generates samples with few different weights and names, so that ties are common, and some extreme numbers.
+pub fn samples() -> impl Strategy<Value = LawSample> {
     let orders = vec![[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let records = prop::collection::vec((records(), 0usize..3), 0..50);
-    (records, select(orders), any::<bool>(), databases()).prop_map(|(records, order, left_first, db)| Sample {
+    (records, select(orders), any::<bool>(), databases()).prop_map(|(records, order, left_first, db)| LawSample {
         records,
         order,
         left_first,
@@ -143,9 +143,9 @@ fn databases() -> impl Strategy<Value = u64> {
     select(&[0, 1, 2, 15, 65_535, 65_536, 70_000, u64::MAX][..])
 }
 
-/// Checks that any split and any order of merging give what one worker would have found, and that a database
-/// learnt late gives what one known from the start would have given.
-pub fn check_laws<A: Aggregate, R: Serialize>(sample: &Sample, make: impl Fn() -> A, finish: impl Fn(A) -> R) {
+/// Checks that any split and any order of merging give the result of a single worker, and that a database settled late
+/// gives the result of one known from the start.
+pub fn check_laws<A: Aggregate, R: Serialize>(sample: &LawSample, make: impl Fn() -> A, finish: impl Fn(A) -> R) {
     let finished = |aggregate: A| serde_json::to_string(&finish(aggregate)).unwrap();
     let observed = |records: &mut dyn Iterator<Item = OwnedRecord>| {
         let mut aggregate = make();
@@ -167,10 +167,10 @@ pub fn check_laws<A: Aggregate, R: Serialize>(sample: &Sample, make: impl Fn() -
     let mut settled = observed(&mut sample.records.iter().map(|(record, _)| record.in_database(0)));
     settled.settle_database(sample.db);
     let known = observed(&mut sample.records.iter().map(|(record, _)| record.in_database(sample.db)));
-    assert_eq!(finished(settled), finished(known), "a database learnt late");
+    assert_eq!(finished(settled), finished(known), "a database settled late");
 }
 
-/// An aggregate that has seen these records.
+/// Feeds all records to an aggregate.
 pub fn observe_all<A: Aggregate>(mut aggregate: A, records: &[OwnedRecord]) -> A {
     records.iter().for_each(|record| aggregate.observe(&record.record()));
     aggregate

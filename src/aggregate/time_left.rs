@@ -27,16 +27,16 @@ const UNKNOWN: usize = BELOW.len() + 1;
 const NONE: usize = BELOW.len() + 2;
 pub(super) const CLASSES: usize = BELOW.len() + OPEN.len();
 
-/// By the number of bits of the time left: the first class that it can be in, and the last time in that class.
+/// First class and last time in that class, by the number of bits of the time left.
 ///
-/// At most one limit lies between two powers of two, so this replaces a search by one comparison.
+/// At most one limit lies between two powers of two, so one comparison replaces a search.
 static BY_BITS: [(u8, i64); 65] = by_bits();
 
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 256 classes, and 64 bits")]
 const fn by_bits() -> [(u8, i64); 65] {
     let mut by_bits = [(0, i64::MAX); 65];
     let mut bits = 0;
-    // Times in the past have the sign bit set, and are in the first class.
+    // Past times have the sign bit set, hence 64 bits, and are in the first class.
     while bits < 64 {
         let (mut class, mut last) = (0, i64::MAX);
         while class < BELOW.len() && bits_of(BELOW[class].1) < bits || class == 0 {
@@ -67,9 +67,9 @@ fn class_of(left: i64) -> usize {
 pub struct TimeLeft {
     /// In the order of the report.
     pub classes: [Weight; CLASSES],
-    /// The next expiry, if a key has one to come.
+    /// Next expiry that is still to come; `i64::MAX` without any.
     next: i64,
-    /// The last expiry, if a key has one.
+    /// Last expiry; `i64::MIN` without any.
     last: i64,
 }
 

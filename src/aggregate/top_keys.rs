@@ -1,8 +1,8 @@
-//! The heaviest and the longest keys.
+//! The heaviest keys of each type, and the longest collections.
 
 use super::Aggregate;
 use super::key_row::{KeyFacts, rows};
-use super::parts::Top;
+use super::parts::TopList;
 use crate::record::{Kind, Record};
 use crate::report::{self, TopOfType};
 use crate::units::Bytes;
@@ -13,21 +13,21 @@ const KINDS: usize = Kind::ALL.len();
 #[derive(Debug, Clone)]
 pub struct TopKeys {
     limit: usize,
-    /// By kind, in the order of [`Kind::ALL`]. The heaviest of all are among the heaviest of each, so they need
-    /// no list of their own before the end.
-    by_kind: [Top<KeyFacts>; KINDS],
-    by_length: Top<KeyFacts>,
+    /// By kind, in the order of [`Kind::ALL`]. The overall list is merged from these at the end, since the heaviest of
+    /// all are among the heaviest of each type.
+    by_kind: [TopList<KeyFacts>; KINDS],
+    by_length: TopList<KeyFacts>,
 }
 
 impl TopKeys {
-    /// Nothing yet; each list will have at most `limit` keys.
+    /// Creates empty lists of at most `limit` keys each.
     pub fn new(limit: usize) -> Self {
-        TopKeys { limit, by_kind: std::array::from_fn(|_| Top::new(limit)), by_length: Top::new(limit) }
+        TopKeys { limit, by_kind: std::array::from_fn(|_| TopList::new(limit)), by_length: TopList::new(limit) }
     }
 
-    /// The report's section.
+    /// Returns the report's section.
     pub fn finish(self) -> report::Top {
-        let mut by_memory = Top::new(self.limit);
+        let mut by_memory = TopList::new(self.limit);
         self.by_kind.iter().for_each(|top| by_memory.merge(top.clone()));
         let by_type = Kind::ALL.into_iter().zip(self.by_kind).map(|(kind, top)| TopOfType { kind, list: rows(top) });
         report::Top {
@@ -39,14 +39,14 @@ impl TopKeys {
 }
 
 impl TopKeys {
-    /// Whether a key would enter a list.
+    /// Returns whether a key would enter a list.
     pub fn takes(&self, record: &Record<'_>) -> bool {
         let by_length = |length| self.by_length.takes(length, record.db, record.key);
         self.by_kind[record.kind as usize].takes(record.memory.0, record.db, record.key)
             || (record.kind != Kind::String && record.length.is_some_and(by_length))
     }
 
-    /// Keys of this type that are below both this length and this memory enter no list.
+    /// Returns the length and memory below which no key of this type enters a list.
     pub fn least(&self, kind: Kind) -> (u64, Bytes) {
         let length = if kind == Kind::String { u64::MAX } else { self.by_length.least() };
         (length, Bytes(self.by_kind[kind as usize].least()))
@@ -57,7 +57,7 @@ impl Aggregate for TopKeys {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
         let facts = || KeyFacts::of(record);
-        // The enum is numbered in the order of `Kind::ALL`; `breakdown` has the test.
+        // Kinds are numbered in the order of `Kind::ALL`, which a test of `breakdown` checks.
         self.by_kind[record.kind as usize].offer(record.memory.0, record.db, record.key, facts);
         if record.kind != Kind::String
             && let Some(length) = record.length
@@ -113,7 +113,7 @@ mod tests {
         #[test]
         fn the_heaviest_of_all_are_those_of_a_list_over_all(sample in samples(), limit in 0usize..5) {
             let records: Vec<_> = sample.records.into_iter().map(|(record, _)| record).collect();
-            let mut plain = Top::new(limit);
+            let mut plain = TopList::new(limit);
             for owned in &records {
                 let record = owned.record();
                 plain.offer(record.memory.0, record.db, record.key, || KeyFacts::of(&record));

@@ -1,13 +1,13 @@
-//! How much there is.
+//! Sums over all keys.
 
-use super::runs::{ByRun, Run};
+use super::runs::{ByRun, KeyRun};
 use crate::report;
 use crate::report::Weight;
 use crate::units::Bytes;
 
 /// Sums over all keys. Without a reference time no key counts as expired.
 #[derive(Debug, Clone, Default)]
-pub struct Totals {
+pub struct TotalStats {
     all: Weight,
     disk: Bytes,
     name_bytes: Bytes,
@@ -16,8 +16,8 @@ pub struct Totals {
     expired: Weight,
 }
 
-impl Totals {
-    /// The report's section.
+impl TotalStats {
+    /// Returns the report's section.
     pub fn finish(self) -> report::Totals {
         report::Totals {
             keys: self.all.keys,
@@ -31,8 +31,8 @@ impl Totals {
     }
 }
 
-impl ByRun for Totals {
-    fn add(&mut self, run: &mut Run) {
+impl ByRun for TotalStats {
+    fn add(&mut self, run: &mut KeyRun) {
         self.all.merge(run.all());
         self.disk += run.disk;
         self.name_bytes += run.name_bytes;
@@ -59,8 +59,8 @@ mod tests {
     use crate::record::{Encoding, Kind};
     use crate::units::Millis;
 
-    fn totals(reference: Option<Millis>) -> Runs<Totals> {
-        Runs::new(reference, false, Totals::default())
+    fn totals(reference: Option<Millis>) -> Runs<TotalStats> {
+        Runs::new(reference, false, TotalStats::default())
     }
 
     #[test]

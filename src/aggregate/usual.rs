@@ -1,8 +1,9 @@
-//! Fast path for usual keys: keys that enter no list, exceed no limit, and violate only rules that follow from their type,
-//! expiry and name. Nearly all keys are usual.
+//! Fast path for usual keys: keys that enter no list, exceed no limit, and violate only rules that follow from their
+//! type, expiry and name. Nearly all keys are usual.
 //!
-//! Their sums are collected by type, encoding and expiry, and handed over to the aggregates now and then. So aggregates that
-//! add up need not see each of these keys, and aggregates that keep lists need not see any.
+//! Their sums are collected by type, encoding and expiry, and handed over to the aggregates from time to time.
+//! Aggregates
+//! that add up therefore need not see each of these keys, and aggregates that keep lists need not see any.
 
 use super::parts::{CELLS, cell_of};
 use crate::pattern::word::FACTOR;
@@ -10,26 +11,26 @@ use crate::record::{Encoding, Kind, Record};
 use crate::report::Weight;
 use crate::units::Bytes;
 
-/// By type and encoding, those that never expire and those that do.
+/// Number of groups: type and encoding, each with and without expiry.
 const GROUPS: usize = 2 * CELLS;
 
-/// Sets of violated rules that are counted at a time: few different sets occur.
+/// Size of the cache of violated rule sets; few different sets occur.
 const RULES: usize = 8;
 
 /// Sums of usual keys that have not been handed over yet.
 #[derive(Debug)]
-pub struct Usual {
-    groups: Box<[Group; GROUPS]>,
-    /// The groups that have keys.
+pub struct UsualBuffer {
+    groups: Box<[UsualGroup; GROUPS]>,
+    /// Indices of the groups that have keys.
     filled: Vec<usize>,
-    /// Keys by the set of rules that they violate.
+    /// Direct-mapped cache: keys by the set of rules that they violate.
     broken: [(u64, Weight); RULES],
 }
 
-/// Keys of one type and encoding that all expire or never do.
+/// Keys of one type and encoding, either all with an expiry or all without.
 #[derive(Debug, Clone, Copy, Default)]
-struct Group {
-    /// Keys below both are of usual size.
+struct UsualGroup {
+    /// Keys below both this length and `memory_below` are of usual size.
     length_below: u64,
     memory_below: Bytes,
     sums: UsualSums,
@@ -46,11 +47,11 @@ pub struct UsualSums {
     pub disk: Bytes,
     /// Bytes of the names.
     pub name_bytes: Bytes,
-    /// What the allocator gives.
+    /// Bytes that the allocator hands out.
     pub allocated: Bytes,
 }
 
-/// Usual keys of one type and encoding that all expire or never do.
+/// Usual keys of one type and encoding, either all with an expiry or all without.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct UsualKeys {
@@ -72,14 +73,18 @@ fn group(record: &Record<'_>) -> usize {
     2 * cell_of(record.kind, record.encoding) + usize::from(record.expires_at.is_some())
 }
 
-impl Default for Usual {
+impl Default for UsualBuffer {
     fn default() -> Self {
-        Usual { groups: Box::new([Group::default(); GROUPS]), filled: Vec::new(), broken: Default::default() }
+        UsualBuffer {
+            groups: Box::new([UsualGroup::default(); GROUPS]),
+            filled: Vec::new(),
+            broken: Default::default(),
+        }
     }
 }
 
-impl Usual {
-    /// Returns whether a key is below the limits [cached](Usual::learn) for similar keys.
+impl UsualBuffer {
+    /// Returns whether a key is below the limits [cached](UsualBuffer::learn) for similar keys.
     #[inline]
     pub fn is_small(&self, record: &Record<'_>) -> bool {
         let group = &self.groups[group(record)];
@@ -92,7 +97,7 @@ impl Usual {
         (group.length_below, group.memory_below) = (length_below, memory_below);
     }
 
-    /// Adds a key that violates these rules. Calls `displaced` with the keys of another set that had to make room.
+    /// Adds a key that violates these rules. Calls `displaced` with the keys of a set evicted from the cache.
     #[inline]
     pub fn add(&mut self, record: &Record<'_>, rules: u64, displaced: impl FnOnce(u64, Weight)) {
         let place = group(record);

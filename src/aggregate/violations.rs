@@ -1,7 +1,7 @@
-//! What breaks rules about keys, counted: per rule, per entry of the data dictionary, per budget; and what is exempt.
+//! Violations of rules about keys: per rule, per entry of the data dictionary and per budget; and exempted keys.
 //!
-//! Which rules a key breaks comes in as bits, made once per key by [`Checks::judge`]; the counts per pattern are kept beside
-//! the tree of patterns under the same bits.
+//! [`Checks::judge`] computes once per key which rules it breaks, as bits; counts per pattern are kept in the tree of
+//! patterns under the same bits.
 
 use std::collections::BTreeMap;
 
@@ -10,46 +10,49 @@ use crate::record::Record;
 use crate::report::Weight;
 use crate::units::Bytes;
 
-/// Not an [`Aggregate`](super::Aggregate) by its signature, since it must be told what a key breaks, but by its laws.
+/// Counts of violations.
+///
+/// Keeps the laws of an [`Aggregate`](super::Aggregate) but not its signature, since it needs the verdict on each key.
 #[derive(Debug, Clone)]
 pub struct Violations {
     /// Keys that break a rule about names.
     pub naming: Weight,
-    /// Keys that break a rule of each severity, the gravest first, as in [`Severity::ALL`]. A key counts under its gravest.
+    /// Keys that break a rule, by severity, most severe first, as in [`Severity::ALL`]. A key counts once, under its
+    /// most severe violation.
     pub severities: [Weight; Severity::ALL.len()],
-    /// By bit.
+    /// By bit of the rule.
     pub rules: Vec<Weight>,
-    /// By bit: what the remedy would save.
+    /// Memory that the remedy would save, by bit of the rule.
     pub savings: Vec<Bytes>,
-    /// By entry of the dictionary: all its keys.
+    /// All keys of each dictionary entry.
     pub entries: Vec<Weight>,
-    /// By entry: its keys without expiry.
+    /// Keys without expiry of each dictionary entry.
     pub entries_without_ttl: Vec<Weight>,
     /// Keys that match no entry.
     pub unregistered: Weight,
-    /// By entry and bit; `None` stands for keys without an entry.
+    /// By dictionary entry and bit; `None` for keys without an entry.
     pub by_entry: BTreeMap<(Option<u16>, u8), Weight>,
-    /// By entry: keys that break any rule.
+    /// Keys that break any rule, by dictionary entry.
     pub entry_any: BTreeMap<Option<u16>, Weight>,
-    /// By budget: all its keys.
+    /// All keys of each budget.
     pub budgets: Vec<Weight>,
-    /// By exemption and bit.
+    /// Exempted violations, by exemption and bit.
     pub excused: BTreeMap<(u16, u8), Weight>,
-    masks: Masks,
+    masks: RuleMasks,
 }
 
-/// Bits by what they stand for.
+/// Sets of rule bits.
 #[derive(Debug, Clone, Copy, Default)]
-struct Masks {
+struct RuleMasks {
     naming: u64,
     severities: [u64; Severity::ALL.len()],
     dictionary: bool,
 }
 
 impl Violations {
-    /// Nothing yet.
+    /// Creates an empty aggregate for these checks.
     pub fn new(checks: &Checks) -> Self {
-        let mut masks = Masks { dictionary: checks.has_dictionary(), ..Masks::default() };
+        let mut masks = RuleMasks { dictionary: checks.has_dictionary(), ..RuleMasks::default() };
         checks.naming_bits().for_each(|bit| masks.naming |= 1 << bit);
         for (bit, check) in checks.keys.iter().enumerate() {
             let places = Severity::ALL.iter().zip(&mut masks.severities);
@@ -71,7 +74,7 @@ impl Violations {
         }
     }
 
-    /// Takes one key into account, with what was found about it.
+    /// Adds a key with its verdict.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, judged: &Judged, checks: &Checks) {
         if self.masks.dictionary {
@@ -104,7 +107,7 @@ impl Violations {
         }
     }
 
-    /// Adds usual keys that break these rules.
+    /// Adds keys that break these rules, none of which is exempt or saves memory.
     pub fn add_usual(&mut self, broken: u64, keys: Weight) {
         if keys.keys == 0 {
             return;
@@ -137,7 +140,7 @@ impl Violations {
         }
     }
 
-    /// Takes everything into account that `other` has seen.
+    /// Adds everything that `other` has observed.
     pub fn merge(&mut self, other: Self) {
         self.naming.merge(other.naming);
         Weight::merge_all(&mut self.severities, &other.severities);
@@ -153,7 +156,7 @@ impl Violations {
     }
 }
 
-/// The places of the bits that are set, below 64.
+/// Iterates over the positions of the bits that are set.
 fn bits(mask: u64) -> impl Iterator<Item = u8> {
     let mut left = mask;
     std::iter::from_fn(move || {
@@ -173,20 +176,20 @@ mod tests {
     use crate::pattern::classify::Classifier;
     use crate::policy::testing::checks;
 
-    /// Violations with what the rules themselves find.
-    struct Judging(Violations, Checks, Judged, PatternBuf);
+    /// Violations as an [`Aggregate`] that judges the keys itself.
+    struct JudgedViolations(Violations, Checks, Judged, PatternBuf);
 
     const POLICY: &str =
         "extends = \"default\"\n[[dictionary]]\npattern = \"a:**\"\n[[exempt]]\npattern = \"b:**\"\nreason = \"old\"\n";
 
-    impl Judging {
+    impl JudgedViolations {
         fn new() -> Self {
             let checks = checks(POLICY);
-            Judging(Violations::new(&checks), checks, Judged::default(), PatternBuf::default())
+            JudgedViolations(Violations::new(&checks), checks, Judged::default(), PatternBuf::default())
         }
     }
 
-    impl Aggregate for Judging {
+    impl Aggregate for JudgedViolations {
         fn observe(&mut self, record: &Record<'_>) {
             Classifier::default().classify(record.key, &mut self.3);
             self.1.judge(record, &self.3, &mut self.2);
@@ -199,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_key_that_breaks_two_rules_counts_once_in_the_totals() {
-        let mut violations = Judging::new();
+        let mut violations = JudgedViolations::new();
         for key in ["user:1", "user", "a b", "user:", "a:b", "b:"] {
             violations.observe(&OwnedRecord::string(key, 1, 10).record());
         }
@@ -213,7 +216,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn laws(sample in samples()) {
-            check_laws(&sample, Judging::new, |judging| format!("{:?}", judging.0));
+            check_laws(&sample, JudgedViolations::new, |judging| format!("{:?}", judging.0));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the keys would take elsewhere: their memory under each alternative, by type.
+//! Memory of the keys under alternative servers or settings, by type.
 
 use std::cmp::Reverse;
 
@@ -12,39 +12,39 @@ const KINDS: usize = Kind::ALL.len();
 
 /// Memory by type, under the base model and under each alternative.
 #[derive(Debug, Clone)]
-pub struct WhatIf {
+pub struct WhatIfStats {
     /// In the order of [`Kind::ALL`].
     base: [Weight; KINDS],
-    /// By alternative; none if nothing was asked.
+    /// By alternative; empty if none was requested.
     others: Vec<[Bytes; KINDS]>,
-    /// By alternative: what the allocator gives.
+    /// Bytes that the allocator hands out, by alternative.
     allocated: Vec<Bytes>,
 }
 
-/// What all keys add up to.
+/// Sums over all keys.
 #[derive(Debug, Clone)]
 pub struct WhatIfSums {
     /// Memory under the base model.
     pub memory: Bytes,
     /// Memory under each alternative.
     pub alternatives: Vec<Bytes>,
-    /// What the allocator gives under each alternative.
+    /// Bytes that the allocator hands out under each alternative.
     pub allocated: Vec<Bytes>,
-    /// The same by type, heaviest first.
+    /// Memory by type, heaviest first.
     pub types: Vec<WhatIfType>,
 }
 
-impl WhatIf {
-    /// Nothing yet. All records will have so many alternatives.
+impl WhatIfStats {
+    /// Creates an empty aggregate. All records must have this number of alternatives.
     pub fn new(alternatives: usize) -> Self {
-        WhatIf {
+        WhatIfStats {
             base: [Weight::default(); KINDS],
             others: vec![[Bytes(0); KINDS]; alternatives],
             allocated: vec![Bytes(0); alternatives],
         }
     }
 
-    /// The sums; none if nothing was asked.
+    /// Returns the sums, or `None` if no alternative was requested.
     pub fn finish(self) -> Option<WhatIfSums> {
         if self.others.is_empty() {
             return None;
@@ -57,7 +57,7 @@ impl WhatIf {
         };
         let kinds = Kind::ALL.iter().zip(&self.base).filter(|(_, tally)| tally.keys > 0);
         let mut types: Vec<WhatIfType> = kinds.map(row).collect();
-        // Stable: equal ones stay in the order of the kinds.
+        // The sort is stable: equal types stay in the order of `Kind::ALL`.
         types.sort_by_key(|row| Reverse(row.memory));
         Some(WhatIfSums {
             memory: self.base.iter().map(|tally| tally.memory).sum(),
@@ -68,7 +68,7 @@ impl WhatIf {
     }
 }
 
-impl Aggregate for WhatIf {
+impl Aggregate for WhatIfStats {
     #[inline]
     fn observe(&mut self, record: &Record<'_>) {
         if self.others.is_empty() {
@@ -110,7 +110,7 @@ mod tests {
             priced(Kind::Hash, 100, &[Bytes(2), Bytes(30)]),
             priced(Kind::String, 10, &[Bytes(3), Bytes(40)]),
         ];
-        let sums = observe_all(WhatIf::new(2), &records).finish().unwrap();
+        let sums = observe_all(WhatIfStats::new(2), &records).finish().unwrap();
         assert_eq!((sums.memory, sums.alternatives), (Bytes(120), vec![Bytes(6), Bytes(90)]));
         let types: Vec<_> = sums.types.into_iter().map(|row| (row.kind, row.keys, row.alternatives)).collect();
         assert_eq!(types, [(Kind::Hash, 1, vec![Bytes(2), Bytes(30)]), (Kind::String, 2, vec![Bytes(4), Bytes(60)])]);
@@ -118,13 +118,13 @@ mod tests {
 
     #[test]
     fn nothing_asked_is_no_answer() {
-        assert!(observe_all(WhatIf::new(0), &[priced(Kind::Set, 1, &[])]).finish().is_none());
+        assert!(observe_all(WhatIfStats::new(0), &[priced(Kind::Set, 1, &[])]).finish().is_none());
     }
 
     proptest::proptest! {
         #[test]
         fn laws(sample in samples()) {
-            check_laws(&sample, || WhatIf::new(2), |all| {
+            check_laws(&sample, || WhatIfStats::new(2), |all| {
                 all.finish().map(|sums| (sums.memory, sums.alternatives, sums.types))
             });
         }

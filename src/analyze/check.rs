@@ -1,4 +1,4 @@
-//! Is this backup whole? Everything is read, every blob is walked, the checksum is verified.
+//! The command `check`: verifies a backup by reading everything, walking every value and computing the checksum.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::read::parallel::pool;
 use super::read::progress::Progress;
 use super::read::snapshot::Snapshot;
 use super::read::tally::{FileTally, Tallies, merge_tallies};
-use super::verdict::{Verdict, verdicts};
+use super::verdict::{FileVerdict, verdicts};
 use crate::error::{ErrorKind, Result, Within};
 use crate::rdb::scan::FileItem;
 use crate::rdb::verify::Verify;
@@ -76,7 +76,7 @@ fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) {
     }
 }
 
-fn file_check(verdict: Verdict) -> FileCheck {
+fn file_check(verdict: FileVerdict) -> FileCheck {
     let word = match &verdict.fault {
         None if verdict.row.damaged_keys > 0 => CheckVerdict::Corrupt,
         None => CheckVerdict::Ok,

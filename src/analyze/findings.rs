@@ -1,4 +1,4 @@
-//! What breaks the policy, put together: counts over keys, judgements over patterns, judgements over the finished report.
+//! Assembles the findings: counts over keys, verdicts on patterns, and verdicts on the finished report.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,16 +19,16 @@ use crate::report::{
 };
 use crate::units::Bytes;
 
-/// What the pass over all keys and the judgements over patterns found.
+/// Findings of the pass over all keys and of the rules about patterns.
 #[derive(Debug)]
-pub struct Found {
+pub struct KeyFindings {
     /// Findings about keys and patterns.
     pub findings: Findings,
-    /// The section on names.
+    /// Section on names.
     pub naming: Naming,
 }
 
-/// Puts together what was found about keys and patterns. `top` bounds the lists.
+/// Assembles the findings about keys and patterns, with at most `top` entries per list.
 pub fn found(
     checks: &Checks,
     classifier: &Classifier,
@@ -37,7 +37,7 @@ pub fn found(
     worst: Vec<PatternFindings>,
     forest: &Forest<'_>,
     top: usize,
-) -> Found {
+) -> KeyFindings {
     let naming = naming(checks, violations, &broken);
     let of_keys = checks.keys.iter().zip(&violations.rules).zip(&violations.savings).zip(broken);
     let mut list: Vec<Finding> = of_keys
@@ -52,7 +52,7 @@ pub fn found(
             ..finding(check.meta, check.severity)
         })
         .collect();
-    let mut judging = Judging::new(checks, classifier, top);
+    let mut judging = BreachCollector::new(checks, classifier, top);
     for check in &checks.patterns {
         list.extend(judging.finding(check, check.rule.judge(forest, &checks.context)));
     }
@@ -72,12 +72,12 @@ pub fn found(
         baseline: None,
     };
     finish(checks, &mut findings);
-    Found { findings, naming }
+    KeyFindings { findings, naming }
 }
 
-/// Adds what breaks rules about the snapshot, which look at the other sections of the report, and names owners.
+/// Adds violations of rules about the snapshot, which examine the other sections of the report, and names owners.
 pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, top: usize) {
-    let mut judging = Judging::new(checks, classifier, top);
+    let mut judging = BreachCollector::new(checks, classifier, top);
     for check in &checks.snapshots {
         let breaches = check.rule.judge(report, &checks.context);
         report.findings.list.extend(judging.finding(check, breaches));
@@ -89,7 +89,7 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
     }
 }
 
-/// Sorts the list and counts it, and puts the numbers in force into its texts.
+/// Sorts and counts the findings, and inserts the limits in force into their texts.
 fn finish(checks: &Checks, findings: &mut Findings) {
     for finding in &mut findings.list {
         if let Some(texts) = in_force(&checks.policy, &finding.rule, finding.severity) {
@@ -127,23 +127,24 @@ fn finding(meta: &RuleMeta, severity: Severity) -> Finding {
     }
 }
 
-/// Breaches of rules about patterns and the snapshot, on their way to findings.
-struct Judging<'a> {
+/// Collector that turns breaches of rules about patterns and the snapshot into findings.
+struct BreachCollector<'a> {
     checks: &'a Checks,
     classifier: &'a Classifier,
     top: usize,
-    /// What has been said: of several limits of a rule only the gravest that is broken counts. They come gravest first.
+    /// Rules and objects reported so far: of several limits of a rule only the most severe one counts. Those are
+    /// checked first.
     said: BTreeSet<(&'static str, Option<String>)>,
-    /// By rule and place of the exemption.
+    /// By rule and index of the exemption.
     excused: BTreeMap<(&'static str, u16), Weight>,
 }
 
-impl<'a> Judging<'a> {
+impl<'a> BreachCollector<'a> {
     fn new(checks: &'a Checks, classifier: &'a Classifier, top: usize) -> Self {
-        Judging { checks, classifier, top, said: BTreeSet::new(), excused: BTreeMap::new() }
+        BreachCollector { checks, classifier, top, said: BTreeSet::new(), excused: BTreeMap::new() }
     }
 
-    /// Breaches as a finding; none if none is left that counts.
+    /// Turns breaches into a finding; returns `None` if none of them counts.
     fn finding<R: ?Sized>(&mut self, check: &RuleCheck<R>, mut breaches: Vec<Breach>) -> Option<Finding> {
         let rule = check.meta.id;
         let mut said = Vec::new();
@@ -154,7 +155,7 @@ impl<'a> Judging<'a> {
             }
             new
         });
-        // Only now: one limit may be broken twice in one place.
+        // Recorded only at the end: one object may break a limit twice.
         self.said.extend(said);
         breaches.retain(|breach| {
             let exemption = self.checks.exemption_of(rule, breach.pattern.as_deref(), self.classifier);
@@ -167,7 +168,7 @@ impl<'a> Judging<'a> {
         breached(check, breaches, self.top)
     }
 
-    /// What was excused.
+    /// Returns the exempted violations.
     fn exempted(self) -> Vec<Exempted> {
         let row = |((rule, place), tally): ((&'static str, u16), Weight)| {
             let exemption = self.checks.policy.exemptions.get(usize::from(place))?;
@@ -177,7 +178,7 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// Breaches as a finding; none if there is none.
+/// Turns breaches into a finding; returns `None` without any.
 fn breached<R: ?Sized>(check: &RuleCheck<R>, mut breaches: Vec<Breach>, top: usize) -> Option<Finding> {
     if breaches.is_empty() {
         return None;
@@ -218,7 +219,7 @@ fn row(breach: Breach) -> FindingPattern {
     }
 }
 
-/// The section on names: every rule about them that is in force, broken or not.
+/// Builds the section on names: every rule in force about them, broken or not.
 fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -> Naming {
     let rule = |bit: usize| {
         let (check, tally) = (&checks.keys[bit], violations.rules[bit]);
@@ -251,20 +252,20 @@ fn severities(violations: &Violations) -> Vec<SeverityRow> {
     Severity::ALL.into_iter().zip(violations.severities).map(row).collect()
 }
 
-/// What keys break, by the owner of their entry.
+/// Sums up violations by the owner of the dictionary entry.
 fn by_owner(checks: &Checks, violations: &Violations) -> Vec<OwnerFindings> {
     if !checks.has_dictionary() {
         return Vec::new();
     }
     #[derive(Default)]
-    struct Sums {
+    struct OwnerSums {
         contact: Option<String>,
         all: Weight,
         without_ttl: Option<Weight>,
         broken: Weight,
         rules: BTreeMap<u8, Weight>,
     }
-    let mut owners: BTreeMap<Option<&str>, Sums> = BTreeMap::new();
+    let mut owners: BTreeMap<Option<&str>, OwnerSums> = BTreeMap::new();
     let owner = |entry: Option<u16>| {
         let entry = entry.and_then(|entry| checks.policy.entries.get(usize::from(entry)));
         entry.and_then(|entry| entry.owner.as_deref())
@@ -282,7 +283,7 @@ fn by_owner(checks: &Checks, violations: &Violations) -> Vec<OwnerFindings> {
     for (&entry, &tally) in &violations.entry_any {
         owners.entry(owner(entry)).or_default().broken.merge(tally);
     }
-    let row = |(owner, sums): (Option<&str>, Sums)| OwnerFindings {
+    let row = |(owner, sums): (Option<&str>, OwnerSums)| OwnerFindings {
         owner: owner.map(str::to_owned),
         contact: sums.contact,
         keys: sums.all.keys,
@@ -359,14 +360,14 @@ fn budgets(checks: &Checks, violations: &Violations) -> Vec<BudgetRow> {
     checks.budgets.iter().zip(&violations.budgets).map(row).collect()
 }
 
-/// Says who answers for the patterns of the findings.
+/// Adds the owners of the patterns in the findings.
 fn name_owners(checks: &Checks, classifier: &Classifier, findings: &mut Findings) {
     let mut buf = PatternBuf::default();
     let mut owner = |pattern: &str| {
         classifier.read_pattern(pattern, &mut buf);
         checks.entry_of(&buf).and_then(|entry| entry.owner.clone())
     };
-    // What rules about the snapshot name, files and databases, is no pattern.
+    // Rules about the snapshot report files and databases, not patterns.
     let of_patterns = |finding: &&mut Finding| checks.snapshots.iter().all(|check| check.meta.id != finding.rule);
     for row in findings.list.iter_mut().filter(of_patterns).flat_map(|finding| &mut finding.patterns) {
         row.owner = row.pattern.as_deref().and_then(&mut owner);

@@ -1,4 +1,4 @@
-//! Preparation for masked rows: the names that patterns show, and the key derived from the snapshot.
+//! Preparation of masked rows: the tree of patterns, and the key derived from the snapshot.
 //!
 //! Both are known only after everything has been read once.
 
@@ -13,7 +13,7 @@ use super::read::schedule::Schedule;
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
 use crate::aggregate::Aggregate;
-use crate::aggregate::patterns::Patterns;
+use crate::aggregate::patterns::PatternStats;
 use crate::error::{Error, Result};
 use crate::mask::Secret;
 use crate::pattern::PatternBuf;
@@ -23,23 +23,23 @@ use crate::policy::Judged;
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::record::Record;
 
-/// The names of a snapshot and the key to mask them with.
+/// Patterns of a snapshot, and the key for masking names.
 #[derive(Debug)]
-pub struct Masks {
+pub struct MaskingData {
     /// The tree of all patterns, equal to that of a report on the same keys.
-    pub patterns: Patterns,
-    /// The key.
+    pub patterns: PatternStats,
+    /// Key for masking.
     pub secret: Secret,
 }
 
-/// Reads everything once. Damage is ignored here and reported with the rows.
+/// Reads everything once. Ignores damage, which is reported with the rows.
 pub fn masks<P: AsRef<Path>>(
     inputs: &[P],
     plan: &ReadPlan,
     key: &MaskKey,
     classifier: &Classifier,
     progress: &dyn Progress,
-) -> Result<Masks> {
+) -> Result<MaskingData> {
     if inputs.iter().any(|input| input.as_ref().as_os_str() == "-") {
         return Err(Error::usage("rows cannot be masked from standard input: the snapshot is read twice")
             .with_hint("write it to a file first; `analyze --mask` reads once"));
@@ -50,34 +50,34 @@ pub fn masks<P: AsRef<Path>>(
     let threads = pool(plan.threads)?;
     let classifier = Arc::new(classifier.clone());
     let varied = Arc::default();
-    let empty = || Names::new(&classifier, &varied);
+    let empty = || PatternsOnly::new(&classifier, &varied);
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
     let mut found = threads.install(|| read_all(&mut feed, plan.division, reading, progress, empty));
     let secret = key.secret(found.files.values_mut().map(FileTally::checksum));
     let names = found.part.finish(FIRST_DATABASE, empty, |db| plan.selection.wants_database(db));
-    Ok(Masks { patterns: names.patterns, secret })
+    Ok(MaskingData { patterns: names.patterns, secret })
 }
 
-/// Aggregate of patterns alone.
-struct Names {
+/// Aggregate that collects patterns only.
+struct PatternsOnly {
     classifier: Arc<Classifier>,
     pattern: PatternBuf,
     nothing: Judged,
-    patterns: Patterns,
+    patterns: PatternStats,
 }
 
-impl Names {
-    fn new(classifier: &Arc<Classifier>, varied: &Arc<AtomicBool>) -> Names {
-        Names {
+impl PatternsOnly {
+    fn new(classifier: &Arc<Classifier>, varied: &Arc<AtomicBool>) -> PatternsOnly {
+        PatternsOnly {
             classifier: Arc::clone(classifier),
             pattern: PatternBuf::default(),
             nothing: Judged::default(),
-            patterns: Patterns::new(TreeLimits::default(), 0).sharing(varied),
+            patterns: PatternStats::new(TreeLimits::default(), 0).sharing(varied),
         }
     }
 }
 
-impl Aggregate for Names {
+impl Aggregate for PatternsOnly {
     fn observe(&mut self, record: &Record<'_>) {
         self.classifier.classify(record.key, &mut self.pattern);
         self.patterns.observe(record, &self.pattern, &self.nothing);
@@ -92,7 +92,7 @@ impl Aggregate for Names {
     }
 }
 
-impl Schedule for Names {
+impl Schedule for PatternsOnly {
     fn heap_bytes(&self) -> usize {
         self.patterns.heap_bytes()
     }

@@ -4,7 +4,7 @@
 //! After a miss, and for names without a shape, the name is classified and judged, with the same result at a higher cost.
 
 use super::questions::Questions;
-use crate::aggregate::patterns::Patterns;
+use crate::aggregate::patterns::PatternStats;
 use crate::pattern::PatternBuf;
 use crate::pattern::bypass::Bypass;
 use crate::pattern::shape::{Outline, Shape, Shaper};
@@ -96,7 +96,7 @@ impl NameCache {
 
     /// Returns the answer about a name; `patterns` must be the same ones in every call.
     #[inline]
-    pub fn know(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
+    pub fn know(&mut self, name: &[u8], questions: &Questions, patterns: &mut PatternStats) -> KnownName<'_> {
         if self.shaper.is_none() || !self.bypass.should_probe() {
             return self.learn(name, false, questions, patterns);
         }
@@ -111,7 +111,7 @@ impl NameCache {
 
     /// Counts the pattern of a name that will be observed later. Returns true if it is new.
     #[inline(never)]
-    pub fn look_ahead(&mut self, name: &[u8], questions: &Questions, patterns: &mut Patterns) -> bool {
+    pub fn look_ahead(&mut self, name: &[u8], questions: &Questions, patterns: &mut PatternStats) -> bool {
         patterns.look_ahead(questions.classifier.read(name, &mut self.pattern))
     }
 
@@ -124,7 +124,7 @@ impl NameCache {
 
     /// Returns a slot and its leaf if its shape is the one looked for and the leaf is still valid.
     #[inline]
-    fn find(&self, number: usize, patterns: &Patterns, is: impl Fn(&Shape) -> bool) -> Option<(usize, Leaf)> {
+    fn find(&self, number: usize, patterns: &PatternStats, is: impl Fn(&Shape) -> bool) -> Option<(usize, Leaf)> {
         let slot = self.slots.get(number)?;
         let leaf = slot.leaf.filter(|&leaf| is(&slot.shape) && patterns.holds(leaf))?;
         Some((number, leaf))
@@ -147,7 +147,7 @@ impl NameCache {
         name: &[u8],
         has_shape: bool,
         questions: &Questions,
-        patterns: &mut Patterns,
+        patterns: &mut PatternStats,
     ) -> KnownName<'_> {
         let shaped = has_shape && self.shaper.as_ref().is_some_and(|shaper| shaper.shape(name, &mut self.shape));
         let number = shaped.then(|| self.place(self.shape.hash()));
@@ -167,7 +167,13 @@ impl NameCache {
 
     /// Classifies and judges a name; if it is `shaped`, its shape is ready to be cached.
     #[inline(never)]
-    fn learn(&mut self, name: &[u8], shaped: bool, questions: &Questions, patterns: &mut Patterns) -> KnownName<'_> {
+    fn learn(
+        &mut self,
+        name: &[u8],
+        shaped: bool,
+        questions: &Questions,
+        patterns: &mut PatternStats,
+    ) -> KnownName<'_> {
         let name = questions.classifier.read(name, &mut self.pattern);
         questions.checks.judge_name(&name, &mut self.other);
         let (leaf, tagged) = (patterns.leaf(name), name.has_tag());

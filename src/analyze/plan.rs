@@ -1,4 +1,4 @@
-//! Options of a run: everything it needs to know besides the bytes.
+//! Options of a run: everything that it needs besides the bytes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,32 +20,32 @@ use super::select::Selection;
 pub struct ReadPlan {
     /// How inputs are opened.
     pub open: OpenOptions,
-    /// Which keys count.
+    /// Selection of the keys that count.
     pub selection: Selection,
     /// Maximum number of selected keys to read, in file order.
     pub limit: Option<u64>,
-    /// The time that expiries are compared with, instead of the snapshot's `ctime`.
+    /// Time that expiries are compared with, instead of the snapshot's `ctime`.
     pub at: Option<Millis>,
-    /// The server to compute for, instead of the one that wrote the dump.
+    /// Server to compute memory for, instead of the one that wrote the dump.
     pub server: Option<Server>,
     /// The server's allocator.
     pub allocator: Allocator,
     /// The server's settings.
     pub config: ServerConfig,
-    /// Other servers, allocators and settings to compute memory for, too. Each costs as much time as the first.
+    /// Further servers, allocators and settings to compute memory for. Each takes as much time as the first.
     pub what_if: Vec<WhatIf>,
     /// Whether the checksum is verified.
     pub checksum: bool,
     /// Worker threads; 0 takes one per processor.
     pub threads: usize,
-    /// Parameters for dividing large files among them; they never change a result.
+    /// Parameters for dividing large files among the threads; they never change a result.
     pub division: Division,
-    /// Bytes that divide names into segments.
+    /// Separators of name segments.
     pub separators: Vec<String>,
 }
 
 impl ReadPlan {
-    /// Returns the defaults. A record of a stream that does not fit the window is spooled to `spool_dir` while it is read.
+    /// Returns the defaults. A stream record that does not fit the read window is spooled to a file in `spool_dir`.
     pub fn new(spool_dir: PathBuf) -> Self {
         ReadPlan {
             open: OpenOptions { mmap: true, spool_dir, window: Window::DEFAULT_LIMIT },
@@ -81,9 +81,9 @@ pub struct Plan {
     pub min_share: f64,
     /// The policy that the snapshot is checked against.
     pub policy: PolicySource,
-    /// Whether names are masked, and with what key.
+    /// Key for masking names; `None` shows them.
     pub mask: Option<MaskKey>,
-    /// Whether rules may look into values: `value.sensitive` is checked only then, and always then.
+    /// Whether rules may read values: `value.sensitive` is checked exactly if set.
     pub inspect_values: bool,
     /// The current time, for rules about the age of a snapshot.
     pub now: Option<Millis>,
@@ -155,7 +155,7 @@ impl BigLimits {
 pub enum PolicySource {
     /// A preset, by name.
     Preset(String),
-    /// A policy file.
+    /// Policy file.
     File {
         /// Its name in messages.
         name: String,

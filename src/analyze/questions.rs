@@ -35,23 +35,24 @@ pub struct Questions {
     pub reference: Option<Millis>,
     /// Rows in each list.
     pub top: usize,
-    /// Whether a modelled server is a cluster node, so that keys are counted by slot.
+    /// Whether a modelled server is a cluster node, for which keys are counted by slot.
     pub slotted: bool,
-    /// Set once a key with a hash tag was seen: the report will have a section on slots.
+    /// Set once a key with a hash tag was seen, which gives the report a section on slots.
     pub tagged: AtomicBool,
-    /// Hint shared by the trees of patterns: see [`Patterns::share`].
+    /// Flag shared by the trees of patterns: see
+    /// [`PatternStats::share`](crate::aggregate::patterns::PatternStats::share).
     pub varied: Arc<AtomicBool>,
-    /// How the tree of names is cut.
+    /// Settings of the sections on patterns.
     pub patterns: PatternsPlan,
-    /// Searches in values; `None` reads none.
+    /// Inspection of values; `None` if no rule reads them.
     pub inspection: Option<Arc<Inspection>>,
-    /// A rule of the policy that was not checked, because it reads values.
+    /// Rule of the policy that was not checked because it reads values.
     pub unread: Option<&'static str>,
-    /// How many alternatives every record is priced for.
+    /// Number of alternatives that every record is priced for.
     pub alternatives: usize,
 }
 
-pub(super) fn questions(plan: &Plan, standard: Standard, snapshot: &Snapshot) -> Result<Questions> {
+pub(super) fn questions(plan: &Plan, standard: LoadedPolicy, snapshot: &Snapshot) -> Result<Questions> {
     let mut questions = questions_with(plan, standard, snapshot.reference)?;
     questions.checks.context.model = snapshot.model();
     let models = |file: &Arc<InputFile>| {
@@ -61,32 +62,32 @@ pub(super) fn questions(plan: &Plan, standard: Standard, snapshot: &Snapshot) ->
     Ok(questions)
 }
 
-/// Makes the settings of a plan without a snapshot, for benchmarks and tests of single stages. Expiries are compared with
-/// `reference`.
+/// Derives the settings of a plan without a snapshot, for benchmarks and tests of single stages. Expiries are compared
+/// with `reference`.
 #[cfg(feature = "internals")]
 pub fn questions_of(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
-    questions_with(plan, Standard::load(plan)?, reference)
+    questions_with(plan, LoadedPolicy::load(plan)?, reference)
 }
 
-/// The policy of a plan, with the separators of the names in it.
-pub(super) struct Standard {
+/// Policy of a plan, with its separators.
+pub(super) struct LoadedPolicy {
     policy: Policy,
     separators: Separators,
     classifier: Classifier,
 }
 
-impl Standard {
+impl LoadedPolicy {
     /// Reads the policy, and overrides its limits with those of the plan.
-    pub fn load(plan: &Plan) -> Result<Standard> {
+    pub fn load(plan: &Plan) -> Result<LoadedPolicy> {
         let separators = Separators::new(&plan.read.separators)?;
         let classifier = Classifier::new(separators.clone());
         let mut policy =
             plan.policy.load(PatternSyntax { separators: separators.as_bytes(), classifier: &classifier })?;
         plan.big.lay_over(&mut policy);
-        Ok(Standard { policy, separators, classifier })
+        Ok(LoadedPolicy { policy, separators, classifier })
     }
 
-    /// Adds the newest server as an alternative to the plan, if a rule needs it and no alternative was asked for.
+    /// Adds the newest server as an alternative to the plan if a rule needs it and no alternative was requested.
     pub fn with_upgrade<'p>(&self, plan: &'p Plan) -> Cow<'p, Plan> {
         if !plan.read.what_if.is_empty() || !upgrade::is_in_force(&self.policy) {
             return Cow::Borrowed(plan);
@@ -97,9 +98,9 @@ impl Standard {
     }
 }
 
-/// Makes the settings of a plan; expiries are compared with `reference`.
-pub(super) fn questions_with(plan: &Plan, standard: Standard, reference: Option<Millis>) -> Result<Questions> {
-    let Standard { mut policy, separators, classifier } = standard;
+/// Derives the settings of a plan; expiries are compared with `reference`.
+pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Option<Millis>) -> Result<Questions> {
+    let LoadedPolicy { mut policy, separators, classifier } = standard;
     let unread = policy.look_into_values(plan.inspect_values);
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();

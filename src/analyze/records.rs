@@ -8,7 +8,7 @@ use super::plan::ReadPlan;
 use super::read::feed::Feed;
 use super::read::parallel::read_in_order;
 use super::read::progress::Unwatched;
-use super::read::reader::{Continue, Reading, read_batch};
+use super::read::reader::{Continue, ReadOptions, read_batch};
 use super::read::snapshot::{FileFacts, Snapshot};
 use super::read::tally::Tallies;
 use super::verdict;
@@ -146,7 +146,8 @@ impl Records<'_> {
     /// Reads the next batch; returns false if there is none.
     fn read(&mut self) -> bool {
         let Some(work) = self.feed.as_mut().and_then(Iterator::next) else { return false };
-        let reading = Reading { selection: &self.plan.selection, reference: self.reference, checksum: self.checksum };
+        let reading =
+            ReadOptions { selection: &self.plan.selection, reference: self.reference, checksum: self.checksum };
         let tally = self.tallies.entry(work.file.index).or_default();
         let (ready, names, left) = (&mut self.ready, &self.names, &mut self.left);
         read_batch(&work.batch, &work.file, reading, tally, |record, _| {
@@ -159,7 +160,7 @@ impl Records<'_> {
         true
     }
 
-    /// Collects what was wrong with the files; does nothing the second time.
+    /// Collects the errors of all files; does nothing the second time.
     fn end(&mut self) {
         let Some(feed) = self.feed.take() else { return };
         let (facts, tallies) = (std::mem::take(&mut self.facts), std::mem::take(&mut self.tallies));
@@ -185,7 +186,7 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// Shows every selected record to `see`, one after the other in file order, with the name of its file.
+/// Calls `see` with every selected record, in file order, and the name of its file.
 ///
 /// ```
 /// use rdblens::{Kind, ReadPlan, for_each_record};
@@ -199,8 +200,9 @@ impl Iterator for Records<'_> {
 /// # Ok::<(), rdblens::Error>(())
 /// ```
 ///
-/// Fails when a file cannot be read to its end, after the records before have been shown. A value that is damaged inside
-/// intact framing is passed over: [`records()`](records) tells of those, too.
+/// Fails if a file cannot be read to its end, after the records before that point. Values that are damaged inside
+/// intact
+/// framing are skipped silently; [`records()`](records) reports them.
 pub fn for_each_record<P: AsRef<Path>>(
     inputs: &[P],
     plan: &ReadPlan,

@@ -1,6 +1,6 @@
-//! One row per key, in file order whatever the number of threads.
+//! One row per key, in file order regardless of the number of threads.
 //!
-//! Workers format rows of a few batches each, which are written one after the other.
+//! Workers format the rows of a few batches each, which are then written in order.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::read::feed::Feed;
 use super::read::file::InputFile;
 use super::read::progress::Progress;
-use super::read::reader::{Continue, Reading, read_batch};
+use super::read::reader::{Continue, ReadOptions, read_batch};
 use super::read::tally::FileTally;
 use crate::pattern::PatternBuf;
 use crate::record::Record;
@@ -24,7 +24,7 @@ const BATCHES_PER_THREAD: usize = 2;
 /// Stops after `limit` rows, or at the first error of `out`.
 pub fn write_rows<T, R>(
     feed: &mut Feed<'_>,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
     limit: Option<u64>,
     progress: &dyn Progress,
     row: R,

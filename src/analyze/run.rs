@@ -8,16 +8,16 @@ use rayon::prelude::*;
 use super::aggregates::Aggregates;
 use super::assemble::{self, what_if};
 use super::plan::Plan;
-use super::questions::{Standard, questions};
+use super::questions::{LoadedPolicy, questions};
 use super::read::found::Collected;
 use super::read::parallel::{pool, read_all, read_in_order};
 use super::read::progress::Progress;
-use super::read::reader::Reading;
+use super::read::reader::ReadOptions;
 use super::read::second_pass::{DeferredRange, read_again};
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
 use super::verdict;
-use crate::aggregate::slots::Slots;
+use crate::aggregate::slots::SlotStats;
 use crate::error::Result;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::policy::rules::type_::near_compact_limit;
@@ -41,7 +41,7 @@ use crate::report::Report;
 /// # Ok::<(), rdblens::Error>(())
 /// ```
 pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Result<Report> {
-    let standard = Standard::load(plan)?;
+    let standard = LoadedPolicy::load(plan)?;
     let plan = &standard.with_upgrade(plan);
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
     let questions = Arc::new(questions(plan, standard, &snapshot)?);
@@ -70,7 +70,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     };
     let wanted = |db| plan.read.selection.wants_database(db);
     let mut aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
-    if !found.deferred.is_empty() && aggregates.tells_of_slots(by_slot(&endings)) {
+    if !found.deferred.is_empty() && aggregates.needs_slots(by_slot(&endings)) {
         progress.read_again(found.deferred.iter().map(DeferredRange::bytes).sum());
         aggregates.add_slots(threads.install(|| slots_of(&found.deferred, reading, plan.top)));
     }
@@ -86,18 +86,18 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     Ok(assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions))
 }
 
-/// Returns whether a file was written by a cluster node.
+/// Returns whether any of the files was written by a cluster node.
 fn by_slot(endings: &[(usize, Result<FileEnding>)]) -> bool {
     endings.iter().filter_map(|(_, ending)| ending.as_ref().ok()).any(|ending| ending.about.by_slot)
 }
 
 /// Computes the slots that the first pass deferred.
-fn slots_of(deferred: &[DeferredRange], reading: Reading<'_>, top: usize) -> Slots {
-    let see = |slots: &mut Slots, record: &Record<'_>| {
+fn slots_of(deferred: &[DeferredRange], reading: ReadOptions<'_>, top: usize) -> SlotStats {
+    let see = |slots: &mut SlotStats, record: &Record<'_>| {
         slots.observe_at(record, slot_of(record.key), has_tag(record.key));
     };
-    read_again(deferred, reading, || Slots::new(top), see).reduce(
-        || Slots::new(top),
+    read_again(deferred, reading, || SlotStats::new(top), see).reduce(
+        || SlotStats::new(top),
         |mut one, other| {
             one.merge(other);
             one

@@ -1,9 +1,9 @@
 //! Compares this program's reader with an independent one, the `rdb` crate, key by key in file order.
 //!
-//! The crate is written for sound files: it asks for memory by lengths that it does not check, and may panic. So it only sees
-//! records that were verified just before, one record at a time, and never one whose decoded value is larger than
-//! [`LARGEST`]. It gets the bytes of a record between a header and an end mark, must find one key in them, and must arrive at
-//! the end mark: that also confirms where the record ends.
+//! The crate is written for sound files: it allocates by lengths that it does not check, and may panic. It is therefore
+//! given only records that were just verified, one at a time, and none whose decoded value is larger than [`LARGEST`].
+//! Each record is wrapped between a header and an end mark; the crate must find exactly one key in it and arrive at the
+//! end mark, which also confirms where the record ends.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -15,7 +15,7 @@ use rdb::{RdbDecoder, RdbValue};
 use super::plan::ReadPlan;
 use super::read::feed::FileBatch;
 use super::read::progress::Unwatched;
-use super::read::reader::{Continue, Reading, read_batch};
+use super::read::reader::{Continue, ReadOptions, read_batch};
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
 use crate::error::Result;
@@ -26,25 +26,25 @@ use crate::record::{Kind, Record};
 use crate::report::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared, SecondReading};
 use crate::units::Millis;
 
-/// The crate reads types by their byte, whatever the version.
+/// File header for the crate, which reads value types by their byte whatever the version.
 const HEADER: &[u8] = b"REDIS0011";
 /// Opcode that selects a database.
 const SELECT: u8 = 0xFE;
 /// Opcode at the end of a file.
 const END: &[u8] = &[0xFF];
-/// Decoded size up to which a value is handed to the crate, which holds it whole.
+/// Largest decoded size of a value given to the crate, which holds it whole.
 const LARGEST: u64 = 1 << 30;
-/// Memory of an element in the crate's lists beside its bytes.
+/// Memory per element of the crate's lists, besides the element's bytes.
 const ELEMENT: u64 = 64;
-/// Expiry time by which servers mean none.
+/// Expiry time that servers use for "none".
 const NO_EXPIRY: i64 = -1;
-/// Differences of a file that are kept; the others are counted.
+/// Differences listed per file; further ones are only counted.
 const KEPT: usize = 10;
 
-/// Reads every sound file again by both readers and adds the result to its check.
+/// Reads every sound file again with both readers and adds the result to its check.
 pub fn compare_readers<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, checks: &mut [FileCheck]) -> Result<()> {
     let mut snapshot = Snapshot::open_any(inputs, plan, &Unwatched)?;
-    let reading = Reading { selection: &plan.selection, reference: None, checksum: false };
+    let reading = ReadOptions { selection: &plan.selection, reference: None, checksum: false };
     let mut files: BTreeMap<usize, SecondReading> = BTreeMap::new();
     for work in snapshot.feed(1, &Unwatched).by_ref() {
         let index = work.file.index;
@@ -59,7 +59,7 @@ pub fn compare_readers<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, checks: &m
     Ok(())
 }
 
-/// Facts about a key that both readers tell.
+/// Facts about a key that both readers report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct KeyFacts {
     db: u64,
@@ -81,7 +81,7 @@ impl KeyFacts {
     }
 }
 
-fn compare_batch(work: &FileBatch, reading: Reading<'_>, result: &mut SecondReading) {
+fn compare_batch(work: &FileBatch, reading: ReadOptions<'_>, result: &mut SecondReading) {
     let mut ours = Vec::new();
     let mut tally = FileTally::default();
     read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
@@ -98,7 +98,7 @@ fn compare_batch(work: &FileBatch, reading: Reading<'_>, result: &mut SecondRead
             Ok(_) => continue,
             Err(_) => return,
         };
-        // The file was sound a moment ago; if it has changed since, nothing more of it is compared.
+        // The file was sound a moment ago; if it has changed since, the comparison ends.
         let Some((ours, decoded)) = ours.next() else { return };
         if scanner.value(&entry, &mut verify).is_err() || verify.finish().is_err() {
             return;
@@ -118,7 +118,7 @@ fn not_comparable(entry: &KeyEntry<'_>, ours: &KeyFacts, decoded: u64) -> Option
         ValueType::Stream(_) => Some(NotCompared::Stream),
         ValueType::ModulePreGa | ValueType::Module2 => Some(NotCompared::Module),
         ValueType::Array => Some(NotCompared::Array),
-        // Lengths from 253 on and the free bytes behind values are misread.
+        // The crate misreads lengths from 253 on and the free bytes after values.
         ValueType::HashZipmap => Some(NotCompared::Zipmap),
         ValueType::Hash2 => Some(NotCompared::ValkeyHash),
         ValueType::KeydbCron => Some(NotCompared::CronJob),
@@ -129,7 +129,7 @@ fn not_comparable(entry: &KeyEntry<'_>, ours: &KeyFacts, decoded: u64) -> Option
     }
 }
 
-/// Reads one record by the crate. `bytes` have been verified.
+/// Reads one record with the crate. `bytes` must have been verified.
 fn second(db: u64, bytes: &[u8]) -> std::result::Result<KeyFacts, String> {
     let select = [&[SELECT, 0x81][..], &db.to_be_bytes()].concat();
     let file = HEADER.chain(&select[..]).chain(bytes).chain(END);
@@ -168,7 +168,7 @@ fn facts_of(db: u64, value: RdbValue) -> Option<KeyFacts> {
 }
 
 impl SecondReading {
-    /// Adds a key that both have read.
+    /// Adds a key that both readers have read.
     fn add(&mut self, ours: &KeyFacts, theirs: &std::result::Result<KeyFacts, String>) {
         self.compared += 1;
         let Some((what, ours_says, theirs_says)) = difference(ours, theirs) else { return };

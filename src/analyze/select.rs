@@ -1,4 +1,4 @@
-//! Selection of the keys that count.
+//! Selection of keys by database, type, name and expiry.
 //!
 //! Several values of one flag are alternatives; different flags must all hold.
 
@@ -15,20 +15,20 @@ use crate::units::Millis;
 /// Conditions that a key must meet to count. The default accepts every key.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// In one of these databases (`--db`); empty: in any.
+    /// Database is one of these (`--db`); any if empty.
     pub databases: Vec<u64>,
-    /// Of one of these types (`--type`); empty: of any.
+    /// Type is one of these (`--type`); any if empty.
     pub kinds: Vec<Kind>,
-    /// With a name that one of these spans (`--match`); empty: with any.
+    /// Name matches one of these globs (`--match`); any if empty.
     pub match_globs: Vec<Glob>,
-    /// With a name in which one of these is found (`--regex`); empty: with any.
+    /// Name contains a match of one of these expressions (`--regex`); any if empty.
     pub regexes: Vec<Regex>,
-    /// Not expired at the reference time (`--no-expired`).
+    /// Key is not expired at the reference time (`--no-expired`).
     pub no_expired: bool,
 }
 
 impl Selection {
-    /// Whether every key counts.
+    /// Returns whether every key counts.
     pub fn is_everything(&self) -> bool {
         !self.no_expired
             && self.databases.is_empty()
@@ -37,12 +37,13 @@ impl Selection {
             && self.regexes.is_empty()
     }
 
-    /// Whether the record counts.
+    /// Returns whether a record counts.
     pub fn matches(&self, record: &Record<'_>, reference: Option<Millis>) -> bool {
         self.wants(record.db, record.kind, record.key, record.expires_at, reference)
     }
 
-    /// Whether a key with these facts counts: everything that a selection asks is known before a value is walked.
+    /// Returns whether a key with these facts counts. All conditions can be checked before the value is walked.
+    ///
     /// Without a reference time no key counts as expired.
     pub fn wants(
         &self,
@@ -67,26 +68,26 @@ impl Selection {
         self.wants_kind(kind) && !(self.no_expired && is_expired(expires_at, reference)) && self.wants_name(key)
     }
 
-    /// Whether keys of this database can count.
+    /// Returns whether keys of this database can count.
     #[inline]
     pub fn wants_database(&self, db: u64) -> bool {
         self.databases.is_empty() || self.databases.contains(&db)
     }
 
-    /// Whether keys of this type can count.
+    /// Returns whether keys of this type can count.
     #[inline]
     pub fn wants_kind(&self, kind: Kind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
-    /// Whether keys of this name can count.
+    /// Returns whether keys of this name can count.
     #[inline]
     pub fn wants_name(&self, key: &[u8]) -> bool {
         (self.match_globs.is_empty() || self.match_globs.iter().any(|glob| glob.matches(key)))
             && (self.regexes.is_empty() || self.regexes.iter().any(|regex| regex.is_match(key)))
     }
 
-    /// The selection as flags, one a line; empty when every key counts.
+    /// Returns the selection as flags, one per line; empty if every key counts.
     pub fn describe(&self) -> Vec<String> {
         let databases = self.databases.iter().map(|db| format!("--db {db}"));
         let kinds = self.kinds.iter().map(|kind| format!("--type {kind}"));
@@ -97,8 +98,9 @@ impl Selection {
     }
 }
 
-/// Compiles a regular expression for [`Selection::regexes`]. It is searched anywhere in a name. Names are bytes:
-/// `.` and classes match whole UTF-8 characters, `(?-u)` in front makes them match bytes.
+/// Compiles a regular expression for [`Selection::regexes`], which is searched anywhere in a name.
+///
+/// Names are bytes: `.` and classes match whole UTF-8 characters, or single bytes after `(?-u)`.
 pub fn parse_regex(pattern: &str) -> Result<Regex> {
     Regex::new(pattern).map_err(|error| {
         let fault = match &error {
@@ -110,16 +112,17 @@ pub fn parse_regex(pattern: &str) -> Result<Regex> {
     })
 }
 
-/// Position and reason from the parser's drawing: the pattern, indented, above a caret, above `error: reason`.
+/// Extracts position and reason from the parser's message: the indented pattern, a caret below it, then `error:
+/// reason`.
 fn explain(pattern: &str, drawing: &str) -> String {
     const INDENT: usize = 4;
     let reason = drawing.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or("is not valid");
-    // The pattern itself may be drawn of carets and blanks: the caret's line is the one below it.
+    // The pattern itself may consist of carets and blanks, so the caret's line is found as the one below it.
     let mut below = drawing.lines().skip_while(|line| line.get(INDENT..) != Some(pattern)).skip(1);
     let caret = below.next().and_then(|line| line.find('^')).and_then(|column| column.checked_sub(INDENT));
     match caret {
         Some(place) => format!("character {}: {reason}", place + 1),
-        None => reason.to_owned(), // a pattern of several lines
+        None => reason.to_owned(), // a multi-line pattern
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is to be said of each file, once everything has been read.
+//! Verdict on each file, once everything has been read.
 
 use std::collections::BTreeMap;
 
@@ -10,38 +10,38 @@ use crate::rdb::batch::FileEnding;
 use crate::report::{Checksum, SourceFile, Warning, WarningKind};
 use crate::units::Bytes;
 
-/// Bytes of the mark that ends a replication stream.
+/// Length of the end marker of a replication stream.
 const MARK_BYTES: u64 = 40;
 
-/// What was found in each file, in the order of the inputs.
+/// Result of reading one file; one per input, in their order.
 #[derive(Debug)]
-pub struct Verdict {
-    /// The row of the report.
+pub struct FileVerdict {
+    /// Row of the report.
     pub row: SourceFile,
-    /// Why the file was not read to its end, or is not what it says.
+    /// Reason why the file was not read to its end, or fails verification.
     pub fault: Option<Error>,
-    /// The first values that are damaged inside intact framing.
+    /// First values damaged inside intact framing.
     pub damage: Vec<Error>,
-    /// What else should be known.
+    /// Warnings about the file.
     pub warnings: Vec<Warning>,
-    /// How the file ended, if its end was reached or a damage.
+    /// End of the snapshot, if it or damage before it was reached.
     pub ending: Option<FileEnding>,
 }
 
-impl Verdict {
-    /// True when everything was read and nothing was wrong.
+impl FileVerdict {
+    /// Returns true if everything was read and nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.fault.is_none() && self.row.damaged_keys == 0
     }
 }
 
-/// Puts together what was known before, what the scan found, and what the workers found.
+/// Combines the facts known before reading with the results of scan and workers.
 pub fn verdicts(
     facts: Vec<FileFacts>,
     endings: Vec<(usize, Result<FileEnding>)>,
     mut tallies: BTreeMap<usize, FileTally>,
     verify: bool,
-) -> Vec<Verdict> {
+) -> Vec<FileVerdict> {
     let mut endings: BTreeMap<usize, Result<FileEnding>> = endings.into_iter().collect();
     let one = |(index, facts): (usize, FileFacts)| {
         let tally = tallies.remove(&index).unwrap_or_default();
@@ -54,7 +54,7 @@ pub fn verdicts(
     facts.into_iter().enumerate().map(one).collect()
 }
 
-fn unreadable(name: String, error: Error) -> Verdict {
+fn unreadable(name: String, error: Error) -> FileVerdict {
     let row = SourceFile {
         name,
         container: "unreadable".to_owned(),
@@ -70,7 +70,7 @@ fn unreadable(name: String, error: Error) -> Verdict {
         errors: vec![error.message()],
         damaged_keys: 0,
     };
-    Verdict { row, fault: Some(error), damage: Vec::new(), warnings: Vec::new(), ending: None }
+    FileVerdict { row, fault: Some(error), damage: Vec::new(), warnings: Vec::new(), ending: None }
 }
 
 fn read(
@@ -79,7 +79,7 @@ fn read(
     mut ending: Option<FileEnding>,
     mut tally: FileTally,
     verify: bool,
-) -> Verdict {
+) -> FileVerdict {
     let (checksum, mismatch) = match &ending {
         Some(ending) => check_sum(ending, &mut tally, verify),
         None => (Checksum::Skipped, None),
@@ -106,7 +106,7 @@ fn read(
         name,
     };
     let damage = tally.errors.into_iter().map(|error| error.in_file(&row.name)).collect();
-    Verdict { warnings, row, fault, damage, ending }
+    FileVerdict { warnings, row, fault, damage, ending }
 }
 
 fn check_sum(ending: &FileEnding, tally: &mut FileTally, verify: bool) -> (Checksum, Option<Error>) {
@@ -144,7 +144,7 @@ fn is_aof_preamble(opened: &OpenedFacts) -> bool {
     is_set("aof-preamble") || is_set("aof-base")
 }
 
-/// Bytes of commands behind the snapshot, in the same file or the next ones.
+/// Returns the bytes of commands after the snapshot, in the same file or the following ones.
 fn trailing_commands(opened: &OpenedFacts, trailing: u64) -> Option<Bytes> {
     let own = if is_aof_preamble(opened) { trailing } else { 0 };
     match own.saturating_add(opened.following_bytes.unwrap_or_default()) {

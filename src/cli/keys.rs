@@ -11,10 +11,10 @@ use super::{Exit, complain, plan, written};
 use crate::analyze::masks::masks;
 use crate::analyze::read::feed::Feed;
 use crate::analyze::read::file::InputFile;
-use crate::analyze::read::reader::Reading;
+use crate::analyze::read::reader::ReadOptions;
 use crate::analyze::read::tally::Tallies;
 use crate::analyze::rows::write_rows;
-use crate::analyze::verdict::{Verdict, verdicts};
+use crate::analyze::verdict::{FileVerdict, verdicts};
 use crate::analyze::{Snapshot, pool};
 use crate::error::{Error, Result};
 use crate::mask::Masker;
@@ -69,7 +69,7 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let verdicts = verdicts(snapshot.facts, endings, tallies, reading.checksum);
-    let sound = verdicts.iter().all(Verdict::is_sound);
+    let sound = verdicts.iter().all(FileVerdict::is_sound);
     if !args.read.input.quiet {
         for verdict in &verdicts {
             verdict.fault.iter().for_each(complain);
@@ -83,7 +83,7 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
 /// Rows on their way from the feed to the output.
 struct Stream<'s, 'f, 'p> {
     feed: &'s mut Feed<'f>,
-    reading: Reading<'p>,
+    reading: ReadOptions<'p>,
     limit: Option<u64>,
     bar: &'s Bar,
     threads: &'s ThreadPool,

@@ -26,7 +26,7 @@ use divan::{Bencher, black_box};
 use rdblens::internals::aggregate::Aggregate;
 use rdblens::internals::analyze::aggregates::Aggregates;
 use rdblens::internals::analyze::read::file::InputFile;
-use rdblens::internals::analyze::read::reader::{Continue, Reading, read_batch};
+use rdblens::internals::analyze::read::reader::{Continue, ReadOptions, read_batch};
 use rdblens::internals::analyze::read::schedule::Schedule;
 use rdblens::internals::analyze::read::tally::FileTally;
 use rdblens::internals::analyze::{
@@ -241,7 +241,7 @@ fn c_walk_and_price(bencher: Bencher, name: &str) {
 fn d_read(bencher: Bencher, name: &str) {
     let load = load(name);
     let selection = Selection::default();
-    let reading = Reading { selection: &selection, reference: None, checksum: true };
+    let reading = ReadOptions { selection: &selection, reference: None, checksum: true };
     load.bench(bencher).bench(|| {
         let mut tally = FileTally::default();
         for batch in &load.batches {

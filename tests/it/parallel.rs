@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rdblens::internals::aggregate::Aggregate;
-use rdblens::internals::aggregate::databases::Databases;
+use rdblens::internals::aggregate::databases::DatabaseStats;
 use rdblens::internals::aggregate::runs::Runs;
 use rdblens::internals::aggregate::top_keys::TopKeys;
-use rdblens::internals::aggregate::totals::Totals;
+use rdblens::internals::aggregate::totals::TotalStats;
 use rdblens::internals::analyze::read::file::InputFile;
 use rdblens::internals::analyze::read::part::FilePart;
-use rdblens::internals::analyze::read::reader::{Continue, Reading, read_batch};
+use rdblens::internals::analyze::read::reader::{Continue, ReadOptions, read_batch};
 use rdblens::internals::analyze::read::schedule::Schedule;
 use rdblens::internals::analyze::read::tally::FileTally;
 use rdblens::internals::analyze::{Plan, ReadPlan, Selection, Unwatched, analyze};
@@ -99,16 +99,16 @@ fn mapped_streamed_and_compressed_are_the_same() {
 
 /// Some aggregates that keep what a wrong database would spoil.
 struct Facts {
-    totals: Runs<Totals>,
-    databases: Runs<Databases>,
+    totals: Runs<TotalStats>,
+    databases: Runs<DatabaseStats>,
     top: TopKeys,
 }
 
 impl Facts {
     fn new() -> Self {
         Facts {
-            totals: Runs::new(None, false, Totals::default()),
-            databases: Runs::new(None, false, Databases::default()),
+            totals: Runs::new(None, false, TotalStats::default()),
+            databases: Runs::new(None, false, DatabaseStats::default()),
             top: TopKeys::new(5),
         }
     }
@@ -160,7 +160,7 @@ fn batches(path: PathBuf, batch_bytes: usize) -> Batches {
 }
 
 fn part(batch: &Batch, file: &InputFile, selection: &Selection) -> FilePart<Facts> {
-    let reading = Reading { selection, reference: None, checksum: false };
+    let reading = ReadOptions { selection, reference: None, checksum: false };
     let mut part = FilePart::new(Facts::new());
     let mut tally = FileTally::default();
     let end = read_batch(batch, file, reading, &mut tally, |record, known| {

@@ -1,4 +1,4 @@
-//! Numbers of the pairs of type and encoding.
+//! Numbering of the pairs of type and encoding.
 
 use crate::record::{Encoding, Kind};
 

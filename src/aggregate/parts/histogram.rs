@@ -1,9 +1,11 @@
-//! How a number is spread: counts in classes that grow with the number, so that any quantile is known to 3.2 %.
+//! Log-linear histogram: classes grow with the number, so that every quantile is exact to 3.2 %.
 //!
-//! Numbers below 64 have a class each; above, every power of two is divided into 32 classes of equal width, so a
-//! class is at most 1/32 wider than its lowest number. The counts are integers and a merge adds them, which is why
-//! neither splitting nor order can change a quantile. Memory is bounded by the 1 920 classes that 64 bits have
-//! (15 KiB), and reaches only as far as the largest number seen: 4 KiB for numbers up to a MiB.
+//! Numbers below 64 have a class each; above, every power of two is divided into 32 classes of equal width, so a class
+//! is
+//! at most 1/32 wider than its lowest number. The counts are integers and a merge adds them, so neither splitting nor
+//! order changes a quantile. Memory is bounded by the 1,920 classes of 64-bit numbers (15 KiB), and grows only up to
+//! the
+//! largest number seen: 4 KiB for numbers up to a MiB.
 
 /// Powers of two are divided into `1 << CLASS_BITS` classes.
 const CLASS_BITS: u32 = 5;
@@ -11,7 +13,7 @@ const CLASS_BITS: u32 = 5;
 /// A mergeable histogram of unsigned numbers with an exact maximum.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Grown to the class of the largest number seen.
+    /// Counts by class, grown to the class of the largest number seen.
     counts: Vec<u64>,
     max: u64,
 }
@@ -33,7 +35,7 @@ impl Histogram {
         self.counts.resize(class + 1, 0);
     }
 
-    /// Counts what `other` has counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Histogram) {
         if other.counts.len() > self.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -42,18 +44,18 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many numbers were counted.
+    /// Returns the number of numbers counted.
     pub fn numbers(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The largest number, exactly; 0 when nothing was counted.
+    /// Returns the largest number, exactly; 0 if nothing was counted.
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// An upper bound of the number that `percent` % of the numbers do not exceed; at most 1/32 above it, never
-    /// above the maximum. 0 when nothing was counted.
+    /// Returns an upper bound of the `percent`th percentile: at most 1/32 above it, and never above the maximum. 0 if
+    /// nothing was counted.
     pub fn quantile(&self, percent: u32) -> u64 {
         let total: u128 = self.counts.iter().map(|&count| u128::from(count)).sum();
         let rank = (total * u128::from(percent)).div_ceil(100).max(1);
@@ -68,7 +70,7 @@ impl Histogram {
     }
 }
 
-/// The class of a number; at most 1 919.
+/// Returns the class of a number; at most 1,919.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the shifted number is below 64, the shift at most 58")]
 fn class_of(number: u64) -> usize {
@@ -77,7 +79,7 @@ fn class_of(number: u64) -> usize {
     ((shift as usize) << CLASS_BITS) + (number >> shift) as usize
 }
 
-/// The largest number of a class.
+/// Returns the largest number of a class.
 fn highest_of(class: usize) -> u64 {
     let shift = (class >> CLASS_BITS).saturating_sub(1);
     let lowest = (class - (shift << CLASS_BITS)) as u64;

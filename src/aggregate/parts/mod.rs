@@ -1,4 +1,4 @@
-//! The small mergeable pieces that aggregates are made of.
+//! Mergeable building blocks of aggregates.
 
 pub mod cells;
 pub mod histogram;
@@ -8,4 +8,4 @@ pub mod top;
 pub use cells::{CELLS, cell_of};
 pub use histogram::Histogram;
 pub use share::share;
-pub use top::{Ranked, Top};
+pub use top::{RankedKey, TopList};

@@ -2,7 +2,7 @@
 
 use crate::units::Bytes;
 
-/// Returns `part` as a fraction of `whole`; 0 when there is no whole. Only for finished sums: rounding is fine there.
+/// Returns `part` as a fraction of `whole`; 0 if `whole` is 0. For finished sums only, since it rounds.
 pub fn share(part: Bytes, whole: Bytes) -> f64 {
     match whole.0 {
         0 => 0.0,

@@ -1,6 +1,6 @@
-//! The heaviest keys of a pattern, as examples: few, in little memory, each name copied once.
+//! Example keys of a pattern: the few heaviest, stored compactly, each name copied once.
 
-use crate::aggregate::parts::Ranked;
+use crate::aggregate::parts::RankedKey;
 use crate::record::Record;
 use crate::report::Example;
 use crate::units::Bytes;
@@ -8,12 +8,13 @@ use crate::units::Bytes;
 /// Examples shown for keys without expiry and for each rule.
 const EXAMPLES: usize = 3;
 
-/// Longer names are kept as examples only up to here, with `…` behind: the examples are copies, there are many.
+/// Longest name kept as an example in bytes; longer ones are cut and end with `…`, since there are many copies.
 pub(super) const LONGEST_EXAMPLE: usize = 1024;
 
-/// The few heaviest of all keys offered, heaviest first: [`Top`](crate::aggregate::parts::Top) in less memory.
+/// The few heaviest of all keys offered, heaviest first: a [`TopList`](crate::aggregate::parts::TopList) in less
+/// memory.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Examples(Vec<Ranked<()>>);
+pub(super) struct Examples(Vec<RankedKey<()>>);
 
 impl Examples {
     #[inline]
@@ -23,18 +24,18 @@ impl Examples {
         }
     }
 
-    /// Whether the key would be one of them. In doubt yes.
+    /// Returns whether the key may enter the list; errs on the side of true.
     #[inline]
     pub fn takes(&self, candidate: &mut Candidate<'_>) -> bool {
         self.0.len() < EXAMPLES || self.0.last().is_none_or(|last| candidate.is_before(last))
     }
 
-    /// The last one, if there are as many as will be.
-    pub fn last(&self) -> Option<&Ranked<()>> {
+    /// Returns the last example of a full list.
+    pub fn last(&self) -> Option<&RankedKey<()>> {
         self.0.get(EXAMPLES - 1)
     }
 
-    fn insert(&mut self, entry: Ranked<()>) {
+    fn insert(&mut self, entry: RankedKey<()>) {
         let at = self.0.partition_point(|kept| *kept > entry);
         if at >= EXAMPLES {
             return;
@@ -50,7 +51,7 @@ impl Examples {
         }
     }
 
-    /// All entries had the same database before, so their order stays.
+    /// Assigns all examples to database `db`. They all had the same provisional one before, so their order stays.
     pub fn settle_database(&mut self, db: u64) {
         self.0.iter_mut().for_each(|entry| entry.db = db);
     }
@@ -60,12 +61,13 @@ impl Examples {
     }
 }
 
-/// A key that several lists are offered: its name is copied once for all of them, and mostly never. Lists of rules that the
-/// same keys break end with the same example, and it is compared with that once.
+/// A key offered to several lists, whose name is copied at most once for all of them.
+///
+/// Caches the last comparison: lists of rules that are broken by the same keys often end with the same example.
 pub(super) struct Candidate<'a> {
     pub record: &'a Record<'a>,
-    ranked: Option<Ranked<()>>,
-    /// The name that it was last compared with, by its place in memory, and whether it stands before.
+    ranked: Option<RankedKey<()>>,
+    /// Name of the last comparison, by its address, and the result.
     compared: Option<(*const u8, bool)>,
 }
 
@@ -74,9 +76,9 @@ impl<'a> Candidate<'a> {
         Candidate { record, ranked: None, compared: None }
     }
 
-    /// Whether it stands before an example.
+    /// Returns whether the key is listed before an example.
     #[inline]
-    pub fn is_before(&mut self, entry: &Ranked<()>) -> bool {
+    pub fn is_before(&mut self, entry: &RankedKey<()>) -> bool {
         if self.record.memory.0 < entry.weight {
             return false; // the common case
         }
@@ -91,13 +93,13 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Itself as an example.
-    pub fn ranked(&mut self) -> Ranked<()> {
+    /// Returns the key as an example.
+    pub fn ranked(&mut self) -> RankedKey<()> {
         self.ranked.get_or_insert_with(|| ranked(self.record)).clone()
     }
 }
 
-/// The part of a name that is kept: all but of the longest. Cut at the end of a character if it is text.
+/// Cuts a name at [`LONGEST_EXAMPLE`] bytes, or shortly before, at the end of a character.
 fn kept_name(key: &[u8]) -> &[u8] {
     if key.len() <= LONGEST_EXAMPLE {
         return key;
@@ -107,7 +109,7 @@ fn kept_name(key: &[u8]) -> &[u8] {
     key.get(..end).unwrap_or(key)
 }
 
-/// The first bytes of a name as a number: of two names the one with the greater number comes behind.
+/// Returns the first eight bytes of a name as a big-endian number, which orders names as their bytes do.
 #[inline]
 pub(super) fn beginning(name: &[u8]) -> u64 {
     let first = name.first_chunk().copied().unwrap_or_else(|| {
@@ -118,18 +120,19 @@ pub(super) fn beginning(name: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
-fn ranked(record: &Record<'_>) -> Ranked<()> {
+fn ranked(record: &Record<'_>) -> RankedKey<()> {
     let name = kept_name(record.key);
     let key = if name.len() == record.key.len() { name.into() } else { [name, "…".as_bytes()].concat().into() };
-    Ranked { weight: record.memory.0, db: record.db, key, facts: () }
+    RankedKey { weight: record.memory.0, db: record.db, key, facts: () }
 }
 
-/// Whether a key stands before an example, without copying its name. In doubt about names that are cut it says yes.
-fn is_before(record: &Record<'_>, entry: &Ranked<()>) -> bool {
+/// Returns whether a key is listed before an example, without copying its name; always true for a cut name of no lower
+/// weight.
+fn is_before(record: &Record<'_>, entry: &RankedKey<()>) -> bool {
     let order = record.memory.0.cmp(&entry.weight).then(entry.db.cmp(&record.db));
     order.then_with(|| entry.key.as_ref().cmp(kept_name(record.key))).is_gt() || record.key.len() > LONGEST_EXAMPLE
 }
 
-pub(super) fn example(entry: &Ranked<()>) -> Example {
+pub(super) fn example(entry: &RankedKey<()>) -> Example {
     Example { db: entry.db, key: entry.key.as_ref().into(), memory: Bytes(entry.weight) }
 }

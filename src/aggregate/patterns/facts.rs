@@ -1,9 +1,9 @@
-//! What is kept for one pattern. There may be a hundred thousand of them in each worker, so lists come to be only when
-//! they have an entry, and no longer than they are.
+//! Facts of one pattern. Each worker may hold a hundred thousand of these, so lists are allocated with their first
+//! entry and never have spare capacity.
 
-use super::Timing;
+use super::ExpiryTiming;
 use super::examples::{Candidate, Examples, beginning, example};
-use crate::aggregate::parts::Ranked;
+use crate::aggregate::parts::RankedKey;
 use crate::pattern::tree::Payload;
 use crate::policy::evidence::{Expiries, Secrets};
 use crate::policy::sensitive::Inspection;
@@ -13,31 +13,31 @@ use crate::record::{Kind, Record};
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
 
-/// What the keys of one pattern add up to.
+/// Sums and examples of the keys of one pattern.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PatternFacts {
-    counted: Counted,
+    counted: LeafCounts,
     /// Keys by type, in the order of [`Kind::ALL`].
     pub kinds: [u64; Kind::ALL.len()],
     /// The heaviest key.
-    heaviest: Option<Ranked<()>>,
+    heaviest: Option<RankedKey<()>>,
     /// The heaviest keys that never expire.
     without_ttl: Examples,
-    /// What the next usual key is held against: one that never expires, and one that does.
-    lightest: [Lightest; 2],
-    /// By bit of the rule, those broken only, ascending.
-    broken: Vec<Broken>,
-    /// Memory under each alternative; empty as long as none was asked.
+    /// Thresholds below which a usual key cannot become an example: for keys without expiry, and with one.
+    lightest: [ExampleThreshold; 2],
+    /// Broken rules only, ascending by bit.
+    broken: Vec<BrokenRule>,
+    /// Memory under each alternative; empty if none was requested.
     alternatives: Box<[Bytes]>,
-    /// The keys that will expire, where that is asked for. Few patterns have any.
+    /// Expiries to come, if a rule needs them. Few patterns have any.
     expiries: Option<Box<Expiries>>,
-    /// What was found in the values of some keys, where that is asked for.
+    /// Findings in the values of sampled keys, if a rule needs them.
     secrets: Option<Box<Secrets>>,
 }
 
-/// Sums over keys; they saturate.
+/// Saturating sums over keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(super) struct LeafSums {
     pub keys: u64,
     pub memory: Bytes,
     pub disk: Bytes,
@@ -50,12 +50,12 @@ pub(super) struct Sums {
     pub without_ttl: Weight,
 }
 
-/// The latest expiry of keys that have none.
+/// Sentinel for the latest expiry if no key has one.
 pub(super) const NEVER: i64 = i64::MIN;
 
-impl Default for Sums {
+impl Default for LeafSums {
     fn default() -> Self {
-        Sums {
+        LeafSums {
             keys: 0,
             memory: Bytes(0),
             disk: Bytes(0),
@@ -68,8 +68,8 @@ impl Default for Sums {
     }
 }
 
-impl Sums {
-    pub fn add(&mut self, other: &Sums) {
+impl LeafSums {
+    pub fn add(&mut self, other: &LeafSums) {
         self.keys = self.keys.saturating_add(other.keys);
         self.memory += other.memory;
         self.disk += other.disk;
@@ -81,10 +81,10 @@ impl Sums {
     }
 }
 
-/// What is added up key by key, in as few places as will do: sums are made of it in the end.
+/// Compact counters that are updated per key; [`LeafSums`] are computed from them at the end.
 #[derive(Debug, Clone, Copy)]
-struct Counted {
-    /// Keys that never expire, and those that do.
+struct LeafCounts {
+    /// Keys without expiry, and keys with one.
     lifetimes: [Weight; 2],
     /// Elements of collections, and bytes of strings.
     lengths: [u64; 2],
@@ -93,9 +93,9 @@ struct Counted {
     last_expiry: i64,
 }
 
-impl Default for Counted {
+impl Default for LeafCounts {
     fn default() -> Self {
-        Counted {
+        LeafCounts {
             lifetimes: Default::default(),
             lengths: Default::default(),
             disk: Bytes(0),
@@ -105,7 +105,7 @@ impl Default for Counted {
     }
 }
 
-impl Counted {
+impl LeafCounts {
     #[inline]
     fn add(&mut self, record: &Record<'_>) {
         self.lifetimes[usize::from(record.expires_at.is_some())].add(record.memory);
@@ -116,7 +116,7 @@ impl Counted {
         self.last_expiry = self.last_expiry.max(record.expires_at.map_or(NEVER, |at| at.0));
     }
 
-    fn merge(&mut self, other: &Counted) {
+    fn merge(&mut self, other: &LeafCounts) {
         Weight::merge_all(&mut self.lifetimes, &other.lifetimes);
         self.lengths.iter_mut().zip(other.lengths).for_each(|(sum, more)| *sum = sum.saturating_add(more));
         self.disk += other.disk;
@@ -125,49 +125,52 @@ impl Counted {
     }
 }
 
-/// The keys of one pattern that break one rule.
+/// Keys of one pattern that break one rule.
 #[derive(Debug, Clone)]
-struct Broken {
+struct BrokenRule {
     rule: u8,
     weight: Weight,
-    /// What was measured farthest from what is allowed.
+    /// Largest deviation from the limit.
     worst: Violation,
-    /// What the remedy would save, for rules that tell.
+    /// Memory that the remedy would save, for rules that compute it.
     saves: Bytes,
     examples: Examples,
 }
 
-/// What usual keys need not weigh to be shown.
+/// Threshold for new examples among keys that break exactly `rules`.
+///
+/// A lighter key than `shown` is no example, nor is one of the same weight and database `db` whose name sorts after
+/// `beginning`.
 #[derive(Debug, Clone, Copy)]
-struct Lightest {
-    /// Of keys that break exactly these rules
+struct ExampleThreshold {
+    /// Rules that the keys break.
     rules: u64,
-    /// no lighter one is an example of anything,
+    /// Lowest weight in the full lists; no lighter key becomes an example.
     shown: u64,
-    /// and none as heavy of this database
+    /// Database of the entry with that weight.
     db: u64,
-    /// whose name begins behind this.
+    /// First bytes of its name, big-endian; `u64::MAX` if several databases have that weight.
     beginning: u64,
 }
 
-impl Default for Lightest {
-    /// Any key may be shown.
+impl Default for ExampleThreshold {
+    /// Creates a threshold that any key may pass.
     fn default() -> Self {
-        Lightest { rules: 0, shown: 0, db: 0, beginning: u64::MAX }
+        ExampleThreshold { rules: 0, shown: 0, db: 0, beginning: u64::MAX }
     }
 }
 
-impl Lightest {
-    /// Whether a key is surely no example.
+impl ExampleThreshold {
+    /// Returns true if a key is certainly no example.
     #[inline]
-    fn passes_over(&self, record: &Record<'_>, rules: u64) -> bool {
+    fn excludes(&self, record: &Record<'_>, rules: u64) -> bool {
         let comes_behind = || record.db == self.db && beginning(record.key) > self.beginning;
         let memory = record.memory.0;
         rules == self.rules && (memory < self.shown || memory == self.shown && comes_behind())
     }
 
-    /// Learns of the last entry of a list that is full.
-    fn meet(&mut self, last: &Ranked<()>) {
+    /// Lowers the threshold to the last entry of a full list.
+    fn lower_to(&mut self, last: &RankedKey<()>) {
         if last.weight < self.shown {
             (self.shown, self.db, self.beginning) = (last.weight, last.db, beginning(&last.key));
         } else if last.weight == self.shown {
@@ -178,12 +181,12 @@ impl Lightest {
 }
 
 impl PatternFacts {
-    /// Takes a usual key of this pattern into account, which breaks these rules, and says so; or leaves it for
-    /// [`PatternFacts::observe`], because it is a new example.
+    /// Fast path of [`PatternFacts::observe`] for usual keys that break these rules; returns false without counting the
+    /// key if it may become an example.
     #[inline]
     pub fn observe_usual(&mut self, record: &Record<'_>, rules: u64) -> bool {
         let lightest = &self.lightest[usize::from(record.expires_at.is_some())];
-        if !lightest.passes_over(record, rules) && self.shows(record, rules) {
+        if !lightest.excludes(record, rules) && self.shows(record, rules) {
             return false;
         }
         self.add(record);
@@ -191,7 +194,7 @@ impl PatternFacts {
         true
     }
 
-    /// Whether a key that breaks these rules is a new example of anything; if not, learns from which weight on one may be.
+    /// Returns whether a key that breaks these rules would become an example; if not, updates the threshold.
     #[inline(never)]
     fn shows(&mut self, record: &Record<'_>, rules: u64) -> bool {
         let mut candidate = Candidate::new(record);
@@ -206,17 +209,17 @@ impl PatternFacts {
             return true;
         }
         let lists = broken().map(|broken| &broken.examples).chain(forever.then_some(&self.without_ttl));
-        let mut lightest = Lightest { rules, shown: u64::MAX, ..Lightest::default() };
-        // They are full: the key would have been taken.
-        lists.filter_map(Examples::last).chain([heaviest]).for_each(|last| lightest.meet(last));
+        let mut lightest = ExampleThreshold { rules, shown: u64::MAX, ..ExampleThreshold::default() };
+        // These lists are full, otherwise they would have taken the key.
+        lists.filter_map(Examples::last).chain([heaviest]).for_each(|last| lightest.lower_to(last));
         self.lightest[usize::from(!forever)] = lightest;
         false
     }
 
-    /// What the keys add up to; a string is one element.
-    pub fn sums(&self) -> Sums {
-        let Counted { lifetimes: [forever, expiring], lengths: [elements, string_bytes], .. } = self.counted;
-        Sums {
+    /// Computes the sums over the keys; a string counts as one element.
+    pub fn sums(&self) -> LeafSums {
+        let LeafCounts { lifetimes: [forever, expiring], lengths: [elements, string_bytes], .. } = self.counted;
+        LeafSums {
             keys: forever.keys.saturating_add(expiring.keys),
             memory: forever.memory + expiring.memory,
             disk: self.counted.disk,
@@ -228,7 +231,7 @@ impl PatternFacts {
         }
     }
 
-    /// Counts a key.
+    /// Adds a key to the counters.
     #[inline]
     fn add(&mut self, record: &Record<'_>) {
         self.counted.add(record);
@@ -237,7 +240,7 @@ impl PatternFacts {
         }
     }
 
-    /// Takes a key of this pattern into account; `judged` says which rules it breaks.
+    /// Adds a key of this pattern; `judged` says which rules it breaks.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, judged: &Judged) {
         self.add(record);
@@ -256,9 +259,9 @@ impl PatternFacts {
         });
     }
 
-    /// Shows the entries of these rules to `see`, each with its bit.
+    /// Calls `see` with the entry and bit of each of these rules.
     #[inline]
-    fn each_broken(&mut self, mut rules: u64, mut see: impl FnMut(&mut Broken, usize)) {
+    fn each_broken(&mut self, mut rules: u64, mut see: impl FnMut(&mut BrokenRule, usize)) {
         let mut at = 0;
         while rules != 0 {
             #[expect(clippy::cast_possible_truncation, reason = "at most 63")]
@@ -269,45 +272,45 @@ impl PatternFacts {
         }
     }
 
-    /// Takes the expiry of a key into account, if it is still to come. Returns by how many bytes that made this grow.
+    /// Records the expiry of a key if it is still to come. Returns the growth in heap bytes.
     #[inline]
-    pub fn time(&mut self, record: &Record<'_>, timing: Timing) -> usize {
+    pub fn time(&mut self, record: &Record<'_>, timing: ExpiryTiming) -> usize {
         let Some(at) = record.expires_at.filter(|&at| at >= timing.reference) else { return 0 };
         let new = if self.expiries.is_none() { size_of::<Expiries>() } else { 0 };
         let expiries = self.expiries.get_or_insert_with(|| Box::new(Expiries::new(timing.most)));
         new + expiries.add(record.key, record.memory, at)
     }
 
-    /// Keeps at most so many expiries. Returns the bytes that they take.
+    /// Reduces the kept expiries to at most `most`. Returns their heap bytes.
     pub fn keep_expiries(&mut self, most: usize) -> usize {
         let Some(expiries) = &mut self.expiries else { return 0 };
         expiries.keep(most);
         size_of::<Expiries>() + expiries.heap_bytes()
     }
 
-    /// The keys that will expire.
+    /// Returns the expiries to come.
     pub fn expiries(&self) -> Option<&Expiries> {
         self.expiries.as_deref()
     }
 
-    /// Looks into the value of a key, if it belongs to the pattern's sample. Returns by how many bytes that made this grow.
+    /// Inspects the value of a key if the key belongs to the pattern's sample. Returns the growth in heap bytes.
     pub fn inspect(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         let new = if self.secrets.is_none() { size_of::<Secrets>() } else { 0 };
         new + self.secrets.get_or_insert_default().observe(record, inspection, room)
     }
 
-    /// What was found in the values of some keys.
+    /// Returns the findings in values of sampled keys.
     pub fn secrets(&self) -> Option<&Secrets> {
         self.secrets.as_deref()
     }
 
-    fn offer_heaviest(&mut self, entry: Ranked<()>) {
+    fn offer_heaviest(&mut self, entry: RankedKey<()>) {
         if self.heaviest.as_ref().is_none_or(|heaviest| entry > *heaviest) {
             self.heaviest = Some(entry);
         }
     }
 
-    /// The first that comes decides how many there are: it is the same for all of a run.
+    /// Adds memory under the alternatives, whose number is the same for all keys of a run.
     fn add_alternatives(&mut self, more: &[Bytes]) {
         if self.alternatives.is_empty() {
             self.alternatives = more.into();
@@ -316,18 +319,18 @@ impl PatternFacts {
         self.alternatives.iter_mut().zip(more).for_each(|(sum, memory)| *sum += *memory);
     }
 
-    /// Memory under each alternative.
+    /// Returns the memory under each alternative.
     pub fn alternatives(&self) -> &[Bytes] {
         &self.alternatives
     }
 
-    /// The largest difference that an alternative makes, to either side.
+    /// Returns the largest change in memory, up or down, that an alternative makes.
     pub fn largest_difference(&self) -> u64 {
         let base = self.sums().memory.0;
         self.alternatives.iter().map(|memory| memory.0.abs_diff(base)).max().unwrap_or(0)
     }
 
-    /// The place of a rule's entry, which is made if there is none; it is not before `at`.
+    /// Returns the index of a rule's entry at `at` or later, inserting one if there is none.
     #[inline]
     fn place_of(&mut self, rule: u8, mut at: usize) -> usize {
         while self.broken.get(at).is_some_and(|broken| broken.rule < rule) {
@@ -344,7 +347,7 @@ impl PatternFacts {
         self.broken.reserve_exact(1);
         self.broken.insert(
             at,
-            Broken {
+            BrokenRule {
                 rule,
                 weight: Weight::default(),
                 worst: Violation { measured: 0, allowed: 0 },
@@ -354,7 +357,7 @@ impl PatternFacts {
         );
     }
 
-    /// Says that all keys so far were of database `db`.
+    /// Assigns all keys observed so far to database `db`.
     pub fn settle_database(&mut self, db: u64) {
         self.lightest = Default::default();
         self.heaviest.iter_mut().for_each(|entry| entry.db = db);
@@ -363,41 +366,41 @@ impl PatternFacts {
         self.broken.iter_mut().for_each(|broken| broken.examples.settle_database(db));
     }
 
-    /// The heaviest key; none before the first key.
+    /// Returns the heaviest key; `None` before the first key.
     pub fn heaviest(&self) -> Option<Example> {
         self.heaviest.as_ref().map(example)
     }
 
-    /// The heaviest keys that never expire.
+    /// Returns the heaviest keys without expiry.
     pub fn without_ttl(&self) -> Vec<Example> {
         self.without_ttl.show()
     }
 
-    /// Rules broken: their bit and what breaks them.
+    /// Iterates over the broken rules: bit of the rule, and the keys that break it.
     pub fn broken_rules(&self) -> impl Iterator<Item = (usize, Weight)> {
         self.broken.iter().map(|broken| (usize::from(broken.rule), broken.weight))
     }
 
-    /// The worst violation of a rule.
+    /// Returns the worst violation of a rule.
     pub fn worst(&self, rule: usize) -> Violation {
         let found = self.broken.iter().find(|broken| usize::from(broken.rule) == rule);
         found.map_or(Violation { measured: 0, allowed: 0 }, |broken| broken.worst)
     }
 
-    /// What the remedy of a rule would save.
+    /// Returns the memory that the remedy of a rule would save.
     pub fn saves(&self, rule: usize) -> Bytes {
         let found = self.broken.iter().find(|broken| usize::from(broken.rule) == rule);
         found.map_or(Bytes(0), |broken| broken.saves)
     }
 
-    /// The heaviest keys that break a rule.
+    /// Returns the heaviest keys that break a rule.
     pub fn breaking(&self, rule: usize) -> Vec<Example> {
         let found = self.broken.iter().find(|broken| usize::from(broken.rule) == rule);
         found.map_or_else(Vec::new, |broken| broken.examples.show())
     }
 }
 
-impl Broken {
+impl BrokenRule {
     #[inline]
     fn observe(&mut self, candidate: &mut Candidate<'_>, violation: Violation, saves: Bytes) {
         self.worst = worse(self.worst, violation);
@@ -407,7 +410,7 @@ impl Broken {
     }
 }
 
-/// The one that is farther from what is allowed.
+/// Returns the violation that deviates more from its limit.
 #[inline]
 fn worse(one: Violation, other: Violation) -> Violation {
     let distance = |violation: &Violation| (violation.measured.abs_diff(violation.allowed), *violation);

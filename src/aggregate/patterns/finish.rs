@@ -1,8 +1,8 @@
-//! From the tree of patterns to the sections of the report.
+//! Conversion of the tree of patterns to sections of the report.
 
 use std::cmp::Reverse;
 
-use super::facts::{NEVER, PatternFacts, Sums};
+use super::facts::{LeafSums, NEVER, PatternFacts};
 use super::{BrokenPatterns, PatternSections, PatternsPlan};
 use crate::pattern::tree::{Node, PatternTree};
 use crate::policy::Violation;
@@ -14,24 +14,28 @@ use crate::report::{
 };
 use crate::units::{Bytes, Millis};
 
-/// Makes all sections.
+/// Builds all sections.
 pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) -> PatternSections {
-    let mut lists = Lists {
+    let mut lists = PatternLists {
         total: 0,
         distinct: 0,
-        patterns: Best::new(plan.top),
-        no_ttl: Best::new(plan.top),
-        broken: plan.rules.iter().map(|_| Breaking { distinct: 0, worst: None, best: Best::new(plan.top) }).collect(),
-        worst: Best::new(plan.top),
-        what_if: Best::new(plan.top),
+        patterns: TopPatterns::new(plan.top),
+        no_ttl: TopPatterns::new(plan.top),
+        broken: plan
+            .rules
+            .iter()
+            .map(|_| BreakingPatterns { distinct: 0, worst: None, best: TopPatterns::new(plan.top) })
+            .collect(),
+        worst: TopPatterns::new(plan.top),
+        what_if: TopPatterns::new(plan.top),
         plan,
     };
     lists.visit(tree.root(), &mut String::new());
     let total = lists.total;
-    let (_, level) = Cut { plan, total }.level(tree.root(), plan.depth, &mut String::new());
+    let (_, level) = PrefixCut { plan, total }.level(tree.root(), plan.depth, &mut String::new());
     let broken = lists.broken.into_iter().enumerate();
-    let broken = broken.map(|(bit, Breaking { distinct, worst, best })| {
-        let worst = worst.map(|farthest| farthest.violation).filter(|violation| says_something(plan, bit, violation));
+    let broken = broken.map(|(bit, BreakingPatterns { distinct, worst, best })| {
+        let worst = worst.map(|farthest| farthest.violation).filter(|violation| has_measurement(plan, bit, violation));
         let worst = worst.map(|violation| Worst { measured: violation.measured, allowed: Some(violation.allowed) });
         BrokenPatterns { distinct, worst, list: breaking(plan, bit, best) }
     });
@@ -56,7 +60,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     }
 }
 
-/// What names begin with, as far as it says something and they go on.
+/// Returns the first segments of names: literal ones that other segments follow.
 fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
     let goes_on =
         |child: &Node<'_, PatternFacts>| !child.varies() && !child.name().is_empty() && !child.separator().is_empty();
@@ -64,7 +68,7 @@ fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
     for child in children(tree.root()).into_iter().filter(goes_on) {
         let below = all(child);
         match first.last_mut().filter(|last| last.segment == child.name()) {
-            // The same name before another separator.
+            // The same segment with another separator.
             Some(last) => {
                 last.weight.merge(Weight { keys: below.keys, memory: below.memory });
             }
@@ -77,20 +81,20 @@ fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
     first
 }
 
-/// The sums over a place and all below. Recurses as deep as the tree, which its limits bound.
-fn all(node: Node<'_, PatternFacts>) -> Sums {
-    let mut sums = node.payload().map_or_else(Sums::default, PatternFacts::sums);
+/// Sums up a place and everything below it. Recurses as deep as the tree, whose depth is limited.
+fn all(node: Node<'_, PatternFacts>) -> LeafSums {
+    let mut sums = node.payload().map_or_else(LeafSums::default, PatternFacts::sums);
     node.children().for_each(|child| sums.add(&all(child)));
     sums
 }
 
-/// The part of the whole; nothing of nothing is nothing.
+/// Returns a fraction of the total; 0 if the total is 0.
 fn share(memory: Bytes, total: u64) -> f64 {
     if total == 0 { 0.0 } else { memory.0 as f64 / total as f64 }
 }
 
-fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
-    let Sums { keys, memory, disk, elements, without_ttl, last_expiry, .. } = row.facts.sums();
+fn pattern_row(row: ListedPattern<'_>, total: u64) -> PatternRow {
+    let LeafSums { keys, memory, disk, elements, without_ttl, last_expiry, .. } = row.facts.sums();
     let types = Kind::ALL.iter().zip(row.facts.kinds).filter(|(_, keys)| *keys > 0);
     let nothing = Example { db: 0, key: [].as_slice().into(), memory: Bytes(0) };
     PatternRow {
@@ -108,13 +112,13 @@ fn pattern_row(row: Row<'_>, total: u64) -> PatternRow {
     }
 }
 
-fn what_if_row(row: Row<'_>) -> WhatIfPattern {
+fn what_if_row(row: ListedPattern<'_>) -> WhatIfPattern {
     let Weight { keys, memory } = row.weight;
     WhatIfPattern { pattern: row.text, keys, memory, alternatives: row.facts.alternatives().to_vec() }
 }
 
-fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> Vec<PatternWeight> {
-    let weight = |row: Row<'_>| PatternWeight {
+fn weights(best: TopPatterns<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> Vec<PatternWeight> {
+    let weight = |row: ListedPattern<'_>| PatternWeight {
         pattern: row.text,
         keys: row.weight.keys,
         memory: row.weight.memory,
@@ -123,11 +127,11 @@ fn weights(best: Best<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> 
     best.sorted().into_iter().map(weight).collect()
 }
 
-/// The patterns that break a rule.
-fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPattern> {
+/// Returns the patterns that break a rule, heaviest first.
+fn breaking(plan: &PatternsPlan, bit: usize, best: TopPatterns<'_>) -> Vec<FindingPattern> {
     let saves = plan.rules.get(bit).is_some_and(|rule| rule.saves);
-    let pattern = |row: Row<'_>| {
-        let worst = Some(row.facts.worst(bit)).filter(|worst| says_something(plan, bit, worst));
+    let pattern = |row: ListedPattern<'_>| {
+        let worst = Some(row.facts.worst(bit)).filter(|worst| has_measurement(plan, bit, worst));
         FindingPattern {
             pattern: Some(row.text),
             keys: row.weight.keys,
@@ -142,14 +146,14 @@ fn breaking(plan: &PatternsPlan, bit: usize, best: Best<'_>) -> Vec<FindingPatte
     best.sorted().into_iter().map(pattern).collect()
 }
 
-/// Whether a rule measures, and this.
-fn says_something(plan: &PatternsPlan, bit: usize, violation: &Violation) -> bool {
+/// Returns whether a rule measures a number, and measured one here.
+fn has_measurement(plan: &PatternsPlan, bit: usize, violation: &Violation) -> bool {
     plan.rules.get(bit).is_some_and(|rule| rule.measures) && violation.measured != violation.allowed
 }
 
-/// All that the keys of one pattern break.
-fn pattern_findings(plan: &PatternsPlan, row: Row<'_>) -> PatternFindings {
-    let Sums { keys, memory, .. } = row.facts.sums();
+/// Returns all rules that the keys of one pattern break.
+fn pattern_findings(plan: &PatternsPlan, row: ListedPattern<'_>) -> PatternFindings {
+    let LeafSums { keys, memory, .. } = row.facts.sums();
     let mut rules: Vec<_> =
         row.facts.broken_rules().filter_map(|(bit, weight)| plan.rules.get(bit).map(|rule| (*rule, weight))).collect();
     rules.sort_by_key(|(rule, weight)| (Reverse(rule.severity), Reverse(weight.memory), Reverse(weight.keys), rule.id));
@@ -162,14 +166,14 @@ fn pattern_findings(plan: &PatternsPlan, row: Row<'_>) -> PatternFindings {
     PatternFindings { pattern: row.text, owner: None, keys, memory, rules: rules.into_iter().map(rule).collect() }
 }
 
-/// All places of the tree.
+/// Returns all places of the tree as a flat list.
 pub(super) fn forest(tree: &PatternTree<PatternFacts>) -> Forest<'_> {
     let mut forest = Forest::default();
     plant(tree.root(), None, &mut String::new(), &mut forest);
     forest
 }
 
-/// Recurses as deep as the tree, which its limits bound.
+/// Adds a place and everything below it. Recurses as deep as the tree, whose depth is limited.
 fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut String, forest: &mut Forest<'a>) {
     for child in children(node) {
         let whole = path.len();
@@ -191,33 +195,33 @@ fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut Stri
 }
 
 fn sums(facts: &PatternFacts) -> PatternSums {
-    let Sums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, .. } = facts.sums();
+    let LeafSums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, .. } = facts.sums();
     let (kinds, example) = (facts.kinds, facts.heaviest());
     PatternSums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, kinds, example }
 }
 
-/// Children in an order of their own, so that nothing depends on the order of the tree's lists.
+/// Returns the children in a defined order, since that of the tree's lists depends on the order of keys.
 fn children<'a>(node: Node<'a, PatternFacts>) -> Vec<Node<'a, PatternFacts>> {
     let mut children: Vec<_> = node.children().collect();
     children.sort_unstable_by_key(|child| child.order());
     children
 }
 
-/// All leaves, sorted into the lists.
-struct Lists<'a> {
+/// Leaves, sorted into the lists of the report.
+struct PatternLists<'a> {
     total: u64,
     distinct: u64,
-    patterns: Best<'a>,
-    no_ttl: Best<'a>,
+    patterns: TopPatterns<'a>,
+    no_ttl: TopPatterns<'a>,
     /// By bit of the rule.
-    broken: Vec<Breaking<'a>>,
-    worst: Best<'a>,
-    what_if: Best<'a>,
+    broken: Vec<BreakingPatterns<'a>>,
+    worst: TopPatterns<'a>,
+    what_if: TopPatterns<'a>,
     plan: &'a PatternsPlan,
 }
 
-impl<'a> Lists<'a> {
-    /// Recurses as deep as the tree, which its limits bound.
+impl<'a> PatternLists<'a> {
+    /// Adds all leaves below a place. Recurses as deep as the tree, whose depth is limited.
     fn visit(&mut self, node: Node<'a, PatternFacts>, path: &mut String) {
         if let Some(facts) = node.payload() {
             self.leaf(facts, path);
@@ -232,7 +236,7 @@ impl<'a> Lists<'a> {
     }
 
     fn leaf(&mut self, facts: &'a PatternFacts, text: &str) {
-        let Sums { keys, memory, without_ttl, .. } = facts.sums();
+        let LeafSums { keys, memory, without_ttl, .. } = facts.sums();
         self.total = self.total.saturating_add(memory.0);
         self.distinct += 1;
         self.patterns.offer((memory.0, 0), Weight { keys, memory }, text, facts);
@@ -257,63 +261,63 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// The patterns that break one rule.
-struct Breaking<'a> {
+/// Patterns that break one rule.
+struct BreakingPatterns<'a> {
     distinct: u64,
-    /// Of all of them: which are listed is a matter of their weight.
-    worst: Option<Farthest>,
-    best: Best<'a>,
+    /// Worst violation of all patterns, listed or not: the list goes by weight.
+    worst: Option<WorstViolation>,
+    best: TopPatterns<'a>,
 }
 
-/// A violation, ranked by its distance from what is allowed, then by the weight of its pattern.
-struct Farthest {
+/// Violation ranked by its deviation from the limit, then by the weight of its pattern.
+struct WorstViolation {
     rank: (u64, u64, u64),
     violation: Violation,
 }
 
-impl<'a> Breaking<'a> {
+impl<'a> BreakingPatterns<'a> {
     fn add(&mut self, violation: Violation, weight: Weight, text: &str, facts: &'a PatternFacts) {
         self.distinct += 1;
         let rank = (violation.measured.abs_diff(violation.allowed), weight.memory.0, weight.keys);
         if self.worst.as_ref().is_none_or(|worst| worst.rank < rank) {
-            self.worst = Some(Farthest { rank, violation });
+            self.worst = Some(WorstViolation { rank, violation });
         }
         self.best.offer((weight.memory.0, weight.keys), weight, text, facts);
     }
 }
 
-/// A pattern in a list.
-struct Row<'a> {
+/// Pattern in a list.
+struct ListedPattern<'a> {
     rank: (u64, u64),
     weight: Weight,
     text: String,
     facts: &'a PatternFacts,
 }
 
-/// The first rows of a list; the texts of the others are forgotten now and then.
-struct Best<'a> {
+/// The first rows of a list. Rows beyond the limit are dropped in batches.
+struct TopPatterns<'a> {
     limit: usize,
-    rows: Vec<Row<'a>>,
-    /// No row of a lower rank is among the first.
+    rows: Vec<ListedPattern<'a>>,
+    /// Lowest rank among the first rows; lower ones are rejected at once.
     least: (u64, u64),
 }
 
-impl<'a> Best<'a> {
+impl<'a> TopPatterns<'a> {
     fn new(limit: usize) -> Self {
-        Best { limit, rows: Vec::new(), least: (0, 0) }
+        TopPatterns { limit, rows: Vec::new(), least: (0, 0) }
     }
 
     fn offer(&mut self, rank: (u64, u64), weight: Weight, text: &str, facts: &'a PatternFacts) {
         if rank < self.least {
             return;
         }
-        self.rows.push(Row { rank, weight, text: text.to_string(), facts });
+        self.rows.push(ListedPattern { rank, weight, text: text.to_string(), facts });
         if self.rows.len() >= self.limit.saturating_mul(2).saturating_add(1024) {
             self.trim();
         }
     }
 
-    /// A stable sort: rows of the same text keep the order of their offering, which is that of the sorted tree.
+    /// Drops rows beyond the limit. The sort is stable: rows of the same text stay in the order of the sorted tree.
     fn trim(&mut self) {
         self.rows.sort_by(|a, b| (Reverse(a.rank), &a.text).cmp(&(Reverse(b.rank), &b.text)));
         self.rows.truncate(self.limit);
@@ -322,31 +326,32 @@ impl<'a> Best<'a> {
         }
     }
 
-    fn sorted(mut self) -> Vec<Row<'a>> {
+    fn sorted(mut self) -> Vec<ListedPattern<'a>> {
         self.trim();
         self.rows
     }
 }
 
-/// What the tree of prefixes leaves out.
+/// Limits of the tree of prefixes: small prefixes are summed up as hidden.
 #[derive(Clone, Copy)]
-struct Cut<'a> {
+struct PrefixCut<'a> {
     plan: &'a PatternsPlan,
     total: u64,
 }
 
-/// The children of a place as rows.
+/// Children of a place as rows.
 #[derive(Default)]
-struct Level {
+struct PrefixLevel {
     shown: Vec<PrefixNode>,
     hidden: Hidden,
 }
 
-impl Cut<'_> {
-    /// The children of a place, `depth` levels of them, and the sums over all below. Recurses as deep as the tree.
-    fn level(self, node: Node<'_, PatternFacts>, depth: usize, path: &mut String) -> (Sums, Level) {
-        let mut sums = node.payload().map_or_else(Sums::default, PatternFacts::sums);
-        let mut level = Level::default();
+impl PrefixCut<'_> {
+    /// Returns the sums over a place, and `depth` levels of rows below it. Recurses as deep as the tree, whose depth is
+    /// limited.
+    fn level(self, node: Node<'_, PatternFacts>, depth: usize, path: &mut String) -> (LeafSums, PrefixLevel) {
+        let mut sums = node.payload().map_or_else(LeafSums::default, PatternFacts::sums);
+        let mut level = PrefixLevel::default();
         for child in children(node) {
             let whole = path.len();
             path.push_str(child.name());
@@ -365,7 +370,7 @@ impl Cut<'_> {
         (sums, level)
     }
 
-    fn row(self, prefix: String, node: Node<'_, PatternFacts>, below: &Sums, next: Level) -> PrefixNode {
+    fn row(self, prefix: String, node: Node<'_, PatternFacts>, below: &LeafSums, next: PrefixLevel) -> PrefixNode {
         PrefixNode {
             prefix,
             segment: node.name().to_string(),
@@ -381,7 +386,7 @@ impl Cut<'_> {
     }
 }
 
-fn hide(hidden: &mut Hidden, sums: &Sums) {
+fn hide(hidden: &mut Hidden, sums: &LeafSums) {
     hidden.nodes = hidden.nodes.saturating_add(1);
     hidden.keys = hidden.keys.saturating_add(sums.keys);
     hidden.memory += sums.memory;

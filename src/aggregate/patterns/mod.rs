@@ -1,8 +1,8 @@
-//! Keys by pattern: the tree of prefixes, the heaviest patterns, the patterns without expiry, the patterns whose names
-//! break a rule. All four are read from one tree of patterns, so they never disagree.
+//! Keys by pattern: tree of prefixes, heaviest patterns, patterns without expiry, patterns that break a rule. All are
+//! computed from one tree, so they never disagree.
 //!
-//! The number of patterns is bounded by the tree. Each holds its sums, one key as its example, and for keys without
-//! expiry and for each rule broken the three heaviest keys, no name longer than a kibibyte.
+//! The tree limits the number of patterns. Each holds its sums, one example, and the three heaviest keys without expiry
+//! and for each broken rule; names are cut at one KiB.
 
 mod examples;
 mod facts;
@@ -25,83 +25,85 @@ use crate::report;
 use crate::units::{Bytes, Millis};
 use facts::PatternFacts;
 
-/// What a place of the tree takes, roughly: itself, its name, its entry in the table, its facts and their examples.
+/// Estimated heap bytes per place of the tree: the place, its name, its table entry, its facts and their examples.
 const PLACE_BYTES: usize = 900;
 
-/// A rule about keys, as far as patterns are sorted by it.
+/// Rule about keys, reduced to the properties that matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleBit {
     /// Its id.
     pub id: &'static str,
-    /// How much a violation matters.
+    /// Severity of a violation.
     pub severity: Severity,
     /// Whether it measures a number.
     pub measures: bool,
-    /// Whether it tells what the remedy would save.
+    /// Whether it computes the memory that the remedy would save.
     pub saves: bool,
 }
 
-/// What the report is to show of the patterns.
+/// Settings of the pattern sections of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PatternsPlan {
     /// Rows of each list.
     pub top: usize,
     /// Levels of the tree of prefixes.
     pub depth: usize,
-    /// Prefixes with less than this part of the memory are hidden.
+    /// Prefixes with a smaller share of the memory are hidden.
     pub min_share: f64,
-    /// The rules about keys in force, by bit.
+    /// Rules about keys in force, by bit.
     pub rules: Vec<RuleBit>,
 }
 
-/// The sections of a report that are made from patterns.
+/// Sections of a report that are computed from patterns.
 #[derive(Debug, Clone)]
 pub struct PatternSections {
     /// The tree of name segments.
     pub prefixes: report::Prefixes,
     /// The heaviest patterns.
     pub patterns: report::Patterns,
-    /// The patterns with most memory that never expires.
+    /// Patterns with most memory in keys without expiry.
     pub no_ttl_patterns: Vec<report::PatternWeight>,
-    /// By bit: how many patterns break the rule, and the heaviest of them.
+    /// Patterns that break each rule, by bit: their number and the heaviest.
     pub broken: Vec<BrokenPatterns>,
-    /// The patterns whose keys break most.
+    /// Patterns with the most severe violations.
     pub worst: Vec<report::PatternFindings>,
     /// The patterns whose memory differs most under an alternative.
     pub what_if: Vec<report::WhatIfPattern>,
-    /// There were so many patterns that levels were kept narrower than [`Patterns::level_limit`](report::Patterns) says.
+    /// Whether strict mode made levels narrower than [`Patterns::level_limit`](report::Patterns) says.
     pub strict: bool,
 }
 
-/// The patterns that break one rule.
+/// Patterns that break one rule.
 #[derive(Debug, Clone, Default)]
 pub struct BrokenPatterns {
-    /// How many.
+    /// Number of patterns.
     pub distinct: u64,
-    /// What is farthest from what is allowed, in any of them.
+    /// Worst violation in any of them.
     pub worst: Option<report::Worst>,
-    /// The heaviest.
+    /// Heaviest patterns.
     pub list: Vec<report::FindingPattern>,
 }
 
-/// Keys whose expiries are kept over all patterns, at most: 32 MiB of them.
+/// Cap on the expiries kept over all patterns: 32 MiB.
 const EXPIRIES: usize = 4 << 20;
 
-/// Every pattern may keep some expiries: a tree counts no more places than 131 072, and ends soon after.
+/// Cap on the expiries of one pattern in the largest tree: the number of places stays near 131,072.
 const FEWEST_EXPIRIES: usize = 32;
 
-/// How expiries are kept.
+/// Settings for keeping expiries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Timing {
-    /// Expiries before this are past.
+struct ExpiryTiming {
+    /// Reference time; earlier expiries are past.
     reference: Millis,
-    /// Keys whose expiry one pattern keeps.
+    /// Cap on the expiries of one pattern.
     most: usize,
 }
 
-impl Timing {
-    /// The share of a pattern when there are so many places, in powers of two. It follows from the set of patterns
-    /// alone and only shrinks, so every worker keeps at least what the merged whole does.
+impl ExpiryTiming {
+    /// Returns the cap per pattern for a tree with this number of places, a power of two.
+    ///
+    /// It depends on the set of patterns alone and only shrinks, so every worker keeps at least what the merged tree
+    /// does.
     fn share(places: usize) -> usize {
         let mut most = MOST_EXPIRIES;
         while most > FEWEST_EXPIRIES && most.saturating_mul(places) > EXPIRIES {
@@ -113,27 +115,27 @@ impl Timing {
 
 /// The aggregate of all keys by pattern.
 #[derive(Debug, Clone)]
-pub struct Patterns {
+pub struct PatternStats {
     tree: PatternTree<PatternFacts>,
-    /// Some patterns of the run that count for sure are so varied that all are kept under strict limits.
+    /// Set once a part of the run that is sure to be merged has entered strict mode; the others then follow.
     varied: Arc<AtomicBool>,
     place_bytes: usize,
-    /// Expiries are kept if some rule asks for them.
-    timing: Option<Timing>,
-    /// Bytes that kept expiries take.
+    /// Settings for expiries, if a rule needs them.
+    timing: Option<ExpiryTiming>,
+    /// Heap bytes of kept expiries.
     timing_bytes: usize,
-    /// What values are looked into for; `None` looks into none.
+    /// Inspection of values, if a rule needs it.
     inspection: Option<Arc<Inspection>>,
     room: PeekBuffers,
-    /// Bytes that what was found takes, at most.
+    /// Upper bound of the heap bytes of inspection findings.
     inspection_bytes: usize,
 }
 
-impl Patterns {
-    /// No keys yet. Aggregates that are merged must have the same limits and as many alternatives.
+impl PatternStats {
+    /// Creates an empty aggregate. Aggregates to be merged must have equal limits and equally many alternatives.
     pub fn new(limits: TreeLimits, alternatives: usize) -> Self {
         let place_bytes = PLACE_BYTES + alternatives.saturating_mul(size_of::<Bytes>());
-        Patterns {
+        PatternStats {
             tree: PatternTree::new(limits),
             varied: Arc::default(),
             place_bytes,
@@ -145,38 +147,36 @@ impl Patterns {
         }
     }
 
-    /// The same, which also keeps when keys expire after `reference`. Aggregates that are merged must agree on it.
+    /// Also keeps expiries after `reference`. Aggregates to be merged must agree on it.
     pub fn keeping_expiries(self, reference: Millis) -> Self {
-        Patterns { timing: Some(Timing { reference, most: MOST_EXPIRIES }), ..self }
+        PatternStats { timing: Some(ExpiryTiming { reference, most: MOST_EXPIRIES }), ..self }
     }
 
-    /// The same, which tells others that have the same flag when patterns are too varied: see [`Patterns::share`].
+    /// Shares a flag for strict mode with other workers: see [`PatternStats::share`].
     pub fn sharing(self, varied: &Arc<AtomicBool>) -> Self {
-        Patterns { varied: Arc::clone(varied), ..self }
+        PatternStats { varied: Arc::clone(varied), ..self }
     }
 
-    /// The same, which also looks into the values of some keys of each pattern. Aggregates that are merged must look for
-    /// the same.
+    /// Also inspects the values of some keys of each pattern. Aggregates to be merged must use the same inspection.
     pub fn inspecting(self, inspection: Option<Arc<Inspection>>) -> Self {
-        Patterns { inspection, ..self }
+        PatternStats { inspection, ..self }
     }
 
-    /// Takes one key into account. `pattern` is the key's, always made by the same classifier; `judged` says
-    /// which rules the key breaks.
+    /// Adds a key with its pattern, always made by the same classifier; `judged` says which rules it breaks.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, judged: &Judged) {
         let leaf = self.leaf(pattern);
         self.observe_at(record, leaf, judged);
     }
 
-    /// Returns where keys of this name's pattern are collected, as long as [`Patterns::holds`] says so.
+    /// Returns the leaf of a name's pattern, valid while [`PatternStats::holds`] says so.
     #[inline]
     pub fn leaf<'n>(&mut self, name: impl Into<KeyName<'n>>) -> Leaf {
         self.tree.leaf(name)
     }
 
-    /// Tells those that share the same, if these patterns `count` for sure, that they are so varied that all are kept under strict
-    /// limits; or hears of it.
+    /// Enters strict mode if another worker has; or, if these patterns are sure to be merged (`counts`) and strict,
+    /// tells the other workers.
     pub fn share(&mut self, counts: bool) {
         if !self.is_strict() && self.varied.load(Ordering::Relaxed) {
             self.become_strict();
@@ -185,39 +185,39 @@ impl Patterns {
         }
     }
 
-    /// Whether patterns are kept under strict limits.
+    /// Returns whether the tree is in strict mode.
     pub fn is_strict(&self) -> bool {
         self.tree.is_strict()
     }
 
-    /// Keeps them so: other patterns, which these will be merged with, are.
+    /// Enters strict mode, as a tree that will be merged with a strict one should.
     pub fn become_strict(&mut self) {
         self.tree.become_strict();
         self.trim_expiries();
     }
 
-    /// Whether names should be told in front of their keys: see [`PatternTree::wants_look_ahead`].
+    /// Returns whether look-ahead at key names would pay off now: see [`PatternTree::wants_look_ahead`].
     pub fn wants_look_ahead(&self) -> bool {
         self.tree.wants_look_ahead()
     }
 
-    /// Counts the pattern of a key that will come. Returns whether it is new.
+    /// Counts the pattern of a key that will be observed later. Returns whether it is new.
     pub fn look_ahead<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
         self.tree.look_ahead(name)
     }
 
-    /// Knows that no more names will be told for now.
+    /// Ends look-ahead for now.
     pub fn end_look_ahead(&mut self) {
         self.tree.end_look_ahead();
     }
 
-    /// Whether keys of the pattern that was asked about are still collected there.
+    /// Returns whether a leaf is still valid.
     #[inline]
     pub fn holds(&self, leaf: Leaf) -> bool {
         self.tree.holds(leaf)
     }
 
-    /// Takes one key into account whose pattern's place is known, and holds.
+    /// Adds a key to the leaf of its pattern, which must be valid.
     #[inline]
     pub fn observe_at(&mut self, record: &Record<'_>, leaf: Leaf, judged: &Judged) {
         debug_assert!(self.tree.holds(leaf));
@@ -234,59 +234,59 @@ impl Patterns {
         }
     }
 
-    /// The same for a usual key, which breaks these rules, if it is no new example; says whether. Not for those who look into
-    /// values or at expiries.
+    /// Fast path of [`PatternStats::observe_at`] for usual keys that break these rules; returns false without counting
+    /// the key if it may become an example. Requires [`PatternStats::takes_usual`].
     #[inline]
     pub fn observe_usual(&mut self, record: &Record<'_>, leaf: Leaf, rules: u64) -> bool {
         debug_assert!(self.tree.holds(leaf) && self.takes_usual());
         self.tree.payload(leaf).is_some_and(|facts| facts.observe_usual(record, rules))
     }
 
-    /// Whether [`Patterns::observe_usual`] may be asked.
+    /// Returns whether [`PatternStats::observe_usual`] may be called: neither values nor expiries are looked at.
     pub fn takes_usual(&self) -> bool {
         self.inspection.is_none() && self.timing.is_none()
     }
 
-    /// Keeps as many expiries as the number of patterns allows.
+    /// Drops expiries beyond the cap for the current number of patterns.
     #[cold]
     fn trim_expiries(&mut self) {
         if let Some(timing) = &mut self.timing {
-            timing.most = Timing::share(self.tree.breadth());
+            timing.most = ExpiryTiming::share(self.tree.breadth());
             let most = timing.most;
             self.timing_bytes = self.tree.payloads_mut().map(|facts| facts.keep_expiries(most)).sum();
         }
     }
 
-    /// Takes everything into account that `other` has seen.
+    /// Adds everything that `other` has observed.
     pub fn merge(&mut self, other: Self) {
         self.tree.merge(other.tree);
         self.trim_expiries();
         self.inspection_bytes = self.inspection_bytes.saturating_add(other.inspection_bytes);
     }
 
-    /// Says that all keys so far were of database `db`.
+    /// Assigns all keys observed so far to database `db`.
     pub fn settle_database(&mut self, db: u64) {
         self.tree.payloads_mut().for_each(|facts| facts.settle_database(db));
     }
 
-    /// About how many bytes of memory the tree has grown to.
+    /// Returns roughly how many heap bytes it takes.
     pub fn heap_bytes(&self) -> usize {
         let samples = self.timing_bytes.saturating_add(self.inspection_bytes);
         self.tree.len().saturating_mul(self.place_bytes).saturating_add(samples)
     }
 
-    /// All patterns beside each other, for rules about patterns.
+    /// Returns all patterns as a flat list, for rules about patterns.
     pub fn forest(&self) -> Forest<'_> {
         finish::forest(&self.tree)
     }
 
-    /// What the report says.
+    /// Returns the pattern sections of the report.
     pub fn finish(&self, plan: &PatternsPlan) -> PatternSections {
         finish::sections(&self.tree, plan)
     }
 }
 
-impl ShownNames for Patterns {
+impl ShownNames for PatternStats {
     fn shown(&self, pattern: &PatternBuf, shown: &mut Vec<bool>) {
         self.tree.names_kept(pattern, shown);
     }

@@ -1,4 +1,4 @@
-//! The laws of the aggregate, its figures against a plain sum, and the tree of prefixes against its whole.
+//! Laws of the aggregate, its figures compared with plain sums, and the sums over the tree of prefixes.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
     }
 }
 
-/// `:` separates; digits are a class.
+/// Classifies a key in a simplified way: `:` separates, and digits are a class.
 fn pattern(key: &str) -> PatternBuf {
     let mut pattern = PatternBuf::default();
     for name in key.split(':') {
@@ -51,7 +51,7 @@ fn pattern(key: &str) -> PatternBuf {
 }
 
 #[derive(Debug, Clone)]
-struct Seen {
+struct SeenKey {
     db: u64,
     key: String,
     memory: u64,
@@ -59,14 +59,14 @@ struct Seen {
     broken: u64,
 }
 
-/// One takes less, the other more.
+/// Returns two alternatives: half and three times the memory.
 fn alternatives(memory: u64) -> [Bytes; 2] {
     [Bytes(memory / 2), Bytes(memory.saturating_mul(3))]
 }
 
-fn collect(seen: &[Seen], limits: &TreeLimits) -> Patterns {
-    let mut patterns = Patterns::new(limits.clone(), 2).keeping_expiries(Millis(1));
-    for Seen { db, key, memory, expires_at, broken } in seen {
+fn collect(seen: &[SeenKey], limits: &TreeLimits) -> PatternStats {
+    let mut patterns = PatternStats::new(limits.clone(), 2).keeping_expiries(Millis(1));
+    for SeenKey { db, key, memory, expires_at, broken } in seen {
         let alternatives = alternatives(*memory);
         let record = Record { alternatives: &alternatives, ..record(*db, key.as_bytes(), *memory, *expires_at) };
         patterns.observe(&record, &pattern(key), &crate::policy::testing::broken(*broken));
@@ -74,7 +74,7 @@ fn collect(seen: &[Seen], limits: &TreeLimits) -> Patterns {
     patterns
 }
 
-/// So many rules.
+/// Creates `number` rules without measurements.
 fn rules(number: usize) -> Vec<RuleBit> {
     vec![RuleBit { id: "a.rule", severity: Severity::Must, measures: false, saves: false }; number]
 }
@@ -83,13 +83,13 @@ fn plan() -> PatternsPlan {
     PatternsPlan { top: 4, depth: 2, min_share: 0.1, rules: rules(3) }
 }
 
-fn show(patterns: Patterns, plan: &PatternsPlan) -> String {
+fn show(patterns: PatternStats, plan: &PatternsPlan) -> String {
     let forest = patterns.forest();
     let times = forest.nodes.iter().map(|node| (&node.text, node.expiries.map(|times| (times.all(), times.seconds()))));
     format!("{:#?} {:?}", patterns.finish(plan), times.collect::<Vec<_>>())
 }
 
-fn snapshot() -> impl Strategy<Value = Vec<Seen>> {
+fn snapshot() -> impl Strategy<Value = Vec<SeenKey>> {
     let key = prop_oneof![
         4 => "[a-f]:[a-c7]:[a-c7]",
         4 => "[a-c](:[0-9]{1,2}){0,3}",
@@ -98,7 +98,7 @@ fn snapshot() -> impl Strategy<Value = Vec<Seen>> {
     let memory = prop_oneof![8 => 0u64..6, 1 => Just(u64::MAX / 2)];
     let seen = (0u64..3, key, memory, prop::option::of(0i64..2), 0u64..8);
     prop::collection::vec(
-        seen.prop_map(|(db, key, memory, expires_at, broken)| Seen { db, key, memory, expires_at, broken }),
+        seen.prop_map(|(db, key, memory, expires_at, broken)| SeenKey { db, key, memory, expires_at, broken }),
         0..40,
     )
 }
@@ -117,7 +117,7 @@ fn limits() -> impl Strategy<Value = TreeLimits> {
 
 #[test]
 fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
-    let seen = ["user", "user:1:name", "user:2:name", "user:2:mail"].map(|key| Seen {
+    let seen = ["user", "user:1:name", "user:2:name", "user:2:mail"].map(|key| SeenKey {
         db: 0,
         key: key.to_string(),
         memory: 10,
@@ -144,7 +144,7 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
 
 #[test]
 fn nothing_seen_makes_empty_sections() {
-    let sections = Patterns::new(TreeLimits::default(), 0).finish(&plan());
+    let sections = PatternStats::new(TreeLimits::default(), 0).finish(&plan());
     assert!(
         sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty()
     );
@@ -154,7 +154,7 @@ fn nothing_seen_makes_empty_sections() {
 #[test]
 fn the_pattern_that_changes_most_comes_first_and_then_the_heaviest() {
     let priced = [("a", 100, [100, 90]), ("b", 1, [40, 1]), ("c", 500, [500, 500]), ("d", 600, [600, 600])];
-    let mut patterns = Patterns::new(TreeLimits::default(), 2);
+    let mut patterns = PatternStats::new(TreeLimits::default(), 2);
     for (key, memory, alternatives) in priced {
         let record = Record { alternatives: &alternatives.map(Bytes), ..record(0, key.as_bytes(), memory, None) };
         patterns.observe(&record, &pattern(key), &crate::policy::testing::broken(0));
@@ -167,17 +167,17 @@ fn the_pattern_that_changes_most_comes_first_and_then_the_heaviest() {
 #[test]
 fn the_more_patterns_the_fewer_expiries_each_may_keep() {
     for places in [0, 1, 8_192, 8_193, 20_000, 131_072, usize::MAX] {
-        let most = Timing::share(places);
+        let most = ExpiryTiming::share(places);
         assert!(most == FEWEST_EXPIRIES || most * places <= EXPIRIES, "{most} for {places}");
         assert!((FEWEST_EXPIRIES..=MOST_EXPIRIES).contains(&most));
     }
-    // 10 000 patterns, and the busy one gives back what it had.
-    let mut patterns = Patterns::new(TreeLimits::default(), 0).keeping_expiries(Millis(0));
+    // With 10,000 patterns the busy one gives back expiries that it had kept.
+    let mut patterns = PatternStats::new(TreeLimits::default(), 0).keeping_expiries(Millis(0));
     let mut see =
         |key: &str| patterns.observe(&record(0, key.as_bytes(), 8, Some(9)), &pattern(key), &Judged::default());
     (0..600).for_each(|number| see(&format!("busy:{number}")));
     (0..10_000).for_each(|number| see(&format!("a{}:b{}:{number}", number / 100, number % 100)));
-    let share = Timing::share(patterns.tree.breadth());
+    let share = ExpiryTiming::share(patterns.tree.breadth());
     assert!(share < MOST_EXPIRIES);
     let forest = patterns.forest();
     let busy = forest.nodes.iter().find(|node| node.text == "busy:{int}").and_then(|node| node.expiries).unwrap();
@@ -187,7 +187,8 @@ fn the_more_patterns_the_fewer_expiries_each_may_keep() {
 
 #[test]
 fn what_has_expired_is_not_kept() {
-    let seen = [0, 1, 2].map(|at| Seen { db: 0, key: format!("a:{at}"), memory: 8, expires_at: Some(at), broken: 0 });
+    let seen =
+        [0, 1, 2].map(|at| SeenKey { db: 0, key: format!("a:{at}"), memory: 8, expires_at: Some(at), broken: 0 });
     let patterns = collect(&seen, &TreeLimits::default());
     let forest = patterns.forest();
     assert_eq!(forest.nodes.iter().find_map(|node| node.expiries).unwrap().all().keys, 2);
@@ -195,13 +196,13 @@ fn what_has_expired_is_not_kept() {
 
 #[test]
 fn sums_saturate() {
-    let heavy = Seen { db: 0, key: "a".to_string(), memory: u64::MAX, expires_at: None, broken: 1 };
+    let heavy = SeenKey { db: 0, key: "a".to_string(), memory: u64::MAX, expires_at: None, broken: 1 };
     let sections = collect(&[heavy.clone(), heavy], &TreeLimits::default()).finish(&plan());
     assert_eq!(sections.patterns.list[0].memory, Bytes(u64::MAX));
     assert_eq!(sections.broken[0].list[0].memory, Bytes(u64::MAX));
 }
 
-/// Keys, memory, keys without expiry: of a level, shown and hidden.
+/// Sums up the shown and hidden rows of a level.
 fn whole(shown: &[PrefixNode], hidden: Hidden) -> (u64, Bytes) {
     let keys = shown.iter().fold(hidden.keys, |sum, node| sum + node.keys);
     let memory = shown.iter().fold(hidden.memory, |sum, node| sum + node.memory);
@@ -231,7 +232,7 @@ proptest! {
 
     #[test]
     fn a_database_learnt_late_is_as_one_known_at_once(seen in snapshot(), db in 0u64..3, limits in limits()) {
-        let of = |db: u64| seen.iter().map(|seen| Seen { db, ..seen.clone() }).collect::<Vec<_>>();
+        let of = |db: u64| seen.iter().map(|seen| SeenKey { db, ..seen.clone() }).collect::<Vec<_>>();
         let mut settled = collect(&of(0), &limits);
         settled.settle_database(db);
         let mut expected = collect(&of(db), &limits);
@@ -245,7 +246,7 @@ proptest! {
     fn figures_are_plain_sums_in_their_order(seen in snapshot()) {
         let plan = PatternsPlan { top: 1000, depth: 9, min_share: 0.0, rules: rules(3) };
         let sections = collect(&seen, &TreeLimits::default()).finish(&plan);
-        let sums = |counts: &dyn Fn(&Seen) -> bool| {
+        let sums = |counts: &dyn Fn(&SeenKey) -> bool| {
             let mut sums: BTreeMap<String, Weight> = BTreeMap::new();
             for seen in seen.iter().filter(|seen| counts(seen)) {
                 let sum = sums.entry(pattern(&seen.key).text).or_default();

@@ -62,8 +62,8 @@ aggregates! {
 aggregates! {
     /// Aggregates that observe only keys off the fast path: a usual key is small, is in no list and is no stream.
     UnusualKeys(questions) {
-        big_keys: sizes::Sizes = sizes::Sizes::new(questions.big, questions.top),
+        big_keys: sizes::BigKeyStats = sizes::BigKeyStats::new(questions.big, questions.top),
         top: top_keys::TopKeys = top_keys::TopKeys::new(questions.top),
-        streams: streams::Streams = streams::Streams::new(questions.top),
+        streams: streams::StreamStats = streams::StreamStats::new(questions.top),
     }
 }

@@ -1,7 +1,7 @@
-//! All aggregates of a report as one.
+//! Combination of all aggregates of a report.
 //!
-//! Most keys take the fast path: their sums are collected by type and name, and handed over to the aggregates that add them
-//! up later. Aggregates that need nothing but records are listed in `list.rs`; those here share work per key.
+//! Most keys take the fast path: their sums are collected by type and name, and handed over to the aggregates that add
+//! them up later. Aggregates that need nothing but records are listed in `list.rs`; those here share work per key.
 
 mod list;
 
@@ -10,20 +10,20 @@ use std::sync::atomic::Ordering;
 
 use list::{EveryKey, UnusualKeys};
 
-use super::findings::{self, Found};
+use super::findings::{self, KeyFindings};
 use super::names::NameCache;
 use super::questions::Questions;
 use super::read::schedule::Schedule;
 use crate::aggregate::Aggregate;
-use crate::aggregate::breakdown::Breakdown;
+use crate::aggregate::breakdown::TypeStats;
 use crate::aggregate::instance::FileInstance;
-use crate::aggregate::patterns::{PatternSections, Patterns};
+use crate::aggregate::patterns::{PatternSections, PatternStats};
 use crate::aggregate::runs::Runs;
-use crate::aggregate::slots::Slots;
-use crate::aggregate::sums::Sums;
-use crate::aggregate::usual::Usual;
+use crate::aggregate::slots::SlotStats;
+use crate::aggregate::sums::RunStats;
+use crate::aggregate::usual::UsualBuffer;
 use crate::aggregate::violations::Violations;
-use crate::aggregate::what_if::{WhatIf, WhatIfSums};
+use crate::aggregate::what_if::{WhatIfStats, WhatIfSums};
 use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::{Leaf, TreeLimits};
 use crate::policy::{Checks, Judged};
@@ -37,34 +37,34 @@ pub struct Aggregates {
     questions: Arc<Questions>,
     names: NameCache,
     judged: Judged,
-    sums: Runs<Sums>,
-    breakdown: Breakdown,
+    sums: Runs<RunStats>,
+    breakdown: TypeStats,
     every_key: EveryKey,
     unusual_keys: UnusualKeys,
-    slots: Slots,
-    /// Slots are deferred to a second pass.
+    slots: SlotStats,
+    /// Whether slots are deferred to a second pass.
     defers_slots: bool,
     violations: Violations,
-    patterns: Patterns,
-    what_if: WhatIf,
-    usual: Usual,
+    patterns: PatternStats,
+    what_if: WhatIfStats,
+    usual: UsualBuffer,
     /// Whether the fast path may be taken: no aggregate needs details of every key.
     takes_usual: bool,
 }
 
 /// Results that fill no field of the report by themselves.
 #[derive(Debug)]
-pub struct Unassembled {
-    /// Counts that the sizes of the servers' tables are computed from.
+pub struct AggregateResults {
+    /// Counts that determine the sizes of the servers' tables.
     pub instances: Vec<FileInstance>,
-    /// Sums of memory under each alternative.
+    /// Memory under each alternative.
     pub what_if: Option<WhatIfSums>,
-    /// The patterns whose memory differs most under an alternative.
+    /// Patterns whose memory changes most under an alternative.
     pub what_if_patterns: Vec<report::WhatIfPattern>,
-    /// Whether crowded levels of names were collapsed below the usual limit.
+    /// Whether strict mode collapsed crowded levels below the usual limit.
     pub patterns_strict: bool,
-    /// The tree that the sections on patterns were made from.
-    pub patterns: Patterns,
+    /// Tree that the sections on patterns were computed from.
+    pub patterns: PatternStats,
 }
 
 impl Aggregates {
@@ -75,30 +75,30 @@ impl Aggregates {
             questions: Arc::clone(questions),
             names: NameCache::new(questions),
             judged: Judged::default(),
-            sums: Runs::new(questions.reference, questions.slotted, Sums::new(questions.reference)),
-            breakdown: Breakdown::new(),
+            sums: Runs::new(questions.reference, questions.slotted, RunStats::new(questions.reference)),
+            breakdown: TypeStats::new(),
             every_key: EveryKey::new(questions),
             unusual_keys: UnusualKeys::new(questions),
-            slots: Slots::new(questions.top),
+            slots: SlotStats::new(questions.top),
             defers_slots: false,
             violations: Violations::new(&questions.checks),
             takes_usual: patterns.takes_usual() && questions.alternatives == 0,
-            usual: Usual::default(),
+            usual: UsualBuffer::default(),
             patterns,
-            what_if: WhatIf::new(questions.alternatives),
+            what_if: WhatIfStats::new(questions.alternatives),
         }
     }
 
-    /// Returns whether the report needs slots, so that deferred ones must be added; `by_slot` tells that a dump is a cluster
-    /// node's.
-    pub fn tells_of_slots(&self, by_slot: bool) -> bool {
+    /// Returns whether the report needs slots, so that deferred ones must be added. `by_slot` is set for the dump of a
+    /// cluster node.
+    pub fn needs_slots(&self, by_slot: bool) -> bool {
         by_slot || self.questions.tagged.load(Ordering::Relaxed)
     }
 
-    /// Shows a key to every aggregate; `judged` tells the rules that it violates.
+    /// Adds a key to every aggregate, after the rules about it have been checked.
     #[inline(never)]
-    fn observe_closely(&mut self, record: &Record<'_>, leaf: Leaf, tagged: bool) {
-        if !self.sums.go_on(record) {
+    fn observe_fully(&mut self, record: &Record<'_>, leaf: Leaf, tagged: bool) {
+        if !self.sums.continues_run(record) {
             self.hand_over_usual();
         }
         self.sums.observe(record);
@@ -119,7 +119,7 @@ impl Aggregates {
         self.sums.count_slot(record, slot);
     }
 
-    /// Passes the sums of usual keys on to the aggregates: before these are read, and before the run of the keys ends.
+    /// Hands the sums of usual keys over to the aggregates. Must precede reading these, and the end of the keys' run.
     fn hand_over_usual(&mut self) {
         let Aggregates { usual, sums, breakdown, violations, .. } = self;
         usual.hand_over(
@@ -131,16 +131,16 @@ impl Aggregates {
         );
     }
 
-    /// Adds the slots of the keys for which they were deferred.
-    pub fn add_slots(&mut self, slots: Slots) {
+    /// Adds the slots of keys for which they were deferred.
+    pub fn add_slots(&mut self, slots: SlotStats) {
         self.slots.merge(slots);
     }
 
-    /// Fills in the sections of the report, and returns what other sections are computed from. `cluster` says that the dump is
-    /// of a cluster's node.
-    pub fn finish(mut self, cluster: bool, report: &mut Report) -> Unassembled {
+    /// Fills in the sections of the report, and returns the inputs of other sections. `cluster` is set for the dump of
+    /// a cluster node.
+    pub fn finish(mut self, cluster: bool, report: &mut Report) -> AggregateResults {
         self.hand_over_usual();
-        let Sums { totals, databases, expiry, instance } = self.sums.finish();
+        let RunStats { totals, databases, expiry, instance } = self.sums.finish();
         report.totals = totals.finish();
         report.databases = databases.finish();
         report.expiry = expiry.finish();
@@ -152,7 +152,7 @@ impl Aggregates {
         let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, what_if, strict } =
             self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
-        let Found { findings, naming } = findings::found(
+        let KeyFindings { findings, naming } = findings::found(
             &questions.checks,
             &questions.classifier,
             &self.violations,
@@ -164,7 +164,7 @@ impl Aggregates {
         report.no_ttl = no_ttl(&report.totals, no_ttl_patterns);
         (report.prefixes, report.patterns) = (prefixes, patterns);
         (report.findings, report.naming) = (findings, naming);
-        Unassembled {
+        AggregateResults {
             instances: instance.finish(),
             what_if: self.what_if.finish(),
             what_if_patterns: what_if,
@@ -176,7 +176,7 @@ impl Aggregates {
 
 /// Returns whether a key enters no list and violates no rule about sizes. If so, caches the limits for similar keys.
 #[inline(never)]
-fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usual: &mut Usual) -> bool {
+fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usual: &mut UsualBuffer) -> bool {
     let UnusualKeys { big_keys: sizes, top: top_keys, streams: _ } = lists;
     let is_listed = matches!(record.kind, Kind::Stream | Kind::Module) || top_keys.takes(record);
     if is_listed || sizes.counts(record) || checks.concern_size(record) {
@@ -191,8 +191,8 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usua
     true
 }
 
-fn patterns(questions: &Questions) -> Patterns {
-    let patterns = Patterns::new(TreeLimits::default(), questions.alternatives);
+fn patterns(questions: &Questions) -> PatternStats {
+    let patterns = PatternStats::new(TreeLimits::default(), questions.alternatives);
     let patterns = patterns.sharing(&questions.varied).inspecting(questions.inspection.clone());
     match questions.reference.filter(|_| questions.checks.wants_expiries()) {
         Some(reference) => patterns.keeping_expiries(reference),
@@ -216,7 +216,7 @@ impl Aggregate for Aggregates {
         }
         if self.takes_usual
             && let Some(rules) = questions.checks.follow(record.kind, record.expires_at.is_some(), name.judged)
-            && self.sums.go_on(record)
+            && self.sums.continues_run(record)
             && (self.usual.is_small(record)
                 || is_usual_size(record, &questions.checks, &self.unusual_keys, &mut self.usual))
             && self.patterns.observe_usual(record, leaf, rules)
@@ -224,14 +224,14 @@ impl Aggregate for Aggregates {
             self.usual.add(record, rules, |rules, keys| self.violations.add_usual(rules, keys));
             self.breakdown.count(record);
             self.every_key.observe(record);
-            self.sums.time(record);
+            self.sums.add_expiry(record);
             if !self.defers_slots {
                 self.count_slot(record, tagged);
             }
             return;
         }
         questions.checks.judge_named(record, name.judged, &mut self.judged);
-        self.observe_closely(record, leaf, tagged);
+        self.observe_fully(record, leaf, tagged);
     }
 
     fn merge(&mut self, mut other: Self) {

@@ -1,4 +1,4 @@
-//! Usual keys come to the same as keys that every aggregate has looked at; what trees of names tell each other.
+//! The fast path for usual keys gives the results of the slow one; exchange of hints between trees of names.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -6,7 +6,7 @@ use proptest::sample::select;
 use super::*;
 use crate::aggregate::testing::{NOW, OwnedRecord};
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
-use crate::analyze::questions::{Standard, questions_with};
+use crate::analyze::questions::{LoadedPolicy, questions_with};
 use crate::policy::presets;
 use crate::record::Encoding;
 use crate::units::Millis;
@@ -14,17 +14,17 @@ use crate::units::Millis;
 fn questions(policy: PolicySource, reference: Option<Millis>, top: usize) -> Arc<Questions> {
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     (plan.policy, plan.top) = (policy, top);
-    Arc::new(questions_with(&plan, Standard::load(&plan).unwrap(), reference).unwrap())
+    Arc::new(questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), reference).unwrap())
 }
 
-/// Presets, and one that lets rules about names ask for numbers and two limits of one rule be broken.
+/// Generates presets, and a policy with parameterised rules about names and two limits of one rule.
 fn policies() -> impl Strategy<Value = PolicySource> {
     let text = "extends = \"default\"\n[rules]\n\"key.lowercase\" = \"must\"\n[[rules.\"big.string\"]]\nseverity = \"must\"\n\
                 max = \"90B\"\n[[rules.\"big.string\"]]\nseverity = \"hint\"\nmax = \"70B\"\n\
                 [rules.\"big.total\"]\nseverity = \"should\"\nmax = \"200B\"\n";
     let file = PolicySource::File { name: "test".to_owned(), text: text.to_owned() };
     let presets = presets::names().map(|name| PolicySource::Preset(name.to_owned()));
-    // Others than the default look at every key.
+    // Policies other than the default examine every key.
     prop_oneof![
         4 => Just(PolicySource::Preset("default".to_owned())),
         2 => Just(file),
@@ -32,7 +32,8 @@ fn policies() -> impl Strategy<Value = PolicySource> {
     ]
 }
 
-/// Few names and sizes, so that lists fill and ties are common; now and then a key of another file or database.
+/// Generates few names and sizes, so that lists fill and ties are common; occasionally a key of another file or
+/// database.
 fn records() -> impl Strategy<Value = OwnedRecord> {
     let names = select(
         &["user:1", "user:22", "user:333", "flat", "flatter", "a:b:c", "A:b", "a::b", "{u}:1", "u:\u{4e2d}"][..],
@@ -50,7 +51,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
     })
 }
 
-/// All that a report would be made of, and how many keys were usual.
+/// Returns everything that a report is made of, and the number of usual keys.
 fn found(questions: &Arc<Questions>, records: &[OwnedRecord], cuts: [usize; 2], usual: bool) -> (String, u64) {
     let mut keys = 0;
     let mut part = |records: &[OwnedRecord]| {
@@ -73,7 +74,7 @@ fn found(questions: &Arc<Questions>, records: &[OwnedRecord], cuts: [usize; 2], 
 
 proptest! {
     #[test]
-    fn usual_keys_come_to_what_they_would_one_by_one(
+    fn the_fast_path_gives_the_results_of_the_slow_one(
         policy in policies(),
         knows_time in any::<bool>(),
         top in 0usize..4,
@@ -101,7 +102,7 @@ fn most_keys_are_usual() {
 }
 
 #[test]
-fn only_what_counts_for_sure_tells_others_that_names_are_varied() {
+fn only_confirmed_parts_share_the_hint_of_varied_names() {
     let questions = questions(PolicySource::Preset("default".to_owned()), None, 1);
     let [mut one, mut other] = [0, 1].map(|_| Aggregates::new(&questions));
     one.patterns.become_strict();

@@ -1,4 +1,4 @@
-//! Tests the examples of all rules: each is turned into keys, which are observed like those of a file and checked.
+//! Tests the examples of all rules: each is turned into keys, which are observed and checked like those of a file.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use crate::aggregate::Aggregate;
 use crate::analyze::aggregates::Aggregates;
 use crate::analyze::assemble;
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
-use crate::analyze::questions::{Questions, Standard, questions_with};
-use crate::analyze::verdict::Verdict;
+use crate::analyze::questions::{LoadedPolicy, Questions, questions_with};
+use crate::analyze::verdict::FileVerdict;
 use crate::error::{Error, ErrorKind};
 use crate::policy::capacity::UpgradeEstimate;
 use crate::policy::registry;
@@ -21,10 +21,10 @@ use crate::render::words::known;
 use crate::report::{Checksum, NamedReport, Report, SourceFile};
 use crate::units::{Bytes, Millis};
 
-/// When samples are taken.
+/// Time at which samples are taken.
 const NOW: Millis = Millis(1_700_000_000_000);
 
-/// Returns the report on a sample that is checked against one rule.
+/// Checks a sample against one rule and returns the report.
 fn report(rule: &Rule, sample: &RuleSample) -> Report {
     let text = format!("[rules]\n\"{}\" = \"must\"\n{}", rule.meta.id, sample.facts.policy);
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
@@ -41,7 +41,7 @@ fn report(rule: &Rule, sample: &RuleSample) -> Report {
         let earlier = report(rule, &RuleSample::of(sample.facts.before));
         plan.baseline = Some(Arc::new(NamedReport { name: "before.json".to_owned(), report: earlier }));
     }
-    let mut questions = questions_with(&plan, Standard::load(&plan).unwrap(), Some(NOW)).unwrap();
+    let mut questions = questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(NOW)).unwrap();
     if let Some(permille) = sample.facts.upgraded_permille {
         let memory: u64 = sample.keys.iter().map(|key| key.memory * key.times).sum();
         let upgrade = UpgradeEstimate { model: "a newer server".to_owned(), memory: Bytes(memory * permille / 1000) };
@@ -66,24 +66,24 @@ fn report(rule: &Rule, sample: &RuleSample) -> Report {
     assemble::report(&plan, None, None, aggregates, &[], files, &questions)
 }
 
-/// A report without a key, for the tests of rules that fill in what they look at.
+/// Returns a report without keys, for tests of rules about the snapshot.
 pub fn empty_report() -> Report {
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
-    let questions = Arc::new(questions_with(&plan, Standard::load(&plan).unwrap(), Some(NOW)).unwrap());
+    let questions = Arc::new(questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(NOW)).unwrap());
     assemble::report(&plan, None, None, Aggregates::new(&questions), &[], Vec::new(), &questions)
 }
 
-/// How many keys there are so far.
-fn keys_of(files: &[Verdict]) -> usize {
+/// Returns the number of keys so far.
+fn keys_of(files: &[FileVerdict]) -> usize {
     files.iter().map(|file| file.row.keys).sum::<u64>().try_into().unwrap()
 }
 
-/// A file that nothing is wrong with, before its keys.
-fn file(place: usize) -> Verdict {
-    Verdict { row: source_file(place), fault: None, damage: Vec::new(), warnings: Vec::new(), ending: None }
+/// Returns the verdict on a sound file without keys.
+fn file(place: usize) -> FileVerdict {
+    FileVerdict { row: source_file(place), fault: None, damage: Vec::new(), warnings: Vec::new(), ending: None }
 }
 
-/// Its row.
+/// Returns the row of a sound file without keys.
 pub fn source_file(place: usize) -> SourceFile {
     SourceFile {
         name: format!("sample-{place}.rdb"),
@@ -102,8 +102,8 @@ pub fn source_file(place: usize) -> SourceFile {
     }
 }
 
-/// Cuts a file short.
-fn damage(file: &mut Verdict) {
+/// Truncates a file.
+fn damage(file: &mut FileVerdict) {
     let fault = Error::at(100, ErrorKind::Truncated { needed: 9, left: 4 });
     file.row.checksum = Checksum::NotReached;
     file.row.errors.push(fault.message());
@@ -138,8 +138,8 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
     });
 }
 
-/// What is seen of the value. Strings that take less in the file than in memory are compressed there; collections would be
-/// compact if the usual limits were twice as high.
+/// Returns the facts about a value. A string that takes less space in the file than in memory counts as compressed;
+/// collections would be compact if the default limits were doubled.
 fn value_facts(key: &SampleKey) -> ValueFacts {
     let most = match key.kind {
         Kind::Hash => 1024,
@@ -155,13 +155,13 @@ fn value_facts(key: &SampleKey) -> ValueFacts {
     }
 }
 
-/// A string as it stands in a file.
+/// Returns a string as encoded in a file.
 fn stored(text: &str) -> Vec<u8> {
     let len = u32::try_from(text.len()).unwrap();
     [&[0x80], &len.to_be_bytes()[..], text.as_bytes()].concat()
 }
 
-/// The encoding of so many short elements.
+/// Returns the encoding of a collection of `length` short elements.
 fn encoding(kind: Kind, length: u64) -> Encoding {
     match kind {
         Kind::String if length <= 44 => Encoding::Embstr,
@@ -206,6 +206,6 @@ fn the_details_of_every_rule_have_names_in_chinese() {
 }
 
 fn is_named(detail: &str) -> bool {
-    // Settings of servers keep their names.
+    // Settings of servers keep their names in Chinese.
     detail == "maxmemory" || !known::detail(detail, Lang::Zh).is_ascii()
 }

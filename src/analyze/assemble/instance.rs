@@ -10,7 +10,7 @@ use crate::memory::TableBytes;
 use crate::report::{Instance, InstanceDatabase, Tables};
 use crate::units::Bytes;
 
-/// Returns the section, or `None` when only some of the keys count, or there are none.
+/// Returns the section, or `None` if only some of the keys count or there are none.
 pub(super) fn section(
     plan: &Plan,
     files: &[Arc<InputFile>],
@@ -21,7 +21,7 @@ pub(super) fn section(
     if partial || counted.is_empty() {
         return None;
     }
-    let mut sums = Sums::default();
+    let mut sums = ServerSums::default();
     for server in counted {
         let file = files.iter().find(|file| file.index == server.file)?;
         sums.add(server, file);
@@ -47,7 +47,7 @@ pub(super) fn tables_elsewhere(files: &[Arc<InputFile>], counted: &[FileInstance
 
 /// Sums over servers.
 #[derive(Debug, Default)]
-struct Sums {
+struct ServerSums {
     keys: Bytes,
     allocated: Bytes,
     tables: Tables,
@@ -56,7 +56,7 @@ struct Sums {
     databases: BTreeMap<u64, InstanceDatabase>,
 }
 
-impl Sums {
+impl ServerSums {
     fn add(&mut self, server: &FileInstance, file: &InputFile) {
         let memory = file.model.instance(&server.shape);
         self.keys += server.memory;

@@ -13,7 +13,7 @@ use super::findings;
 use super::plan::Plan;
 use super::questions::Questions;
 use super::read::file::InputFile;
-use super::verdict::Verdict;
+use super::verdict::FileVerdict;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::{Caveat, Server};
 use crate::rdb::file_info::FileInfo;
@@ -21,13 +21,13 @@ use crate::report::diff::{baseline, growth};
 use crate::report::{self, AuxField, Options, Report, SCHEMA, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
-/// Facts that are reported once for the whole snapshot: those of the first readable file.
+/// Facts reported once for the whole snapshot, from the first readable file.
 pub(super) struct FirstFile {
     pub about: FileInfo,
     pub writer: Server,
     pub model: String,
     pub caveats: Vec<Caveat>,
-    /// The alternatives asked for, over all files, without figures.
+    /// Alternatives of all files, without figures.
     pub what_if: Vec<report::Alternative>,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn report(
     mut whole: Option<FirstFile>,
     aggregates: Aggregates,
     files: &[Arc<InputFile>],
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<FileVerdict>,
     questions: &Questions,
 ) -> Report {
     let reference = questions.reference;
@@ -46,7 +46,7 @@ pub(super) fn report(
     let mut report = Report {
         schema: SCHEMA.into(),
         rdblens: env!("CARGO_PKG_VERSION").into(),
-        complete: verdicts.iter().all(Verdict::is_sound),
+        complete: verdicts.iter().all(FileVerdict::is_sound),
         options: options(plan, reference),
         ..Report::default()
     };
@@ -91,7 +91,7 @@ fn options(plan: &Plan, reference: Option<Millis>) -> Options {
     }
 }
 
-fn server(whole: FirstFile, verdicts: &[Verdict], cluster: bool) -> report::Server {
+fn server(whole: FirstFile, verdicts: &[FileVerdict], cluster: bool) -> report::Server {
     let about = whole.about;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let endings = || verdicts.iter().filter_map(|verdict| verdict.ending.as_ref());
@@ -113,7 +113,7 @@ fn server(whole: FirstFile, verdicts: &[Verdict], cluster: bool) -> report::Serv
 }
 
 /// Names the file of each listed key, if there are several files.
-fn name_sources(report: &mut Report, verdicts: &[Verdict]) {
+fn name_sources(report: &mut Report, verdicts: &[FileVerdict]) {
     if verdicts.len() < 2 {
         return;
     }
@@ -125,9 +125,9 @@ fn name_sources(report: &mut Report, verdicts: &[Verdict]) {
     }
 }
 
-/// Returns the memory that the servers of all files used together, unless one of them did not record it.
-fn used_mem(verdicts: &[Verdict]) -> Option<Bytes> {
-    let of = |verdict: &Verdict| u64::try_from(verdict.ending.as_ref()?.about.number("used-mem")?).ok().map(Bytes);
+/// Returns the memory that the servers of all files used together; `None` unless all of them recorded it.
+fn used_mem(verdicts: &[FileVerdict]) -> Option<Bytes> {
+    let of = |verdict: &FileVerdict| u64::try_from(verdict.ending.as_ref()?.about.number("used-mem")?).ok().map(Bytes);
     verdicts.iter().map(of).sum()
 }
 
@@ -137,7 +137,12 @@ fn version_text(writer: Server) -> String {
     if patch == Server::ANY_PATCH { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }
 }
 
-fn warnings(report: &Report, whole: Option<&FirstFile>, verdicts: &[Verdict], patterns_strict: bool) -> Vec<Warning> {
+fn warnings(
+    report: &Report,
+    whole: Option<&FirstFile>,
+    verdicts: &[FileVerdict],
+    patterns_strict: bool,
+) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = verdicts.iter().flat_map(|verdict| verdict.warnings.clone()).collect();
     if report.options.reference_time.is_none() && report.totals.without_ttl.keys < report.totals.keys {
         warnings.push(Warning::new(WarningKind::NoReferenceTime));

@@ -1,4 +1,4 @@
-//! Section on alternatives: the models asked for, and the sums over all keys under each.
+//! Section on alternatives: the models requested, and the sums over all keys under each.
 
 use crate::aggregate::what_if::WhatIfSums;
 use crate::analyze::plan::ReadPlan;
@@ -52,7 +52,7 @@ fn unread(model: &Model, header: RdbHeader) -> Option<Warning> {
     })
 }
 
-/// Returns the section, or `None` if nothing was asked. Tables and totals are there if the whole server is: see
+/// Returns the section, or `None` if no alternative was requested. Tables and totals need the whole server: see
 /// [`instance::section`](super::instance::section).
 pub(super) fn section(
     base: String,

@@ -1,10 +1,10 @@
-//! What is remembered of a name is what would be found out about it.
+//! Cached answers about names are equal to computed ones.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
-use crate::analyze::questions::{Standard, questions_with};
+use crate::analyze::questions::{LoadedPolicy, questions_with};
 use crate::pattern::shape::tests::twins;
 use crate::pattern::slot::has_tag;
 use crate::pattern::tree::TreeLimits;
@@ -13,7 +13,8 @@ use crate::policy::testing::record;
 use crate::policy::{Checks, Judged};
 use crate::units::Millis;
 
-/// Every rule about names, some with two limits, and all lists that names are matched with; `|` stands for the separator.
+/// Every rule about names, some with two limits, and every list that names are matched with; `|` stands for the
+/// separator.
 const ALL: &str = r#"[rules]
 "key.empty-segment" = "must"
 "key.hash-tag" = "must"
@@ -57,7 +58,7 @@ pattern = "*|{ip}"
 reason = "old"
 "#;
 
-/// Digits are not alike here.
+/// Rule that treats some digits differently.
 const SOME_DIGITS: &str = "[[rules.\"key.charset\"]]\nseverity = \"must\"\nchars = \"a-z0-4:\"\n";
 
 fn policies() -> Vec<PolicySource> {
@@ -72,10 +73,10 @@ fn questions(policy: PolicySource, separators: &str) -> Questions {
         PolicySource::File { name, text } => PolicySource::File { name, text: text.replace('|', &separators[..1]) },
         preset @ PolicySource::Preset(_) => preset,
     };
-    questions_with(&plan, Standard::load(&plan).unwrap(), Some(Millis(0))).unwrap()
+    questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(Millis(0))).unwrap()
 }
 
-/// All that is said of a key in the end: the bits, by how much, what its pattern matches, and which exemptions count.
+/// Returns the final verdict on a key: broken rules, deviations, matches, and exemptions.
 fn said(checks: &Checks, judged: &Judged) -> impl PartialEq + std::fmt::Debug + use<> {
     let bits = (0..checks.keys.len()).filter(|bit| (judged.broken | judged.excused) >> bit & 1 == 1);
     let each: Vec<_> = bits.map(|bit| (judged.violations[bit], checks.exemption(judged, bit))).collect();
@@ -85,7 +86,7 @@ fn said(checks: &Checks, judged: &Judged) -> impl PartialEq + std::fmt::Debug + 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
     #[test]
-    fn names_met_before_are_judged_as_if_they_were_new(
+    fn cached_names_are_judged_like_new_ones(
         twins in prop::collection::vec(twins(), 1..12),
         plain in prop::collection::vec("[a-dA_]{0,2}([:/.][a-c]{0,2}){0,17}", 0..24),
         policy in prop::sample::select(policies()),
@@ -95,7 +96,7 @@ proptest! {
     ) {
         let questions = questions(policy, separators);
         let limits = TreeLimits { top, below: 3, strict_above: 30, ..TreeLimits::default() };
-        let mut patterns = Patterns::new(limits, 0);
+        let mut patterns = PatternStats::new(limits, 0);
         let mut names = NameCache::new(&questions);
         let (mut pattern, mut judged) = (PatternBuf::default(), Judged::default());
         let all: Vec<String> = twins.into_iter().flat_map(|(one, other)| [one, other]).chain(plain).collect();
@@ -116,9 +117,9 @@ proptest! {
 }
 
 #[test]
-fn a_name_that_comes_a_third_time_is_known() {
+fn a_name_is_cached_the_second_time_and_hits_the_third() {
     let questions = questions(PolicySource::Preset("default".to_owned()), ":");
-    let mut patterns = Patterns::new(TreeLimits::default(), 0);
+    let mut patterns = PatternStats::new(TreeLimits::default(), 0);
     let mut names = NameCache::new(&questions);
     for number in 1000..1003 {
         names.know(format!("user:{number}").as_bytes(), &questions, &mut patterns);

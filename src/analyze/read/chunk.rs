@@ -7,7 +7,7 @@ use super::file::MappedFile;
 use super::look_ahead::LookAhead;
 use super::part::FilePart;
 use super::progress::Progress;
-use super::reader::{Continue, KnownDatabase, ReadStop, Reader, Reading};
+use super::reader::{Continue, KnownDatabase, ReadOptions, ReadStop, RecordReader};
 use super::schedule::Schedule;
 use super::second_pass::{self, Boundary, DeferredRange};
 use super::tally::{FileTally, PartTally};
@@ -26,12 +26,12 @@ use crate::record::Record;
 pub struct ChunkResult<A> {
     /// Aggregates over its records.
     pub part: FilePart<A>,
-    /// Everything else learnt from it.
+    /// Everything else found in it.
     pub facts: ChunkFacts,
 }
 
 impl<A: Schedule> ChunkResult<A> {
-    /// Joins the chunk that follows in the file. `wanted` tells whether keys of a database count at all.
+    /// Joins the chunk that follows in the file. `wanted` returns whether keys of a database count at all.
     #[must_use]
     pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
         self.facts.join(next.facts, self.part.ends_in_database(), &wanted);
@@ -108,16 +108,16 @@ impl ChunkFacts {
 
 /// Reads a chunk that begins at byte `start`; the first chunk of a file begins at its header.
 ///
-/// `go_on` is called at each boundary where a quantum ends, with the heap bytes that `part` holds. It returns how far to read
-/// from there, or `None` to stop.
+/// Calls `next_until` at each boundary where a quantum ends, with the heap bytes that `part` holds. It returns the
+/// position to read to, or `None` to stop.
 pub fn read<A: Schedule>(
     mapped: &MappedFile,
     start: usize,
     part: &mut FilePart<A>,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
     progress: &dyn Progress,
     empty: impl Fn() -> A,
-    mut go_on: impl FnMut(usize, usize) -> Option<usize>,
+    mut next_until: impl FnMut(usize, usize) -> Option<usize>,
 ) -> ChunkFacts {
     let is_first = start == mapped.map.start();
     let bytes = mapped.map.bytes.get(start..).unwrap_or_default();
@@ -128,7 +128,7 @@ pub fn read<A: Schedule>(
     }
     let state = ScanState { family: mapped.header.family, db: is_first.then_some(FIRST_DATABASE) };
     let mut scanner = Scanner::new(cursor, state);
-    let mut reader = Reader::new(&mapped.file, reading);
+    let mut reader = RecordReader::new(&mapped.file, reading);
     let mut sum = reading.checksum.then(Crc64Digest::new);
     let mut facts = ChunkFacts {
         tally: PartTally::default(),
@@ -142,7 +142,7 @@ pub fn read<A: Schedule>(
     let mut foresight = None;
     let mut summed = 0;
     let mut given_back = start;
-    while let Some(until) = go_on(facts.end, part.heap_bytes()) {
+    while let Some(until) = next_until(facts.end, part.heap_bytes()) {
         // The checksum runs first: it loads the bytes into the cache in order, where the parser then finds them.
         let before = sum.clone();
         if let Some(sum) = &mut sum {
@@ -179,7 +179,7 @@ pub fn read<A: Schedule>(
             sum = before;
             break;
         }
-        // The chunk at the start of the file counts whatever becomes of guesses.
+        // The chunk at the start of the file is confirmed, whether guesses are or not.
         part.exchange_hints(is_first);
         if part.wants_look_ahead() {
             foresight.get_or_insert_with(|| LookAhead::new(mapped, reading)).look(&scanner, part);

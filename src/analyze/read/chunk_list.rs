@@ -1,11 +1,14 @@
-//! The chunks of one mapped file, in file order: which thread reads which, and which of them count.
+//! Chunks of one mapped file, in file order: which thread reads which, and which of them count.
 //!
-//! The first chunk begins with the file. Every other one begins at a guess, while the reader of the chunk before is still on
-//! its way. If that reader arrives exactly there, the guess is confirmed and the results of both are joined. If it passes the
-//! place, the guess is discarded: the reader of that chunk gives up, and the bytes are read again from the true boundary.
+//! The first chunk begins with the file. Every other one begins at a guess, while the reader of the chunk before is
+//! still
+//! on its way. If that reader arrives exactly there, the guess is confirmed and both results are joined. If it passes
+//! the
+//! place, the guess is discarded: the reader of that chunk gives up, and the bytes are read again from the true
+//! boundary.
 //! So a chunk counts only if an unbroken chain of confirmed guesses leads to it from the start of the file.
 //!
-//! This is bookkeeping only, held under a lock and asked a few hundred times a second: it knows neither threads nor records.
+//! This is bookkeeping only, called under a lock a few hundred times a second: it knows neither threads nor records.
 
 use std::mem;
 use std::ops::Range;
@@ -55,14 +58,14 @@ struct Chunk<R> {
     searches: usize,
     /// Searches in it that found nothing.
     failures: usize,
-    /// Searching is worth retrying once its reader has come here.
+    /// Position of its reader from which searching is worth retrying.
     hopeless_until: usize,
     state: ChunkState<R>,
 }
 
 #[derive(Debug)]
 enum ChunkState<R> {
-    Reading,
+    ReadOptions,
     /// Its reader stands at the next chunk and will hand in its result.
     Arrived,
     /// Read, and waiting for a neighbour.
@@ -144,7 +147,7 @@ impl<R> ChunkList<R> {
             searches: 0,
             failures: 0,
             hopeless_until: 0,
-            state: ChunkState::Reading,
+            state: ChunkState::ReadOptions,
         };
         self.chunks.insert(index, chunk);
         ChunkClaim { id, start }
@@ -164,7 +167,7 @@ impl<R> ChunkList<R> {
     }
 
     /// Reports that the reader of a chunk stands at the boundary `at` and holds that many heap bytes; returns its next step.
-    pub fn go_on(&mut self, id: u64, at: usize, held: usize) -> NextStep {
+    pub fn next_step(&mut self, id: u64, at: usize, held: usize) -> NextStep {
         let Some(index) = self.place(id) else { return NextStep::GiveUp };
         let mut arrived = false;
         while let Some(next) = self.chunks.get(index + 1) {
@@ -198,7 +201,7 @@ impl<R> ChunkList<R> {
     pub fn give_back(&mut self, id: u64) -> bool {
         let Some(index) = self.place(id) else { return true };
         let reader_in_front = index.checked_sub(1).and_then(|left| self.chunks.get(left));
-        let given = reader_in_front.is_some_and(|left| matches!(left.state, ChunkState::Reading));
+        let given = reader_in_front.is_some_and(|left| matches!(left.state, ChunkState::ReadOptions));
         if given {
             self.discard(index);
         }
@@ -260,7 +263,7 @@ impl<R> ChunkList<R> {
     /// Takes the result of a waiting chunk, if it ended as `wanted`.
     fn take(&mut self, index: usize, wanted: impl Fn(ChunkEnd) -> bool) -> Option<(R, ChunkEnd)> {
         let state = &mut self.chunks.get_mut(index)?.state;
-        match mem::replace(state, ChunkState::Reading) {
+        match mem::replace(state, ChunkState::ReadOptions) {
             ChunkState::Done(result, halt) if wanted(halt) => Some((result, halt)),
             other => {
                 *state = other;
@@ -278,7 +281,7 @@ impl<R> ChunkList<R> {
         let share = |(index, chunk): (usize, &Chunk<R>)| {
             let left = self.end_of(index).checked_sub(chunk.until)?;
             let share = left / (chunk.searches + 2);
-            let open = matches!(chunk.state, ChunkState::Reading)
+            let open = matches!(chunk.state, ChunkState::ReadOptions)
                 && chunk.failures < MOST_FAILURES
                 && chunk.searches < MOST_SEARCHES
                 && share >= self.steps.least.max(1);
@@ -304,7 +307,7 @@ impl<R> ChunkList<R> {
         self.searched(search);
         let index = self.chunks.iter().rposition(|chunk| chunk.start < start)?;
         let chunk = self.chunks.get(index)?;
-        let open = matches!(chunk.state, ChunkState::Reading) && chunk.until <= start && start < self.end_of(index);
+        let open = matches!(chunk.state, ChunkState::ReadOptions) && chunk.until <= start && start < self.end_of(index);
         if !open {
             return None;
         }
@@ -327,7 +330,7 @@ impl<R> ChunkList<R> {
     /// Returns whether the reader of the searched chunk has not yet reached `at`.
     pub fn is_ahead(&self, search: &BoundarySearch, at: usize) -> bool {
         let chunk = self.chunks.iter().find(|chunk| chunk.id == search.id);
-        chunk.is_some_and(|chunk| matches!(chunk.state, ChunkState::Reading) && chunk.until < at)
+        chunk.is_some_and(|chunk| matches!(chunk.state, ChunkState::ReadOptions) && chunk.until < at)
     }
 
     fn searched(&mut self, search: &BoundarySearch) {

@@ -1,4 +1,4 @@
-//! How mapped files are divided among threads.
+//! Parameters for dividing mapped files among threads.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -16,8 +16,8 @@ pub struct Division {
     pub steps: ReadSteps,
     /// Searches a range of a file for a probable record boundary, which may lie past the range. The result is verified.
     pub find: fn(&MappedFile, Range<usize>) -> Option<usize>,
-    /// Readers at a time, at most. Guesses may be discarded, so more readers than processors would slow down the one that
-    /// surely counts.
+    /// Maximum number of concurrent readers. Guesses may be discarded, so more readers than processors would slow down
+    /// the confirmed one.
     pub readers: usize,
 }
 

@@ -14,13 +14,13 @@ use crate::input::{Body, Container, Input, OpenOptions, Opened};
 use crate::rdb::batch::{Batch, Batches, FileEnding};
 use crate::rdb::file_info::FileInfo;
 
-/// An input whose preamble was read: everything that must be known before the first record.
+/// Input whose preamble was read, with all facts needed before the first record.
 #[derive(Debug)]
 pub struct PreparedInput {
     input: Input,
     options: OpenOptions,
     /// Kept open where reopening is impossible (pipes) or keeping costs nothing (maps).
-    open: Option<Open>,
+    open: Option<OpenFile>,
     /// Header and metadata before the first key.
     pub preamble: FileInfo,
     /// The container around the snapshot.
@@ -33,20 +33,20 @@ pub struct PreparedInput {
 
 /// A file from which batches are being cut.
 #[derive(Debug)]
-struct Open {
+struct OpenFile {
     batches: Batches,
-    /// Bytes read from the file, where they differ from those of the snapshot.
+    /// Bytes read from the file, if they differ from those of the snapshot.
     read: Option<Arc<AtomicU64>>,
     reported: u64,
 }
 
-impl Open {
-    fn new(opened: Opened) -> Result<Open> {
+impl OpenFile {
+    fn new(opened: Opened) -> Result<OpenFile> {
         let read = match opened.body {
             Body::Mapped(_) => None,
             Body::Stream(_) => Some(opened.consumed),
         };
-        Ok(Open { batches: Batches::open(opened.body)?, read, reported: 0 })
+        Ok(OpenFile { batches: Batches::open(opened.body)?, read, reported: 0 })
     }
 
     /// Returns the bytes of the file read since the last call.
@@ -75,7 +75,7 @@ impl PreparedInput {
         let compression = opened.compression.map(|compression| compression.name());
         // A waiting decompressor costs a thread and its buffers: with many shards reopening is cheaper.
         let keep = compression.is_none() || !input.is_reopenable();
-        let mut open = Open::new(opened)?;
+        let mut open = OpenFile::new(opened)?;
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);
         Ok(PreparedInput { input, options: options.clone(), open, preamble, container, size, compression })
@@ -91,10 +91,10 @@ impl PreparedInput {
         self.into_open().map(|open| open.batches)
     }
 
-    fn into_open(mut self) -> Result<Open> {
+    fn into_open(mut self) -> Result<OpenFile> {
         match self.open.take() {
             Some(open) => Ok(open),
-            None => Open::new(self.input.open(&self.options)?),
+            None => OpenFile::new(self.input.open(&self.options)?),
         }
     }
 }
@@ -111,7 +111,7 @@ pub struct FileBatch {
 /// The batches of all files, round-robin over those open at a time.
 pub struct Feed<'p> {
     waiting: VecDeque<(Arc<InputFile>, PreparedInput)>,
-    active: VecDeque<(Arc<InputFile>, Open)>,
+    active: VecDeque<(Arc<InputFile>, OpenFile)>,
     at_once: usize,
     progress: &'p dyn Progress,
     /// By position among the inputs, once a file is exhausted.

@@ -1,9 +1,9 @@
-//! Everything that a worker has collected.
+//! Results that a worker has collected.
 
 use super::feed::FileBatch;
 use super::part::FilePart;
 use super::progress::Progress;
-use super::reader::{Continue, Reading, read_batch};
+use super::reader::{Continue, ReadOptions, read_batch};
 use super::schedule::Schedule;
 use super::second_pass::DeferredRange;
 use super::tally::{Tallies, merge_tallies};
@@ -35,7 +35,7 @@ impl<A: Schedule> Collected<A> {
     pub(super) fn read(
         &mut self,
         work: &FileBatch,
-        reading: Reading<'_>,
+        reading: ReadOptions<'_>,
         progress: &dyn Progress,
         empty: impl Fn() -> A,
     ) {

@@ -14,15 +14,15 @@ use super::schedule::Schedule;
 /// Everything that was handed over.
 #[derive(Debug)]
 pub struct HandOver<A> {
-    state: Mutex<State<A>>,
+    state: Mutex<HandOverState<A>>,
     /// Signals that no worker holds it any more.
     released: Condvar,
 }
 
 #[derive(Debug)]
-struct State<A> {
+struct HandOverState<A> {
     all: Collected<A>,
-    /// Whether a worker has taken it.
+    /// Whether a worker currently holds everything.
     kept: bool,
 }
 
@@ -38,7 +38,7 @@ impl<A> Drop for KeepGuard<'_, A> {
 }
 
 impl<A> HandOver<A> {
-    fn state(&self) -> MutexGuard<'_, State<A>> {
+    fn state(&self) -> MutexGuard<'_, HandOverState<A>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -46,7 +46,10 @@ impl<A> HandOver<A> {
 impl<A: Schedule> HandOver<A> {
     /// Creates an empty hand-over.
     pub fn new(empty: A) -> Self {
-        HandOver { state: Mutex::new(State { all: Collected::new(empty), kept: false }), released: Condvar::new() }
+        HandOver {
+            state: Mutex::new(HandOverState { all: Collected::new(empty), kept: false }),
+            released: Condvar::new(),
+        }
     }
 
     /// Returns everything, after all workers are done.
@@ -95,11 +98,11 @@ mod tests {
     use crate::aggregate::Aggregate;
     use crate::record::Record;
 
-    /// A set of numbers, one byte each.
+    /// Set of numbers, one byte each.
     #[derive(Debug, Default)]
-    struct Numbers(BTreeSet<usize>);
+    struct NumberSet(BTreeSet<usize>);
 
-    impl Aggregate for Numbers {
+    impl Aggregate for NumberSet {
         fn observe(&mut self, _: &Record<'_>) {}
 
         fn merge(&mut self, other: Self) {
@@ -107,39 +110,39 @@ mod tests {
         }
     }
 
-    impl Schedule for Numbers {
+    impl Schedule for NumberSet {
         fn heap_bytes(&self) -> usize {
             self.0.len()
         }
     }
 
-    fn found(numbers: Range<usize>) -> Collected<Numbers> {
-        Collected { part: FilePart::new(Numbers(numbers.collect())), ..Collected::new(Numbers::default()) }
+    fn found(numbers: Range<usize>) -> Collected<NumberSet> {
+        Collected { part: FilePart::new(NumberSet(numbers.collect())), ..Collected::new(NumberSet::default()) }
     }
 
-    /// Returns what is left to a worker that has handed over, and whether it keeps everything.
-    fn take<'h>(all: &'h HandOver<Numbers>, numbers: Range<usize>) -> (usize, Option<KeepGuard<'h, Numbers>>) {
+    /// Returns the number of entries left to a worker that has handed over, and the guard if it keeps everything.
+    fn take<'h>(all: &'h HandOver<NumberSet>, numbers: Range<usize>) -> (usize, Option<KeepGuard<'h, NumberSet>>) {
         let mut found = found(numbers);
-        let keeping = all.take(&mut found, Numbers::default, |_| true);
+        let keeping = all.take(&mut found, NumberSet::default, |_| true);
         (found.part.heap_bytes(), keeping)
     }
 
     #[test]
-    fn who_hands_over_what_is_known_keeps_all() {
-        let all = HandOver::new(Numbers::default());
+    fn a_worker_that_hands_over_known_names_keeps_everything() {
+        let all = HandOver::new(NumberSet::default());
         assert!(matches!(take(&all, 0..10), (0, None)));
         assert!(matches!(take(&all, 5..15), (0, None)));
         let (left, keeping) = take(&all, 2..14);
         assert!(left == 15 && keeping.is_some());
         drop(keeping);
-        // Kept aggregates are handed over again in the end, or never.
+        // A kept aggregate is handed over again at the end, or never.
         assert!(matches!(take(&all, 2..14), (0, None)));
         assert_eq!(all.into_all().part.heap_bytes(), 12);
     }
 
     #[test]
-    fn others_wait_for_the_one_that_keeps() {
-        let all = HandOver::new(Numbers::default());
+    fn other_workers_wait_for_the_one_that_keeps_everything() {
+        let all = HandOver::new(NumberSet::default());
         take(&all, 0..10);
         let (_, keeping) = take(&all, 0..10);
         let released = AtomicBool::new(false);

@@ -7,21 +7,21 @@
 
 use super::file::MappedFile;
 use super::part::FilePart;
-use super::reader::{Continue, KnownDatabase, ReadStop, Reader, Reading};
+use super::reader::{Continue, KnownDatabase, ReadOptions, ReadStop, RecordReader};
 use super::schedule::Schedule;
 use super::tally::PartTally;
 use crate::limits;
 use crate::rdb::scan::Scanner;
 use crate::record::Record;
 
-/// With less than one new name per 8 keys, or per 4 KiB, look-ahead takes as long as it saves.
+/// Look-ahead stops with less than one new name per 8 keys, or per 4 KiB: it would take as long as it saves.
 const KEYS_FOR_ONE: usize = 8;
 const BYTES_FOR_ONE: usize = 4 << 10;
 
 /// Look-ahead of a reader of mapped bytes.
 #[derive(Debug)]
 pub struct LookAhead<'a> {
-    reader: Reader<'a>,
+    reader: RecordReader<'a>,
     /// Where the look-ahead stopped.
     ahead: Option<Scanner<'a>>,
     /// Whether it reached the end, or damage: nothing after that counts.
@@ -30,8 +30,8 @@ pub struct LookAhead<'a> {
 
 impl<'a> LookAhead<'a> {
     /// Creates a look-ahead that has seen nothing.
-    pub fn new(mapped: &'a MappedFile, reading: Reading<'a>) -> Self {
-        LookAhead { reader: Reader::new(&mapped.file, reading), ahead: None, saw_all: false }
+    pub fn new(mapped: &'a MappedFile, reading: ReadOptions<'a>) -> Self {
+        LookAhead { reader: RecordReader::new(&mapped.file, reading), ahead: None, saw_all: false }
     }
 
     /// Passes names after `here`, where the reader stands, to `part` as long as that helps it.

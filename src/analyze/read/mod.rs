@@ -1,4 +1,4 @@
-//! Reading snapshots: from opened inputs to the aggregates over all their records.
+//! Reading of snapshots: from opened inputs to the aggregates over all their records.
 //!
 //! Mapped files are divided into chunks, which threads read side by side; other inputs come as batches, one after the other.
 

@@ -6,7 +6,7 @@ use super::division::Division;
 use super::feed::Feed;
 use super::found::Collected;
 use super::progress::Progress;
-use super::reader::{Continue, Reading, read_batch};
+use super::reader::{Continue, ReadOptions, read_batch};
 use super::schedule::Schedule;
 use super::tally::Tallies;
 use super::workers::Workers;
@@ -17,7 +17,7 @@ use crate::record::Record;
 pub fn read_all<A, F>(
     feed: &mut Feed<'_>,
     division: Division,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
     progress: &dyn Progress,
     empty: F,
 ) -> Collected<A>
@@ -38,7 +38,7 @@ where
 /// Reads records in file order and passes them to `see`, at most `limit` of them.
 pub fn read_in_order(
     feed: &mut Feed<'_>,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
     limit: Option<u64>,
     progress: &dyn Progress,
     mut see: impl FnMut(&Record<'_>, usize),

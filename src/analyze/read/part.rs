@@ -14,7 +14,7 @@ pub struct FilePart<A> {
     leading: Option<Box<A>>,
     /// All other keys.
     settled: A,
-    /// Rarely needed work is deferred at present.
+    /// Whether rarely needed work is currently deferred.
     defers: bool,
     /// The database in force at the end, if the part itself switches to one.
     db_at_end: Option<u64>,
@@ -99,7 +99,7 @@ impl<A: Schedule> FilePart<A> {
         self.settled.heap_bytes() + self.leading.as_ref().map_or(0, |leading| leading.heap_bytes())
     }
 
-    /// Joins the part that follows in the file. `wanted` tells whether keys of a database count at all.
+    /// Joins the part that follows in the file. `wanted` returns whether keys of a database count at all.
     #[must_use]
     pub fn join(mut self, next: Self, wanted: impl Fn(u64) -> bool) -> Self {
         if let Some(mut leading) = next.leading {

@@ -4,7 +4,7 @@ use super::chunk_list::DivisionCounts;
 
 /// Receives the progress of a run. Called from several threads, a few times a second at most per file.
 pub trait Progress: Sync {
-    /// Announces the total size of the inputs, as far as it is known beforehand.
+    /// Announces the total size of the inputs, as far as it is known in advance.
     fn expect(&self, bytes: u64) {
         let _ = bytes;
     }

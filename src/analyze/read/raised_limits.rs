@@ -12,7 +12,7 @@ use crate::record::{Compact, Encoding, Kind, Record};
 #[derive(Debug)]
 pub struct RaisedLimits {
     model: Model,
-    /// The limits in force: what is within them has elements too long for any limit.
+    /// Limits in force: a collection within them but not compact has elements that are too long for any limit.
     own: ServerConfig,
 }
 
@@ -39,7 +39,7 @@ impl RaisedLimits {
 
     /// Returns the compact form of the collection under the raised limits; `None` if they do not help.
     ///
-    /// `value` are its bytes in the file, which were walked successfully before.
+    /// `value` holds its bytes in the file, which must have been walked successfully before.
     pub fn compact(&self, record: &Record<'_>, value_type: ValueType, value: &[u8]) -> Option<Compact> {
         let mut meter = Meter::new(&self.model);
         meter.begin_key(record.key.len() as u64, record.expires_at.is_some());

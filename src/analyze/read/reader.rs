@@ -13,10 +13,10 @@ use crate::units::{Bytes, Millis};
 
 /// Options for reading records.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading<'p> {
-    /// Which keys count.
+pub struct ReadOptions<'p> {
+    /// Selection of the keys that count.
     pub selection: &'p Selection,
-    /// The time that expiries are compared with.
+    /// Time that expiries are compared with.
     pub reference: Option<Millis>,
     /// Whether checksums are computed.
     pub checksum: bool,
@@ -28,7 +28,7 @@ pub struct Reading<'p> {
 pub fn read_batch(
     batch: &Batch,
     file: &InputFile,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
     tally: &mut FileTally,
     see: impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
 ) -> BatchEnd {
@@ -38,7 +38,7 @@ pub fn read_batch(
     let mut scanner = batch.scanner();
     let until = scanner.cursor().left();
     let mut read = PartTally::default();
-    let halt = Reader::new(file, reading).read_until(&mut scanner, until, &mut read, |_| (), see);
+    let halt = RecordReader::new(file, reading).read_until(&mut scanner, until, &mut read, |_| (), see);
     tally.merge(read.settled);
     tally.merge(read.leading);
     let more = match halt {
@@ -54,17 +54,17 @@ pub fn read_batch(
 
 /// Reads the records of a file; holds the meters and buffers that are reused for all of them.
 #[derive(Debug)]
-pub struct Reader<'f> {
+pub struct RecordReader<'f> {
     file: &'f InputFile,
-    reading: Reading<'f>,
-    /// Whether all keys count.
+    reading: ReadOptions<'f>,
+    /// Whether the selection accepts all keys.
     everything: bool,
     meters: Meters<'f>,
     scratch: Vec<u8>,
     boundary: usize,
 }
 
-/// Where a reader stopped.
+/// Reason why a reader stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadStop {
     /// At the first boundary that was wanted.
@@ -75,12 +75,12 @@ pub enum ReadStop {
     Enough,
 }
 
-impl<'f> Reader<'f> {
+impl<'f> RecordReader<'f> {
     /// Creates a reader for a file.
-    pub fn new(file: &'f InputFile, reading: Reading<'f>) -> Self {
+    pub fn new(file: &'f InputFile, reading: ReadOptions<'f>) -> Self {
         let everything = reading.selection.is_everything();
         let meters = Meters::new(&file.model, &file.alternatives);
-        Reader { file, reading, everything, meters, scratch: Vec::new(), boundary: 0 }
+        RecordReader { file, reading, everything, meters, scratch: Vec::new(), boundary: 0 }
     }
 
     /// Returns the offset of the last record boundary in the scanned bytes.
@@ -124,7 +124,7 @@ impl<'f> Reader<'f> {
         Ok(ReadStop::Until)
     }
 
-    /// Out-of-line copy of [`Reader::record`] for keys with metadata, to keep the hot loop small.
+    /// Out-of-line copy of [`RecordReader::record`] for keys with metadata, to keep the hot loop small.
     #[inline(never)]
     fn other_record<'a>(
         &mut self,
@@ -144,7 +144,7 @@ impl<'f> Reader<'f> {
         tally: &mut PartTally,
         see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
     ) -> Result<Continue> {
-        let Reader { file, reading, everything, meters, scratch, .. } = self;
+        let RecordReader { file, reading, everything, meters, scratch, .. } = self;
         let key = match entry.key.decode(scratch).within("key") {
             Ok(key) => key,
             Err(error) => {
@@ -155,7 +155,7 @@ impl<'f> Reader<'f> {
             }
         };
         let kind = entry.value_type.kind();
-        // Whether an unknown database is wanted is asked once it is known.
+        // Whether an unknown database is selected is decided once it is known.
         let selection = reading.selection;
         let db = entry.db.unwrap_or_default();
         let wanted = || {

@@ -1,4 +1,4 @@
-//! How reading adapts to what a worker's aggregates need.
+//! Scheduling hooks: how reading adapts to a worker's aggregates.
 
 use crate::aggregate::Aggregate;
 use crate::record::Record;
@@ -14,7 +14,7 @@ pub trait Schedule: Aggregate {
 
     /// Exchanges hints that save work with the other workers of the run.
     ///
-    /// Hints are only given if the keys observed so far are `confirmed` to count; they are always taken.
+    /// Hints are given only if the keys observed so far are `confirmed` to count; they are always taken.
     fn exchange_hints(&mut self, confirmed: bool) {
         let _ = confirmed;
     }
@@ -24,7 +24,7 @@ pub trait Schedule: Aggregate {
         false
     }
 
-    /// Notes the name of a key that will be observed later. Returns whether that was news.
+    /// Notes the name of a key that will be observed later. Returns whether it is new.
     fn look_ahead(&mut self, record: &Record<'_>) -> bool {
         let _ = record;
         false

@@ -1,13 +1,14 @@
 //! Second pass over mapped ranges, for work that the first pass deferred.
 //!
-//! Computing slots takes a sixth of a run, and most dumps need none: those of no cluster whose names have no hash tags. So
-//! readers defer slots until a tag is seen. The first tag makes slots part of the report, and the ranges read before it are
-//! read again.
+//! Computing slots takes a sixth of a run, and most dumps do not need them: no cluster, and no hash tags in names.
+//! Readers therefore defer slots until a tag is seen. The first tag makes slots part of the report, and the ranges
+//! before
+//! it are read again.
 
 use rayon::prelude::*;
 
 use super::file::MappedFile;
-use super::reader::{Continue, Reader, Reading};
+use super::reader::{Continue, ReadOptions, RecordReader};
 use super::tally::PartTally;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
@@ -45,11 +46,11 @@ impl DeferredRange {
     }
 
     /// Passes the selected records to `see`. Damage was reported by the first pass.
-    fn read(&self, reading: Reading<'_>, mut see: impl FnMut(&Record<'_>)) {
+    fn read(&self, reading: ReadOptions<'_>, mut see: impl FnMut(&Record<'_>)) {
         let bytes = self.mapped.map.bytes.get(self.start.at..self.end).unwrap_or_default();
         let state = ScanState { family: self.mapped.header.family, db: self.start.db };
         let mut scanner = Scanner::new(Cursor::new(bytes, self.start.at as u64), state);
-        let mut reader = Reader::new(&self.mapped.file, reading);
+        let mut reader = RecordReader::new(&self.mapped.file, reading);
         let see = |record: &Record<'_>, _| {
             see(record);
             Continue::Yes
@@ -58,7 +59,7 @@ impl DeferredRange {
     }
 }
 
-/// Adds a range. Adjacent ranges are merged, up to a size that is worth dividing among threads.
+/// Adds a range. Adjacent ranges are merged, up to a size that is useful to divide among threads.
 pub fn add(all: &mut Vec<DeferredRange>, mapped: &MappedFile, start: Boundary, end: usize) {
     match all.last_mut() {
         Some(last) if last.end == start.at && last.bytes() < limits::DEFERRED_BYTES => last.end = end,
@@ -70,7 +71,7 @@ pub fn add(all: &mut Vec<DeferredRange>, mapped: &MappedFile, start: Boundary, e
 /// Reads ranges again on all threads of the current pool; `see` adds each record to a sum of its thread.
 pub fn read_again<S: Send>(
     deferred: &[DeferredRange],
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
     empty: impl Fn() -> S + Sync + Send,
     see: impl Fn(&mut S, &Record<'_>) + Sync + Send,
 ) -> impl ParallelIterator<Item = S> {

@@ -1,4 +1,4 @@
-//! Opens the inputs of a run: everything that must be known before the first record is read.
+//! Opens the inputs of a run and collects all facts needed before the first record is read.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use super::feed::{Feed, PreparedInput};
 use super::file::InputFile;
 use super::progress::Progress;
 use super::raised_limits::RaisedLimits;
-use super::reader::Reading;
+use super::reader::ReadOptions;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
 use crate::input::{self, Container};
@@ -22,7 +22,7 @@ pub struct Snapshot {
     files: Vec<(Arc<InputFile>, PreparedInput)>,
     /// Facts about every input before reading, by position.
     pub facts: Vec<FileFacts>,
-    /// The time that expiries are compared with.
+    /// Time that expiries are compared with.
     pub reference: Option<Millis>,
 }
 
@@ -112,9 +112,9 @@ impl Snapshot {
         Ok(Snapshot { files, facts, reference })
     }
 
-    /// Prices collections just above a compact-encoding limit as if the limits were `factor` times as high, too.
+    /// Also prices collections just above a compact-encoding limit as if the limits were `factor` times as high.
     ///
-    /// To be called before [`Snapshot::feed`].
+    /// Must be called before [`Snapshot::feed`].
     pub fn raise_limits(&self, factor: u64) {
         for (file, _) in &self.files {
             file.raised.get_or_init(|| RaisedLimits::new(&file.model, factor));
@@ -142,8 +142,8 @@ impl Snapshot {
     }
 
     /// Returns the options for reading its records.
-    pub fn reading<'p>(&self, plan: &'p ReadPlan) -> Reading<'p> {
-        Reading {
+    pub fn reading<'p>(&self, plan: &'p ReadPlan) -> ReadOptions<'p> {
+        ReadOptions {
             selection: &plan.selection,
             reference: self.reference,
             // The checksum covers the whole file.
@@ -154,8 +154,8 @@ impl Snapshot {
 
 /// Returns the last millisecond of a second.
 ///
-/// `ctime` counts whole seconds and the snapshot is taken somewhere within: a key that is due in that second counts as
-/// expired when the dump was written.
+/// `ctime` counts whole seconds and the snapshot is taken somewhere within: a key due in that second counts as expired
+/// when the dump was written.
 fn end_of_second(seconds: i64) -> Millis {
     Millis(seconds.saturating_mul(1000).saturating_add(999))
 }

@@ -22,7 +22,7 @@ use super::found::Collected;
 use super::hand_over::HandOver;
 use super::part::FilePart;
 use super::progress::Progress;
-use super::reader::Reading;
+use super::reader::ReadOptions;
 use super::schedule::Schedule;
 use crate::limits;
 use crate::rdb::batch::FileEnding;
@@ -37,7 +37,7 @@ pub(super) struct Workers<'c, 'f, A, F> {
     /// Aggregates that exceeded their worker's share.
     handed_over: HandOver<A>,
     division: Division,
-    reading: Reading<'c>,
+    reading: ReadOptions<'c>,
     progress: &'c dyn Progress,
     empty: &'c F,
 }
@@ -101,7 +101,7 @@ where
     pub fn new(
         feed: &'c mut Feed<'f>,
         division: Division,
-        reading: Reading<'c>,
+        reading: ReadOptions<'c>,
         progress: &'c dyn Progress,
         empty: &'c F,
     ) -> Self {
@@ -215,7 +215,7 @@ where
         }
     }
 
-    /// Searches window by window, and gives up once the reader before has come that far.
+    /// Searches window by window, and gives up once the reader of the chunk has come that far.
     fn search(&self, mapped: &MappedFile, search: &BoundarySearch) -> Option<usize> {
         let range = search.range();
         let windows = range.len().div_ceil(limits::SEARCH_WINDOW).min(limits::MOST_WINDOWS);
@@ -253,15 +253,15 @@ where
     fn read_small(&self, mapped: &MappedFile, found: &mut Collected<A>) {
         let (start, end) = (mapped.map.start(), mapped.map.bytes.len());
         let quantum = self.division.steps.quantum;
-        let go_on = |at: usize, _| Some(at.saturating_add(quantum).min(end).max(at + 1));
-        let facts = chunk::read(mapped, start, &mut found.part, self.reading, self.progress, self.empty, go_on);
+        let next_until = |at: usize, _| Some(at.saturating_add(quantum).min(end).max(at + 1));
+        let facts = chunk::read(mapped, start, &mut found.part, self.reading, self.progress, self.empty, next_until);
         self.end(mapped, facts, found);
     }
 
     fn read_chunk(&self, mapped: &MappedFile, claim: ChunkClaim, found: &mut Collected<A>) {
         let mut part = FilePart::new((self.empty)());
         let mut arrived = false;
-        let go_on = |at, held| match self.go_on(mapped, claim, at, held) {
+        let next_until = |at, held| match self.next_step(mapped, claim, at, held) {
             NextStep::Until(until) => Some(until),
             NextStep::Arrived => {
                 arrived = true;
@@ -269,7 +269,7 @@ where
             }
             NextStep::GiveUp => None,
         };
-        let facts = chunk::read(mapped, claim.start, &mut part, self.reading, self.progress, self.empty, go_on);
+        let facts = chunk::read(mapped, claim.start, &mut part, self.reading, self.progress, self.empty, next_until);
         let halt = match facts.are_last() {
             true => ChunkEnd::Ended,
             false if arrived => ChunkEnd::Arrived,
@@ -292,14 +292,14 @@ where
         self.queue().end(mapped, ending);
     }
 
-    fn go_on(&self, mapped: &MappedFile, claim: ChunkClaim, at: usize, held: usize) -> NextStep {
+    fn next_step(&self, mapped: &MappedFile, claim: ChunkClaim, at: usize, held: usize) -> NextStep {
         let mut queue = self.queue();
         let full = queue.held() > limits::CHUNKS_BYTES;
         let Some(chunks) = queue.chunks(mapped) else { return NextStep::GiveUp };
         if full && chunks.give_back(claim.id) {
             return NextStep::GiveUp;
         }
-        let next = chunks.go_on(claim.id, at, held);
+        let next = chunks.next_step(claim.id, at, held);
         if chunks.share_left().is_some() {
             self.wake(&queue);
         }

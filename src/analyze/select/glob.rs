@@ -17,7 +17,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::error::{Error, Result};
 
-/// Patterns longer than this are refused, since compiling takes many times their size. No name is so long by intent.
+/// Longest pattern accepted, since compiling takes many times its size. No real name is that long.
 const LONGEST: usize = 4_096;
 
 /// A compiled pattern. Matching takes time linear in the name, whatever the pattern.
@@ -28,7 +28,7 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// Compiles a pattern. Fails only for one that is too large.
+    /// Compiles a pattern. Fails only if it is too large.
     pub fn new(pattern: &str) -> Result<Self> {
         let too_large = |why: String| Error::usage(format!("--match: the pattern is too large: {why}"));
         if pattern.len() > LONGEST {
@@ -42,12 +42,12 @@ impl Glob {
         Ok(Glob { source: pattern.to_owned(), regex })
     }
 
-    /// As given.
+    /// Returns the pattern as given.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether the pattern spans the whole name.
+    /// Returns whether the pattern matches the whole name.
     #[inline]
     pub fn matches(&self, name: &[u8]) -> bool {
         self.regex.is_match(name)
@@ -60,7 +60,7 @@ fn translate(pattern: &[u8]) -> String {
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
         match (byte, tail) {
-            // Stars side by side mean one; a regex of thousands would only be large.
+            // Adjacent stars mean one; thousands of them would only make the regex large.
             (b'*', [b'*', ..]) => {}
             (b'*', _) => regex.push_str(".*"),
             (b'?', _) => regex.push('.'),
@@ -76,7 +76,7 @@ fn translate(pattern: &[u8]) -> String {
     regex
 }
 
-/// Translates a class from behind its bracket on; returns what follows it.
+/// Translates a class, from after its opening bracket; returns the rest of the pattern.
 fn translate_class<'p>(class: &'p [u8], regex: &mut String) -> &'p [u8] {
     let (negated, mut rest) = match class {
         [b'^', tail @ ..] => (true, tail),
@@ -110,7 +110,7 @@ fn translate_class<'p>(class: &'p [u8], regex: &mut String) -> &'p [u8] {
 
 fn push_class(regex: &mut String, members: &[bool; 256]) {
     if !members.contains(&true) {
-        regex.push_str(r"[^\x00-\xff]"); // matches nothing, as an empty class does
+        regex.push_str(r"[^\x00-\xff]"); // an empty class matches nothing
         return;
     }
     regex.push('[');
@@ -127,7 +127,7 @@ fn push_class(regex: &mut String, members: &[bool; 256]) {
     regex.push(']');
 }
 
-/// Any byte as itself.
+/// Appends a literal byte.
 fn push_byte(regex: &mut String, byte: u8) {
     write!(regex, r"\x{byte:02x}").expect("writing to a string does not fail");
 }
@@ -221,7 +221,7 @@ mod tests {
         assert!(Glob::new(&"[^a]*".repeat(LONGEST / 5)).is_ok());
     }
 
-    /// The definition, byte by byte and by trying everything: the slow twin.
+    /// Slow twin of the regex: the definition, byte by byte with backtracking.
     fn matches_slowly(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern, name) {
             ([], name) => name.is_empty(),
