@@ -4,6 +4,8 @@
 //! cargo run --example big_keys -- testdata/dumps/shop.rdb
 //! ```
 
+#![expect(clippy::print_stdout, reason = "programs print their results")]
+
 use rdblens::{Plan, ReadPlan, Result, Unwatched, analyze};
 
 fn main() -> Result<()> {

@@ -4,6 +4,8 @@
 //! cargo run --example verify -- testdata/dumps/*.rdb
 //! ```
 
+#![expect(clippy::print_stdout, reason = "programs print their results")]
+
 use std::process::ExitCode;
 
 use rdblens::report::CheckVerdict;

@@ -4,6 +4,8 @@
 //! cargo run --example without_ttl -- testdata/dumps/shop.rdb
 //! ```
 
+#![expect(clippy::print_stdout, reason = "programs print their results")]
+
 use std::collections::BTreeMap;
 
 use rdblens::{ReadPlan, Result, records};

@@ -288,8 +288,8 @@ fn by_owner(checks: &Checks, violations: &Violations) -> Vec<OwnerFindings> {
         contact: sums.contact,
         keys: sums.all.keys,
         memory: sums.all.memory,
-        without_ttl: sums.without_ttl.map(Weight::from).filter(|_| owner.is_some()),
-        broken: sums.broken.into(),
+        without_ttl: sums.without_ttl.filter(|_| owner.is_some()),
+        broken: sums.broken,
         rules: rule_weights(checks, sums.rules),
     };
     let mut rows: Vec<_> = owners.into_iter().map(row).filter(|row| row.owner.is_some() || row.keys > 0).collect();
@@ -342,12 +342,12 @@ fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
             note: entry.note.clone(),
             keys: tally.keys,
             memory: tally.memory,
-            without_ttl: (*without_ttl).into(),
+            without_ttl: *without_ttl,
         })
         .collect();
     let unused = entries.iter().filter(|entry| entry.keys == 0).map(|entry| entry.pattern.clone()).collect();
     entries.sort_by_key(|entry| (Reverse(entry.memory), Reverse(entry.keys)));
-    DictionaryFit { entries, unregistered: violations.unregistered.into(), unused }
+    DictionaryFit { entries, unregistered: violations.unregistered, unused }
 }
 
 fn budgets(checks: &Checks, violations: &Violations) -> Vec<BudgetRow> {

@@ -183,7 +183,7 @@ mod tests {
                 "maxmemory = 1 GiB",
                 "maxmemory-policy = volatile-lru",
                 "新版本服务器只需其中 70 % 的内存",
-                "每个键在各自的文件中",
+                "每个 key 在各自的文件中",
                 "策略文件中另有：",
                 "  [[budget]]",
                 "  pattern = \"a:**\"",
