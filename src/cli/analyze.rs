@@ -1,21 +1,21 @@
-//! `rdblens analyze`: the report.
+//! `rdblens analyze`: analyses a snapshot and writes the report.
 
 use super::args::AnalyzeArgs;
-use super::delivery::Delivery;
-use super::progress::Bar;
-use super::{Exit, plan, written};
+use super::delivery::ReportDelivery;
+use super::progress::ProgressLine;
+use super::{ExitStatus, plan, written};
 use crate::analyze;
 use crate::error::Result;
 use crate::report::{Report, Severity};
 
-/// Makes the report and writes it.
-pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
+/// Analyses the inputs and writes the report in every requested format.
+pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
     let read = plan::read(&args.read)?;
     let mut plan = plan::policy(plan::report(read, &args.report)?, &args.policy)?;
     plan.mask = plan::mask(&args.mask)?;
-    let delivery = Delivery::open(&args.format, &args.output)?;
+    let delivery = ReportDelivery::open(&args.format, &args.output)?;
     let report = {
-        let bar = Bar::new(args.read.input.quiet);
+        let bar = ProgressLine::new(args.read.input.quiet);
         let report = analyze::analyze(&args.read.input.inputs, &plan, &bar)?;
         if args.stats {
             eprintln!("rdblens: {}", bar.stats());
@@ -24,13 +24,13 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit> {
     };
     written(delivery.write(&report, report.options.rows, args.lang.lang(), &args.screen))?;
     if !args.read.input.quiet {
-        tell_errors(&report);
+        print_damage(&report);
     }
     Ok(exit(&report, args.policy.fail_on))
 }
 
-/// What the report says about damage stands on standard error, too: it must not be missed in a log.
-fn tell_errors(report: &Report) {
+/// Prints the damage listed in the report to standard error as well, so that it shows up in logs.
+fn print_damage(report: &Report) {
     for file in &report.source.files {
         for error in &file.errors {
             eprintln!("rdblens: {}: {error}", file.name);
@@ -38,18 +38,18 @@ fn tell_errors(report: &Report) {
     }
 }
 
-/// What a report says to scripts.
-pub(super) fn exit(report: &Report, fail_on: Option<Severity>) -> Exit {
+/// Returns the exit status for a report.
+pub(super) fn exit(report: &Report, fail_on: Option<Severity>) -> ExitStatus {
     if !report.complete {
-        return Exit::Incomplete;
+        return ExitStatus::Incomplete;
     }
     match fail_on {
-        Some(least) if worst(report).is_some_and(|worst| worst >= least) => Exit::Findings,
-        _ => Exit::Done,
+        Some(least) if worst(report).is_some_and(|worst| worst >= least) => ExitStatus::Findings,
+        _ => ExitStatus::Done,
     }
 }
 
-/// The greatest severity of what was found; with a baseline, of what is new or worse.
+/// Returns the highest severity of the findings; with a baseline, only of those that are new or worse.
 fn worst(report: &Report) -> Option<Severity> {
     match &report.findings.baseline {
         None => report.findings.list.iter().map(|finding| finding.severity).max(),

@@ -1,4 +1,4 @@
-//! The command line, grouped as its users think. Flags do not act while they are parsed; they fill a plan.
+//! Command-line definition: commands and their flags. Parsing has no side effects; `plan` turns the flags into a plan.
 #![allow(missing_docs, reason = "the type of a flattened group documents it")]
 
 mod examples;
@@ -18,66 +18,66 @@ use super::screen::{ColorArgs, ScreenArgs};
 use crate::render::schema::Described;
 use crate::report::Severity;
 
-/// Where help has colour, what is typed as it stands has the accent of the tables.
+/// Colours of help texts: literals have the accent colour of the tables.
 const STYLES: Styles = Styles::styled().literal(AnsiColor::Cyan.on_default()).valid(AnsiColor::Green.on_default());
 
-/// The whole command line.
+/// Command line of the program.
 #[derive(Debug, Parser)]
 #[command(
     name = "rdblens",
     version,
     about = "Reads Redis and Valkey snapshots offline: memory, big keys, missing TTLs, naming",
-    long_about = "Reads Redis and Valkey snapshots offline and tells what takes the memory, which keys are too big, which \
-                  never expire and which break the naming standard.\n\nAn INPUT is a dump file, an append-only file with \
-                  an RDB preamble, a directory of either, a glob in quotes, or - for standard input; gzip, zstd and lz4 are \
-                  recognised. Several inputs are the shards of one deployment and make one report.",
-    after_help = "Exit status: 0 done, 1 findings at or above --fail-on, 2 wrong usage, 3 no report possible, 4 incomplete or \
-                  corrupt snapshot (wins over 1).",
+    long_about = "Reads Redis and Valkey snapshots offline and reports memory usage, big keys, keys without a TTL and \
+                  violations of the naming standard.\n\nAn INPUT is a dump file, an append-only file with an RDB preamble, \
+                  a directory of either, a quoted glob, or - for standard input. gzip, zstd and lz4 are detected. Several \
+                  inputs are read as the shards of one deployment and make one report.",
+    after_help = "Exit status: 0 success, 1 findings at or above --fail-on, 2 usage error, 3 no report possible, 4 incomplete \
+                  or corrupt snapshot (takes precedence over 1).",
     arg_required_else_help = true,
     propagate_version = true,
     max_term_width = 100,
     styles = STYLES
 )]
 pub struct Cli {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// Commands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Report what takes the memory and what is wrong
+    /// Report memory usage, big keys, missing TTLs and policy findings
     #[command(after_long_help = examples::ANALYZE)]
     Analyze(Box<AnalyzeArgs>),
-    /// Stream one row per key, in file order
+    /// Write one row per key, in file order
     #[command(after_long_help = examples::KEYS)]
     Keys(KeysArgs),
-    /// Read everything, verify structure and checksum, print one verdict per file
+    /// Verify structure and checksum, and print one verdict per file
     #[command(after_long_help = examples::CHECK)]
     Check(CheckArgs),
-    /// Tell what changed between snapshots: growth by pattern, findings, and when the memory will be used up
+    /// Compare snapshots: growth by pattern, changed findings and a memory forecast
     #[command(after_long_help = examples::COMPARE)]
     Compare(CompareArgs),
-    /// Write a stored JSON report in another form, without the dump
+    /// Convert a stored JSON report to another format, without the dump
     #[command(after_long_help = examples::RENDER)]
     Render(RenderArgs),
-    /// Draft a data dictionary: the patterns of a snapshot as a policy file, with blanks for owner and meaning
+    /// Draft a data dictionary: a policy file that lists the patterns of a snapshot, to be completed with owners
     #[command(after_long_help = examples::DICTIONARY)]
     Dictionary(DictionaryArgs),
     /// Find one key and print its value
     #[command(after_long_help = examples::SHOW)]
     Show(ShowArgs),
-    /// Print the JSON Schema of what --format json writes
+    /// Print the JSON Schema of the output of --format json
     #[command(after_long_help = examples::SCHEMA)]
     Schema(SchemaArgs),
     /// List the rules, or explain one
     #[command(after_long_help = examples::RULES)]
     Rules(RulesArgs),
-    /// Print the completions of a shell
+    /// Print the completion script for a shell
     #[command(after_long_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
-    /// Write the manual pages into a folder
+    /// Write manual pages to a directory
     #[command(after_long_help = examples::MAN)]
     Man(ManArgs),
 }
@@ -97,7 +97,7 @@ pub struct AnalyzeArgs {
     pub output: OutputArgs,
     #[command(flatten)]
     pub format: FormatArgs,
-    /// Tell on standard error how the inputs were read: time, rate, and what dividing large files among threads came to
+    /// Print read statistics to standard error: time, rate, and how large files were split among threads
     #[arg(long, help_heading = "Input")]
     pub stats: bool,
     #[command(flatten)]
@@ -109,21 +109,21 @@ pub struct AnalyzeArgs {
 /// `rdblens render`
 #[derive(Debug, Args)]
 pub struct RenderArgs {
-    /// A report that `rdblens analyze --format json` wrote, or - for standard input
+    /// Report written by `rdblens analyze --format json`, or - for standard input
     #[arg(value_name = "REPORT.json")]
     pub report: PathBuf,
     #[command(flatten)]
     pub output: OutputArgs,
     #[command(flatten)]
     pub format: FormatArgs,
-    /// Rows that a page for people shows of each list [default: what the report was made with]
+    /// Maximum rows per list in table, Markdown and HTML [default: the value the report was made with]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000), help_heading = "Output")]
     pub top: Option<u32>,
     #[command(flatten)]
     pub lang: LangArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
-    /// Exit with status 1 if there are findings of this severity or above
+    /// Exit with status 1 if there are findings of this severity or higher
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Policy")]
     pub fail_on: Option<Severity>,
 }
@@ -137,7 +137,7 @@ pub struct KeysArgs {
     pub output: OutputArgs,
     #[command(flatten)]
     pub mask: MaskArgs,
-    /// The form of the rows
+    /// Output format
     #[arg(long, value_enum, default_value_t = RowFormat::Ndjson, help_heading = "Output")]
     pub format: RowFormat,
 }
@@ -147,13 +147,13 @@ pub struct KeysArgs {
 pub struct CheckArgs {
     #[command(flatten)]
     pub input: InputArgs,
-    /// Also read every key by a second, independent reader and compare database, name, type, length and expiry
+    /// Read every key with a second, independent parser and compare database, name, type, length and expiry
     ///
-    /// Only files that are sound are read twice. Streams, module values and other types that the second
-    /// reader does not know are counted as not compared.
+    /// Only intact files are read twice. Streams, module values and other types that the second parser does not support are
+    /// counted as not compared.
     #[arg(long)]
     pub second_reader: bool,
-    /// The form of the verdicts
+    /// Output format
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,
     #[command(flatten)]
@@ -169,16 +169,16 @@ pub struct CompareArgs {
     pub read: ReadArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// The form of the comparison
+    /// Output format
     #[arg(long, value_enum, default_value_t = ComparisonFormat::Table, help_heading = "Output")]
     pub format: ComparisonFormat,
-    /// Rows in each list [default: 20, of which the table shows 10]
+    /// Maximum rows per list [default: 20; the table shows 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: Option<u32>,
-    /// What dumps are held against
+    /// Policy to check dumps against: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default", help_heading = "Policy")]
     pub policy: String,
-    /// The memory that there is, such as 4GB: tells when it will be used up
+    /// Memory limit of the server, such as 4GB; forecasts when it is reached
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,
     #[command(flatten)]
@@ -194,10 +194,10 @@ pub struct DictionaryArgs {
     pub read: ReadArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// A policy with a dictionary already: draft what it lacks, and tell what it has in vain
+    /// Policy with an existing dictionary: draft only the missing entries and list entries that match no key
     #[arg(long, value_name = "FILE.toml", help_heading = "Output")]
     pub policy: Option<String>,
-    /// Entries at most, those of the heaviest patterns
+    /// Maximum number of entries; the heaviest patterns come first
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: u32,
     #[command(flatten)]
@@ -207,22 +207,22 @@ pub struct DictionaryArgs {
 /// `rdblens show`
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// A dump file, an append-only file, a directory, or - for standard input
+    /// Dump file, append-only file, directory, or - for standard input
     #[arg(value_name = "INPUT", value_hint = clap::ValueHint::FilePath)]
     pub input: String,
-    /// The key; bytes that are not text as \xff
+    /// Key name; write bytes that are not UTF-8 as \xff
     #[arg(value_name = "KEY")]
     pub key: String,
-    /// The database to look in [default: the first that has the key]
+    /// Database to search [default: the first that contains the key]
     #[arg(long, value_name = "N")]
     pub db: Option<u64>,
-    /// The form of the value
+    /// Output format
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub format: TextFormat,
-    /// Read the file instead of mapping it
+    /// Read the file instead of memory-mapping it
     #[arg(long)]
     pub no_mmap: bool,
-    /// Where a record larger than 64 MiB of a stream goes while it is read [default: $TMPDIR]
+    /// Directory for temporary copies of records over 64 MiB read from a pipe [default: $TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -232,7 +232,7 @@ pub struct ShowArgs {
 /// `rdblens schema`
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// Whose JSON: that of analyze, or that of compare
+    /// Output to describe: that of analyze (report) or of compare
     #[arg(value_name = "FORM", default_value = Described::Report.name(), value_parser = described())]
     pub form: Described,
 }
@@ -240,13 +240,13 @@ pub struct SchemaArgs {
 /// `rdblens rules`
 #[derive(Debug, Args)]
 pub struct RulesArgs {
-    /// The rule to explain, such as key.prefix; without it all are listed
+    /// Rule to explain, such as key.prefix [default: list all rules]
     #[arg(value_name = "ID")]
     pub id: Option<String>,
-    /// The rules that this policy puts in force, with their parameters: a preset or a file that ends in .toml
+    /// Show the rules that this policy enables, with their parameters: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub policy: Option<String>,
-    /// The form of the answer
+    /// Output format
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,
     #[command(flatten)]
@@ -258,7 +258,7 @@ pub struct RulesArgs {
 /// `rdblens completions`
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Shell to print completions for
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }
@@ -266,7 +266,7 @@ pub struct CompletionsArgs {
 /// `rdblens man`
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// The folder; it is made if it is not there
+    /// Target directory; it is created if missing
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub folder: PathBuf,
 }

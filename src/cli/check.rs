@@ -1,4 +1,4 @@
-//! `rdblens check`: one verdict per file.
+//! `rdblens check`: verifies files and prints one verdict per file.
 
 use std::io::{self, Write};
 
@@ -6,8 +6,8 @@ use clap::builder::styling::AnsiColor;
 
 use super::args::{CheckArgs, TextFormat};
 use super::output::Output;
-use super::progress::Bar;
-use super::{Exit, plan, written};
+use super::progress::ProgressLine;
+use super::{ExitStatus, plan, written};
 use crate::analyze::check::check;
 use crate::analyze::second_reader::compare_readers;
 use crate::error::{Error, Result};
@@ -15,15 +15,15 @@ use crate::render::words::{known, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{CheckVerdict, DifferenceKind, FileCheck, NotCompared, SecondReading};
 
-/// Checks and prints.
-pub fn run(args: &CheckArgs) -> Result<Exit> {
+/// Checks every input and prints the verdicts.
+pub fn run(args: &CheckArgs) -> Result<ExitStatus> {
     if args.second_reader && args.input.inputs.iter().any(|input| input == "-") {
-        return Err(Error::usage("--second-reader reads twice, which standard input does not allow")
-            .with_hint("write the snapshot into a file first"));
+        return Err(Error::usage("--second-reader reads the input twice, so it does not accept standard input")
+            .with_hint("save the snapshot to a file first"));
     }
     let plan = plan::input(&args.input);
     let mut checks = {
-        let bar = Bar::new(args.input.quiet);
+        let bar = ProgressLine::new(args.input.quiet);
         check(&args.input.inputs, &plan, &bar)?
     };
     if args.second_reader {
@@ -48,9 +48,9 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
     let all_ok = checks.iter().all(FileCheck::is_sound);
     let all_hopeless = checks.iter().all(|check| check.is_hopeless());
     Ok(match (all_ok, all_hopeless) {
-        (true, _) => Exit::Done,
-        (false, true) => Exit::NoReport,
-        (false, false) => Exit::Incomplete,
+        (true, _) => ExitStatus::Done,
+        (false, true) => ExitStatus::NoReport,
+        (false, false) => ExitStatus::Incomplete,
     })
 }
 
@@ -100,7 +100,7 @@ fn print_second(check: &FileCheck, lang: Lang, out: &mut impl Write) -> io::Resu
         return writeln!(
             out,
             "{}",
-            lang.of("  second reader: not run, the file is not sound", "  第二解析器：文件不完好，未运行")
+            lang.of("  second reader: skipped, the file is damaged", "  第二解析器：文件已损坏，跳过")
         );
     };
     let SecondReading { compared, different, differences, not_compared } = reading;

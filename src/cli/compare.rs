@@ -1,11 +1,11 @@
-//! `rdblens compare`: several snapshots, oldest first.
+//! `rdblens compare`: compares snapshots, oldest first.
 
 use std::path::Path;
 
 use super::args::{CompareArgs, ComparisonFormat};
 use super::output::Output;
-use super::progress::Bar;
-use super::{Exit, plan, written};
+use super::progress::ProgressLine;
+use super::{ExitStatus, plan, written};
 use crate::analyze::{self, Plan};
 use crate::error::{Error, Result};
 use crate::render::{json, write_comparison};
@@ -13,11 +13,11 @@ use crate::report::diff::compare::{ComparePlan, Comparer};
 use crate::report::{Comparison, NamedReport};
 use crate::units::Bytes;
 
-/// Patterns that are compared of a dump: all but the lightest of a great many.
+/// Maximum number of patterns read from a dump; the heaviest are kept.
 const PATTERNS: usize = 10_000;
 
-/// Reads every input, compares, writes.
-pub fn run(args: &CompareArgs) -> Result<Exit> {
+/// Reads the inputs, compares them and writes the comparison.
+pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let read = plan::read(&args.read)?;
     let policy = plan::policy_source(&args.policy)?;
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };
@@ -31,7 +31,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
         }
     };
     written(rendered.and_then(|()| out.finish()))?;
-    Ok(if comparison.snapshots.iter().all(|row| row.complete) { Exit::Done } else { Exit::Incomplete })
+    Ok(if comparison.snapshots.iter().all(|row| row.complete) { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
 fn comparison(args: &CompareArgs, plan: &Plan, rows: Option<usize>) -> Result<Comparison> {
@@ -41,16 +41,16 @@ fn comparison(args: &CompareArgs, plan: &Plan, rows: Option<usize>) -> Result<Co
     }
     let limits = ComparePlan { top: rows.unwrap_or(Plan::USUAL_TOP), maxmemory: args.maxmemory.map(Bytes) };
     comparer.finish(&limits).ok_or_else(|| {
-        Error::usage("one snapshot has nothing to be compared with")
-            .with_hint("name at least two reports or dumps, the oldest first")
+        Error::usage("compare needs at least two snapshots")
+            .with_hint("give two or more reports or dumps, oldest first")
     })
 }
 
-/// Reads a JSON report as it is; analyses anything else.
+/// Loads a JSON report, or analyses a dump.
 fn snapshot(input: &str, plan: &Plan, quiet: bool) -> Result<NamedReport> {
     if Path::new(input).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
         return plan::named_report(Path::new(input), input);
     }
-    let report = analyze::analyze(&[input], plan, &Bar::new(quiet))?;
+    let report = analyze::analyze(&[input], plan, &ProgressLine::new(quiet))?;
     Ok(NamedReport { name: input.to_owned(), report })
 }

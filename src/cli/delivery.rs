@@ -1,5 +1,5 @@
-//! One report in one or more forms, each to its own place. Every place is opened before the work begins, and all forms are
-//! written before the first file appears under its name: what fails leaves nothing half.
+//! Output of one report in one or more formats, each to its own destination. All destinations are opened before the analysis
+//! starts, and all formats are written before the first file is renamed to its final name, so a failure leaves no partial file.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,32 +13,32 @@ use crate::render::csv::CsvSection;
 use crate::render::{Format, Lang, PrometheusRenderer, Renderer};
 use crate::report::Report;
 
-/// The forms of a report and where they go.
+/// Requested formats with their destinations.
 #[derive(Debug)]
-pub struct Delivery {
+pub struct ReportDelivery {
     parts: Vec<(Format, Output)>,
     labels: Vec<(String, String)>,
 }
 
-impl Delivery {
-    /// Opens the place of each form.
-    pub fn open(args: &FormatArgs, output: &OutputArgs) -> Result<Delivery> {
+impl ReportDelivery {
+    /// Opens the destination of each format.
+    pub fn open(args: &FormatArgs, output: &OutputArgs) -> Result<ReportDelivery> {
         let path = output.output.as_deref().filter(|path| path.as_os_str() != "-");
         let formats = formats(args, path)?;
         let labels = args.labels.clone();
         if let [format] = formats.as_slice() {
-            return Ok(Delivery { parts: vec![(*format, Output::open(path)?)], labels });
+            return Ok(ReportDelivery { parts: vec![(*format, Output::open(path)?)], labels });
         }
         let path = path.ok_or_else(|| {
-            Error::usage("several forms were asked for, and one place to write to")
-                .with_hint("-o report writes each to a file of its own: report.json, report.md")
+            Error::usage("several formats cannot share standard output")
+                .with_hint("give a file name: -o report writes report.json, report.md and so on")
         })?;
         let lists = formats.iter().filter(|format| matches!(format, Format::Csv(_))).count();
         let open = |format: &Format| Ok((*format, Output::open(Some(&place(path, *format, lists > 1)))?));
-        Ok(Delivery { parts: formats.iter().map(open).collect::<Result<_>>()?, labels })
+        Ok(ReportDelivery { parts: formats.iter().map(open).collect::<Result<_>>()?, labels })
     }
 
-    /// Writes every form. `rows` and `lang` are for those that people read.
+    /// Writes the report in every format. `rows` and `lang` apply to the formats for people.
     pub fn write(mut self, report: &Report, rows: usize, lang: Lang, screen: &ScreenArgs) -> io::Result<()> {
         for (format, out) in &mut self.parts {
             let renderer: Box<dyn Renderer> = match format {
@@ -51,7 +51,7 @@ impl Delivery {
     }
 }
 
-/// What was asked for, each once; else what the name of the output ends in; else a table.
+/// Returns the requested formats without repetition; by default the format of the output's extension, else the table.
 fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
     let mut asked: Vec<Format> = args.formats.iter().map(|format| format_of(*format)).collect();
     if asked.is_empty() {
@@ -59,12 +59,11 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
     }
     let is_list = |format: &Format| matches!(format, Format::Csv(_));
     if !args.sections.is_empty() && !asked.iter().any(is_list) {
-        return Err(Error::usage("--section is for --format csv").with_hint("add --format csv, or leave it out"));
+        return Err(Error::usage("--section requires --format csv").with_hint("add --format csv, or remove --section"));
     }
     if !args.labels.is_empty() && !asked.contains(&Format::Prometheus) {
-        return Err(
-            Error::usage("--label is for --format prometheus").with_hint("add --format prometheus, or leave it out")
-        );
+        return Err(Error::usage("--label requires --format prometheus")
+            .with_hint("add --format prometheus, or remove --label"));
     }
     let mut formats = Vec::new();
     for format in asked {
@@ -80,7 +79,7 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
     Ok(formats)
 }
 
-/// The format that a file of this name has.
+/// Returns the format that the extension of a file name stands for.
 fn of_name(path: &Path) -> Option<Format> {
     Format::from_extension(path.extension()?.to_str()?)
 }
@@ -96,8 +95,8 @@ fn format_of(arg: ReportFormat) -> Format {
     }
 }
 
-/// The file of one of several forms: `report` and `report.html` are `report.json` for JSON, `2026.11` is `2026.11.json`. Of
-/// several lists each has its name in that of the file: `report.patterns.csv`.
+/// Returns the file name of one of several formats: for JSON, `report` and `report.html` become `report.json`, and `2026.11`
+/// becomes `2026.11.json`. With several CSV lists, the name contains that of the list: `report.patterns.csv`.
 fn place(path: &Path, format: Format, several_lists: bool) -> PathBuf {
     let stem = if of_name(path).is_some() { path.with_extension("") } else { path.to_owned() };
     let mut name = OsString::from(stem);

@@ -1,9 +1,9 @@
-//! `rdblens dictionary`: the first draft of a data dictionary, or what one lacks.
+//! `rdblens dictionary`: drafts a data dictionary, or the missing entries of an existing one.
 
 use super::args::DictionaryArgs;
 use super::output::Output;
-use super::progress::Bar;
-use super::{Exit, plan, written};
+use super::progress::ProgressLine;
+use super::{ExitStatus, plan, written};
 use crate::analyze::{self, Plan, PolicySource};
 use crate::error::Result;
 use crate::pattern::classify::Classifier;
@@ -11,8 +11,8 @@ use crate::pattern::segment::Separators;
 use crate::policy::file::PatternSyntax;
 use crate::render::draft::Draft;
 
-/// Reads the snapshot and writes the draft.
-pub fn run(args: &DictionaryArgs) -> Result<Exit> {
+/// Analyses the snapshot and writes the draft.
+pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
     let read = plan::read(&args.read)?;
     let separators = Separators::new(&read.separators)?;
     let classifier = Classifier::new(separators.clone());
@@ -25,10 +25,10 @@ pub fn run(args: &DictionaryArgs) -> Result<Exit> {
     let plan = Plan { policy: source, top: usize::try_from(args.top).unwrap_or(usize::MAX), ..Plan::new(read) };
     let mut out = Output::open(args.output.output.as_deref())?;
     let report = {
-        let bar = Bar::new(args.read.input.quiet);
+        let bar = ProgressLine::new(args.read.input.quiet);
         analyze::analyze(&args.read.input.inputs, &plan, &bar)?
     };
     let draft = Draft { syntax, existing: existing.as_ref(), lang: args.lang.lang() };
     written(draft.write(&report, &mut out).and_then(|()| out.finish()))?;
-    Ok(if report.complete { Exit::Done } else { Exit::Incomplete })
+    Ok(if report.complete { ExitStatus::Done } else { ExitStatus::Incomplete })
 }

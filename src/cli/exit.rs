@@ -1,24 +1,24 @@
-//! The exit status: a promise to scripts.
+//! Exit status of the program, a stable interface for scripts.
 
 use std::process::ExitCode;
 
-/// What the program's exit status says.
+/// Exit status of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Exit {
-    /// 0: done.
+pub enum ExitStatus {
+    /// 0: success.
     Done = 0,
-    /// 1: done, and there are findings at or above `--fail-on`.
+    /// 1: success, with findings at or above `--fail-on`.
     Findings = 1,
-    /// 2: the command line is wrong.
+    /// 2: usage error.
     Usage = 2,
-    /// 3: no report is possible: no input could be read as a snapshot.
+    /// 3: no report is possible, because no input could be read as a snapshot.
     NoReport = 3,
-    /// 4: the report is of an incomplete or corrupt snapshot. Wins over 1: such a snapshot has not passed.
+    /// 4: the snapshot is incomplete or corrupt. Takes precedence over 1.
     Incomplete = 4,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
+impl From<ExitStatus> for ExitCode {
+    fn from(exit: ExitStatus) -> ExitCode {
         ExitCode::from(exit as u8)
     }
 }

@@ -1,4 +1,4 @@
-//! `rdblens keys`: one row per key.
+//! `rdblens keys`: writes one row per key.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,8 +6,8 @@ use rayon::ThreadPool;
 
 use super::args::{KeysArgs, RowFormat as RowFormatArg};
 use super::output::Output;
-use super::progress::Bar;
-use super::{Exit, complain, plan, written};
+use super::progress::ProgressLine;
+use super::{ExitStatus, plan, print_error, written};
 use crate::analyze::masks::masks;
 use crate::analyze::read::feed::Feed;
 use crate::analyze::read::file::InputFile;
@@ -26,14 +26,14 @@ use crate::record::Record;
 use crate::render::rows::{Columns, ParquetFile};
 use crate::render::rows::{Lines, RecordRow, RowFormat, RowMaker};
 
-/// Streams the rows.
-pub fn run(args: &KeysArgs) -> Result<Exit> {
+/// Reads the inputs and writes the rows.
+pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     let plan = plan::read(&args.read)?;
     let separators = Separators::new(&plan.separators)?;
     let classifier = Classifier::new(separators.clone());
     let inputs = &args.read.input.inputs;
     check_format(args)?;
-    let bar = Bar::new(args.read.input.quiet);
+    let bar = ProgressLine::new(args.read.input.quiet);
     let masks = match plan::mask(&args.mask)? {
         None => None,
         Some(key) => Some(masks(inputs, &plan, &key, &classifier, &bar)?),
@@ -47,7 +47,7 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
     let mut out = Output::open(args.output.output.as_deref())?;
     let threads = pool(plan.threads)?;
     let mut feed = snapshot.feed(1, &bar);
-    let mut stream = Stream {
+    let mut stream = RowStream {
         feed: &mut feed,
         reading,
         limit: plan.limit,
@@ -66,36 +66,36 @@ pub fn run(args: &KeysArgs) -> Result<Exit> {
     let closed = rows.is_err();
     written(rows.and_then(|()| out.finish()))?;
     if closed {
-        return Ok(Exit::Done);
+        return Ok(ExitStatus::Done);
     }
     let verdicts = verdicts(snapshot.facts, endings, tallies, reading.checksum);
     let sound = verdicts.iter().all(FileVerdict::is_sound);
     if !args.read.input.quiet {
         for verdict in &verdicts {
-            verdict.fault.iter().for_each(complain);
-            verdict.damage.iter().for_each(complain);
+            verdict.fault.iter().for_each(print_error);
+            verdict.damage.iter().for_each(print_error);
             verdict.warnings.iter().for_each(|warning| eprintln!("rdblens: {}", warning.wording.en));
         }
     }
-    Ok(if sound { Exit::Done } else { Exit::Incomplete })
+    Ok(if sound { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
-/// Rows on their way from the feed to the output.
-struct Stream<'s, 'f, 'p> {
+/// Writer of rows, from the feed of records to the output.
+struct RowStream<'s, 'f, 'p> {
     feed: &'s mut Feed<'f>,
     reading: ReadOptions<'p>,
     limit: Option<u64>,
-    bar: &'s Bar,
+    bar: &'s ProgressLine,
     threads: &'s ThreadPool,
     maker: RowMaker<'p>,
-    /// Whether rows name their file.
+    /// True if rows contain the name of their file.
     name_files: bool,
 }
 
-/// What was learnt of each file, and whether all could be written.
+/// Tallies of each file, and the result of writing the rows.
 type Streamed = (Tallies, io::Result<()>);
 
-impl Stream<'_, '_, '_> {
+impl RowStream<'_, '_, '_> {
     fn lines(&mut self, format: RowFormat, out: &mut Output) -> Streamed {
         let head = out.write_all(&Lines::head(format));
         let push = |lines: &mut Lines, row: &RecordRow<'_>| lines.push(row, format);
@@ -115,7 +115,7 @@ impl Stream<'_, '_, '_> {
 
     #[cfg(not(feature = "parquet"))]
     fn parquet(&mut self, _: &mut Output) -> Streamed {
-        // `check_format` came first.
+        // Unreachable: `check_format` has refused Parquet before any input was opened.
         (Tallies::new(), Err(io::ErrorKind::Unsupported.into()))
     }
 
@@ -133,19 +133,19 @@ impl Stream<'_, '_, '_> {
     }
 }
 
-/// Refuses a form that cannot be written, or not there.
+/// Refuses Parquet if it is not compiled in or if the output is a terminal.
 fn check_format(args: &KeysArgs) -> Result<()> {
     if args.format != RowFormatArg::Parquet {
         return Ok(());
     }
     if cfg!(not(feature = "parquet")) {
-        return Err(Error::usage("--format parquet: this rdblens was built without it")
-            .with_hint("build it with the feature `parquet`, which is on unless --no-default-features is given"));
+        return Err(Error::usage("--format parquet: rdblens was built without the feature `parquet`")
+            .with_hint("rebuild with the default features"));
     }
     let to_stdout = args.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
     if to_stdout && io::stdout().is_terminal() {
-        return Err(Error::usage("--format parquet: a Parquet file is not for the terminal")
-            .with_hint("name a file with -o, or pipe it on"));
+        return Err(Error::usage("--format parquet: refusing to write binary data to a terminal")
+            .with_hint("write to a file with -o, or to a pipe"));
     }
     Ok(())
 }

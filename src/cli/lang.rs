@@ -1,26 +1,26 @@
-//! `--lang`, and the locale where it is not given.
+//! `--lang`, with the locale as its default.
 
 use clap::Args;
 
 use crate::render::Lang;
 
-/// The language of texts.
+/// Flag that selects the language of texts.
 #[derive(Debug, Default, Args)]
 pub struct LangArgs {
-    /// The language of texts; ids and figures do not change [default: the locale's]
+    /// Language of texts; ids and numbers do not change [default: from the locale]
     #[arg(long, value_enum, value_name = "LANG", help_heading = "Output")]
     pub lang: Option<Lang>,
 }
 
 impl LangArgs {
-    /// The language asked for, or that of the locale.
+    /// Returns the requested language, or that of the locale.
     pub fn lang(&self) -> Lang {
         let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
         self.lang.unwrap_or_else(|| of_locale(variable))
     }
 }
 
-/// The language of the locale of messages: the first of these variables that says anything counts.
+/// Returns the language of the locale; the first variable that is set and not empty decides.
 fn of_locale(variable: impl Fn(&str) -> Option<String>) -> Lang {
     let said = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(variable).find(|value| !value.is_empty());
     match said {

@@ -1,4 +1,4 @@
-//! `rdblens man`: the help as manual pages, one for the program and one for each command.
+//! `rdblens man`: manual pages generated from the help, one for the program and one for each command.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,22 +9,22 @@ use clap_mangen::Man;
 
 use super::args::{Cli, ManArgs};
 use super::output::Output;
-use super::{Exit, written};
+use super::{ExitStatus, written};
 use crate::error::{Error, Result};
 
-/// Writes the pages.
-pub fn run(args: &ManArgs) -> Result<Exit> {
+/// Writes the manual pages.
+pub fn run(args: &ManArgs) -> Result<ExitStatus> {
     fs::create_dir_all(&args.folder).map_err(|error| {
-        Error::from(error).in_file(&args.folder.display().to_string()).with_hint("the folder cannot be made")
+        Error::from(error).in_file(&args.folder.display().to_string()).with_hint("cannot create the directory")
     })?;
-    // The command `help` is of use only where it is typed.
+    // The command `help` makes sense only interactively, so it gets no page.
     let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
     write(&program, "rdblens", &args.folder)?;
     for command in program.get_subcommands() {
         write(command, &format!("rdblens-{}", command.get_name()), &args.folder)?;
     }
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn write(command: &Command, name: &str, folder: &Path) -> Result<()> {
@@ -44,7 +44,7 @@ fn page(command: &Command, name: &str) -> io::Result<String> {
         page += &section(|out| man.render_subcommands_section(out))?;
         page += &section(|out| man.render_extra_section(out))?.replace(".SH EXTRA", ".SH \"EXIT STATUS\"");
     } else {
-        // Lines as they are: a command that is broken cannot be pasted.
+        // `.nf` keeps the lines unbroken, so that examples can be copied.
         let examples = section(|out| man.render_extra_section(out))?;
         page += &examples.replace(".SH EXTRA\n", ".SH EXAMPLES\n.nf\n").replace("\nExamples:\n", "\n");
         page += ".fi\n";
@@ -58,7 +58,7 @@ fn section(render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<
     let section = String::from_utf8(section).map_err(io::Error::other)?;
     let mut ascii = String::with_capacity(section.len());
     for c in section.chars() {
-        // Not every formatter takes UTF-8.
+        // Some man formatters do not accept UTF-8 input, hence the escapes.
         match c.is_ascii() {
             true => ascii.push(c),
             false => ascii.push_str(&format!("\\[u{:04X}]", u32::from(c))),

@@ -1,4 +1,4 @@
-//! The command line: parse, run, say how it went. Results go to standard output, progress and warnings to standard error.
+//! Command-line interface. Results go to standard output, progress, warnings and errors to standard error.
 #![allow(clippy::print_stderr, reason = "errors and warnings of commands go to standard error")]
 
 mod analyze;
@@ -26,18 +26,18 @@ use std::io;
 use clap::Parser;
 
 pub use args::Cli;
-pub use exit::Exit;
+pub use exit::ExitStatus;
 
 use crate::error::{Error, ErrorKind, Result};
 use args::Command;
 
-/// Parses the command line of this process and does what it says.
-pub fn run() -> Exit {
+/// Parses the command line of this process and runs the command.
+pub fn run() -> ExitStatus {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-            // A closed pipe is a normal end, here too.
+            let exit = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done };
+            // Help may be piped into a pager that has quit: a closed pipe is not an error.
             let _ = error.print();
             return exit;
         }
@@ -57,19 +57,19 @@ pub fn run() -> Exit {
     };
     match done {
         Ok(exit) => exit,
-        Err(error) if is_closed_pipe(&error) => Exit::Done,
+        Err(error) if is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => {
-            complain(&error);
+            print_error(&error);
             match error.kind() {
-                ErrorKind::Usage(_) => Exit::Usage,
-                _ => Exit::NoReport,
+                ErrorKind::Usage(_) => ExitStatus::Usage,
+                _ => ExitStatus::NoReport,
             }
         }
     }
 }
 
-/// Tells the user what went wrong.
-fn complain(error: &Error) {
+/// Prints an error to standard error.
+fn print_error(error: &Error) {
     eprintln!("rdblens: {error}");
 }
 
@@ -77,7 +77,7 @@ fn is_closed_pipe(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The outcome of writing results: a reader that has seen enough is a normal end, and the command's own outcome stands.
+/// Converts the result of writing output; a closed pipe counts as success.
 fn written(result: io::Result<()>) -> Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

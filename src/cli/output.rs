@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! Destination of results: standard output, or a file that is replaced atomically.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Stdout, Write};
@@ -8,14 +8,15 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Where a command writes its results.
+/// Destination of a command's results.
 #[derive(Debug)]
 pub enum Output {
     /// Standard output, buffered.
     Stdout(BufWriter<Stdout>),
-    /// A file, written beside its place and renamed once it is whole: a dashboard never reads half a report.
+    /// Regular file, written to a temporary file in the same directory and renamed when complete, so that readers never see a
+    /// partial report.
     File(BufWriter<NamedTempFile>, PathBuf),
-    /// A device or a pipe with a name, written as it is.
+    /// Device or named pipe, written directly.
     Device(BufWriter<File>),
 }
 
@@ -26,7 +27,7 @@ impl Output {
             return Ok(Output::Stdout(BufWriter::with_capacity(64 << 10, io::stdout())));
         };
         Output::create(path).map_err(|error| {
-            Error::from(error).in_file(&path.display().to_string()).with_hint("the output file cannot be written")
+            Error::from(error).in_file(&path.display().to_string()).with_hint("cannot write the output file")
         })
     }
 
@@ -42,14 +43,14 @@ impl Output {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // Like any file that a program creates; the umask still applies.
+            // Temporary files default to 0600. Use the usual mode of new files; the umask still applies.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         let file = builder.prefix(".rdblens-").tempfile_in(folder)?;
         Ok(Output::File(BufWriter::with_capacity(64 << 10, file), path.to_owned()))
     }
 
-    /// Ends the output: flushes it, and puts a file in its place.
+    /// Flushes the output and renames a file to its final name.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Output::Stdout(mut out) => out.flush(),
@@ -61,7 +62,7 @@ impl Output {
         }
     }
 
-    /// True when this is a terminal.
+    /// Returns true if the output is a terminal.
     pub fn is_terminal(&self) -> bool {
         match self {
             Output::Stdout(_) => io::IsTerminal::is_terminal(&io::stdout()),

@@ -1,4 +1,4 @@
-//! From the command line to a plan.
+//! Conversion of command-line flags into a plan.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use crate::memory::{Server, ServerConfig, WhatIf};
 use crate::report::NamedReport;
 use crate::units::{Bytes, Millis};
 
-/// How inputs are read, as far as their flags say.
+/// Returns a read plan with the flags for opening files.
 pub fn read_plan(no_mmap: bool, temp_dir: Option<&Path>) -> ReadPlan {
     let mut plan = ReadPlan::new(temp_dir.map_or_else(std::env::temp_dir, Path::to_owned));
     plan.open.mmap = !no_mmap;
     plan
 }
 
-/// How inputs are read, by the flags that `analyze`, `keys` and `check` share.
+/// Returns a read plan with the input flags.
 pub fn input(args: &InputArgs) -> ReadPlan {
     let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref());
     plan.checksum = !args.no_checksum;
@@ -30,7 +30,7 @@ pub fn input(args: &InputArgs) -> ReadPlan {
     plan
 }
 
-/// How records are read: also which keys count, and whose memory is computed.
+/// Returns a read plan with the flags for input, selection, server model and names.
 pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
     let ReadArgs { selection, server, names, .. } = args;
     let mut plan = input(&args.input);
@@ -50,7 +50,7 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
     Ok(plan)
 }
 
-/// Adds what the report shows.
+/// Adds the flags that control the contents of the report.
 pub fn report(mut read: ReadPlan, args: &ReportArgs) -> Result<Plan> {
     read.what_if = what_if(&args.what_if)?;
     let big =
@@ -66,20 +66,20 @@ pub fn report(mut read: ReadPlan, args: &ReportArgs) -> Result<Plan> {
     })
 }
 
-/// Rows in a list, as `--top` gives them.
+/// Converts the value of `--top`.
 pub(super) fn rows(top: u32) -> usize {
     usize::try_from(top).unwrap_or(usize::MAX)
 }
 
 fn what_if(asked: &[String]) -> Result<Vec<WhatIf>> {
     if asked.len() > limits::MAX_ALTERNATIVES {
-        return Err(Error::usage(format!("--what-if was given {} times", asked.len()))
-            .with_hint(format!("at most {}: ask the others in another run", limits::MAX_ALTERNATIVES)));
+        return Err(Error::usage(format!("too many alternatives: --what-if is given {} times", asked.len()))
+            .with_hint(format!("at most {} are allowed per run", limits::MAX_ALTERNATIVES)));
     }
     asked.iter().map(|text| WhatIf::parse(text)).collect()
 }
 
-/// Adds what the snapshot is held against.
+/// Adds the flags that control the policy check.
 pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
     plan.inspect_values = args.inspect_values;
@@ -98,62 +98,61 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     Ok(plan)
 }
 
-/// Whether names are masked, and with what.
+/// Returns the key for masking names, or `None` without `--mask`.
 pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
     if !args.mask {
         return Ok(None);
     }
     let Some(path) = &args.mask_key else { return Ok(Some(MaskKey::OfSnapshot)) };
     let bytes = std::fs::read(path).map_err(|error| {
-        Error::usage(format!("--mask-key {}: {error}", path.display())).with_hint("name a file with secret bytes")
+        Error::usage(format!("--mask-key {}: {error}", path.display())).with_hint("give a file with secret bytes")
     })?;
     if bytes.is_empty() {
         return Err(Error::usage(format!("--mask-key {}: the file is empty", path.display()))
-            .with_hint("put some secret bytes in it, such as 32 from /dev/urandom"));
+            .with_hint("write secret bytes to it, such as 32 bytes from /dev/urandom"));
     }
     Ok(Some(MaskKey::Own(Secret::from_bytes(&bytes))))
 }
 
-/// Reads an earlier report; `name` stands for it in messages and reports.
+/// Loads a stored report; `name` identifies it in messages and reports.
 pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
     let json = std::fs::read(path).map_err(|error| unreadable_report(path, name, &error))?;
     NamedReport::read(&json, name)
 }
 
-/// Why there is no stored report, and which may have been meant.
+/// Builds the error for a report that cannot be read, with "did you mean" suggestions.
 pub(super) fn unreadable_report(path: &Path, name: &str, error: &io::Error) -> Error {
     let near = if error.kind() == io::ErrorKind::NotFound { did_you_mean(path) } else { String::new() };
     Error::usage(format!("{name}: {error}"))
-        .with_hint(format!("{near}name a report that `rdblens analyze --format json` wrote"))
+        .with_hint(format!("{near}give a report written by `rdblens analyze --format json`"))
 }
 
-/// A preset, or what is in a file.
+/// Returns the policy source: the name of a preset, or the contents of a file.
 pub(super) fn policy_source(policy: &str) -> Result<PolicySource> {
     if !Path::new(policy).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Ok(PolicySource::Preset(policy.to_owned()));
     }
     let text = policy_text(policy).map_err(|error| {
-        Error::usage(format!("policy file {policy:?} cannot be read: {error}"))
-            .with_hint("name a readable TOML file in UTF-8, or a preset such as default")
+        Error::usage(format!("cannot read policy file {policy:?}: {error}"))
+            .with_hint("give a TOML file in UTF-8, or a preset such as default")
     })?;
     Ok(PolicySource::File { name: policy.to_owned(), text })
 }
 
-/// No policy is larger; something else may be without end.
+/// Maximum size of a policy file; protects against devices and other endless inputs.
 const LARGEST_POLICY: u64 = 16 << 20;
 
 fn policy_text(path: &str) -> std::io::Result<String> {
     let mut text = String::new();
     let read = std::fs::File::open(path)?.take(LARGEST_POLICY + 1).read_to_string(&mut text)?;
-    // As many bytes as a small number allows.
     if read as u64 > LARGEST_POLICY {
-        let what = format!("it has more than {} MiB", LARGEST_POLICY >> 20);
+        let what = format!("larger than {} MiB", LARGEST_POLICY >> 20);
         return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, what));
     }
     Ok(text)
 }
 
-/// Settings in the order given: `KEY=VALUE`, or the name of a configuration file.
+/// Applies server settings in the order given; each is `KEY=VALUE` or the path of a configuration file.
 fn server_config(settings: &[String]) -> Result<ServerConfig> {
     let mut config = ServerConfig::default();
     for setting in settings {
@@ -172,7 +171,7 @@ fn server_config(settings: &[String]) -> Result<ServerConfig> {
     Ok(config)
 }
 
-/// Parses the value of `flag`: seconds since the epoch, or a date.
+/// Parses the value of `flag`, given as seconds since the epoch or as a date.
 fn time(flag: &str, text: &str) -> Result<Millis> {
     if let Ok(seconds) = text.parse::<i64>() {
         return Ok(Millis(seconds.saturating_mul(1000)));

@@ -1,4 +1,4 @@
-//! Progress on standard error, only on a terminal.
+//! Progress bar on standard error, shown only on a terminal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,22 +9,22 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::analyze::Progress;
 use crate::analyze::read::chunk_list::DivisionCounts;
 
-/// A bar with bytes, rate, time left and keys.
+/// Progress bar with bytes, rate, remaining time and keys.
 #[derive(Debug)]
-pub struct Bar {
+pub struct ProgressLine {
     bar: ProgressBar,
     keys: AtomicU64,
     bytes: AtomicU64,
-    /// Bytes that were read once more for slots.
+    /// Bytes read in a second pass for cluster slots.
     again: AtomicU64,
     began: Instant,
     divided: Mutex<DivisionCounts>,
 }
 
-impl Bar {
-    /// A bar, or nothing at all when `quiet` or when standard error is no terminal.
-    pub fn new(quiet: bool) -> Bar {
-        // The target hides itself where there is no terminal.
+impl ProgressLine {
+    /// Creates a bar; it stays hidden if `quiet` or if standard error is not a terminal.
+    pub fn new(quiet: bool) -> ProgressLine {
+        // `stderr` hides itself if standard error is not a terminal.
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
         if !bar.is_hidden() {
@@ -33,10 +33,10 @@ impl Bar {
             bar.set_style(style("{spinner} {bytes} at {binary_bytes_per_sec}, {msg} keys"));
         }
         let [keys, bytes, again] = [const { AtomicU64::new(0) }; 3];
-        Bar { bar, keys, bytes, again, began: Instant::now(), divided: Mutex::default() }
+        ProgressLine { bar, keys, bytes, again, began: Instant::now(), divided: Mutex::default() }
     }
 
-    /// How the inputs were read. Not a part of any report: it differs from run to run.
+    /// Formats the read statistics. They differ from run to run, so no report contains them.
     pub fn stats(&self) -> String {
         let seconds = self.began.elapsed().as_secs_f64();
         let counts = *self.divided.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,8 +49,8 @@ impl Bar {
         let rate = |count: u64| HumanCount((count as f64 / seconds.max(1e-9)) as u64);
         let share = counts.wasted as f64 * 100.0 / (read as f64).max(1.0);
         format!(
-            "{} bytes and {} keys in {seconds:.3} s ({} bytes/s, {} keys/s); large files divided at {} guessed places ({} searches \
-             in vain); {} bytes read again ({share:.2} %), {} once more for slots",
+            "{} bytes and {} keys in {seconds:.3} s ({} bytes/s, {} keys/s); large files split at {} guessed boundaries \
+             ({} searches failed); {} bytes read twice after wrong guesses ({share:.2} %), {} bytes in a second pass for slots",
             HumanCount(read),
             HumanCount(self.keys.load(Ordering::Relaxed)),
             rate(read),
@@ -63,13 +63,13 @@ impl Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// The bar takes what the figures leave of the line.
+/// Returns the style for inputs of known size; the bar fills the rest of the line.
 fn known_length() -> ProgressStyle {
     style("{percent:>3} % {wide_bar:.cyan/dim} {bytes} of {total_bytes} at {binary_bytes_per_sec}, {msg} keys, {eta} left")
         .progress_chars("█▉▊▋▌▍▎▏ ")
@@ -79,7 +79,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-impl Progress for Bar {
+impl Progress for ProgressLine {
     fn expect(&self, bytes: u64) {
         if bytes > 0 && !self.bar.is_hidden() {
             let known = self.bar.length().unwrap_or_default();

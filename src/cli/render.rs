@@ -1,18 +1,18 @@
-//! `rdblens render`: a stored report in another form.
+//! `rdblens render`: converts a stored report to other formats.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use super::args::RenderArgs;
-use super::delivery::Delivery;
-use super::{Exit, analyze, plan, written};
+use super::delivery::ReportDelivery;
+use super::{ExitStatus, analyze, plan, written};
 use crate::error::Result;
 use crate::report::Report;
 
-/// Reads the report and writes it.
-pub fn run(args: &RenderArgs) -> Result<Exit> {
+/// Loads the report and writes it in every requested format.
+pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let report = read(&args.report)?;
-    let delivery = Delivery::open(&args.format, &args.output)?;
+    let delivery = ReportDelivery::open(&args.format, &args.output)?;
     let rows = args.top.map_or(report.options.rows, plan::rows);
     written(delivery.write(&report, rows, args.lang.lang(), &args.screen))?;
     Ok(analyze::exit(&report, args.fail_on))

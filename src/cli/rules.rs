@@ -1,10 +1,10 @@
-//! `rdblens rules`: what the rules demand, and why.
+//! `rdblens rules`: lists and explains rules.
 
 use std::io::Write;
 
 use super::args::{RulesArgs, TextFormat};
 use super::output::Output;
-use super::{Exit, plan, written};
+use super::{ExitStatus, plan, written};
 use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
 use crate::policy::file::PatternSyntax;
@@ -13,8 +13,8 @@ use crate::policy::rule::Rule;
 use crate::policy::{Policy, presets};
 use crate::render::rules;
 
-/// Lists or explains.
-pub fn run(args: &RulesArgs) -> Result<Exit> {
+/// Lists the rules, or explains one.
+pub fn run(args: &RulesArgs) -> Result<ExitStatus> {
     let rule = args.id.as_deref().map(find).transpose()?;
     let policy = args.policy.as_deref().map(policy).transpose()?;
     let presets = presets::standards()?;
@@ -39,13 +39,13 @@ pub fn run(args: &RulesArgs) -> Result<Exit> {
         (TextFormat::Text, None, None) => rules::all(&presets, table, &mut out),
     };
     written(printed.and_then(|()| out.finish()))?;
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }
 
 fn find(id: &str) -> Result<&'static Rule> {
     registry::find(id).ok_or_else(|| {
         let near = crate::near::did_you_mean(&registry::suggestions(id));
-        Error::usage(format!("there is no rule {id:?}")).with_hint(format!("{near}`rdblens rules` lists all"))
+        Error::usage(format!("unknown rule {id:?}")).with_hint(format!("{near}`rdblens rules` lists all rules"))
     })
 }
 

@@ -1,13 +1,13 @@
-//! `rdblens schema`: the JSON Schema of what is written as JSON.
+//! `rdblens schema`: prints the JSON Schema of JSON output.
 
 use super::args::SchemaArgs;
 use super::output::Output;
-use super::{Exit, written};
+use super::{ExitStatus, written};
 use crate::error::Result;
 
-/// Prints it.
-pub fn run(args: &SchemaArgs) -> Result<Exit> {
+/// Prints the schema.
+pub fn run(args: &SchemaArgs) -> Result<ExitStatus> {
     let mut out = Output::open(None)?;
     written(args.form.write(&mut out).and_then(|()| out.finish()))?;
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }

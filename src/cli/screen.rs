@@ -1,4 +1,4 @@
-//! `--color` and `--wide`: how what people read looks.
+//! `--color` and `--wide`: appearance of output for people.
 
 use std::io;
 
@@ -8,30 +8,31 @@ use clap::{Args, ValueEnum};
 use super::output::Output;
 use crate::render::{Lang, TableOptions};
 
-/// Whether there is colour.
+/// Flag that controls colour.
 #[derive(Debug, Default, Args)]
 pub struct ColorArgs {
     /// When to use colour
     ///
-    /// auto: on a terminal, unless NO_COLOR is set; elsewhere only if CLICOLOR_FORCE is. Nothing is told by colour alone.
+    /// auto uses colour on a terminal unless NO_COLOR is set, and elsewhere only if CLICOLOR_FORCE is set. No information is
+    /// conveyed by colour alone.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorArg::Auto, help_heading = "Output")]
     pub color: ColorArg,
 }
 
-/// When there is colour.
+/// Values of `--color`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorArg {
-    /// Where it is seen
+    /// On a terminal only
     #[default]
     Auto,
-    /// Into files and pipes, too
+    /// Also in files and pipes
     Always,
-    /// Nowhere
+    /// Never
     Never,
 }
 
 impl ColorArgs {
-    /// Whether what goes there has colour.
+    /// Returns true if output to `out` is coloured.
     pub fn on(&self, out: &Output) -> bool {
         match self.color {
             ColorArg::Always => true,
@@ -48,20 +49,20 @@ impl ColorArgs {
     }
 }
 
-/// How tables look.
+/// Flags that control the layout of tables.
 #[derive(Debug, Default, Args)]
 pub struct ScreenArgs {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the names say it")]
+    #[allow(missing_docs, reason = "the type of a flattened group documents it")]
     pub color: ColorArgs,
-    /// Shorten no name, leave out no column, and break no line
+    /// Show full names and all columns, and do not wrap lines
     #[arg(long, help_heading = "Output")]
     pub wide: bool,
 }
 
 impl ScreenArgs {
-    /// How a table looks there: as wide as a terminal and with bars, or the same everywhere. `rows` is what the user asked
-    /// for, if anything.
+    /// Returns the table options for `out`: terminal width and bars on a terminal, fixed width and no bars elsewhere. `rows` is
+    /// the row limit if the user gave one.
     pub fn table(&self, out: &Output, rows: Option<usize>, lang: Lang) -> TableOptions {
         let usual = TableOptions::default();
         let terminal = out.is_terminal();

@@ -1,15 +1,15 @@
-//! `rdblens show`: one key and its value.
+//! `rdblens show`: prints one key and its value.
 
 use super::args::{ShowArgs, TextFormat};
 use super::output::Output;
-use super::{Exit, complain, plan, written};
+use super::{ExitStatus, plan, print_error, written};
 use crate::error::Result;
 use crate::render::words::nouns;
 use crate::render::{Lang, human, key_text, value};
 use crate::show::{Looked, decode, find};
 
-/// Finds, decodes and prints.
-pub fn run(args: &ShowArgs) -> Result<Exit> {
+/// Finds the key, decodes its value and prints it.
+pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
     let key = key_text::unescape(&args.key)?;
     let options = plan::read_plan(args.no_mmap, args.temp_dir.as_deref()).open;
     let found = match find(&args.input, &key, args.db, &options)? {
@@ -17,17 +17,17 @@ pub fn run(args: &ShowArgs) -> Result<Exit> {
         Looked::Missing { keys, damage } => {
             let looked = human::counted(keys, nouns::KEY, Lang::En);
             let place = args.db.map_or(String::new(), |db| format!(" in database {db}"));
-            eprintln!("rdblens: {}: no key {}{place} among {looked}", args.input, key_text::key(&key));
-            // It may be in what could not be read.
-            damage.iter().for_each(complain);
-            return Ok(if damage.is_some() { Exit::Incomplete } else { Exit::NoReport });
+            eprintln!("rdblens: {}: key {} not found{place} ({looked} searched)", args.input, key_text::key(&key));
+            // The key may be in the part that could not be read, so report the damage and exit with 4.
+            damage.iter().for_each(print_error);
+            return Ok(if damage.is_some() { ExitStatus::Incomplete } else { ExitStatus::NoReport });
         }
     };
     let decoded = match decode(&found) {
         Ok(decoded) => decoded,
         Err(error) => {
-            complain(&error);
-            return Ok(Exit::Incomplete);
+            print_error(&error);
+            return Ok(ExitStatus::Incomplete);
         }
     };
     let mut out = Output::open(None)?;
@@ -36,5 +36,5 @@ pub fn run(args: &ShowArgs) -> Result<Exit> {
         TextFormat::Json => value::write_json(&found, &decoded, &mut out),
     };
     written(printed.and_then(|()| out.finish()))?;
-    Ok(Exit::Done)
+    Ok(ExitStatus::Done)
 }

@@ -53,7 +53,7 @@ fn pages_are_the_same_each_time_and_a_folder_that_cannot_be_made_is_told() {
     fs::write(&file, "").unwrap();
     let output = rdblens(&["man", file.join("below").to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("the folder cannot be made"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot create the directory"));
 }
 
 #[test]

@@ -36,8 +36,8 @@ fn one_line_of_json_holds_the_value() {
 #[test]
 fn the_status_tells_absent_from_unreadable() {
     for (input, key, more, expected, told) in [
-        ("hostile/valid-prefixes.rdb", "no such", &[][..], 3, "no key no such among 2 keys"),
-        ("hostile/valid-many-selectdb.rdb", "k", &["--db", "3"], 3, "no key k in database 3 among 1 key"),
+        ("hostile/valid-prefixes.rdb", "no such", &[][..], 3, "key no such not found (2 keys searched)"),
+        ("hostile/valid-many-selectdb.rdb", "k", &["--db", "3"], 3, "key k not found in database 3 (1 key searched)"),
         ("hostile/truncated-in-list.rdb", "no such", &[], 4, "list element"),
         ("hostile/listpack-odd-pairs.rdb", "k", &[], 4, "cannot be groups of 2"),
         ("hostile/not-rdb-text.rdb", "k", &[], 3, "not-rdb-text.rdb"),

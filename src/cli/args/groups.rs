@@ -1,4 +1,4 @@
-//! Flags that several commands share, or that belong together.
+//! Groups of flags, some shared by several commands.
 #![allow(missing_docs, reason = "the type of a flattened group documents it")]
 
 use std::path::PathBuf;
@@ -11,89 +11,90 @@ use crate::record::Kind;
 use crate::render::csv::CsvSection;
 use crate::report::{Prefixes, Severity};
 
-/// Where the bytes come from and how they are read.
+/// Inputs and how they are read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArgs {
     /// Dump files, append-only files, directories, globs, or - for standard input
     #[arg(required = true, value_name = "INPUT", value_hint = clap::ValueHint::AnyPath)]
     pub inputs: Vec<String>,
-    /// Do not verify the checksum
+    /// Skip checksum verification
     #[arg(long)]
     pub no_checksum: bool,
-    /// Read files instead of mapping them: for files that may shrink meanwhile
+    /// Read files instead of memory-mapping them; use this for files that may be truncated while they are read
     ///
-    /// A mapped file that another program truncates ends this program by a signal. Network file systems and files that are
-    /// still being written are better read.
+    /// If another process truncates a mapped file, the operating system kills rdblens with SIGBUS. Use this flag for network
+    /// file systems and for files that are still being written.
     #[arg(long)]
     pub no_mmap: bool,
-    /// Where a record larger than 64 MiB of a stream goes while it is read [default: $TMPDIR]
+    /// Directory for temporary copies of records over 64 MiB read from a pipe [default: $TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
-    /// Worker threads [default: all processors]
+    /// Number of worker threads [default: number of CPUs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// No progress, no warnings
+    /// Suppress progress and warnings
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-/// Which keys count.
+/// Filters for keys.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
-    /// Only keys of this database (repeatable)
+    /// Include only keys of this database (repeatable)
     #[arg(long, value_name = "N")]
     pub db: Vec<u64>,
-    /// Only keys of this type (repeatable)
+    /// Include only keys of this type (repeatable)
     #[arg(long = "type", value_name = "TYPE")]
     pub kinds: Vec<Kind>,
-    /// Only keys that match this glob, as Redis' KEYS has it (repeatable)
+    /// Include only keys that match this glob, in the syntax of the KEYS command (repeatable)
     #[arg(long = "match", value_name = "GLOB")]
     pub globs: Vec<String>,
-    /// Only keys in which this regular expression is found (repeatable)
+    /// Include only keys that match this regular expression (repeatable)
     #[arg(long, value_name = "RE")]
     pub regex: Vec<String>,
-    /// Leave out keys that had expired at the reference time
+    /// Exclude keys that had expired at the reference time
     #[arg(long)]
     pub no_expired: bool,
-    /// Stop after this many keys, in file order
+    /// Stop after N keys, in file order
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
 }
 
-/// What the figures of memory come from.
+/// Server model for memory, encodings and expiry.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Server")]
 pub struct ServerArgs {
-    /// The server to compute memory and encodings for, such as redis-7.2 or valkey-8.1 [default: the dump's writer]
+    /// Server to compute memory and encodings for, such as redis-7.2 or valkey-8.1 [default: the server that wrote the dump]
     #[arg(long, value_name = "SERVER")]
     pub server: Option<String>,
-    /// The server's allocator
+    /// Memory allocator of the server
     #[arg(long, value_enum, default_value_t = Allocator::Jemalloc)]
     pub allocator: Allocator,
-    /// A setting that was not the default, as KEY=VALUE, or a redis.conf (repeatable)
+    /// Server setting as KEY=VALUE, or the path of a redis.conf (repeatable)
     ///
-    /// No dump holds the settings of its server. Limits such as hash-max-listpack-entries decide encodings and memory.
+    /// Dumps do not contain the settings of the server. Settings such as hash-max-listpack-entries determine encodings and
+    /// memory; give those that differ from the defaults.
     #[arg(long, value_name = "KEY=VALUE|FILE")]
     pub server_config: Vec<String>,
-    /// The time that expiries are held against [default: the snapshot's ctime]
+    /// Reference time for expiry and time to live [default: the ctime of the snapshot]
     ///
-    /// Seconds since the epoch, or a date such as 2026-11-21T03:00:00Z.
+    /// Seconds since the Unix epoch, or a date such as 2026-11-21T03:00:00Z.
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
 }
 
-/// How names are divided.
+/// Splitting of key names into segments.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Names")]
 pub struct NameArgs {
-    /// A character that divides names into segments (repeatable)
+    /// Character that separates the segments of a key name (repeatable)
     #[arg(long = "separator", value_name = "CHAR", default_values_t = [":".to_owned()])]
     pub separators: Vec<String>,
 }
 
-/// What `analyze` and `keys` have to know to read records.
+/// Flags of commands that read records.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
     #[command(flatten)]
@@ -106,71 +107,71 @@ pub struct ReadArgs {
     pub names: NameArgs,
 }
 
-/// What the snapshot is held against.
+/// Policy and the facts that its rules need.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Policy")]
 pub struct PolicyArgs {
-    /// A preset (default, service, hzero, platform, strict, aliyun, none) or a policy file that ends in .toml
+    /// Preset (default, service, hzero, platform, strict, aliyun, none) or a policy file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default")]
     pub policy: String,
-    /// Exit with status 1 if there are findings of this severity or above
+    /// Exit with status 1 if there are findings of this severity or higher
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<Severity>,
-    /// The limit on the server's memory, such as 4GB
+    /// Memory limit of the server, such as 4GB
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub maxmemory: Option<u64>,
-    /// What the server evicts at the limit, such as volatile-lru
+    /// Eviction policy of the server, such as volatile-lru
     #[arg(long, value_name = "POLICY")]
     pub maxmemory_policy: Option<String>,
-    /// The time of this run, for the age of the snapshot; written as for --at
+    /// Current time, to compute the age of the snapshot; same syntax as --at
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
-    /// An earlier JSON report: --fail-on counts only what is new or worse, and growth is judged
+    /// Earlier JSON report to compare with: --fail-on counts only new or worse findings, and growth is checked
     ///
-    /// Write it with --format json --top 10000, so that it knows as many patterns as there may be.
+    /// Write it with --format json --top 10000, so that it lists as many patterns as possible.
     #[arg(long, value_name = "REPORT.json")]
     pub baseline: Option<PathBuf>,
-    /// Look into the values of some keys of each pattern for secrets and personal data (rule value.sensitive)
+    /// Search the values of a sample of keys for secrets and personal data (rule value.sensitive)
     ///
-    /// Reads key names, and the beginning of strings and hashes, of at most 64 keys of each pattern. The report shows masked
-    /// evidence only, such as 138****5678.
+    /// Inspects at most 64 keys per pattern: their names and the beginning of strings and hashes. The report shows only masked
+    /// evidence, such as 138****5678.
     #[arg(long)]
     pub inspect_values: bool,
 }
 
-/// What a report shows.
+/// Contents of a report.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// Rows in each list [default: 20, of which the table shows 10]
+    /// Maximum rows per list [default: 20; the table shows 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub top: Option<u32>,
-    /// Strings longer than this many bytes are big [default: the policy's big.string, or 10240]
+    /// Strings longer than this are big keys [default: big.string of the policy, or 10240]
     ///
-    /// As with --big-elements and --big-memory, what is given here is also the limit of the policy's rule.
+    /// Like --big-elements and --big-memory, this also overrides the limit of the policy's rule.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub big_string: Option<u64>,
-    /// Collections with more elements than this are big [default: the policy's big.elements, or 5000]
+    /// Collections with more elements than this are big keys [default: big.elements of the policy, or 5000]
     #[arg(long, value_name = "N")]
     pub big_elements: Option<u64>,
-    /// Keys of any type that take more memory than this are big, too [default: the policy's big.total]
+    /// Keys of any type that use more memory than this are big keys [default: big.total of the policy]
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub big_memory: Option<u64>,
-    /// Levels of the prefix tree
+    /// Depth of the prefix tree
     #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub depth: u8,
-    /// Prefixes below this part of the memory are left out, such as 0.01 for 1 %
+    /// Omit prefixes below this share of the memory, such as 0.01 for 1 %
     #[arg(long, value_name = "SHARE", default_value_t = Prefixes::USUAL_MIN_SHARE, value_parser = share)]
     pub min_share: f64,
-    /// What the same keys would take with another server, allocator or setting (repeatable, at most 8)
+    /// Also compute memory for another server, allocator or setting (repeatable, at most 8)
     ///
-    /// Such as valkey-8.1, jemalloc-q16 or hash-max-listpack-entries=512; several with commas between make one question. The
-    /// rest stays as it is in the figures of the report. All is computed in one pass over the file.
+    /// Examples: valkey-8.1, jemalloc-q16, hash-max-listpack-entries=512. Separate several changes of one alternative with
+    /// commas. Everything else stays as in the rest of the report. All alternatives are computed in the same pass.
     #[arg(long, value_name = "SERVER|ALLOCATOR|KEY=VALUE", help_heading = "Server")]
     pub what_if: Vec<String>,
 }
 
-/// Where output goes.
+/// Destination of the output.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
@@ -179,34 +180,34 @@ pub struct OutputArgs {
     pub output: Option<PathBuf>,
 }
 
-/// In which forms a report is written.
+/// Formats of a report.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct FormatArgs {
-    /// The form of the report (repeatable) [default: what the name of --output ends in, else table]
+    /// Output format (repeatable) [default: from the extension of --output, else table]
     ///
-    /// Several forms are made in one pass, each in its own file: -o report writes report.json, report.md and so on.
+    /// Several formats are written in one pass, each to its own file: -o report writes report.json, report.md and so on.
     #[arg(long = "format", value_enum, value_name = "FORMAT")]
     pub formats: Vec<ReportFormat>,
-    /// The list that --format csv writes (repeatable with -o) [default: patterns]
+    /// List to write with --format csv (repeatable with -o) [default: patterns]
     ///
-    /// Such as findings, types, no-ttl or prefixes; docs/formats.md has all of them with their columns.
+    /// Examples: findings, types, no-ttl, prefixes. docs/formats.md describes all lists and their columns.
     #[arg(long = "section", value_parser = section(), value_name = "NAME", hide_possible_values = true)]
     pub sections: Vec<CsvSection>,
-    /// A label on every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
+    /// Label for every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
     #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE")]
     pub labels: Vec<(String, String)>,
 }
 
-/// For reports that leave the machine.
+/// Masking of key names.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct MaskArgs {
-    /// Replace ids in names by tokens: patterns stay readable, rows still join
+    /// Replace ids in key names with tokens; patterns stay readable and equal ids get equal tokens
     #[arg(long)]
     pub mask: bool,
-    /// The key of the tokens: the bytes of this file. Reports made with the same key use the same tokens [default: a key
-    /// that comes from the snapshot]
+    /// File with the secret key for the tokens; reports made with the same key use the same tokens [default: a key derived
+    /// from the snapshot]
     #[arg(long, value_name = "FILE", requires = "mask")]
     pub mask_key: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! What flags take: names out of a list, sizes, shares.
+//! Values of flags and their parsers: enums, sizes, shares, labels.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -8,85 +8,86 @@ use crate::render::csv::CsvSection;
 use crate::render::prometheus;
 use crate::render::schema::Described;
 
-/// The form of a report.
+/// Format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
-    /// For people
+    /// Tables for the terminal
     Table,
-    /// For programs: see docs/report-schema.md
+    /// JSON, see docs/report-schema.md
     Json,
-    /// To be attached and shown: one self-contained page
+    /// One self-contained HTML page
     Html,
-    /// For wikis and tickets: GitHub-flavoured Markdown
+    /// GitHub-flavoured Markdown
     Markdown,
-    /// For spreadsheets and databases: the list that --section names
+    /// CSV of the list chosen with --section
     Csv,
-    /// For Prometheus: a textfile for node_exporter
+    /// Metrics for the textfile collector of node_exporter
     Prometheus,
 }
 
-/// The form of a comparison.
+/// Format of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ComparisonFormat {
-    /// For people
+    /// Tables for the terminal
     Table,
-    /// For programs: see docs/compare.md
+    /// JSON, see docs/compare.md
     Json,
 }
 
-/// The form of rows.
+/// Format of the rows of `keys`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
-    /// One JSON object a line
+    /// One JSON object per line
     Ndjson,
     /// Comma-separated values with a header
     Csv,
-    /// Columns with types, compressed: for DuckDB, pandas and the like
+    /// Apache Parquet, typed and compressed
     Parquet,
 }
 
-/// For people or for programs.
+/// Text or JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TextFormat {
-    /// For people
+    /// Plain text
     Text,
-    /// For programs
+    /// JSON
     Json,
 }
 
-/// A JSON form that has a schema.
+/// Parses the name of a JSON output that has a schema.
 pub(super) fn described() -> impl TypedValueParser<Value = Described> {
     let names = PossibleValuesParser::new(Described::ALL.map(Described::name));
     names.map(|name| Described::from_name(&name).unwrap_or_default())
 }
 
-/// A list of the report.
+/// Parses the name of a list of the report.
 pub(super) fn section() -> impl TypedValueParser<Value = CsvSection> {
     let names = CsvSection::ALL.iter().map(|section| PossibleValue::new(section.name()).help(section.what()));
     PossibleValuesParser::new(names).map(|name| CsvSection::from_name(&name).unwrap_or_default())
 }
 
-/// A label of Prometheus, `name=value`.
+/// Parses a Prometheus label, `name=value`.
 pub(super) fn label(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as snapshot=cache-1")?;
     match prometheus::is_label(name) {
         true => Ok((name.to_owned(), value.to_owned())),
-        false => {
-            Err("a label's name is letters, digits and _, no digit first, and none that the metrics have".to_owned())
-        }
+        false => Err(
+            "a label name has letters, digits and _, starts with no digit, and is not used by the metrics themselves"
+                .to_owned(),
+        ),
     }
 }
 
-/// A number of bytes: `10240`, `10KB` (1024 each), `1MiB`.
+/// Parses a number of bytes: `10240`, `10KB` (units of 1024), `1MiB`.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     bytes(text).ok_or_else(|| "expected a number of bytes such as 10240, 10KB or 1MB".to_owned())
 }
 
-/// A part of the whole, 0 to 1.
+/// Parses a share between 0 and 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("expected a part of the whole between 0 and 1, such as 0.01".to_owned()),
+        _ => Err("expected a share between 0 and 1, such as 0.01".to_owned()),
     }
 }
 
