@@ -14,13 +14,13 @@ use crate::error::{Error, Result};
 pub enum Allocator {
     /// The jemalloc bundled with the servers' sources, as in official images and default builds.
     #[default]
-    #[cfg_attr(feature = "cli", value(help = "The servers' own: 8-byte quantum"))]
+    #[cfg_attr(feature = "cli", value(help = "jemalloc bundled with the server, 8-byte quantum"))]
     Jemalloc,
     /// A distribution's jemalloc, with a 16-byte quantum.
-    #[cfg_attr(feature = "cli", value(help = "Distribution packages: 16-byte quantum"))]
+    #[cfg_attr(feature = "cli", value(help = "jemalloc of Linux distributions, 16-byte quantum"))]
     JemallocQ16,
     /// glibc malloc. Approximate: chunk sizes depend on earlier frees.
-    #[cfg_attr(feature = "cli", value(help = "The C library's; approximate"))]
+    #[cfg_attr(feature = "cli", value(help = "malloc of the GNU C library, approximate"))]
     Glibc,
 }
 

@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 pub enum Severity {
     /// Worth knowing (建议).
     #[default]
-    #[cfg_attr(feature = "cli", value(help = "Hints and everything above"))]
+    #[cfg_attr(feature = "cli", value(help = "All findings"))]
     Hint,
     /// Recommended, with a stated number (推荐).
-    #[cfg_attr(feature = "cli", value(help = "Recommendations and everything above"))]
+    #[cfg_attr(feature = "cli", value(help = "Recommendations and mandatory rules"))]
     Should,
     /// Mandatory (强制, 禁止, 必须).
-    #[cfg_attr(feature = "cli", value(help = "Only what the standards forbid"))]
+    #[cfg_attr(feature = "cli", value(help = "Mandatory rules only"))]
     Must,
 }
 

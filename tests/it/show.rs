@@ -39,7 +39,7 @@ fn the_status_tells_absent_from_unreadable() {
         ("hostile/valid-prefixes.rdb", "no such", &[][..], 3, "key no such not found (2 keys searched)"),
         ("hostile/valid-many-selectdb.rdb", "k", &["--db", "3"], 3, "key k not found in database 3 (1 key searched)"),
         ("hostile/truncated-in-list.rdb", "no such", &[], 4, "list element"),
-        ("hostile/listpack-odd-pairs.rdb", "k", &[], 4, "cannot be groups of 2"),
+        ("hostile/listpack-odd-pairs.rdb", "k", &[], 4, "is not a multiple of 2"),
         ("hostile/not-rdb-text.rdb", "k", &[], 3, "not-rdb-text.rdb"),
         ("no-such-file.rdb", "k", &[], 3, "no-such-file.rdb"),
         ("hostile/valid-prefixes.rdb", "\\q", &[], 2, "escape"),
