@@ -43,7 +43,8 @@ use crate::report::Report;
 /// Builds one section, or none if the report has nothing to say in it.
 type Builder = fn(&Report, &Scope) -> Option<Section>;
 
-/// Sections from top to bottom, in every form.
+/// Sections from top to bottom, in every form, ordered for a capacity review: violations of the policy, where memory is, which keys take
+/// it, how long they stay, of which kinds they are, and at the end facts about the instance, the files and the server.
 const SECTIONS: &[Builder] = &[
     findings::section,
     baseline::section,
@@ -53,12 +54,9 @@ const SECTIONS: &[Builder] = &[
     dictionary::section,
     budgets::section,
     exempted::section,
-    files::section,
-    server::section,
-    instance::section,
-    databases::section,
-    types::section,
     what_if::section,
+    prefixes::section,
+    patterns::section,
     big_keys::section,
     heaviest::section,
     longest::section,
@@ -66,12 +64,15 @@ const SECTIONS: &[Builder] = &[
     without_ttl::section,
     expiry::section,
     naming::section,
-    prefixes::section,
-    patterns::section,
+    types::section,
+    databases::section,
     idle::section,
     freq::section,
     slots::section,
     streams::section,
+    instance::section,
+    files::section,
+    server::section,
     notes::section,
     next::section,
 ];
