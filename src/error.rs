@@ -41,7 +41,7 @@ pub enum ErrorKind {
     Unsupported(String),
     /// The file is not a snapshot.
     NotASnapshot(String),
-    /// The file exceeds a limit of [`crate::limits`].
+    /// The file exceeds one of the limits in `src/limits.rs`.
     Limit(String),
     /// The checksum over the file differs from the one stored at its end.
     Checksum {

@@ -98,8 +98,7 @@ pub use mask::Secret;
 pub use memory::{Allocator, Server, ServerConfig, WhatIf};
 pub use record::{Encoding, Kind, ModuleName, Record, StreamFacts};
 pub use report::Report;
-pub use report::diff::compare::ComparePlan;
-pub use report::diff::{Comparison, NamedReport, compare};
+pub use report::diff::{ComparePlan, Comparison, NamedReport, compare};
 pub use units::{Bytes, Millis};
 
 /// Every stage, for the crate's own integration tests and benchmarks. Not part of the API: it changes at any time.

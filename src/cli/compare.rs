@@ -9,7 +9,7 @@ use super::{ExitStatus, plan, written};
 use crate::analyze::{self, Plan};
 use crate::error::{Error, Result};
 use crate::render::{json, write_comparison};
-use crate::report::diff::compare::{ComparePlan, Comparer};
+use crate::report::diff::{ComparePlan, Comparer};
 use crate::report::{Comparison, NamedReport};
 use crate::units::Bytes;
 

@@ -4,8 +4,8 @@
 //! header ─ { auxiliary field | function | module data | database | slot }* ─ { prefix* type key value }* ─ EOF ─ checksum
 //! ```
 //!
-//! [`scan::Scanner`] iterates over the items of a file; [`walk::walk`] walks one value and reports its parts to a
-//! [`walk::Visit`]. Skipping and measuring share this code and differ only in the visitor, so they always agree on where
+//! [`Scanner`] iterates over the items of a file; `walk::walk` walks one value and reports its parts to a
+//! `walk::Visit`. Skipping and measuring share this code and differ only in the visitor, so they always agree on where
 //! a value ends.
 
 pub(crate) mod batch;

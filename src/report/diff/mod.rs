@@ -3,13 +3,13 @@
 //! All of it works on [`Report`]; a report read from its JSON form and one that was just made are the same here. Lists in
 //! reports are cut to their heaviest rows, so "not listed" never counts as "not there" unless the list is complete.
 
-pub mod baseline;
-pub mod compare;
-pub mod growth;
+pub(crate) mod baseline;
+pub(crate) mod compare;
+pub(crate) mod growth;
 mod trend;
 
 pub use baseline::{Baseline, BaselineRow, BeforeRow};
-pub use compare::{Comparer, Comparison, SnapshotRow, compare};
+pub use compare::{ComparePlan, Comparer, Comparison, SnapshotRow, compare};
 pub use growth::{Fate, Growth, PatternChange, PatternChanges, PatternCounts, Since, TypeChange};
 pub use trend::{Reached, Trend};
 
