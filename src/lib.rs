@@ -93,7 +93,7 @@ pub use analyze::records::{OwnedRecord, Records, for_each_record, records};
 pub use analyze::select::Glob;
 pub use analyze::{BigLimits, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, Unwatched, analyze};
 pub use error::{Error, ErrorKind, Result};
-pub use input::{OpenOptions, Window};
+pub use input::OpenOptions;
 pub use mask::Secret;
 pub use memory::{Allocator, Server, ServerConfig, WhatIf};
 pub use record::{Encoding, Kind, ModuleName, Record, StreamFacts};

@@ -102,7 +102,7 @@ pub enum MaskKey {
 
 impl MaskKey {
     /// Returns the key for a snapshot whose files have these checksums.
-    pub fn secret(&self, checksums: impl IntoIterator<Item = u64>) -> Secret {
+    pub(crate) fn secret(&self, checksums: impl IntoIterator<Item = u64>) -> Secret {
         match self {
             MaskKey::OfSnapshot => Secret::of_snapshot(checksums),
             MaskKey::Own(secret) => secret.clone(),
@@ -123,7 +123,7 @@ pub struct BigLimits {
 
 impl BigLimits {
     /// Overrides the limits of a policy, so that the keys listed as big are those that violate it.
-    pub fn lay_over(&self, policy: &mut Policy) {
+    pub(crate) fn lay_over(&self, policy: &mut Policy) {
         let limits = [
             ("big.string", "max", self.string_bytes),
             ("big.expiring", "bytes", self.string_bytes),
@@ -139,7 +139,7 @@ impl BigLimits {
     }
 
     /// Returns the limits in force: these, then the policy's, then the defaults.
-    pub fn over(&self, policy: &Policy) -> BigRules {
+    pub(crate) fn over(&self, policy: &Policy) -> BigRules {
         let usual = BigRules::default();
         let limit = |own: Option<u64>, rule| own.or_else(|| policy.limit(rule, "max"));
         BigRules {
@@ -166,7 +166,7 @@ pub enum PolicySource {
 
 impl PolicySource {
     /// Reads the policy.
-    pub fn load(&self, syntax: PatternSyntax<'_>) -> Result<Policy> {
+    pub(crate) fn load(&self, syntax: PatternSyntax<'_>) -> Result<Policy> {
         match self {
             PolicySource::Preset(name) => presets::load(name, syntax),
             PolicySource::File { name, text } => file::parse(text, name, syntax),
