@@ -1,8 +1,10 @@
-//! Keys for reports that leave the machine: what varies in a name is replaced, what makes its pattern stays.
+//! Masking of key names, for reports that leave the machine: ids are replaced by tokens, names that form the pattern
+//! stay.
 //!
-//! `user:1001:name` becomes `user:{int}~k3j5h2g7q9ab:name`: the class that the id fell into, and a token that is the same
-//! wherever the same id stands, so that rows still join. Tokens are a keyed hash (HMAC-SHA-256, 60 bits): without the key nobody
-//! can find the id by trying all numbers. The key comes from a file, or from the snapshot itself (see
+//! `user:1001:name` becomes `user:{int}~k3j5h2g7q9ab:name`: the class of the id, and a token that is equal wherever the
+//! same id occurs, so that rows can still be joined. Tokens are a keyed hash (HMAC-SHA-256, 60 bits): without the key,
+//! an id
+//! cannot be recovered by trying all numbers. The key comes from a file or from the snapshot itself (see
 //! [`Secret::of_snapshot`]).
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -12,32 +14,32 @@ use crate::pattern::classify::{Classifier, MAX_SEGMENTS};
 use crate::pattern::segment::Separators;
 use crate::pattern::{PartKind, PatternBuf};
 
-/// What stands between a class and its token.
+/// Separator between a class and its token.
 const MARK: u8 = b'~';
-/// Characters of a token, five bits each.
+/// Number of characters of a token, five bits each.
 const TOKEN: usize = 12;
 /// Block size of SHA-256.
 const BLOCK: usize = 64;
 
-/// The key of the hash.
+/// Key of the hash.
 #[derive(Clone)]
 pub struct Secret([u8; 32]);
 
 impl std::fmt::Debug for Secret {
-    /// Never shows it.
+    /// Hides the key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secret")
     }
 }
 
 impl Secret {
-    /// A key of one's own, whatever its length: reports of several nights then use the same tokens.
+    /// Derives a key from the user's key file of any length, so that reports of several snapshots use the same tokens.
     pub fn from_bytes(bytes: &[u8]) -> Secret {
         Secret::derive("rdblens 2026 key file for masking names", bytes)
     }
 
-    /// A key that only those know who have the snapshot: from the checksums over its bytes, which no report shows. The
-    /// same snapshot gives the same tokens.
+    /// Derives a key from checksums over the snapshot's bytes, which no report shows, so only holders of the snapshot
+    /// know it. The same snapshot gives the same tokens.
     pub fn of_snapshot(checksums: impl IntoIterator<Item = u64>) -> Secret {
         let bytes: Vec<u8> = checksums.into_iter().flat_map(u64::to_le_bytes).collect();
         Secret::derive("rdblens 2026 snapshot checksums for masking names", &bytes)
@@ -49,7 +51,7 @@ impl Secret {
     }
 
     fn hash(&self, message: &[u8]) -> [u8; 32] {
-        // HMAC pads a short key with zeros up to the block, as is done here: so there is no error to handle.
+        // HMAC pads a short key with zeros to the block size. Doing so here avoids an error that cannot occur.
         let mut block = [0; BLOCK];
         block[..self.0.len()].copy_from_slice(&self.0);
         let mut mac = Hmac::<Sha256>::new(&block.into());
@@ -60,11 +62,11 @@ impl Secret {
 
 /// Set of names that reports show.
 pub trait ShownNames: std::fmt::Debug + Sync {
-    /// Says for each part of a pattern whether its name stands in reports as it is; parts that are not mentioned do not.
+    /// Appends for each part of a pattern whether reports show its name; missing parts are not shown.
     fn shown(&self, pattern: &PatternBuf, shown: &mut Vec<bool>);
 }
 
-/// Masks names.
+/// Masks key names.
 #[derive(Debug)]
 pub struct Masker<'a> {
     secret: Secret,
@@ -73,24 +75,24 @@ pub struct Masker<'a> {
     names: &'a dyn ShownNames,
 }
 
-/// Room that is used again from name to name.
+/// Buffers reused from name to name.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pattern: PatternBuf,
     shown: Vec<bool>,
 }
 
-/// A name without what varies in it.
+/// A masked name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Masked {
-    /// The name with tokens.
+pub struct MaskedName {
+    /// Name with tokens.
     pub key: Vec<u8>,
-    /// Its pattern, as reports show it.
+    /// Pattern as reports show it.
     pub pattern: String,
 }
 
 impl<'a> Masker<'a> {
-    /// Masks by the patterns of a classifier, as far as `names` shows them.
+    /// Creates a masker that replaces all segments except those that `names` shows.
     pub fn new(
         secret: Secret,
         classifier: &'a Classifier,
@@ -100,13 +102,13 @@ impl<'a> Masker<'a> {
         Masker { secret, classifier, separators, names }
     }
 
-    /// Masks a name.
-    pub fn mask(&self, key: &[u8], scratch: &mut Scratch) -> Masked {
+    /// Masks a key name.
+    pub fn mask(&self, key: &[u8], scratch: &mut Scratch) -> MaskedName {
         let Scratch { pattern, shown } = scratch;
         self.classifier.classify(key, pattern);
         shown.clear();
         self.names.shown(pattern, shown);
-        let mut masked = Masked { key: Vec::with_capacity(key.len() + TOKEN), pattern: String::new() };
+        let mut masked = MaskedName { key: Vec::with_capacity(key.len() + TOKEN), pattern: String::new() };
         let segments = key.splitn(MAX_SEGMENTS, |&byte| self.separators.contains(byte));
         let mut at = 0usize;
         for (place, segment) in segments.enumerate() {
@@ -132,7 +134,7 @@ impl<'a> Masker<'a> {
         masked
     }
 
-    /// The token of an id. The braces of a hash tag are no part of it.
+    /// Returns the token of an id, without the braces of a hash tag.
     fn token(&self, segment: &[u8]) -> String {
         let id = segment.strip_prefix(b"{").unwrap_or(segment);
         let id = id.strip_suffix(b"}").unwrap_or(id);
@@ -144,7 +146,7 @@ impl<'a> Masker<'a> {
     }
 }
 
-/// Whether a class stands in a name: `user_{int}`. A brace of the key itself is doubled in patterns.
+/// Returns whether a name contains a class, as in `user_{int}`. A brace of the key itself is doubled in patterns.
 fn has_holes(name: &str) -> bool {
     name.replace("{{", "").contains('{')
 }
@@ -153,7 +155,7 @@ fn has_holes(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Shows the names that are listed.
+    /// Shows the listed names.
     #[derive(Debug)]
     struct Listed(&'static [&'static str]);
 
@@ -164,7 +166,7 @@ mod tests {
         }
     }
 
-    fn mask(key: &[u8], secret: &[u8]) -> Masked {
+    fn mask(key: &[u8], secret: &[u8]) -> MaskedName {
         let (classifier, separators) = (Classifier::default(), Separators::default());
         let listed = Listed(&["user", "name", "cart", "job_{int}", ""]);
         Masker::new(Secret::from_bytes(secret), &classifier, &separators, &listed).mask(key, &mut Scratch::default())
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_lies_deeper_than_a_pattern_is_one_token() {
+    fn everything_after_the_deepest_segment_is_one_token() {
         let deep: String = (0..40).map(|_| "user:").collect();
         let masked = text(&(deep + "4711"));
         assert!(masked.contains("{deeper}~") && !masked.contains("4711"), "{masked}");

@@ -1,18 +1,18 @@
-//! Adaptive bypass of a cache: where nothing is ever found, a probe of a large table costs more than the work it saves.
+//! Adaptive bypass of a cache: when every probe misses, probing a large table costs more than the work it saves.
 
-/// Misses in a row after which most probes are left out.
+/// Misses in a row after which most probes are skipped.
 const PATIENCE: u32 = 64;
 
-/// One in this many chances is probed all the same, to notice when hits come back. Probes are rare, since each mostly waits
-/// for memory.
+/// One in this many lookups still probes, to notice when hits come back. Kept rare because each probe usually waits for
+/// memory.
 const TRIAL: u32 = 64;
 
 /// Decides whether to probe a cache, by its recent hits and misses.
 ///
-/// Only the speed of an answer may depend on it, never the answer.
+/// Affects speed only, never a result.
 #[derive(Debug, Clone, Default)]
 pub struct Bypass {
-    /// Misses since the last hit; from [`PATIENCE`] on, chances to probe.
+    /// Misses since the last hit; from [`PATIENCE`] on, lookups.
     misses: u32,
 }
 
@@ -23,18 +23,18 @@ impl Bypass {
         if self.misses < PATIENCE {
             return true;
         }
-        // One counter for both phases: above PATIENCE it runs in a circle of TRIAL steps, and probes at its start.
+        // One counter for both phases: above PATIENCE it cycles through TRIAL values and probes at the first of them.
         self.misses = if self.misses == PATIENCE + TRIAL - 1 { PATIENCE } else { self.misses + 1 };
         self.misses == PATIENCE
     }
 
-    /// Notes a hit.
+    /// Records a hit.
     #[inline]
     pub fn hit(&mut self) {
         self.misses = 0;
     }
 
-    /// Notes a miss.
+    /// Records a miss.
     #[inline]
     pub fn miss(&mut self) {
         if self.misses < PATIENCE {

@@ -1,13 +1,15 @@
-//! Which segments of a key are names and which are ids: `user:1001:name` is `user:{int}:name`.
+//! Classifier that replaces the ids in a key name: the pattern of `user:1001:name` is `user:{int}:name`.
 //!
-//! A key is read once, left to right. Its bytes are looked up in a table of kinds, and what was seen between two
-//! separators decides how much has to be asked of that segment: letters alone are a name, digits alone a number or a
-//! date; only a mixture is taken apart (`pieces`). `docs/patterns.md` states the rules for users, with examples
-//! that the tests below hold against this code.
+//! A key is read once, from left to right. Its bytes are looked up in a table of kinds, and the kinds that occur in a
+//! segment determine how closely the segment is examined: letters alone are a name, digits alone a number or a date;
+//! only
+//! mixtures are split (`pieces`). `docs/patterns.md` states the rules for users; the tests check its examples.
 //!
-//! A pattern is UTF-8 whatever the key is. The braces of a hash tag, and other pairs of braces, are left out of it; a
-//! brace without partner is doubled (`{{`), so that `{int}` is always a class. A segment takes at most [`MAX_NAME`] bytes, a pattern has at most
-//! [`MAX_SEGMENTS`] of them.
+//! A pattern is UTF-8 whatever the key is. The braces of a hash tag, and other pairs of braces, are left out; an
+//! unpaired
+//! brace is doubled (`{{`), so that `{int}` is always a class. A segment takes at most [`MAX_NAME`] bytes, and a
+//! pattern
+//! has at most [`MAX_SEGMENTS`] of them.
 
 mod address;
 mod date;
@@ -26,15 +28,15 @@ use super::plain::{self, PlainName, PlainReader};
 use super::segment::Separators;
 use super::{PartKind, PatternBuf, PatternPart, slot};
 
-/// Segments of a pattern. The last of them stands for all the rest of a deeper key.
+/// Maximum number of segments in a pattern. The last one stands for the whole rest of a deeper key.
 pub const MAX_SEGMENTS: usize = 16;
 
-/// Bytes of a segment in a pattern; one that would be longer is `{long}`.
+/// Maximum length of a segment in a pattern; a longer one is `{long}`.
 pub const MAX_NAME: usize = 64;
 
-/// What a segment, or a piece of it, is when it is not a name.
+/// Class that replaces a segment, or a piece of it, that is not a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum SegmentClass {
     /// A decimal number.
     Int,
     /// A UUID in its usual form with dashes.
@@ -57,59 +59,59 @@ pub enum Class {
     Deeper,
 }
 
-impl Class {
+impl SegmentClass {
     /// Every class.
-    pub const ALL: [Class; 10] = [
-        Class::Int,
-        Class::Uuid,
-        Class::Hex,
-        Class::Date,
-        Class::Email,
-        Class::Ip,
-        Class::Token,
-        Class::Bin,
-        Class::Long,
-        Class::Deeper,
+    pub const ALL: [SegmentClass; 10] = [
+        SegmentClass::Int,
+        SegmentClass::Uuid,
+        SegmentClass::Hex,
+        SegmentClass::Date,
+        SegmentClass::Email,
+        SegmentClass::Ip,
+        SegmentClass::Token,
+        SegmentClass::Bin,
+        SegmentClass::Long,
+        SegmentClass::Deeper,
     ];
 
-    /// How it prints.
+    /// Returns the class as written in patterns.
     pub const fn text(self) -> &'static str {
         match self {
-            Class::Int => "{int}",
-            Class::Uuid => "{uuid}",
-            Class::Hex => "{hex}",
-            Class::Date => "{date}",
-            Class::Email => "{email}",
-            Class::Ip => "{ip}",
-            Class::Token => "{token}",
-            Class::Bin => "{bin}",
-            Class::Long => "{long}",
-            Class::Deeper => "{deeper}",
+            SegmentClass::Int => "{int}",
+            SegmentClass::Uuid => "{uuid}",
+            SegmentClass::Hex => "{hex}",
+            SegmentClass::Date => "{date}",
+            SegmentClass::Email => "{email}",
+            SegmentClass::Ip => "{ip}",
+            SegmentClass::Token => "{token}",
+            SegmentClass::Bin => "{bin}",
+            SegmentClass::Long => "{long}",
+            SegmentClass::Deeper => "{deeper}",
         }
     }
 }
 
-/// Kinds of bytes, one bit each, so that a segment's are joined with `|`.
+/// Kinds of bytes, one bit each, so that the kinds in a segment are combined with `|`.
 mod kind {
     pub const DIGIT: u8 = 1;
     pub const LOWER: u8 = 2;
     pub const UPPER: u8 = 4;
-    /// Punctuation that random tokens contain too: `-`, `_`, `+`, `/`.
+    /// Punctuation that may also occur inside random tokens: `-`, `_`, `+`, `/`.
     pub const JOIN: u8 = 8;
     pub const AT: u8 = 16;
     /// Other printable punctuation, and the space.
     pub const MARK: u8 = 32;
-    /// Braces, control characters, and what is not ASCII.
+    /// Braces, control characters, and bytes beyond ASCII.
     pub const RARE: u8 = 64;
     pub const SEPARATOR: u8 = 128;
 
-    /// A segment without any of these is a name as it stands.
+    /// Kinds of which a segment needs at least one to be anything but a name.
     pub const TELLING: u8 = DIGIT | AT | RARE;
 
-    /// What stands between the pieces of a segment.
+    /// Kinds that separate the pieces of a segment.
     pub const BETWEEN: u8 = JOIN | AT | MARK;
 
-    /// The kind of every byte, before any is made a separator.
+    /// Kind of every byte, before separators are entered.
     pub const OF: [u8; 256] = {
         let mut of = [RARE; 256];
         let mut byte: u8 = b' ';
@@ -140,7 +142,7 @@ mod kind {
     }
 }
 
-/// Turns keys into patterns.
+/// Converts keys to patterns.
 #[derive(Debug, Clone)]
 pub struct Classifier {
     kinds: [u8; 256],
@@ -148,7 +150,7 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    /// A classifier of keys whose segments are divided by `separators`.
+    /// Creates a classifier for keys whose segments are divided by `separators`.
     pub fn new(separators: Separators) -> Self {
         let mut kinds = kind::OF;
         for &byte in separators.as_bytes() {
@@ -157,7 +159,7 @@ impl Classifier {
         Classifier { kinds, plain: PlainReader::new(&separators) }
     }
 
-    /// The key, if it is plain: then its pattern is the key itself.
+    /// Returns the key as a plain name, if it is its own pattern.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
     pub fn plain<'k>(&self, key: &'k [u8]) -> Option<PlainName<'k>> {
@@ -165,7 +167,7 @@ impl Classifier {
         self.plain.read(key, MAX_SEGMENTS as u32, |byte| self.kinds[usize::from(byte)] & kind::TELLING != 0)
     }
 
-    /// Reads a key name; the pattern of one that is not plain is written into `buffer`.
+    /// Reads a key name, writing its pattern into `buffer` unless the name is plain.
     #[inline]
     pub fn read<'n>(&self, key: &'n [u8], buffer: &'n mut PatternBuf) -> KeyName<'n> {
         match self.plain(key) {
@@ -177,15 +179,15 @@ impl Classifier {
         }
     }
 
-    /// Writes the pattern of `key` into `out`, replacing what it held.
+    /// Writes the pattern of `key` into `out`, replacing its content.
     ///
-    /// Takes time linear in the key; allocates only while `out` grows, which ends at about a kilobyte.
+    /// Takes time linear in the key. Allocates only while `out` grows, to about one kilobyte.
     pub fn classify(&self, key: &[u8], out: &mut PatternBuf) {
         out.clear();
         let text = std::str::from_utf8(key).ok();
         let mut tag = None;
         let mut start = 0;
-        // What stands in the pattern as it stands in the key is copied together.
+        // Adjacent bytes that the pattern shares with the key are copied at once.
         let mut copied = 0;
         loop {
             let (end, seen) = self.segment_end(key, start);
@@ -212,13 +214,13 @@ impl Classifier {
             let from = out.text.len();
             let mut name = SegmentText::new(&mut out.text);
             match segment {
-                _ if is_last && end < key.len() => name.class(Class::Deeper),
+                _ if is_last && end < key.len() => name.class(SegmentClass::Deeper),
                 Some(segment) if seen & kind::RARE == 0 => plain(segment, seen, &mut name),
                 Some(segment) => {
                     let tag = tag.get_or_insert_with(|| slot::tag(key)).as_ref();
                     rare(segment, start, tag, &mut name);
                 }
-                None => name.class(Class::Bin),
+                None => name.class(SegmentClass::Bin),
             }
             let kind = name.finish();
             out.parts.push(PatternPart { start: offset(from), end: offset(out.text.len()), kind });
@@ -229,7 +231,7 @@ impl Classifier {
         }
     }
 
-    /// Takes the text of a pattern apart again, as [`Classifier::classify`] made it or the tree of patterns joined it.
+    /// Parses the text of a pattern made by [`Classifier::classify`] or joined by the tree of patterns.
     pub fn read_pattern(&self, text: &str, out: &mut PatternBuf) {
         out.clear();
         out.text.push_str(text);
@@ -238,21 +240,21 @@ impl Classifier {
             text.bytes().enumerate().filter(|(_, byte)| kind_is_separator(&self.kinds, *byte)).chain([(text.len(), 0)])
         {
             let name = text.get(start..end).unwrap_or_default();
-            let is_class = Class::ALL.into_iter().any(|class| class.text() == name);
+            let is_class = SegmentClass::ALL.into_iter().any(|class| class.text() == name);
             let kind = if is_class { PartKind::Class } else { PartKind::Literal };
             out.parts.push(PatternPart { start: offset(start), end: offset(end), kind });
             start = end + 1;
         }
     }
 
-    /// The pattern of `key` as text.
+    /// Returns the pattern of `key` as text.
     pub fn pattern_text(&self, key: &[u8]) -> String {
         let mut out = PatternBuf::default();
         self.classify(key, &mut out);
         out.text
     }
 
-    /// Where the segment that begins at `start` ends, and the kinds of its bytes.
+    /// Returns the end of the segment that begins at `start`, and the kinds of its bytes.
     #[inline]
     fn segment_end(&self, key: &[u8], start: usize) -> (usize, u8) {
         let mut seen = 0;
@@ -277,7 +279,7 @@ fn kind_is_separator(kinds: &[u8; 256], byte: u8) -> bool {
     kinds[usize::from(byte)] == kind::SEPARATOR
 }
 
-/// Appends bytes of ASCII in a key, of which `text` is all if it is text.
+/// Appends an ASCII range of a key; `text` is the whole key if it is valid UTF-8.
 #[inline]
 fn copy(key: &[u8], text: Option<&str>, ascii: Range<usize>, out: &mut String) {
     let more = match text {
@@ -287,12 +289,12 @@ fn copy(key: &[u8], text: Option<&str>, ascii: Range<usize>, out: &mut String) {
     out.push_str(more.unwrap_or_default());
 }
 
-/// Offsets fit: [`MAX_SEGMENTS`] names of at most [`MAX_NAME`] bytes stand before any.
+/// Converts an offset, which always fits: at most [`MAX_SEGMENTS`] names of at most [`MAX_NAME`] bytes precede it.
 fn offset(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Names a segment without braces and control characters, given the kinds of its bytes.
+/// Writes a segment without braces and control characters, given the kinds of its bytes.
 #[inline]
 fn plain(segment: &str, seen: u8, name: &mut SegmentText<'_>) {
     if seen & kind::TELLING == 0 {
@@ -307,32 +309,32 @@ fn plain(segment: &str, seen: u8, name: &mut SegmentText<'_>) {
     }
 }
 
-/// The classes that only a whole segment can be in.
-fn whole(segment: &str, seen: u8) -> Option<Class> {
+/// Returns the class of a segment, among those that only whole segments can have.
+fn whole(segment: &str, seen: u8) -> Option<SegmentClass> {
     let bytes = segment.as_bytes();
     if seen == kind::DIGIT | kind::JOIN
         && let [b'-' | b'+', number @ ..] = bytes
         && number.iter().all(u8::is_ascii_digit)
     {
-        return Some(Class::Int);
+        return Some(SegmentClass::Int);
     }
     if seen & kind::AT != 0 && address::is_email(bytes) {
-        return Some(Class::Email);
+        return Some(SegmentClass::Email);
     }
     if seen & kind::MARK != 0 && address::is_ip(segment) {
-        return Some(Class::Ip);
+        return Some(SegmentClass::Ip);
     }
     None
 }
 
-/// Names a segment that has braces, control characters or characters that are not ASCII, and begins at `start` of a
-/// key whose hash tag is `tag`.
+/// Writes a segment with braces, control characters or characters beyond ASCII. It begins at offset `start` of a key
+/// whose hash tag is at `tag`.
 #[cold]
 fn rare(segment: &str, mut start: usize, tag: Option<&Range<usize>>, name: &mut SegmentText<'_>) {
     if segment.chars().any(char::is_control) {
-        return name.class(Class::Bin);
+        return name.class(SegmentClass::Bin);
     }
-    let open = tag.map(|tag| tag.start - 1); // a tag has its brace before it
+    let open = tag.map(|tag| tag.start - 1); // the brace before the tag
     let close = tag.map(|tag| tag.end);
     let mut rest = segment;
     if open == Some(start) {
@@ -347,7 +349,7 @@ fn rare(segment: &str, mut start: usize, tag: Option<&Range<usize>>, name: &mut 
     {
         rest = &rest[1..=inner];
     }
-    // Braces that are left divide the segment: what is between them is named by itself.
+    // The remaining braces divide the segment, and each piece between them is classified by itself.
     let mut divided = false;
     let mut partner = None;
     while let Some(at) = memchr::memchr2(b'{', b'}', rest.as_bytes()) {
@@ -374,7 +376,7 @@ fn rare(segment: &str, mut start: usize, tag: Option<&Range<usize>>, name: &mut 
     }
 }
 
-/// If `text` begins with a pair of braces that has something and no brace in it: how many bytes those are.
+/// Returns the length of the content if `text` begins with a pair of braces around something without braces.
 fn pair(text: &str) -> Option<usize> {
     let inside = text.strip_prefix('{')?;
     let length = memchr::memchr2(b'{', b'}', inside.as_bytes())?;

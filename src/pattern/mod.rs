@@ -1,7 +1,8 @@
-//! Names with their ids collapsed: `user:12345:name` is `user:{int}:name`.
+//! Key names with ids replaced by classes: the pattern of `user:12345:name` is `user:{int}:name`.
 //!
-//! The classifier writes the pattern of a key into a [`PatternBuf`], which is reused from key to key; the tree of patterns reads
-//! it. A [`KeyName`](name::KeyName) is a name with its pattern, or one that is its own pattern.
+//! The classifier writes the pattern of a key into a [`PatternBuf`], which is reused from key to key; the tree of
+//! patterns
+//! reads it. A [`KeyName`](name::KeyName) is a name with its pattern, or a plain name, which is its own pattern.
 
 pub mod bypass;
 pub mod classify;

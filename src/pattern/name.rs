@@ -1,13 +1,12 @@
-//! Key names, as the tree of patterns and the rules about names take them.
+//! Key names in the form that the tree of patterns and the rules about names take.
 
 use super::PatternBuf;
 use super::plain::PlainName;
 use super::slot;
 
-/// A key name, plain or taken apart.
+/// A key name, plain or with its pattern. Made by [`Classifier::read`](super::classify::Classifier::read).
 ///
-/// Where separators are is all there is to know of a plain name, so that its segments are found when they are asked for.
-/// Any other name comes with its pattern. [`Classifier::read`](super::classify::Classifier::read) makes both.
+/// For a plain name only the positions of its separators are stored, and its segments are found on demand.
 #[derive(Debug, Clone, Copy)]
 pub enum KeyName<'a> {
     /// A name that is its own pattern.
@@ -37,7 +36,7 @@ impl<'a> KeyName<'a> {
 }
 
 impl<'a> From<&'a PatternBuf> for KeyName<'a> {
-    /// Takes a pattern for the name itself, for those who only ask for its place or what matches it.
+    /// Uses a pattern as the name itself, for callers that only need its place or its matches.
     fn from(pattern: &'a PatternBuf) -> Self {
         KeyName::Classified(pattern.text.as_bytes(), pattern)
     }

@@ -1,8 +1,9 @@
-//! Plain names: those that are their own pattern, such as `user:profile:cart`.
+//! Plain names: names that are their own pattern, such as `user:profile:cart`.
 //!
-//! A name is plain if it is short ASCII and nothing in it can be an id or a hash tag: no digit, no `@`, no brace and no
-//! control character. The positions of its separators are all there is to know about it, so it is not classified.
-//! Lower-case letters and separators are recognised eight bytes at a time; any other byte is looked at by itself.
+//! A name is plain if it is short ASCII and contains nothing that an id or a hash tag needs: no digit, `@`, brace or
+//! control character. It needs no classification, only the positions of its separators. Lower-case letters and
+//! separators
+//! are recognised eight bytes at a time; any other byte is checked individually.
 
 use super::segment::Separators;
 use super::word::{HIGH, ONES, WORD, bits, equal_in, short_word, within};
@@ -46,7 +47,7 @@ impl<'a> PlainName<'a> {
         std::iter::from_fn(move || {
             let (bytes, separators) = left?;
             let end = separators.trailing_zeros() as usize;
-            // Without a separator left, `end` is 64, and no rest is as long.
+            // Without a further separator `end` is 64, and no rest is that long.
             left = bytes.get(end + 1..).map(|rest| (rest, separators >> (end % LONGEST) >> 1));
             bytes.get(..end).or(Some(bytes))
         })
@@ -95,8 +96,8 @@ impl PlainReader {
         PlainReader { separator, more: all.collect() }
     }
 
-    /// Reads a name; `None` if it is not plain: too long, more than `most_segments`, or one of its bytes `tells` that it may be an
-    /// id. Lower-case letters are not asked about.
+    /// Reads a name; returns `None` if it is not plain: too long, more than `most_segments`, or a byte for which
+    /// `tells` returns true, as it may belong to an id. Lower-case letters are not passed to `tells`.
     #[inline(always)] // in the one place where it is needed for every key
     pub fn read<'a>(&self, bytes: &'a [u8], most_segments: u32, tells: impl Fn(u8) -> bool) -> Option<PlainName<'a>> {
         let name = if self.more.is_empty() { self.tell_two_words(bytes) } else { None };
@@ -104,14 +105,15 @@ impl PlainReader {
         (name.segments <= most_segments && (name.is_lower() || !name.others().any(tells))).then_some(name)
     }
 
-    /// Fast path for 9 to 16 bytes and a single separator, without a loop; most names are so long.
+    /// Fast path for 9 to 16 bytes and a single separator, without a loop; most names have such a length.
     #[inline]
     fn tell_two_words<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
         if bytes.len() <= WORD || bytes.len() > 2 * WORD {
             return None;
         }
         let (first, last) = (u64::from_le_bytes(*bytes.first_chunk()?), u64::from_le_bytes(*bytes.last_chunk()?));
-        // The two words overlap. The last is shifted past the bytes that the first has, which leaves zeros behind the name.
+        // The two words overlap. The last one is shifted past the bytes of the first, which leaves zeros after the
+        // name.
         let behind = bytes.len().wrapping_neg() % WORD * 8;
         let last = last >> behind;
         let divides = [equal_in(first, self.separator), equal_in(last, self.separator)];
@@ -121,7 +123,7 @@ impl PlainReader {
         Some(PlainName { bytes, separators: bits(divides[0]) | bits(divides[1]) << WORD, others, segments })
     }
 
-    /// Reads a name of any length and any separators; `None` if it is empty or too long.
+    /// Reads a name of any length and any separators; returns `None` if it is empty or too long.
     #[inline(never)]
     fn tell<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
         let before = bytes.len().wrapping_sub(1); // the last byte
@@ -145,7 +147,7 @@ impl PlainReader {
             take(u64::from_le_bytes(*word), HIGH, place);
             place += WORD;
         }
-        // One to eight bytes are left; zeros behind the name are no separators, and masked out of `others`.
+        // One to eight bytes are left; the zeros after the name are no separators, and are masked out of `others`.
         let behind = bytes.len().wrapping_neg() % WORD * 8;
         let last = bytes.last_chunk().map_or_else(|| short_word(bytes), |last| u64::from_le_bytes(*last) >> behind);
         take(last, HIGH >> behind, place);
@@ -184,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_are_told_as_one_by_one(
+        fn words_are_classified_like_single_bytes(
             name in prop_oneof!["[a-z:/.]{0,70}", "[:/]{0,70}", "[ -~]{0,20}", "\\PC{0,10}"].prop_map(String::into_bytes),
             separators in prop::sample::select(&[":", ":/", "-", "./_"][..]),
         ) {
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_tell_or_have_too_many_segments_are_none() {
+    fn names_with_ids_or_too_many_segments_are_not_plain() {
         let reader = PlainReader::new(&divides(":"));
         let read = |name: &str| reader.read(name.as_bytes(), 3, |byte| byte.is_ascii_digit()).is_some();
         assert!(read("a:b:c") && read("A-b") && read(":"));

@@ -1,14 +1,16 @@
-//! Shapes of names: names that differ only in their numbers share one, such as `user:1001:cart` and `user:2002:cart`.
+//! Shapes of names: names that differ only in their numbers have the same shape, such as `user:1001:cart` and
+//! `user:2002:cart`.
 //!
-//! A shape is a name with each digit of its numbers replaced by a mark that says what the number is. Names of one shape
-//! have the same pattern, both or neither a hash tag, and break the same rules about names, so that a cache by shape
-//! answers for all of them. It is made eight bytes at a time, without classifying the name; digits whose values matter
-//! are kept:
+//! A shape is a name with each digit of its numbers replaced by a mark for the kind of number. Names of the same shape
+//! have
+//! the same pattern, agree on having a hash tag, and break the same rules about names, so one cache entry answers for
+//! all of
+//! them. It is computed eight bytes at a time, without classifying the name. Digits whose values matter are kept:
 //!
 //! ```text
 //! sha256  h5  v2         a number beside a letter, too short to be an id: it stays in the pattern
 //! 2026-01-01  T1230Z     a year between marks, a time: the segment from there on
-//! 20260101  10.0.0.1     numbers that are a date, or a part of an IP address, have marks of their own
+//! 20260101  10.0.0.1     a date, or a part of an IP address: other marks than plain numbers
 //! ```
 //!
 //! Names with bytes beyond ASCII, and long names, have no shape.
@@ -32,7 +34,7 @@ const NUMBER: u64 = ONES * 0x80;
 const DATE: u64 = ONES * 0x81;
 const OCTET: u64 = ONES * 0x82;
 
-/// Dots between numbers that may make an IP address.
+/// Dots between numbers from which on they may make an IP address.
 const DOTS: u32 = 3;
 
 /// Shape of one name.
@@ -43,21 +45,22 @@ pub struct Shape {
     length: usize,
     /// Hash of words and length.
     hash: u64,
-    /// Bitmap of the first digits of numbers that other values would make a date, or the year of one.
+    /// Bitmap of the first digits of numbers that would be a date, or the year of one, with other values.
     dates: u64,
-    /// All marks are those of plain numbers, and would be in any name that differs only in numbers unlike dates.
+    /// Whether all marks are those of plain numbers, and would be in any name that differs only in numbers unlike
+    /// dates.
     is_plain: bool,
 }
 
-/// Maker of shapes.
+/// Computes shapes.
 #[derive(Debug, Clone)]
 pub struct Shaper {
     separators: Separators,
 }
 
-/// Bitmaps of the digits in a name, by what their numbers are.
+/// Bitmaps of the digits in a name, by kind of number.
 #[derive(Debug, Clone, Copy, Default)]
-struct Numbers {
+struct NumberMaps {
     /// Digits of all numbers whose values do not matter.
     all: u64,
     /// Digits of dates.
@@ -66,7 +69,7 @@ struct Numbers {
     octets: u64,
     /// First digits of numbers as long as a date or a year.
     dateable: u64,
-    /// No dates, too few dots for an IP address, and nothing like a time.
+    /// Whether there are no dates, too few dots for an IP address, and nothing like a time.
     plain: bool,
 }
 
@@ -123,7 +126,7 @@ fn used(length: usize) -> usize {
 }
 
 impl Shaper {
-    /// A maker of shapes for names with these separators.
+    /// Creates a shaper for names with these separators.
     pub fn new(separators: Separators) -> Self {
         Shaper { separators }
     }
@@ -164,10 +167,10 @@ impl Shaper {
         true
     }
 
-    /// Sorts the digits of a name, given as a bitmap, by what their numbers are.
+    /// Sorts the digits of a name, given as a bitmap, by kind of number.
     #[inline]
-    fn numbers(&self, name: &[u8], digits: u64) -> Numbers {
-        let mut numbers = Numbers { all: digits, ..Numbers::default() };
+    fn numbers(&self, name: &[u8], digits: u64) -> NumberMaps {
+        let mut numbers = NumberMaps { all: digits, ..NumberMaps::default() };
         let (mut left, mut dots, mut timed) = (digits, 0, false);
         while left != 0 {
             // Each run of ones in the bitmap is one number.
@@ -201,7 +204,7 @@ impl Shaper {
 
     /// Classifies a number that may be a year or begin with one. Returns the bitmap of digits that are kept.
     #[inline(never)]
-    fn date(&self, name: &[u8], start: usize, length: usize, numbers: &mut Numbers) -> u64 {
+    fn date(&self, name: &[u8], start: usize, length: usize, numbers: &mut NumberMaps) -> u64 {
         let (number, behind) = name.get(start..).and_then(|rest| rest.split_at_checked(length)).unwrap_or_default();
         let goes_on = match number {
             [b'1', b'9', _, _] | [b'2', b'0', _, _] => matches!(behind.first(), Some(b'-' | b'.' | b'/' | b'_')),

@@ -1,19 +1,20 @@
-//! The cluster slot of a key: CRC16 of its hash tag, or of the whole key, modulo 16384.
+//! Cluster slot of a key: CRC16 of its hash tag, or of the whole key, modulo 16384.
 //!
 //! ```text
 //! {user:1001}:cart     hashes user:1001
 //! foo{{bar}}zap        hashes {bar: the first opening brace, the first closing one after it
-//! {}:x  {a  a}b{       hash as they stand: nothing in the braces, or no pair of them
+//! {}:x  {a  a}b{       hash whole: nothing in the braces, or no pair of them
 //! ```
 //!
-//! The rule is that of the cluster specification; the CRC is XMODEM's: polynomial 0x1021, nothing reflected, from zero.
+//! The rule is that of the cluster specification. The CRC is XMODEM's: polynomial 0x1021, not reflected, initial value
+//! 0.
 
 use std::ops::Range;
 
-/// Slots of a cluster; the same in every version of every server.
+/// Number of slots of a cluster, equal in every version of every server.
 pub const SLOTS: u16 = 16_384;
 
-/// Bytes of one step of the CRC.
+/// Bytes per step of the CRC.
 const STRIDE: usize = 8;
 
 /// `TABLES[n][b]`: the CRC of byte `b` followed by `n` zero bytes.
@@ -36,7 +37,8 @@ pub fn has_tag(key: &[u8]) -> bool {
     tag(key).is_some()
 }
 
-/// Splits `key` at the braces of its hash tag: before, inside and after it. A key without a tag is all in the first piece.
+/// Splits `key` at the braces of its hash tag: before, inside and after it. A key without a tag is all in the first
+/// piece.
 pub fn untagged(key: &[u8]) -> [&[u8]; 3] {
     match tag(key) {
         Some(tag) => [&key[..tag.start - 1], &key[tag.clone()], &key[tag.end + 1..]],

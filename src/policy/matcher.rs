@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 
 use crate::pattern::PartKind;
-use crate::pattern::classify::{Class, Classifier};
+use crate::pattern::classify::{Classifier, SegmentClass};
 use crate::pattern::name::KeyName;
 
 /// PolicyPattern of a policy.
@@ -77,7 +77,7 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
         "" => return Ok(SegmentPattern::Name(String::new())),
         _ => {}
     }
-    if let Some(class) = Class::ALL.into_iter().find(|class| class.text() == text) {
+    if let Some(class) = SegmentClass::ALL.into_iter().find(|class| class.text() == text) {
         return Ok(SegmentPattern::Class(class.text()));
     }
     if let Some(inner) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
@@ -103,9 +103,9 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
 fn with_holes(text: &str) -> Result<SegmentPattern, String> {
     let mut rest = text;
     while let Some(open) = rest.find('{') {
-        let known = Class::ALL.iter().find(|class| rest[open..].starts_with(class.text()));
+        let known = SegmentClass::ALL.iter().find(|class| rest[open..].starts_with(class.text()));
         let Some(class) = known else {
-            let names: Vec<_> = Class::ALL.iter().map(|class| class.text()).collect();
+            let names: Vec<_> = SegmentClass::ALL.iter().map(|class| class.text()).collect();
             return Err(format!("`{text}`: within a name only classes stand in braces: {}", names.join(", ")));
         };
         rest = &rest[open + class.text().len()..];

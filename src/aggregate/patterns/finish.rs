@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::facts::{LeafSums, NEVER, PatternFacts};
 use super::{BrokenPatterns, PatternSections, PatternsPlan};
-use crate::pattern::tree::{Node, PatternTree};
+use crate::pattern::tree::{PatternTree, TreeNode};
 use crate::policy::Violation;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::record::Kind;
@@ -62,8 +62,9 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
 
 /// Returns the first segments of names: literal ones that other segments follow.
 fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
-    let goes_on =
-        |child: &Node<'_, PatternFacts>| !child.varies() && !child.name().is_empty() && !child.separator().is_empty();
+    let goes_on = |child: &TreeNode<'_, PatternFacts>| {
+        !child.varies() && !child.name().is_empty() && !child.separator().is_empty()
+    };
     let mut first: Vec<FirstSegment> = Vec::new();
     for child in children(tree.root()).into_iter().filter(goes_on) {
         let below = all(child);
@@ -82,7 +83,7 @@ fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
 }
 
 /// Sums up a place and everything below it. Recurses as deep as the tree, whose depth is limited.
-fn all(node: Node<'_, PatternFacts>) -> LeafSums {
+fn all(node: TreeNode<'_, PatternFacts>) -> LeafSums {
     let mut sums = node.payload().map_or_else(LeafSums::default, PatternFacts::sums);
     node.children().for_each(|child| sums.add(&all(child)));
     sums
@@ -174,7 +175,7 @@ pub(super) fn forest(tree: &PatternTree<PatternFacts>) -> Forest<'_> {
 }
 
 /// Adds a place and everything below it. Recurses as deep as the tree, whose depth is limited.
-fn plant<'a>(node: Node<'a, PatternFacts>, above: Option<usize>, path: &mut String, forest: &mut Forest<'a>) {
+fn plant<'a>(node: TreeNode<'a, PatternFacts>, above: Option<usize>, path: &mut String, forest: &mut Forest<'a>) {
     for child in children(node) {
         let whole = path.len();
         path.push_str(child.name());
@@ -201,7 +202,7 @@ fn sums(facts: &PatternFacts) -> PatternSums {
 }
 
 /// Returns the children in a defined order, since that of the tree's lists depends on the order of keys.
-fn children<'a>(node: Node<'a, PatternFacts>) -> Vec<Node<'a, PatternFacts>> {
+fn children<'a>(node: TreeNode<'a, PatternFacts>) -> Vec<TreeNode<'a, PatternFacts>> {
     let mut children: Vec<_> = node.children().collect();
     children.sort_unstable_by_key(|child| child.order());
     children
@@ -222,7 +223,7 @@ struct PatternLists<'a> {
 
 impl<'a> PatternLists<'a> {
     /// Adds all leaves below a place. Recurses as deep as the tree, whose depth is limited.
-    fn visit(&mut self, node: Node<'a, PatternFacts>, path: &mut String) {
+    fn visit(&mut self, node: TreeNode<'a, PatternFacts>, path: &mut String) {
         if let Some(facts) = node.payload() {
             self.leaf(facts, path);
         }
@@ -349,7 +350,7 @@ struct PrefixLevel {
 impl PrefixCut<'_> {
     /// Returns the sums over a place, and `depth` levels of rows below it. Recurses as deep as the tree, whose depth is
     /// limited.
-    fn level(self, node: Node<'_, PatternFacts>, depth: usize, path: &mut String) -> (LeafSums, PrefixLevel) {
+    fn level(self, node: TreeNode<'_, PatternFacts>, depth: usize, path: &mut String) -> (LeafSums, PrefixLevel) {
         let mut sums = node.payload().map_or_else(LeafSums::default, PatternFacts::sums);
         let mut level = PrefixLevel::default();
         for child in children(node) {
@@ -370,7 +371,7 @@ impl PrefixCut<'_> {
         (sums, level)
     }
 
-    fn row(self, prefix: String, node: Node<'_, PatternFacts>, below: &LeafSums, next: PrefixLevel) -> PrefixNode {
+    fn row(self, prefix: String, node: TreeNode<'_, PatternFacts>, below: &LeafSums, next: PrefixLevel) -> PrefixNode {
         PrefixNode {
             prefix,
             segment: node.name().to_string(),

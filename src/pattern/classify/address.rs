@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-/// Whether all of `bytes` is an e-mail address: a name, `@`, and a domain of at least two labels, the last of letters.
+/// Returns whether all of `bytes` is an e-mail address: a name, `@`, and a domain of at least two labels, the last of
+/// letters.
 pub fn is_email(bytes: &[u8]) -> bool {
     let Some(at) = memchr::memchr(b'@', bytes) else { return false };
     let (name, domain) = (&bytes[..at], &bytes[at + 1..]);
@@ -17,9 +18,9 @@ pub fn is_email(bytes: &[u8]) -> bool {
         && top.iter().all(u8::is_ascii_alphabetic)
 }
 
-/// Whether all of `text` is an address of version 4, or one of version 6 with at least one digit in it.
+/// Returns whether all of `text` is an IPv4 address, or an IPv6 address with at least one digit.
 pub fn is_ip(text: &str) -> bool {
-    // The longest way to write one: eight groups, the last two as an address of version 4.
+    // The longest form: IPv6 with the last two groups written as IPv4.
     const LONGEST: usize = 45;
     text.len() <= LONGEST && text.bytes().any(|byte| byte.is_ascii_digit()) && text.parse::<IpAddr>().is_ok()
 }

@@ -1,11 +1,11 @@
-//! Days, months and hours of the calendar.
+//! Dates: days, months and hours of the calendar.
 //!
 //! ```text
 //! 202601  20260101  2026010112  202601011230  20260101123045  20260101T1230Z
 //! 2026-01  2026-01-01  2026.01.01  2026-01-01T12  2026-01-01T12:30:45.123+08:00
 //! ```
 //!
-//! Digits alone are far more often numbers, so their years are only 2000 to 2099; with marks between, 1900 to 2099.
+//! Digits alone are far more often numbers, so only the years 2000 to 2099 count; with marks between, 1900 to 2099.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use super::kind;
 const UNMARKED_YEARS: RangeInclusive<u32> = 2000..=2099;
 const MARKED_YEARS: RangeInclusive<u32> = 1900..=2099;
 
-/// Whether all of `digits`, which are digits, is a date.
+/// Returns whether `digits`, all of which are decimal digits, are a date.
 pub fn is_unmarked(digits: &[u8]) -> bool {
     if !matches!(digits.len(), 6 | 8 | 10 | 12 | 14) || digits[0] != b'2' {
         return false; // the common case
@@ -30,8 +30,7 @@ pub fn is_unmarked(digits: &[u8]) -> bool {
         && field(12).is_none_or(|second| second < 60)
 }
 
-/// How many bytes at the beginning of `bytes` are a date that ends a piece: with the end of `bytes` or punctuation
-/// after it.
+/// Returns the length of a date at the start of `bytes`. It must be followed by punctuation or the end.
 pub fn prefix(bytes: &[u8]) -> Option<usize> {
     let digits = bytes.iter().take(15).take_while(|byte| byte.is_ascii_digit()).count();
     let (day, time) = match digits {
@@ -43,7 +42,7 @@ pub fn prefix(bytes: &[u8]) -> Option<usize> {
     time.and_then(|at| after_time(bytes, at)).filter(ends).or(Some(day).filter(ends))
 }
 
-/// `2026-01` or `2026-01-01`: where it ends, and where a time may begin.
+/// Recognises `2026-01` and `2026-01-01`; returns the end, and where a time may begin.
 fn marked(bytes: &[u8]) -> Option<(usize, Option<usize>)> {
     let year = number(bytes.get(..4)).filter(|year| MARKED_YEARS.contains(year))?;
     let mark = *bytes.get(4).filter(|mark| matches!(mark, b'-' | b'.' | b'/' | b'_'))?;
@@ -55,7 +54,7 @@ fn marked(bytes: &[u8]) -> Option<(usize, Option<usize>)> {
     (mark == b'-').then_some((7, None)) // 2026.01 is a version, 2026/01 a path
 }
 
-/// Where a time such as `T12:30:45.123Z` that begins at `at` ends.
+/// Returns the end of a time such as `T12:30:45.123Z` that begins at `at`.
 fn after_time(bytes: &[u8], at: usize) -> Option<usize> {
     let field = |at: usize, below: u32| number(bytes.get(at..at + 2)).is_some_and(|number| number < below);
     if !matches!(bytes.get(at)?, b'T' | b't' | b' ') || !field(at + 1, 24) {
@@ -84,7 +83,7 @@ fn after_time(bytes: &[u8], at: usize) -> Option<usize> {
     Some(end)
 }
 
-/// The number that two or four digits are; `None` if there are none, or other bytes.
+/// Parses two or four digits; returns `None` for other bytes, or none.
 fn number(digits: Option<&[u8]>) -> Option<u32> {
     digits?.iter().try_fold(0, |number, &byte| byte.is_ascii_digit().then(|| number * 10 + u32::from(byte - b'0')))
 }

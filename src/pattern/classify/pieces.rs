@@ -1,36 +1,37 @@
-//! Segments that are neither a plain name nor an id as a whole: `order-20260101-77` is `order-{date}-{int}`.
+//! Segments that mix names and ids: `order-20260101-77` is `order-{date}-{int}`.
 //!
-//! A segment is divided into pieces at its punctuation, and each piece is looked at by itself, with three exceptions
-//! that reach over punctuation: a UUID, a date, a base64 token. Within a piece of letters and digits, a run of at
-//! least [`GLUED`] digits is a number; fewer are a part of the name, so that `sha256` and `v2` stay.
+//! A segment is divided into pieces at its punctuation, and each piece is classified by itself, except for the three
+//! ids
+//! that contain punctuation: UUIDs, dates and base64 tokens. Within a piece of letters and digits, a run of at least
+//! [`GLUED`] digits is a number; fewer belong to the name, so that `sha256` and `v2` stay.
 
 use super::kind::{self, BETWEEN, DIGIT, JOIN, LOWER, UPPER};
 use super::segment_text::SegmentText;
-use super::{Class, date, token};
+use super::{SegmentClass, date, token};
 
-/// Digits beside a letter that make a number.
+/// Minimum number of digits beside a letter that make a number.
 pub const GLUED: usize = 4;
 
-/// The least hexadecimal digits that are an id.
+/// Minimum number of hexadecimal digits that make an id.
 const SHORTEST_HEX: usize = 8;
 
 const UUID: usize = 36;
 
-/// The class of digits.
-pub fn number(digits: &[u8]) -> Class {
-    if date::is_unmarked(digits) { Class::Date } else { Class::Int }
+/// Returns the class of a run of decimal digits.
+pub fn number(digits: &[u8]) -> SegmentClass {
+    if date::is_unmarked(digits) { SegmentClass::Date } else { SegmentClass::Int }
 }
 
-/// Writes `text`, which has no braces, with its ids collapsed.
+/// Writes `text`, which has no braces, with its ids replaced by classes.
 ///
-/// Linear: every byte is looked at once in its piece and once in the run of token characters it belongs to; UUIDs and
-/// dates are of bounded length.
+/// Takes linear time: every byte is examined once in its piece and once in the run of token characters around it; UUIDs
+/// and dates have a bounded length.
 pub fn name(text: &str, name: &mut SegmentText<'_>) {
     let bytes = text.as_bytes();
-    // INVARIANT: at most `at`, and both stand where an ASCII character begins or one ended.
+    // INVARIANT: at most `at`, and both are at the start of an ASCII character or after one.
     let mut written = 0;
     let mut at = 0;
-    let mut run = Run::default();
+    let mut run = TokenRun::default();
     while at < bytes.len() {
         if kind::of(bytes[at]) & BETWEEN != 0 {
             at += 1;
@@ -42,8 +43,9 @@ pub fn name(text: &str, name: &mut SegmentText<'_>) {
             .or_else(|| run.token(bytes, at, end, seen))
             .or_else(|| Some((number_or_token(&bytes[at..end], seen)?, end)));
         if let Some((class, end)) = found {
-            // A base64 token may begin with one of its marks.
-            let begins = class == Class::Token && at <= 2 && bytes[..at].iter().all(|&byte| kind::of(byte) == JOIN);
+            // A base64 token may begin with punctuation.
+            let begins =
+                class == SegmentClass::Token && at <= 2 && bytes[..at].iter().all(|&byte| kind::of(byte) == JOIN);
             if !begins {
                 name.literal(&text[written..at]);
             }
@@ -62,7 +64,7 @@ pub fn name(text: &str, name: &mut SegmentText<'_>) {
     name.literal(&text[written..]);
 }
 
-/// Where the piece that begins at `start` ends, and the kinds of its bytes.
+/// Returns the end of the piece that begins at `start`, and the kinds of its bytes.
 fn piece_end(bytes: &[u8], start: usize) -> (usize, u8) {
     let mut seen = 0;
     for (i, &byte) in bytes[start..].iter().enumerate() {
@@ -75,40 +77,40 @@ fn piece_end(bytes: &[u8], start: usize) -> (usize, u8) {
     (bytes.len(), seen)
 }
 
-/// A UUID or a date that begins with the piece from `at` to `end`, and where it ends.
-fn spanning(bytes: &[u8], at: usize, end: usize) -> Option<(Class, usize)> {
+/// Recognises a UUID or a date that begins with the piece from `at` to `end`; returns its class and end.
+fn spanning(bytes: &[u8], at: usize, end: usize) -> Option<(SegmentClass, usize)> {
     let rest = &bytes[at..];
     if end - at == 8 && is_uuid(rest) {
-        return Some((Class::Uuid, at + UUID));
+        return Some((SegmentClass::Uuid, at + UUID));
     }
     if !rest[0].is_ascii_digit() {
         return None;
     }
-    date::prefix(rest).map(|length| (Class::Date, at + length))
+    date::prefix(rest).map(|length| (SegmentClass::Date, at + length))
 }
 
-/// A run of the characters that tokens are made of: pieces with `-_+/` between them.
+/// Run of token characters: pieces with `-_+/` between them.
 #[derive(Default)]
-struct Run {
+struct TokenRun {
     end: usize,
-    /// Whether it has been asked, which happens once, or is too short to.
-    asked: bool,
+    /// Whether the run was tested, which happens once, or is too short to be a token.
+    tested: bool,
 }
 
-impl Run {
-    /// A token that begins with the piece from `at` to `end` and takes the rest of its run, but for words and numbers
-    /// that come last; and where it ends.
-    fn token(&mut self, bytes: &[u8], at: usize, end: usize, seen: u8) -> Option<(Class, usize)> {
+impl TokenRun {
+    /// Recognises a token that begins with the piece from `at` to `end` and extends to the end of its run, except for
+    /// trailing words and numbers; returns its class and end.
+    fn token(&mut self, bytes: &[u8], at: usize, end: usize, seen: u8) -> Option<(SegmentClass, usize)> {
         if at >= self.end {
             let of_tokens = |byte: &&u8| kind::of(**byte) & (DIGIT | LOWER | UPPER | JOIN) != 0;
             self.end = at + bytes[at..].iter().take_while(of_tokens).count();
-            self.asked = self.end - at < token::SHORTEST;
+            self.tested = self.end - at < token::SHORTEST;
         }
         let named = |piece: &[u8], seen: u8| (seen & DIGIT == 0 || seen == DIGIT) && token::is_named(piece);
-        if self.asked || named(&bytes[at..end], seen) {
-            return None; // what comes first, such as sess_, is not a part of the token
+        if self.tested || named(&bytes[at..end], seen) {
+            return None; // a leading word such as sess_ is not part of the token
         }
-        self.asked = true;
+        self.tested = true;
         let padding = bytes[self.end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
         let mut token = &bytes[at..self.end];
         let mut end = self.end + padding;
@@ -122,29 +124,29 @@ impl Run {
             token = &token[..mark];
             end = at + mark;
         }
-        token::is_token(token).then_some((Class::Token, end))
+        token::is_token(token).then_some((SegmentClass::Token, end))
     }
 }
 
-/// The class of a piece that is `0x` and hexadecimal digits, or such digits with a decimal one and a letter among them.
-fn hex(piece: &[u8], seen: u8) -> Option<Class> {
+/// Returns the class of a piece of hexadecimal digits, after `0x` or with both a decimal digit and a letter among them.
+fn hex(piece: &[u8], seen: u8) -> Option<SegmentClass> {
     if seen & DIGIT == 0 || seen == DIGIT || piece.len() < SHORTEST_HEX {
         return None;
     }
     let digits = piece.strip_prefix(b"0x").or(piece.strip_prefix(b"0X")).unwrap_or(piece);
-    (digits.len() >= SHORTEST_HEX && is_all_hex(digits)).then_some(Class::Hex)
+    (digits.len() >= SHORTEST_HEX && is_all_hex(digits)).then_some(SegmentClass::Hex)
 }
 
-/// The class of a piece that is a number or a token by itself.
-fn number_or_token(piece: &[u8], seen: u8) -> Option<Class> {
+/// Returns the class of a piece that is a number or a token by itself.
+fn number_or_token(piece: &[u8], seen: u8) -> Option<SegmentClass> {
     if seen == DIGIT {
         return Some(number(piece));
     }
     let may_be = seen & DIGIT != 0 && seen & !(DIGIT | LOWER | UPPER) == 0 && piece.len() >= token::SHORTEST;
-    (may_be && token::is_token(piece)).then_some(Class::Token)
+    (may_be && token::is_token(piece)).then_some(SegmentClass::Token)
 }
 
-/// Writes what is left up to the last long run of digits in `piece`, and returns where what is now left begins.
+/// Replaces long runs of digits within `piece` by numbers, and returns the start of the text not written yet.
 fn glued(text: &str, mut written: usize, piece: std::ops::Range<usize>, name: &mut SegmentText<'_>) -> usize {
     let bytes = text.as_bytes();
     let mut at = piece.start;
@@ -160,7 +162,7 @@ fn glued(text: &str, mut written: usize, piece: std::ops::Range<usize>, name: &m
     written
 }
 
-/// Whether `bytes` begin with a UUID that ends a piece.
+/// Returns whether `bytes` begin with a UUID followed by punctuation or the end.
 fn is_uuid(bytes: &[u8]) -> bool {
     let Some(uuid) = bytes.get(..UUID) else { return false };
     [8, 13, 18, 23].iter().all(|&at| uuid[at] == b'-')
@@ -168,7 +170,8 @@ fn is_uuid(bytes: &[u8]) -> bool {
         && bytes.get(UUID).is_none_or(|&byte| kind::of(byte) & BETWEEN != 0)
 }
 
-/// Whether all of `digits` are hexadecimal. Looked up, because digits and letters come in no predictable order.
+/// Returns whether all bytes are hexadecimal digits. A table, because digits and letters alternate unpredictably and
+/// would cause branch mispredictions.
 fn is_all_hex(digits: &[u8]) -> bool {
     static HEX: [bool; 256] = {
         let mut hex = [false; 256];

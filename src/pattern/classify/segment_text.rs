@@ -1,9 +1,9 @@
-//! One segment of a pattern while it is being written.
+//! Writer of one segment of a pattern.
 
-use super::{Class, MAX_NAME};
+use super::{MAX_NAME, SegmentClass};
 use crate::pattern::PartKind;
 
-/// Appends one segment to the text of a pattern, and never more of it than [`MAX_NAME`] bytes.
+/// Appends one segment to the text of a pattern, at most [`MAX_NAME`] bytes of it.
 pub struct SegmentText<'a> {
     text: &'a mut String,
     start: usize,
@@ -13,14 +13,14 @@ pub struct SegmentText<'a> {
 }
 
 impl<'a> SegmentText<'a> {
-    /// A name that begins at the end of `text`.
+    /// Starts a segment at the end of `text`.
     #[inline]
     pub fn new(text: &'a mut String) -> Self {
         let start = text.len();
         SegmentText { text, start, literals: false, classes: 0, full: false }
     }
 
-    /// Appends text as it stands in the key, or doubled braces.
+    /// Appends text of the key, or doubled braces.
     #[inline]
     pub fn literal(&mut self, literal: &str) {
         self.literals |= !literal.is_empty();
@@ -29,22 +29,22 @@ impl<'a> SegmentText<'a> {
 
     /// Appends a class.
     #[inline]
-    pub fn class(&mut self, class: Class) {
-        self.classes += 1; // a class takes bytes, so a name holds few
+    pub fn class(&mut self, class: SegmentClass) {
+        self.classes += 1; // a class takes bytes, so there are few
         self.append(class.text());
     }
 
-    /// Whether nothing that follows matters any more.
+    /// Returns whether the segment is too long, so that the rest of it does not matter.
     pub fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Ends the name, and says what it is.
+    /// Ends the segment and returns its kind.
     #[inline]
     pub fn finish(self) -> PartKind {
         if self.full {
             self.text.truncate(self.start);
-            self.text.push_str(Class::Long.text());
+            self.text.push_str(SegmentClass::Long.text());
             return PartKind::Class;
         }
         if self.classes == 1 && !self.literals { PartKind::Class } else { PartKind::Literal }
@@ -73,11 +73,11 @@ mod tests {
 
     #[test]
     fn a_lone_class_is_a_class_and_the_rest_is_literal() {
-        assert_eq!(name(|n| n.class(Class::Int)), ("a:{int}".to_owned(), PartKind::Class));
+        assert_eq!(name(|n| n.class(SegmentClass::Int)), ("a:{int}".to_owned(), PartKind::Class));
         assert_eq!(name(|_| ()), ("a:".to_owned(), PartKind::Literal));
         let holed = name(|n| {
             n.literal("b_");
-            n.class(Class::Int);
+            n.class(SegmentClass::Int);
         });
         assert_eq!(holed, ("a:b_{int}".to_owned(), PartKind::Literal));
     }
@@ -86,6 +86,6 @@ mod tests {
     fn what_outgrows_a_name_is_long_and_leaves_the_text_before_it() {
         assert_eq!(name(|n| n.literal(&"x".repeat(64))).1, PartKind::Literal);
         assert_eq!(name(|n| n.literal(&"x".repeat(65))), ("a:{long}".to_owned(), PartKind::Class));
-        assert_eq!(name(|n| (0..40).for_each(|_| n.class(Class::Int))).0, "a:{long}");
+        assert_eq!(name(|n| (0..40).for_each(|_| n.class(SegmentClass::Int))).0, "a:{long}");
     }
 }

@@ -1,4 +1,4 @@
-//! Facts about patterns, and the promises that hold for every key.
+//! Examples of patterns, and properties that hold for every key.
 
 use proptest::prelude::*;
 
@@ -159,7 +159,7 @@ fn separators_decide_what_a_segment_is() {
 }
 
 #[test]
-fn parts_know_what_they_are() {
+fn parts_have_the_kind_of_their_segment() {
     let mut out = PatternBuf::default();
     Classifier::default().classify(b"a:12:b_12:{\xff}", &mut out);
     assert_eq!(out.text, "a:{int}:b_{int}:{bin}");
@@ -197,7 +197,7 @@ fn every_example_of_the_documentation_holds() {
     let page = include_str!("../../../docs/patterns.md");
     let mut examples = 0;
     for line in page.lines() {
-        let class = Class::ALL.iter().find(|class| line.starts_with(&format!("| `{}`", class.text())));
+        let class = SegmentClass::ALL.iter().find(|class| line.starts_with(&format!("| `{}`", class.text())));
         let mut shown = class.is_none();
         let between: Vec<_> = line.split('`').collect();
         for window in between.windows(3).skip(1).step_by(2) {
@@ -209,11 +209,11 @@ fn every_example_of_the_documentation_holds() {
         }
         assert!(shown, "{line}");
     }
-    assert!(Class::ALL.iter().all(|class| page.contains(&format!("\n| `{}`", class.text()))));
+    assert!(SegmentClass::ALL.iter().all(|class| page.contains(&format!("\n| `{}`", class.text()))));
     assert_eq!(examples, page.matches('→').count());
 }
 
-/// `\x00` as the documentation writes it.
+/// Decodes `\x00` as the documentation writes it.
 fn unescaped(key: &str) -> Vec<u8> {
     let mut parts = key.split("\\x");
     let mut bytes = parts.next().unwrap().as_bytes().to_vec();
@@ -224,7 +224,7 @@ fn unescaped(key: &str) -> Vec<u8> {
     bytes
 }
 
-/// Keys of the kinds of pieces that the rules know, and arbitrary bytes.
+/// Generates keys of the kinds of pieces that the rules know, and of arbitrary bytes.
 fn keys() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => "[a-z]{1,9}".prop_map(String::into_bytes),
@@ -259,7 +259,7 @@ proptest! {
         for &part in &out.parts {
             prop_assert!(out.text.is_char_boundary(part.start as usize) && out.text.is_char_boundary(part.end as usize));
             prop_assert!(part.start <= part.end && out.name(part).len() <= MAX_NAME);
-            let is_class = Class::ALL.iter().any(|class| class.text() == out.name(part));
+            let is_class = SegmentClass::ALL.iter().any(|class| class.text() == out.name(part));
             prop_assert_eq!(is_class, part.kind == PartKind::Class, "{:?}", out.name(part));
         }
     }
@@ -282,7 +282,7 @@ proptest! {
         let mut rest = text.as_str();
         while let Some(at) = rest.find(['{', '}']) {
             rest = &rest[at..];
-            let known = Class::ALL.iter().map(|class| class.text()).chain(["{{", "}}"]);
+            let known = SegmentClass::ALL.iter().map(|class| class.text()).chain(["{{", "}}"]);
             // A class never begins with two braces, so doubled ones are read first.
             let read = known.filter(|known| rest.starts_with(known)).max_by_key(|known| known.starts_with("{{"));
             prop_assert!(read.is_some(), "{:?}", text);
@@ -303,8 +303,8 @@ proptest! {
         prop_assert_eq!(whole.parts.len(), segments.min(MAX_SEGMENTS));
         for (i, (&part, alone)) in whole.parts.iter().zip(&alone).enumerate() {
             let cut = segments > MAX_SEGMENTS && i + 1 == MAX_SEGMENTS;
-            prop_assert_eq!(whole.name(part), if cut { Class::Deeper.text() } else { alone });
-            // What stays as it is is stable.
+            prop_assert_eq!(whole.name(part), if cut { SegmentClass::Deeper.text() } else { alone });
+            // Classifying a literal segment again does not change it.
             let name = whole.name(part);
             if part.kind == PartKind::Literal && !name.contains('{') {
                 prop_assert_eq!(&classifier.pattern_text(name.as_bytes()), name);

@@ -1,26 +1,28 @@
-//! Characters that look random: session ids, base64, ULIDs.
+//! Tokens: characters that look random, such as session ids, base64 and ULIDs.
 //!
-//! A run of letters and digits, with at most one `-`, `_`, `+` or `/` for every eight of them, is a token when it has a digit, does not look like words, and either
+//! A run of letters and digits, with at most one `-`, `_`, `+` or `/` for every eight of them, is a token if it has a
+//! digit, does not look like words, and either
 //! - has at least [`MIXED_CASE`] letters and digits, with letters of both cases among them, or
 //! - has at least [`ONE_CASE`] of them and changes between letters and digits at every seventh on average.
 //!
-//! It looks like words when at least half of it stands in runs of four or more letters of one case (with the capital
-//! before a lower-case run) and at least three letters in ten are vowels. Of random strings, which have two in ten,
-//! some are lost: of 22 characters from A-Z, a-z and 0-9 about 3 % (2 % because they happen to have no digit), of 32
-//! below 1 %, of 25 from a-z and 0-9 about 7 %. They stay names, and the tree collapses the level they are in.
+//! It looks like words if at least half of it is in runs of four or more letters of one case (with the capital before a
+//! lower-case run) and at least three letters in ten are vowels. Random strings have two in ten, so a few of them are
+//! missed: of 22 characters from A-Z, a-z and 0-9 about 3 % (2 % because they happen to have no digit), of 32 below 1
+//! %, of
+//! 25 from a-z and 0-9 about 7 %. These stay names, and the tree collapses the level they are on.
 
 use super::kind::{self, BETWEEN};
 
 const MIXED_CASE: usize = 16;
 const ONE_CASE: usize = 20;
 
-/// The least bytes of any token.
+/// Minimum length of a token.
 pub const SHORTEST: usize = MIXED_CASE;
 
-/// Bytes by which a run is judged, however long it is.
+/// Bytes of a run that are examined, however long it is.
 const JUDGED: usize = 512;
 
-/// Whether `run`, which consists of letters, digits and `-_+/`, is a token.
+/// Returns whether `run`, which consists of letters, digits and `-_+/`, is a token.
 pub fn is_token(run: &[u8]) -> bool {
     let run = run.get(..JUDGED).unwrap_or(run);
     let mut all = CharCounts::default();
@@ -42,21 +44,24 @@ pub fn is_token(run: &[u8]) -> bool {
         && (both_cases && all.length >= MIXED_CASE || changing)
 }
 
-/// Whether `piece` was put beside a token by somebody: a word such as `sess` or `userId`, without digits, that is all
-/// runs of three or more letters, or mostly so and three tenths vowels; or a number of three or more digits.
+/// Returns whether `piece`, beside a token, is a name or a number of its own.
+///
+/// A name is a word such as `sess` or `userId`: no digits, all in runs of three or more letters, or mostly so with
+/// three
+/// tenths vowels. A number has three or more digits.
 pub fn is_named(piece: &[u8]) -> bool {
     CharCounts::of(piece.get(..JUDGED).unwrap_or(piece)).is_named()
 }
 
-/// Counts over letters and digits, made by an automaton: random characters would defeat the prediction of branches.
+/// Counts over letters and digits. Computed by an automaton, since random characters would cause branch mispredictions.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct CharCounts {
     length: usize,
-    /// INVARIANT: the sum of the counts below, each times its unit, and none above [`JUDGED`].
+    /// Packed counters. INVARIANT: the sum of the counts below, each times its unit, and none above [`JUDGED`].
     counts: u64,
 }
 
-/// A count has ten bits of [`CharCounts::counts`], from a bit that is its unit.
+/// Returns the unit of a counter: each has ten bits of [`CharCounts::counts`].
 const fn unit(of: u32) -> u64 {
     const { assert!(JUDGED < 1 << 10) };
     1 << (10 * of)
@@ -64,7 +69,7 @@ const fn unit(of: u32) -> u64 {
 const DIGITS: u64 = unit(0);
 const LOWER: u64 = unit(1);
 const VOWELS: u64 = unit(2);
-/// Neighbours of which one is a digit and one a letter.
+/// Pairs of adjacent characters, one a digit and one a letter.
 const CHANGES: u64 = unit(3);
 /// Letters in runs of at least three.
 const IN_THREES: u64 = unit(4);
@@ -77,7 +82,7 @@ impl CharCounts {
         let mut state = START;
         for &byte in piece {
             let (next, add) = STEPS[state][usize::from(CODES[usize::from(byte)])];
-            counts = counts.wrapping_add(add); // what a step takes away, an earlier one has added
+            counts = counts.wrapping_add(add); // wrapping: only subtracts what an earlier step has added
             state = usize::from(next);
         }
         CharCounts { length: piece.len(), counts }
@@ -114,17 +119,17 @@ impl CharCounts {
     }
 }
 
-// States: nothing yet, after a digit, in a run of so many lower-case letters, of so many capitals. More than the last
-// of either makes no difference.
+// States: start, after a digit, in a run of n lower-case letters, in a run of n capitals. Longer runs share the last
+// state.
 const START: usize = 0;
 const DIGIT: usize = 1;
 const LOWER_RUN: usize = 1; // and one to four more
 const LONGEST_LOWER: usize = 4;
-const UPPER_RUN: usize = 5; // and one to five more: of five, four are left when the last becomes the next word's
+const UPPER_RUN: usize = 5; // and one to five more: when the last of five becomes the next word's, four are left
 const LONGEST_UPPER: usize = 5;
-const STATES: usize = 16; // eleven, and a size that needs no bounds check
+const STATES: usize = 16; // eleven, rounded up to a power of two that needs no bounds check
 
-// Codes: a digit, or a letter by case and whether it is a vowel. What is not ASCII counts as a lower-case consonant.
+// Codes: a digit, or a letter by case and vowel. Bytes beyond ASCII count as lower-case consonants.
 const A_DIGIT: u8 = 0;
 const A_LOWER: u8 = 2;
 const AN_UPPER: u8 = 4;
@@ -145,7 +150,7 @@ static CODES: [u8; 256] = {
     codes
 };
 
-/// By state and code: the next state, and what to add to the counts (wrapping: some is taken away again).
+/// Transitions by state and code: the next state, and the addend for the counts (wrapping, since some steps subtract).
 static STEPS: [[(u8, u64); 8]; STATES] = {
     let mut steps = [[(0, 0); 8]; STATES];
     let mut state = 0;
@@ -176,13 +181,13 @@ const fn step(state: usize, code: u8) -> (u8, u64) {
     }
     let (before, taken) = match uppers {
         0 => (lowers, 0),
-        _ => (1, longer(uppers - 1)), // the capital is this word's, and no longer of the run before
+        _ => (1, longer(uppers - 1)), // the capital belongs to this word, not to the run before
     };
     let run = if before < LONGEST_LOWER { before + 1 } else { LONGEST_LOWER };
     ((LOWER_RUN + run) as u8, (LOWER + vowel + change + longer(before)).wrapping_sub(taken))
 }
 
-/// What is to be counted when a run of `length` letters gets one more.
+/// Returns the addend when a run of `length` letters grows by one.
 const fn longer(length: usize) -> u64 {
     match length {
         0 | 1 => 0,
@@ -198,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// The runs of letters in `piece`, found the obvious way.
+    /// Returns the lengths of the runs of letters in `piece`, found with a regex.
     fn runs(piece: &str) -> Vec<usize> {
         let words = regex::Regex::new("[A-Z]?[a-z]+|[A-Z]+").unwrap();
         let mut runs = Vec::new();

@@ -1,5 +1,5 @@
-//! Outlines: shapes without a look at what the numbers are, so that every digit is a mark. They are cheaper than shapes, and for
-//! most names enough to tell whether a cached shape is theirs.
+//! Outlines: shapes in which every digit is a mark, whatever its number is. They are cheaper than shapes, and usually
+//! sufficient to tell whether a cached shape applies.
 
 use super::{LONGEST, Shape, WORDS, digits_in, used};
 use crate::pattern::word::{FACTOR, HIGH, WORD, last_word};
@@ -34,7 +34,7 @@ impl Outline {
         all & HIGH == 0
     }
 
-    /// Adds the next word, and returns it.
+    /// Appends the next word and returns it.
     #[inline(always)]
     fn add(&mut self, at: usize, word: u64) -> u64 {
         let digits = digits_in(word);
@@ -52,29 +52,29 @@ impl Outline {
 }
 
 impl Shape {
-    /// Returns true if `name`, whose outline this is, certainly has this shape. Where the values of digits might matter it returns
-    /// false, and the name's own shape has to be made.
+    /// Returns true if `name`, whose outline this is, certainly has this shape. Returns false if the values of digits
+    /// may matter; then the shape has to be computed.
     #[inline]
     pub fn fits(&self, name: &[u8], outline: &Outline) -> bool {
         if !self.is_plain || self.length != outline.length {
             return false;
         }
-        // Differences are joined and tested once: a branch per word would cost more than the few words that it saves.
+        // Differences are combined and tested once: a branch per word would cost more than the few words it saves.
         let mut difference = 0;
         for at in 0..used(self.length) {
             difference |= self.words[at % WORDS] ^ outline.words[at % WORDS];
         }
-        (difference == 0 || self.fits_as_it_stands(name, outline)) && !self.may_hold_date(name)
+        (difference == 0 || self.fits_exactly(name, outline)) && !self.may_hold_date(name)
     }
 
     /// Compares with a shape that keeps some digits.
     #[cold]
-    fn fits_as_it_stands(&self, name: &[u8], outline: &Outline) -> bool {
+    fn fits_exactly(&self, name: &[u8], outline: &Outline) -> bool {
         let (words, rest) = name.as_chunks::<WORD>();
         let last = (!rest.is_empty()).then(|| last_word(name, rest));
         let name = words.iter().map(|word| u64::from_le_bytes(*word)).chain(last);
         self.words.iter().zip(&outline.words).zip(name).all(|((shape, outline), name)| {
-            // Where the shape has the mark of a number the name has a digit; all else is as it stands.
+            // The name has a digit where the shape has the mark of a number; all other bytes are equal.
             let numbers = all_of(shape & HIGH);
             (shape ^ outline) & numbers | (shape ^ name) & !numbers == 0
         })
@@ -86,7 +86,7 @@ impl Shape {
         let mut left = self.dates;
         while left != 0 {
             let number = name.get(left.trailing_zeros() as usize..).unwrap_or_default();
-            // Behind the year of one there is something else than a digit; without marks, it is the month.
+            // The year of a date is followed by something other than a digit; without marks, by the month.
             if let [b'1', b'9', _, _, behind, ..] | [b'2', b'0', _, _, behind, ..] = number
                 && !matches!(behind, b'2'..=b'9')
             {

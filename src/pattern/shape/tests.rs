@@ -1,4 +1,4 @@
-//! Names of one shape are alike in all that is decided by the name alone.
+//! Names of the same shape agree in everything that depends on the name alone.
 
 use proptest::prelude::*;
 
@@ -146,7 +146,7 @@ const PIECES: [&str; 46] = [
     "::1",
 ];
 
-/// A name, and the same with some of its digits changed.
+/// Generates a name, and a copy with some digits changed.
 pub fn twins() -> impl Strategy<Value = (String, String)> {
     let name = prop_oneof![
         4 => prop::collection::vec(prop::sample::select(&PIECES[..]), 0..10).prop_map(|pieces| pieces.concat()),

@@ -22,33 +22,33 @@ struct CacheSlot {
     parts: Vec<PatternPart>,
     /// Age of the cache that the entry is valid for.
     age: u64,
-    /// Part of the text's hash, which tells most other texts apart without comparing them.
+    /// Part of the text's hash, which distinguishes most texts without comparing them.
     mark: u32,
     leaf: u32,
-    /// Mark of the last pattern that was offered and not stored. A pattern is stored the second time: most patterns of a wide
-    /// set never come back, and would only evict those that do.
+    /// Mark of the last pattern that was offered and not stored. A pattern is stored the second time: most patterns of
+    /// a wide set occur once, and would only evict recurring ones.
     offered: u32,
 }
 
 /// Slot of a pattern, with the mark to look for there.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Address {
+pub(super) struct CacheAddress {
     slot: usize,
     mark: u32,
 }
 
 /// Direct-mapped cache from patterns to leaves.
 #[derive(Debug, Clone)]
-pub(super) struct Cache {
+pub(super) struct LeafCache {
     slots: Vec<CacheSlot>,
     hasher: DefaultHashBuilder,
     age: u64,
 }
 
-impl Cache {
-    /// An empty cache, which allocates nothing before the first entry.
+impl LeafCache {
+    /// Creates an empty cache, which allocates nothing before the first entry.
     pub fn new() -> Self {
-        Cache { slots: Vec::new(), hasher: DefaultHashBuilder::default(), age: 1 }
+        LeafCache { slots: Vec::new(), hasher: DefaultHashBuilder::default(), age: 1 }
     }
 
     /// Returns how often the cache was cleared; a leaf is valid for one age.
@@ -63,7 +63,7 @@ impl Cache {
     }
 
     /// Invalidates all entries, and all leaves that either of two trees has handed out.
-    pub fn clear_after(&mut self, other: &Cache) {
+    pub fn clear_after(&mut self, other: &LeafCache) {
         self.age = self.age.max(other.age);
         self.clear();
     }
@@ -71,24 +71,24 @@ impl Cache {
     /// Returns the address of a pattern; `None` if it is too long for the cache.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
-    pub fn address(&self, pattern: &PatternBuf) -> Option<Address> {
+    pub fn address(&self, pattern: &PatternBuf) -> Option<CacheAddress> {
         if pattern.text.len() > LONGEST_TEXT || pattern.parts.len() > MOST_PARTS {
             return None;
         }
         let hash = self.hasher.hash_one(pattern.text.as_bytes());
-        Some(Address { slot: hash as usize % SLOTS, mark: (hash >> 32) as u32 })
+        Some(CacheAddress { slot: hash as usize % SLOTS, mark: (hash >> 32) as u32 })
     }
 
     /// Returns the cached leaf of a pattern. Text alone would not do as the key: a name may spell `{int}` itself.
     #[inline]
-    pub fn get(&self, address: Address, pattern: &PatternBuf) -> Option<u32> {
+    pub fn get(&self, address: CacheAddress, pattern: &PatternBuf) -> Option<u32> {
         let found = self.slots.get(address.slot)?;
         let same = found.mark == address.mark && found.text == pattern.text && found.parts == pattern.parts;
         (found.age == self.age && same).then_some(found.leaf)
     }
 
     /// Stores the leaf of a pattern that is offered for the second time.
-    pub fn put(&mut self, address: Address, pattern: &PatternBuf, leaf: u32) {
+    pub fn put(&mut self, address: CacheAddress, pattern: &PatternBuf, leaf: u32) {
         if self.slots.is_empty() {
             self.slots.resize_with(SLOTS, CacheSlot::default);
         }

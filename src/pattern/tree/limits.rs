@@ -1,6 +1,6 @@
 //! Limits on the width and depth of a tree of patterns.
 
-/// Longest name, separator included; longer ones are `{*}` at once: such names are payload, not structure.
+/// Longest name including its separator; a longer one is `{*}` at once, since it is payload rather than structure.
 pub(super) const LONGEST_NAME: usize = 128;
 
 /// Level from which strict mode counts classes as names: a few classes on each of many levels are many patterns.
@@ -23,8 +23,8 @@ pub struct TreeLimits {
     pub strict: Vec<usize>,
     /// Places of the set of all patterns, names counted by bucket, above which strict mode begins.
     pub strict_above: usize,
-    /// Places of one tree above which it enters strict mode at once. Only names made to collide in the bucket hash get here before
-    /// `strict_above`; for them memory stays bounded, but the report may depend on the number of threads.
+    /// Places of one tree above which it enters strict mode at once. Only names crafted to collide in the bucket hash
+    /// get here before `strict_above`; memory stays bounded then, but the report may depend on the number of threads.
     pub most_places: usize,
 }
 

@@ -30,11 +30,11 @@ use super::PatternBuf;
 use super::bypass::Bypass;
 use super::name::KeyName;
 use super::plain::PlainName;
-use cache::{Address, Cache};
+use cache::{CacheAddress, LeafCache};
 use places::{Places, ROOT};
-use step::{Path, PlainPath, Step, StepKind, buckets};
+use step::{Path, PathStep, PlainPath, StepKind, buckets};
 
-/// Look-ahead begins at this fraction (one in …) of the places that strict mode begins at.
+/// Reciprocal of the share of strict mode's threshold at which look-ahead begins.
 const LOOK_AHEAD_SHARE: usize = 16;
 
 /// Data that a tree keeps for each pattern: a commutative monoid.
@@ -60,7 +60,7 @@ pub struct PatternTree<T> {
     places: Places<T>,
     /// Hashes of the places of the whole set, names by bucket; `None` in strict mode.
     seen: Option<HashSet<u64>>,
-    cache: Cache,
+    cache: LeafCache,
     /// Skips the cache while it hits nothing.
     bypass: Bypass,
     /// Places from which look-ahead pays off.
@@ -68,9 +68,9 @@ pub struct PatternTree<T> {
 }
 
 impl<T: Payload> PatternTree<T> {
-    /// An empty tree.
+    /// Creates an empty tree.
     pub fn new(limits: TreeLimits) -> Self {
-        let (places, cache) = (Places::new(&limits, false), Cache::new());
+        let (places, cache) = (Places::new(&limits, false), LeafCache::new());
         let last_strict = limits.last_level(true);
         let look_ahead_from = limits.strict_above / LOOK_AHEAD_SHARE;
         PatternTree {
@@ -84,7 +84,7 @@ impl<T: Payload> PatternTree<T> {
         }
     }
 
-    /// Returns where the payload of a name's pattern is, making a place for it if there is none.
+    /// Returns the leaf of a name's pattern, inserting it if there is none.
     #[inline]
     pub fn leaf<'n>(&mut self, name: impl Into<KeyName<'n>>) -> Leaf {
         let payload = match name.into() {
@@ -96,7 +96,7 @@ impl<T: Payload> PatternTree<T> {
         Leaf { payload, age: self.cache.age() }
     }
 
-    /// Returns the number of a pattern's payload; the cache is probed first.
+    /// Returns the index of a pattern's payload; probes the cache first.
     #[inline]
     fn reach_cached(&mut self, pattern: &PatternBuf) -> u32 {
         let address = if self.bypass.should_probe() { self.cache.address(pattern) } else { None };
@@ -128,7 +128,7 @@ impl<T: Payload> PatternTree<T> {
 
     /// Returns the index of a pattern's payload, found from the root, and offers it to the cache.
     #[inline(never)]
-    fn find(&mut self, pattern: &PatternBuf, address: Option<Address>) -> u32 {
+    fn find(&mut self, pattern: &PatternBuf, address: Option<CacheAddress>) -> u32 {
         let payload = self.reach(pattern);
         if let Some(address) = address {
             self.cache.put(address, pattern, payload);
@@ -207,8 +207,8 @@ impl<T: Payload> PatternTree<T> {
         all > before
     }
 
-    /// Returns true if look-ahead would pay off: with so many places, patterns had better be counted before places are made for
-    /// them, since most would be thrown away in strict mode.
+    /// Returns true if look-ahead would pay off: with this many places, patterns are better counted before places are
+    /// made for them, since strict mode would discard most places.
     pub fn wants_look_ahead(&self) -> bool {
         !self.is_strict() && self.len() > self.look_ahead_from
     }
@@ -284,8 +284,8 @@ impl<T: Payload> PatternTree<T> {
     }
 
     /// Returns the place above all segments.
-    pub fn root(&self) -> Node<'_, T> {
-        Node { places: &self.places, id: ROOT }
+    pub fn root(&self) -> TreeNode<'_, T> {
+        TreeNode { places: &self.places, id: ROOT }
     }
 
     /// Returns all payloads in no order; unused ones among them have their default.
@@ -318,21 +318,21 @@ fn text(part: Option<&[u8]>) -> &str {
 
 /// Read access to a place in the tree.
 #[derive(Debug)]
-pub struct Node<'a, T> {
+pub struct TreeNode<'a, T> {
     places: &'a Places<T>,
     id: u32,
 }
 
-impl<T> Clone for Node<'_, T> {
+impl<T> Clone for TreeNode<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Node<'_, T> {}
+impl<T> Copy for TreeNode<'_, T> {}
 
-impl<'a, T: Payload> Node<'a, T> {
-    fn step(self) -> Step<'a> {
+impl<'a, T: Payload> TreeNode<'a, T> {
+    fn step(self) -> PathStep<'a> {
         self.places.step(self.id)
     }
 
@@ -372,8 +372,8 @@ impl<'a, T: Payload> Node<'a, T> {
     }
 
     /// Returns the places below, in no order.
-    pub fn children(self) -> impl Iterator<Item = Node<'a, T>> {
+    pub fn children(self) -> impl Iterator<Item = TreeNode<'a, T>> {
         let places = self.places;
-        places.children(self.id).map(move |id| Node { places, id })
+        places.children(self.id).map(move |id| TreeNode { places, id })
     }
 }

@@ -6,7 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Payload;
 use super::limits::TreeLimits;
-use super::step::{Step, StepKind};
+use super::step::{PathStep, StepKind};
 use crate::pattern::word::{FACTOR, WORD, short_word};
 
 /// The place above all segments.
@@ -22,7 +22,7 @@ pub(super) const ENDINGS: usize = 1;
 
 #[derive(Debug, Clone)]
 pub(super) struct TreePlace {
-    /// Name and separator, as in a [`Step`].
+    /// Name and separator, as in a [`PathStep`].
     text: Box<[u8]>,
     /// [`word`] of the text.
     word: u64,
@@ -33,15 +33,15 @@ pub(super) struct TreePlace {
     pub inside: u32,
     /// Distinct names among the children, by side.
     names: [u32; 2],
-    /// Which sides had too many names.
+    /// Sides that have collapsed.
     pub shut: [bool; 2],
-    /// The `{*}` that was met last, by side.
-    /// INVARIANT: set on sides that are shut only, where a `{*}` never goes away again.
+    /// The `{*}` used last, by side.
+    /// INVARIANT: set only on collapsed sides, where a `{*}` is never removed.
     pub star: [u32; 2],
-    /// Separator of the inner one; zero, which is no separator, if there is none.
+    /// Separator of the inner `{*}`; zero, which is no separator, if there is none.
     pub star_separator: u8,
     name: u8,
-    /// Segments above its children.
+    /// Number of segments above its children.
     pub level: u8,
     kind: StepKind,
     pub ends: bool,
@@ -58,7 +58,7 @@ pub(super) struct Places<T> {
     free_payloads: Vec<u32>,
     /// Every place but the root, by parent and step.
     table: HashTable<u32>,
-    /// Seeded at random, so that no file can be made to collide here; no output follows its order.
+    /// Randomly seeded, so that no file can be crafted to collide here; no output depends on its order.
     hasher: DefaultHashBuilder,
     collapses: u64,
     /// Cache of recently found places, by [`slot`]; they may have been freed since.
@@ -68,7 +68,7 @@ pub(super) struct Places<T> {
 /// Slots of the direct-mapped cache of places. Tests have few, so that entries evict each other.
 const SLOTS: usize = if cfg!(test) { 4 } else { 256 };
 
-/// Returns a digest of a text that tells most texts apart; with the length, all texts shorter than a word.
+/// Returns a digest of a text that distinguishes most texts, and with the length all texts shorter than a word.
 #[inline]
 fn word(text: &[u8]) -> u64 {
     match (text.first_chunk(), text.last_chunk()) {
@@ -77,14 +77,14 @@ fn word(text: &[u8]) -> u64 {
     }
 }
 
-/// Returns the cache slot of a step. Names can be made to collide here, which costs them a lookup in the table, no more.
+/// Returns the cache slot of a step. Names can be crafted to collide here, which only costs lookups in the table.
 #[inline]
 fn slot(parent: u32, word: u64) -> usize {
     let spread = (word ^ u64::from(parent).rotate_left(40)).wrapping_mul(FACTOR);
     (spread >> 32) as usize % SLOTS // truncated on purpose: any bits will do
 }
 
-fn hash(hasher: &DefaultHashBuilder, parent: u32, step: &Step<'_>) -> u64 {
+fn hash(hasher: &DefaultHashBuilder, parent: u32, step: &PathStep<'_>) -> u64 {
     let mut state = hasher.build_hasher();
     let marks = ((step.name as u64) << 8) | ((step.kind as u64) << 1) | u64::from(step.ends);
     state.write_u64((u64::from(parent) << 32) | marks);
@@ -93,16 +93,17 @@ fn hash(hasher: &DefaultHashBuilder, parent: u32, step: &Step<'_>) -> u64 {
 }
 
 impl TreePlace {
-    fn step(&self) -> Step<'_> {
-        Step { text: &self.text, name: usize::from(self.name), kind: self.kind, ends: self.ends }
+    fn step(&self) -> PathStep<'_> {
+        PathStep { text: &self.text, name: usize::from(self.name), kind: self.kind, ends: self.ends }
     }
 
     /// Returns true if a step, whose text has this `word`, leads here from `parent`.
     ///
-    /// Texts shorter than a word are equal if word and length are. Comparing empty ones would even be slow: the pointer of an empty
-    /// box is dangling, and a masked vector load from there costs 100 ns.
+    /// Texts shorter than a word are equal if word and length are. Comparing empty ones would also be slow: the pointer
+    /// of an
+    /// empty box is dangling, and a masked vector load from there takes 100 ns.
     #[inline]
-    fn is(&self, parent: u32, step: &Step<'_>, word: u64) -> bool {
+    fn is(&self, parent: u32, step: &PathStep<'_>, word: u64) -> bool {
         self.parent == parent
             && self.word == word
             && self.text.len() == step.text.len()
@@ -185,7 +186,7 @@ impl<T: Payload> Places<T> {
         place.ends.then(|| &self.payloads[place.inside as usize])
     }
 
-    pub fn step(&self, place: u32) -> Step<'_> {
+    pub fn step(&self, place: u32) -> PathStep<'_> {
         self.at(place).step()
     }
 
@@ -206,8 +207,8 @@ impl<T: Payload> Places<T> {
         &mut self.arena[place as usize]
     }
 
-    /// Finds or makes a child. Making it may collapse the level; returns where the step leads afterwards.
-    pub fn child(&mut self, parent: u32, step: Step<'_>) -> u32 {
+    /// Finds or makes a child. Making it may collapse the level; returns the place that the step leads to afterwards.
+    pub fn child(&mut self, parent: u32, step: PathStep<'_>) -> u32 {
         let side = usize::from(step.ends);
         loop {
             let was_shut = self.at(parent).shut[side];
@@ -226,10 +227,10 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Returns where a step leads if its level has collapsed and the cached `{*}` is the one for it, so that its name does not
-    /// matter.
+    /// Returns the place of a step whose level has collapsed, if the cached `{*}` has its separator, so that its name
+    /// does not matter.
     #[inline]
-    pub fn star(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
+    pub fn star(&self, parent: u32, step: &PathStep<'_>) -> Option<u32> {
         let side = usize::from(step.ends);
         if step.kind == StepKind::Class && !self.counts(parent, step.kind) {
             return None;
@@ -248,17 +249,17 @@ impl<T: Payload> Places<T> {
                 let above = self.at_mut(parent);
                 (above.star[INNER], above.star_separator) = (star, separator);
             }
-            _ => {} // there is no such separator
+            _ => {} // no other separator exists
         }
     }
 
-    /// Returns true if such a child counts against the limit of its level, and is part of its `{*}`.
+    /// Returns true if a child of this kind counts against the limit of its level, and collapses with it.
     fn counts(&self, parent: u32, kind: StepKind) -> bool {
         kind == StepKind::Literal || self.limits.counts_classes(self.strict, usize::from(self.at(parent).level))
     }
 
     /// Returns the child that is exactly this step, from the table.
-    pub fn find(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
+    pub fn find(&self, parent: u32, step: &PathStep<'_>) -> Option<u32> {
         let word = word(step.text);
         let same = |&id: &u32| self.at(id).is(parent, step, word);
         self.table.find(hash(&self.hasher, parent, step), same).copied()
@@ -266,7 +267,7 @@ impl<T: Payload> Places<T> {
 
     /// Like `find`, but probes the cache of recent places first.
     #[inline]
-    pub fn find_cached(&mut self, parent: u32, step: &Step<'_>) -> Option<u32> {
+    pub fn find_cached(&mut self, parent: u32, step: &PathStep<'_>) -> Option<u32> {
         let met = self.probe(parent, step);
         if met.is_some() {
             return met;
@@ -278,15 +279,15 @@ impl<T: Payload> Places<T> {
 
     /// Probes the cache of recent places only.
     #[inline]
-    pub fn probe(&self, parent: u32, step: &Step<'_>) -> Option<u32> {
+    pub fn probe(&self, parent: u32, step: &PathStep<'_>) -> Option<u32> {
         let word = word(step.text);
         let met = self.recent[slot(parent, word)];
         let place = self.arena.get(met as usize)?;
         place.is(parent, step, word).then_some(met)
     }
 
-    /// Makes a place that is in no list yet.
-    fn make(&mut self, step: &Step<'_>, above: u8) -> u32 {
+    /// Makes a place without inserting it into a list.
+    fn make(&mut self, step: &PathStep<'_>, above: u8) -> u32 {
         let inside = if step.ends { self.make_payload() } else { NONE };
         let name = u8::try_from(step.name).expect("longer names are stars, which have none");
         let place = TreePlace {
@@ -341,7 +342,7 @@ impl<T: Payload> Places<T> {
         self.free.push(place);
     }
 
-    /// Inserts a place that is in no list below a parent without such a child; the level may collapse over it.
+    /// Inserts a place into the list of a parent that has no such child; the level may collapse.
     fn attach(&mut self, parent: u32, child: u32) {
         let first = std::mem::replace(&mut self.at_mut(parent).inside, child);
         let place = self.at_mut(child);
@@ -375,7 +376,7 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Collapses all names on one side of a place to one `{*}`, for good.
+    /// Collapses all names on one side of a place to a single `{*}`, permanently.
     pub fn collapse(&mut self, parent: u32, side: usize) {
         if self.at(parent).shut[side] {
             return;
@@ -401,7 +402,7 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Inserts a place that is in no list below a parent, merging it with an equal child.
+    /// Inserts a place into the list of a parent, merging it with an equal child.
     fn adopt(&mut self, parent: u32, child: u32) {
         let step = self.step(child);
         if self.at(parent).shut[usize::from(step.ends)] && self.counts(parent, step.kind) {
@@ -415,7 +416,7 @@ impl<T: Payload> Places<T> {
         }
     }
 
-    /// Merges a place that is in no list into its twin in the tree.
+    /// Merges a place that is in no list into an equal one of the tree.
     fn unite(&mut self, from: u32, into: u32) {
         if self.at(from).ends {
             let payload = self.take_payload(from);

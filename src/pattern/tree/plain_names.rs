@@ -1,18 +1,18 @@
-//! Fast path of plain names in strict mode: most levels are collapsed there, and their names need not be looked at.
+//! Fast path for plain names in strict mode: most levels are collapsed there, so their names need not be read.
 
 use super::Payload;
 use super::places::{ENDINGS, INNER, NONE, Places, ROOT};
-use super::step::{Step, StepKind};
+use super::step::{PathStep, StepKind};
 use crate::pattern::plain::PlainName;
 
 /// Position of a name on its path down the tree.
 struct PlainCursor {
     at: u32,
-    /// Start of the rest of the name.
+    /// Start of the remaining name.
     start: usize,
-    /// Bitmap of the separators that are left.
+    /// Bitmap of the remaining separators.
     separators: u64,
-    /// Levels that are left above the last.
+    /// Levels left above the last one.
     levels: usize,
 }
 
@@ -33,7 +33,7 @@ impl PlainCursor {
 }
 
 impl<T: Payload> Places<T> {
-    /// Returns the index of the payload that a name leads to, as its steps one by one would find it.
+    /// Returns the index of the payload that a name leads to, like [`PatternTree::reach`](super::PatternTree::reach).
     #[inline]
     pub fn reach_plain(&mut self, name: &PlainName<'_>, last_level: usize) -> u32 {
         let bytes = name.bytes();
@@ -54,7 +54,7 @@ impl<T: Payload> Places<T> {
         self.payload_of(leaf)
     }
 
-    /// Moves down as long as levels are collapsed and the separator is that of their `{*}`.
+    /// Descends while levels are collapsed and the separator is that of their `{*}`.
     #[inline]
     fn follow_stars(&self, bytes: &[u8], cursor: &mut PlainCursor) {
         while cursor.separators != 0 && cursor.levels != 0 {
@@ -70,14 +70,14 @@ impl<T: Payload> Places<T> {
     /// Returns the inner place of a name with its separator.
     #[inline(never)]
     fn inner(&mut self, at: u32, text: &[u8]) -> u32 {
-        let step = Step { text, name: text.len().saturating_sub(1), kind: StepKind::Literal, ends: false };
+        let step = PathStep { text, name: text.len().saturating_sub(1), kind: StepKind::Literal, ends: false };
         self.probe(at, &step).unwrap_or_else(|| self.child(at, step))
     }
 
     /// Returns the leaf of a name that ends a pattern.
     #[inline]
     fn ending(&mut self, at: u32, text: &[u8]) -> u32 {
-        let step = Step { text, name: text.len(), kind: StepKind::Literal, ends: true };
+        let step = PathStep { text, name: text.len(), kind: StepKind::Literal, ends: true };
         self.probe(at, &step).unwrap_or_else(|| self.child(at, step))
     }
 }

@@ -6,7 +6,7 @@ use crate::pattern::{PartKind, PatternBuf};
 /// Longest separator; no classifier makes longer ones, and they are dropped.
 const LONGEST_SEPARATOR: usize = 8;
 
-/// Kind of name that a place in the tree stands for.
+/// Kind of name that a place in the tree represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum StepKind {
     /// A name: unbounded in number.
@@ -19,8 +19,8 @@ pub(super) enum StepKind {
 
 /// A segment with the separator that follows it, or the last segment of a pattern.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step<'a> {
-    /// Name and separator as in the pattern; of a star the separator alone.
+pub(super) struct PathStep<'a> {
+    /// Name and separator as in the pattern; for a star the separator alone.
     pub text: &'a [u8],
     /// Length of the name in `text`.
     pub name: usize,
@@ -30,9 +30,9 @@ pub(super) struct Step<'a> {
     pub ends: bool,
 }
 
-impl<'a> Step<'a> {
+impl<'a> PathStep<'a> {
     fn new(text: &'a [u8], name: usize, kind: StepKind, ends: bool) -> Self {
-        let step = Step { text, name, kind, ends };
+        let step = PathStep { text, name, kind, ends };
         if text.len() > LONGEST_NAME { step.starred() } else { step }
     }
 
@@ -40,7 +40,7 @@ impl<'a> Step<'a> {
     pub fn starred(self) -> Self {
         let separator = self.separator();
         let text = if separator.len() > LONGEST_SEPARATOR { &[] } else { separator };
-        Step { text, name: 0, kind: StepKind::Star, ..self }
+        PathStep { text, name: 0, kind: StepKind::Star, ..self }
     }
 
     /// Returns the separator between this segment and the next.
@@ -48,21 +48,21 @@ impl<'a> Step<'a> {
         self.text.get(self.name..).unwrap_or_default()
     }
 
-    /// A last step with all of `text` as its name.
+    /// Creates a last step with all of `text` as its name.
     pub fn ending(text: &'a [u8], kind: StepKind) -> Self {
-        Step::new(text, text.len(), kind, true)
+        PathStep::new(text, text.len(), kind, true)
     }
 }
 
 /// Path from the root of a tree to a leaf.
 pub(super) trait Path {
     /// Returns the steps. Their texts together are the pattern's; everything after `last_level` is one step.
-    fn steps(&self, last_level: usize) -> impl Iterator<Item = Step<'_>>;
+    fn steps(&self, last_level: usize) -> impl Iterator<Item = PathStep<'_>>;
 }
 
 impl Path for PatternBuf {
     #[inline]
-    fn steps(&self, last_level: usize) -> impl Iterator<Item = Step<'_>> {
+    fn steps(&self, last_level: usize) -> impl Iterator<Item = PathStep<'_>> {
         let count = self.parts.len().clamp(1, last_level + 1);
         (0..count).map(move |level| step(self, level, count))
     }
@@ -77,7 +77,7 @@ pub(super) struct PlainPath<'a> {
 
 impl Path for PlainPath<'_> {
     #[inline]
-    fn steps(&self, last_level: usize) -> impl Iterator<Item = Step<'_>> {
+    fn steps(&self, last_level: usize) -> impl Iterator<Item = PathStep<'_>> {
         let mut rest = Some((self.bytes, self.separators));
         (0..=last_level).map_while(move |level| {
             let (bytes, separators) = rest?;
@@ -86,11 +86,11 @@ impl Path for PlainPath<'_> {
             match bytes.split_at_checked(name as usize + 1).filter(|_| separators != 0 && level < last_level) {
                 Some((text, behind)) => {
                     rest = Some((behind, separators >> name >> 1));
-                    Some(Step { text, name: name as usize, kind: StepKind::Literal, ends: false })
+                    Some(PathStep { text, name: name as usize, kind: StepKind::Literal, ends: false })
                 }
                 None => {
                     rest = None;
-                    Some(Step { text: bytes, name: bytes.len(), kind: StepKind::Literal, ends: true })
+                    Some(PathStep { text: bytes, name: bytes.len(), kind: StepKind::Literal, ends: true })
                 }
             }
         })
@@ -109,23 +109,24 @@ fn kind(pattern: &PatternBuf, level: usize, count: usize) -> StepKind {
 
 /// Returns one of the `count` steps of a pattern.
 #[inline]
-fn step(pattern: &PatternBuf, level: usize, count: usize) -> Step<'_> {
+fn step(pattern: &PatternBuf, level: usize, count: usize) -> PathStep<'_> {
     let (whole, part) = (pattern.text.as_bytes(), pattern.parts.get(level));
     let start = if level == 0 { 0 } else { part.map_or(0, |part| part.start as usize) };
     let kind = kind(pattern, level, count);
     if level + 1 == count {
-        return Step::ending(whole.get(start..).unwrap_or_default(), kind);
+        return PathStep::ending(whole.get(start..).unwrap_or_default(), kind);
     }
     let end = pattern.parts.get(level + 1).map_or(start, |next| next.start as usize);
     let text = whole.get(start..end).unwrap_or_default();
     let name = part.map_or(0, |part| part.end as usize).saturating_sub(start).min(text.len());
-    Step::new(text, name, kind, false)
+    PathStep::new(text, name, kind, false)
 }
 
-/// Hashes the places that a pattern passes, each name replaced by its bucket, so that a level with a million names adds at most
-/// as many places as its limit. Strict mode depends on the result, so it must be the same in every run and on every machine:
-/// no seed.
-pub(super) fn buckets<'a>(steps: impl Iterator<Item = Step<'a>>, limits: &TreeLimits) -> impl Iterator<Item = u64> {
+/// Hashes the places that a pattern passes, each name replaced by its bucket, so that a level with a million names adds
+/// at most as many places as its limit.
+///
+/// Strict mode depends on the result, so it must be equal in every run and on every machine: the hash has no seed.
+pub(super) fn buckets<'a>(steps: impl Iterator<Item = PathStep<'a>>, limits: &TreeLimits) -> impl Iterator<Item = u64> {
     steps.enumerate().scan(0u64, |path, (level, step)| {
         let name = fixed_hash(step.text.get(..step.name).unwrap_or(step.text));
         let name = match step.kind {
@@ -145,7 +146,7 @@ fn fixed_hash(bytes: &[u8]) -> u64 {
     mix(bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold))
 }
 
-/// Spreads every bit over all bits (the finalizer of SplitMix64).
+/// Spreads every bit over all bits (finalizer of SplitMix64).
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -158,7 +159,7 @@ mod tests {
     use crate::pattern::tree::tests::split;
 
     fn texts<'a>(pattern: &'a PatternBuf, last_level: usize) -> Vec<(&'a str, bool)> {
-        let text = |step: Step<'a>| std::str::from_utf8(step.text).unwrap();
+        let text = |step: PathStep<'a>| std::str::from_utf8(step.text).unwrap();
         pattern.steps(last_level).map(|step| (text(step), step.ends)).collect()
     }
 
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_the_last_level_is_one_name() {
+    fn everything_after_the_last_level_is_one_name() {
         let pattern = split("a:b:7:d");
         assert_eq!(texts(&pattern, 2), [("a:", false), ("b:", false), ("{int}:d", true)]);
         assert_eq!(pattern.steps(2).last().map(|step| step.kind), Some(StepKind::Literal));

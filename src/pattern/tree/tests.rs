@@ -1,16 +1,16 @@
-//! The tree against its slow, obvious twin: a definition from the whole list of patterns, top-down.
+//! Compares the tree with its slow, obvious twin: a top-down definition over the whole list of patterns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::step::{Path, Step, StepKind, buckets};
+use super::step::{Path, PathStep, StepKind, buckets};
 use super::*;
 use crate::pattern::plain::PlainReader;
 use crate::pattern::segment::Separators;
 use crate::pattern::{PartKind, PatternPart};
 
-/// A classifier of one class: digits are `{int}`; `:` and `/` separate.
+/// Classifies a key in a simplified way: digits are `{int}`; `:` and `/` separate.
 pub(in crate::pattern) fn split(key: &str) -> PatternBuf {
     let mut pattern = PatternBuf::default();
     for piece in key.split_inclusive([':', '/']).chain(key.is_empty().then_some("")) {
@@ -33,14 +33,14 @@ fn push(pattern: &mut PatternBuf, name: &str, separator: &str) {
     pattern.parts.push(PatternPart { start: start as u32, end: end as u32, kind });
 }
 
-/// The payload of a pattern.
+/// Returns the payload of a pattern.
 fn of<'t, T: Payload>(tree: &'t mut PatternTree<T>, pattern: &PatternBuf) -> &'t mut T {
     let leaf = tree.leaf(pattern);
     assert!(tree.holds(leaf));
     tree.payload(leaf).unwrap()
 }
 
-/// A second class, told by a leading `#`.
+/// Like [`split`], with a second class for segments with a leading `#`.
 fn split_classes(key: &str) -> PatternBuf {
     let mut pattern = split(key);
     for i in 0..pattern.parts.len() {
@@ -51,21 +51,21 @@ fn split_classes(key: &str) -> PatternBuf {
     pattern
 }
 
-/// All numbers given to a pattern, sorted when compared.
+/// Numbers added to a pattern, sorted when compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Numbers(Vec<u32>);
+struct NumberList(Vec<u32>);
 
-impl Payload for Numbers {
+impl Payload for NumberList {
     fn absorb(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 }
 
-/// Each leaf by its path; kind and end of each step make part of it.
+/// Leaves by path; kind and end of each step are part of the path.
 type Leaves = BTreeMap<Vec<(String, u8)>, Vec<u32>>;
 
-fn leaves(tree: &PatternTree<Numbers>) -> Leaves {
-    fn walk(node: Node<'_, Numbers>, path: &mut Vec<(String, u8)>, found: &mut Leaves) {
+fn leaves(tree: &PatternTree<NumberList>) -> Leaves {
+    fn walk(node: TreeNode<'_, NumberList>, path: &mut Vec<(String, u8)>, found: &mut Leaves) {
         if let Some(numbers) = node.payload() {
             let mut sorted = numbers.0.clone();
             sorted.sort_unstable();
@@ -82,10 +82,11 @@ fn leaves(tree: &PatternTree<Numbers>) -> Leaves {
     found
 }
 
-/// What is left of each pattern, with its number.
-type Rows<'a> = Vec<(Vec<Step<'a>>, u32)>;
+/// Remaining steps of each pattern, with its number.
+type Rows<'a> = Vec<(Vec<PathStep<'a>>, u32)>;
 
-/// The definition: a level is grouped by first step, once the names of a side that has too many are all `{*}`.
+/// Computes the leaves by definition: groups a level by first step, after replacing the names of a crowded side by
+/// `{*}`.
 fn twin(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> Leaves {
     let places: BTreeSet<u64> = patterns
         .iter()
@@ -100,7 +101,7 @@ fn twin(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> Leaves {
 }
 
 fn group(
-    rows: &[(Vec<Step<'_>>, u32)],
+    rows: &[(Vec<PathStep<'_>>, u32)],
     level: usize,
     strict: bool,
     limits: &TreeLimits,
@@ -145,8 +146,8 @@ fn group(
     }
 }
 
-/// Adds numbers to patterns, the odd ones as plain names where they are.
-fn add(tree: &mut PatternTree<Numbers>, patterns: &[(PatternBuf, u32)]) {
+/// Adds numbers to patterns, the odd ones as plain names where possible.
+fn add(tree: &mut PatternTree<NumberList>, patterns: &[(PatternBuf, u32)]) {
     let separators = Separators::new(&[":", "/"].map(str::to_owned)).unwrap();
     let reader = PlainReader::new(&separators);
     for (pattern, number) in patterns {
@@ -163,8 +164,8 @@ fn add(tree: &mut PatternTree<Numbers>, patterns: &[(PatternBuf, u32)]) {
     }
 }
 
-fn tree(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> PatternTree<Numbers> {
-    let mut tree: PatternTree<Numbers> = PatternTree::new(limits.clone());
+fn tree(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> PatternTree<NumberList> {
+    let mut tree: PatternTree<NumberList> = PatternTree::new(limits.clone());
     add(&mut tree, patterns);
     tree
 }
@@ -187,7 +188,7 @@ fn wide_levels_collapse_side_by_side() {
 
 #[test]
 fn a_million_names_count_as_one_level() {
-    let mut tree: PatternTree<Numbers> = PatternTree::new(TreeLimits::default());
+    let mut tree: PatternTree<NumberList> = PatternTree::new(TreeLimits::default());
     for i in 0..100_000u32 {
         of(&mut tree, &split(&format!("name{i}"))).0.clear();
     }
@@ -197,7 +198,8 @@ fn a_million_names_count_as_one_level() {
 
 #[test]
 fn three_wide_levels_are_strict_and_small() {
-    let mut tree: PatternTree<Numbers> = PatternTree::new(TreeLimits { strict_above: 5000, ..TreeLimits::default() });
+    let mut tree: PatternTree<NumberList> =
+        PatternTree::new(TreeLimits { strict_above: 5000, ..TreeLimits::default() });
     for i in 0..100_000u32 {
         let (a, b, c) = (i % 60, i / 60 % 50, i / 3000);
         of(&mut tree, &split(&format!("a{a}:b{b}:c{c}"))).0.clear();
@@ -209,7 +211,7 @@ fn three_wide_levels_are_strict_and_small() {
 #[test]
 fn crafted_collisions_cannot_make_a_tree_too_large() {
     let limits = TreeLimits { strict_above: usize::MAX, most_places: 500, ..TreeLimits::default() };
-    let mut tree: PatternTree<Numbers> = PatternTree::new(limits);
+    let mut tree: PatternTree<NumberList> = PatternTree::new(limits);
     for i in 0..20_000u32 {
         of(&mut tree, &split(&format!("a{}:b{}:c{}:d", i % 20, i / 20 % 20, i / 400))).0.clear();
     }
@@ -258,18 +260,18 @@ proptest! {
         for (row, (owner, _)) in patterns.iter().zip(&owners) {
             parts[*owner].push(row.clone());
         }
-        // Some are counted before they are asked for, one way or the other.
-        let foreseeing = |part: &Vec<(PatternBuf, u32)>| {
+        // Some patterns are looked ahead at before they are added.
+        let looking_ahead = |part: &Vec<(PatternBuf, u32)>| {
             let mut tree = PatternTree::new(limits.clone());
-            for (row, (_, foreseen)) in part.iter().zip(&owners) {
-                if *foreseen {
+            for (row, (_, looked_ahead)) in part.iter().zip(&owners) {
+                if *looked_ahead {
                     tree.look_ahead(&row.0);
                 }
             }
             add(&mut tree, part);
             tree
         };
-        let mut trees: Vec<_> = parts.iter().map(foreseeing).collect();
+        let mut trees: Vec<_> = parts.iter().map(looking_ahead).collect();
         let mut turns = owners.iter().map(|(_, turn)| *turn);
         while trees.len() > 1 {
             let (last, turn) = (trees.pop().unwrap(), turns.next().unwrap());
@@ -280,7 +282,7 @@ proptest! {
             trees[pick] = into;
         }
         prop_assert_eq!(&leaves(&trees[0]), &expected);
-        // Merged trees go on like any other.
+        // Merged trees accept further patterns like any other.
         let mut whole = trees.pop().unwrap();
         add(&mut whole, &patterns);
         let twice: Vec<_> = patterns.iter().chain(&patterns).cloned().collect();
@@ -289,7 +291,7 @@ proptest! {
 
     #[test]
     fn every_place_but_the_root_is_reachable_once(patterns in keys(), limits in any_limits()) {
-        fn count(node: Node<'_, Numbers>) -> usize {
+        fn count(node: TreeNode<'_, NumberList>) -> usize {
             node.children().map(|child| 1 + count(child)).sum()
         }
         let tree = tree(&patterns, &limits);
@@ -299,14 +301,14 @@ proptest! {
 
 #[test]
 fn a_leaf_holds_until_the_tree_changes_its_levels() {
-    let new = || PatternTree::<Numbers>::new(TreeLimits { top: 2, ..TreeLimits::default() });
+    let new = || PatternTree::<NumberList>::new(TreeLimits { top: 2, ..TreeLimits::default() });
     let (mut tree, mut other) = (new(), new());
     let leaf = tree.leaf(&split("a"));
     tree.leaf(&split("b:1"));
     assert!(tree.holds(leaf) && tree.leaf(&split("a")) == leaf);
     (0..4).for_each(|i| _ = tree.leaf(&split(&format!("c{i}"))));
     assert!(!tree.holds(leaf) && tree.payload(leaf).is_none());
-    // The larger of two trees takes the other in, whichever it is.
+    // The larger of two trees absorbs the other one, whichever it is.
     let leaf = tree.leaf(&split("a"));
     (0..99).for_each(|i| _ = other.leaf(&split(&format!("d:{{int}}:e{i}"))));
     tree.merge(other);

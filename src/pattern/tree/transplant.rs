@@ -3,10 +3,10 @@
 use super::Payload;
 use super::limits::LONGEST_NAME;
 use super::places::{ENDINGS, NONE, Places};
-use super::step::{Step, StepKind};
+use super::step::{PathStep, StepKind};
 
-/// Rest of several patterns, joined to one name.
-struct Tail<T> {
+/// Joined rest of several patterns.
+struct JoinedTail<T> {
     payload: T,
     leaves: u64,
     text: Vec<u8>,
@@ -14,8 +14,8 @@ struct Tail<T> {
 }
 
 impl<T: Payload> Places<T> {
-    /// Moves all places below one of another arena, with the same limits but perhaps not in strict mode, into this arena. Leaves
-    /// defaults behind.
+    /// Moves all places below one of another arena into this arena. Both have the same limits, but the other may not be
+    /// in strict mode. Leaves defaults behind.
     pub fn transplant(&mut self, into: u32, other: &mut Self, from: u32) {
         let level = usize::from(self.at(into).level);
         if !other.strict && self.strict && level == self.limits.last_level(true) {
@@ -37,27 +37,27 @@ impl<T: Payload> Places<T> {
 
     /// Moves all places below one of another arena into this arena as one name, or as `{*}` if there are several.
     fn transplant_tail(&mut self, into: u32, other: &mut Self, from: u32) {
-        let mut tail = Tail { payload: T::default(), leaves: 0, text: Vec::new(), kind: StepKind::Literal };
+        let mut tail = JoinedTail { payload: T::default(), leaves: 0, text: Vec::new(), kind: StepKind::Literal };
         other.drain(from, &mut Vec::new(), false, &mut tail);
         let step = match tail.leaves {
             0 => return,
-            1 => Step::ending(&tail.text, tail.kind),
+            1 => PathStep::ending(&tail.text, tail.kind),
             _ => {
                 self.collapse(into, ENDINGS);
-                Step::ending(&[], StepKind::Star)
+                PathStep::ending(&[], StepKind::Star)
             }
         };
         let target = self.child(into, step);
         self.absorb(target, tail.payload);
     }
 
-    /// Collects all payloads below a place, and the text of the last pattern there. A pattern through a `{*}` becomes `{*}`: it
-    /// was several patterns, or a name too long to be kept.
-    fn drain(&mut self, from: u32, path: &mut Vec<u8>, starred: bool, tail: &mut Tail<T>) {
+    /// Collects all payloads below a place, and the text of the last pattern there. A pattern through a `{*}` becomes
+    /// `{*}`: it stands for several patterns, or for a name too long to be kept.
+    fn drain(&mut self, from: u32, path: &mut Vec<u8>, starred: bool, tail: &mut JoinedTail<T>) {
         let mut child = self.at(from).inside;
         while child != NONE {
             let next = self.at(child).next;
-            let Step { text, kind, ends, .. } = self.step(child);
+            let PathStep { text, kind, ends, .. } = self.step(child);
             let whole = path.len();
             let starred = starred || kind == StepKind::Star || path.len() + text.len() > LONGEST_NAME;
             path.extend_from_slice(text);
