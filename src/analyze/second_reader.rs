@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn every_fact_counts() {
-        let changed: [(DifferenceKind, fn(&mut KeyFacts)); 5] = [
+        type Change = fn(&mut KeyFacts);
+        let changed: [(DifferenceKind, Change); 5] = [
             (DifferenceKind::Db, |facts| facts.db = 4),
             (DifferenceKind::Key, |facts| facts.key = b"l".to_vec()),
             (DifferenceKind::Type, |facts| facts.kind = Kind::Set),

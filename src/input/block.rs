@@ -30,6 +30,7 @@ impl Block {
     }
 
     /// Returns whether the bytes are in a mapped file instead of anonymous memory.
+    #[cfg(test)]
     pub fn is_mapped(&self) -> bool {
         matches!(self.0, BlockBytes::Mapped { .. })
     }

@@ -63,7 +63,7 @@ pub struct OpenOptions {
     pub mmap: bool,
     /// Directory for records that do not fit the window; should be on disk, not on tmpfs.
     pub spool_dir: PathBuf,
-    /// Number of bytes that a window may keep in memory, normally [`Window::DEFAULT_LIMIT`].
+    /// Number of bytes that a window may keep in memory, normally 64 MiB.
     pub window: usize,
 }
 

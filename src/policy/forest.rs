@@ -42,8 +42,6 @@ pub struct PatternSums {
     pub memory: Bytes,
     /// Their bytes in the file.
     pub disk: Bytes,
-    /// Their elements; a string counts as one.
-    pub elements: u64,
     /// Bytes of their names.
     pub name_bytes: Bytes,
     /// Bytes of the texts of strings.

@@ -196,9 +196,9 @@ fn plant<'a>(node: TreeNode<'a, PatternFacts>, above: Option<usize>, path: &mut 
 }
 
 fn sums(facts: &PatternFacts) -> PatternSums {
-    let LeafSums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, .. } = facts.sums();
+    let LeafSums { keys, memory, disk, name_bytes, string_bytes, without_ttl, .. } = facts.sums();
     let (kinds, example) = (facts.kinds, facts.heaviest());
-    PatternSums { keys, memory, disk, elements, name_bytes, string_bytes, without_ttl, kinds, example }
+    PatternSums { keys, memory, disk, name_bytes, string_bytes, without_ttl, kinds, example }
 }
 
 /// Returns the children in a defined order, since that of the tree's lists depends on the order of keys.

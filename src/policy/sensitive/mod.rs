@@ -72,11 +72,6 @@ impl SecretPlace {
 }
 
 impl Inspection {
-    /// Nothing is looked for.
-    pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
-    }
-
     /// Looks for more.
     pub fn extend(&mut self, other: Inspection) {
         self.kinds = self.kinds.or(other.kinds);

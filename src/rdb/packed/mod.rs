@@ -38,8 +38,8 @@ impl PackedElement<'_> {
     }
 
     /// Returns the element as text.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        match *self {
+    pub fn to_bytes(self) -> Vec<u8> {
+        match self {
             PackedElement::Text(text) => text.to_vec(),
             PackedElement::Int(number) => number.to_string().into_bytes(),
         }

@@ -158,7 +158,6 @@ mod tests {
             keys,
             memory: Bytes(keys),
             disk: Bytes(disk),
-            elements: keys,
             name_bytes: Bytes(names),
             string_bytes: Bytes(strings),
             without_ttl: Weight::default(),

@@ -161,7 +161,6 @@ mod tests {
             keys: 0,
             memory: Bytes(0),
             disk: Bytes(0),
-            elements: 0,
             name_bytes: Bytes(0),
             string_bytes: Bytes(0),
             without_ttl: Weight::default(),

@@ -178,7 +178,6 @@ mod tests {
             keys,
             memory: Bytes(72 * keys),
             disk: Bytes(20 * keys),
-            elements: keys,
             name_bytes: Bytes(name * keys),
             string_bytes: Bytes(5 * keys),
             without_ttl: Weight { keys, memory: Bytes(72 * keys) },
