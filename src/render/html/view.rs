@@ -78,7 +78,7 @@ impl BlockView {
             Block::Table(table) if table.rows.is_empty() => Vec::new(),
             Block::Table(table) => vec![BlockView::Table(TableView::of(table, lang))],
             Block::Tree(tree) => {
-                let table = tree.table(lang).folded(lang.of("The same as a table", "以表格查看"));
+                let table = tree.table(lang).folded(lang.of("As a table", "以表格查看"));
                 let map = Treemap::of(tree, map, lang).map(BlockView::Treemap);
                 map.into_iter().chain([BlockView::Table(TableView::of(&table, lang))]).collect()
             }

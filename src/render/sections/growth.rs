@@ -37,7 +37,7 @@ pub(super) fn headline(report: &Report, since: &Since, lang: Lang) -> String {
     let span = report.server.ctime.zip(since.taken).and_then(|(now, then)| {
         let span = now.saturating_mul(1000).checked_sub(then.0).filter(|span| *span > 0)?;
         let span = human::duration(span.unsigned_abs(), lang);
-        Some(say!(lang, " in {span}", " 在 {span}内"))
+        Some(say!(lang, " in {span}", "在 {span}内"))
     });
     let (span, share) = (span.unwrap_or_default(), share(before.memory.0, after.memory.0, lang));
     let size = human::bytes(after.memory.0.abs_diff(before.memory.0));

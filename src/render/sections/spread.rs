@@ -55,6 +55,6 @@ pub(super) fn spread(
         .column(Column::text(heads::NONE).spare(1).only(Forms::TEXT), |class| Cell::Bar(class.keys, most))
         .build()
         .in_order()
-        .folded(scope.lang.of("The same as a table", "以表格查看"));
+        .folded(scope.lang.of("As a table", "以表格查看"));
     section.with(Block::Classes(Classes { label: label.to_owned(), list, note })).with(table)
 }
