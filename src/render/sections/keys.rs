@@ -7,8 +7,10 @@ use crate::report::Text;
 use crate::report::{KeyRow, Report};
 
 /// Explains the column of that name.
-pub(super) const LENGTH: Text =
-    Text { en: "Length: elements of a collection, bytes of a string.", zh: "长度为元素数，string 为字节数。" };
+pub(super) const LENGTH: Text = Text {
+    en: "Length: elements of a collection, bytes of a string.",
+    zh: "长度为元素数，string 为字节数。",
+};
 
 /// Builds a table of the first `most` keys.
 pub(super) fn table(label: &str, report: &Report, keys: &[impl std::borrow::Borrow<KeyRow>], most: usize) -> Table {
