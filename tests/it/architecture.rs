@@ -1,7 +1,8 @@
-//! Stages import earlier stages only, in the order that `src/lib.rs` documents.
+//! Checks that stages import earlier stages only, in the order that `src/lib.rs` documents.
 //!
-//! Every `crate::X` outside of tests is an import of the stage `X`, in `use` declarations and in paths alike, and so is a
-//! chain of `super` that reaches the crate's root. A total order of the stages excludes circles between them.
+//! Every `crate::X` outside of tests is an import of the stage `X`, in `use` declarations and in paths alike, and so is
+//! a
+//! chain of `super` that reaches the crate's root. A total order of the stages excludes cycles between them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,18 +11,18 @@ use std::{fmt, fs};
 
 use regex::{Captures, Regex};
 
-/// Earlier stages that a stage must not know although the order would allow it: renderers read reports and records, so that
-/// no figure is computed for one format only.
+/// Earlier stages that a stage must not import although the order allows it: renderers read reports and records, so
+/// that no figure is computed for one format only.
 const APART: [(&str, &[&str]); 1] = [("render", &["input", "aggregate", "analyze"])];
 
-/// Stages in order, as the diagram in `src/lib.rs` lists them: the first word of each line.
+/// Returns the stages in order, as the diagram in `src/lib.rs` lists them: the first word of each line.
 fn stages(lib: &str) -> Vec<&str> {
     let docs = lib.lines().filter_map(|line| line.strip_prefix("//!")).map(str::trim);
     let diagram = docs.skip_while(|line| *line != "# Stages").skip_while(|line| !line.starts_with("```")).skip(1);
     diagram.take_while(|line| *line != "```").filter_map(|line| line.split_whitespace().next()).collect()
 }
 
-/// An import that the order forbids.
+/// Import that the order forbids.
 #[derive(Debug, PartialEq, Eq)]
 struct Offence {
     file: String,
@@ -53,7 +54,7 @@ fn offences(stages: &[&str], file: &str, text: &str) -> Vec<Offence> {
         .collect()
 }
 
-/// The text of a source file with blanks for comments, strings and characters, line by line as it was.
+/// Blanks out comments, strings and character literals, keeping line numbers.
 fn code(text: &str) -> String {
     static LITERALS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
@@ -66,7 +67,7 @@ fn code(text: &str) -> String {
     LITERALS.replace_all(text, blanks).into_owned()
 }
 
-/// Blanks for the items that are compiled for tests only.
+/// Blanks out items that are compiled for tests only.
 fn without_tests(code: &str) -> String {
     let mut left = code.to_owned();
     while let Some(start) = left.find("#[cfg(test)]") {
@@ -77,7 +78,7 @@ fn without_tests(code: &str) -> String {
     left
 }
 
-/// Length of the item that `code` starts with: up to its semicolon, or to the end of its first block.
+/// Returns the length of the item that `code` starts with: up to its semicolon, or to the end of its first block.
 fn item_length(code: &str) -> usize {
     let mut depth = 0usize;
     for (at, byte) in code.bytes().enumerate() {
@@ -92,14 +93,14 @@ fn item_length(code: &str) -> usize {
     code.len()
 }
 
-/// Modules in files of their own that `code` declares for tests only.
+/// Returns the file modules that `code` declares for tests only.
 fn test_modules(code: &str) -> Vec<String> {
     static DECLARED: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;").unwrap());
     DECLARED.captures_iter(code).map(|found| found[1].to_owned()).collect()
 }
 
-/// The top-level names that a file imports, each with its line.
+/// Returns the top-level names that a file imports, each with its line.
 fn imports(file: &str, code: &str) -> Vec<(usize, String)> {
     static PATH: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\b(?:crate|super(?:\s*::\s*super)*)\s*::\s*(\w+|\{)").unwrap());
@@ -121,7 +122,7 @@ fn imports(file: &str, code: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The first name of each path in a list that ends with a brace: `a::{b, c}, d}` has `a` and `d`.
+/// Returns the first name of each path in a list that ends with a brace: `a::{b, c}, d}` has `a` and `d`.
 fn first_names(list: &str) -> Vec<String> {
     let (mut depth, mut names, mut name) = (0, Vec::new(), String::new());
     for c in list.chars() {
@@ -140,12 +141,12 @@ fn first_names(list: &str) -> Vec<String> {
     names.into_iter().map(first).filter(|name| !name.is_empty()).collect()
 }
 
-/// How many modules a file is below the root of the crate.
+/// Returns the module depth of a file below the root of the crate.
 fn depth(file: &str) -> usize {
     file.split('/').filter(|part| *part != "mod.rs").count()
 }
 
-/// All source files below a folder.
+/// Collects all source files below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -157,7 +158,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The folder of a file's submodules: `a/b.rs` and `a/b/mod.rs` have theirs in `a/b`.
+/// Returns the folder of a file's submodules: `a/b.rs` and `a/b/mod.rs` have theirs in `a/b`.
 fn submodules(file: &Path) -> PathBuf {
     if file.ends_with("mod.rs") { file.with_file_name("") } else { file.with_extension("") }
 }

@@ -1,4 +1,4 @@
-//! The dumps that rdblens is measured with, small ones of every profile: what is measured has to be right first.
+//! Benchmark dumps: a small one of every profile must be valid before it is worth measuring.
 
 #[path = "../bench/dump/mod.rs"]
 mod dump;
@@ -26,7 +26,7 @@ fn made(profile: Profile, options: &Options) -> (Tally, Vec<u8>) {
     (tally, bytes.into_inner())
 }
 
-/// Makes a dump and reads it, with and without looking into every blob.
+/// Writes a dump and reads it, with and without inspection of every value.
 fn report(profile: Profile, options: &Options) -> (Tally, Report) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dump.rdb");
@@ -73,8 +73,8 @@ fn the_same_seed_gives_the_same_dump_and_another_another() {
     assert!(bytes != other);
 }
 
-/// What is in a dump, as a server holds it.
-fn forms(profile: Profile) -> BTreeSet<String> {
+/// Returns the types and encodings in a dump.
+fn encodings(profile: Profile) -> BTreeSet<String> {
     let (_, report) = report(profile, &options(Scale::Bytes(2_000_000)));
     report.types.iter().map(|row| format!("{} as {}", row.kind.name(), row.encoding)).collect()
 }
@@ -84,9 +84,9 @@ fn profiles_hold_the_encodings_that_they_are_named_for() {
     let packed = ["hash as listpack", "list as listpack", "set as intset", "set as listpack", "zset as listpack"];
     let tables = ["hash as hashtable", "list as quicklist", "set as hashtable", "zset as skiplist"];
     let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
-    assert_eq!(forms(Profile::Packed), of(&packed));
-    assert_eq!(forms(Profile::Tables), of(&tables));
-    assert_eq!(forms(Profile::Mix), of(&[&packed[..], &tables].concat()));
+    assert_eq!(encodings(Profile::Packed), of(&packed));
+    assert_eq!(encodings(Profile::Tables), of(&tables));
+    assert_eq!(encodings(Profile::Mix), of(&[&packed[..], &tables].concat()));
 }
 
 #[test]

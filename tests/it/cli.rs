@@ -12,7 +12,7 @@ fn rdblens(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
 }
 
-/// The same in another locale.
+/// Runs the program in another locale.
 fn rdblens_in(locale: &str, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rdblens"));
     command.args(args).env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", locale);
@@ -42,7 +42,7 @@ fn rules_speak_the_language_of_the_locale_or_the_one_asked_for() {
 }
 
 #[test]
-fn an_unknown_rule_is_wrong_usage_with_what_may_have_been_meant() {
+fn an_unknown_rule_is_wrong_usage_with_suggestions() {
     let output = rdblens(&["rules", "key.perfix"]);
     assert_eq!(status(&output), 2);
     assert!(stderr(&output).contains("did you mean key.prefix?"), "{}", stderr(&output));
@@ -60,7 +60,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// A copy of the shop's dump, changed.
+/// Writes a modified copy of the shop's dump.
 fn changed(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut bytes = fs::read(SHOP).unwrap();
@@ -72,7 +72,7 @@ fn changed(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, String) {
 }
 
 #[test]
-fn zero_says_done() {
+fn status_0_means_done() {
     for args in [&["analyze", SHOP][..], &["keys", SHOP], &["check", SHOP], &["--version"], &["help"]] {
         let output = rdblens(args);
         assert_eq!(status(&output), 0, "{args:?}: {}", stderr(&output));
@@ -81,14 +81,14 @@ fn zero_says_done() {
 }
 
 #[test]
-fn one_says_findings() {
+fn status_1_means_findings() {
     assert_eq!(status(&rdblens(&["analyze", SHOP, "--fail-on", "must"])), 1);
     let clean = ["analyze", SHOP, "--fail-on", "must", "--match", "session:*", "--big-string", "1GB"];
     assert_eq!(status(&rdblens(&clean)), 0);
 }
 
 #[test]
-fn two_says_wrong_usage() {
+fn status_2_means_wrong_usage() {
     for args in [
         &["analyze"][..],
         &["analyse", SHOP],
@@ -110,7 +110,7 @@ fn two_says_wrong_usage() {
 }
 
 #[test]
-fn three_says_no_report() {
+fn status_3_means_no_report() {
     let (_folder, path) = changed(|bytes| bytes[0] = b'X');
     for command in ["analyze", "keys", "check"] {
         for input in [path.as_str(), "no-such-file.rdb", env!("CARGO_MANIFEST_DIR")] {
@@ -123,7 +123,7 @@ fn three_says_no_report() {
 }
 
 #[test]
-fn four_says_incomplete_and_wins_over_findings() {
+fn status_4_means_incomplete_and_wins_over_findings() {
     let (_folder, path) = changed(|bytes| bytes.truncate(bytes.len() / 2));
     let output = rdblens(&["analyze", &path, "--format", "json", "--fail-on", "hint"]);
     assert_eq!(status(&output), 4);
@@ -138,7 +138,7 @@ fn four_says_incomplete_and_wins_over_findings() {
 
 #[test]
 fn a_changed_byte_is_a_checksum_mismatch() {
-    // The last byte of the last value before the end: framing stays intact.
+    // The last byte of the last value: framing stays intact.
     let (_folder, path) = changed(|bytes| {
         let end = bytes.len();
         bytes[end - 1] ^= 0x55;
@@ -226,7 +226,7 @@ fn a_missing_shard_leaves_a_report_of_the_others() {
 }
 
 #[test]
-fn what_if_tells_what_another_run_would() {
+fn what_if_matches_a_separate_run() {
     let totals = |args: &[&str]| -> serde_json::Value {
         let output = rdblens(&[&["analyze", SHOP, "--format", "json"], args].concat());
         serde_json::from_slice(&output.stdout).unwrap()
@@ -271,7 +271,7 @@ fn selections_agree_with_each_other() {
 }
 
 #[test]
-fn colour_is_where_it_is_seen_or_asked_for() {
+fn colour_is_used_on_terminals_or_on_request() {
     let coloured = |args: &[&str], set: &[(&str, &str)]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rdblens"));
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
@@ -302,7 +302,7 @@ fn a_wide_table_has_whole_names() {
 
 #[test]
 fn the_worst_of_a_finding_is_the_same_however_short_the_lists_are() {
-    // Rule, worst, allowed: of the table of all findings.
+    // Rule, measured and allowed value, from the table of all findings.
     let worst = |policy: &str, top: &str| -> Vec<[String; 3]> {
         let report = stdout(&rdblens(&["analyze", SHOP, "--policy", policy, "--format", "markdown", "--top", top]));
         let rows = report.lines().skip_while(|line| !line.starts_with("| rule | severity |"));
@@ -329,7 +329,7 @@ fn a_bad_time_is_reported_under_the_flag_that_it_was_given_to() {
 }
 
 #[test]
-fn names_that_there_are_not_are_answered_with_those_that_are_near() {
+fn unknown_names_get_suggestions() {
     for (args, meant) in [
         (&["analyze", SHOP, "--policy", "strct"][..], "did you mean strict?"),
         (&["analyze", SHOP, "--server", "redsi7.2"], "did you mean redis-7.2?"),

@@ -1,4 +1,4 @@
-//! `rdblens compare`: reports and dumps in any mix, what changed, and when the memory is used up.
+//! `rdblens compare`: reports and dumps in any combination, changes between them, and the forecast of memory.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn shop() -> String {
     format!("{DATA}/dumps/shop.rdb")
 }
 
-/// The shop's report, `days` earlier, with all memory in thousandths of what it is.
+/// Writes a report on the shop dated `days` earlier, with all memory scaled by `permille`.
 fn earlier(folder: &Path, days: i64, permille: u64) -> String {
     let mut report = json(&["analyze", &shop(), "--top", "1000"]);
     let scale = |value: &mut Value| *value = (value.as_u64().unwrap() * permille / 1000).into();
@@ -56,7 +56,7 @@ fn a_dump_and_its_own_report_do_not_differ() {
     }
 }
 
-/// What a report says of its baseline is what `compare` says of the two.
+/// The growth in a report with a baseline equals the result of `compare`.
 #[test]
 fn growth_since_a_baseline_is_that_of_a_comparison() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,7 +79,7 @@ fn growth_since_a_baseline_is_that_of_a_comparison() {
     assert_eq!((&since["report"], &since["taken"]), (&"7.json".into(), &comparison["snapshots"][0]["taken"]));
     assert!(json(&alone[..4])["growth"].is_null(), "nothing without a baseline");
 
-    // A list that was cut does not tell what was not on it.
+    // A truncated list does not show what was not on it.
     let cut = json(&["analyze", &later, "--top", "5", "--baseline", &old])["growth"].take();
     let counts = &cut["patterns"]["counts"];
     assert!(counts["uncertain"].as_u64() > Some(50) && counts["vanished"] == 0, "{counts}");
@@ -102,7 +102,7 @@ fn keys_that_are_gone_show_by_pattern_and_finding() {
 }
 
 #[test]
-fn several_nights_tell_when_the_memory_is_used_up() {
+fn several_reports_forecast_when_memory_runs_out() {
     let folder = tempfile::tempdir().unwrap();
     let nights: Vec<String> =
         [(3, 700), (2, 800), (1, 900)].iter().map(|&(days, permille)| earlier(folder.path(), days, permille)).collect();

@@ -1,7 +1,8 @@
-//! Every key of every server's dump against what that server said about it.
+//! Compares every key of every server's dump with what that server reported about it.
 //!
-//! Goes over `testdata/corpus`, or over the folders below `RDBLENS_CORPUS` when that is set. With `-- --nocapture` it
-//! prints a line a folder, with the share of keys whose memory is predicted to the byte (for information).
+//! Covers `testdata/corpus`, or the folders in `RDBLENS_CORPUS` if that is set. With `-- --nocapture` it prints one
+//! line per
+//! folder, with the share of keys whose memory is predicted exactly (for information).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,9 +15,9 @@ use serde::Deserialize;
 use crate::common::program::{rdblens, run, run_with_input, testdata, text};
 use crate::common::truth::{Folder, Place, Truth};
 
-/// A row of `rdblens keys`.
+/// Row of `rdblens keys`.
 #[derive(Debug, Deserialize, PartialEq)]
-struct Row {
+struct KeysRow {
     db: u64,
     key: Option<String>,
     key_base64: Option<String>,
@@ -34,7 +35,7 @@ struct Row {
     pending: Option<u64>,
 }
 
-impl Row {
+impl KeysRow {
     fn place(&self) -> Place {
         let key = match (&self.key, &self.key_base64) {
             (Some(text), _) => text.clone().into_bytes(),
@@ -45,7 +46,7 @@ impl Row {
     }
 }
 
-/// What a folder's comparison came to.
+/// Result of comparing a folder.
 struct Outcome {
     compared: usize,
     memory_exact: usize,
@@ -53,14 +54,14 @@ struct Outcome {
     faults: Vec<String>,
 }
 
-/// Faults that a folder prints.
+/// Maximum number of faults printed per folder.
 const SHOWN: usize = 10;
 
 fn corpus() -> PathBuf {
     std::env::var_os("RDBLENS_CORPUS").map_or_else(|| testdata().join("corpus"), PathBuf::from)
 }
 
-fn rows(stdout: &[u8]) -> Vec<Row> {
+fn rows(stdout: &[u8]) -> Vec<KeysRow> {
     let text = std::str::from_utf8(stdout).expect("NDJSON is UTF-8");
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
 }
@@ -69,14 +70,14 @@ fn shown((db, key): &Place) -> String {
     format!("db {db} {}", key.escape_ascii())
 }
 
-/// Notes a fact on which the row and the truth differ.
+/// Records a difference between the row and the server's answer.
 fn differ<T: PartialEq + std::fmt::Debug>(faults: &mut Vec<String>, place: &Place, what: &str, ours: &T, theirs: &T) {
     if ours != theirs {
         faults.push(format!("{}: {what} {ours:?}, the server says {theirs:?}", shown(place)));
     }
 }
 
-fn compare_key(faults: &mut Vec<String>, place: &Place, row: &Row, truth: &Truth) {
+fn compare_key(faults: &mut Vec<String>, place: &Place, row: &KeysRow, truth: &Truth) {
     differ(faults, place, "expires_at", &row.expires_at, &truth.expires_at);
     if truth.is_module() {
         differ(faults, place, "type", &row.kind.as_str(), &"module");
@@ -87,7 +88,7 @@ fn compare_key(faults: &mut Vec<String>, place: &Place, row: &Row, truth: &Truth
         differ(faults, place, "length", &row.length, &truth.length);
     }
     if let Some(idle) = truth.idle {
-        // SAVE came within a second of the question.
+        // The SAVE may fall into the next second after the query.
         let near = row.idle.is_some_and(|ours| ours == idle || ours == idle + 1);
         differ(faults, place, "idle", &row.idle.filter(|_| !near), &truth.idle.filter(|_| !near));
     }
@@ -102,7 +103,7 @@ fn compare_key(faults: &mut Vec<String>, place: &Place, row: &Row, truth: &Truth
     }
 }
 
-fn compare(rows: &[Row], truth: &BTreeMap<Place, Truth>) -> Outcome {
+fn compare(rows: &[KeysRow], truth: &BTreeMap<Place, Truth>) -> Outcome {
     let mut outcome = Outcome { compared: 0, memory_exact: 0, memory_known: 0, faults: Vec::new() };
     let mut missing: BTreeMap<&Place, &Truth> = truth.iter().collect();
     for row in rows {
@@ -146,7 +147,7 @@ fn examine(folder: &Folder) -> Outcome {
 }
 
 #[test]
-fn every_key_is_what_its_server_said() {
+fn every_key_matches_its_server() {
     let root = corpus();
     let folders = Folder::all(&root);
     assert!(!folders.is_empty(), "{} holds no folder", root.display());
@@ -170,7 +171,7 @@ fn shop() -> PathBuf {
     testdata().join("dumps").join("shop.rdb")
 }
 
-/// What `keys` prints of a file.
+/// Returns the output of `keys` for a file.
 fn keys_of(path: &Path) -> Vec<u8> {
     let output = run(rdblens().arg("keys").arg(path));
     assert!(output.status.success(), "{}: {}", path.display(), text(&output));

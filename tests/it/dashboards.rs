@@ -1,5 +1,5 @@
-//! The dashboards of `docs/dashboards` ask for nothing that a report does not have: metrics and labels are those of the
-//! textfile, paths those of the JSON Schema and of a whole report.
+//! Checks that the dashboards of `docs/dashboards` use only what reports have: metrics and labels of the textfile,
+//! paths of the JSON Schema and of a complete report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use crate::common::reports::{sample, what_if};
 
-/// What comes with a scrape, and what users are told to add with `--label`.
+/// Labels added by a scrape, or by users with `--label` as documented.
 const FOREIGN_LABELS: [&str; 2] = ["instance", "snapshot"];
-/// What may stand in an expression beside metrics and labels.
+/// Functions allowed in an expression beside metrics and labels.
 const FUNCTIONS: [&str; 7] = ["sum", "max", "min", "topk", "sort_desc", "delta", "time"];
 
-/// A report with every section.
+/// Returns a report with every section.
 fn report() -> Report {
     Report { what_if: what_if::asked().what_if, ..sample::full() }
 }
@@ -35,7 +35,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
 }
 
-/// Rows, and all panels in and below them.
+/// Returns all panels, including those inside rows.
 fn panels(dashboard: &Value) -> Vec<&Value> {
     list(dashboard, "panels").iter().flat_map(|panel| [panel].into_iter().chain(list(panel, "panels"))).collect()
 }
@@ -45,7 +45,7 @@ fn queries<'a>(dashboard: &'a Value) -> impl Iterator<Item = (&'a str, &'a Value
     panels(dashboard).into_iter().flat_map(of)
 }
 
-/// All texts below a value, with the name of the field that each is in.
+/// Collects all texts below a value, each with the name of its field.
 fn texts<'a>(value: &'a Value, field: &'a str, found: &mut Vec<(&'a str, &'a str)>) {
     match value {
         Value::String(text) => found.push((field, text)),
@@ -94,7 +94,7 @@ fn dashboards_are_whole() {
     }
 }
 
-/// The labels of each metric in the textfile.
+/// Returns the labels of each metric in the textfile.
 fn metrics() -> BTreeMap<String, BTreeSet<String>> {
     let mut out = Vec::new();
     Format::Prometheus.renderer(TableOptions::default()).render(&report(), &mut out).unwrap();
@@ -120,13 +120,13 @@ enum Token<'a> {
     Sign(char),
 }
 
-/// The name that a text begins with.
+/// Returns the name at the start of a text.
 fn word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
 }
 
-/// Words, quoted texts and signs; blanks are left out.
+/// Splits an expression into words, quoted texts and operators.
 fn tokens(mut rest: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     while let Some(c) = rest.chars().next() {
@@ -152,7 +152,7 @@ fn tokens(mut rest: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// What an expression asks for: metrics with the labels that select of them, and the labels it groups by.
+/// Returns the metrics of an expression with their selector labels, and the labels it groups by.
 fn asked(expression: &str) -> (Vec<(&str, Vec<&str>)>, BTreeSet<&str>) {
     let (mut metrics, mut groups): (Vec<(&str, Vec<&str>)>, _) = (Vec::new(), BTreeSet::new());
     let mut tokens = tokens(expression).into_iter().peekable();
@@ -212,12 +212,12 @@ fn metrics_and_labels_are_those_of_the_textfile() {
         assert!(words[0] == "label_values" && metrics.contains_key(words[1]), "{query}");
         assert!(words[2..].iter().all(|label| FOREIGN_LABELS.contains(label) || label == &"instance"), "{query}");
     }
-    // Sizes of details that no panel needs.
+    // Metrics with details that no panel shows.
     let untold = metrics.keys().filter(|metric| !shown.contains(*metric)).count();
     assert!(untold * 3 < metrics.len(), "{untold} of {} metrics are on no panel", metrics.len());
 }
 
-/// Columns that a table's transformations name have to come from its queries.
+/// Checks that the columns in a table's transformations come from its queries.
 #[test]
 fn tables_name_the_columns_of_their_queries() {
     let board = dashboard("prometheus.json");
@@ -245,12 +245,12 @@ fn tables_name_the_columns_of_their_queries() {
     assert!(tables >= 4);
 }
 
-/// The columns that overrides are for.
+/// Returns the columns that overrides apply to.
 fn overridden(panel: &Value) -> Vec<&str> {
     list(&panel["fieldConfig"], "overrides").iter().map(|row| text(&row["matcher"]["options"])).collect()
 }
 
-/// What the schema says of the value at a path, references followed.
+/// Looks up the schema of the value at a path, following references.
 fn described<'a>(root: &'a Value, mut schema: &'a Value, path: &str) -> Option<Vec<&'a Value>> {
     let mut steps = path.split('.').filter(|step| !step.is_empty());
     loop {
@@ -331,7 +331,7 @@ fn panels_name_the_columns_of_their_queries() {
         named.retain(|(field, _)| *field == "names");
         named.extend(panel["options"]["xField"].as_str().map(|name| ("xField", name)));
         named.extend(overridden(panel).into_iter().map(|name| ("override", name)));
-        // Rows of severities are fields of their own where a panel shows all values.
+        // Rows by severity have fields of their own in panels that show all values.
         named.retain(|(_, name)| !["must", "should", "hint"].contains(name));
         for (field, name) in named {
             assert!(columns.contains(name), "{title}: {field} names {name}");

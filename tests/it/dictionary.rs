@@ -1,4 +1,4 @@
-//! A drafted dictionary fits the snapshot that it was drafted from, and tells what a later one has besides.
+//! A drafted dictionary fits the snapshot that it was drafted from, and reports what a later snapshot has in addition.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn dumps() -> Vec<PathBuf> {
     dumps
 }
 
-/// The text of a draft, the file that it was written to, and the fit of the dictionary to a snapshot.
+/// Checks a snapshot against the dictionary in `draft`; returns the fit.
 fn fit(draft: &Path, dump: &str) -> Value {
     let report = rdblens(&["analyze", dump, "--policy", draft.to_str().unwrap(), "--format", "json"]);
     let report: Value = serde_json::from_slice(&report).unwrap();
@@ -46,7 +46,7 @@ fn a_draft_is_a_policy_that_registers_every_key_of_its_snapshot() {
         let text = fs::read_to_string(&draft).unwrap();
         let fit = fit(&draft, dump);
         assert_eq!(fit["unused"], Value::Array(Vec::new()), "{dump}");
-        // What no entry can be written for stands in the draft as a comment.
+        // Keys for which no entry can be written are listed in the draft as a comment.
         if !text.contains("has no entry") {
             assert_eq!(fit["unregistered"]["keys"], 0, "{dump}");
         }
@@ -54,7 +54,7 @@ fn a_draft_is_a_policy_that_registers_every_key_of_its_snapshot() {
 }
 
 #[test]
-fn a_dictionary_tells_what_a_snapshot_has_besides_and_what_it_lacks() {
+fn a_dictionary_reports_additional_and_missing_patterns() {
     let folder = tempfile::tempdir().unwrap();
     let (policy, shop) = (folder.path().join("team.toml"), format!("{DATA}/dumps/shop.rdb"));
     let known = "[[dictionary]]\npattern = \"cache:**\"\nowner = \"web\"\n[[dictionary]]\npattern = \"gone:{int}\"\nowner = \"ops\"\n";

@@ -1,4 +1,4 @@
-//! However a mapped file is divided among threads, the report is that of reading it from its beginning to its end.
+//! Dividing a mapped file among threads in any way gives the report of reading it from start to end.
 
 use std::fs;
 use std::ops::Range;
@@ -22,7 +22,7 @@ fn plan(threads: usize, division: Division) -> Plan {
     plan
 }
 
-/// The report of one thread that reads the file through a window, batch by batch: another way altogether.
+/// Returns the report of one thread that reads the file batch by batch through a window, a separate code path.
 fn sequential(input: &Path, selection: &Selection) -> String {
     let mut plan = plan(1, Division::default());
     plan.read.open.mmap = false;
@@ -38,16 +38,16 @@ fn divided(input: &Path, selection: &Selection, threads: usize, division: Divisi
 
 type Find = fn(&MappedFile, Range<usize>) -> Option<usize>;
 
-/// Hardly ever a boundary.
+/// Guesses that are rarely a boundary.
 const ANYWHERE: Find = |_, range| Some(range.start);
-/// Sometimes nothing, sometimes anything.
+/// Guesses at random places, or none.
 const AT_RANDOM: Find = |mapped, range| {
     let mix = (range.start ^ mapped.map.bytes.len()).wrapping_mul(0x9E37_79B9) >> 5;
     let at = range.start + mix % 97;
     (mix % 3 > 0 && at < range.end).then_some(at)
 };
 
-/// Divisions into small pieces, at places that are right and at places that are not.
+/// Returns divisions into small pieces, at true and at false boundaries.
 fn divisions() -> impl Iterator<Item = (usize, Division)> {
     let guess = Division::default().find;
     [(1, 1), (500, 300), (20_000, 4000)].into_iter().flat_map(move |(quantum, least)| {
@@ -60,7 +60,7 @@ fn divisions() -> impl Iterator<Item = (usize, Division)> {
 fn holds(input: &Path, selection: &Selection) {
     let whole = sequential(input, selection);
     for (threads, division) in divisions() {
-        // A name for what went wrong; the lines are too many to print.
+        // Reports only whether they differ: the lines are too many to print.
         let same = divided(input, selection, threads, division) == whole;
         assert!(same, "{}: {threads} threads, {:?}", input.display(), division.steps);
     }
@@ -77,14 +77,14 @@ fn any_division_of_a_real_dump_is_the_whole() {
 }
 
 #[test]
-fn databases_that_are_learnt_late_are_selected_all_the_same() {
+fn databases_settled_late_are_selected_correctly() {
     for databases in [vec![], vec![0], vec![1, 2]] {
         holds(&testdata("dumps/shop.rdb"), &Selection { databases, ..Selection::default() });
     }
 }
 
 #[test]
-fn damage_is_told_as_if_read_in_order() {
+fn damage_is_reported_as_if_read_in_order() {
     let shop = fs::read(testdata("dumps/shop.rdb")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("damaged.rdb");
@@ -118,7 +118,7 @@ fn keys(count: usize) -> Vec<u8> {
     (0..count).flat_map(|i| record(&format!("user:{i}"), b"some value")).collect()
 }
 
-/// What division came to, and how many bytes were read again for what had been left out.
+/// Records the statistics of dividing, and the bytes that the second pass read.
 #[derive(Default)]
 struct Watch(Mutex<Vec<DivisionCounts>>, AtomicU64);
 
@@ -132,7 +132,7 @@ impl Progress for Watch {
 }
 
 #[test]
-fn files_made_to_mislead_are_read_all_the_same() {
+fn files_crafted_to_mislead_guesses_are_read_correctly() {
     let inner = dump(&keys(5000));
     let folder = tempfile::tempdir().unwrap();
     let misleading = [
@@ -149,7 +149,7 @@ fn files_made_to_mislead_are_read_all_the_same() {
 }
 
 #[test]
-fn a_dump_behind_the_end_is_not_read() {
+fn a_dump_after_the_end_is_not_read() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("two");
     fs::write(&file, [dump(&keys(300)), dump(&keys(5000))].concat()).unwrap();
@@ -174,11 +174,12 @@ fn an_ordinary_dump_is_divided_and_no_byte_is_read_twice() {
 }
 
 #[test]
-fn slots_are_those_of_all_keys_wherever_the_first_hash_tag_stands() {
+fn slots_cover_all_keys_wherever_the_first_hash_tag_is() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tagged");
     let tag = || record("{user:7}:cart", b"some value");
-    // In databases that a reader of the middle does not know: a slot's heaviest key is shown with its own.
+    // These records are in databases unknown to a reader that starts in the middle; a slot's heaviest key is shown with
+    // its own.
     let two = |front: Vec<u8>, back: Vec<u8>| [front, b"\xfe\x07".to_vec(), back].concat();
     let by_slot = b"\xf4\x01\x01\x00".to_vec();
     let dumps = [
@@ -198,7 +199,7 @@ fn slots_are_those_of_all_keys_wherever_the_first_hash_tag_stands() {
 }
 
 #[test]
-fn only_what_stands_in_front_of_the_first_hash_tag_is_read_again() {
+fn only_bytes_before_the_first_hash_tag_are_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tagged");
     let read_again = |records: Vec<u8>| {
@@ -220,7 +221,8 @@ fn only_what_stands_in_front_of_the_first_hash_tag_is_read_again() {
     assert!(told && bytes > 100_000, "{bytes}");
 }
 
-/// Names of letters that are as many patterns: 1024 below each of 36 from `first` on, in no order. Every hundredth value is damaged.
+/// Creates names that are all patterns of their own: 1024 below each of 36 from `first` on, shuffled. Every hundredth
+/// value is damaged.
 fn patterns(first: usize) -> Vec<u8> {
     const COUNT: usize = 36 << 10;
     let name = |number: usize| {
@@ -230,7 +232,7 @@ fn patterns(first: usize) -> Vec<u8> {
         top.iter().collect::<String>() + &bits.collect::<String>()
     };
     let record = |i: usize| {
-        let name = name(i * 7919 % COUNT); // an odd number
+        let name = name(i * 7919 % COUNT); // odd, so coprime to the count
         let value: &[u8] = if i.is_multiple_of(100) { b"\xc3\x01\x09\xff" } else { b"\x02ok" };
         [&[0][..], &length(name.len()), name.as_bytes(), value].concat()
     };
@@ -238,13 +240,13 @@ fn patterns(first: usize) -> Vec<u8> {
 }
 
 #[test]
-fn names_that_are_looked_at_ahead_count_where_they_stand() {
+fn look_ahead_does_not_change_the_report() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("varied.rdb");
     let steps = ReadSteps { quantum: 64 << 10, least: 256 << 10 };
     let database: &[u8] = b"\xfe\x07";
     let damage: &[u8] = b"\xee";
-    // Neither database is too varied for the tree by itself; both are. What stands behind damage is not read.
+    // Neither database alone exceeds the limits of the tree; together they do. Bytes after damage are not read.
     for (between, databases, too_varied) in
         [(database, vec![0], false), (database, vec![7], false), (damage, vec![], false), (database, vec![], true)]
     {

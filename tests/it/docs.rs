@@ -1,5 +1,5 @@
-//! What the documents show is what the program prints: every command in a `console` block is run, and the lines below it
-//! are held against its output. `UPDATE_GOLDEN=1 cargo test --test it docs::` renews them; read what changed before committing.
+//! Documents show what the program prints: every command in a `console` block is run and its output compared.
+//! `UPDATE_GOLDEN=1 cargo test --test it docs::` renews them; read the diff before committing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_rdblens");
-/// How the README runs the program; here it is built already.
+/// Prefix with which the README runs the program; tests use the binary already built.
 const BUILD_AND_RUN: &str = "cargo run --release --quiet -- ";
 
 #[test]
@@ -65,21 +65,21 @@ fn every_dependency_is_listed_with_its_reason() {
     let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml")).unwrap().parse().unwrap();
     let named = |section: &str| manifest[section].as_table().unwrap().keys().cloned().collect::<BTreeSet<_>>();
     let mut dependencies = &named("dependencies") | &named("dev-dependencies");
-    // Tests depend on the library itself with its internals visible; that is no other crate.
+    // Tests depend on the library with its internals visible, which is not another crate.
     dependencies.remove(env!("CARGO_PKG_NAME"));
     let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
     let rows = page.split_once("\n## Dependencies\n").unwrap().1.lines().filter_map(|line| line.strip_prefix("| `"));
     let mut listed = BTreeSet::new();
     for row in rows {
-        // What follows the names is a feature or a remark: "`flate2` with `zlib-rs`", "`lzf` (tests)".
+        // The names may be followed by a feature or a remark: "`flate2` with `zlib-rs`", "`lzf` (tests)".
         let names = row.split(" |").next().unwrap().split(" with ").next().unwrap().split(" (").next().unwrap();
         listed.extend(names.split(", ").map(|name| name.trim_matches('`').to_owned()));
     }
     assert_eq!(listed, dependencies, "docs/architecture.md: a row for each crate of Cargo.toml");
 }
 
-/// What two pages that say the same in two languages have in common: headings by level, commands without their language
-/// and what is done with their output, rows of tables, items of lists, links to other pages.
+/// Returns the structure that translations of a page share: headings by level, commands without their language and
+/// redirection, rows of tables, items of lists, links to other pages.
 fn outline(page: &str) -> Vec<String> {
     let (mut outline, mut within) = (Vec::new(), None);
     for line in page.lines() {
@@ -118,7 +118,7 @@ fn documents(root: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The text with the output of each command made anew, and the number of commands run.
+/// Returns the text with the output of each command renewed, and the number of commands run.
 fn renew(text: &str, root: &Path) -> (String, usize) {
     let (mut renewed, mut commands) = (String::new(), 0);
     let mut lines = text.lines().peekable();
@@ -137,7 +137,7 @@ fn renew(text: &str, root: &Path) -> (String, usize) {
                     renewed += &output;
                     commands += 1;
                 }
-                // Not ours to run: what stands there stays.
+                // Not a command of this program: its output stays.
                 None => {
                     while let Some(line) = lines.next_if(|line| *line != "```" && !line.starts_with("$ ")) {
                         renewed += line;
@@ -150,7 +150,7 @@ fn renew(text: &str, root: &Path) -> (String, usize) {
     (renewed, commands)
 }
 
-/// What the program prints on standard output, and then on standard error.
+/// Returns what the program prints on standard output, followed by standard error.
 fn output(command: &str, root: &Path) -> Option<String> {
     let command = command.strip_prefix(BUILD_AND_RUN).or_else(|| command.strip_prefix("rdblens "))?;
     let shell = Command::new("sh")

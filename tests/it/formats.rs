@@ -1,4 +1,4 @@
-//! Names that strangers chose break no form: Markdown, lists and Prometheus' files stay what their readers take.
+//! Hostile names break no output format: Markdown, CSV lists and Prometheus files remain valid for their readers.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use rdblens::report::{Key, Report};
 
 use crate::common::reports::{odd, sample, what_if};
 
-/// What is put in place of every name.
+/// Names that replace every name of a report.
 const HOSTILE: [&[u8]; 16] = [
     b"<script>alert(1)</script>",
     b"a|b`c`d||``",
@@ -28,7 +28,7 @@ const HOSTILE: [&[u8]; 16] = [
     &[b'x'; 10_240],
 ];
 
-/// The report with every name and text of a policy's author replaced.
+/// Returns a report with every name and every text of a policy replaced.
 fn with_name(name: &[u8]) -> Report {
     let mut report = sample::full();
     let text = || String::from_utf8_lossy(name).into_owned();
@@ -65,7 +65,7 @@ fn render(report: &Report, format: Format) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The line without code, in backticks or between tags, and without escaped signs.
+/// Returns the line without code in backticks, code in tags, and escaped characters.
 fn bare(line: &str) -> String {
     let (mut bare, mut rest) = (String::new(), line.replace("&emsp;", ""));
     while let Some(at) = rest.find(['`', '\\', '<']) {
@@ -131,7 +131,7 @@ fn lists_can_be_read_back_and_are_no_formulas() {
 }
 
 #[test]
-fn names_in_lists_are_the_snapshots_own() {
+fn names_in_lists_are_unchanged() {
     for name in HOSTILE {
         let text = render(&with_name(name), Format::Csv(CsvSection::Heaviest));
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -176,7 +176,7 @@ fn figures_for_prometheus_keep_its_format() {
     }
 }
 
-/// The series of a sample, and its value.
+/// Splits a sample into its series and its value.
 fn sample_of(line: &str) -> (&str, &str) {
     let (name, rest) = line.split_once('{').unwrap();
     assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{line}");

@@ -1,4 +1,4 @@
-//! Damaged and odd files: each ends in the verdict written beside it, fast, and never in a panic.
+//! Damaged and odd files: each gets the verdict listed for it, quickly, and never causes a panic.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use serde::Deserialize;
 
 use crate::common::program::{rdblens, run_within, testdata, text};
 
-/// What `testdata/make_hostile.py` expects of a file.
+/// Result that `testdata/make_hostile.py` expects for a file.
 #[derive(Debug, Deserialize)]
 struct Expected {
     /// Accepted words, divided by `|`.
     verdict: String,
     exit: Statuses,
-    /// Keys that are read before the fault, where it matters.
+    /// Keys read before the fault, where it matters.
     keys: Option<u64>,
     note: String,
 }
@@ -39,14 +39,14 @@ impl Statuses {
     }
 }
 
-/// How long a check of a small file may take: any answer that takes longer follows a lie.
+/// Time limit for checking a small file: anything slower trusted a forged length.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Files up to this size are cut at every byte; of larger ones, the first bytes up to [`HEAD`].
 const SMALL: usize = 4096;
 const HEAD: usize = 2048;
 
-/// The dumps of `folder` below testdata, by name.
+/// Returns the dumps in a folder of testdata, by name.
 fn dumps(folder: &str) -> Vec<PathBuf> {
     let path = testdata().join(folder);
     let entries = fs::read_dir(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -60,8 +60,8 @@ fn name(file: &Path) -> String {
     file.file_stem().expect("it is a file").to_string_lossy().into_owned()
 }
 
-/// How the words of `rdblens check` read in lower case, by verdict.
-fn says(output: &str, verdict: &str) -> bool {
+/// Returns whether the output of `rdblens check` reports a verdict.
+fn reports_verdict(output: &str, verdict: &str) -> bool {
     let output = output.to_lowercase();
     match verdict {
         "ok" => output.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ok"),
@@ -70,7 +70,7 @@ fn says(output: &str, verdict: &str) -> bool {
     }
 }
 
-/// True if the output counts so many keys: `2 keys`, `keys read: 2`, `keys 2`.
+/// Returns whether the output counts this number of keys: `2 keys`, `keys read: 2`, `keys 2`.
 fn counts(output: &str, keys: u64) -> bool {
     let lower = output.to_lowercase().replace(',', "");
     let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -80,14 +80,14 @@ fn counts(output: &str, keys: u64) -> bool {
         || words.windows(3).any(|three| is_key(&three[0]) && three[1] == "read" && three[2] == number)
 }
 
-/// What is wrong with the answer to one file, if anything is.
+/// Returns the difference between the actual and the expected result for a file.
 fn fault(file: &Path, expected: &Expected) -> Option<String> {
     let Some(output) = run_within(rdblens().arg("check").arg(file), LIMIT) else {
         return Some(format!("took longer than {LIMIT:?}"));
     };
     let said = text(&output);
     let status = output.status.code();
-    let verdict = expected.verdict.split('|').any(|verdict| says(&said, verdict));
+    let verdict = expected.verdict.split('|').any(|verdict| reports_verdict(&said, verdict));
     let counted = expected.keys.is_none_or(|keys| counts(&said, keys));
     let sound = status.is_some() && !said.contains("panicked");
     if sound && verdict && counted && expected.exit.accept(status) {
@@ -125,7 +125,7 @@ fn the_other_commands_survive_every_damaged_file() {
     }
 }
 
-/// Files of many lengths, one after the other, checked through the library: a process for each would take minutes.
+/// Checks many versions of a file through the library: a process for each would take minutes.
 struct Checker {
     folder: tempfile::TempDir,
     plan: ReadPlan,
@@ -138,7 +138,7 @@ impl Checker {
         Checker { folder, plan }
     }
 
-    /// Whether a file of these bytes is sound, or else what is wrong with it.
+    /// Checks a file of these bytes; returns why it is not sound.
     fn check(&self, bytes: &[u8]) -> Result<(), String> {
         let path = self.folder.path().join("cut.rdb");
         fs::write(&path, bytes).expect("the folder takes files");
@@ -150,8 +150,8 @@ impl Checker {
     }
 }
 
-/// Cuts `bytes` before every byte below `end` and holds what comes of it against `sound`: a part of a sound file is
-/// never sound, and no cut of any file panics or lingers.
+/// Truncates `bytes` before every byte below `end`: part of a sound file is never sound, and no truncation panics or
+/// takes long.
 fn cut_everywhere(checker: &Checker, file: &str, bytes: &[u8], end: usize, sound: bool) {
     for at in 0..end {
         let start = Instant::now();
@@ -171,9 +171,9 @@ fn a_cut_at_any_byte_is_a_clear_error() {
         let end = if bytes.len() < SMALL { bytes.len() } else { HEAD };
         let name = name(&file);
         if name == "gzip-bomb" {
-            continue; // each cut of it is megabytes of zeros again
+            continue; // each truncation of it is megabytes of zeros again
         }
-        // What stands behind the checksum is no part of the snapshot.
+        // Bytes after the checksum are not part of the snapshot.
         let sound = name.starts_with("valid-") && name != "valid-junk-behind-checksum" || name == "shop";
         cut_everywhere(&checker, &name, &bytes, end, sound);
         cuts += end;

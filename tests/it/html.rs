@@ -1,4 +1,5 @@
-//! The HTML report: well formed, bounded, and untouched by the names in it. `.ci/checks/test_html.py` opens it in a browser.
+//! The HTML report is well formed, bounded, and safe with hostile names. `.ci/checks/test_html.py` opens it in a
+//! browser.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ fn all() -> [Report; 6] {
     [sample::full(), sample::sound(), odd::empty(), odd::extreme(), what_if::asked(), what_if::extreme()]
 }
 
-/// The page without its style and its script, a tag a line: what a change of a report would change.
+/// Returns the page without style and script, one tag per line: the part that depends on the report.
 fn body(report: &Report, lang: Lang) -> String {
     let html = html(report, lang);
     let page = Page::read(&html);
@@ -33,7 +34,7 @@ fn body(report: &Report, lang: Lang) -> String {
 }
 
 #[test]
-fn pages_are_as_promised() {
+fn pages_match_the_golden_files() {
     golden::check("report-full.html", &body(&sample::full(), Lang::En));
     golden::check("report-empty.html", &body(&odd::empty(), Lang::En));
     golden::check("report-what-if.zh.html", &body(&what_if::asked(), Lang::Zh));
@@ -81,7 +82,7 @@ fn the_page_allows_its_own_style_and_script_and_nothing_else() {
     }
 }
 
-/// Names that would do harm if they were taken for anything else.
+/// Returns names that would cause harm if interpreted as anything but text.
 fn hostile() -> Vec<Vec<u8>> {
     let texts = [
         "<script>alert(1)</script>",
@@ -105,7 +106,7 @@ fn hostile() -> Vec<Vec<u8>> {
     names
 }
 
-/// A report in which every name is a hostile one, with lists as long as `--top` allows.
+/// Returns a report with hostile names only, and lists as long as `--top` allows.
 fn flooded(rows: usize) -> Report {
     let names = hostile();
     let name = |at: usize| names[at % names.len()].clone();
@@ -193,21 +194,21 @@ fn no_snapshot_makes_a_large_page() {
 }
 
 #[test]
-fn names_of_strangers_are_text_and_nothing_else() {
+fn names_are_text_and_nothing_else() {
     let (tame, wild) = (Page::read(&html(&sample::full(), Lang::En)), Page::read(&html(&flooded(40), Lang::En)));
     let names = |page: &Page| page.elements.iter().map(|element| element.name.clone()).collect::<BTreeSet<_>>();
     let attributes = |page: &Page| {
         page.elements.iter().flat_map(|element| element.attributes.keys().cloned()).collect::<BTreeSet<_>>()
     };
     assert!(names(&wild).is_subset(&names(&tame)), "{:?}", names(&wild).difference(&names(&tame)));
-    // A short name has no title.
+    // Short names have no title attribute.
     let titled: BTreeSet<String> = attributes(&tame).into_iter().chain(["title".to_owned()]).collect();
     assert!(attributes(&wild).is_subset(&titled), "{:?}", attributes(&wild).difference(&titled));
     let scripts = wild.elements.iter().filter(|element| ["script", "style", "h1"].contains(&element.name.as_str()));
     assert_eq!(scripts.count(), 3);
     assert_eq!((&tame.script, &tame.style), (&wild.script, &wild.style));
 
-    // What they are is there to be read.
+    // The names are shown as they are.
     let text = wild.text.concat();
     for shown in [
         "<script>alert(1)</script>",
@@ -218,7 +219,7 @@ fn names_of_strangers_are_text_and_nothing_else() {
     ] {
         assert!(text.contains(shown), "{shown}");
     }
-    // Nothing that turns text round but what keeps names apart, which is closed wherever it is opened.
+    // No bidirectional controls except the isolates around names, each of which is closed.
     let isolates = |c: char| text.matches(c).count();
     assert_eq!((isolates('\u{2068}'), isolates('\u{2069}')), (0, 0), "in the text they have become elements");
     for label in wild.values("aria-label") {
@@ -246,7 +247,7 @@ fn tags(page: &Page, name: &str) -> usize {
     page.elements.iter().filter(|element| element.name == name).count()
 }
 
-/// Raw figures and lengths, which no language changes.
+/// Returns raw figures and lengths, which are equal in every language.
 fn figures(page: &Page) -> Vec<&str> {
     ["data-v", "data-memory", "data-keys", "width", "x", "y", "cx"]
         .into_iter()
@@ -263,7 +264,7 @@ fn no_english_is_left_in_a_chinese_page() {
         "that", "what", "with",
     ];
     for mut report in [sample::full(), sample::sound(), odd::empty(), what_if::asked()] {
-        // In English as in JSON.
+        // Warnings are in English, as in JSON.
         report.warnings.clear();
         report.findings.exempted.clear();
         report.source.files.iter_mut().for_each(|file| file.errors.clear());
@@ -274,7 +275,7 @@ fn no_english_is_left_in_a_chinese_page() {
         alternatives.for_each(|alternative| alternative.caveats.clear());
         let page = Page::read(&html(&report, Lang::Zh));
         let labels = page.values("aria-label").chain(page.values("placeholder"));
-        // What a model is called.
+        // Names of models stay English.
         let texts = page.text.iter().map(String::as_str).chain(labels).filter(|text| !text.starts_with("model of "));
         for text in texts {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric() && !"-_.:{}/".contains(c));

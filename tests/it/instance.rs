@@ -1,8 +1,10 @@
-//! What we say of whole servers against what they said of themselves when they were started on the dump.
+//! Compares our figures for whole servers with those of the servers started on the dump.
 //!
-//! Goes over `testdata/corpus`, or over the folders below `RDBLENS_CORPUS` when that is set; prints a line a folder with
-//! `-- --nocapture`. The corpora are small: what an empty server takes beyond its start-up memory is a few per cent of
-//! them. It is the same whatever they hold, so that is what is asserted; `.ci/checks/test_live_instance.py` has large ones.
+//! Covers `testdata/corpus`, or the folders in `RDBLENS_CORPUS` if that is set; prints one line per folder with
+//! `-- --nocapture`. The corpora are small: the memory of an empty server beyond its start-up memory is a few per cent
+//! of
+//! them. It does not depend on the content, so that is what is asserted; `.ci/checks/test_live_instance.py` has large
+//! ones.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -13,9 +15,9 @@ use serde_json::Value;
 use crate::common::program::{rdblens, run, testdata, text};
 use crate::common::truth::Folder;
 
-/// What servers take beyond `used_memory_startup` and the figures of their keys: buffers, Lua, functions.
+/// Memory beyond `used_memory_startup` and the keys: buffers, Lua, functions.
 const EMPTY: RangeInclusive<i64> = 40_000..=200_000;
-/// Buckets chained to others are a matter of the hash seed.
+/// Tolerance for chained buckets, which depend on the hash seed.
 const BUCKETS: i64 = 10 * 64;
 
 fn corpus() -> PathBuf {
@@ -26,7 +28,7 @@ fn number(value: &Value) -> i64 {
     value.as_i64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_else(|| panic!("{value} is a number"))
 }
 
-/// The section of a report.
+/// Returns the section of a report.
 fn instance(folder: &Folder, server: &Value) -> Value {
     let mut command = rdblens();
     command.arg("analyze").arg(folder.input()).args(["--format", "json", "--allocator", folder.allocator()]);
@@ -46,7 +48,7 @@ fn instance(folder: &Folder, server: &Value) -> Value {
     report["instance"].clone()
 }
 
-/// The databases' overhead that the server tells, all lines of all databases.
+/// Returns the overhead that the server reports, summed over all databases.
 fn overhead_of(server: &Value) -> Option<i64> {
     let stats = server["memory_stats"].as_object()?;
     let databases = stats.iter().filter(|(name, _)| name.starts_with("db.")).filter_map(|(_, lines)| lines.as_object());
@@ -60,7 +62,7 @@ fn what_is_left_of_used_memory_is_an_empty_server() {
     for folder in Folder::all(&corpus()) {
         let json = fs::read(folder.path.join("server.json")).expect("server.json is there");
         let server: Value = serde_json::from_slice(&json).expect("server.json is JSON");
-        // Append-only files hold another state than the server was asked about; what modules take they alone know; and
+        // Append-only files hold another state than the server was asked about, only modules know their own memory, and
         // KeyDB has structures of its own.
         let other = ["-aof", "-modules", "-falkordb"].iter().any(|kind| folder.name.ends_with(kind));
         let restart = &server["restart_check"]["info_memory"];

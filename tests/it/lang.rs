@@ -1,4 +1,4 @@
-//! Every command that writes for people speaks both languages; what is for programs is the same in either.
+//! Output for people is available in both languages; output for programs does not depend on the language.
 
 use std::path::Path;
 
@@ -9,28 +9,28 @@ const SHOP: &str = "testdata/dumps/shop.rdb";
 const SMALL: &str = "testdata/hostile/valid-prefixes.rdb";
 const LATER: &str = "testdata/dumps/shop-later.rdb";
 
-/// What a command prints in a locale.
+/// Returns the output of a command in a locale.
 fn printed_in(locale: &str, args: &[&str]) -> String {
     let output = run(rdblens().args(args).env("LC_ALL", locale).current_dir(Path::new(env!("CARGO_MANIFEST_DIR"))));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a command prints with `--lang`, in a locale of the other language.
+/// Returns the output of a command with `--lang`, in a locale of the other language.
 fn printed(lang: &str, args: &[&str]) -> String {
     let other = if lang == "zh" { "C" } else { "zh_CN.UTF-8" };
     printed_in(other, &[args, &["--lang", lang]].concat())
 }
 
 #[test]
-fn comparisons_are_as_promised_in_both_languages() {
+fn comparisons_match_the_golden_files_in_both_languages() {
     for (lang, golden) in [("en", "compare-shop.txt"), ("zh", "compare-shop.zh.txt")] {
         golden::check(golden, &printed(lang, &["compare", SHOP, LATER, "--maxmemory", "64MB"]));
     }
 }
 
 #[test]
-fn keys_drafts_and_verdicts_are_as_promised_in_chinese() {
+fn keys_drafts_and_verdicts_match_the_golden_files_in_chinese() {
     let hash = printed("zh", &["show", SHOP, "session:28736d6a1a62bcea795caee3af29f5d8"]);
     let stream = printed("zh", &["show", SHOP, "events:stock"]);
     golden::check("show-shop.zh.txt", &format!("{hash}\n{stream}"));
@@ -61,7 +61,7 @@ fn the_locale_decides_where_no_language_is_asked_for() {
 }
 
 #[test]
-fn what_is_for_programs_is_the_same_in_every_language() {
+fn output_for_programs_is_equal_in_every_language() {
     for args in [
         &["analyze", SMALL, "--format", "json"][..],
         &["compare", SMALL, SMALL, "--format", "json"],

@@ -1,6 +1,6 @@
 //! Integration tests, all in one binary so that the library is linked once.
 //!
-//! One module per subject: `cargo test --test it rules::` runs that of rules. Helpers are in `common`.
+//! One module per subject: `cargo test --test it rules::` runs the tests of rules. Helpers are in `common`.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,

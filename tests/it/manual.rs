@@ -1,4 +1,4 @@
-//! `man` and `completions`: made from the definitions of commands and flags, so nothing is missing from them.
+//! `man` and `completions` are generated from the definitions of commands and flags, so nothing is missing from them.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -41,7 +41,7 @@ fn every_command_has_a_page_with_all_its_flags() {
 }
 
 #[test]
-fn pages_are_the_same_each_time_and_a_folder_that_cannot_be_made_is_told() {
+fn pages_are_reproducible_and_an_unwritable_folder_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let page = |name: &str| {
         let at = folder.path().join(name);
@@ -73,11 +73,11 @@ fn completions_know_every_command_and_flag() {
 }
 
 #[test]
-fn bash_takes_its_completions() {
+fn completions_work_in_bash() {
     let script = String::from_utf8(rdblens(&["completions", "bash"]).stdout).unwrap();
     let ask =
         "COMP_WORDS=(rdblens keys --format ''); COMP_CWORD=3; _rdblens rdblens '' --format; echo \"${COMPREPLY[@]}\"";
-    // No bash, nothing to complete.
+    // Skipped without bash.
     let Ok(output) = Command::new("bash").arg("-c").arg(format!("{script}\n{ask}")).output() else { return };
     assert_eq!(String::from_utf8_lossy(&output.stdout), "ndjson csv parquet\n", "{output:?}");
 }

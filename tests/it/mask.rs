@@ -1,4 +1,4 @@
-//! `--mask`: no id of a key is left anywhere, patterns stay, tokens join.
+//! `--mask`: no id of a key remains, patterns stay, and tokens can be joined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,7 +22,7 @@ fn rows(args: &[&str]) -> Vec<Value> {
     stdout(args).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Every text of a JSON value that is a key's name.
+/// Collects every text in a JSON value that is the name of a key.
 fn keys(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
@@ -61,7 +61,7 @@ fn a_masked_report_names_no_key_whose_pattern_varies() {
             assert!(after.contains('~'), "{before} became {after}");
         }
     }
-    // Everything but the names is the same.
+    // Everything but the names is equal.
     assert_eq!(plain["patterns"]["list"][3]["pattern"], masked["patterns"]["list"][3]["pattern"]);
     assert_eq!(plain["totals"], masked["totals"]);
 }
@@ -78,7 +78,7 @@ fn masked_rows_join_and_are_the_same_every_time() {
         }
     }
     assert!(names.len() > 5000);
-    // The same customer has the same token in all keys.
+    // The same customer has equal tokens in all keys.
     let token = |prefix: &str| {
         let at = plain.iter().position(|row| row["key"].as_str().is_some_and(|key| key.starts_with(prefix))).unwrap();
         let id = plain[at]["key"].as_str().unwrap().split(':').nth(2).unwrap().to_owned();
@@ -95,7 +95,7 @@ fn masked_rows_join_and_are_the_same_every_time() {
 }
 
 #[test]
-fn a_key_of_ones_own_gives_other_tokens() {
+fn a_key_file_gives_other_tokens() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     fs::write(&path, "a secret of the team").unwrap();

@@ -1,15 +1,18 @@
-//! What we say of each key against what real servers said: type, encoding, length, and MEMORY USAGE.
+//! Compares our facts about each key with those of real servers: type, encoding, length, and `MEMORY USAGE`.
 //!
-//! The corpora lie in the folder that `RDBLENS_CORPUS` names, or else in `testdata/corpus`. Each has the server's own
-//! answers for every key after a start from exactly this file, twice. Where nothing random enters we must agree to the
-//! byte; where the server draws lots (levels of skiplists, places in tables of buckets) we must be near. Two draws may
-//! agree by chance: the column `twice` counts all keys whose two figures are the same, `exact` those that are fixed.
+//! The corpora are in the folder `RDBLENS_CORPUS`, or else in `testdata/corpus`. Each has the server's own answers for
+//! every
+//! key after two starts from exactly this file. Figures that are deterministic must be exact; those that depend on
+//! randomness in the server (levels of skiplists, collisions in hash tables) must be close. Two random figures may
+//! agree by
+//! chance: the column `twice` counts all keys whose two figures agree, `exact` those that are deterministic.
 //!
-//! The tables of docs/memory-model.md are made here: `UPDATE_GOLDEN=1 RDBLENS_CORPUS=../shared/corpus cargo test --profile ci
-//! --test it memory::` renews them, and a run over the same folders without it holds them against what was measured.
+//! `UPDATE_GOLDEN=1 RDBLENS_CORPUS=../shared/corpus cargo test --profile ci --test it memory::` renews the tables of
+//! docs/memory-model.md; without the first variable it compares the tables with the measurements on the same folders.
 //!
-//! A folder whose `server.json` has `loaded_by` (such as `redis-7.0`) was loaded by another server than wrote it.
-//! `RDBLENS_SHOW=50` prints more of what was missed.
+//! A folder whose `server.json` has `loaded_by` (such as `redis-7.0`) was loaded by another server than the one that
+//! wrote
+//! it. `RDBLENS_SHOW=50` prints more of the differences.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,9 +25,9 @@ use rdblens::internals::rdb::header::RdbHeader;
 use rdblens::internals::rdb::scan::{FileItem, ScanState, Scanner};
 use rdblens::internals::record::Kind;
 
-use crate::common::measured::{Dump, Tables, share};
+use crate::common::measured::{MeasuredDump, Tables, share};
 
-/// A server's answers about one key.
+/// Server's answers about one key.
 #[derive(Debug)]
 struct Truth {
     kind: String,
@@ -37,32 +40,32 @@ struct Truth {
 
 type Truths = BTreeMap<(u64, Vec<u8>), Truth>;
 
-/// What a comparison of one corpus found.
+/// Result of comparing one corpus.
 #[derive(Debug, Default)]
 struct Outcome {
-    /// The server that the dump was loaded by, such as `redis 7.0`.
+    /// Server that loaded the dump, such as `redis 7.0`.
     server: String,
     keys: usize,
     faults: Vec<String>,
-    /// By type and encoding: keys whose figure is fixed, those of them that we hit.
+    /// Keys with a deterministic figure and how many of those are exact, by type and encoding.
     exact: BTreeMap<String, (usize, usize)>,
-    /// Keys whose figure was the same twice, those of them that we hit.
+    /// Keys whose two figures agree, and how many of those are exact.
     twice: (usize, usize),
     misses: Vec<String>,
-    /// Keys whose figure is random: ours, the server's (mean of its two).
+    /// Memory of keys with a random figure: ours, and the server's (mean of two).
     random: (u64, u64),
     far: Vec<String>,
 }
 
-/// Keys of this many elements have to be within [`TOLERANCE`] where the server is random.
+/// Keys with at least this many elements must be within [`TOLERANCE`] where the server is random.
 const MANY: u64 = 100;
 const TOLERANCE: f64 = 0.02;
-/// A table of buckets may have that many more or fewer of them chained than expected, whatever its size.
+/// Tolerance in chained buckets of a hash table, above or below the expected number, whatever its size.
 const BUCKETS: u64 = 3 * 64;
-/// Three standard deviations of a skiplist's node.
+/// Three standard deviations of the size of a skiplist node.
 const NODE_DEVIATION: u64 = 3 * 13;
 const TOTAL_TOLERANCE: f64 = 0.01;
-/// Share of keys that have to be exact.
+/// Minimum share of exact keys.
 const GOAL: f64 = 0.999;
 
 fn corpora() -> Option<Vec<PathBuf>> {
@@ -186,12 +189,12 @@ fn compare(folder: &Path) -> Outcome {
         let name = format!("db {} {}", place.0, place.1.escape_ascii());
         outcome.keys += 1;
         outcome.same_facts(&name, entry.value_type.kind(), measured, &truth);
-        outcome.same_memory(&name, measured, &truth, draws_lots(&model, &truth));
+        outcome.same_memory(&name, measured, &truth, is_random(&model, &truth));
     }
     let folder = folder.to_string_lossy();
     let old = folder.contains("redis-2") || folder.contains("redis-3");
     for (place, truth) in truths {
-        // Redis before 4.0 does not save what has expired.
+        // Redis before 4.0 does not save expired keys.
         if !(old && truth.expired) {
             outcome.faults.push(format!("missing: {place:?}"));
         }
@@ -199,8 +202,8 @@ fn compare(folder: &Path) -> Outcome {
     outcome
 }
 
-/// The server's figure depends on what it draws at each start.
-fn draws_lots(model: &Model, truth: &Truth) -> bool {
+/// Returns whether the server's figure is random and may differ at each start.
+fn is_random(model: &Model, truth: &Truth) -> bool {
     let valkey = model.server().family == ServerFamily::Valkey;
     match (truth.kind.as_str(), truth.encoding.as_str()) {
         (_, "skiplist") => true,
@@ -270,7 +273,7 @@ fn apart(ours: u64, theirs: u64) -> f64 {
 }
 
 #[test]
-fn every_key_is_what_its_server_says() {
+fn every_key_matches_its_server() {
     let Some(folders) = corpora() else {
         println!("SKIPPED: no corpus in testdata/corpus, and RDBLENS_CORPUS names none");
         return;
@@ -295,11 +298,18 @@ fn every_key_is_what_its_server_says() {
         if !approximate && (share(exact) < GOAL || drift > TOTAL_TOLERANCE || !outcome.far.is_empty()) {
             below.push(name.clone());
         }
-        tables.add(Dump { name, server: outcome.server, keys: outcome.keys, exact: outcome.exact, drift, approximate });
+        tables.add(MeasuredDump {
+            name,
+            server: outcome.server,
+            keys: outcome.keys,
+            exact: outcome.exact,
+            drift,
+            approximate,
+        });
     }
     println!("{}", tables.by_dump());
     println!("{}", tables.by_server());
     assert!(faults.is_empty(), "\n{faults}");
     assert!(below.is_empty(), "below the goal: {below:?}");
-    tables.hold_against_document();
+    tables.compare_with_document();
 }

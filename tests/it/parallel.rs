@@ -1,4 +1,4 @@
-//! Neither the number of threads, nor the size of batches, nor where the bytes come from changes a report.
+//! Reports do not depend on the number of threads, the size of batches, or the source of the bytes.
 
 use std::fs;
 use std::io::Write;
@@ -90,14 +90,14 @@ fn mapped_streamed_and_compressed_are_the_same() {
     lz4.write_all(&bytes).unwrap();
     let zstd = zstd::encode_all(&bytes[..], 1).unwrap();
     for (name, compressed) in [("gz", gzip.finish().unwrap()), ("lz4", lz4.finish().unwrap()), ("zst", zstd)] {
-        // The name says nothing: the magic does.
+        // The container is detected by its magic, not by its name.
         let path = folder.path().join(format!("as-{name}.rdb"));
         fs::write(&path, compressed).unwrap();
         assert!(sections(&path, &plan()) == mapped, "{name}");
     }
 }
 
-/// Some aggregates that keep what a wrong database would spoil.
+/// Some aggregates that a wrong database would change.
 struct Facts {
     totals: Runs<TotalStats>,
     databases: Runs<DatabaseStats>,
@@ -172,7 +172,7 @@ fn part(batch: &Batch, file: &InputFile, selection: &Selection) -> FilePart<Fact
     part
 }
 
-/// Reads the file in pieces that do not know the database they begin in, and joins them, from the left or the right.
+/// Reads the file in pieces that do not know their first database, and joins them from the left or from the right.
 fn in_pieces(path: &Path, batch_bytes: usize, selection: &Selection, from_the_right: bool) -> String {
     let mut batches = batches(path.to_owned(), batch_bytes);
     let file = file(&batches);
@@ -192,7 +192,7 @@ fn in_pieces(path: &Path, batch_bytes: usize, selection: &Selection, from_the_ri
 }
 
 #[test]
-fn a_database_learnt_late_changes_nothing() {
+fn a_database_settled_late_changes_nothing() {
     let path = testdata("dumps/shop.rdb");
     for databases in [vec![], vec![0], vec![1, 2]] {
         let selection = Selection { databases, ..Selection::default() };

@@ -1,4 +1,4 @@
-//! `keys --format parquet`: the same rows as NDJSON has, with types, read back by a reader of its own.
+//! `keys --format parquet`: the rows of NDJSON with column types, read back by an independent reader.
 
 use std::fs;
 use std::io::Write;
@@ -27,7 +27,7 @@ fn reader(file: Vec<u8>) -> SerializedFileReader<Bytes> {
     SerializedFileReader::new(Bytes::from(file)).unwrap()
 }
 
-/// Each row as NDJSON would have it, but with null for what is absent.
+/// Converts each row to the form of NDJSON, with null for absent fields.
 fn rows(file: Vec<u8>) -> Vec<Value> {
     let plain = |field: &Field| match field {
         Field::Null => Value::Null,
@@ -44,7 +44,7 @@ fn rows(file: Vec<u8>) -> Vec<Value> {
         .collect()
 }
 
-/// The rows of NDJSON, with the names and the absent values that the columns have.
+/// Converts rows of NDJSON to the column names and null values of Parquet.
 fn expected(lines: &[u8]) -> Vec<Value> {
     const OPTIONAL: [&str; 6] = ["key_bytes", "module", "fields_with_ttl", "groups", "pending", "source"];
     let row = |line: &str| {
@@ -61,7 +61,7 @@ fn expected(lines: &[u8]) -> Vec<Value> {
     std::str::from_utf8(lines).unwrap().lines().map(row).collect()
 }
 
-fn hold_against_ndjson(inputs: &[&str], flags: &[&str]) -> usize {
+fn compare_with_ndjson(inputs: &[&str], flags: &[&str]) -> usize {
     let lines = expected(&keys(inputs, flags));
     let columns = rows(keys(inputs, &[flags, &["--format", "parquet"]].concat()));
     assert_eq!(lines.len(), columns.len());
@@ -71,7 +71,7 @@ fn hold_against_ndjson(inputs: &[&str], flags: &[&str]) -> usize {
     lines.len()
 }
 
-/// A dump of string keys whose values are one byte; each key has bytes in front of its record.
+/// Writes a dump of string keys with one-byte values; each key has metadata bytes before its record.
 fn dump(folder: &Path, name: &str, keys: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> String {
     let path = folder.join(name);
     let mut out = std::io::BufWriter::new(fs::File::create(&path).unwrap());
@@ -89,11 +89,11 @@ fn dump(folder: &Path, name: &str, keys: impl IntoIterator<Item = (Vec<u8>, Vec<
 
 #[test]
 fn rows_are_those_of_ndjson() {
-    assert_eq!(hold_against_ndjson(&[SHOP], &[]), 5_257);
-    hold_against_ndjson(&[SHOP], &["--mask"]);
-    hold_against_ndjson(&[SHOP, SHOP], &["--type", "stream"]);
-    assert_eq!(hold_against_ndjson(&[SHOP], &["--limit", "3"]), 3);
-    assert_eq!(hold_against_ndjson(&[SHOP], &["--match", "no such key"]), 0);
+    assert_eq!(compare_with_ndjson(&[SHOP], &[]), 5_257);
+    compare_with_ndjson(&[SHOP], &["--mask"]);
+    compare_with_ndjson(&[SHOP, SHOP], &["--type", "stream"]);
+    assert_eq!(compare_with_ndjson(&[SHOP], &["--limit", "3"]), 3);
+    assert_eq!(compare_with_ndjson(&[SHOP], &["--match", "no such key"]), 0);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn rows_of_real_servers_are_those_of_ndjson() {
     for folder in fs::read_dir(corpus).unwrap() {
         let dump = folder.unwrap().path().join("dump.rdb");
         if dump.is_file() {
-            assert!(hold_against_ndjson(&[dump.to_str().unwrap()], &[]) > 0);
+            assert!(compare_with_ndjson(&[dump.to_str().unwrap()], &[]) > 0);
             files += 1;
         }
     }
@@ -124,7 +124,7 @@ fn columns_have_types_and_are_compressed() {
 }
 
 #[test]
-fn names_and_times_that_no_reader_expects_are_held_within_its_limits() {
+fn extreme_names_and_times_are_clamped_to_the_limits_of_readers() {
     let folder = tempfile::tempdir().unwrap();
     let expires = |at: i64| [&[0xFC][..], &at.to_le_bytes()].concat();
     let path = dump(

@@ -1,9 +1,10 @@
-//! The presets, read as their standards write them: lists of names that are right and names that are wrong, and of values that
-//! are too big.
+//! Presets as their standards describe them: lists of valid and invalid names, and of values that are too big.
 //!
-//! Each line is a key and the rules of one group that it breaks under the preset, with the severity in front: `!` for must,
-//! `+` for should, `-` for hint. Names are compared with the rules about names (`key.*`), values against those about size
-//! (`big.*`), so a rule of another group that is added later changes no line here.
+//! Each line is a key and the rules of one group that it breaks under the preset, each preceded by its severity: `!`
+//! for
+//! must, `+` for should, `-` for hint. Names are checked against the rules about names (`key.*`), values against those
+//! about
+//! size (`big.*`), so that new rules of other groups change no line here.
 
 mod lifetime;
 mod snapshot;
@@ -41,7 +42,7 @@ impl Preset {
         Preset { checks: Checks::new(policy, Context::default()).expect("its rules can be made"), classifier }
     }
 
-    /// Rules of a group that a key breaks.
+    /// Returns the rules of a group that a key breaks.
     fn broken(&self, group: &str, record: &Record<'_>) -> Vec<String> {
         let mut pattern = PatternBuf::default();
         self.classifier.classify(record.key, &mut pattern);
@@ -68,7 +69,7 @@ impl Preset {
     }
 }
 
-/// A short string without expiry.
+/// Returns a short string key without expiry.
 fn key(name: &[u8]) -> Record<'_> {
     Record {
         file: 0,
@@ -110,7 +111,7 @@ const MB: u64 = 1 << 20;
 const FOREVER: bool = false;
 const EXPIRES: bool = true;
 
-/// 129 bytes, one more than the standards suggest.
+/// Returns a name of 129 bytes, one more than the standards suggest.
 fn long_name() -> String {
     format!("user:profile:{}", "x".repeat(116))
 }
@@ -139,7 +140,7 @@ fn service_names() {
         ("counter:daily:visits", Text, ""),
         ("rate:api:user:789", Text, ""),
         ("tmp:import:batch:xxx", Text, ""),
-        // Its own code has names of two segments, which its format has not.
+        // The standard's own code has names of two segments, which its format excludes.
         ("user:123", Hash, "+levels"),
         ("recent:user:123", List, ""),
         ("queue:tasks", List, "+levels"),
@@ -150,7 +151,7 @@ fn service_names() {
         // 建议 Key 长度不超过 128 字符
         (&long, Text, "+length"),
         (&long[1..], Text, ""),
-        // Around the format.
+        // Variants of the format.
         ("{user:1001}:profile", Text, ""),
         ("user:{}:profile", Text, "-hash-tag"),
         ("user::12345", Text, "!empty-segment"),
@@ -180,11 +181,11 @@ fn hzero_names() {
         ("hpfm:fnd:\"a\"", Text, "!special-chars"),
         ("hpfm:fnd:a\\tb", Text, "!special-chars"),
         ("hpfm:fnd:a\tb", Text, "!special-chars"),
-        // Without a business in front; the text says nothing of case, letters and other characters.
+        // Without a leading business name; the standard does not mention case, letters and other characters.
         ("12345", Text, "!levels !prefix"),
         ("user_profile_12345", Text, "!levels !prefix"),
         ("Hpfm:fnd:Profile-1|x", Hash, ""),
-        // 反例 of another rule: as names they are right.
+        // 反例 of another rule: the names are valid.
         ("user:1:name", Text, ""),
         ("user:1:age", Text, ""),
         ("user:1:favor", Text, ""),
@@ -215,7 +216,7 @@ fn platform_names() {
         ("live:room:{1001}:{info}", Hash, "!hash-tag"),
         ("live:room:{}:info", Hash, "!hash-tag"),
         ("live:room:{1001:info", Hash, "!hash-tag"),
-        // A hot key that is divided in two.
+        // A hot key that is split in two.
         ("hotkey:1", Text, "+levels"),
     ]);
 }
@@ -224,7 +225,7 @@ fn platform_names() {
 fn strict_names() {
     let long = format!("user:basic.info:{}:string", "x".repeat(106));
     Preset::named("strict").names(&[
-        // 业务模块名:业务逻辑含义:其他:value类型; {userid} of the example stands for an id, braces are no character of its set.
+        // 业务模块名:业务逻辑含义:其他:value类型; {userid} in the example stands for an id, since braces are not in its character set.
         ("user:basic.info:1001:string", Text, ""),
         ("user:basic.info:{userid}:string", Text, "!charset"),
         ("user:basic.info:1001:hash", Hash, ""),
@@ -248,7 +249,7 @@ fn strict_names() {
         ("{user}:basic.info:1001:string", Text, "!charset !starts-with-letter"),
         // 不该使用特别长的key名
         (&long, Text, "+length"),
-        // ❌ of the other standards
+        // ❌ examples of the other standards
         ("user:profile:", Text, "!empty-segment !levels !type-suffix"),
         ("UserProfile:12345", Text, "!charset !levels !lowercase !type-suffix"),
         ("12345", Text, "!levels !prefix !starts-with-letter !type-suffix"),
@@ -281,7 +282,7 @@ fn aliyun_names() {
         ("ugc:video:a\\b", Text, "!charset !special-chars"),
         // 使用hashtag功能
         ("{ugc:1}:{2}", Text, "-hash-tag"),
-        // 反例 and 正例 of another rule: as names they are right.
+        // 反例 and 正例 of another rule: the names are valid.
         ("user:1:name", Text, ""),
         ("user:1", Hash, ""),
     ]);
@@ -329,7 +330,7 @@ fn service_values() {
     ]);
 }
 
-/// What `hzero`, `aliyun`, `platform` and `default` say alike: 10 KB, 5000 elements.
+/// Checks the demands that `hzero`, `aliyun`, `platform` and `default` share: 10 KB, 5000 elements.
 fn common_values(preset: &str, total: &str, expiring: &str) {
     let with = |parts: &[&str]| parts.join(" ");
     Preset::named(preset).values(&[

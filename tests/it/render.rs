@@ -1,4 +1,4 @@
-//! Whole reports through every renderer, held against golden files.
+//! Whole reports in every format, compared with golden files.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ fn json(report: &Report) -> String {
 }
 
 #[test]
-fn json_reports_are_as_promised() {
+fn json_reports_match_the_golden_files() {
     golden::check("report-full.json", &json(&sample::full()));
     golden::check("report-empty.json", &json(&odd::empty()));
 }
@@ -46,14 +46,14 @@ fn json_holds_the_report_and_ends_its_line() {
 }
 
 #[test]
-fn tables_are_as_promised() {
+fn tables_match_the_golden_files() {
     golden::check("report-full.txt", &table(&sample::full(), None));
     golden::check("report-full-80.txt", &table(&sample::full(), Some(80)));
     golden::check("report-sound.txt", &table(&sample::sound(), None));
     golden::check("report-empty.txt", &table(&odd::empty(), None));
 }
 
-/// As a terminal shows it.
+/// Returns the options of a terminal.
 fn on_a_terminal(lang: Lang, width: u16) -> TableOptions {
     TableOptions { width: Some(width), ansi: true, bars: true, lang, ..TableOptions::default() }
 }
@@ -70,7 +70,7 @@ fn plain(text: &str) -> String {
 }
 
 #[test]
-fn tables_on_a_terminal_are_as_promised() {
+fn tables_on_a_terminal_match_the_golden_files() {
     golden::check("report-full.ansi.txt", &render(&sample::full(), Format::Table, on_a_terminal(Lang::En, 140)));
     golden::check("report-full.zh.ansi.txt", &render(&sample::full(), Format::Table, on_a_terminal(Lang::Zh, 140)));
 }
@@ -104,7 +104,7 @@ fn a_wide_table_shortens_and_breaks_nothing() {
             assert!(wide.contains(&name), "{name}");
         }
         assert!(!wide.contains("columns left out") && !wide.contains("此处省略的列"));
-        // Sections end where they do elsewhere.
+        // Section rules end at the usual width.
         assert!(wide.lines().filter(|line| line.starts_with("── ")).all(|line| key_text::width(line) <= 120));
     }
 }
@@ -117,7 +117,7 @@ fn what_if_is_legible_at_any_width() {
 }
 
 #[test]
-fn chinese_tables_are_as_promised() {
+fn chinese_tables_match_the_golden_files() {
     golden::check("report-full.zh.txt", &chinese(&sample::full(), None));
     golden::check("report-full-80.zh.txt", &chinese(&sample::full(), Some(80)));
     golden::check("report-sound.zh.txt", &chinese(&sample::sound(), None));
@@ -127,7 +127,7 @@ fn chinese_tables_are_as_promised() {
 }
 
 #[test]
-fn every_form_is_as_promised() {
+fn every_format_matches_the_golden_files() {
     let full = sample::full();
     let markdown = |lang| render(&full, Format::Markdown, TableOptions { lang, ..TableOptions::default() });
     golden::check("report-full.md", &markdown(Lang::En));
@@ -142,7 +142,7 @@ fn every_form_is_as_promised() {
 }
 
 #[test]
-fn what_is_for_programs_is_the_same_in_every_language() {
+fn output_for_programs_is_equal_in_every_language() {
     for format in [Format::Csv(CsvSection::Findings), Format::Prometheus] {
         let in_lang = |lang| render(&sample::full(), format, TableOptions { lang, ..TableOptions::default() });
         assert_eq!(in_lang(Lang::En), in_lang(Lang::Zh));
@@ -167,7 +167,7 @@ fn no_english_is_left_in_a_chinese_report() {
         report.source.files.iter_mut().for_each(|file| file.errors.clear());
         for width in [60, 80, 120, 300] {
             for line in chinese(&report, Some(width)).lines() {
-                // Commands, and what the dump or the policy says.
+                // Commands, and texts of the dump or the policy.
                 let foreign = ["rdblens ", "aux: ", "model of ", "read by the old app", "name, address", "objects"];
                 if foreign.iter().any(|start| line.contains(start)) {
                     continue;
@@ -188,14 +188,14 @@ fn no_english_is_left_in_a_chinese_report() {
 #[test]
 fn figures_are_the_same_in_every_language() {
     for report in [sample::full(), sample::sound(), odd::empty(), what_if::asked()] {
-        // So wide that no column is left out.
+        // Wide enough to show every column.
         let (english, chinese) = (table(&report, Some(400)), chinese(&report, Some(400)));
         assert_eq!(figures(&english), figures(&chinese));
         assert_eq!(english.matches("\n── ").count(), chinese.matches("\n── ").count());
     }
 }
 
-/// All that looks like a number, sorted: sentences may turn them round.
+/// Returns everything that looks like a number, sorted, since sentences may reorder numbers.
 fn figures(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| !c.is_ascii_graphic());
     let words = words.map(|word| word.trim_matches([',', '.', ';', ':', '(', ')']));
@@ -204,7 +204,7 @@ fn figures(text: &str) -> Vec<&str> {
     figures
 }
 
-/// Words that stand in English reports and have no place in Chinese ones. Names of commands, types and encodings do.
+/// Words of English reports that Chinese ones must not contain. Names of commands, types and encodings are allowed.
 const ENGLISH: [&str; 63] = [
     "above", "all", "allowed", "and", "are", "as", "at", "be", "bytes", "by", "checksum", "contact", "days", "demands",
     "disk", "elements", "entries", "entry", "every", "example", "expires", "expired", "file", "files", "findings",
@@ -279,10 +279,10 @@ fn damage_is_the_first_thing_on_the_page() {
 }
 
 #[test]
-fn names_are_not_told_twice() {
+fn names_are_not_reported_twice() {
     let text = table(&sample::sound(), None);
     let (_, names) = text.split_once("── Names against the rules").unwrap();
-    // Of the rules that are broken the findings of the sample lack this one alone.
+    // Of the violated rules only this one is missing from the findings of the sample.
     assert!(names.contains("key.length") && !names.contains("key.prefix"));
     let mut bare = sample::sound();
     bare.findings = rdblens::report::Findings::default();
@@ -337,7 +337,7 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
         Value::Object(members) => {
             for (name, member) in members {
                 fields.insert(name.clone());
-                // What is in them is each rule's own.
+                // Details differ by rule.
                 if name != "details" {
                     collect_fields(member, fields);
                 }

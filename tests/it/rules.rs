@@ -1,4 +1,4 @@
-//! `docs/rules.md` is what the registry says of every rule. `UPDATE_GOLDEN=1 cargo test --test it rules::` writes it anew.
+//! `docs/rules.md` matches the registry. `UPDATE_GOLDEN=1 cargo test --test it rules::` renews it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -21,7 +21,7 @@ generated from the program.
 ";
 
 #[test]
-fn the_page_is_what_the_registry_says() {
+fn the_page_matches_the_registry() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
     let page = page();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -106,7 +106,7 @@ fn capital(text: &str) -> String {
     rest.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + rest.as_str())
 }
 
-/// A `|` would end the cell.
+/// Escapes `|`, which would end the cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! The published JSON Schemas are those of the types, and everything that is written keeps them.
+//! The published JSON Schemas match the types, and all output is valid under them.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn reports_made_by_hand_are_valid() {
     let validator = validator(Described::Report);
     let mut extreme = odd::extreme();
     let mut elsewhere = what_if::extreme();
-    // No report that was analysed has what is no number.
+    // Analysed reports never contain NaN.
     extreme.types.iter_mut().chain(&mut elsewhere.types).for_each(|row| row.share = 1.0);
     let alternatives = elsewhere.what_if.iter_mut().flat_map(|what_if| &mut what_if.alternatives);
     alternatives.for_each(|alternative| alternative.share = 1.0);
@@ -113,16 +113,16 @@ fn comparisons_are_valid() {
 }
 
 #[test]
-fn every_field_of_a_report_has_a_word_on_what_it_means() {
+fn every_field_of_a_report_has_a_description() {
     let schema = serde_json::to_value(Described::Report.schema()).unwrap();
     let mut bare = Vec::new();
     undescribed(&schema, "", &mut bare);
-    // An auxiliary field is what its two members say.
+    // The two members of an auxiliary field are documented instead.
     bare.retain(|place| !place.contains("AuxField"));
     assert!(bare.is_empty(), "{bare:?}");
 }
 
-/// Properties without a description.
+/// Collects properties without a description.
 fn undescribed(schema: &Value, place: &str, bare: &mut Vec<String>) {
     let Some(members) = schema.as_object() else { return };
     for (name, member) in members {
@@ -138,7 +138,7 @@ fn undescribed(schema: &Value, place: &str, bare: &mut Vec<String>) {
     }
 }
 
-/// Whoever reads reports with a schema in hand finds what an older program wrote valid as far as fields were there then.
+/// An older program's report, read and written again, is valid except for fields that did not exist then.
 #[test]
 fn a_report_read_back_is_valid() {
     let first = fs::read(Path::new(ROOT).join("testdata/reports/first.json")).unwrap();

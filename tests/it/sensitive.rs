@@ -1,4 +1,4 @@
-//! `--inspect-values`: secrets and personal data are found in every form that they are stored in, and shown by nobody.
+//! `--inspect-values` finds secrets and personal data in every encoding, and never shows them.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const JWT: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w
 const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAxyz\n-----END RSA PRIVATE KEY-----";
 const PASSWORD: &str = "correct-horse-battery";
 
-/// The report on a dump, as text, by this policy.
+/// Returns the text report on a dump with these arguments.
 fn report(dump: &Dump, args: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dump.rdb");
@@ -30,12 +30,12 @@ fn json_of(dump: &Dump, args: &[&str]) -> Value {
     serde_json::from_str(&report(dump, args)).unwrap()
 }
 
-/// The finding of the rule, if there is one.
+/// Returns the finding of the rule, if there is one.
 fn finding(report: &Value) -> Option<&Value> {
     report["findings"]["list"].as_array().unwrap().iter().find(|finding| finding["rule"] == "value.sensitive")
 }
 
-/// What was found under a pattern: its details.
+/// Returns the details of the finding on a pattern.
 fn details<'r>(report: &'r Value, pattern: &str) -> Option<&'r Value> {
     let patterns = finding(report)?["patterns"].as_array()?;
     patterns.iter().find(|row| row["pattern"] == pattern).map(|row| &row["details"])
@@ -59,7 +59,7 @@ fn everything() -> Dump {
 }
 
 #[test]
-fn every_form_of_storing_is_looked_into() {
+fn every_encoding_is_inspected() {
     let report = json_of(&everything(), &["--policy", "service", "--inspect-values"]);
     let kinds = |pattern: &str| {
         let details = details(&report, pattern).unwrap_or_else(|| panic!("{pattern}: {:#}", finding(&report).unwrap()));
@@ -112,7 +112,7 @@ fn a_pattern_that_is_a_name_as_it_is_shows_no_secret_either() {
 }
 
 #[test]
-fn values_are_looked_into_only_when_told() {
+fn values_are_inspected_only_on_request() {
     let unread = "value.sensitive was not checked: it reads values, --inspect-values turns it on";
     for policy in ["service", "platform"] {
         let report = json_of(&everything(), &["--policy", policy]);
@@ -131,14 +131,14 @@ fn values_are_looked_into_only_when_told() {
         let report = report(&everything(), &["--policy", policy]);
         assert!(!report.contains("value.sensitive"), "{policy}");
     }
-    // Who asks is answered, whatever the policy.
+    // The flag enables the rule whatever the policy.
     let report = json_of(&everything(), &["--policy", "none", "--inspect-values"]);
     assert_eq!(finding(&report).unwrap()["severity"], "must");
     assert!(!report["warnings"].to_string().contains("value.sensitive"));
 }
 
 #[test]
-fn ids_times_and_hashes_are_let_pass() {
+fn ids_times_and_hashes_are_not_reported() {
     let mut dump = Dump::new();
     for i in 0..300u64 {
         let snowflake = 1_789_012_345_678_901_234 + i * 4_194_304;
@@ -212,7 +212,7 @@ fn masked_names_and_evidence_go_together() {
 }
 
 #[test]
-fn a_policy_chooses_what_is_looked_for() {
+fn a_policy_selects_the_kinds_of_data() {
     let folder = tempfile::tempdir().unwrap();
     let policy = folder.path().join("team.toml");
     let write = |rule: &str| {

@@ -1,5 +1,5 @@
-//! `docs/standards.md` against the rules: every rule is named there and every rule named there exists, every chapter that
-//! a rule refers to is a chapter of the page, every chapter of the originals is on it, and what it says is in force is.
+//! Compares `docs/standards.md` with the rules: it names every rule and no other, has every chapter that a rule refers
+//! to and every chapter of the originals, and states correctly what is in force.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use rdblens::internals::render::rules::severities;
 
 const PAGE: &str = include_str!("../../docs/standards.md");
 
-/// The headings of the originals, as they write them but for marks of form.
+/// Headings of the originals, without their markup.
 const HEADINGS: [(&str, &[&str]); 5] = [
     (
         "service",
@@ -181,21 +181,21 @@ const HEADINGS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// The part of the page on one standard.
+/// Returns the part of the page on one standard.
 fn part(preset: &str) -> &'static str {
     let from = PAGE.find(&format!("\n## {preset}: ")).unwrap_or_else(|| panic!("no part on {preset}"));
     let rest = &PAGE[from + 1..];
     rest.find("\n## ").map_or(rest, |end| &rest[..end])
 }
 
-/// The cells of all rows of tables with four columns or more, headings left out.
+/// Iterates over the rows of tables with four columns or more, without headings.
 fn rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let rows = rows.map(|row| row.split(" | ").collect::<Vec<_>>());
     rows.filter(|cells| cells.len() >= 4 && !["chapter", "rule"].contains(&cells[0]))
 }
 
-/// Ids of rules in backticks.
+/// Returns the rule ids in backticks.
 fn ids(text: &'static str) -> BTreeSet<&'static str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted.filter(|word| word.split_once('.').is_some_and(|(group, _)| GROUPS.contains(&group))).collect()
@@ -231,7 +231,7 @@ fn every_demand_has_a_rule_or_a_reason() {
     }
 }
 
-/// The text without spaces and marks of form.
+/// Returns the text without spaces and markup.
 fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
@@ -251,7 +251,7 @@ fn every_chapter_that_a_rule_refers_to_is_on_the_page() {
     let mut lost = Vec::new();
     for rule in registry::RULES {
         for chapter in rule.meta.chapters {
-            // A heading may name several chapters; each of its words has to be in the chapter, numbers of items aside.
+            // A heading may name several chapters; each of its words must be in the chapter, except item numbers.
             let found = chapter.heading.split('；').all(|heading| {
                 let words = heading.split(|c: char| c.is_whitespace() || "/、.()（）".contains(c)).map(bare);
                 let wanted: Vec<String> =
@@ -269,7 +269,7 @@ fn every_chapter_that_a_rule_refers_to_is_on_the_page() {
 }
 
 #[test]
-fn what_is_said_to_be_in_force_is() {
+fn rules_listed_as_in_force_are() {
     let policies = presets::standards().unwrap();
     let from = PAGE.find("\n## Where the table of rules").unwrap();
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! A stored report is as good as the dump: read back and written again it gives the same bytes in every form.
+//! Stored reports: read back and rendered again, a report gives the same bytes in every format.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn stored(report: &Report) -> Report {
     Report::read(&render(report, Format::Json, TableOptions::default()), "stored.json").unwrap()
 }
 
-/// Every form of two reports is the same.
+/// Asserts that two reports are equal in every format.
 fn assert_alike(one: &Report, other: &Report, what: &str) {
     for format in Format::ALL {
         for lang in Lang::ALL {
@@ -63,7 +63,7 @@ fn figures_and_names_come_back_to_the_last_bit() {
 }
 
 #[test]
-fn the_first_reports_that_there_were_can_be_read() {
+fn reports_of_the_first_version_can_be_read() {
     let report = Report::read(&fs::read(format!("{DATA}/reports/first.json")).unwrap(), "first.json").unwrap();
     assert_eq!((report.options.rows, report.findings.list.len(), report.instance.is_none()), (10, 0, true));
     assert_eq!(report.naming.rules[0].demand.zh, report.naming.rules[0].demand.en, "better in English than not at all");
@@ -116,7 +116,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn what_a_later_version_adds_is_ignored() {
+fn fields_of_later_versions_are_ignored() {
     let mut json = serde_json::to_value(sample::full()).unwrap();
     json["later"] = 1.into();
     json["totals"]["later"] = 1.into();
@@ -127,7 +127,7 @@ fn what_a_later_version_adds_is_ignored() {
 }
 
 #[test]
-fn what_is_no_report_is_named_with_the_remedy() {
+fn other_files_are_rejected_with_a_remedy() {
     let no_key = br#"{"schema":"rdblens.report/1","totals":{},"patterns":{"distinct":0,"list":[]}}"#;
     for json in [&b""[..], b"{}", b"{\"schema\":\"rdblens.report/2\"}", b"\0REDIS", no_key] {
         let message = Report::read(json, "x.json").unwrap_err().to_string();
@@ -135,7 +135,7 @@ fn what_is_no_report_is_named_with_the_remedy() {
     }
 }
 
-/// The report, or nothing where none is possible.
+/// Returns the report, or `None` if none is possible.
 fn analyze(inputs: &[&Path], change: impl FnOnce(&mut rdblens::internals::analyze::Plan)) -> Option<Report> {
     use rdblens::internals::analyze::{Plan, ReadPlan, Unwatched, analyze};
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
@@ -156,7 +156,7 @@ fn every_dump_is_written_the_same_from_its_stored_report() {
 }
 
 #[test]
-fn so_it_is_with_every_option_that_adds_to_a_report() {
+fn options_that_extend_a_report_survive_storage() {
     let shop = format!("{DATA}/dumps/shop.rdb");
     let folder = tempfile::tempdir().unwrap();
     let earlier = folder.path().join("earlier.json");
@@ -216,7 +216,7 @@ fn a_report_may_come_from_standard_input() {
 }
 
 #[test]
-fn several_forms_are_all_there_or_none() {
+fn several_formats_are_written_all_or_none() {
     let shop = format!("{DATA}/dumps/shop.rdb");
     let folder = tempfile::tempdir().unwrap();
     let names = || {
@@ -254,7 +254,7 @@ fn several_forms_are_all_there_or_none() {
 }
 
 #[test]
-fn what_cannot_be_rendered_is_wrong_usage() {
+fn formats_that_cannot_be_rendered_are_wrong_usage() {
     let folder = tempfile::tempdir().unwrap();
     let wrong = folder.path().join("wrong.json");
     fs::write(&wrong, "{}").unwrap();

@@ -1,4 +1,4 @@
-//! What is told of an alternative is what a run of its own tells, and asking changes nothing else.
+//! Alternatives give the figures of separate runs, and requesting them changes nothing else.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use rdblens::internals::memory::{Allocator, Server, WhatIf};
 use rdblens::internals::units::Bytes;
 use rdblens::report::Report;
 
-/// Every family, both directions, allocators, limits of every type by old and new names, and several at once.
+/// Alternatives: every family, both directions, allocators, limits of every type by old and new names, and
+/// combinations.
 const ASKED: [&str; 8] = [
     "redis-4.0",
     "redis-6.2,jemalloc-q16",
@@ -31,7 +32,7 @@ fn read_plan(asked: &[&str]) -> ReadPlan {
     plan
 }
 
-/// The plan of a run that is told all this by `--server`, `--allocator` and `--server-config`.
+/// Returns the plan of a separate run with the corresponding `--server`, `--allocator` and `--server-config`.
 fn plan_of_its_own(asked: &str) -> ReadPlan {
     let mut plan = read_plan(&[]);
     for part in asked.split(',') {
@@ -56,7 +57,7 @@ fn by_type(report: &Report) -> BTreeMap<&'static str, Bytes> {
     sums
 }
 
-/// Every snapshot of the corpus, a file each.
+/// Returns every snapshot of the corpus, one file each.
 fn corpus() -> Vec<PathBuf> {
     let mut folders: Vec<_> =
         std::fs::read_dir(testdata("corpus")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -71,7 +72,7 @@ fn corpus() -> Vec<PathBuf> {
 }
 
 #[test]
-fn each_key_takes_what_it_takes_in_a_run_of_its_own() {
+fn each_key_takes_the_memory_of_a_separate_run() {
     let all = |inputs: &[PathBuf], plan: &ReadPlan| -> Vec<OwnedRecord> {
         records(inputs, plan).unwrap().map(|record| record.unwrap()).collect()
     };
@@ -92,8 +93,8 @@ fn each_key_takes_what_it_takes_in_a_run_of_its_own() {
 }
 
 #[test]
-fn the_sums_are_those_of_a_run_of_its_own() {
-    // All files as the shards of one deployment: every alternative is made of each file's own server.
+fn the_sums_are_those_of_a_separate_run() {
+    // All files as the shards of one deployment: every alternative is derived from each file's own server.
     let inputs = corpus();
     let asked = report(&inputs, read_plan(&ASKED), 10_000);
     let base = by_type(&asked);

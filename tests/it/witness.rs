@@ -1,8 +1,10 @@
-//! An independent witness: for every dump in testdata that the `rdb` crate can read, its keys, types, lengths and
-//! expiries are those that we find, its values those that our own visitor makes of the same bytes; and the values that it
-//! cannot decode have as many elements as we count.
+//! Compares our reader with an independent one, the `rdb` crate, on every dump in testdata that it can read: keys,
+//! types,
+//! lengths and expiries, and values as decoded by our own visitor. Values that it cannot decode must have as many
+//! elements
+//! as we count.
 //!
-//! `cargo test --test it witness:: -- --nocapture` tells the dumps that it cannot read, and why.
+//! `cargo test --test it witness:: -- --nocapture` lists the dumps that it cannot read, and why.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,9 +24,9 @@ use rdblens::internals::show::{HashField, Looked, Value, collect, decode, decode
 use rdblens::report::CheckVerdict;
 use rdblens::{ReadPlan, Unwatched, for_each_record};
 
-/// A key's database and name.
+/// Database and name of a key.
 type Place = (u64, Vec<u8>);
-/// What both sides tell of it: type, length, expiry.
+/// Facts that both readers report: type, length, expiry.
 type Facts = (Kind, u64, Option<i64>);
 
 fn dumps() -> Vec<PathBuf> {
@@ -46,7 +48,7 @@ fn dumps() -> Vec<PathBuf> {
     dumps
 }
 
-/// What the crate finds; streams and modules it passes over.
+/// Reads a file with the crate, without streams and modules.
 fn witness(path: &Path) -> Result<BTreeMap<Place, Facts>, String> {
     let file = BufReader::new(fs::File::open(path).unwrap());
     let decoder = RdbDecoder::new(file, Simple::new()).map_err(|error| error.to_string())?;
@@ -82,7 +84,7 @@ fn ours(path: &Path) -> BTreeMap<Place, Facts> {
 }
 
 #[test]
-fn the_rdb_crate_finds_what_we_find() {
+fn both_readers_find_the_same_keys() {
     let (mut agreed, mut keys) = (0, 0);
     for path in dumps() {
         let mut ours = ours(&path);
@@ -100,10 +102,10 @@ fn the_rdb_crate_finds_what_we_find() {
     println!("{keys} keys in {agreed} dumps agree");
 }
 
-/// A record as a walk finds it: database, key, layout, value.
+/// Record as walked: database, key, value type, value.
 type Raw = (u64, Vec<u8>, ValueType, Vec<u8>);
 
-/// Shows every record of a file, in file order; how many there were.
+/// Calls `see` for every record of a file, in file order; returns their number.
 fn for_each_value(path: &Path, mut see: impl FnMut(Raw)) -> usize {
     let options = ReadPlan::new(std::env::temp_dir()).open;
     let mut batches = Batches::open(Input::file(path.to_owned()).open(&options).unwrap().body).unwrap();
@@ -123,7 +125,7 @@ fn for_each_value(path: &Path, mut see: impl FnMut(Raw)) -> usize {
     keys
 }
 
-/// The well-formed among the odd files that were made by hand.
+/// Returns the well-formed files among the odd ones made by hand.
 fn odd_dumps() -> Vec<PathBuf> {
     let odd = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();
@@ -135,7 +137,7 @@ fn odd_dumps() -> Vec<PathBuf> {
     dumps
 }
 
-/// The value of one of the crate's items; `None` for items that are no keys.
+/// Converts an item of the crate to a value; returns `None` for items that are not keys.
 fn from_crate(item: RdbValue) -> Option<Value> {
     Some(match item {
         RdbValue::String { value, .. } => Value::Text(value),
@@ -154,7 +156,7 @@ fn from_crate(item: RdbValue) -> Option<Value> {
     })
 }
 
-/// What the crate yields of a file: database, key, value.
+/// Iterates over database, key and value as the crate reads them.
 fn items(path: &Path) -> impl Iterator<Item = Result<(u64, Vec<u8>, Value), String>> {
     let file = BufReader::new(fs::File::open(path).unwrap());
     let (decoder, error) = match RdbDecoder::new(file, Simple::new()) {
@@ -184,7 +186,7 @@ fn items(path: &Path) -> impl Iterator<Item = Result<(u64, Vec<u8>, Value), Stri
     error.into_iter().chain(items)
 }
 
-/// The value without what the crate drops.
+/// Removes from a value what the crate drops.
 fn without_field_expiries(mut value: Value) -> Value {
     if let Value::Hash(fields) = &mut value {
         fields.iter_mut().for_each(|field| field.expires_at = None);
@@ -192,9 +194,9 @@ fn without_field_expiries(mut value: Value) -> Value {
     value
 }
 
-/// Record by record in file order, and element by element. Every value is also decoded as `rdblens show` does it.
+/// Compares record by record in file order, and element by element. Every value is also decoded as by `rdblens show`.
 #[test]
-fn the_rdb_crate_decodes_what_we_decode() {
+fn both_readers_decode_the_same_values() {
     let (mut compared, mut whole) = (0, 0);
     for path in dumps().into_iter().chain(odd_dumps()) {
         let mut witness = items(&path).fuse();
@@ -243,8 +245,8 @@ fn elements(value: &Value) -> Option<u64> {
     Some(count as u64)
 }
 
-/// Looking for a key reads the file from its start, so only the types that the crate leaves to us, and some of each of the
-/// others, are shown.
+/// Looking up a key reads the file from its start, so this shows only the types that the crate cannot read and some of
+/// each other type.
 #[test]
 fn every_kind_of_value_is_shown_whole() {
     let options = ReadPlan::new(std::env::temp_dir()).open;
@@ -308,7 +310,7 @@ fn a_difference_between_the_readers_exits_with_4() {
         let output = run(program().args(["check", "--second-reader", path, "--lang", lang]));
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
-    // Servers read a score that is no number as 0; the crate refuses it.
+    // Servers read a score that is not a number as 0; the crate refuses it.
     let (status, text) = checked(&hostile("zset-text-score-no-number"), "en");
     assert!(status == Some(4) && text.contains("2 keys agree, 1 differ") && text.contains("readable: zset"), "{text}");
     let (status, text) = checked(&hostile("zset-text-score-no-number"), "zh");

@@ -1,11 +1,11 @@
-//! Dumps made in a test: a few keys of the forms that the test is about.
+//! Dumps built by tests: a few keys in the encodings under test.
 
-/// A dump of version 11, without a checksum, key by key.
+/// Builder of a dump of version 11, without a checksum.
 #[derive(Debug, Clone)]
 pub struct Dump(Vec<u8>);
 
 impl Dump {
-    /// No keys yet.
+    /// Starts a dump without keys.
     pub fn new() -> Dump {
         let mut bytes = b"REDIS0011".to_vec();
         for (name, value) in [("redis-ver", "7.2.4"), ("ctime", "1700000000")] {
@@ -17,17 +17,17 @@ impl Dump {
         Dump(bytes)
     }
 
-    /// A string, as it is.
+    /// Adds a string as it is.
     pub fn string(&mut self, key: &str, value: impl AsRef<[u8]>) -> &mut Dump {
         self.key(0, key, string(value.as_ref()))
     }
 
-    /// A string, compressed.
+    /// Adds a compressed string.
     pub fn compressed(&mut self, key: &str, value: impl AsRef<[u8]>) -> &mut Dump {
         self.key(0, key, lzf(value.as_ref()))
     }
 
-    /// A hash as a table.
+    /// Adds a hash as a table.
     pub fn hash(&mut self, key: &str, pairs: &[(&str, &str)]) -> &mut Dump {
         let strings =
             pairs.iter().flat_map(|(field, value)| [string(field.as_bytes()), string(value.as_bytes())].concat());
@@ -35,12 +35,12 @@ impl Dump {
         self.key(4, key, bytes)
     }
 
-    /// A hash as a listpack.
+    /// Adds a hash as a listpack.
     pub fn hash_listpack(&mut self, key: &str, pairs: &[(&str, &str)]) -> &mut Dump {
         self.key(16, key, string(&listpack(pairs)))
     }
 
-    /// A hash as a compressed listpack.
+    /// Adds a hash as a compressed listpack.
     pub fn hash_compressed(&mut self, key: &str, pairs: &[(&str, &str)]) -> &mut Dump {
         self.key(16, key, lzf(&listpack(pairs)))
     }
@@ -52,13 +52,13 @@ impl Dump {
         self
     }
 
-    /// The whole file.
+    /// Returns the whole file.
     pub fn bytes(&self) -> Vec<u8> {
         [&self.0[..], &[0xFF], &[0; 8]].concat()
     }
 }
 
-/// A length of the format.
+/// Encodes a length.
 fn length(len: usize) -> Vec<u8> {
     match len {
         0..64 => vec![len as u8],
@@ -75,7 +75,7 @@ fn lzf(text: &[u8]) -> Vec<u8> {
     [vec![0xC3], length(block.len()), length(text.len()), block].concat()
 }
 
-/// A listpack of texts, none longer than 4095 bytes.
+/// Encodes texts of at most 4095 bytes as a listpack.
 fn listpack(pairs: &[(&str, &str)]) -> Vec<u8> {
     let mut elements = Vec::new();
     for text in pairs.iter().flat_map(|(field, value)| [field, value]) {

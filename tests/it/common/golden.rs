@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-/// Compares `actual` with `testdata/golden/<name>`, or renews that file when `UPDATE_GOLDEN` is set.
+/// Compares `actual` with `testdata/golden/<name>`, or renews that file if `UPDATE_GOLDEN` is set.
 #[track_caller]
 pub fn check(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/golden").join(name);

@@ -1,32 +1,32 @@
-//! The tables of docs/memory-model.md: how many keys' memory is told to the byte, by dump, and by server and encoding.
+//! Tables of docs/memory-model.md: share of keys whose memory is exact, by dump, and by server and encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What was measured of one dump.
-pub struct Dump {
-    /// The folder's name.
+/// Measurements on one dump.
+pub struct MeasuredDump {
+    /// Name of the folder.
     pub name: String,
-    /// Family and line of the server that loaded it.
+    /// Family and release line of the server that loaded it.
     pub server: String,
-    /// All its keys.
+    /// Number of keys.
     pub keys: usize,
-    /// By type and encoding: keys whose figure is fixed, those of them told to the byte.
+    /// Keys with a deterministic figure and how many of those are exact, by type and encoding.
     pub exact: BTreeMap<String, (usize, usize)>,
-    /// How far the sum over all other keys is off.
+    /// Relative error of the sum over all other keys.
     pub drift: f64,
-    /// The allocator's figures are a matter of chance.
+    /// Whether the allocator's figures are random.
     pub approximate: bool,
 }
 
-/// All dumps, in the order of their names.
+/// Measurements on all dumps, by name.
 #[derive(Default)]
 pub struct Tables {
-    dumps: Vec<Dump>,
+    dumps: Vec<MeasuredDump>,
 }
 
-/// The share that was hit; all of nothing is all.
+/// Returns the share of hits; 1 for no keys.
 pub fn share((keys, hits): (usize, usize)) -> f64 {
     if keys == 0 { 1.0 } else { hits as f64 / keys as f64 }
 }
@@ -37,11 +37,11 @@ fn sum<'a>(cells: impl IntoIterator<Item = &'a (usize, usize)>) -> (usize, usize
 
 impl Tables {
     /// Adds a dump.
-    pub fn add(&mut self, dump: Dump) {
+    pub fn add(&mut self, dump: MeasuredDump) {
         self.dumps.push(dump);
     }
 
-    /// A row a dump.
+    /// Returns a table with one row per dump.
     pub fn by_dump(&self) -> String {
         let mut table = "| dump | keys | fixed | exact | lots | missed |\n|---|---|---|---|---|---|\n".to_owned();
         for dump in &self.dumps {
@@ -59,7 +59,8 @@ impl Tables {
         table
     }
 
-    /// A row a type and encoding, a column a server: fixed keys, and before them those told to the byte if not all are.
+    /// Returns a table with one row per type and encoding and one column per server: exact keys (if not all are), and
+    /// all with a deterministic figure.
     pub fn by_server(&self) -> String {
         let mut cells: BTreeMap<&str, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
         let mut servers: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -91,8 +92,8 @@ impl Tables {
         table
     }
 
-    /// Holds the tables against those in the document if they are of the same dumps, or renews them there.
-    pub fn hold_against_document(&self) {
+    /// Compares the tables with those in the document if they are of the same dumps, or renews them there.
+    pub fn compare_with_document(&self) {
         let path = document();
         let text = std::fs::read_to_string(&path).unwrap();
         let (by_dump, by_server) = (self.by_dump(), self.by_server());
@@ -112,7 +113,7 @@ fn document() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/memory-model.md")
 }
 
-/// The first column of a table.
+/// Returns the first column of a table.
 fn names(table: &str) -> BTreeSet<&str> {
     table.lines().skip(2).filter_map(|line| line.split('|').nth(1)).map(str::trim).collect()
 }

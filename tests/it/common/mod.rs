@@ -11,7 +11,7 @@ pub mod truth;
 use std::fs;
 use std::path::PathBuf;
 
-/// Every dump of the test data, the damaged ones too.
+/// Returns every dump of the test data, including damaged ones.
 pub fn dumps() -> Vec<PathBuf> {
     let (mut dumps, mut folders) =
         (Vec::new(), ["dumps", "hostile", "corpus"].map(|name| program::testdata().join(name)).to_vec());

@@ -1,36 +1,36 @@
-//! An HTML page as a strict reader sees it: tags that balance, attributes by name, text apart.
+//! Strict parser of HTML pages: balanced tags, attributes by name, text separate.
 
 use std::collections::BTreeMap;
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
-/// One element's start.
+/// Start of an element.
 #[derive(Debug, Clone)]
 pub struct Element {
     /// Its name.
     pub name: String,
-    /// Its attributes.
+    /// Attributes by name.
     pub attributes: BTreeMap<String, String>,
 }
 
-/// A page.
+/// Parsed page.
 #[derive(Debug, Default)]
 pub struct Page {
     /// All elements, in order.
     pub elements: Vec<Element>,
-    /// All text but that of style and script.
+    /// All text except style and script.
     pub text: Vec<String>,
-    /// Style and script.
+    /// Content of the style element.
     pub style: String,
-    /// The same.
+    /// Content of the script elements.
     pub script: String,
 }
 
-/// Elements without an end.
+/// Elements without an end tag.
 const VOID: [&str; 4] = ["input", "meta", "br", "hr"];
 
 impl Page {
-    /// Reads a page; panics on whatever the standard calls an error, and on tags that do not balance.
+    /// Parses a page; panics on parse errors of the standard, and on tags that do not balance.
     #[track_caller]
     pub fn read(html: &str) -> Page {
         let mut page = Page::default();
@@ -64,7 +64,7 @@ impl Page {
         page
     }
 
-    /// The values of an attribute, wherever it stands.
+    /// Returns the values of an attribute in all elements.
     pub fn values(&self, attribute: &str) -> impl Iterator<Item = &str> {
         self.elements.iter().filter_map(move |element| element.attributes.get(attribute)).map(String::as_str)
     }

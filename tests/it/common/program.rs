@@ -1,19 +1,19 @@
-//! Running the binary under test.
+//! Runs the binary under test.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The folder of fixtures.
+/// Returns the folder of fixtures.
 pub fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")
 }
 
-/// The binary, with nothing on its standard input.
+/// Returns a command for the binary, with empty standard input.
 pub fn rdblens() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rdblens"));
-    // Whatever the locale of who runs the tests.
+    // Independent of the locale of the environment.
     command.env("LC_ALL", "C").stdin(Stdio::null());
     command
 }
@@ -32,14 +32,14 @@ pub fn run_with_input(command: &mut Command, input: Vec<u8>) -> Output {
         .spawn()
         .expect("the binary was built");
     let mut stdin = child.stdin.take().expect("it was piped");
-    // A reader that stops early closes the pipe; what it printed tells the rest.
+    // A program that stops reading early closes the pipe; its output is checked instead.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("the child was not waited for yet");
     writer.join().expect("the writer does not panic");
     output
 }
 
-/// Status and output of a run, or `None` when it took longer than `limit` and was ended.
+/// Returns status and output of a run, or `None` after killing it because it exceeded `limit`.
 pub fn run_within(command: &mut Command, limit: Duration) -> Option<Output> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
     let stdout = drain(child.stdout.take().expect("it was piped"));
@@ -67,7 +67,7 @@ fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8
     })
 }
 
-/// Both outputs as one text.
+/// Returns both outputs as one text.
 pub fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }

@@ -1,7 +1,7 @@
-//! Folders of a corpus: a dump, and what the server that wrote it said about every key.
+//! Folders of a corpus: a dump, and what the server that wrote it reported about every key.
 //!
-//! `truth.tsv.zst` has a row a key; `truth_preamble.tsv.zst`, beside append-only files, is of the moment of the rewrite:
-//! what their RDB part alone holds. `testdata/README.md` describes the columns.
+//! `truth.tsv.zst` has one row per key. Beside append-only files, `truth_preamble.tsv.zst` describes the moment of the
+//! rewrite, the content of their RDB part. `testdata/README.md` describes the columns.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use data_encoding::BASE64;
 use serde_json::Value;
 
-/// A key's place: database and raw bytes.
+/// Database and raw bytes of a key.
 pub type Place = (u64, Vec<u8>);
 
-/// What a server said about one key.
+/// Server's answers about one key.
 #[derive(Debug)]
 pub struct Truth {
     pub kind: String,
@@ -23,7 +23,7 @@ pub struct Truth {
     pub expires_at: Option<i64>,
     pub idle: Option<u64>,
     pub freq: Option<u8>,
-    /// Past its expiry when the dump was written.
+    /// Whether it had expired when the dump was written.
     pub expired: bool,
     /// `MEMORY USAGE` in a server started on this dump, if two starts agreed.
     pub memory: Option<u64>,
@@ -32,17 +32,17 @@ pub struct Truth {
     pub pending: Option<u64>,
 }
 
-/// Types that are no module's.
+/// Types that do not belong to modules.
 const OWN_TYPES: [&str; 6] = ["string", "list", "set", "zset", "hash", "stream"];
 
 impl Truth {
-    /// Values of a module answer `TYPE` with the module type's name.
+    /// Returns whether the value belongs to a module, in which case `TYPE` returned the module type's name.
     pub fn is_module(&self) -> bool {
         !OWN_TYPES.contains(&self.kind.as_str())
     }
 }
 
-/// One folder of a corpus.
+/// Folder of a corpus.
 #[derive(Debug)]
 pub struct Folder {
     pub name: String,
@@ -51,7 +51,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// All folders below `root`, by name.
+    /// Returns all folders in `root`, by name.
     pub fn all(root: &Path) -> Vec<Folder> {
         let entries = fs::read_dir(root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
         let mut folders: Vec<Folder> = entries
@@ -70,14 +70,14 @@ impl Folder {
         Folder { name, path, server }
     }
 
-    /// The dump, the append-only file, or the directory of a multi-part one.
+    /// Returns the dump, the append-only file, or the directory of a multi-part one.
     pub fn input(&self) -> PathBuf {
         let candidates = ["dump.rdb", "appendonly.aof", "appendonlydir"];
         let found = candidates.iter().map(|name| self.path.join(name)).find(|path| path.exists());
         found.unwrap_or_else(|| panic!("{}: no dump and no append-only file", self.name))
     }
 
-    /// Every key that the RDB part of the folder's file holds.
+    /// Returns every key in the RDB part of the folder's file.
     pub fn truth(&self) -> BTreeMap<Place, Truth> {
         let preamble = self.path.join("truth_preamble.tsv.zst");
         let table = if preamble.exists() { preamble } else { self.path.join("truth.tsv.zst") };
@@ -93,7 +93,7 @@ impl Folder {
         rows
     }
 
-    /// The settings that were not the defaults and matter to encodings or memory, as the command line takes them.
+    /// Returns the non-default settings that affect encodings or memory, as command-line arguments.
     pub fn settings(&self) -> Vec<String> {
         let config = self.server["config"].as_object().expect("server.json holds the settings");
         let set = |name: &str, default: &str| {
@@ -103,7 +103,8 @@ impl Folder {
         DEFAULTS.iter().filter_map(|(name, default)| set(name, default)).collect()
     }
 
-    /// What the server was linked with; no dump tells. Debian's jemalloc has another quantum than the servers' own.
+    /// Returns the server's allocator, which no dump records. Debian's jemalloc has another quantum than the servers'
+    /// own.
     pub fn allocator(&self) -> &'static str {
         match self.server["allocator"].as_str() {
             Some("libc") => "glibc",
@@ -112,14 +113,14 @@ impl Folder {
         }
     }
 
-    /// Servers before 4.0 do not write keys that are past their expiry.
+    /// Returns whether the dump has expired keys: servers before 4.0 do not write them.
     fn keeps_expired_keys(&self) -> bool {
         let version = self.server["version"].as_str().expect("server.json names the version");
         self.server["flavor"] != "redis" || !matches!(version.split('.').next(), Some("2" | "3"))
     }
 }
 
-/// Every limit that decides an encoding, and its default in all servers of the corpus.
+/// Limits that determine encodings, with the default of all servers in the corpus.
 const DEFAULTS: [(&str, &str); 17] = [
     ("hash-max-listpack-entries", "512"),
     ("hash-max-listpack-value", "64"),

@@ -1,5 +1,5 @@
-//! The rules about lifetimes and streams on dumps of real servers: each is broken somewhere and kept somewhere, and its
-//! counts are those that the rows of `keys` give.
+//! Rules about expiries and streams on dumps of real servers: each is both violated and kept, and its counts equal
+//! those computed from the rows of `keys`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::program::{rdblens, run, testdata};
 
-/// What breaks a rule of one setting: keys and their memory.
+/// Keys that break a rule, and their memory.
 type Weight = (u64, u64);
 
 fn shop() -> PathBuf {
@@ -39,7 +39,7 @@ fn weight(report: &Value, rule: &str) -> Weight {
     (finding["keys"].as_u64().unwrap_or(0), finding["memory"].as_u64().unwrap_or(0))
 }
 
-/// What the rows of `keys` that `counts` add up to.
+/// Sums up the rows of `keys` for which `counts` returns true.
 fn counted(input: &Path, counts: impl Fn(&Value) -> bool) -> Weight {
     let output = run(rdblens().arg("keys").arg(input).arg("--quiet"));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -158,7 +158,7 @@ fn expired_keys_that_are_still_there_are_counted() {
 }
 
 #[test]
-fn streams_are_held_against_length_age_and_pending_entries() {
+fn streams_are_checked_for_length_age_and_pending_entries() {
     let streams = |least: u64| {
         counted(&shop(), |row| row["type"] == "stream" && row["length"].as_u64().is_some_and(|length| length > least))
     };

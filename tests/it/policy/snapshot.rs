@@ -1,4 +1,4 @@
-//! The rules about a whole snapshot on real dumps: what breaks each of them, and what does not; exemptions; baselines.
+//! Rules about a whole snapshot on real dumps: what breaks each of them and what does not; exemptions; baselines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn shop() -> PathBuf {
     testdata().join("dumps/shop.rdb")
 }
 
-/// A plan that holds a snapshot against a policy of this text.
+/// Returns a plan with a policy of this text.
 fn plan(policy: &str) -> Plan {
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     plan.policy = PolicySource::File { name: "test.toml".to_owned(), text: policy.to_owned() };
@@ -35,7 +35,7 @@ fn finding<'a>(report: &'a Report, rule: &str) -> Option<&'a Finding> {
     report.findings.list.iter().find(|finding| finding.rule == rule)
 }
 
-/// Severity and patterns of what was found.
+/// Returns severity and patterns of the findings of a rule.
 fn found<'a>(report: &'a Report, rule: &str) -> Vec<(&'a str, Vec<Option<&'a str>>)> {
     let of_rule = report.findings.list.iter().filter(|finding| finding.rule == rule);
     of_rule
@@ -43,7 +43,7 @@ fn found<'a>(report: &'a Report, rule: &str) -> Vec<(&'a str, Vec<Option<&'a str
         .collect()
 }
 
-/// A copy of the shop, changed.
+/// Writes a modified copy of the shop.
 fn changed(change: impl FnOnce(&mut Vec<u8>)) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let mut bytes = fs::read(shop()).unwrap();
@@ -108,7 +108,7 @@ fn a_slot_is_too_heavy_only_where_slots_matter() {
     assert_eq!(skew.patterns[0].pattern, Some(format!("slot {}", slots.list[0].slot)));
     assert_eq!(skew.patterns[0].details["cause"], "big key");
     assert!(finding(&judged(&plan("[rules]\n\"slot.skew\" = \"must\"\n"), &[cluster]), "slot.skew").is_none());
-    // One server, and its few tags gather nothing: slots are an accident there.
+    // Not a cluster, and the few hash tags gather nothing, so slots do not matter there.
     let of_shop = shop_by(policy);
     assert!(of_shop.slots.is_some());
     let gathered = |row: &rdblens::report::FindingPattern| row.details["tagged_keys"].as_u64().unwrap() * 2 > row.keys;
@@ -133,7 +133,7 @@ fn a_shard_with_much_more_than_the_others_is_named() {
     assert!(finding(&even, "slot.skew").is_none());
 }
 
-/// The shop under the platform's standard, on a server that it fills to so many thousandths.
+/// Checks the shop against the platform standard, on a server that it fills to this permille.
 fn filled(permille: u64) -> Report {
     let memory = shop_by("").totals.memory.0;
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
@@ -166,7 +166,7 @@ fn several_inputs_have_a_limit_each() {
 }
 
 #[test]
-fn what_has_no_ttl_counts_only_under_a_volatile_policy() {
+fn keys_without_ttl_count_only_under_a_volatile_policy() {
     let under = |policy: &str| {
         let mut plan = plan("[rules]\n\"memory.volatile-policy\" = \"must\"\n");
         plan.read.config.set("maxmemory-policy", policy).unwrap();
@@ -231,7 +231,7 @@ fn damaged_values_in_intact_framing_break_integrity() {
 }
 
 #[test]
-fn a_snapshot_is_too_old_from_a_day_on_and_only_if_somebody_says_what_day_it_is() {
+fn a_snapshot_is_too_old_after_a_day_if_the_current_time_is_given() {
     let ctime = shop_by("").server.ctime.unwrap();
     let aged = |hours: i64| {
         let mut plan = plan("[rules]\n\"backup.age\" = \"should\"\n");
@@ -244,7 +244,7 @@ fn a_snapshot_is_too_old_from_a_day_on_and_only_if_somebody_says_what_day_it_is(
     assert_eq!(found(&shop_by("[rules]\n\"backup.age\" = \"should\"\n"), "backup.age"), []);
 }
 
-/// The report on a part of the shop, as an earlier night's.
+/// Returns the report on a part of the shop, as the report of an earlier night.
 fn earlier(policy: &str, limit: Option<u64>, top: usize) -> NamedReport {
     let mut before = plan(policy);
     (before.read.limit, before.top) = (limit, top);
@@ -292,7 +292,7 @@ fn exemptions_excuse_breaches_and_count_them() {
     assert!(!whole("[[exempt]]\npattern = \"**\"\nreason = \"x\"\n"), "`**` is for what has no pattern, too");
 }
 
-/// Runs `analyze` on the shop, and tells the exit status and what was printed.
+/// Runs `analyze` on the shop and returns exit status and output.
 fn run_analyze(args: &[&str]) -> (i32, String) {
     let mut command: Command = rdblens();
     let output = run(command.arg("analyze").arg(shop()).args(args));

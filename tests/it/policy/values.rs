@@ -1,5 +1,5 @@
-//! Rules about types and values, held against dumps: what breaks them, what does not, and whether what they promise to
-//! save is what the same data takes when it is stored as they say.
+//! Rules about types and values on dumps: what breaks them and what does not, and whether the savings they predict are
+//! those of the same data stored as suggested.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use rdblens::report::{Finding, Report, Severity};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
 
-/// A dump in the making: format 11, one database, no checksum.
+/// Builder of a dump: format 11, one database, no checksum.
 struct Dump(Vec<u8>);
 
 impl Dump {
@@ -43,7 +43,7 @@ impl Dump {
         self.text(text);
     }
 
-    /// A compressed string: so many times the first bytes of the text, as copies of them.
+    /// Adds a compressed string: the text once, then `times` copies of its first bytes.
     fn repeated(&mut self, key: &str, text: &str, times: usize) -> (u64, u64) {
         let length = text.len() * times;
         let mut block = vec![u8::try_from(text.len() - 1).unwrap()];
@@ -87,7 +87,7 @@ impl Dump {
         }
     }
 
-    /// Its folder, to be kept, and its path.
+    /// Writes the file; returns its temporary folder, to be kept, and its path.
     fn write(mut self) -> (tempfile::TempDir, PathBuf) {
         self.0.push(0xff);
         self.0.extend([0; 8]);
@@ -113,7 +113,7 @@ fn finding<'r>(report: &'r Report, rule: &str) -> Option<&'r Finding> {
     report.findings.list.iter().find(|finding| finding.rule == rule)
 }
 
-/// Patterns with their keys, sorted.
+/// Returns patterns with their number of keys, sorted.
 fn patterns(finding: &Finding) -> Vec<(&str, u64)> {
     let rows = finding.patterns.iter().map(|row| (row.pattern.as_deref().unwrap_or_default(), row.keys));
     let mut rows: Vec<_> = rows.collect();
@@ -174,7 +174,7 @@ fn the_shop_keeps_json_objects_in_strings() {
 fn the_shop_could_compress_its_pages_and_reports() {
     let found = shop_patterns("value.compressible", "service");
     assert!(found.iter().any(|(pattern, _)| pattern.starts_with("cache:page:")), "{found:?}");
-    // Products are short, and the server has to understand its HyperLogLogs.
+    // Products are short, and HyperLogLogs must stay readable for the server.
     let spared = |pattern: &str| pattern.starts_with("cache:product:") || pattern.starts_with("uv:home:");
     assert!(found.iter().all(|(pattern, _)| !spared(pattern)), "{found:?}");
 }
@@ -189,7 +189,7 @@ fn findings_are_the_same_on_any_number_of_threads() {
     assert_eq!(on(1), on(4));
 }
 
-/// What raising the limits saves: by the rule, and by reading again with higher limits.
+/// Returns what raising the limits saves: by the rule, and by reading again with higher limits.
 fn savings(path: &Path, server: Option<Server>) -> (u64, u64, u64) {
     let mut plan = plan("hzero");
     plan.read.server = server;
@@ -228,7 +228,7 @@ fn raising_the_limits_of_compact_collections_saves_what_is_promised() {
     dump.set("tag:3:ids", (0..700u32).map(|i| i.to_string()).collect::<Vec<_>>().into_iter());
     dump.set("tag:4:ids", (0..1100u32).map(|i| i.to_string()).collect::<Vec<_>>().into_iter());
     let (_folder, path) = dump.write();
-    // Before 7.2 there are no packed sets of text.
+    // Servers before 7.2 have no listpacks of text for sets.
     for (server, keys) in [("redis-5.0", 4), ("redis-6.2", 4), ("redis-7.2", 5), ("redis-8.2", 5), ("valkey-8.1", 5)] {
         let (found, promised, saved) = savings(&path, Some(Server::parse(server).unwrap()));
         assert_eq!((found, promised), (keys, saved), "{server}");
@@ -251,7 +251,7 @@ fn one_value_too_long_for_the_compact_form_makes_a_table_at_any_limit() {
 }
 
 #[test]
-fn so_it_does_on_the_dumps_of_real_servers() {
+fn savings_match_on_dumps_of_real_servers() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/corpus");
     let mut keys = 0;
     for folder in std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()) {
@@ -310,12 +310,12 @@ fn json_objects_are_known_compressed_or_not() {
     let found = finding(&platform, "type.json-string").unwrap();
     assert_eq!((found.severity, patterns(found)), (Severity::Should, vec![("user:{int}:profile", 3)]));
     assert_eq!((found.patterns[0].measured, found.patterns[0].allowed), (Some(400), Some(0)));
-    // The others let objects be strings: the service standard names them as its first example.
+    // Other presets allow objects in strings: the service standard names them as its first example.
     assert!(finding(&report(&path, "service"), "type.json-string").is_none());
 }
 
 #[test]
-fn large_sets_count_visitors_in_vain() {
+fn large_sets_of_visitors_are_reported() {
     let mut dump = Dump::new();
     let members = |from: u32, count: u32| (from..from + count).map(|i| i.to_string()).collect::<Vec<_>>().into_iter();
     dump.set("page:home:uv", members(1, 100_001));
@@ -331,7 +331,7 @@ fn large_sets_count_visitors_in_vain() {
 }
 
 #[test]
-fn what_the_dump_compresses_well_the_client_can_compress() {
+fn values_that_the_dump_compresses_well_are_reported() {
     let mut dump = Dump::new();
     let (length, stored) = dump.repeated("page:home:html", "<li class=tile>", 300);
     dump.repeated("page:shop:short", "<li>", 250);
@@ -346,7 +346,7 @@ fn what_the_dump_compresses_well_the_client_can_compress() {
 }
 
 #[test]
-fn long_names_of_little_values_are_told_with_what_shorter_ones_save() {
+fn long_names_of_small_values_are_reported_with_their_saving() {
     let (mut long, mut short) = (Dump::new(), Dump::new());
     for id in 1000..2000 {
         long.string(&format!("user:{id}:friends:messages:{id}"), "12");

@@ -1,9 +1,9 @@
-//! How the report made by hand compares with an earlier one.
+//! Comparison of the handmade report with an earlier one.
 
 use rdblens::internals::units::{Bytes, Millis};
 use rdblens::report::*;
 
-/// Something new, something worse, and something fixed.
+/// Returns a baseline with new, worse and fixed findings.
 pub fn baseline() -> Baseline {
     let before = BeforeRow { keys: 10, memory: Bytes(20_480), measured: Some(130), allowed: Some(128) };
     let row = |pattern: Option<&str>, before| BaselineRow {
@@ -41,7 +41,7 @@ fn change(pattern: &str, before: Option<Weight>, after: Option<Weight>) -> Patte
     PatternChange { pattern: pattern.into(), before, after, growth }
 }
 
-/// How it grew since a report that was made a week before `ctime`.
+/// Returns the growth since a report made a week before `ctime`.
 pub fn growth(ctime: i64, keys: u64, memory: Bytes) -> Since {
     let (before, after) = (weight(keys - 34_567, memory.0 - 161 * MIB), Weight { keys, memory });
     let of_type =

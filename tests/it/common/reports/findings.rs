@@ -1,4 +1,4 @@
-//! What the shop of the sample report breaks: every kind of rule, every list of the section in use.
+//! Findings of the sample report: every kind of rule, every list of the section in use.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use rdblens::report::*;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// The section.
+/// Returns the section on findings.
 pub fn findings() -> Findings {
     let row = |severity: Severity, findings, keys, memory: u64| SeverityRow {
         severity,

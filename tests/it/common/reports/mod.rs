@@ -1,4 +1,4 @@
-//! Reports made by hand: every section in use, the edges, and what-if tables.
+//! Handmade reports: every section in use, the extremes, and what-if tables.
 
 mod baseline;
 mod findings;

@@ -1,11 +1,11 @@
-//! Reports at the edges: nothing to say, and more than any page has room for.
+//! Reports at the extremes: nothing to show, and more than any page can hold.
 
 use rdblens::internals::units::{Bytes, Millis};
 use rdblens::report::*;
 
 use super::sample;
 
-/// A snapshot without a key.
+/// Returns the report on a snapshot without keys.
 pub fn empty() -> Report {
     Report {
         schema: SCHEMA.into(),
@@ -36,7 +36,7 @@ pub fn empty() -> Report {
     }
 }
 
-/// Figures and names as bad as they get.
+/// Returns a report with extreme figures and hostile names.
 pub fn extreme() -> Report {
     let mut report = sample::full();
     let all = Weight { keys: u64::MAX, memory: Bytes(u64::MAX) };

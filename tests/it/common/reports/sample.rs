@@ -1,4 +1,4 @@
-//! Reports made by hand, with every section in use and names that mean harm.
+//! Handmade reports with every section in use and hostile names.
 
 use rdblens::internals::record::{Encoding, Kind};
 use rdblens::internals::units::{Bytes, Millis};
@@ -13,12 +13,12 @@ const TOTAL: u64 = 1_500 * MIB;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// A sharded shop whose second file is cut short and whose third is corrupt.
+/// Returns the report on a sharded shop whose second file is truncated and whose third is corrupt.
 pub fn full() -> Report {
     Report { complete: false, source: damaged_source(), warnings: warnings(), ..sound() }
 }
 
-/// What the server takes in all.
+/// Returns the section on the whole server.
 fn instance() -> Instance {
     let tables = Tables { main: Bytes(28 * MIB), expires: Bytes(9 * MIB), slots: Bytes(0) };
     let row = |db, keys, expiring, main| InstanceDatabase { db, keys, expiring, main: Bytes(main), expires: Bytes(0) };
@@ -38,7 +38,7 @@ fn instance() -> Instance {
     }
 }
 
-/// The same shop in one sound file.
+/// Returns the report on the same shop in one sound file.
 pub fn sound() -> Report {
     Report {
         schema: SCHEMA.into(),
@@ -417,7 +417,7 @@ fn slots() -> Slots {
     }
 }
 
-/// As even as slots are, with a heavy one and a stretch that another server holds.
+/// Returns evenly filled slot ranges, with a heavy one and a gap of slots on another server.
 fn slot_ranges() -> Vec<SlotRange> {
     let memory = |at: u64| match at {
         121 => 180 * MIB,

@@ -1,4 +1,4 @@
-//! A report that holds its figures against four alternatives, and one that holds absurd ones against eight.
+//! Handmade reports with alternatives: four ordinary ones, and eight with extreme figures.
 
 use rdblens::internals::record::Kind;
 use rdblens::internals::units::Bytes;
@@ -8,7 +8,7 @@ use super::{odd, sample};
 
 const MIB: u64 = 1 << 20;
 
-/// Four alternatives with names of very different length; one of them changes nothing.
+/// Returns a report with four alternatives with names of very different length; one of them changes nothing.
 pub fn asked() -> Report {
     let base = 1_500 * MIB;
     let alternatives = vec![
@@ -59,7 +59,7 @@ pub fn asked() -> Report {
     Report { what_if: Some(what_if), types: sample::sound().types, totals: sample::sound().totals, ..odd::empty() }
 }
 
-/// As many as may be asked, with figures and names as bad as they get.
+/// Returns a report with the maximum number of alternatives, extreme figures and hostile names.
 pub fn extreme() -> Report {
     let mut report = asked();
     let what_if = report.what_if.as_mut().unwrap();
