@@ -1,4 +1,4 @@
-//! Makes the large dumps that rdblens is measured with:
+//! Writes the large dumps that benchmarks read:
 //!
 //! ```text
 //! cargo bench --bench dumps -- small --out small.rdb
@@ -26,30 +26,30 @@ use std::time::Instant;
 use clap::Parser;
 use dump::{Options, Profile, Scale};
 
-/// Makes a large dump that looks like that of a real server.
+/// Writes a large dump that resembles that of a real server.
 #[derive(Debug, Parser)]
 struct Args {
-    /// What it is full of.
+    /// Kind of load.
     profile: Profile,
-    /// Where it is written.
+    /// Path of the dump.
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
-    /// So many keys.
+    /// Number of keys.
     #[arg(long, value_name = "N", conflicts_with = "bytes")]
     keys: Option<u64>,
-    /// At least so many bytes.
+    /// Minimum number of bytes.
     #[arg(long, value_name = "N")]
     bytes: Option<u64>,
-    /// Another one gives other names and values.
+    /// Seed of the names and values.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Version of the format: 11 is that of Redis 7.2, 10 that of Redis 7.0, 9 that of Redis 6.2, which has no listpacks.
+    /// Version of the format: 11 is that of Redis 7.2, 10 of Redis 7.0, 9 of Redis 6.2, which has no listpacks.
     #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u8).range(9..=11))]
     rdb_version: u8,
-    /// When it says that it was made, in seconds since 1970; keys expire in the thirty days after that.
+    /// Creation time of the dump, in seconds since 1970; keys expire in the thirty days after it.
     #[arg(long, value_name = "SECONDS", default_value_t = 1_767_225_600)]
     made_at: u64,
-    /// Said by `cargo bench`.
+    /// Passed by `cargo bench`.
     #[arg(long, hide = true)]
     bench: bool,
 }

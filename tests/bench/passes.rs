@@ -1,4 +1,4 @@
-//! Passes over a dump that report nothing: what a report is measured against.
+//! Baseline passes over a dump that produce no report, to compare the time of a report with.
 //!
 //! ```text
 //! cargo bench --bench passes -- scan dump.rdb
@@ -27,17 +27,17 @@ use rdblens::internals::rdb::cursor::Cursor;
 use rdblens::internals::rdb::header::RdbHeader;
 use rdblens::internals::rdb::scan::{FileItem, ScanState, Scanner};
 
-/// Goes over a dump and says how much there was.
+/// Makes one pass over a dump and prints the totals.
 #[derive(Debug, Parser)]
 struct Args {
-    /// What is done.
+    /// Pass to make.
     pass: Pass,
-    /// The dump.
+    /// Dump to read.
     dump: PathBuf,
-    /// How many share the bytes that are added up; all else is done by one.
+    /// Threads that share the bytes for `sum`; the other passes use one.
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Said by `cargo bench`.
+    /// Passed by `cargo bench`.
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -48,16 +48,16 @@ enum Pass {
     Sum,
     /// Checksums the mapped bytes.
     Crc,
-    /// Finds where every record begins and ends, with our own scanner, and decodes nothing.
+    /// Finds the boundaries of all records with our own scanner, decoding nothing.
     Scan,
-    /// The `rdb` crate, which skips every value.
+    /// Reads with the `rdb` crate, skipping every value.
     RdbSkip,
-    /// The `rdb` crate, which decodes every value.
+    /// Reads with the `rdb` crate, decoding every value.
     RdbDecode,
 }
 
-/// How much there was.
-struct Seen {
+/// Totals of a pass.
+struct PassTotals {
     what: &'static str,
     count: u64,
 }
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         Pass::RdbDecode => decode(&args.dump, rdb::filter::Simple::new()),
     };
     match seen {
-        Ok(Seen { what, count }) => {
+        Ok(PassTotals { what, count }) => {
             println!("{what}: {count}");
             ExitCode::SUCCESS
         }
@@ -88,7 +88,7 @@ fn open(dump: &Path) -> Result<rdblens::internals::input::Opened, Error> {
     Input::file(dump.to_owned()).open(&options)
 }
 
-fn sum(dump: &Path, threads: usize) -> Result<Seen, String> {
+fn sum(dump: &Path, threads: usize) -> Result<PassTotals, String> {
     let opened = open(dump).map_err(|error| error.to_string())?;
     let bytes = opened.body.bytes();
     let share = bytes.len().div_ceil(threads.max(1)).next_multiple_of(8).max(8);
@@ -96,7 +96,7 @@ fn sum(dump: &Path, threads: usize) -> Result<Seen, String> {
         let parts: Vec<_> = bytes.chunks(share).map(|part| scope.spawn(|| add_up(part))).collect();
         parts.into_iter().filter_map(|part| part.join().ok()).fold(0, u64::wrapping_add)
     });
-    Ok(Seen { what: "sum", count })
+    Ok(PassTotals { what: "sum", count })
 }
 
 fn add_up(bytes: &[u8]) -> u64 {
@@ -105,12 +105,12 @@ fn add_up(bytes: &[u8]) -> u64 {
     words.iter().fold(rest, |sum, word| sum.wrapping_add(u64::from_le_bytes(*word)))
 }
 
-fn crc(dump: &Path) -> Result<Seen, String> {
+fn crc(dump: &Path) -> Result<PassTotals, String> {
     let opened = open(dump).map_err(|error| error.to_string())?;
-    Ok(Seen { what: "checksum", count: crc64::checksum(opened.body.bytes()) })
+    Ok(PassTotals { what: "checksum", count: crc64::checksum(opened.body.bytes()) })
 }
 
-fn scan(dump: &Path) -> Result<Seen, String> {
+fn scan(dump: &Path) -> Result<PassTotals, String> {
     let keys = open(dump).and_then(|opened| {
         let mut cursor = Cursor::new(opened.body.bytes(), opened.body.offset());
         let header = RdbHeader::read(&mut cursor)?;
@@ -127,10 +127,10 @@ fn scan(dump: &Path) -> Result<Seen, String> {
             }
         }
     });
-    Ok(Seen { what: "keys", count: keys.map_err(|error| error.to_string())? })
+    Ok(PassTotals { what: "keys", count: keys.map_err(|error| error.to_string())? })
 }
 
-/// Lets no key through. With the crate's own filter it would be an expression that is matched against every name.
+/// Filter that rejects every key. The crate's own filter would match an expression against every name.
 struct Skipped;
 
 impl rdb::Filter for Skipped {
@@ -139,9 +139,9 @@ impl rdb::Filter for Skipped {
     }
 }
 
-fn decode(dump: &Path, filter: impl rdb::Filter) -> Result<Seen, String> {
+fn decode(dump: &Path, filter: impl rdb::Filter) -> Result<PassTotals, String> {
     let file = File::open(dump).map_err(|error| error.to_string())?;
-    // Tried: 64 KiB to 1 MiB are equally fast, the default of 8 KiB slower.
+    // Measured: 64 KiB to 1 MiB are equally fast, the default of 8 KiB is slower.
     let reader = BufReader::with_capacity(1 << 18, file);
     let decoder = rdb::RdbDecoder::new(reader, filter).map_err(|error| error.to_string())?;
     let mut items = 0;
@@ -149,5 +149,5 @@ fn decode(dump: &Path, filter: impl rdb::Filter) -> Result<Seen, String> {
         std::hint::black_box(&item.map_err(|error| error.to_string())?);
         items += 1;
     }
-    Ok(Seen { what: "items", count: items })
+    Ok(PassTotals { what: "items", count: items })
 }

@@ -1,11 +1,11 @@
-//! What each stage of a report costs, in bytes and keys a second, on one thread:
+//! Throughput of each stage of a report, in bytes and keys per second on one thread:
 //!
 //! ```text
 //! cargo bench --bench stages
 //! cargo bench --bench stages -- price
 //! ```
 //!
-//! Every stage is fed with what the one before returns, made beforehand, from dumps of some 16 MB in memory.
+//! Every stage runs on the output of the one before, prepared in advance from dumps of about 16 MB in memory.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -50,9 +50,9 @@ use rdblens::internals::render::{JsonRenderer, Renderer};
 use dump::{Options, Profile, Scale};
 
 const BYTES: u64 = 16 << 20;
-/// The profiles that look like what servers have.
+/// Profiles that resemble real servers.
 const LOADS: [&str; 5] = ["small", "packed", "tables", "large", "wide"];
-/// Values that are stored in one way each: the profile that has them, and the way.
+/// Value types measured separately: the profile that contains them, and the type.
 const FORMS: [(&str, &str, ValueType); 10] = [
     ("short string", "small", ValueType::String),
     ("large string", "large", ValueType::String),
@@ -70,13 +70,13 @@ fn main() {
     divan::main();
 }
 
-/// A dump, and all that stages are fed with.
+/// Dump with the prepared input of every stage.
 struct Load {
     name: &'static str,
     bytes: Vec<u8>,
     batches: Vec<Batch>,
     file: Arc<InputFile>,
-    /// Keys one behind the other, and where each ends.
+    /// Names of the keys, in order.
     names: Vec<Vec<u8>>,
     patterns: Vec<PatternBuf>,
     records: Vec<Record<'static>>,
@@ -125,13 +125,13 @@ impl Load {
         Load { name, bytes, batches, file, names, patterns, records, _folder: folder, path }
     }
 
-    /// DivisionCounts what one round goes over.
+    /// Sets the bytes and keys that one round processes.
     fn bench<'a, 'b>(&self, bencher: Bencher<'a, 'b>) -> Bencher<'a, 'b> {
         bencher.counter(BytesCount::new(self.bytes.len())).counter(ItemsCount::new(self.names.len()))
     }
 }
 
-/// A record whose name lives as long as the program; its value is not looked at again.
+/// Leaks the name of a record, so that it lives as long as the program; its value is not read again.
 fn kept(record: &Record<'_>) -> Record<'static> {
     Record {
         file: record.file,
@@ -162,7 +162,7 @@ fn scanner(bytes: &[u8]) -> Scanner<'_> {
     Scanner::new(reader, ScanState { family: header.family, db: Some(0) })
 }
 
-/// Where every record begins and ends.
+/// Finds all record boundaries; returns their number.
 fn scan(bytes: &[u8]) -> u64 {
     let (mut scanner, mut keys) = (scanner(bytes), 0);
     loop {
@@ -177,21 +177,21 @@ fn scan(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The checksum of the file.
+/// Measures the checksum of the file.
 #[divan::bench(args = LOADS)]
 fn a_crc(bencher: Bencher, name: &str) {
     let load = load(name);
     load.bench(bencher).bench(|| crc64::checksum(black_box(&load.bytes)));
 }
 
-/// The structural scan.
+/// Measures the structural scan.
 #[divan::bench(args = LOADS)]
 fn b_scan(bencher: Bencher, name: &str) {
     let load = load(name);
     load.bench(bencher).bench(|| scan(black_box(&load.bytes)));
 }
 
-/// The dump with such records only, and how many they are.
+/// Returns the dump reduced to records of one value type, and their number.
 fn only(bytes: &[u8], form: ValueType) -> (Vec<u8>, usize) {
     let (mut scanner, mut keys) = (scanner(bytes), 0);
     let mut kept = b"REDIS0011".to_vec();
@@ -213,7 +213,7 @@ fn only(bytes: &[u8], form: ValueType) -> (Vec<u8>, usize) {
     }
 }
 
-/// A walk that prices every value, by how they are stored; records are made, nothing looks at them.
+/// Measures a walk that prices every value, by value type; the records are built and discarded.
 #[divan::bench(args = FORMS.map(|(name, ..)| name))]
 fn c_walk_and_price(bencher: Bencher, name: &str) {
     let (_, profile, form) = FORMS.into_iter().find(|(form, ..)| *form == name).expect("one of the forms");
@@ -236,7 +236,7 @@ fn c_walk_and_price(bencher: Bencher, name: &str) {
     });
 }
 
-/// Batches to records: checksum, scan, walk and price as a report does them.
+/// Measures batches to records: checksum, scan, walk and price, as for a report.
 #[divan::bench(args = LOADS)]
 fn d_read(bencher: Bencher, name: &str) {
     let load = load(name);
@@ -254,7 +254,7 @@ fn d_read(bencher: Bencher, name: &str) {
     });
 }
 
-/// Names to patterns.
+/// Measures names to patterns.
 #[divan::bench(args = LOADS)]
 fn e_classify(bencher: Bencher, name: &str) {
     let load = load(name);
@@ -268,7 +268,7 @@ fn e_classify(bencher: Bencher, name: &str) {
     });
 }
 
-/// Names to cluster slots.
+/// Measures names to cluster slots.
 #[divan::bench(args = ["small", "wide"])]
 fn f_slot(bencher: Bencher, name: &str) {
     let load = load(name);
@@ -284,7 +284,7 @@ impl Payload for Count {
     }
 }
 
-/// Patterns to their places in the tree.
+/// Measures insertion of patterns into the tree.
 #[divan::bench(args = LOADS)]
 fn g_tree(bencher: Bencher, name: &str) {
     let load = load(name);
@@ -306,7 +306,7 @@ fn plan(policy: &str) -> Plan {
     plan
 }
 
-/// A policy's rules about keys.
+/// Measures the rules about keys of a policy.
 #[divan::bench(args = ["default", "service", "strict", "platform"])]
 fn h_judge(bencher: Bencher, policy: &str) {
     let load = load("small");
@@ -320,7 +320,7 @@ fn h_judge(bencher: Bencher, policy: &str) {
     });
 }
 
-/// All aggregates, classification and the default policy among them.
+/// Measures all aggregates, including classification and the default policy.
 #[divan::bench(args = LOADS)]
 fn i_observe(bencher: Bencher, name: &str) {
     let load = load(name);
@@ -332,7 +332,7 @@ fn i_observe(bencher: Bencher, name: &str) {
     });
 }
 
-/// A report to JSON.
+/// Measures the JSON of a report.
 #[divan::bench(args = LOADS)]
 fn j_json(bencher: Bencher, name: &str) {
     let load = load(name);

@@ -1,7 +1,7 @@
-//! Large dumps that look like those of real servers, the same for the same seed.
+//! Large dumps that resemble those of real servers, reproducible by seed.
 //!
-//! A profile writes one key when it is asked for one; this module asks until the dump is large enough. What is costly to make,
-//! as compressed values are, comes from a pool that is made once, so that a dump of a gigabyte takes some seconds.
+//! A profile writes one key per call, and this module calls it until the dump is large enough. Costly parts such as
+//! compressed values come from a pool that is created once, so that a dump of a gigabyte takes a few seconds.
 
 #![allow(dead_code, reason = "two benches and the tests share this module; each uses only a part of it")]
 
@@ -18,29 +18,30 @@ use random::Random;
 pub use writer::Tally;
 use writer::Writer;
 
-/// How large a dump is to be.
+/// Size of a dump.
 #[derive(Debug, Clone, Copy)]
 pub enum Scale {
-    /// So many keys.
+    /// Number of keys.
     Keys(u64),
-    /// At least so many bytes, and the key that goes beyond.
+    /// Minimum number of bytes; the key that reaches it is the last.
     Bytes(u64),
 }
 
-/// What a dump is made from besides its profile.
+/// Options of a dump besides its profile.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How large it is to be.
+    /// Size of the dump.
     pub scale: Scale,
-    /// Another one gives other names and values.
+    /// Seed of the names and values.
     pub seed: u64,
-    /// Version of the format, from [`Profile::first_version`] on: 9 as Redis 6.2 writes it, 10 as Redis 7.0, 11 as Redis 7.2.
+    /// Version of the format, from [`Profile::first_version`] on: 9 is that of Redis 6.2, 10 of Redis 7.0, 11 of Redis
+    /// 7.2.
     pub version: u8,
-    /// When it says that it was made, in seconds since 1970. Keys expire in the thirty days after that.
+    /// Creation time of the dump, in seconds since 1970. Keys expire in the thirty days after it.
     pub made_at: u64,
 }
 
-/// Something that writes one key after the other.
+/// Source of keys.
 trait Keys<W> {
     /// Writes the next key.
     fn write(&mut self, out: &mut Writer<W>, random: &mut Random) -> io::Result<()>;

@@ -1,11 +1,11 @@
-//! Small collections as one blob: listpacks and intsets.
+//! Compact encodings of small collections: listpacks and intsets.
 //!
 //! ```text
 //! listpack  bytes:u32 elements:u16 { element length-of-it-backwards }* FF
 //! intset    width:u32 elements:u32 { number }*
 //! ```
 
-/// A listpack that is being filled.
+/// Builder of a listpack.
 #[derive(Debug)]
 pub struct Listpack {
     bytes: Vec<u8>,
@@ -23,7 +23,7 @@ impl Listpack {
         self.bytes.len()
     }
 
-    /// A text of up to 4095 bytes that is no number.
+    /// Appends a text of at most 4095 bytes that is not a number.
     pub fn text(&mut self, text: &[u8]) -> &mut Self {
         let start = self.bytes.len();
         match text.len() {
@@ -34,7 +34,7 @@ impl Listpack {
         self.end(start)
     }
 
-    /// A whole number.
+    /// Appends an integer.
     pub fn number(&mut self, number: i64) -> &mut Self {
         let start = self.bytes.len();
         match number {
@@ -48,7 +48,7 @@ impl Listpack {
         self.end(start)
     }
 
-    /// Behind an element stands its length, seven bits a byte, to be read backwards.
+    /// Appends the length of the element that began at `start`, seven bits per byte, to be read backwards.
     fn end(&mut self, start: usize) -> &mut Self {
         let len = self.bytes.len() - start;
         match len {
@@ -68,7 +68,7 @@ impl Listpack {
     }
 }
 
-/// An intset of sorted numbers without repetition.
+/// Encodes sorted, distinct numbers as an intset.
 pub fn intset(numbers: &[i64]) -> Vec<u8> {
     let fits = |bits: u32| numbers.iter().all(|number| (-(1i64 << (bits - 1))..1 << (bits - 1)).contains(number));
     let width = if fits(16) {

@@ -1,6 +1,6 @@
-//! Numbers that are the same on every machine and in every version of every crate: SplitMix64.
+//! Random numbers that are equal on every machine and with every version of every crate: SplitMix64.
 
-/// A sequence of numbers made from a seed.
+/// Generator of numbers from a seed.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
@@ -18,36 +18,37 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`, which is above 0.
+    /// Returns a number below `limit`, which must be above 0.
     #[inline]
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// A number of `from..=to`.
+    /// Returns a number in `from..=to`.
     #[inline]
     pub fn between(&mut self, from: u64, to: u64) -> u64 {
         from + self.below(to - from + 1)
     }
 
-    /// Whether something happens that happens `percent` times in a hundred.
+    /// Returns true with a probability of `percent` %.
     #[inline]
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// A share above 0, up to 1.
+    /// Returns a fraction above 0, up to 1.
     fn share(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// A size of `from..=to` such that every order of magnitude is as likely as any other.
+    /// Returns a size in `from..=to`, with every order of magnitude equally likely.
     pub fn any_magnitude(&mut self, from: u64, to: u64) -> u64 {
         let factor = (to as f64 / from as f64).powf(self.share());
         ((from as f64 * factor) as u64).clamp(from, to)
     }
 
-    /// A size of `from..=to` such that half as many are twice as large: many small ones, few huge ones.
+    /// Returns a size in `from..=to`; doubling the size halves its probability, so there are many small ones and few
+    /// huge ones.
     pub fn long_tail(&mut self, from: u64, to: u64) -> u64 {
         ((from as f64 / self.share()) as u64).clamp(from, to)
     }

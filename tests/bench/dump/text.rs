@@ -1,8 +1,8 @@
-//! What names and values are made of.
+//! Material for names and values.
 
 use super::random::Random;
 
-/// Bytes of the text that does not compress; a value begins anywhere in it.
+/// Length of the incompressible text; values begin anywhere in it.
 const NOISE: usize = 4 << 20;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const WORDS: [&str; 24] = [
@@ -34,12 +34,12 @@ const WORDS: [&str; 24] = [
 const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
 const VOWELS: &[u8; 4] = b"aeio";
 
-/// Text without pattern, as tokens and pictures are.
+/// Incompressible text, like tokens and images.
 #[derive(Debug)]
 pub struct Noise(Vec<u8>);
 
 impl Noise {
-    /// At least `largest` bytes.
+    /// Creates at least `largest` bytes of text.
     pub fn new(random: &mut Random, largest: usize) -> Noise {
         let mut text = Vec::with_capacity(NOISE + largest);
         while text.len() < NOISE.min(largest * 64) + largest {
@@ -52,7 +52,7 @@ impl Noise {
         Noise(text)
     }
 
-    /// So many bytes of it.
+    /// Returns `len` bytes of it from a random offset.
     #[inline]
     pub fn piece(&self, random: &mut Random, len: usize) -> &[u8] {
         let start = random.below((self.0.len() - len) as u64) as usize;
@@ -60,12 +60,12 @@ impl Noise {
     }
 }
 
-/// A word of the trade.
+/// Returns a random business term.
 pub fn word(random: &mut Random) -> &'static str {
     WORDS[random.below(WORDS.len() as u64) as usize]
 }
 
-/// A JSON document of about `len` bytes, which compresses well.
+/// Creates a JSON document of about `len` bytes, which compresses well.
 pub fn document(random: &mut Random, len: usize) -> String {
     let mut text = String::from("{");
     while text.len() < len {
@@ -81,8 +81,8 @@ pub fn document(random: &mut Random, len: usize) -> String {
     text
 }
 
-/// Appends a number as a word of four letters for each 4096, such as `kaze` or `kazemolo`: no two numbers below 4096, or below 4096
-/// times 4096, have the same.
+/// Appends a number spelled as a word of four letters per 4096, such as `kaze` or `kazemolo`. Numbers below 4096, and
+/// those below 4096², have distinct words.
 pub fn spell(out: &mut Vec<u8>, mut number: u64) {
     loop {
         for _ in 0..2 {

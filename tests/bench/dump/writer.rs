@@ -1,11 +1,12 @@
-//! The file around the keys: header, auxiliary fields, sizes of the database, end, checksum; and the strings in it.
+//! Writer of the format: header, auxiliary fields, database sizes, end, checksum; and strings.
 //!
 //! ```text
 //! "REDIS0011" { FA name value }* FE 0 FB keys expiring { [FC expiry] type key value }* FF checksum
 //! ```
 //!
-//! The number of keys stands in front of them and is known behind them. So the header is of one length whatever it says,
-//! is written again at the end, and its checksum is joined with that of all that follows.
+//! The number of keys precedes them but is known only after them. The header therefore has a fixed length, is rewritten
+//! at
+//! the end, and its checksum is combined with that of the rest.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -13,33 +14,33 @@ use rdblens::internals::rdb::crc64;
 
 use super::random::Random;
 
-/// Bytes that are collected before they are written.
+/// Size of the write buffer.
 const BUFFER: usize = 1 << 20;
-/// Milliseconds of the shortest and the longest time to live. The shortest leaves a server time to load a new dump.
+/// Shortest and longest time to live in milliseconds. The shortest leaves a server time to load a new dump.
 const SHORTEST_TTL: u64 = 5 * 60 * 1000;
 const LONGEST_TTL: u64 = 30 * 24 * 3600 * 1000;
 
-/// What was written.
+/// Totals of a dump.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Keys, those with an expiry among them.
+    /// All keys.
     pub keys: u64,
     /// Keys with an expiry.
     pub expiring: u64,
-    /// Bytes of the file so far, without what stands behind the last key.
+    /// Bytes written so far, without those after the last key.
     pub bytes: u64,
 }
 
-/// A dump that is being written.
+/// Dump being written.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
     buffer: Vec<u8>,
     /// Version of the format.
     version: u8,
-    /// When the dump says that it was made, in seconds since 1970.
+    /// Creation time of the dump, in seconds since 1970.
     made_at: u64,
-    /// Of what stands behind the header: checksum, and bytes that it is of.
+    /// Checksum of the bytes after the header, and their number.
     checksum: u64,
     summed: u64,
     tally: Tally,
@@ -60,7 +61,7 @@ impl<W: Write + Seek> Writer<W> {
         self.tally
     }
 
-    /// Whether a server of this version stores sets as listpacks.
+    /// Returns whether a server of this version stores sets as listpacks.
     pub fn has_set_listpacks(&self) -> bool {
         self.version >= 11
     }
@@ -88,7 +89,7 @@ impl<W: Write + Seek> Writer<W> {
         header
     }
 
-    /// Begins a key: what follows has to be its value.
+    /// Writes a key; its value must follow.
     #[inline]
     pub fn key(&mut self, expires_at: Option<u64>, value_type: u8, name: &[u8]) -> io::Result<()> {
         self.tally.keys += 1;
@@ -101,13 +102,13 @@ impl<W: Write + Seek> Writer<W> {
         self.text(name)
     }
 
-    /// A time after the dump was made, for `percent` of all keys.
+    /// Returns a random expiry for `percent` of all keys.
     #[inline]
     pub fn expiry(&self, random: &mut Random, percent: u64) -> Option<u64> {
         random.percent(percent).then(|| self.made_at * 1000 + random.between(SHORTEST_TTL, LONGEST_TTL))
     }
 
-    /// Bytes as they are.
+    /// Writes raw bytes.
     #[inline]
     pub fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.buffer.len() + bytes.len() > BUFFER {
@@ -122,14 +123,14 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// A length or a count.
+    /// Writes a length or a count.
     #[inline]
     pub fn length(&mut self, length: u64) -> io::Result<()> {
         let (bytes, len) = length_bytes(length);
         self.put(bytes.get(..len).unwrap_or_default())
     }
 
-    /// A string, not compressed.
+    /// Writes an uncompressed string.
     #[inline]
     pub fn text(&mut self, text: &[u8]) -> io::Result<()> {
         self.length(text.len() as u64)?;
@@ -166,7 +167,7 @@ impl<W: Write + Seek> Writer<W> {
     }
 }
 
-/// A length in as few bytes as the format has for it.
+/// Encodes a length in as few bytes as possible.
 #[inline]
 fn length_bytes(length: u64) -> ([u8; 9], usize) {
     let mut bytes = [0; 9];
@@ -199,7 +200,7 @@ pub fn length(out: &mut Vec<u8>, length: u64) {
     out.extend_from_slice(&bytes[..len]);
 }
 
-/// Appends a string, not compressed.
+/// Appends an uncompressed string.
 pub fn string(out: &mut Vec<u8>, text: &[u8]) {
     length(out, text.len() as u64);
     out.extend_from_slice(text);
@@ -219,7 +220,7 @@ pub fn compressed(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Appends a whole number as a server stores a string that is one.
+/// Appends a string that is an integer, in the integer encoding that a server uses.
 pub fn number(out: &mut Vec<u8>, number: i32) {
     if let Ok(small) = i8::try_from(number) {
         out.push(0xC0);

@@ -1,4 +1,4 @@
-//! One string of two thirds of the file and one hash of the last third, with a few small keys around them.
+//! Giant values: a string of two thirds of the file and a hash of the last third, with a few small keys around them.
 
 use std::io::{self, Seek, Write};
 
@@ -8,10 +8,10 @@ use super::super::writer::Writer;
 use super::small::Small;
 use super::{Keys, Scale, code};
 
-/// Small keys in front of each giant.
+/// Small keys before each giant.
 const BETWEEN: u64 = 5;
 const PIECE: usize = 1 << 16;
-/// Bytes of a field and its value, about.
+/// Approximate size of a field with its value.
 const FIELD: u64 = 60;
 
 pub struct Giant {
@@ -24,7 +24,7 @@ pub struct Giant {
 
 impl Giant {
     pub fn new(scale: Scale, random: &mut Random) -> Giant {
-        // Of a number of keys, two are giants of a kilobyte for each of all.
+        // If a number of keys was requested, the giants have a kilobyte per key.
         let bytes = match scale {
             Scale::Keys(keys) => keys.saturating_mul(1024),
             Scale::Bytes(bytes) => bytes,

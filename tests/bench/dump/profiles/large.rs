@@ -1,4 +1,4 @@
-//! Pages, pictures and documents: strings of 1 KB to 1 MB.
+//! Pages, images and documents: strings of 1 KB to 1 MB.
 
 use std::io::{self, Seek, Write};
 
@@ -9,7 +9,7 @@ use super::{Keys, Scale, code};
 
 const SMALLEST: u64 = 1 << 10;
 const LARGEST: u64 = 1 << 20;
-/// Documents that are made once.
+/// Number of documents, created once.
 const POOL: u64 = 128;
 
 pub struct Large {

@@ -11,7 +11,7 @@ use super::{Keys, Scale};
 pub struct Mix {
     packed: Packed,
     tables: Tables,
-    /// How many bytes more tables have than small objects.
+    /// Bytes of tables written minus bytes of small objects.
     ahead: i64,
 }
 

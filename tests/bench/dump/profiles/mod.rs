@@ -1,4 +1,4 @@
-//! What a dump is full of: one kind of load a file.
+//! Profiles of benchmark dumps: one kind of load per file.
 
 mod giant;
 mod large;
@@ -17,10 +17,10 @@ use clap::ValueEnum;
 use super::random::Random;
 use super::{Keys, Scale};
 
-/// What a dump is full of.
+/// Kind of load in a dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
-    /// Short strings under names with an id, 60 % of them with a time to live.
+    /// Short strings under names with an id, 60 % of them with an expiry.
     Small,
     /// Small hashes, lists, sets and sorted sets in their compact encodings, compressed.
     Packed,
@@ -28,19 +28,19 @@ pub enum Profile {
     Tables,
     /// Strings of 1 KB to 1 MB, half of them compressed.
     Large,
-    /// As many patterns as names: the adversary of every table of prefixes.
+    /// As many patterns as names: the worst case for a tree of prefixes.
     Wide,
     /// Packed and tables interleaved, half of the bytes each.
     Mix,
-    /// Values that are dumps themselves, for who looks for records at a guessed offset.
+    /// Values that contain dumps: the worst case for guessing record boundaries.
     Nested,
     /// Values that are mostly zeros, which read as empty strings under empty names.
     Zeros,
-    /// One string and one hash that are the whole file but for a few keys.
+    /// One string and one hash that make up nearly the whole file.
     Giant,
 }
 
-/// Codes of the format for how a value is stored.
+/// Value type codes of the format.
 mod code {
     pub const STRING: u8 = 0;
     pub const SET: u8 = 2;
@@ -54,7 +54,7 @@ mod code {
 }
 
 impl Profile {
-    /// How large a dump is when nobody says.
+    /// Returns the default size of a dump.
     pub fn default_scale(self) -> Scale {
         match self {
             Profile::Small | Profile::Wide => Scale::Keys(10_000_000),
@@ -63,7 +63,7 @@ impl Profile {
         }
     }
 
-    /// The first version of the format that has the values of this profile: listpacks came with 10.
+    /// Returns the first version of the format with the values of this profile: listpacks came with 10.
     pub fn first_version(self) -> u8 {
         match self {
             Profile::Packed | Profile::Tables | Profile::Mix | Profile::Nested => 10,
@@ -87,8 +87,8 @@ impl Profile {
 }
 
 impl Scale {
-    /// A limit for what is made once or is one key, so that a small dump is made in no time and of more than a few keys:
-    /// `largest`, but at most so many of the keys or bytes asked for.
+    /// Returns `largest`, but at most this share of the requested keys or bytes. Limits pools and single keys, so that
+    /// a small dump takes no time and has more than a few keys.
     fn at_most(self, largest: u64, share_of_keys: u64, share_of_bytes: u64) -> u64 {
         let share = match self {
             Scale::Keys(keys) => keys / share_of_keys,

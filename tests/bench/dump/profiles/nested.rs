@@ -1,7 +1,8 @@
-//! Dumps inside values: whoever looks for records at a guessed offset finds thousands in a row that are none.
+//! Dumps inside values: a search for record boundaries at a guessed offset finds thousands of false ones in a row.
 //!
-//! Half of the values are whole dumps with header and end; the others are records only, which nothing tells apart from those
-//! of the file but that its own do not lead there. Some are elements of a list or values of a hash.
+//! Half of the values are whole dumps with header and end. The others are sequences of records, indistinguishable from
+//! those of the file except that no chain of true records leads to them. Some are elements of a list or values of a
+//! hash.
 
 use std::io::{self, Seek, Write};
 
@@ -10,7 +11,7 @@ use super::super::text::{Noise, digits, name};
 use super::super::writer::{Writer, length, string};
 use super::{Keys, code};
 
-/// Records inside of a value.
+/// Minimum number of records inside a value.
 const FEWEST: u64 = 100;
 const MOST: u64 = 20_000;
 
@@ -26,7 +27,7 @@ impl Nested {
         Nested { noise: Noise::new(random, 64), written: 0, name: Vec::new(), inner: Vec::new() }
     }
 
-    /// Makes a value that reads as a dump, or as the inside of one.
+    /// Creates a value that reads as a dump, or as the inside of one.
     fn fill(&mut self, random: &mut Random) {
         self.inner.clear();
         let whole = random.percent(50);
@@ -66,7 +67,7 @@ impl<W: Write + Seek> Keys<W> for Nested {
         for index in 0..elements {
             self.fill(random);
             if code == code::QUICKLIST {
-                // A node that is one large element.
+                // A list node that is one large element.
                 out.length(1)?;
             }
             if code == code::HASH {

@@ -1,6 +1,6 @@
 //! Small objects: hashes, lists, sets and sorted sets in compact encodings, compressed where a server would.
 //!
-//! Values come from a pool, since making one takes longer than a key may: the same value stands under many names.
+//! Values come from a pool and are reused under many names, since creating one may take longer than writing a key.
 
 use std::io::{self, Seek, Write};
 
@@ -11,7 +11,7 @@ use super::super::writer::{Writer, compressed, length};
 use super::code::{self, HASH_LISTPACK, INTSET, QUICKLIST, SET_LISTPACK, ZSET_LISTPACK};
 use super::{Keys, Scale};
 
-/// Values made of each kind.
+/// Number of values created of each kind.
 const POOL: u64 = 4096;
 
 pub struct Packed {
@@ -74,7 +74,7 @@ fn text<'n>(random: &mut Random, noise: &'n Noise, from: u64, to: u64) -> &'n [u
     noise.piece(random, len)
 }
 
-/// A number or a word or a token.
+/// Appends a number, a word or a token.
 fn element(random: &mut Random, noise: &Noise, into: &mut Listpack) {
     match random.below(4) {
         0 => into.number(random.below(1_000_000) as i64),
@@ -87,7 +87,7 @@ fn hash(random: &mut Random, noise: &Noise) -> Vec<u8> {
     let mut listpack = Listpack::new();
     let mut field = Vec::new();
     for index in 0..random.long_tail(3, 40) {
-        // Each field once: a server refuses a dump in which a field stands twice.
+        // Each field occurs once: servers refuse dumps with duplicate fields.
         name(&mut field, word(random), index, "");
         listpack.text(&field);
         element(random, noise, &mut listpack);
@@ -133,7 +133,7 @@ fn sorted_set(random: &mut Random, _: &Noise) -> Vec<u8> {
     for _ in 0..random.long_tail(3, 60) {
         member.clear();
         member.extend_from_slice(b"player");
-        // The scores of a sorted set ascend; here no two are the same, and so no two members.
+        // Scores ascend strictly, so no two members are equal.
         score += random.between(1, 500);
         digits(&mut member, score * 7919);
         listpack.text(&member).number(score as i64);

@@ -1,4 +1,4 @@
-//! Sessions and the like: short strings under names with an id.
+//! Sessions and similar keys: short strings with an id in the name.
 
 use std::io::{self, Seek, Write};
 
@@ -7,7 +7,7 @@ use super::super::text::{Noise, name};
 use super::super::writer::{self, Writer};
 use super::{Keys, code};
 
-/// Multiplies the count of keys, so that ids come in no order, as from a server's table, and each once.
+/// Multiplier of the key count: ids are unique but unordered, as from a server's hash table.
 const SCATTER: u64 = 2_654_435_761;
 
 pub struct Small {
@@ -26,7 +26,7 @@ impl Small {
 impl<W: Write + Seek> Keys<W> for Small {
     fn write(&mut self, out: &mut Writer<W>, random: &mut Random) -> io::Result<()> {
         self.written += 1;
-        // An odd factor: no two counts give the same id.
+        // The factor is odd, so different counts give different ids.
         let id = self.written.wrapping_mul(SCATTER) & 0xFFF_FFFF;
         match random.below(10) {
             0 => name(&mut self.name, "cart:", id, ""),

@@ -1,4 +1,4 @@
-//! Collections above the limits of their compact encodings: of hundreds to millions of elements.
+//! Collections above the limits of their compact encodings, with hundreds to millions of elements.
 
 use std::io::{self, Seek, Write};
 
@@ -9,13 +9,13 @@ use super::super::writer::{Writer, compressed};
 use super::code::{HASH, QUICKLIST, SET, ZSET};
 use super::{Keys, Scale};
 
-/// Elements of the smallest and of the largest collection.
+/// Number of elements of the smallest and the largest collection.
 const FEWEST: u64 = 600;
 const MOST: u64 = 4_000_000;
-/// Compressed values and list nodes that are made once.
+/// Number of compressed values and list nodes, created once.
 const POOL: u64 = 1024;
 const NODES: u64 = 256;
-/// Bytes of a list's node (`list-max-listpack-size -2`).
+/// Size of a list node (`list-max-listpack-size -2`).
 const NODE: usize = 8000;
 
 pub struct Tables {
@@ -24,7 +24,7 @@ pub struct Tables {
     nodes: Vec<Vec<u8>>,
     most: u64,
     written: u64,
-    /// A name, of the key or of an element.
+    /// Buffer for the name of a key or an element.
     text: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl Tables {
         });
         let documents = documents.collect();
         let nodes = (0..scale.at_most(NODES, 1, 100_000)).map(|_| node(random, &noise)).collect();
-        // About 50 bytes an element: no collection is more than a tenth of the file.
+        // About 50 bytes per element: no collection is more than a tenth of the file.
         let most = match scale {
             Scale::Keys(keys) => keys.saturating_mul(100),
             Scale::Bytes(bytes) => bytes / 500,
@@ -48,7 +48,7 @@ impl Tables {
         Tables { noise, documents, nodes, most: most.clamp(FEWEST + 1, MOST), written: 0, text: Vec::new() }
     }
 
-    /// Writes the name of an element: no two of a collection have the same.
+    /// Writes the name of an element, unique within its collection.
     fn element<W: Write + Seek>(&mut self, out: &mut Writer<W>, prefix: &str, index: u64) -> io::Result<()> {
         name(&mut self.text, prefix, index.wrapping_mul(2_654_435_761) & 0xFFFF_FFFF, "");
         out.text(&self.text)
@@ -70,7 +70,7 @@ impl Tables {
 
     fn sorted_set<W: Write + Seek>(&mut self, out: &mut Writer<W>, random: &mut Random, count: u64) -> io::Result<()> {
         out.length(count)?;
-        // A server writes the highest score first.
+        // Servers write the highest score first.
         let mut score = count as f64 * 1000.0;
         for index in 0..count {
             self.element(out, "player:", index)?;
@@ -114,7 +114,7 @@ impl<W: Write + Seek> Keys<W> for Tables {
     }
 }
 
-/// A node of a list, compressed.
+/// Creates a compressed list node.
 fn node(random: &mut Random, noise: &Noise) -> Vec<u8> {
     let mut listpack = Listpack::new();
     while listpack.len() < NODE {

@@ -1,8 +1,9 @@
-//! Names in which nothing is an id, and no two are alike: every name is a pattern of its own, until levels collapse.
+//! Names without ids, all different: every name is a pattern of its own until levels collapse.
 //!
-//! They are spread in four ways, a quarter of the keys each: all on the first level, all below one name, over a thousand names
-//! with a thousand below each and some below these, and over 250 names with 250 below each and many below these. The last
-//! stays under the limit of every level, so the tree keeps as many places as it may.
+//! A quarter of the keys each: all on the first level; all below one name; over a thousand names with a thousand below
+//! each
+//! and some below these; and over 250 names with 250 below each and many below these. The last quarter stays under the
+//! limit of every level, so the tree keeps as many places as it may.
 
 use std::io::{self, Seek, Write};
 
@@ -22,7 +23,7 @@ impl Wide {
         Wide { noise: Noise::new(random, 64), written: 0, name: Vec::new() }
     }
 
-    /// A name for the `number`th key of a quarter.
+    /// Writes a name for the `number`th key of a quarter.
     fn spread(&mut self, quarter: u64, number: u64) {
         self.name.clear();
         let levels: &[u64] = match quarter {

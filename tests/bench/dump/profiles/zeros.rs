@@ -1,5 +1,5 @@
-//! Values of zeros, as bitmaps, sketches and padded records are: three zeros read as an empty string under an empty name, at
-//! every offset, as often as there are three.
+//! Values of zeros, as in bitmaps, sketches and padded records: at every offset, three zeros read as an empty string
+//! under an empty name.
 
 use std::io::{self, Seek, Write};
 
@@ -24,7 +24,7 @@ impl Zeros {
         Zeros { noise: Noise::new(random, 64), zeros: vec![0; 1 << 20], written: 0, name: Vec::new() }
     }
 
-    /// Zeros with something else after each `run` of them.
+    /// Writes zeros with another byte after each `run` of them.
     fn bitmap<W: Write + Seek>(
         &mut self,
         out: &mut Writer<W>,
