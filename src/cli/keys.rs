@@ -24,7 +24,7 @@ use crate::pattern::segment::Separators;
 use crate::record::Record;
 #[cfg(feature = "parquet")]
 use crate::render::rows::{Columns, ParquetFile};
-use crate::render::rows::{Lines, RecordRow, RowFormat, RowMaker};
+use crate::render::rows::{RecordLines, RecordRow, RowFormat, RowMaker};
 
 /// Reads the inputs and writes the rows.
 pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
@@ -97,8 +97,8 @@ type Streamed = (Tallies, io::Result<()>);
 
 impl RowStream<'_, '_, '_> {
     fn lines(&mut self, format: RowFormat, out: &mut Output) -> Streamed {
-        let head = out.write_all(&Lines::head(format));
-        let push = |lines: &mut Lines, row: &RecordRow<'_>| lines.push(row, format);
+        let head = out.write_all(&RecordLines::head(format));
+        let push = |lines: &mut RecordLines, row: &RecordRow<'_>| lines.push(row, format);
         let (tallies, rows) = self.write(push, |lines, count| out.write_all(lines.first(count)));
         (tallies, head.and(rows))
     }

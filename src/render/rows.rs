@@ -139,13 +139,13 @@ impl<'c> RowMaker<'c> {
 
 /// Rows as lines of text.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct RecordLines {
     text: Vec<u8>,
     /// End of each row.
     ends: Vec<usize>,
 }
 
-impl Lines {
+impl RecordLines {
     /// Returns the text before the first row.
     pub fn head(format: RowFormat) -> Vec<u8> {
         let mut head = Vec::new();
@@ -250,10 +250,10 @@ mod tests {
 
     fn written(format: RowFormat, key: &[u8], source: Option<&str>) -> String {
         let classifier = Classifier::new(Separators::new(&[":".to_owned()]).unwrap());
-        let mut lines = Lines::default();
+        let mut lines = RecordLines::default();
         RowMaker::new(&classifier, None)
             .row(&record(key), source, &mut PatternBuf::default(), |row| lines.push(row, format));
-        String::from_utf8([&Lines::head(format), lines.first(1)].concat()).unwrap()
+        String::from_utf8([&RecordLines::head(format), lines.first(1)].concat()).unwrap()
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn as_many_lines_are_given_as_are_asked_for() {
-        let lines = Lines { text: b"one\ntwo\n".to_vec(), ends: vec![4, 8] };
+        let lines = RecordLines { text: b"one\ntwo\n".to_vec(), ends: vec![4, 8] };
         assert_eq!([0, 1, 2, 3].map(|rows| lines.first(rows).len()), [0, 4, 8, 8]);
     }
 

@@ -35,13 +35,13 @@ impl Sheet {
 }
 
 /// A field that is a number.
-pub(super) trait Number {
+pub(super) trait CsvNumber {
     fn digits(self) -> String;
 }
 
 macro_rules! numbers {
     ($($number:ty),*) => {
-        $(impl Number for $number {
+        $(impl CsvNumber for $number {
             fn digits(self) -> String {
                 self.to_string()
             }
@@ -51,28 +51,28 @@ macro_rules! numbers {
 
 numbers!(u8, u16, u32, u64, i64, f64, usize);
 
-impl Number for Bytes {
+impl CsvNumber for Bytes {
     fn digits(self) -> String {
         self.0.to_string()
     }
 }
 
-impl Number for Millis {
+impl CsvNumber for Millis {
     fn digits(self) -> String {
         self.0.to_string()
     }
 }
 
-impl<N: Number> Number for Option<N> {
+impl<N: CsvNumber> CsvNumber for Option<N> {
     /// Returns nothing for an unknown number.
     fn digits(self) -> String {
-        self.map_or_else(String::new, Number::digits)
+        self.map_or_else(String::new, CsvNumber::digits)
     }
 }
 
 impl CsvRow {
     /// Adds a number, or an empty field where there is none.
-    pub fn number(mut self, number: impl Number) -> CsvRow {
+    pub fn number(mut self, number: impl CsvNumber) -> CsvRow {
         self.0.push(number.digits());
         self
     }

@@ -27,7 +27,7 @@ pub struct Headline {
     /// One figure each.
     pub tiles: Vec<Tile>,
     /// Sentences about what stands out.
-    pub points: Vec<Point>,
+    pub points: Vec<Highlight>,
 }
 
 impl Headline {
@@ -64,7 +64,7 @@ pub struct Tile {
 
 /// A sentence about something that stands out.
 #[derive(Debug)]
-pub struct Point {
+pub struct Highlight {
     /// The sentence.
     pub said: Prose,
     /// Id of the section that tells more.

@@ -21,10 +21,10 @@ use super::Lang;
 pub use block::{Block, Fields, FindingBlock, Hint, Section};
 pub use cell::{Cell, Name};
 pub use form::{Form, Forms};
-pub use headline::{Headline, Point, Tile};
+pub use headline::{Headline, Highlight, Tile};
 pub use pictures::{ClassBar, Classes, Range, Scale, Split, Strip, StripRange};
 pub use prose::{Part, Prose, inline, inline_key, inline_visible};
-pub use table::{Column, Row, Table, TableOf, Tone};
+pub use table::{Column, Table, TableOf, TableRow, Tone};
 pub use tree::Tree;
 
 /// A report, ready to be written in any form.

@@ -82,7 +82,7 @@ impl Column {
 
 /// A row.
 #[derive(Debug, Clone, Default)]
-pub struct Row {
+pub struct TableRow {
     /// Emphasis.
     pub tone: Tone,
     /// Levels of a tree above it.
@@ -99,7 +99,7 @@ pub struct Table {
     /// Columns.
     pub columns: Vec<Column>,
     /// Rows, each with a cell for each column.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TableRow>,
     /// Rows of the report that are left out here.
     pub hidden: u64,
     /// Rows that not even the report has.
@@ -119,7 +119,7 @@ impl Table {
         let table = Table {
             label: label.into(),
             columns: Vec::new(),
-            rows: vec![Row::default(); shown.len()],
+            rows: vec![TableRow::default(); shown.len()],
             hidden: (items.len() - shown.len()) as u64,
             unlisted: 0,
             fold: None,

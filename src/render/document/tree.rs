@@ -24,7 +24,7 @@ pub struct Tree {
 impl Tree {
     /// Returns the tree as a table: a row for each node, indented by its depth. The rest of a level is its last row.
     pub fn table(&self, lang: Lang) -> Table {
-        let mut lines = Lines { lang, least: self.least, room: self.most, lines: Vec::new() };
+        let mut lines = TreeRows { lang, least: self.least, room: self.most, lines: Vec::new() };
         lines.level("", 0, &self.nodes, self.hidden);
         let all = self.all.memory.0;
         Table::of(lang.of("Memory by prefix", "各前缀的内存"), &lines.lines, usize::MAX)
@@ -60,7 +60,7 @@ impl Tree {
 }
 
 /// One row of the table: a node, or the rest of a level.
-struct Line<'t> {
+struct TreeRow<'t> {
     depth: usize,
     name: Cell,
     keys: u64,
@@ -68,21 +68,21 @@ struct Line<'t> {
     node: Option<&'t PrefixNode>,
 }
 
-impl Line<'_> {
+impl TreeRow<'_> {
     fn figure(&self, of: impl Fn(&PrefixNode) -> Cell) -> Cell {
         self.node.map_or(Cell::Blank, of)
     }
 }
 
 /// Makes rows of nodes.
-struct Lines<'t> {
+struct TreeRows<'t> {
     lang: Lang,
     least: Bytes,
     room: usize,
-    lines: Vec<Line<'t>>,
+    lines: Vec<TreeRow<'t>>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> TreeRows<'t> {
     fn level(&mut self, parent: &str, depth: usize, nodes: &'t [PrefixNode], mut rest: Hidden) {
         let mut shown = false;
         for node in nodes {
@@ -99,13 +99,13 @@ impl<'t> Lines<'t> {
             // The segment with its separator, if keys go on below.
             let segment = node.prefix.strip_prefix(parent).unwrap_or(&node.segment);
             let name = Cell::Name(Name::Pattern(segment.to_owned()));
-            self.lines.push(Line { depth, name, keys: node.keys, memory: node.memory, node: Some(node) });
+            self.lines.push(TreeRow { depth, name, keys: node.keys, memory: node.memory, node: Some(node) });
             self.level(&node.prefix, depth + 1, &node.children, node.hidden);
         }
         if shown && rest.nodes > 0 {
             let nodes = human::count(rest.nodes);
             let name = say!(self.lang, "… {nodes} lighter", "… 其余 {nodes} 个").into();
-            self.lines.push(Line { depth, name, keys: rest.keys, memory: rest.memory, node: None });
+            self.lines.push(TreeRow { depth, name, keys: rest.keys, memory: rest.memory, node: None });
         }
     }
 }

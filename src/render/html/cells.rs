@@ -2,7 +2,8 @@
 
 use super::prose::HtmlName;
 use super::view::tenths;
-use crate::render::document::{Cell, Form, Range, Row, Table, Tone};
+use crate::render::document::{Cell, Form, Range, Table, TableRow, Tone};
+use crate::render::words::known;
 use crate::render::{Lang, human};
 
 /// A cell of the page.
@@ -21,7 +22,7 @@ pub enum HtmlCell {
     /// A share with a bar as long as it is.
     Share(String, u64),
     /// A change; a bar to the left is less, to the right is more.
-    Change(Change),
+    Change(ChangeBar),
     /// A severity.
     Severity(&'static str, &'static str),
     /// A type, with its colour.
@@ -32,7 +33,7 @@ pub enum HtmlCell {
 
 /// A change with its bar.
 #[derive(Debug)]
-pub struct Change {
+pub struct ChangeBar {
     /// The change with its sign.
     pub shown: String,
     /// Begin of its bar: the middle, or before it.
@@ -43,11 +44,11 @@ pub struct Change {
     pub less: bool,
 }
 
-impl Change {
+impl ChangeBar {
     /// Returns a change whose bar fills half of the cell if `part` is all of `whole`.
-    fn new(shown: String, part: u64, whole: u64, less: bool) -> Change {
+    fn new(shown: String, part: u64, whole: u64, less: bool) -> ChangeBar {
         let half = tenths(part, whole) / 2;
-        Change { shown, from: if less { 500 - half } else { 500 }, tenths: half, less }
+        ChangeBar { shown, from: if less { 500 - half } else { 500 }, tenths: half, less }
     }
 }
 
@@ -75,7 +76,7 @@ impl RangeBar {
 }
 
 /// Returns a cell of a table as it stands on the page.
-pub(super) fn cell(table: &Table, row: &Row, at: usize, lang: Lang) -> HtmlCell {
+pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> HtmlCell {
     let depth = if at == 0 { row.depth } else { 0 };
     let share = |text: String, tenths| {
         if table.columns[at].bars.has(Form::Html) {
@@ -96,7 +97,7 @@ pub(super) fn cell(table: &Table, row: &Row, at: usize, lang: Lang) -> HtmlCell 
         Cell::Share(fraction) => share(human::share(*fraction), thousandths(*fraction)),
         Cell::ShareOf(part, whole) => share(human::share_of(*part, *whole), tenths(*part, *whole)),
         Cell::Change { from, to } => {
-            HtmlCell::Change(Change::new(human::change(*from, *to), from.abs_diff(*to), *from, to < from))
+            HtmlCell::Change(ChangeBar::new(human::change(*from, *to), from.abs_diff(*to), *from, to < from))
         }
         Cell::Difference { bytes, of } => {
             let shown = human::signed(*bytes);
@@ -104,12 +105,10 @@ pub(super) fn cell(table: &Table, row: &Row, at: usize, lang: Lang) -> HtmlCell 
                 Some((before, after)) => format!("{shown}, {}", human::change(*before, *after)),
                 None => shown,
             };
-            HtmlCell::Change(Change::new(shown, bytes.unsigned_abs(), largest(table, at), *bytes < 0))
+            HtmlCell::Change(ChangeBar::new(shown, bytes.unsigned_abs(), largest(table, at), *bytes < 0))
         }
         Cell::Measured(number, unit) => HtmlCell::Number(human::in_unit(*number, *unit, lang), *number),
-        Cell::Severity(severity) => {
-            HtmlCell::Severity(severity.name(), crate::render::words::known::severity(*severity, lang))
-        }
+        Cell::Severity(severity) => HtmlCell::Severity(severity.name(), known::severity(*severity, lang)),
         Cell::Kind(kind) => HtmlCell::Kind(kind.name()),
         Cell::Time(time) => HtmlCell::Number(human::time(time.0), u64::try_from(time.0).unwrap_or(0)),
         // What never expires comes last.
@@ -130,7 +129,7 @@ fn thousandths(fraction: f64) -> u64 {
 
 /// Returns the size of the largest difference in a column.
 fn largest(table: &Table, at: usize) -> u64 {
-    let size = |row: &Row| match row.cells.get(at) {
+    let size = |row: &TableRow| match row.cells.get(at) {
         Some(Cell::Difference { bytes, .. }) => bytes.unsigned_abs(),
         _ => 0,
     };

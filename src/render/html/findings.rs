@@ -4,6 +4,7 @@ use super::cells::{HtmlCell, cell};
 use super::prose::HtmlProse;
 use super::view::{TableView, tenths};
 use crate::render::document::{Cell, Column, FindingBlock, Table};
+use crate::render::words::{heads, known};
 use crate::render::{Lang, human};
 
 /// One finding.
@@ -49,7 +50,7 @@ impl FindingView {
         FindingView {
             at,
             severity: finding.severity.name(),
-            word: crate::render::words::known::severity(finding.severity, lang),
+            word: known::severity(finding.severity, lang),
             rule: finding.rule.to_string(),
             demand: (&finding.demand).into(),
             fix: (&finding.fix).into(),
@@ -68,9 +69,7 @@ impl FindingView {
 
 /// Returns a figure outside of a table as text.
 pub(super) fn text(figure: &Cell, lang: Lang) -> String {
-    let table = Table::of("", &[figure], 1)
-        .column(Column::text(crate::render::words::heads::NONE), |figure| (*figure).clone())
-        .build();
+    let table = Table::of("", &[figure], 1).column(Column::text(heads::NONE), |figure| (*figure).clone()).build();
     match cell(&table, &table.rows[0], 0, lang) {
         HtmlCell::Text(text) | HtmlCell::Faint(text, _) | HtmlCell::Number(text, _) | HtmlCell::Share(text, _) => text,
         HtmlCell::Name(name, _) => name.shown,

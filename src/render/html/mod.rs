@@ -93,7 +93,7 @@ fn html(report: &Report, lang: Lang, caps: Caps) -> io::Result<String> {
     let document = sections::document(report, Scope { lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map });
     let sections: Vec<SectionView> =
         document.sections.iter().filter_map(|section| SectionView::of(section, map, lang)).collect();
-    let page = Page {
+    let page = HtmlPage {
         lang,
         headline: HeadView::of(&document.headline, &sections, lang),
         sections: &sections,
@@ -108,7 +108,7 @@ fn html(report: &Report, lang: Lang, caps: Caps) -> io::Result<String> {
 /// The whole page.
 #[derive(Template)]
 #[template(path = "page.html")]
-struct Page<'a> {
+struct HtmlPage<'a> {
     lang: Lang,
     headline: HeadView,
     sections: &'a [SectionView],

@@ -23,14 +23,14 @@ const WITHIN: usize = 12;
 #[derive(Debug)]
 pub struct Treemap {
     /// Levels, the topmost first.
-    pub levels: Vec<Level>,
+    pub levels: Vec<MapLevel>,
     /// Meaning of colours: the class and the words of each.
     pub legend: [(&'static str, &'static str); 5],
 }
 
 /// Division of one prefix, or of the whole.
 #[derive(Debug)]
-pub struct Level {
+pub struct MapLevel {
     /// Anchor.
     pub id: usize,
     /// Levels above it with their anchors, the topmost first.
@@ -40,14 +40,14 @@ pub struct Level {
     /// Keys and memory in words.
     pub facts: String,
     /// Areas.
-    pub areas: Vec<Area>,
+    pub areas: Vec<MapArea>,
 }
 
 /// Area of one prefix.
 #[derive(Debug)]
-pub struct Area {
+pub struct MapArea {
     /// Place in the picture.
-    pub place: Place,
+    pub place: AreaPlace,
     /// Last segment of the prefix.
     pub name: HtmlName,
     /// Memory and share.
@@ -61,14 +61,14 @@ pub struct Area {
     /// Class of its size: how much of its label has room.
     pub room: &'static str,
     /// Areas below it, if there is room.
-    pub within: Vec<Inner>,
+    pub within: Vec<InnerArea>,
 }
 
 /// An area within an area.
 #[derive(Debug)]
-pub struct Inner {
+pub struct InnerArea {
     /// Place in its area, below the label.
-    pub place: Place,
+    pub place: AreaPlace,
     /// Last segment of the prefix, if there is room.
     pub name: Option<HtmlName>,
     /// Class of its colour.
@@ -77,7 +77,7 @@ pub struct Inner {
 
 /// A rectangle in percent of the picture that it is in.
 #[derive(Debug)]
-pub struct Place {
+pub struct AreaPlace {
     /// Distance from the left.
     pub x: String,
     /// Distance from the top.
@@ -88,10 +88,10 @@ pub struct Place {
     pub height: String,
 }
 
-impl Place {
-    fn of(rect: Rect, within: Rect) -> Place {
+impl AreaPlace {
+    fn of(rect: Rect, within: Rect) -> AreaPlace {
         let part = |length: f64, of: f64| format!("{:.2}%", length / of * 100.0);
-        Place {
+        AreaPlace {
             x: part(rect.x - within.x, within.width),
             y: part(rect.y - within.y, within.height),
             width: part(rect.width, within.width),
@@ -124,7 +124,7 @@ struct Mapper {
     least: Bytes,
     /// Prefixes that may still be shown: many can have exactly the least weight.
     room: usize,
-    levels: Vec<Level>,
+    levels: Vec<MapLevel>,
 }
 
 impl Mapper {
@@ -146,7 +146,7 @@ impl Mapper {
         self.room -= shown.len();
         let id = self.levels.len();
         let facts = self.facts(whole, None);
-        self.levels.push(Level { id, above: above.to_vec(), name: name.clone(), facts, areas: Vec::new() });
+        self.levels.push(MapLevel { id, above: above.to_vec(), name: name.clone(), facts, areas: Vec::new() });
 
         let rest = rest(whole, &shown);
         let mut weights: Vec<u64> = shown.iter().map(|node| node.memory.0).collect();
@@ -175,11 +175,11 @@ impl Mapper {
         Some(id)
     }
 
-    fn area(&self, node: &PrefixNode, rect: Rect, opens: Option<usize>) -> Area {
+    fn area(&self, node: &PrefixNode, rect: Rect, opens: Option<usize>) -> MapArea {
         let weight = Weight { keys: node.keys, memory: node.memory };
         let without = human::share_of(node.without_ttl.memory.0, node.memory.0);
-        Area {
-            place: Place::of(rect, CANVAS),
+        MapArea {
+            place: AreaPlace::of(rect, CANVAS),
             name: HtmlName::prefix(&node.segment),
             figure: self.figure(node.memory),
             facts: format!(
@@ -194,10 +194,10 @@ impl Mapper {
         }
     }
 
-    fn rest_area(&self, rest: Weight, lighter: u64, rect: Rect) -> Area {
+    fn rest_area(&self, rest: Weight, lighter: u64, rect: Rect) -> MapArea {
         let name = self.rest_name(lighter);
-        Area {
-            place: Place::of(rect, CANVAS),
+        MapArea {
+            place: AreaPlace::of(rect, CANVAS),
             figure: self.figure(rest.memory),
             facts: format!("{name}: {}", self.facts(rest, None)),
             name: HtmlName { shown: name, whole: None },
@@ -261,7 +261,7 @@ fn room(rect: Rect) -> &'static str {
 }
 
 /// Returns the heaviest prefixes below one, drawn within its area.
-fn within(node: &PrefixNode, rect: Rect) -> Vec<Inner> {
+fn within(node: &PrefixNode, rect: Rect) -> Vec<InnerArea> {
     if rect.width < 110.0 || rect.height < LABEL + 50.0 {
         return Vec::new();
     }
@@ -271,8 +271,8 @@ fn within(node: &PrefixNode, rect: Rect) -> Vec<Inner> {
     weights.push(rest(Weight { keys: node.keys, memory: node.memory }, &shown).memory.0);
     let rects = squarify(&weights, field);
     let inner = shown.iter().zip(rects).filter(|(_, rect)| rect.width > 5.0 && rect.height > 5.0);
-    let inner = inner.map(|(child, rect)| Inner {
-        place: Place::of(rect, field),
+    let inner = inner.map(|(child, rect)| InnerArea {
+        place: AreaPlace::of(rect, field),
         name: (rect.width > 64.0 && rect.height > 24.0).then(|| HtmlName::prefix(&child.segment)),
         shade: shade(child),
     });

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::escape::{self, escape, paragraph};
 use crate::render::document::{
-    Block, Cell, Document, FindingBlock, Form, Headline, Hint, Name, Row, Section, Table, Tone,
+    Block, Cell, Document, FindingBlock, Form, Headline, Hint, Name, Section, Table, TableRow, Tone,
 };
 use crate::render::human::ByteUnit;
 use crate::render::words::{known, say};
@@ -116,12 +116,12 @@ impl<'a> Writer<'a> {
         let heading = |&(at, unit): &(usize, ByteUnit)| escape::cell(&plain::heading(table, at, unit, self.lang));
         let heads = columns.iter().map(heading).collect();
         let numeric: Vec<bool> = columns.iter().map(|&(at, _)| table.columns[at].numeric).collect();
-        let row = |row: &Row| columns.iter().map(|&(at, unit)| self.cell(row, at, unit)).collect();
+        let row = |row: &TableRow| columns.iter().map(|&(at, unit)| self.cell(row, at, unit)).collect();
         let text = escape::table(heads, &numeric, table.rows.iter().map(row));
         self.block(&text)
     }
 
-    fn cell(&self, row: &Row, at: usize, unit: ByteUnit) -> String {
+    fn cell(&self, row: &TableRow, at: usize, unit: ByteUnit) -> String {
         let text = plain::text(&row.cells[at], unit, self.lang);
         let text = if at == 0 { format!("{}{text}", "  ".repeat(row.depth)) } else { text };
         match &row.cells[at] {

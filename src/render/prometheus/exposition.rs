@@ -17,62 +17,62 @@ const LONGEST_LABEL: usize = 160;
 #[derive(Debug)]
 pub(super) struct Exposition {
     labels: Vec<(String, String)>,
-    families: Vec<Family>,
+    families: Vec<MetricFamily>,
 }
 
 /// All samples of one name.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct MetricFamily {
     name: &'static str,
     help: &'static str,
-    samples: Vec<(String, Value)>,
+    samples: Vec<(String, SampleValue)>,
     /// Places of samples by labels: a series may be there once.
     places: HashMap<String, usize>,
 }
 
 /// The value of a sample.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Value {
+pub(super) enum SampleValue {
     /// A count or a size, exactly.
     Whole(i128),
     /// A time, in seconds.
     Seconds(f64),
 }
 
-impl From<u64> for Value {
-    fn from(count: u64) -> Value {
-        Value::Whole(count.into())
+impl From<u64> for SampleValue {
+    fn from(count: u64) -> SampleValue {
+        SampleValue::Whole(count.into())
     }
 }
 
-impl From<i64> for Value {
-    fn from(count: i64) -> Value {
-        Value::Whole(count.into())
+impl From<i64> for SampleValue {
+    fn from(count: i64) -> SampleValue {
+        SampleValue::Whole(count.into())
     }
 }
 
-impl From<bool> for Value {
-    fn from(is_so: bool) -> Value {
-        Value::Whole(is_so.into())
+impl From<bool> for SampleValue {
+    fn from(is_so: bool) -> SampleValue {
+        SampleValue::Whole(is_so.into())
     }
 }
 
-impl From<Bytes> for Value {
-    fn from(bytes: Bytes) -> Value {
+impl From<Bytes> for SampleValue {
+    fn from(bytes: Bytes) -> SampleValue {
         bytes.0.into()
     }
 }
 
-impl From<Millis> for Value {
-    fn from(time: Millis) -> Value {
-        Value::Seconds(time.0 as f64 / 1000.0)
+impl From<Millis> for SampleValue {
+    fn from(time: Millis) -> SampleValue {
+        SampleValue::Seconds(time.0 as f64 / 1000.0)
     }
 }
 
-impl Value {
-    fn plus(self, other: Value) -> Value {
+impl SampleValue {
+    fn plus(self, other: SampleValue) -> SampleValue {
         match (self, other) {
-            (Value::Whole(one), Value::Whole(other)) => Value::Whole(one.saturating_add(other)),
+            (SampleValue::Whole(one), SampleValue::Whole(other)) => SampleValue::Whole(one.saturating_add(other)),
             _ => other,
         }
     }
@@ -85,9 +85,9 @@ impl Exposition {
     }
 
     /// Begins the next family.
-    pub fn family(&mut self, name: &'static str, help: &'static str) -> &mut Family {
+    pub fn family(&mut self, name: &'static str, help: &'static str) -> &mut MetricFamily {
         let at = self.families.len();
-        self.families.push(Family { name, help, samples: Vec::new(), places: HashMap::new() });
+        self.families.push(MetricFamily { name, help, samples: Vec::new(), places: HashMap::new() });
         &mut self.families[at]
     }
 
@@ -97,7 +97,7 @@ impl Exposition {
         name: &'static str,
         help: &'static str,
         label: &str,
-        rows: impl IntoIterator<Item = (T, Value)>,
+        rows: impl IntoIterator<Item = (T, SampleValue)>,
     ) {
         let family = self.family(name, help);
         for (own, value) in rows {
@@ -106,7 +106,7 @@ impl Exposition {
     }
 
     /// Adds a family of a single sample; nothing where there is no value.
-    pub fn one(&mut self, name: &'static str, help: &'static str, value: Option<impl Into<Value>>) {
+    pub fn one(&mut self, name: &'static str, help: &'static str, value: Option<impl Into<SampleValue>>) {
         if let Some(value) = value {
             self.family(name, help).sample(&[], value);
         }
@@ -123,9 +123,9 @@ impl Exposition {
     }
 }
 
-impl Family {
+impl MetricFamily {
     /// Adds a sample. What has the labels of another is added to it: names that differ may look alike once they are short.
-    pub fn sample(&mut self, labels: &[(&str, &str)], value: impl Into<Value>) -> &mut Family {
+    pub fn sample(&mut self, labels: &[(&str, &str)], value: impl Into<SampleValue>) -> &mut MetricFamily {
         let labels: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
         let (labels, value) = (labels.join(","), value.into());
         let next = self.samples.len();
@@ -149,8 +149,8 @@ impl Family {
             let labels = labels.join(",");
             let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
             match value {
-                Value::Whole(value) => writeln!(out, "{name}{labels} {value}")?,
-                Value::Seconds(value) => writeln!(out, "{name}{labels} {value}")?,
+                SampleValue::Whole(value) => writeln!(out, "{name}{labels} {value}")?,
+                SampleValue::Seconds(value) => writeln!(out, "{name}{labels} {value}")?,
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use super::Renderer;
 use crate::report::{Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
 use crate::units::Millis;
-use exposition::{Exposition, Value};
+use exposition::{Exposition, SampleValue};
 
 /// Databases with series of their own; those behind are one.
 const MOST_DATABASES: usize = 64;
@@ -135,7 +135,7 @@ fn databases(report: &Report, to: &mut Exposition) {
 }
 
 fn types(report: &Report, to: &mut Exposition) {
-    let mut each = |name, help, value: &dyn Fn(&TypeRow) -> Value| {
+    let mut each = |name, help, value: &dyn Fn(&TypeRow) -> SampleValue| {
         let family = to.family(name, help);
         for row in &report.types {
             family.sample(&[("type", row.kind.name()), ("encoding", &row.encoding)], value(row));
@@ -178,7 +178,7 @@ fn findings(report: &Report, to: &mut Exposition) {
     let is_broken = |id: &Word| findings.list.iter().any(|finding| finding.rule == *id);
     let rows = findings.checked.iter().map(|id| (id, is_broken(id).into()));
     to.each("rdblens_rule_broken", "Whether a rule in force is broken.", "rule", rows);
-    let mut each = |name, help, value: &dyn Fn(&Finding) -> Option<Value>| {
+    let mut each = |name, help, value: &dyn Fn(&Finding) -> Option<SampleValue>| {
         let family = to.family(name, help);
         for (row, value) in findings.list.iter().filter_map(|row| Some((row, value(row)?))) {
             family.sample(&[("rule", &row.rule), ("severity", row.severity.name())], value);
@@ -188,7 +188,7 @@ fn findings(report: &Report, to: &mut Exposition) {
     each("rdblens_finding_memory_bytes", "Memory of the keys that break a rule.", &|row| Some(row.memory.into()));
     each("rdblens_finding_patterns", "Patterns that break a rule.", &|row| Some(row.distinct_patterns.into()));
     let saves = "Memory that the remedy would save, where it can be told.";
-    each("rdblens_finding_savings_bytes", saves, &|row| row.saves.map(Value::from));
+    each("rdblens_finding_savings_bytes", saves, &|row| row.saves.map(SampleValue::from));
     if let Some(baseline) = &findings.baseline {
         to.family("rdblens_baseline_changes", "Findings against those of the earlier report.")
             .sample(&[("change", "new")], baseline.new.len() as u64)

@@ -8,7 +8,7 @@ use crate::policy::params::{ParamSpec, Params};
 use crate::policy::rule::{Rule, RuleMeta, Unit};
 use crate::policy::sample::RuleSample;
 use crate::policy::wording;
-use crate::render::terminal::page::{Page, Style};
+use crate::render::terminal::page::{Style, TextPage};
 use crate::render::{Lang, TableOptions, key_text};
 use crate::report::Wording;
 
@@ -24,7 +24,7 @@ pub fn explain(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let lang = table.lang;
-    let mut page = Page::new(out, if table.wide { table.columns() } else { table.columns().min(READABLE) }, table);
+    let mut page = TextPage::new(out, if table.wide { table.columns() } else { table.columns().min(READABLE) }, table);
     let meta = rule.meta;
     // Texts show the numbers of the policy, if it has the rule.
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());
@@ -48,17 +48,17 @@ pub fn explain(
 /// Width of the page; longer lines are hard to read.
 const READABLE: u16 = 100;
 
-fn title(page: &mut Page<'_>, title: &str) -> io::Result<()> {
+fn title(page: &mut TextPage<'_>, title: &str) -> io::Result<()> {
     page.gap()?;
     page.line(Style::Bold, title)
 }
 
-fn paragraph(page: &mut Page<'_>, heading: &str, text: &str) -> io::Result<()> {
+fn paragraph(page: &mut TextPage<'_>, heading: &str, text: &str) -> io::Result<()> {
     title(page, heading)?;
     page.hanging(Style::Plain, INDENT, text)
 }
 
-fn chapters(meta: &RuleMeta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+fn chapters(meta: &RuleMeta, lang: Lang, page: &mut TextPage<'_>) -> io::Result<()> {
     title(page, lang.of("Demanded by", "依据"))?;
     let widest = meta.chapters.iter().map(|chapter| chapter.preset.len()).max().unwrap_or(0);
     for chapter in meta.chapters {
@@ -68,7 +68,7 @@ fn chapters(meta: &RuleMeta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> 
     Ok(())
 }
 
-fn parameters(meta: &RuleMeta, lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+fn parameters(meta: &RuleMeta, lang: Lang, page: &mut TextPage<'_>) -> io::Result<()> {
     if let Some(unit) = meta.unit {
         paragraph(page, lang.of("Measured in", "度量单位"), unit_name(unit, lang))?;
     }
@@ -92,7 +92,7 @@ fn parameter(spec: &ParamSpec, lang: Lang) -> String {
         .replace("{default}", &default)
 }
 
-fn in_force(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut Page<'_>) -> io::Result<()> {
+fn in_force(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut TextPage<'_>) -> io::Result<()> {
     title(page, lang.of("In force", "各策略中的级别"))?;
     let names: Vec<String> = policies.iter().map(|policy| key_text::text(&policy.name).into_owned()).collect();
     let widest = names.iter().map(|name| key_text::width(name)).max().unwrap_or(0);
@@ -111,7 +111,7 @@ fn in_force(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut Page<'
     Ok(())
 }
 
-fn example(page: &mut Page<'_>, heading: &str, sample: &RuleSample, lang: Lang) -> io::Result<()> {
+fn example(page: &mut TextPage<'_>, heading: &str, sample: &RuleSample, lang: Lang) -> io::Result<()> {
     title(page, heading)?;
     for line in sample::lines(sample, lang) {
         let whole = format!("{INDENT}{line}");

@@ -8,7 +8,7 @@ use crate::policy::registry::RULES;
 use crate::policy::wording::{self, settings};
 use crate::policy::{Policy, RuleMeta};
 use crate::render::document::{Cell, Column, Table};
-use crate::render::terminal::page::{Page, Style};
+use crate::render::terminal::page::{Style, TextPage};
 use crate::render::terminal::table;
 use crate::render::words::{heads, say};
 use crate::render::wrap::wrap;
@@ -18,7 +18,7 @@ use crate::report::{Severity, Wording};
 /// Writes all rules, with their severities in each of the presets.
 pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
     let lang = options.lang;
-    let mut page = Page::new(out, options.columns(), options);
+    let mut page = TextPage::new(out, options.columns(), options);
     let known = ["default", "service", "hzero", "platform", "strict", "aliyun"];
     let severity = |name: &str, id: &str| {
         let preset = presets.iter().find(|preset| preset.name == name);
@@ -36,7 +36,8 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
             .sum::<usize>()
         + 2;
     let room = page.width().saturating_sub(used);
-    let lines: Vec<Line<'_>> = rows.iter().flat_map(|(meta, severities)| lines(meta, severities, room, lang)).collect();
+    let lines: Vec<RuleLine<'_>> =
+        rows.iter().flat_map(|(meta, severities)| lines(meta, severities, room, lang)).collect();
     let mut list = Table::of("", &lines, usize::MAX).column(Column::text(heads::RULE), |line| line.id);
     for (at, name) in known.into_iter().enumerate() {
         list = list.column(Column::text(heads::same(name)), |line| match line.severities {
@@ -58,20 +59,20 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
 const LEAST: usize = 24;
 
 /// A line of the table: a rule, or the continuation of its demand.
-struct Line<'r> {
+struct RuleLine<'r> {
     id: &'static str,
     severities: Option<&'r [String; 6]>,
     demand: String,
 }
 
 /// Returns the lines of a rule; its demand goes on in the lines below the first, if there is room for it at all.
-fn lines<'r>(meta: &'static RuleMeta, severities: &'r [String; 6], room: usize, lang: Lang) -> Vec<Line<'r>> {
+fn lines<'r>(meta: &'static RuleMeta, severities: &'r [String; 6], room: usize, lang: Lang) -> Vec<RuleLine<'r>> {
     let demand = demand(meta, &Params::defaults(meta.params), lang);
     let demands = if room >= LEAST { wrap(&demand, room) } else { vec![demand] };
     let mut first = Some((meta.id, Some(severities)));
     let line = |demand| {
         let (id, severities) = first.take().unwrap_or_default();
-        Line { id, severities, demand }
+        RuleLine { id, severities, demand }
     };
     demands.into_iter().map(line).collect()
 }
@@ -89,7 +90,7 @@ fn demand(meta: &RuleMeta, params: &Params, lang: Lang) -> String {
 /// Writes the rules that a policy puts in force, with their parameters.
 pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
     let lang = options.lang;
-    let mut page = Page::new(out, options.columns(), options);
+    let mut page = TextPage::new(out, options.columns(), options);
     let name = key_text::text(&policy.name).into_owned();
     let base = policy.extends.as_deref().map(key_text::text);
     let base = base.map_or_else(String::new, |base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));

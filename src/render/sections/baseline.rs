@@ -29,9 +29,9 @@ pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope
             .lead(lang.of("Nothing is new, worse or fixed.", "没有新增、加重或已修复的违规。"));
     }
     let all: usize = lists.iter().map(|(_, _, list)| list.len()).sum();
-    let rows: Vec<Change<'_>> = lists
+    let rows: Vec<FindingChange<'_>> = lists
         .into_iter()
-        .flat_map(|(what, tone, list)| scope.first(list).iter().map(move |row| Change { what, tone, row }))
+        .flat_map(|(what, tone, list)| scope.first(list).iter().map(move |row| FindingChange { what, tone, row }))
         .collect();
     let mut table = table(&rows, scope);
     table.hidden = (all - rows.len()) as u64;
@@ -39,15 +39,15 @@ pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope
 }
 
 /// A finding that changed.
-struct Change<'r> {
+struct FindingChange<'r> {
     what: &'static str,
     tone: Tone,
     row: &'r BaselineRow,
 }
 
-fn table(rows: &[Change<'_>], scope: &Scope) -> Table {
+fn table(rows: &[FindingChange<'_>], scope: &Scope) -> Table {
     let lang = scope.lang;
-    let before = |it: &Change<'_>| it.row.before;
+    let before = |it: &FindingChange<'_>| it.row.before;
     Table::of(lang.of("Findings that changed", "有变化的违规"), rows, usize::MAX)
         .tones(|it| it.tone)
         .column(Column::text(heads::NONE), |it| it.what)

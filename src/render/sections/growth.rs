@@ -85,7 +85,7 @@ fn uncertain(patterns: &PatternChanges, lang: Lang) -> Option<String> {
 
 /// Builds the table of the whole and each type, before and after.
 pub(super) fn totals(before: Weight, after: Weight, types: &[TypeChange], scope: &Scope) -> Table {
-    struct Line {
+    struct WeightLine {
         tone: Tone,
         what: Cell,
         before: Weight,
@@ -93,14 +93,14 @@ pub(super) fn totals(before: Weight, after: Weight, types: &[TypeChange], scope:
     }
     let lang = scope.lang;
     let all = lang.of("all keys", "所有 key").into();
-    let mut lines = vec![Line { tone: Tone::Strong, what: all, before, after }];
-    lines.extend(types.iter().take(scope.many).map(|change| Line {
+    let mut lines = vec![WeightLine { tone: Tone::Strong, what: all, before, after }];
+    lines.extend(types.iter().take(scope.many).map(|change| WeightLine {
         tone: Tone::Plain,
         what: Cell::words(&change.kind),
         before: change.before,
         after: change.after,
     }));
-    let difference = |line: &Line| {
+    let difference = |line: &WeightLine| {
         let size = i64::try_from(line.after.memory.0.abs_diff(line.before.memory.0)).unwrap_or(i64::MAX);
         Cell::Difference { bytes: if line.after.memory < line.before.memory { -size } else { size }, of: None }
     };

@@ -5,7 +5,7 @@ use super::keys::big_are_heaviest;
 use super::problems::problems;
 use super::{expiry, growth, what_if};
 use crate::render::document::{
-    Cell, Column, Headline, Name, Point, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_visible,
+    Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_visible,
 };
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human, key_text};
@@ -251,7 +251,7 @@ impl Words<'_> {
         tiles
     }
 
-    fn points(&self) -> Vec<Point> {
+    fn points(&self) -> Vec<Highlight> {
         // The list of the heaviest keys is left out if the big keys are the same.
         let heaviest = if big_are_heaviest(self.report, &self.scope) { "big-keys" } else { "heaviest" };
         let points = [
@@ -267,7 +267,7 @@ impl Words<'_> {
             (self.what_if(), "what-if"),
         ];
         let said = points.into_iter().filter_map(|(point, section)| Some((point?, section)));
-        said.map(|(point, section)| Point { said: point.into(), section }).collect()
+        said.map(|(point, section)| Highlight { said: point.into(), section }).collect()
     }
 
     fn of_memory(&self, memory: Bytes) -> String {

@@ -2,7 +2,7 @@
 
 use crate::render::Lang;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
-use crate::render::words::{heads, others};
+use crate::render::words::{heads, known, others};
 use crate::report::{Report, RuleWeight};
 
 /// Rules that are named of one owner or pattern.
@@ -38,7 +38,7 @@ pub(super) fn rules(rules: &[RuleWeight], lang: Lang) -> Option<String> {
     let mut names: Vec<String> = rules
         .iter()
         .take(RULES_OF_A_ROW)
-        .map(|rule| format!("{} {}", crate::render::words::known::severity(rule.severity, lang), rule.rule))
+        .map(|rule| format!("{} {}", known::severity(rule.severity, lang), rule.rule))
         .collect();
     if let Some(more) = rules.len().checked_sub(RULES_OF_A_ROW).filter(|more| *more > 0) {
         names.push(others(more, lang));

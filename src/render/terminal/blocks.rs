@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::page::{Page, Span, Style};
+use super::page::{Span, Style, TextPage};
 use super::table;
 use crate::render::document::{Block, FindingBlock, Form, Headline, Hint, Section, Table};
 use crate::render::key_text::{self, width};
@@ -13,7 +13,7 @@ use crate::render::words::say;
 const ALARM: &str = "!! ";
 
 /// Writes the head of a document.
-pub(super) fn headline(head: &Headline, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn headline(head: &Headline, page: &mut TextPage<'_>) -> io::Result<()> {
     for problem in &head.problems {
         page.hanging(Style::Alarm, ALARM, &problem.plain())?;
     }
@@ -33,7 +33,7 @@ pub(super) fn headline(head: &Headline, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// Writes a section, unless it has nothing to show.
-pub(super) fn section(section: &Section, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn section(section: &Section, page: &mut TextPage<'_>) -> io::Result<()> {
     if !section.is_shown(Form::Terminal) {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub(super) fn section(section: &Section, page: &mut Page<'_>) -> io::Result<()> 
     section.blocks(Form::Terminal).try_for_each(|it| block(it, page))
 }
 
-fn block(block: &Block, page: &mut Page<'_>) -> io::Result<()> {
+fn block(block: &Block, page: &mut TextPage<'_>) -> io::Result<()> {
     match block {
         Block::Heading(_) => page.gap(),
         Block::Paragraph(tone, text) => page.hanging(Style::of(*tone), "", &text.plain()),
@@ -65,13 +65,13 @@ fn block(block: &Block, page: &mut Page<'_>) -> io::Result<()> {
     }
 }
 
-fn whole_table(it: &Table, page: &mut Page<'_>) -> io::Result<()> {
+fn whole_table(it: &Table, page: &mut TextPage<'_>) -> io::Result<()> {
     table::print(it, page)?;
     page.more(it.hidden)
 }
 
 /// Writes one finding: its demand, where it is broken, the remedy.
-fn finding(it: &FindingBlock, page: &mut Page<'_>) -> io::Result<()> {
+fn finding(it: &FindingBlock, page: &mut TextPage<'_>) -> io::Result<()> {
     page.gap()?;
     let word = known::severity(it.severity, page.lang());
     let severity = Span { from: 0, to: width(word), style: Style::of_severity(it.severity) };
@@ -86,7 +86,7 @@ fn finding(it: &FindingBlock, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// Writes commands. One that does not fit could not be pasted: its next variant is taken, or none.
-fn hints(hints: &[Hint], page: &mut Page<'_>) -> io::Result<()> {
+fn hints(hints: &[Hint], page: &mut TextPage<'_>) -> io::Result<()> {
     let cut = page.columns_left_out;
     let commands: Vec<(&str, &str)> = hints
         .iter()

@@ -12,7 +12,7 @@ use super::document::Scope;
 use super::sections::{self, comparison};
 use super::{Lang, Renderer};
 use crate::report::{Comparison, Options, Report};
-use page::Page;
+use page::TextPage;
 
 /// Width if the caller names none: output into a file or a pipe.
 const DEFAULT_WIDTH: u16 = 120;
@@ -72,7 +72,7 @@ impl TableRenderer {
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let document = sections::document(report, Scope::text(self.options.rows, self.options.lang));
-        let page = &mut Page::new(out, self.options.columns(), self.options);
+        let page = &mut TextPage::new(out, self.options.columns(), self.options);
         blocks::headline(&document.headline, page)?;
         document.sections.iter().try_for_each(|section| blocks::section(section, page))
     }
@@ -80,7 +80,7 @@ impl Renderer for TableRenderer {
 
 /// Writes a comparison as tables.
 pub fn write_comparison(comparison: &Comparison, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    let page = &mut Page::new(out, options.columns(), options);
+    let page = &mut TextPage::new(out, options.columns(), options);
     let sections = comparison::sections(comparison, &Scope::text(options.rows, options.lang));
     sections.iter().try_for_each(|section| blocks::section(section, page))
 }

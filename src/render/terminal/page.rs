@@ -76,7 +76,7 @@ pub(in crate::render) struct Span {
 }
 
 /// Lines of limited width on their way out. Text given to it is visible already (see [`crate::render::key_text`]).
-pub(in crate::render) struct Page<'a> {
+pub(in crate::render) struct TextPage<'a> {
     out: &'a mut dyn Write,
     width: usize,
     ansi: bool,
@@ -89,12 +89,12 @@ pub(in crate::render) struct Page<'a> {
     pub columns_left_out: bool,
 }
 
-impl<'a> Page<'a> {
+impl<'a> TextPage<'a> {
     /// Returns a page of this width.
     pub fn new(out: &'a mut dyn Write, width: u16, options: TableOptions) -> Self {
         let TableOptions { ansi, bars, lang, .. } = options;
         let margin = usize::from(if options.wide { options.margin() } else { width });
-        Page { out, width: usize::from(width), ansi, bars, lang, margin, begun: false, columns_left_out: false }
+        TextPage { out, width: usize::from(width), ansi, bars, lang, margin, begun: false, columns_left_out: false }
     }
 
     /// Returns the language of the page.
@@ -245,9 +245,9 @@ fn split_at_column(text: &str, column: usize) -> (&str, &str) {
 mod tests {
     use super::*;
 
-    fn page(width: u16, ansi: bool, write: impl FnOnce(&mut Page<'_>) -> io::Result<()>) -> String {
+    fn page(width: u16, ansi: bool, write: impl FnOnce(&mut TextPage<'_>) -> io::Result<()>) -> String {
         let mut out = Vec::new();
-        write(&mut Page::new(&mut out, width, TableOptions { ansi, ..TableOptions::default() })).unwrap();
+        write(&mut TextPage::new(&mut out, width, TableOptions { ansi, ..TableOptions::default() })).unwrap();
         String::from_utf8(out).unwrap()
     }
 

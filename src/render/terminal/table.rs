@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 
-use super::page::{Page, Span, Style};
-use crate::render::document::{Cell, Column, Form, Name, Row, Table, Tone};
+use super::page::{Span, Style, TextPage};
+use crate::render::document::{Cell, Column, Form, Name, Table, TableRow, Tone};
 use crate::render::human::ByteUnit;
 use crate::render::key_text::{fit, width};
 use crate::render::{bar, plain};
@@ -21,11 +21,11 @@ const LEAST: usize = 4;
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
 
 /// Writes a table without columns that have no figure in any row; nothing if it has no rows.
-pub(in crate::render) fn print(table: &Table, page: &mut Page<'_>) -> io::Result<()> {
+pub(in crate::render) fn print(table: &Table, page: &mut TextPage<'_>) -> io::Result<()> {
     if table.rows.is_empty() {
         return Ok(());
     }
-    let mut shown = Shown::of(table, page);
+    let mut shown = ShownTable::of(table, page);
     if page.has_bars() && table.rows.len() > 1 {
         shown.add_bars(table, page.width());
     }
@@ -48,7 +48,7 @@ pub(in crate::render) fn print(table: &Table, page: &mut Page<'_>) -> io::Result
 const BARS: RangeInclusive<usize> = 6..=16;
 
 /// A table as it is shown.
-struct Shown {
+struct ShownTable {
     columns: Vec<ShownColumn>,
     /// Text of each cell, by row.
     rows: Vec<Vec<String>>,
@@ -63,16 +63,16 @@ struct ShownColumn {
     width: usize,
 }
 
-impl Shown {
+impl ShownTable {
     /// Formats cells and chooses the columns that fit the page.
-    fn of(table: &Table, page: &mut Page<'_>) -> Shown {
+    fn of(table: &Table, page: &mut TextPage<'_>) -> ShownTable {
         let lang = page.lang();
         let wanted = table.shown(Form::Terminal);
         let units: Vec<ByteUnit> = wanted.iter().map(|&at| plain::unit(table, at)).collect();
         let columns: Vec<Column> = wanted.iter().map(|&at| table.columns[at]).collect();
         let headings = wanted.iter().zip(&units).map(|(&at, unit)| plain::heading(table, at, *unit, lang));
         let headings: Vec<String> = headings.collect();
-        let text = |row: &Row, at: usize, unit| {
+        let text = |row: &TableRow, at: usize, unit| {
             let indent = "  ".repeat(if at == 0 { row.depth } else { 0 });
             format!("{indent}{}", plain::text(&row.cells[at], unit, lang))
         };
@@ -89,7 +89,7 @@ impl Shown {
         let columns = shown.filter_map(|(((&at, heading), column), width)| {
             Some(ShownColumn { at: Some(at), numeric: column.numeric, heading, width: (*width)? })
         });
-        Shown { columns: columns.collect(), rows }
+        ShownTable { columns: columns.collect(), rows }
     }
 
     /// Puts bars after the first column that may have them, in the room that is left.
@@ -130,7 +130,7 @@ impl Shown {
     }
 
     /// Returns what stands out in a row, from left to right; `first` is for its first column.
-    fn spans(&self, row: &Row, at: usize, first: Option<Style>) -> Vec<Span> {
+    fn spans(&self, row: &TableRow, at: usize, first: Option<Style>) -> Vec<Span> {
         let (mut spans, mut from) = (Vec::new(), 0);
         for (column, text) in self.columns.iter().zip(&self.rows[at]) {
             let text = fit(text, column.width);
@@ -222,7 +222,7 @@ mod tests {
 
     fn print(table: &Table, width: u16) -> String {
         let mut out = Vec::new();
-        super::print(table, &mut Page::new(&mut out, width, TableOptions::default())).unwrap();
+        super::print(table, &mut TextPage::new(&mut out, width, TableOptions::default())).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -18,11 +18,11 @@ pub const SCHEMA: &str = "rdblens.value/1";
 
 /// Writes the key and its value for programs. Bytes that are not UTF-8 are `{"base64": "…"}`.
 pub fn write_json(found: &Found, value: &Value, out: &mut dyn Write) -> io::Result<()> {
-    let document = Document {
+    let document = ValueDocument {
         schema: SCHEMA,
         file: &found.file,
         db: found.db,
-        key: Text(&found.key),
+        key: JsonText(&found.key),
         kind: found.value_type.kind().name(),
         expires_at: found.expires_at,
         idle: found.idle,
@@ -36,11 +36,11 @@ pub fn write_json(found: &Found, value: &Value, out: &mut dyn Write) -> io::Resu
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ValueDocument<'a> {
     schema: &'static str,
     file: &'a str,
     db: u64,
-    key: Text<'a>,
+    key: JsonText<'a>,
     #[serde(rename = "type")]
     kind: &'static str,
     expires_at: Option<Millis>,
@@ -52,9 +52,9 @@ struct Document<'a> {
 }
 
 /// Bytes: text where they are UTF-8.
-struct Text<'a>(&'a [u8]);
+struct JsonText<'a>(&'a [u8]);
 
-impl Serialize for Text<'_> {
+impl Serialize for JsonText<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(self.0) {
             Ok(text) => serializer.serialize_str(text),
@@ -64,9 +64,9 @@ impl Serialize for Text<'_> {
 }
 
 /// A number; those that JSON has no form for are their names.
-struct Number(f64);
+struct JsonNumber(f64);
 
-impl Serialize for Number {
+impl Serialize for JsonNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.is_finite() { serializer.serialize_f64(self.0) } else { serializer.collect_str(&self.0) }
     }
@@ -91,7 +91,7 @@ where
 impl Serialize for As<&Value> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Value::Text(text) => Text(text).serialize(serializer),
+            Value::Text(text) => JsonText(text).serialize(serializer),
             Value::List(elements) | Value::Set(elements) => list(elements).serialize(serializer),
             Value::Zset(members) => list(members).serialize(serializer),
             Value::Hash(fields) => list(fields).serialize(serializer),
@@ -112,7 +112,7 @@ impl Serialize for As<&Value> {
 
 impl Serialize for As<&Vec<u8>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Text(self.0).serialize(serializer)
+        JsonText(self.0).serialize(serializer)
     }
 }
 
@@ -126,8 +126,8 @@ impl Serialize for As<&Item> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Item::Integer(number) => number.serialize(serializer),
-            Item::Float(number) => Number(*number).serialize(serializer),
-            Item::Text(text) => Text(text).serialize(serializer),
+            Item::Float(number) => JsonNumber(*number).serialize(serializer),
+            Item::Text(text) => JsonText(text).serialize(serializer),
         }
     }
 }
@@ -135,8 +135,8 @@ impl Serialize for As<&Item> {
 impl Serialize for As<&(Vec<u8>, f64)> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(2))?;
-        object.serialize_entry("member", &Text(&self.0.0))?;
-        object.serialize_entry("score", &Number(self.0.1))?;
+        object.serialize_entry("member", &JsonText(&self.0.0))?;
+        object.serialize_entry("score", &JsonNumber(self.0.1))?;
         object.end()
     }
 }
@@ -144,8 +144,8 @@ impl Serialize for As<&(Vec<u8>, f64)> {
 impl Serialize for As<&HashField> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(3))?;
-        object.serialize_entry("field", &Text(&self.0.field))?;
-        object.serialize_entry("value", &Text(&self.0.value))?;
+        object.serialize_entry("field", &JsonText(&self.0.field))?;
+        object.serialize_entry("value", &JsonText(&self.0.value))?;
         object.serialize_entry("expires_at", &self.0.expires_at)?;
         object.end()
     }
@@ -184,8 +184,8 @@ impl Serialize for As<&Entry> {
 impl Serialize for As<&(Arc<[u8]>, Vec<u8>)> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(2))?;
-        object.serialize_entry("field", &Text(&self.0.0))?;
-        object.serialize_entry("value", &Text(&self.0.1))?;
+        object.serialize_entry("field", &JsonText(&self.0.0))?;
+        object.serialize_entry("value", &JsonText(&self.0.1))?;
         object.end()
     }
 }
@@ -193,7 +193,7 @@ impl Serialize for As<&(Arc<[u8]>, Vec<u8>)> {
 impl Serialize for As<&Group> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(6))?;
-        object.serialize_entry("name", &Text(&self.0.name))?;
+        object.serialize_entry("name", &JsonText(&self.0.name))?;
         object.serialize_entry("last_id", &As(&self.0.last_id))?;
         object.serialize_entry("entries_read", &self.0.entries_read)?;
         object.serialize_entry("pending", &list(&self.0.pending))?;
@@ -216,7 +216,7 @@ impl Serialize for As<&Pending> {
 impl Serialize for As<&Consumer> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(4))?;
-        object.serialize_entry("name", &Text(&self.0.name))?;
+        object.serialize_entry("name", &JsonText(&self.0.name))?;
         object.serialize_entry("seen_at", &self.0.seen_at)?;
         object.serialize_entry("active_at", &self.0.active_at)?;
         object.serialize_entry("pending", &list(&self.0.pending))?;
@@ -227,7 +227,7 @@ impl Serialize for As<&Consumer> {
 impl Serialize for As<&Producer> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(2))?;
-        object.serialize_entry("name", &Text(&self.0.name))?;
+        object.serialize_entry("name", &JsonText(&self.0.name))?;
         object.serialize_entry("ids", &list(&self.0.ids))?;
         object.end()
     }
@@ -236,7 +236,7 @@ impl Serialize for As<&Producer> {
 impl Serialize for As<&(Vec<u8>, (u64, u64))> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(2))?;
-        object.serialize_entry("id", &Text(&self.0.0))?;
+        object.serialize_entry("id", &JsonText(&self.0.0))?;
         object.serialize_entry("entry", &As(&self.0.1))?;
         object.end()
     }
