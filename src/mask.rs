@@ -139,6 +139,7 @@ impl<'a> Masker<'a> {
         let id = segment.strip_prefix(b"{").unwrap_or(segment);
         let id = id.strip_suffix(b"}").unwrap_or(id);
         let hash = self.secret.hash(id);
+        // 12 characters of 5 bits need 60 bits of the hash.
         let mut token = data_encoding::BASE32_NOPAD.encode(&hash[..8]);
         token.truncate(TOKEN);
         token.make_ascii_lowercase();

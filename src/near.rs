@@ -31,6 +31,7 @@ pub fn nearest<'k>(
     let short = known.into_iter().filter(|known| known.len() <= 2 * LONGEST);
     let mut near: Vec<_> = short.map(|known| (distance(text, &known.to_lowercase()), known)).collect();
     near.sort_unstable();
+    // A text that differs in every character is not a typo.
     near.retain(|(distance, known)| *distance <= tolerated(known) && *distance < text.chars().count());
     near.into_iter().map(|(_, known)| known).take(MOST).collect()
 }

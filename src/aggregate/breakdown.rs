@@ -113,6 +113,7 @@ impl TypeStats {
 
     /// Adds a key of a module. These keys are rare enough for a lookup by name.
     fn observe_module(&mut self, name: ModuleName, record: &Record<'_>) {
+        // Sorts after all kept names: counted with the others without inserting and evicting a row.
         if self.modules.len() == MODULES
             && !self.modules.contains_key(&name)
             && self.modules.last_key_value().is_some_and(|(last, _)| *last < name)

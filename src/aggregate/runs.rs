@@ -131,6 +131,7 @@ impl<A: ByRun> Runs<A> {
         run.name_bytes += sums.name_bytes;
         run.allocated += sums.allocated;
         run.elements = run.elements.saturating_add(keys.elements());
+        // Keys with an expiry were counted by `add_expiry`, one by one.
         if !keys.expires {
             run.left.add_without_ttl(sums.keys);
         }

@@ -111,6 +111,7 @@ impl UsualBuffer {
         sums.name_bytes += Bytes(record.key.len() as u64);
         sums.allocated += record.allocated;
         if rules != 0 {
+            // The upper three bits of the product select one of the eight entries.
             let broken = &mut self.broken[(rules.wrapping_mul(FACTOR) >> 61) as usize % RULES];
             if broken.0 != rules {
                 let (others, tally) = std::mem::replace(broken, (rules, Weight::default()));

@@ -32,7 +32,7 @@ const MOST_EXEMPTIONS: usize = 16;
 pub struct KnownName<'a> {
     /// Leaf of its pattern.
     pub leaf: Leaf,
-    /// Whether it has a hash tag.
+    /// True if it has a hash tag.
     pub tagged: bool,
     /// Verdict of the policy on it.
     pub judged: &'a NameJudged,
@@ -195,6 +195,7 @@ impl NameCache {
         let number = self.place(self.shape.hash());
         let mark = (self.shape.hash() >> 32) as u32;
         if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {
+            // Second miss of this shape: worth a slot.
             if slot.missed == mark {
                 let plain = self.other.is_plain();
                 self.evicted += usize::from(slot.leaf.is_some());

@@ -18,7 +18,7 @@ use super::select::Selection;
 /// Options for reading snapshots, common to all commands.
 #[derive(Debug, Clone)]
 pub struct ReadPlan {
-    /// How inputs are opened.
+    /// Options for opening inputs.
     pub open: OpenOptions,
     /// Selection of the keys that count.
     pub selection: Selection,
@@ -34,7 +34,7 @@ pub struct ReadPlan {
     pub config: ServerConfig,
     /// Further servers, allocators and settings to compute memory for. Each takes as much time as the first.
     pub what_if: Vec<WhatIf>,
-    /// Whether the checksum is verified.
+    /// True if the checksum is verified.
     pub checksum: bool,
     /// Worker threads; 0 takes one per processor.
     pub threads: usize,
@@ -67,7 +67,7 @@ impl ReadPlan {
 /// Options of a report.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// How the inputs are read.
+    /// Options for reading the inputs.
     pub read: ReadPlan,
     /// Rows in each list.
     pub top: usize,
@@ -83,7 +83,7 @@ pub struct Plan {
     pub policy: PolicySource,
     /// Key for masking names; `None` shows them.
     pub mask: Option<MaskKey>,
-    /// Whether rules may read values: `value.sensitive` is checked exactly if set.
+    /// True if rules may read values: `value.sensitive` is checked exactly if set.
     pub inspect_values: bool,
     /// The current time, for rules about the age of a snapshot.
     pub now: Option<Millis>,

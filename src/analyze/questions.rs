@@ -35,7 +35,7 @@ pub struct Questions {
     pub reference: Option<Millis>,
     /// Rows in each list.
     pub top: usize,
-    /// Whether a modelled server is a cluster node, for which keys are counted by slot.
+    /// True if a modelled server is a cluster node, for which keys are counted by slot.
     pub slotted: bool,
     /// Set once a key with a hash tag was seen, which gives the report a section on slots.
     pub tagged: AtomicBool,

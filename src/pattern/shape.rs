@@ -47,7 +47,7 @@ pub struct Shape {
     hash: u64,
     /// Bitmap of the first digits of numbers that would be a date, or the year of one, with other values.
     dates: u64,
-    /// Whether all marks are those of plain numbers, and would be in any name that differs only in numbers unlike
+    /// True if all marks are those of plain numbers, and would be in any name that differs only in numbers unlike
     /// dates.
     is_plain: bool,
 }
@@ -69,7 +69,7 @@ struct NumberMaps {
     octets: u64,
     /// First digits of numbers as long as a date or a year.
     dateable: u64,
-    /// Whether there are no dates, too few dots for an IP address, and nothing like a time.
+    /// True if there are no dates, too few dots for an IP address, and nothing like a time.
     plain: bool,
 }
 

@@ -5,7 +5,7 @@
 //! cargo bench --bench dumps -- packed --bytes 4294967296 --out packed.rdb
 //! ```
 //!
-//! The same profile, scale, seed, version and time give the same file on every machine.
+//! Output is reproducible: the same profile, scale, seed, version and time give the same file on every machine.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,

@@ -75,6 +75,7 @@ impl Histogram {
 #[expect(clippy::cast_possible_truncation, reason = "the shifted number is below 64, the shift at most 58")]
 fn class_of(number: u64) -> usize {
     let bits = u64::BITS - number.leading_zeros();
+    // The top six bits select the class within a power of two; their leading one counts as the 32 classes before.
     let shift = bits.saturating_sub(CLASS_BITS + 1);
     ((shift as usize) << CLASS_BITS) + (number >> shift) as usize
 }

@@ -71,6 +71,7 @@ impl<T: Ord, W: Ord + Copy> TopList<T, W> {
     /// `facts`.
     #[inline]
     pub fn offer(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
+        // Weight alone rejects nearly all keys; ties need names and are left to the slow path.
         if self.kept.len() >= self.limit && self.kept.peek().is_none_or(|Reverse(last)| weight < last.weight) {
             return; // the common case
         }

@@ -41,6 +41,7 @@ impl Examples {
             return;
         }
         self.0.truncate(EXAMPLES - 1);
+        // Hundreds of thousands of these lists exist, so they never get spare capacity.
         self.0.reserve_exact(1);
         self.0.insert(at, entry);
     }

@@ -208,6 +208,7 @@ impl PatternFacts {
         {
             return true;
         }
+        // Not an example, so no lighter key is one either: remember the bar for the next usual keys.
         let lists = broken().map(|broken| &broken.examples).chain(forever.then_some(&self.without_ttl));
         let mut lightest = ExampleThreshold { rules, shown: u64::MAX, ..ExampleThreshold::default() };
         // These lists are full, otherwise they would have taken the key.

@@ -35,9 +35,9 @@ pub struct RuleBit {
     pub id: &'static str,
     /// Severity of a violation.
     pub severity: Severity,
-    /// Whether it measures a number.
+    /// True if it measures a number.
     pub measures: bool,
-    /// Whether it computes the memory that the remedy would save.
+    /// True if it computes the memory that the remedy would save.
     pub saves: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct PatternSections {
     pub worst: Vec<report::PatternFindings>,
     /// The patterns whose memory differs most under an alternative.
     pub what_if: Vec<report::WhatIfPattern>,
-    /// Whether strict mode made levels narrower than [`Patterns::level_limit`](report::Patterns) says.
+    /// True if strict mode made levels narrower than [`Patterns::level_limit`](report::Patterns) says.
     pub strict: bool,
 }
 

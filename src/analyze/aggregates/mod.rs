@@ -42,13 +42,13 @@ pub struct Aggregates {
     every_key: EveryKey,
     unusual_keys: UnusualKeys,
     slots: SlotStats,
-    /// Whether slots are deferred to a second pass.
+    /// True if slots are deferred to a second pass.
     defers_slots: bool,
     violations: Violations,
     patterns: PatternStats,
     what_if: WhatIfStats,
     usual: UsualBuffer,
-    /// Whether the fast path may be taken: no aggregate needs details of every key.
+    /// True if the fast path may be taken: no aggregate needs details of every key.
     takes_usual: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct AggregateResults {
     pub what_if: Option<WhatIfSums>,
     /// Patterns whose memory changes most under an alternative.
     pub what_if_patterns: Vec<report::WhatIfPattern>,
-    /// Whether strict mode collapsed crowded levels below the usual limit.
+    /// True if strict mode collapsed crowded levels below the usual limit.
     pub patterns_strict: bool,
     /// Tree that the sections on patterns were computed from.
     pub patterns: PatternStats,
@@ -211,6 +211,7 @@ impl Aggregate for Aggregates {
         let questions = &*self.questions;
         let name = self.names.know(record.key, questions, &mut self.patterns);
         let (leaf, tagged) = (name.leaf, name.tagged);
+        // Load first: storing on every tagged key would bounce the cache line between the workers.
         if tagged && !questions.tagged.load(Ordering::Relaxed) {
             questions.tagged.store(true, Ordering::Relaxed);
         }
@@ -219,6 +220,7 @@ impl Aggregate for Aggregates {
             && self.sums.continues_run(record)
             && (self.usual.is_small(record)
                 || is_usual_size(record, &questions.checks, &self.unusual_keys, &mut self.usual))
+            // Last, since it counts the key if it returns true.
             && self.patterns.observe_usual(record, leaf, rules)
         {
             self.usual.add(record, rules, |rules, keys| self.violations.add_usual(rules, keys));

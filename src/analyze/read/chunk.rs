@@ -48,10 +48,10 @@ pub struct ChunkFacts {
     /// Ranges whose slots were deferred to a second pass.
     deferred: Vec<DeferredRange>,
     strays: u64,
-    /// Where reading stopped.
+    /// Position at which reading stopped.
     end: usize,
     stopped: Option<Error>,
-    /// Whether the last opcode was read.
+    /// True if the last opcode was read.
     complete: bool,
 }
 

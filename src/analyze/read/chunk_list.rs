@@ -50,7 +50,7 @@ struct Chunk<R> {
     start: usize,
     /// The last boundary its reader reached.
     at: usize,
-    /// How far its reader goes before it asks again.
+    /// Position to which its reader goes before it asks again.
     until: usize,
     /// Heap bytes of its result.
     held: usize,
@@ -65,7 +65,7 @@ struct Chunk<R> {
 
 #[derive(Debug)]
 enum ChunkState<R> {
-    ReadOptions,
+    Reading,
     /// Its reader stands at the next chunk and will hand in its result.
     Arrived,
     /// Read, and waiting for a neighbour.
@@ -88,7 +88,7 @@ pub enum ChunkEnd {
 pub struct ChunkClaim {
     /// Identifies the chunk.
     pub id: u64,
-    /// Where the chunk begins.
+    /// Start of the chunk.
     pub start: usize,
 }
 
@@ -147,7 +147,7 @@ impl<R> ChunkList<R> {
             searches: 0,
             failures: 0,
             hopeless_until: 0,
-            state: ChunkState::ReadOptions,
+            state: ChunkState::Reading,
         };
         self.chunks.insert(index, chunk);
         ChunkClaim { id, start }
@@ -175,6 +175,7 @@ impl<R> ChunkList<R> {
                 arrived = at == next.start;
                 break;
             }
+            // Passed without stopping at its start, so the guess was no record boundary.
             self.discard(index + 1);
         }
         // Reading past the last byte is needed, too: it finds that the end is missing.
@@ -201,7 +202,7 @@ impl<R> ChunkList<R> {
     pub fn give_back(&mut self, id: u64) -> bool {
         let Some(index) = self.place(id) else { return true };
         let reader_in_front = index.checked_sub(1).and_then(|left| self.chunks.get(left));
-        let given = reader_in_front.is_some_and(|left| matches!(left.state, ChunkState::ReadOptions));
+        let given = reader_in_front.is_some_and(|left| matches!(left.state, ChunkState::Reading));
         if given {
             self.discard(index);
         }
@@ -263,7 +264,7 @@ impl<R> ChunkList<R> {
     /// Takes the result of a waiting chunk, if it ended as `wanted`.
     fn take(&mut self, index: usize, wanted: impl Fn(ChunkEnd) -> bool) -> Option<(R, ChunkEnd)> {
         let state = &mut self.chunks.get_mut(index)?.state;
-        match mem::replace(state, ChunkState::ReadOptions) {
+        match mem::replace(state, ChunkState::Reading) {
             ChunkState::Done(result, halt) if wanted(halt) => Some((result, halt)),
             other => {
                 *state = other;
@@ -280,8 +281,9 @@ impl<R> ChunkList<R> {
     fn longest(&self) -> Option<(usize, usize)> {
         let share = |(index, chunk): (usize, &Chunk<R>)| {
             let left = self.end_of(index).checked_sub(chunk.until)?;
+            // Each search in progress will take a share, and so will the new reader; the current one keeps one.
             let share = left / (chunk.searches + 2);
-            let open = matches!(chunk.state, ChunkState::ReadOptions)
+            let open = matches!(chunk.state, ChunkState::Reading)
                 && chunk.failures < MOST_FAILURES
                 && chunk.searches < MOST_SEARCHES
                 && share >= self.steps.least.max(1);
@@ -297,6 +299,7 @@ impl<R> ChunkList<R> {
         let (index, _) = self.longest()?;
         let end = self.end_of(index);
         let chunk = self.chunks.get_mut(index)?;
+        // A different place for each concurrent or failed search.
         let from = chunk.until + part_of(end - chunk.until, chunk.searches + chunk.failures);
         chunk.searches += 1;
         Some(BoundarySearch { id: chunk.id, range: from..end })
@@ -305,9 +308,10 @@ impl<R> ChunkList<R> {
     /// Begins a chunk at the boundary found; `None` if the reader before has come too close meanwhile.
     pub fn begin(&mut self, search: &BoundarySearch, start: usize) -> Option<ChunkClaim> {
         self.searched(search);
+        // The chunk may have been divided since the search began, so it is looked up by position.
         let index = self.chunks.iter().rposition(|chunk| chunk.start < start)?;
         let chunk = self.chunks.get(index)?;
-        let open = matches!(chunk.state, ChunkState::ReadOptions) && chunk.until <= start && start < self.end_of(index);
+        let open = matches!(chunk.state, ChunkState::Reading) && chunk.until <= start && start < self.end_of(index);
         if !open {
             return None;
         }
@@ -323,6 +327,7 @@ impl<R> ChunkList<R> {
         let end = self.end_of(index);
         if let Some(chunk) = self.chunks.get_mut(index) {
             chunk.failures += 1;
+            // An eighth of the rest later, the obstacle (a giant value, say) may be passed.
             chunk.hopeless_until = chunk.until + end.saturating_sub(chunk.until) / 8;
         }
     }
@@ -330,7 +335,7 @@ impl<R> ChunkList<R> {
     /// Returns whether the reader of the searched chunk has not yet reached `at`.
     pub fn is_ahead(&self, search: &BoundarySearch, at: usize) -> bool {
         let chunk = self.chunks.iter().find(|chunk| chunk.id == search.id);
-        chunk.is_some_and(|chunk| matches!(chunk.state, ChunkState::ReadOptions) && chunk.until < at)
+        chunk.is_some_and(|chunk| matches!(chunk.state, ChunkState::Reading) && chunk.until < at)
     }
 
     fn searched(&mut self, search: &BoundarySearch) {

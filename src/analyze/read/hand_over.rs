@@ -22,7 +22,7 @@ pub struct HandOver<A> {
 #[derive(Debug)]
 struct HandOverState<A> {
     all: Collected<A>,
-    /// Whether a worker currently holds everything.
+    /// True if a worker currently holds everything.
     kept: bool,
 }
 
@@ -73,6 +73,7 @@ impl<A: Schedule> HandOver<A> {
         let before = mem::replace(&mut state.all, Collected::new(empty()));
         let (known, added) = (before.part.heap_bytes(), full.part.heap_bytes());
         let mut all = before.merge(full, wanted);
+        // Less than half of what was added is new: a fresh tree would rebuild the same nodes.
         if all.part.heap_bytes() < known.saturating_add(added / 2) {
             *found = all;
             state.kept = true;

@@ -22,9 +22,9 @@ const BYTES_FOR_ONE: usize = 4 << 10;
 #[derive(Debug)]
 pub struct LookAhead<'a> {
     reader: RecordReader<'a>,
-    /// Where the look-ahead stopped.
+    /// Position at which the look-ahead stopped.
     ahead: Option<Scanner<'a>>,
-    /// Whether it reached the end, or damage: nothing after that counts.
+    /// True if it reached the end, or damage: nothing after that counts.
     saw_all: bool,
 }
 
@@ -38,6 +38,7 @@ impl<'a> LookAhead<'a> {
     #[cold]
     pub fn look<A: Schedule>(&mut self, here: &Scanner<'a>, part: &mut FilePart<A>) {
         let behind = |ahead: &Scanner<'_>| ahead.cursor().consumed() > here.cursor().consumed();
+        // Continue where the last look-ahead stopped, unless the reader has caught up.
         let mut scanner = self.ahead.take().filter(behind).unwrap_or_else(|| here.clone());
         while part.wants_look_ahead() && !self.saw_all {
             let (mut keys, mut new) = (0, 0);

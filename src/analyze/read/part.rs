@@ -14,7 +14,7 @@ pub struct FilePart<A> {
     leading: Option<Box<A>>,
     /// All other keys.
     settled: A,
-    /// Whether rarely needed work is currently deferred.
+    /// True if rarely needed work is currently deferred.
     defers: bool,
     /// The database in force at the end, if the part itself switches to one.
     db_at_end: Option<u64>,

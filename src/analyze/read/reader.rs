@@ -18,7 +18,7 @@ pub struct ReadOptions<'p> {
     pub selection: &'p Selection,
     /// Time that expiries are compared with.
     pub reference: Option<Millis>,
-    /// Whether checksums are computed.
+    /// True if checksums are computed.
     pub checksum: bool,
 }
 
@@ -57,7 +57,7 @@ pub fn read_batch(
 pub struct RecordReader<'f> {
     file: &'f InputFile,
     reading: ReadOptions<'f>,
-    /// Whether the selection accepts all keys.
+    /// True if the selection accepts all keys.
     everything: bool,
     meters: Meters<'f>,
     scratch: Vec<u8>,
@@ -224,13 +224,13 @@ impl<'f> RecordReader<'f> {
 /// State at the end of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchEnd {
-    /// Whether more records are wanted.
+    /// Reply of the consumer at that point.
     pub more: Continue,
     /// The database in force there, if known.
     pub db: Option<u64>,
 }
 
-/// Whether more records are wanted.
+/// Reply of a consumer of records: continue or stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continue {
     /// More are wanted.
@@ -239,7 +239,7 @@ pub enum Continue {
     No,
 }
 
-/// Whether a record's database number is real or the provisional 0.
+/// State of a record's database number: real or the provisional 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownDatabase {
     /// Real.

@@ -44,7 +44,7 @@ pub struct OpenedFacts {
     pub compression: Option<&'static str>,
     /// Bytes of commands in other files that follow it.
     pub following_bytes: Option<u64>,
-    /// Whether it is the base of a multi-part append-only file.
+    /// True if it is the base of a multi-part append-only file.
     pub multi_part: bool,
     /// Header and metadata before the first key.
     pub preamble: FileInfo,

@@ -169,6 +169,7 @@ where
         let mut queue = self.queue();
         let mapped = queue.waiting.pop_front()?;
         let (start, end) = (mapped.map.start(), mapped.map.bytes.len());
+        // Too small for two halves of the minimum size.
         if end.saturating_sub(start) < self.division.steps.least.saturating_mul(2) {
             return Some(Task::Small(mapped));
         }
@@ -222,6 +223,7 @@ where
         for number in leaping(windows) {
             let from = range.start.saturating_add(number.saturating_mul(limits::SEARCH_WINDOW));
             let to = from.saturating_add(limits::SEARCH_WINDOW).min(range.end);
+            // Searching a window that the reader has reached would be wasted; the lock is not held during the search.
             let is_ahead = self.queue().chunks(mapped).is_some_and(|chunks| chunks.is_ahead(search, to));
             let found = if is_ahead { (self.division.find)(mapped, from..to) } else { None };
             if found.is_some() {
@@ -240,6 +242,7 @@ where
                 queue.busy += 1;
                 return Some(found);
             }
+            // A file in progress may become divisible as its readers advance, so workers wait until all are complete.
             if queue.files.is_empty() {
                 return None;
             }

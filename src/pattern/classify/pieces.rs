@@ -93,7 +93,7 @@ fn spanning(bytes: &[u8], at: usize, end: usize) -> Option<(SegmentClass, usize)
 #[derive(Default)]
 struct TokenRun {
     end: usize,
-    /// Whether the run was tested, which happens once, or is too short to be a token.
+    /// True if the run was tested, which happens once, or is too short to be a token.
     tested: bool,
 }
 

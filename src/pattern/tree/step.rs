@@ -26,7 +26,7 @@ pub(super) struct PathStep<'a> {
     pub name: usize,
     /// Kind of the name.
     pub kind: StepKind,
-    /// Whether a pattern ends here.
+    /// True if a pattern ends here.
     pub ends: bool,
 }
 

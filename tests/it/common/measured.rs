@@ -16,7 +16,7 @@ pub struct MeasuredDump {
     pub exact: BTreeMap<String, (usize, usize)>,
     /// Relative error of the sum over all other keys.
     pub drift: f64,
-    /// Whether the allocator's figures are random.
+    /// True if the allocator's figures are random.
     pub approximate: bool,
 }
 

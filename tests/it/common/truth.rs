@@ -23,7 +23,7 @@ pub struct Truth {
     pub expires_at: Option<i64>,
     pub idle: Option<u64>,
     pub freq: Option<u8>,
-    /// Whether it had expired when the dump was written.
+    /// True if it had expired when the dump was written.
     pub expired: bool,
     /// `MEMORY USAGE` in a server started on this dump, if two starts agreed.
     pub memory: Option<u64>,
