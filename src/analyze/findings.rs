@@ -214,7 +214,7 @@ fn row(breach: Breach) -> FindingPattern {
         measured: breach.measured,
         allowed: breach.allowed,
         saves: breach.saves,
-        details: breach.details.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+        details: breach.details,
         examples: breach.examples,
     }
 }

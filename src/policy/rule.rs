@@ -1,10 +1,7 @@
 //! What a rule is: its description, its parameters, and the question it asks, of one key, of all patterns, or of the
 //! whole snapshot.
 
-use std::collections::BTreeMap;
 use std::fmt;
-
-use serde_json::Value as Json;
 
 use super::context::Context;
 use super::forest::Forest;
@@ -13,8 +10,8 @@ use super::params::{ParamSpec, Params};
 use super::sample::RuleSample;
 use super::sensitive::Inspection;
 use crate::record::Kind;
-use crate::report::{Example, Report};
-pub use crate::report::{Severity, Text, Unit};
+pub use crate::report::{DetailField, DetailValue, Severity, Text, Unit};
+use crate::report::{Details, Example, Report};
 use crate::units::Bytes;
 
 /// All that a rule says about itself.
@@ -224,8 +221,8 @@ pub struct Breach {
     pub allowed: Option<u64>,
     /// Memory that the remedy would save.
     pub saves: Option<Bytes>,
-    /// What else is to be known, by name: numbers, words, lists.
-    pub details: BTreeMap<&'static str, Json>,
+    /// What else the rule knows, by name.
+    pub details: Details,
     /// Keys that show it.
     pub examples: Vec<Example>,
 }

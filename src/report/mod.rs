@@ -4,6 +4,7 @@
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
 mod check;
+mod detail;
 pub mod diff;
 mod findings;
 mod instance;
@@ -17,6 +18,7 @@ mod what_if;
 mod wording;
 
 pub use check::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared, SecondReading};
+pub use detail::{Detail, DetailField, DetailPart, DetailValue, Details};
 pub use diff::*;
 pub use findings::*;
 pub use instance::*;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Baseline, Example, Severity, Unit, Weight, Word, Wording, demand, fix, problem};
+use super::{Baseline, Details, Example, Severity, Unit, Weight, Word, Wording, demand, fix, problem};
 use crate::units::Bytes;
 
 /// What breaks the policy.
@@ -139,7 +139,8 @@ pub struct FindingPattern {
     pub saves: Option<Bytes>,
     /// What else is to be known, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub details: BTreeMap<Word, serde_json::Value>,
+    #[schemars(with = "BTreeMap<String, super::detail::DetailForm>")]
+    pub details: Details,
     /// The heaviest keys; ties go to the lower database, then the smaller name.
     pub examples: Vec<Example>,
 }

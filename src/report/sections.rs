@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::share;
+use super::{Text, share};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -145,6 +145,19 @@ impl Checksum {
             Checksum::Skipped => "skipped",
             Checksum::NotReached => "not reached",
         }
+    }
+
+    /// Returns the name in both languages.
+    pub const fn text(self) -> Text {
+        let zh = match self {
+            Checksum::Ok => "正确",
+            Checksum::Mismatch => "不符",
+            Checksum::NotComputed => "未计算",
+            Checksum::Absent => "无",
+            Checksum::Skipped => "未校验",
+            Checksum::NotReached => "未读到",
+        };
+        Text { en: self.name(), zh }
     }
 }
 

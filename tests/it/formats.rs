@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rdblens::internals::render::csv::CsvSection;
 use rdblens::internals::render::{Format, Lang, PrometheusRenderer, Renderer, TableOptions, key_text};
-use rdblens::report::{Key, Report};
+use rdblens::report::{DetailField, DetailPart, DetailValue, Key, Report};
 
 use crate::common::reports::{odd, sample, what_if};
 
@@ -28,6 +28,10 @@ const HOSTILE: [&[u8]; 16] = [
     &[b'x'; 10_240],
 ];
 
+const NAME: DetailField = DetailField::new("name", "name", "名称");
+const NAMES: DetailField = DetailField::new("names", "names", "名称");
+const PARTS: DetailField = DetailField::new("parts", "parts", "部分");
+
 /// Returns a report with every name and every text of a policy replaced.
 fn with_name(name: &[u8]) -> Report {
     let mut report = sample::full();
@@ -41,7 +45,13 @@ fn with_name(name: &[u8]) -> Report {
     report.findings.policy = text();
     for row in report.findings.list.iter_mut().flat_map(|finding| &mut finding.patterns) {
         (row.pattern, row.owner) = (Some(text()), Some(text()));
-        row.details.insert("name".into(), text().into());
+        row.details = [
+            NAME.with(DetailValue::Text(text())),
+            NAMES.with(DetailValue::Texts(vec![text(); 9])),
+            PARTS.with(DetailValue::Parts(vec![DetailPart { name: text(), ..DetailPart::default() }; 9])),
+            ("new".into(), serde_json::json!({ "label": text(), "type": text(), "value": [text()] }).into()),
+        ]
+        .into();
     }
     report.findings.by_owner.iter_mut().for_each(|row| (row.owner, row.contact) = (Some(text()), Some(text())));
     report.findings.exempted.iter_mut().for_each(|row| (row.pattern, row.reason) = (text(), text()));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use data_encoding::BASE64;
 use rdblens::internals::render::{HtmlRenderer, Lang, Renderer, key_text};
 use rdblens::internals::units::Bytes;
-use rdblens::report::{AuxField, Key, PrefixNode, Report};
+use rdblens::report::{AuxField, DetailField, DetailValue, Key, PrefixNode, Report};
 use sha2::{Digest, Sha256};
 
 use crate::common::golden;
@@ -135,10 +135,11 @@ fn flooded(rows: usize) -> Report {
         fill(&mut finding.patterns, 20, |at, row| {
             row.pattern = Some(text(at));
             row.owner = Some(text(at + 1));
-            row.details = [("name", text(at).into()), ("ids", vec![text(at); 9].into())]
-                .into_iter()
-                .map(|(name, value)| (name.into(), value))
-                .collect();
+            row.details = [
+                DetailField::new("name", "name", "名称").with(DetailValue::Text(text(at))),
+                DetailField::new("names", "names", "名称").with(DetailValue::Texts(vec![text(at); 9])),
+            ]
+            .into();
         });
     }
     fill(&mut report.findings.list, 150, |_, _| {});

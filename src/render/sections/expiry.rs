@@ -5,7 +5,7 @@ use crate::render::document::{Block, Cell, Column, Forms, Scope, Section, Table}
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::Text;
-use crate::report::{FindingPattern, Report};
+use crate::report::{DetailValue, FindingPattern, Report};
 use crate::units::Millis;
 
 /// Rule whose findings are storms: many keys of a pattern that expire within a short time.
@@ -77,7 +77,14 @@ fn storms(report: &Report) -> Vec<&FindingPattern> {
 
 /// Returns the beginning of a storm in milliseconds.
 fn start(storm: &FindingPattern) -> Option<i64> {
-    storm.details.get("start")?.as_i64()
+    match value(storm, "start")? {
+        DetailValue::Time(start) => Some(start.0),
+        _ => None,
+    }
+}
+
+fn value<'r>(storm: &'r FindingPattern, name: &str) -> Option<&'r DetailValue> {
+    storm.details.get(name).map(|detail| &detail.value)
 }
 
 /// Returns the class that a point in time falls into.
@@ -93,14 +100,17 @@ fn storm_table(title: &str, storms: &[&FindingPattern], scope: &Scope) -> Table 
     const BEGINS: Text = Text { en: "begins", zh: "开始时间" };
     const WITHIN: Text = Text { en: "within", zh: "时间窗口" };
     const EXPIRING: Text = Text { en: "expiring", zh: "过期 key 数" };
-    let detail = |storm: &FindingPattern, name: &str| storm.details.get(name).cloned();
     Table::of(title, storms, scope.few)
         .column(Column::text(heads::PATTERN), |storm| storm.pattern.as_deref().map(Cell::pattern))
         .column(Column::text(BEGINS), |storm| start(storm).map(|start| Cell::Time(Millis(start))))
-        .column(Column::text(WITHIN), |storm| {
-            detail(storm, "window").and_then(|window| window.as_str().map(Cell::words))
+        .column(Column::text(WITHIN), |storm| match value(storm, "window") {
+            Some(DetailValue::Duration(window)) => Cell::words(&human::duration(*window, scope.lang)),
+            _ => Cell::Absent,
         })
-        .column(Column::number(EXPIRING), |storm| detail(storm, "in_window").and_then(|keys| keys.as_u64()))
+        .column(Column::number(EXPIRING), |storm| match value(storm, "in_window") {
+            Some(DetailValue::Count(keys)) => Some(*keys),
+            _ => None,
+        })
         .column(Column::number(heads::KEYS), |storm| storm.keys)
         .build()
 }

@@ -1,11 +1,11 @@
 //! What breaks the policy: the rules by severity, then where each is broken and what to do.
 
-use serde_json::{Map, Value};
+use serde_json::Value as Json;
 
 use crate::render::document::{Block, Cell, Column, FindingBlock, Forms, Prose, Scope, Section, Table, inline};
 use crate::render::words::{heads, known, nouns, others, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::{Finding, FindingPattern, Findings, Report, Unit, Weight, Worst};
+use crate::report::{Detail, DetailPart, DetailValue, Finding, FindingPattern, Findings, Report, Weight, Worst};
 use crate::units::Bytes;
 
 /// Findings of one report at most; more than there are rules, each with every severity.
@@ -139,7 +139,7 @@ fn block(report: &Report, finding: &Finding, scope: &Scope) -> FindingBlock {
         whole: report.totals.memory,
         figures: figures.into_iter().filter(|(_, figure)| *figure != Cell::Absent).collect(),
         places: places(finding, scope),
-        details: shown.iter().filter_map(|row| details(row, finding.unit, lang)).collect(),
+        details: shown.iter().filter_map(|row| details(row, lang)).collect(),
     }
 }
 
@@ -170,96 +170,104 @@ fn places(finding: &Finding, scope: &Scope) -> Table {
 }
 
 /// Details of a row, after its pattern.
-fn details(row: &FindingPattern, unit: Option<Unit>, lang: Lang) -> Option<Prose> {
-    let facts: Vec<String> =
-        row.details.iter().filter_map(|(name, value)| detail_text(name, value, unit, lang)).collect();
+fn details(row: &FindingPattern, lang: Lang) -> Option<Prose> {
+    let facts: Vec<String> = row.details.iter().filter_map(|(name, detail)| detail_text(name, detail, lang)).collect();
     let pattern = row.pattern.as_deref().map_or_else(String::new, |pattern| format!("{}: ", inline(pattern)));
     let facts_text = facts.join(lang.of("; ", "；"));
     (!facts.is_empty()).then(|| format!("{pattern}{}", key_text::text(&facts_text)).into())
 }
 
-/// Returns a detail as `name value`, or nothing if it says nothing. A flag is told by its name alone.
-fn detail_text(name: &str, value: &Value, unit: Option<Unit>, lang: Lang) -> Option<String> {
-    let says_nothing = match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Array(items) => items.is_empty(),
-        _ => false,
+/// Returns a detail as `label value`, or nothing if it says nothing. A flag is told by its label alone.
+fn detail_text(name: &str, detail: &Detail, lang: Lang) -> Option<String> {
+    let label = match lang.of(&detail.label.en, &detail.label.zh) {
+        "" => name.replace('_', " "),
+        label => label.to_owned(),
     };
-    let words = known::detail(name, lang);
-    match value {
-        _ if says_nothing => None,
-        Value::Bool(true) => Some(words.into_owned()),
-        _ => Some(format!("{words} {}", plain(name, value, unit, lang))),
+    match &detail.value {
+        DetailValue::Flag(holds) => holds.then_some(label),
+        value => detail_value(value, lang).map(|value| format!("{label} {value}")),
     }
 }
 
-/// Returns the value of a detail in a form for people. Names say what is a time or counted in bytes; a mean is of what the rule
-/// measures.
-fn plain(name: &str, value: &Value, unit: Option<Unit>, lang: Lang) -> String {
-    let bytes = ["memory", "bytes", "saves"].iter().any(|part| name.contains(part));
-    match value {
-        Value::String(text) => known::detail_value(name, text, lang).to_owned(),
-        Value::Number(number) => match (name, number.as_u64(), number.as_i64()) {
-            ("ctime", _, Some(seconds)) => human::time_of_seconds(seconds),
-            ("start", _, Some(millis)) => human::time(millis),
-            ("mean", Some(number), _) => human::in_unit(number, unit, lang),
-            (_, Some(number), _) if bytes => human::bytes(number),
-            (_, Some(number), _) => human::count(number),
-            _ => number.to_string(),
-        },
-        Value::Array(items) => {
-            let shown = items.iter().take(ITEMS_OF_A_DETAIL).map(|item| plain(name, item, unit, lang));
-            let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
-            shown.chain(more.map(|more| others(more, lang))).collect::<Vec<_>>().join(", ")
-        }
-        Value::Object(members) => match NAMES.iter().find_map(|name| members.get(*name)?.as_str()) {
-            Some(name) => named(name, members),
-            None => members
-                .iter()
-                .filter_map(|(name, value)| detail_text(name, value, unit, lang))
-                .collect::<Vec<_>>()
-                .join(" "),
-        },
-        Value::Null => human::ABSENT.to_owned(),
-        Value::Bool(flag) => flag.to_string(),
-    }
+/// Returns the value in a form for people; none if there is none.
+fn detail_value(value: &DetailValue, lang: Lang) -> Option<String> {
+    let text = match value {
+        DetailValue::Bytes(size) => human::bytes(size.0),
+        DetailValue::Count(number) => human::count(*number),
+        DetailValue::Number(number) => number.to_string(),
+        DetailValue::Time(time) => human::time(time.0),
+        DetailValue::Duration(millis) => human::duration(*millis, lang),
+        DetailValue::Flag(flag) => flag.to_string(),
+        DetailValue::Text(text) | DetailValue::Pattern(text) => text.clone(),
+        DetailValue::Word(word) => lang.of(&word.en, &word.zh).to_owned(),
+        DetailValue::Texts(texts) => listed(texts.iter().cloned(), lang)?,
+        DetailValue::Parts(parts) => listed(parts.iter().map(|part| part_text(part, lang)), lang)?,
+        DetailValue::Other { value: Json::Null, .. } => return None,
+        DetailValue::Other { value: Json::String(text), .. } => text.clone(),
+        DetailValue::Other { value, .. } => value.to_string(),
+    };
+    Some(text)
 }
 
-/// Members that name an item of a list.
-const NAMES: [&str; 3] = ["name", "pattern", "model"];
+/// Returns the first items and how many there are beside them; none of an empty list.
+fn listed(items: impl ExactSizeIterator<Item = String>, lang: Lang) -> Option<String> {
+    let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
+    let shown: Vec<String> = items.take(ITEMS_OF_A_DETAIL).chain(more.map(|more| others(more, lang))).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
 
-/// Returns an item of a list with its weight: `cache (949.9 KiB, 22.7 %)`. The JSON report has the rest.
-fn named(name: &str, members: &Map<String, Value>) -> String {
-    let memory = members.get("memory").and_then(Value::as_u64).map(human::bytes);
-    let share = members.get("share").and_then(Value::as_f64).map(human::share);
-    let weight: Vec<String> = [memory, share].into_iter().flatten().collect();
+/// Returns an item of a list with its memory, or its keys where it has none: `cache (949.9 KiB, 22.7 %)`.
+fn part_text(part: &DetailPart, lang: Lang) -> String {
+    let name = part.name_zh.as_deref().filter(|_| lang == Lang::Zh).unwrap_or(&part.name);
+    let keys = part.keys.filter(|_| part.memory.is_none()).map(|keys| human::counted(keys, nouns::KEY, lang));
+    let memory = part.memory.map(|memory| human::bytes(memory.0));
+    let weight: Vec<String> = [keys, memory, part.share.map(human::share)].into_iter().flatten().collect();
     if weight.is_empty() { name.to_owned() } else { format!("{name} ({})", weight.join(", ")) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Wording;
+    use crate::units::Millis;
     use serde_json::json;
 
+    fn text(value: DetailValue, lang: Lang) -> Option<String> {
+        let label = Wording { en: "size before".into(), zh: "此前".into() };
+        detail_text("size_before", &Detail { label, value }, lang)
+    }
+
     #[test]
-    fn details_read_as_words_and_units() {
-        let text = |name: &str, value: Value| detail_text(name, &value, Some(Unit::Bytes), Lang::En);
-        assert_eq!(text("leaves", json!(["age", "name"])).as_deref(), Some("leaves age, name"));
-        assert_eq!(text("memory_before", json!(2048)).as_deref(), Some("memory before 2.0 KiB"));
-        assert_eq!(text("mean", json!(2048)).as_deref(), Some("mean 2.0 KiB"));
-        assert_eq!(text("keys_before", json!(2048)).as_deref(), Some("keys before 2,048"));
-        assert_eq!(text("ctime", json!(0)).as_deref(), Some("ctime 1970-01-01 00:00:00Z"));
-        assert_eq!(text("new", json!(true)).as_deref(), Some("new"));
-        let owners = json!([{ "name": "shop", "memory": 1024 }, { "name": "mail", "memory": 0 }]);
-        assert_eq!(text("owners", owners).as_deref(), Some("owners shop (1.0 KiB), mail (0 B)"));
-        let many = json!((0..9).collect::<Vec<_>>());
-        assert_eq!(text("slots", many).as_deref(), Some("slots 0, 1, 2, 3, 4, 5, 3 more"));
+    fn details_read_as_labels_and_units() {
+        let en = |value| text(value, Lang::En).unwrap();
+        assert_eq!(en(DetailValue::Bytes(Bytes(2048))), "size before 2.0 KiB");
+        assert_eq!(en(DetailValue::Count(2048)), "size before 2,048");
+        assert_eq!(en(DetailValue::Number(2048)), "size before 2048");
+        assert_eq!(en(DetailValue::Time(Millis(0))), "size before 1970-01-01 00:00:00Z");
+        assert_eq!(en(DetailValue::Duration(600_000)), "size before 10 minutes");
+        assert_eq!(en(DetailValue::Flag(true)), "size before");
+        let part = |name: &str| DetailPart { name: name.into(), ..DetailPart::default() };
+        let shop = DetailPart { memory: Some(Bytes(1024)), keys: Some(9), share: Some(0.5), ..part("shop") };
+        let parts = vec![shop, DetailPart { keys: Some(1), ..part("mail") }, part("x")];
+        assert_eq!(en(DetailValue::Parts(parts)), "size before shop (1.0 KiB, 50.0 %), mail (1 key), x");
+        let many = (0..9).map(|at| at.to_string()).collect();
+        assert_eq!(en(DetailValue::Texts(many)), "size before 0, 1, 2, 3, 4, 5, 3 more");
+        let word = DetailValue::Word(Wording { en: "big key".into(), zh: "大 key".into() });
+        assert_eq!(text(word, Lang::Zh).unwrap(), "此前 大 key");
+    }
+
+    #[test]
+    fn details_of_newer_reports_are_shown_as_they_are() {
+        let read = |json| detail_text("size_before", &Detail::from(json), Lang::Zh);
+        assert_eq!(read(json!({ "type": "new", "value": { "a": 1 } })).as_deref(), Some("size before {\"a\":1}"));
+        assert_eq!(read(json!("as it is")).as_deref(), Some("size before as it is"));
     }
 
     #[test]
     fn what_says_nothing_is_left_out() {
-        for value in [json!(null), json!(false), json!([])] {
-            assert_eq!(detail_text("sampled", &value, None, Lang::En), None);
+        for value in [DetailValue::Flag(false), DetailValue::Texts(vec![]), DetailValue::Parts(vec![])] {
+            assert_eq!(text(value, Lang::En), None);
         }
+        assert_eq!(detail_text("a", &Detail::from(json!(null)), Lang::En), None);
     }
 }

@@ -111,15 +111,15 @@ fn the_nights_warm_up_is_a_storm_and_sessions_are_none() {
     assert_eq!(rows.len(), 1, "{rows:?}");
     let (row, now) = (&rows[0], now(&report));
     assert_eq!(row["pattern"], "cache:product:{int}");
-    let start = row["details"]["start"].as_i64().unwrap();
+    let start = row["details"]["start"]["value"].as_i64().unwrap();
     let of_pattern =
         |row: &Value| row["pattern"] == "cache:product:{int}" && left(row, now).is_some_and(|left| left >= 0);
     let all = counted(&shop(), of_pattern);
     let within =
         counted(&shop(), |row| of_pattern(row) && (start..start + 1000).contains(&row["expires_at"].as_i64().unwrap()));
     assert_eq!((row["keys"].as_u64().unwrap(), row["memory"].as_u64().unwrap()), all);
-    assert_eq!(row["details"]["in_window"].as_u64(), Some(within.0));
-    assert_eq!((row["details"]["window"].as_str(), &row["details"]["sampled"]), (Some("1s"), &Value::Null));
+    assert_eq!(row["details"]["in_window"]["value"].as_u64(), Some(within.0));
+    assert_eq!((row["details"]["window"]["value"].as_u64(), &row["details"]["sampled"]), (Some(1000), &Value::Null));
     assert_eq!(row["measured"].as_u64(), Some(within.0 * 1000 / all.0));
 
     let usual = self::report(&shop(), "[rules]\n\"ttl.storm\" = \"should\"\n");

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::internals::memory::Server;
-use rdblens::report::{Finding, Report, Severity};
+use rdblens::internals::units::Bytes;
+use rdblens::report::{DetailValue, Finding, Report, Severity};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
 
@@ -155,8 +156,8 @@ fn the_shop_has_one_object_that_is_spread_over_strings() {
     let found = finding(&report, "type.split-object").unwrap();
     assert_eq!((found.severity, patterns(found)), (Severity::Should, vec![("member:{int}", 390)]));
     let row = &found.patterns[0];
-    assert_eq!(row.details["leaves"], serde_json::json!(["age", "city", "name"]));
-    assert_eq!((&row.details["ids"], row.measured, row.examples.len()), (&serde_json::json!(130), Some(3), 3));
+    assert_eq!(row.details["leaves"].value, DetailValue::Texts(["age", "city", "name"].map(str::to_owned).into()));
+    assert_eq!((&row.details["ids"].value, row.measured, row.examples.len()), (&DetailValue::Count(130), Some(3), 3));
     assert!(row.saves.unwrap().0 > 0 && row.saves.unwrap() < row.memory, "{:?}", row.saves);
 }
 
@@ -364,9 +365,12 @@ fn long_names_of_small_values_are_reported_with_their_saving() {
         (Severity::Should, vec![("user:{int}:friends:messages:{int}", 1000)])
     );
     let row = &found.patterns[0];
-    assert_eq!(row.details["shortened"], "us:{int}:fr:me:{int}");
+    assert_eq!(row.details["shortened"].value, DetailValue::Pattern("us:{int}:fr:me:{int}".into()));
     let saved = "user:1000:friends:messages:1000".len() - "us:1000:fr:me:1000".len();
     assert_eq!(row.saves.unwrap().0, 1000 * saved as u64);
-    assert_eq!((row.details["name_bytes"].as_u64(), row.details["value_bytes"].as_u64()), (Some(31_000), Some(2_000)));
+    assert_eq!(
+        (&row.details["name_bytes"].value, &row.details["value_bytes"].value),
+        (&DetailValue::Bytes(Bytes(31_000)), &DetailValue::Bytes(Bytes(2_000)))
+    );
     assert!(finding(&report(&short, "hzero"), "key.name-cost").is_none());
 }

@@ -3,13 +3,14 @@
 //! Measured: time from the snapshot's `ctime`, when the server began to write it, to the time of the run that the user tells
 //! (`--now`). Without either nothing is judged. Each file counts for itself.
 
-use serde_json::json;
-
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
+use crate::units::Millis;
 
 static META: RuleMeta = RuleMeta {
     id: "backup.age",
@@ -49,6 +50,8 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(AgeRule { max: params.number("max") })))
 }
 
+const TAKEN: DetailField = DetailField::new("taken", "taken", "快照时间");
+
 /// At most so old.
 #[derive(Debug, Clone, Copy)]
 pub struct AgeRule {
@@ -71,7 +74,7 @@ impl SnapshotRule for AgeRule {
                 memory: file.memory,
                 measured: Some(age),
                 allowed: Some(self.max),
-                details: [("ctime", json!(ctime))].into(),
+                details: [TAKEN.with(DetailValue::Time(Millis(ctime.saturating_mul(1000))))].into(),
                 ..Breach::default()
             })
             .collect()
@@ -83,7 +86,6 @@ mod tests {
     use super::*;
     use crate::analyze::examples::{empty_report, source_file};
     use crate::report::SourceFile;
-    use crate::units::Millis;
 
     #[test]
     fn files_without_a_time_or_from_the_future_are_not_old() {

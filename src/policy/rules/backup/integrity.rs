@@ -3,11 +3,11 @@
 //! Judged is what reading came to, file by file. A file of a newer server, whose types this program does not know, has not
 //! been verified either, and is named with that reason. The keys and bytes of a finding are those that could be read.
 
-use serde_json::json;
-
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{Checksum, Report, SourceFile};
 
@@ -55,6 +55,16 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(IntegrityRule { demand_checksum: params.flag("demand_checksum") })))
 }
 
+const STATE: DetailField = DetailField::new("state", "state", "状态");
+const CHECKSUM: DetailField = DetailField::new("checksum", "checksum", "校验和");
+const ERRORS: DetailField = DetailField::new("errors", "errors", "错误");
+const DAMAGED_KEYS: DetailField = DetailField::new("damaged_keys", "damaged keys", "受损 key 数");
+
+const MISMATCH: Text = Text { en: "checksum mismatch", zh: "校验和不符" };
+const NOT_READABLE: Text = Text { en: "not readable to the end", zh: "无法读到末尾" };
+const DAMAGED: Text = Text { en: "damaged", zh: "有损坏" };
+const NO_CHECKSUM: Text = Text { en: "no checksum", zh: "没有校验和" };
+
 /// All files are whole.
 #[derive(Debug, Clone, Copy)]
 pub struct IntegrityRule {
@@ -71,10 +81,10 @@ impl SnapshotRule for IntegrityRule {
                 keys: file.keys,
                 memory: file.memory,
                 details: [
-                    ("state", json!(state)),
-                    ("checksum", json!(file.checksum)),
-                    ("errors", json!(file.errors)),
-                    ("damaged_keys", json!(file.damaged_keys)),
+                    STATE.with(state.into()),
+                    CHECKSUM.with(file.checksum.text().into()),
+                    ERRORS.with(DetailValue::Texts(file.errors.clone())),
+                    DAMAGED_KEYS.with(DetailValue::Count(file.damaged_keys)),
                 ]
                 .into(),
                 ..Breach::default()
@@ -85,13 +95,13 @@ impl SnapshotRule for IntegrityRule {
 
 impl IntegrityRule {
     /// What is wrong with a file, in a word; `None` if nothing is.
-    fn state(&self, file: &SourceFile) -> Option<&'static str> {
+    fn state(&self, file: &SourceFile) -> Option<Text> {
         match file.checksum {
-            Checksum::Mismatch => Some("checksum mismatch"),
-            Checksum::NotReached => Some("not readable to the end"),
+            Checksum::Mismatch => Some(MISMATCH),
+            Checksum::NotReached => Some(NOT_READABLE),
             // Known errors are of values then, or of what follows.
-            _ if file.damaged_keys > 0 || !file.errors.is_empty() => Some("damaged"),
-            Checksum::NotComputed | Checksum::Absent if self.demand_checksum => Some("no checksum"),
+            _ if file.damaged_keys > 0 || !file.errors.is_empty() => Some(DAMAGED),
+            Checksum::NotComputed | Checksum::Absent if self.demand_checksum => Some(NO_CHECKSUM),
             _ => None,
         }
     }
@@ -105,7 +115,7 @@ mod tests {
     fn state(demand_checksum: bool, change: impl FnOnce(&mut SourceFile)) -> Option<&'static str> {
         let mut file = source_file(0);
         change(&mut file);
-        IntegrityRule { demand_checksum }.state(&file)
+        IntegrityRule { demand_checksum }.state(&file).map(|state| state.en)
     }
 
     #[test]

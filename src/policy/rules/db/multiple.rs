@@ -5,11 +5,11 @@
 
 use std::cmp::Reverse;
 
-use serde_json::json;
-
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Report;
 
@@ -48,6 +48,8 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(MultipleRule { max: params.number("max") })))
 }
 
+const DB: DetailField = DetailField::new("db", "db", "库");
+
 /// At most so many databases.
 #[derive(Debug, Clone, Copy)]
 pub struct MultipleRule {
@@ -68,7 +70,7 @@ impl SnapshotRule for MultipleRule {
                 memory: database.memory,
                 measured: Some(measured),
                 allowed: Some(self.max),
-                details: [("db", json!(database.db))].into(),
+                details: [DB.with(DetailValue::Number(database.db))].into(),
                 ..Breach::default()
             })
             .collect()

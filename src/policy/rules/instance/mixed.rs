@@ -7,13 +7,13 @@
 
 use std::cmp::Reverse;
 
-use serde_json::{Value as Json, json};
-
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
-use crate::report::{Report, Weight};
+use crate::report::{DetailPart, Report, Weight};
 use crate::units::Bytes;
 
 const OWNERS: &str = "[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\"\n\
@@ -83,6 +83,9 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     })))
 }
 
+const OWNER_LIST: DetailField = DetailField::new("owners", "owners", "负责人");
+const SEGMENT_LIST: DetailField = DetailField::new("segments", "segments", "首段");
+
 /// At most so many businesses.
 #[derive(Debug, Clone, Copy)]
 pub struct MixedRule {
@@ -120,13 +123,14 @@ impl SnapshotRule for MixedRule {
             return Vec::new();
         }
         let sum = |of: fn(&Weight) -> u64| tenants.iter().fold(0u64, |sum, one| sum.saturating_add(of(&one.weight)));
-        let list: Vec<Json> = tenants.iter().map(|tenant| row(tenant, report)).collect();
+        let list = tenants.iter().map(|tenant| row(tenant, report)).collect();
+        let field = if by_owner { OWNER_LIST } else { SEGMENT_LIST };
         vec![Breach {
             keys: sum(|weight| weight.keys),
             memory: Bytes(sum(|weight| weight.memory.0)),
             measured: Some(measured),
             allowed: Some(allowed),
-            details: [(if by_owner { "owners" } else { "segments" }, Json::from(list))].into(),
+            details: [field.with(DetailValue::Parts(list))].into(),
             ..Breach::default()
         }]
     }
@@ -146,15 +150,16 @@ fn reaches(part: u64, whole: u64, share: u64) -> bool {
     u128::from(part) * 1000 >= u128::from(whole) * u128::from(share)
 }
 
-fn row(tenant: &BusinessShare<'_>, report: &Report) -> Json {
+fn row(tenant: &BusinessShare<'_>, report: &Report) -> DetailPart {
     let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
-    json!({
-        "name": tenant.name,
-        "keys": tenant.weight.keys,
-        "memory": tenant.weight.memory,
-        "share": share(tenant.weight.memory.0, report.totals.memory.0),
-        "share_of_keys": share(tenant.weight.keys, report.totals.keys),
-    })
+    DetailPart {
+        name: tenant.name.to_owned(),
+        name_zh: None,
+        keys: Some(tenant.weight.keys),
+        memory: Some(tenant.weight.memory),
+        share: Some(share(tenant.weight.memory.0, report.totals.memory.0)),
+        share_of_keys: Some(share(tenant.weight.keys, report.totals.keys)),
+    }
 }
 
 #[cfg(test)]
@@ -180,7 +185,8 @@ mod tests {
         let judge = |first: &[(&str, u64, u64)]| mixed.judge(&report(first), &Context::default());
         let [breach] = &judge(&[("a", 1, 800), ("b", 900, 10), ("c", 99, 99)])[..] else { panic!() };
         assert_eq!((breach.measured, breach.keys, breach.memory), (Some(2), 901, Bytes(810)));
-        assert_eq!(breach.details["segments"][0]["name"], "a");
+        let DetailValue::Parts(parts) = &breach.details["segments"].value else { panic!("{breach:?}") };
+        assert_eq!(parts[0].name, "a");
         assert!(judge(&[("a", 1, 800), ("c", 99, 99)]).is_empty() && judge(&[]).is_empty());
     }
 }

@@ -7,12 +7,12 @@
 //! `user:{uid}:friends:messages:{mid}` to `us:{uid}:fr:me:{mid}`. So many bytes of names are saved a key, before the
 //! allocator rounds them. Ids, classes and segments with a brace stay; which two letters are chosen changes nothing.
 
-use serde_json::Value as Json;
-
 use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
@@ -69,6 +69,10 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Pattern(Box::new(NameCost { keys: params.number("keys"), share: params.number("share") })))
 }
 
+const NAME_BYTES: DetailField = DetailField::new("name_bytes", "name bytes", "key 名占用");
+const VALUE_BYTES: DetailField = DetailField::new("value_bytes", "value bytes", "value 占用");
+const SHORTENED: DetailField = DetailField::new("shortened", "shortened", "缩短后");
+
 /// Characters that are left of a segment.
 const LEFT: usize = 2;
 
@@ -108,10 +112,12 @@ impl NameCost {
             examples: sums.example.clone().into_iter().collect(),
             ..Breach::default()
         };
-        breach.details.insert("name_bytes", Json::from(names));
-        breach.details.insert("value_bytes", Json::from(values));
+        breach.details.extend([
+            NAME_BYTES.with(DetailValue::Bytes(sums.name_bytes)),
+            VALUE_BYTES.with(DetailValue::Bytes(value_bytes(sums))),
+        ]);
         if per_key > 0 {
-            breach.details.insert("shortened", Json::from(shortened));
+            breach.details.extend([SHORTENED.with(DetailValue::Pattern(shortened))]);
         }
         Some(breach)
     }
@@ -192,7 +198,7 @@ mod tests {
     fn fixed_segments_shrink_to_two_characters() {
         let found = judge(sums(Kind::String, 1000, 20_000, 5_000, 90_000));
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].details["shortened"], "us:{int}:ä_b{int}:nä");
+        assert_eq!(found[0].details["shortened"].value, DetailValue::Pattern("us:{int}:ä_b{int}:nä".into()));
         assert_eq!((found[0].measured, found[0].saves), (Some(800), Some(Bytes(4_000))));
     }
 

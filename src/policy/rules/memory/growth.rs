@@ -4,15 +4,16 @@
 //! this snapshot are held against those that the earlier report lists. If that list was cut, a pattern that is not on it was at
 //! most as heavy as the lightest that is, and is held against that. Without an earlier report nothing is judged.
 
-use serde_json::{Value as Json, json};
-
 use crate::policy::Context;
 use crate::policy::earlier::EarlierWeight;
 use crate::policy::forest::{Forest, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
+use crate::report::{Details, Weight};
 
 const BEFORE: SampleFacts =
     SampleFacts { before: &[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(10, 0)], ..SampleFacts::NONE };
@@ -98,32 +99,43 @@ impl GrowthRule {
         if now.memory.0 <= allowed {
             return None;
         }
-        let (keys, memory) = match before {
-            EarlierWeight::Known(weight) => (json!(weight.keys), json!(weight.memory)),
-            EarlierWeight::Absent => (json!(0), json!(0)),
-            EarlierWeight::Below(_) | EarlierWeight::Unknown => (Json::Null, Json::Null),
-        };
-        let mut breach = Breach {
+        Some(Breach {
             pattern: Some(pattern.to_owned()),
             keys: now.keys,
             memory: now.memory,
             measured: Some(now.memory.0),
             allowed: Some(allowed),
-            details: [
-                ("earlier", json!(name)),
-                ("new", json!(before == EarlierWeight::Absent)),
-                ("keys_before", keys),
-                ("memory_before", memory),
-            ]
-            .into(),
+            details: details(before, name),
             examples: now.example.iter().cloned().collect(),
             ..Breach::default()
-        };
-        if let EarlierWeight::Below(bound) = before {
-            breach.details.insert("memory_before_below", json!(bound));
-        }
-        Some(breach)
+        })
     }
+}
+
+const EARLIER: DetailField = DetailField::new("earlier", "earlier", "此前的报告");
+const NEW: DetailField = DetailField::new("new", "new", "新出现");
+const KEYS_BEFORE: DetailField = DetailField::new("keys_before", "keys before", "此前 key 数");
+const MEMORY_BEFORE: DetailField = DetailField::new("memory_before", "memory before", "此前内存");
+const MEMORY_BEFORE_BELOW: DetailField = DetailField::new("memory_before_below", "memory before below", "此前内存低于");
+
+fn details(before: EarlierWeight, report: &str) -> Details {
+    let mut details = Details::from([
+        EARLIER.with(DetailValue::Text(report.to_owned())),
+        NEW.with(DetailValue::Flag(before == EarlierWeight::Absent)),
+    ]);
+    let mut known = |weight: Weight| {
+        details.extend([
+            KEYS_BEFORE.with(DetailValue::Count(weight.keys)),
+            MEMORY_BEFORE.with(DetailValue::Bytes(weight.memory)),
+        ]);
+    };
+    match before {
+        EarlierWeight::Known(weight) => known(weight),
+        EarlierWeight::Absent => known(Weight::default()),
+        EarlierWeight::Below(bound) => details.extend([MEMORY_BEFORE_BELOW.with(DetailValue::Bytes(bound))]),
+        EarlierWeight::Unknown => {}
+    }
+    details
 }
 
 #[cfg(test)]
@@ -131,7 +143,6 @@ mod tests {
     use super::*;
     use crate::policy::earlier::EarlierPatterns;
     use crate::policy::forest::PatternNode;
-    use crate::report::Weight;
     use crate::units::Bytes;
 
     /// What is allowed of a pattern that takes so much now, with one earlier pattern `a:{int}` of 100.

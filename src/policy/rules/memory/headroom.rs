@@ -3,12 +3,12 @@
 //! Measured: the estimated memory as a part of `maxmemory`, in thousandths, rounded up. Without `--maxmemory` nothing is
 //! judged. Several inputs are shards, each on a server of its own with that limit, so each is judged alone.
 
-use serde_json::json;
-
 use crate::policy::Context;
 use crate::policy::capacity::{estimated_memory, exceeds, permille};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
 use crate::report::Report;
@@ -58,6 +58,8 @@ pub struct HeadroomRule {
     pub max: u64,
 }
 
+const MAXMEMORY: DetailField = DetailField::new("maxmemory", "maxmemory", "maxmemory");
+
 impl SnapshotRule for HeadroomRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let Some(limit) = context.maxmemory.filter(|limit| limit.0 > 0) else { return Vec::new() };
@@ -74,7 +76,7 @@ impl SnapshotRule for HeadroomRule {
             memory,
             measured: Some(permille(memory.0, limit.0)),
             allowed: Some(self.max),
-            details: [("maxmemory", json!(limit))].into(),
+            details: [MAXMEMORY.with(DetailValue::Bytes(limit))].into(),
             ..Breach::default()
         })
         .collect()

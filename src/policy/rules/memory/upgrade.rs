@@ -5,15 +5,15 @@
 
 use std::cmp::Reverse;
 
-use serde_json::{Value as Json, json};
-
-use crate::policy::capacity::{estimated_memory, exceeds, permille, upgrades};
+use crate::policy::capacity::{UpgradeEstimate, estimated_memory, exceeds, permille, upgrades};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::policy::{Context, Policy};
 use crate::record::Kind;
-use crate::report::Report;
+use crate::report::{DetailPart, Report};
 use crate::units::Bytes;
 
 static META: RuleMeta = RuleMeta {
@@ -61,6 +61,9 @@ pub fn is_in_force(policy: &Policy) -> bool {
     policy.settings.iter().any(|setting| setting.rule.meta.id == META.id)
 }
 
+const BEST: DetailField = DetailField::new("best", "best", "最佳");
+const ALTERNATIVES: DetailField = DetailField::new("alternatives", "alternatives", "可选方案");
+
 /// No other server would save more than this.
 #[derive(Debug, Clone, Copy)]
 pub struct UpgradeRule {
@@ -79,15 +82,20 @@ impl SnapshotRule for UpgradeRule {
         if !exceeds(saved, now.0, self.saves) {
             return Vec::new();
         }
-        let list: Vec<Json> =
-            others.iter().map(|other| json!({ "model": other.model, "memory": other.memory })).collect();
+        let part = |other: &UpgradeEstimate| DetailPart {
+            name: other.model.clone(),
+            memory: Some(other.memory),
+            ..DetailPart::default()
+        };
+        let list = others.iter().map(part).collect();
         vec![Breach {
             keys: report.totals.keys,
             memory: now,
             measured: Some(permille(saved, now.0)),
             allowed: Some(self.saves),
             saves: Some(Bytes(saved)),
-            details: [("best", json!(best.model)), ("alternatives", Json::from(list))].into(),
+            details: [BEST.with(DetailValue::Text(best.model.clone())), ALTERNATIVES.with(DetailValue::Parts(list))]
+                .into(),
             ..Breach::default()
         }]
     }
@@ -114,8 +122,8 @@ mod tests {
     fn the_server_that_saves_most_is_named_with_what_it_saves() {
         let [breach] = &breaches(1000, &[("a 7", 950), ("a 8", 700), ("b 9", 700)])[..] else { panic!() };
         assert_eq!((breach.saves, breach.measured), (Some(Bytes(300)), Some(300)));
-        assert_eq!(breach.details["best"], "b 9");
-        assert_eq!(breach.details["alternatives"].as_array().unwrap().len(), 3);
+        assert_eq!(breach.details["best"].value, DetailValue::Text("b 9".into()));
+        assert!(matches!(&breach.details["alternatives"].value, DetailValue::Parts(parts) if parts.len() == 3));
     }
 
     #[test]

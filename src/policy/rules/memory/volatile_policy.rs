@@ -4,14 +4,14 @@
 //! `--maxmemory-policy` says that the server evicts nothing but keys with an expiry. Keys whose class may live forever count,
 //! too: the server cannot evict them either.
 
-use serde_json::{Value as Json, json};
-
 use crate::policy::Context;
 use crate::policy::capacity::{exceeds, permille};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
-use crate::report::Report;
+use crate::report::{DetailPart, PatternWeight, Report};
 
 /// Patterns that are named.
 const NAMED: usize = 5;
@@ -71,6 +71,9 @@ pub struct VolatilePolicy {
     pub max: u64,
 }
 
+const POLICY: DetailField = DetailField::new("policy", "policy", "策略");
+const PATTERNS: DetailField = DetailField::new("patterns", "patterns", "模式");
+
 impl SnapshotRule for VolatilePolicy {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let Some(policy) = context.maxmemory_policy.as_deref().filter(|policy| policy.starts_with("volatile-")) else {
@@ -81,14 +84,20 @@ impl SnapshotRule for VolatilePolicy {
             return Vec::new();
         }
         let heaviest = report.no_ttl.patterns.iter().take(NAMED);
-        let patterns: Vec<Json> =
-            heaviest.map(|row| json!({ "pattern": row.pattern, "keys": row.keys, "memory": row.memory })).collect();
+        let part = |row: &PatternWeight| DetailPart {
+            name: row.pattern.clone(),
+            keys: Some(row.keys),
+            memory: Some(row.memory),
+            ..DetailPart::default()
+        };
+        let patterns = heaviest.map(part).collect();
         vec![Breach {
             keys: forever.keys,
             memory: forever.memory,
             measured: Some(permille(forever.memory.0, all.0)),
             allowed: Some(self.max),
-            details: [("policy", json!(policy)), ("patterns", Json::from(patterns))].into(),
+            details: [POLICY.with(DetailValue::Text(policy.to_owned())), PATTERNS.with(DetailValue::Parts(patterns))]
+                .into(),
             ..Breach::default()
         }]
     }

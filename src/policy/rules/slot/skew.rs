@@ -11,12 +11,12 @@
 //! What makes a slot or a shard heavy is told: a big key, that is one with half of it; a hash tag, when most keys have one; or
 //! the number of keys.
 
-use serde_json::json;
-
 use crate::policy::Context;
 use crate::policy::capacity::exceeds;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::report::{Example, Report, SlotRow, SourceFile};
@@ -129,10 +129,10 @@ impl SkewRule {
                 measured: Some(slot.memory.0),
                 allowed: Some(allowed),
                 details: [
-                    ("slot", json!(slot.slot)),
-                    ("mean", json!(slots.mean)),
-                    ("cause", json!(cause(slot))),
-                    ("tagged_keys", json!(slot.tagged_keys)),
+                    SLOT.with(DetailValue::Number(slot.slot.into())),
+                    MEAN.with(DetailValue::Bytes(slots.mean)),
+                    CAUSE.with(cause(slot).into()),
+                    TAGGED_KEYS.with(DetailValue::Count(slot.tagged_keys)),
                 ]
                 .into(),
                 examples: vec![slot.example.clone()],
@@ -153,14 +153,14 @@ impl SkewRule {
         heavy
             .map(|file| {
                 let big = heaviest_key(report, file).filter(|key| is_half(key.memory, file.memory));
-                let cause = if big.is_some() { "big key" } else { "many keys" };
+                let cause = if big.is_some() { BIG_KEY } else { MANY_KEYS };
                 Breach {
                     pattern: Some(file.name.clone()),
                     keys: file.keys,
                     memory: file.memory,
                     measured: Some(file.memory.0),
                     allowed: Some(allowed),
-                    details: [("mean", json!(mean)), ("cause", json!(cause))].into(),
+                    details: [MEAN.with(DetailValue::Bytes(Bytes(mean))), CAUSE.with(cause.into())].into(),
                     examples: heaviest_key(report, file).into_iter().collect(),
                     ..Breach::default()
                 }
@@ -174,11 +174,20 @@ fn thousandths(whole: u64, share: u64) -> u64 {
     u64::try_from(u128::from(whole) * u128::from(share) / 1000).unwrap_or(u64::MAX)
 }
 
-fn cause(slot: &SlotRow) -> &'static str {
+const SLOT: DetailField = DetailField::new("slot", "slot", "槽");
+const MEAN: DetailField = DetailField::new("mean", "mean", "平均");
+const CAUSE: DetailField = DetailField::new("cause", "cause", "起因");
+const TAGGED_KEYS: DetailField = DetailField::new("tagged_keys", "tagged keys", "带 hash tag 的 key 数");
+
+const BIG_KEY: Text = Text { en: "big key", zh: "大 key" };
+const HASH_TAG: Text = Text { en: "hash tag", zh: "hash tag" };
+const MANY_KEYS: Text = Text { en: "many keys", zh: "key 过多" };
+
+fn cause(slot: &SlotRow) -> Text {
     match slot {
-        slot if is_half(slot.example.memory, slot.memory) => "big key",
-        slot if gathered(slot) => "hash tag",
-        _ => "many keys",
+        slot if is_half(slot.example.memory, slot.memory) => BIG_KEY,
+        slot if gathered(slot) => HASH_TAG,
+        _ => MANY_KEYS,
     }
 }
 
@@ -199,8 +208,6 @@ fn heaviest_key(report: &Report, file: &SourceFile) -> Option<Example> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value as Json;
-
     use super::*;
     use crate::analyze::examples::{empty_report, source_file};
     use crate::report::{KeyRow, Slots};
@@ -224,28 +231,28 @@ mod tests {
         report
     }
 
-    fn causes(report: &Report) -> Vec<(String, Json)> {
+    fn causes(report: &Report) -> Vec<(String, DetailValue)> {
         let breaches = SKEW.judge(report, &Context::default());
-        breaches.into_iter().map(|breach| (breach.pattern.unwrap(), breach.details["cause"].clone())).collect()
+        breaches.into_iter().map(|breach| (breach.pattern.unwrap(), breach.details["cause"].value.clone())).collect()
     }
 
-    fn told(rows: &[(&str, &str)]) -> Vec<(String, Json)> {
-        rows.iter().map(|(part, cause)| ((*part).to_owned(), json!(cause))).collect()
+    fn told(rows: &[(&str, Text)]) -> Vec<(String, DetailValue)> {
+        rows.iter().map(|(part, cause)| ((*part).to_owned(), (*cause).into())).collect()
     }
 
     #[test]
     fn in_a_cluster_every_heavy_slot_counts_with_its_cause() {
         let heavy = vec![slot(1, 9, 9, 300, 50), slot(2, 9, 0, 250, 125), slot(3, 9, 1, 201, 5), slot(4, 9, 9, 200, 5)];
         let mut report = with_slots(10_000, heavy);
-        assert_eq!(causes(&report), told(&[("slot 1", "hash tag")]), "one server without cluster: tags alone count");
+        assert_eq!(causes(&report), told(&[("slot 1", HASH_TAG)]), "one server without cluster: tags alone count");
         report.server.cluster = true;
-        assert_eq!(causes(&report), told(&[("slot 1", "hash tag"), ("slot 2", "big key"), ("slot 3", "many keys")]));
+        assert_eq!(causes(&report), told(&[("slot 1", HASH_TAG), ("slot 2", BIG_KEY), ("slot 3", MANY_KEYS)]));
     }
 
     #[test]
     fn a_mean_over_few_slots_hides_nothing_and_little_memory_does_not_count() {
         let mut report = with_slots(600, vec![slot(1, 9, 9, 61, 5), slot(2, 9, 9, 60, 5)]);
-        assert_eq!(causes(&report), told(&[("slot 1", "hash tag")]), "above a tenth of everything");
+        assert_eq!(causes(&report), told(&[("slot 1", HASH_TAG)]), "above a tenth of everything");
         report.totals.memory = Bytes(300);
         report.slots = Some(Slots { heaviest: vec![slot(1, 9, 9, 50, 5)], ..report.slots.unwrap() });
         assert_eq!(causes(&report), []);
@@ -257,7 +264,7 @@ mod tests {
         for (place, memory) in [100, 100, 101, 245].into_iter().enumerate() {
             report.source.files.push(crate::report::SourceFile { memory: Bytes(memory), ..source_file(place) });
         }
-        assert_eq!(causes(&report), told(&[("sample-3.rdb", "many keys")]));
+        assert_eq!(causes(&report), told(&[("sample-3.rdb", MANY_KEYS)]));
         report.top.by_memory.push(KeyRow {
             db: 0,
             key: b"huge".as_slice().into(),
@@ -269,7 +276,7 @@ mod tests {
             source: Some("sample-3.rdb".to_owned()),
             file: 3,
         });
-        assert_eq!(causes(&report), told(&[("sample-3.rdb", "big key")]));
+        assert_eq!(causes(&report), told(&[("sample-3.rdb", BIG_KEY)]));
         report.source.files.truncate(1);
         assert_eq!(causes(&report), [], "a single file is no shard");
     }

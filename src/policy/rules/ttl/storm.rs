@@ -13,16 +13,17 @@
 //! `details` say how many of them in the window, exactly or, with `sampled`, as an estimate.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
-
-use serde_json::json;
 
 use crate::policy::Context;
 use crate::policy::evidence::Expiries;
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::report::Details;
+use crate::units::Millis;
 
 static META: RuleMeta = RuleMeta {
     id: "ttl.storm",
@@ -93,9 +94,9 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Pattern(Box::new(StormRule {
         keys: params.number("keys"),
         windows: [
-            ExpiryWindow { name: "1s", seconds: 1, share: params.number("second") },
-            ExpiryWindow { name: "1min", seconds: 60, share: params.number("minute") },
-            ExpiryWindow { name: "10min", seconds: 600, share: params.number("ten_minutes") },
+            ExpiryWindow { seconds: 1, share: params.number("second") },
+            ExpiryWindow { seconds: 60, share: params.number("minute") },
+            ExpiryWindow { seconds: 600, share: params.number("ten_minutes") },
         ],
         factor: params.number("factor"),
     })))
@@ -104,8 +105,6 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 /// A stretch of time.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpiryWindow {
-    /// What findings call it.
-    pub name: &'static str,
     /// How long it is.
     pub seconds: u32,
     /// Thousandths of the keys that may expire in it.
@@ -131,6 +130,11 @@ struct FullestWindow {
     /// Its first second.
     start: u32,
 }
+
+const WINDOW: DetailField = DetailField::new("window", "window", "窗口");
+const START: DetailField = DetailField::new("start", "start", "起始时间");
+const IN_WINDOW: DetailField = DetailField::new("in_window", "in window", "该窗口内过期数");
+const SAMPLED: DetailField = DetailField::new("sampled", "sampled", "采样数");
 
 impl PatternRule for StormRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
@@ -172,12 +176,14 @@ impl StormRule {
             if worse { other } else { one }
         })?;
         let in_window = u128::from(all.keys) * u128::from(fullest.kept) / u128::from(kept);
-        let details = BTreeMap::from([
-            ("window", json!(window.name)),
-            ("start", json!(u64::from(fullest.start) * 1000)),
-            ("in_window", json!(u64::try_from(in_window).unwrap_or(u64::MAX))),
-            ("sampled", json!(sampled.then_some(kept))),
+        let mut details = Details::from([
+            WINDOW.with(DetailValue::Duration(u64::from(window.seconds) * 1000)),
+            START.with(DetailValue::Time(Millis(i64::from(fullest.start) * 1000))),
+            IN_WINDOW.with(DetailValue::Count(u64::try_from(in_window).unwrap_or(u64::MAX))),
         ]);
+        if sampled {
+            details.extend([SAMPLED.with(DetailValue::Count(kept))]);
+        }
         Some(Breach {
             pattern: Some(pattern.to_owned()),
             keys: all.keys,
@@ -220,7 +226,7 @@ fn fullest(seconds: &[Option<u32>], length: u32) -> Option<FullestWindow> {
 mod tests {
     use super::*;
     use crate::policy::evidence::MOST_EXPIRIES;
-    use crate::units::{Bytes, Millis};
+    use crate::units::Bytes;
 
     const NOW: u64 = 1_700_000_000;
 
@@ -232,9 +238,9 @@ mod tests {
         StormRule {
             keys: 1_000,
             windows: [
-                ExpiryWindow { name: "1s", seconds: 1, share: 50 },
-                ExpiryWindow { name: "1min", seconds: 60, share: 200 },
-                ExpiryWindow { name: "10min", seconds: 600, share: 500 },
+                ExpiryWindow { seconds: 1, share: 50 },
+                ExpiryWindow { seconds: 60, share: 200 },
+                ExpiryWindow { seconds: 600, share: 500 },
             ],
             factor: 3,
         }
@@ -249,25 +255,28 @@ mod tests {
         expiries
     }
 
-    fn judge(left: impl Iterator<Item = u64>) -> Option<(String, u64, u64, u64)> {
+    fn judge(left: impl Iterator<Item = u64>) -> Option<(u64, u64, u64, u64)> {
         let breach = storm().breach("page:{int}", &expiries(left), NOW)?;
-        let window = breach.details["window"].as_str().unwrap().to_owned();
-        Some((window, breach.details["in_window"].as_u64().unwrap(), breach.measured?, breach.allowed?))
+        let value = |name: &str| breach.details[name].value.clone();
+        let (DetailValue::Duration(window), DetailValue::Count(keys)) = (value("window"), value("in_window")) else {
+            panic!("{breach:?}")
+        };
+        Some((window / 1000, keys, breach.measured?, breach.allowed?))
     }
 
     #[test]
     fn keys_that_expire_in_one_second_are_a_storm() {
         let found = judge((0..2_000).map(|_| 3_600));
-        assert_eq!(found, Some(("1s".to_owned(), 2_000, 1_000, 50)));
+        assert_eq!(found, Some((1, 2_000, 1_000, 50)));
     }
 
     #[test]
     fn a_storm_in_a_spread_out_pattern_is_found() {
         let (window, keys, ..) = judge((0..10_000).map(|n| if n % 3 == 0 { 7_200 } else { n * 8 })).unwrap();
-        assert_eq!(window, "1s");
+        assert_eq!(window, 1);
         assert!((2_800..3_900).contains(&keys), "{keys}");
         let (window, ..) = judge((0..10_000).map(|n| if n % 2 == 0 { 7_200 + n % 60 } else { n * 8 })).unwrap();
-        assert_eq!(window, "1min");
+        assert_eq!(window, 60);
     }
 
     #[test]
@@ -296,10 +305,13 @@ mod tests {
         rule.keys = 10;
         let breach = rule.breach("a", &expiries((0..500).map(|n| if n < 100 { 900 } else { 1_000 * n })), NOW).unwrap();
         assert_eq!((breach.measured, breach.keys), (Some(200), 500));
-        assert_eq!(breach.details["sampled"], json!(null));
-        assert_eq!((&breach.details["in_window"], &breach.details["start"]), (&json!(100), &json!((NOW + 900) * 1000)));
+        assert_eq!(breach.details.get("sampled"), None);
+        assert_eq!(
+            (&breach.details["in_window"].value, &breach.details["start"].value),
+            (&DetailValue::Count(100), &DetailValue::Time(Millis(1_700_000_900_000)))
+        );
         let breach = rule.breach("a", &expiries((0..5_000).map(|_| 900)), NOW).unwrap();
-        assert_eq!(breach.details["sampled"], json!(MOST_EXPIRIES));
+        assert_eq!(breach.details["sampled"].value, DetailValue::Count(MOST_EXPIRIES as u64));
     }
 
     #[test]

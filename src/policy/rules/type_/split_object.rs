@@ -9,13 +9,13 @@
 //! text. Names that less than half of the ids have are left out on both sides. An estimate: values much longer than
 //! the mean turn their hash into a table, numbers take less than their text, and the fields of a hash expire together.
 
-use serde_json::Value as Json;
-
 use crate::memory::{Allocator, Model, Server, ServerConfig};
 use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
@@ -102,6 +102,9 @@ struct FieldPattern<'f> {
     sums: &'f PatternSums,
 }
 
+const IDS: DetailField = DetailField::new("ids", "ids", "id 数");
+const LEAVES: DetailField = DetailField::new("leaves", "leaves", "末段");
+
 impl PatternRule for SplitObject {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
         let mut below: Vec<Vec<FieldPattern<'_>>> = vec![Vec::new(); forest.nodes.len()];
@@ -132,7 +135,7 @@ impl SplitObject {
         // Names below one place are sorted, so equals keep an order of their own.
         examples.sort_by_key(|example| std::cmp::Reverse(example.memory));
         examples.truncate(EXAMPLES);
-        let names: Vec<&str> = leaves.iter().take(MOST_NAMES).map(|leaf| leaf.name).collect();
+        let names = leaves.iter().take(MOST_NAMES).map(|leaf| leaf.name.to_owned()).collect();
         Breach {
             pattern: Some(node.text.strip_suffix(separator).unwrap_or(&node.text).to_owned()),
             keys: sum(&|sums| sums.keys),
@@ -140,7 +143,7 @@ impl SplitObject {
             measured: Some(leaves.len() as u64),
             allowed: Some(self.leaves.max(2) - 1),
             saves: Some(saves(model, leaves, ids)),
-            details: [("ids", Json::from(ids)), ("leaves", Json::from(names))].into(),
+            details: [IDS.with(DetailValue::Count(ids)), LEAVES.with(DetailValue::Texts(names))].into(),
             examples,
         }
     }
@@ -230,8 +233,11 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].pattern.as_deref(), Some("user:{int}"));
         assert_eq!((found[0].keys, found[0].measured, found[0].allowed), (340, Some(3), Some(2)));
-        assert_eq!(found[0].details["ids"], 120);
-        assert_eq!(found[0].details["leaves"], serde_json::json!(["age", "favor", "name"]));
+        assert_eq!(found[0].details["ids"].value, DetailValue::Count(120));
+        assert_eq!(
+            found[0].details["leaves"].value,
+            DetailValue::Texts(["age", "favor", "name"].map(str::to_owned).into())
+        );
         let saves = found[0].saves.unwrap().0;
         assert!((1..340 * 72).contains(&saves), "{saves}");
     }

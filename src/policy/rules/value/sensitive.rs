@@ -10,15 +10,16 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
-
 use crate::policy::context::Context;
 use crate::policy::evidence::Secrets;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, Chapter, PatternRule, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{
+    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::sensitive::{FIELDS, Inspection, SensitiveKind, SensitiveKinds};
+use crate::report::DetailPart;
 
 /// Keys shown.
 const EXAMPLES: usize = 3;
@@ -106,6 +107,24 @@ pub struct SensitiveRule {
     pub min: u64,
 }
 
+const KINDS: DetailField = DetailField::new("kinds", "kinds", "种类");
+const SAMPLED: DetailField = DetailField::new("sampled", "sampled", "采样数");
+const EVIDENCE: DetailField = DetailField::new("evidence", "evidence", "证据");
+
+/// Returns a kind with the sampled keys that hold it.
+fn part(kind: SensitiveKind, keys: u64) -> DetailPart {
+    let zh = match kind {
+        SensitiveKind::Phone => "手机号",
+        SensitiveKind::IdCard => "身份证号",
+        SensitiveKind::Email => "邮箱",
+        SensitiveKind::BankCard => "银行卡号",
+        SensitiveKind::Jwt => "JWT",
+        SensitiveKind::PrivateKey => "私钥",
+        SensitiveKind::Password => "密码",
+    };
+    DetailPart { name: kind.name().to_owned(), name_zh: Some(zh.to_owned()), keys: Some(keys), ..DetailPart::default() }
+}
+
 impl PatternRule for SensitiveRule {
     fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
         let judge = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.breach(node, sums, node.secrets?);
@@ -133,19 +152,20 @@ impl SensitiveRule {
                 examples.push(example);
             }
         }
-        let evidence: Vec<&str> = shown().map(|evidence| evidence.text.as_ref()).collect();
-        let counts: BTreeMap<&str, u64> = counts.into_iter().map(|(kind, count)| (kind.name(), count)).collect();
+        let evidence = shown().map(|evidence| evidence.text.to_string()).collect();
+        let parts = counts.into_iter().map(|(kind, keys)| part(kind, keys)).collect();
         Some(Breach {
             pattern: Some(self.shown(&node.text)),
             keys: sums.keys,
             memory: sums.memory,
             measured: Some(hits * 1000 / secrets.sampled().max(1)),
             allowed: Some(0),
-            details: BTreeMap::from([
-                ("kinds", json!(counts)),
-                ("sampled", json!(secrets.sampled())),
-                ("evidence", json!(evidence)),
-            ]),
+            details: [
+                KINDS.with(DetailValue::Parts(parts)),
+                SAMPLED.with(DetailValue::Count(secrets.sampled())),
+                EVIDENCE.with(DetailValue::Texts(evidence)),
+            ]
+            .into(),
             examples,
             ..Breach::default()
         })
@@ -216,9 +236,10 @@ mod tests {
             (breach.keys, breach.memory, breach.measured, breach.allowed),
             (200, Bytes(16_000), Some(1000), Some(0))
         );
-        assert_eq!(breach.details["kinds"], json!({ "phone": 64 }));
-        assert_eq!(breach.details["sampled"], json!(64));
-        let evidence = breach.details["evidence"][0].as_str().unwrap();
+        assert_eq!(breach.details["kinds"].value, DetailValue::Parts(vec![part(SensitiveKind::Phone, 64)]));
+        assert_eq!(breach.details["sampled"].value, DetailValue::Count(64));
+        let DetailValue::Texts(evidence) = &breach.details["evidence"].value else { panic!() };
+        let evidence = &evidence[0];
         assert!(evidence.starts_with("phone 138****") && evidence.ends_with(" in the name"), "{evidence}");
         assert!(breach.examples[0].key.as_text().unwrap().starts_with("sms:138****"));
     }
@@ -235,7 +256,8 @@ mod tests {
     fn policies_choose_kinds() {
         let names = ["a:13812345678".to_owned(), "a:bob@corp.cn".to_owned()];
         let breach = judged(&rule("kinds = [\"email\"]"), &names).unwrap();
-        assert_eq!((breach.measured, &breach.details["kinds"]), (Some(500), &json!({ "email": 1 })));
+        let email = DetailValue::Parts(vec![part(SensitiveKind::Email, 1)]);
+        assert_eq!((breach.measured, &breach.details["kinds"].value), (Some(500), &email));
         let params = &mut Params::defaults(META.params);
         params.set("kinds", crate::policy::params::ParamValue::Words(vec!["fax".to_owned()]));
         assert!(build(params).unwrap_err().contains("no kind \"fax\""));

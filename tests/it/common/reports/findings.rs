@@ -1,7 +1,5 @@
 //! Findings of the sample report: every kind of rule, every list of the section in use.
 
-use std::collections::BTreeMap;
-
 use rdblens::internals::units::Bytes;
 use rdblens::report::*;
 
@@ -59,7 +57,8 @@ fn list() -> Vec<Finding> {
     let memory = FindingPattern {
         measured: Some(914),
         allowed: Some(800),
-        details: BTreeMap::from([("maxmemory".into(), (1_640 * MIB).into())]),
+        details: [DetailField::new("maxmemory", "maxmemory", "maxmemory").with(DetailValue::Bytes(Bytes(1_640 * MIB)))]
+            .into(),
         ..FindingPattern::default()
     };
     let ranks = FindingPattern {
@@ -69,10 +68,12 @@ fn list() -> Vec<Finding> {
     let feeds = row("user:{int}:feed", 1_000, 40 * MIB, b"user:1000:feed");
     let split = FindingPattern {
         saves: Some(Bytes(11 * MIB)),
-        details: BTreeMap::from([
-            ("leaves".into(), serde_json::json!(["age", "favor", "name"])),
-            ("objects".into(), 4_000.into()),
-        ]),
+        details: [
+            DetailField::new("leaves", "leaves", "末段")
+                .with(DetailValue::Texts(["age", "favor", "name"].map(str::to_owned).into())),
+            DetailField::new("ids", "ids", "id 数").with(DetailValue::Count(4_000)),
+        ]
+        .into(),
         ..row("member:{int}", 12_000, 20 * MIB, b"member:1:name")
     };
     let numbers = Finding {

@@ -108,7 +108,11 @@ pub fn extreme() -> Report {
         for row in &mut finding.patterns {
             row.pattern = Some("{int}:\u{9b}".repeat(300));
             (row.measured, row.allowed) = (Some(u64::MAX), Some(0));
-            row.details.insert("why".into(), "\u{202e}x".repeat(500).into());
+            row.details.extend([
+                DetailField::new("why", "why", "原因").with(DetailValue::Text("\u{202e}x".repeat(500))),
+                DetailField::new("when", "when", "时间").with(DetailValue::Time(Millis(i64::MIN))),
+                DetailField::new("much", "much", "大小").with(DetailValue::Bytes(Bytes(u64::MAX))),
+            ]);
         }
     }
     for row in &mut report.findings.by_owner {
