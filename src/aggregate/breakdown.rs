@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn module_names_beyond_the_limit_share_a_row_whoever_comes_first() {
+    fn module_names_beyond_the_limit_share_a_row_in_any_order() {
         let mut records: Vec<_> = (0..100).map(|number| module(number, number)).collect();
         let upwards = observe_all(TypeStats::new(), &records).finish();
         records.reverse();

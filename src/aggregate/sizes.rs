@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn big_keys_with_an_expiry_are_told_apart() {
+    fn big_keys_with_an_expiry_are_counted_separately() {
         let mut record = OwnedRecord::string("a", 20_000, 20_000);
         record.rest.expires_at = Some(NOW);
         let big = observe_all(BigKeyStats::new(BigRules::default(), 5), &[record]).finish();

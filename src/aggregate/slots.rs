@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_cover_every_slot_and_sum_up_what_is_in_them() {
+    fn ranges_cover_every_slot_and_sum_up_their_slots() {
         let keys = [("a", u64::MAX, 16_383), ("b", 1, 16_256), ("c", 30, 0), ("d", 5, 127), ("e", 2, 128)];
         let ranges = observed(&keys).finish(true).unwrap().ranges;
         assert_eq!(ranges.len(), 128);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn of_keys_of_the_same_weight_one_is_shown_in_whatever_order_they_come() {
+    fn ties_of_weight_do_not_depend_on_order() {
         let names: Vec<String> = (0..50).map(|i| format!("user:session:{i}")).collect();
         let shown = |names: &mut dyn Iterator<Item = &String>| {
             let keys: Vec<_> = names.map(|name| (name.as_str(), 30, 5)).collect();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_beyond_what_the_sums_count_and_weights_beyond_what_they_hold_count_too() {
+    fn counts_and_weights_beyond_32_bits_are_kept() {
         let mut slots = observed(&[("a", u64::from(u32::MAX) + 5, 1)]);
         slots.sums[1].keys = u32::MAX - 1;
         for (key, memory) in [("b", u64::from(u32::MAX) + 4), ("c", u64::from(u32::MAX) + 6)] {

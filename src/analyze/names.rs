@@ -208,7 +208,7 @@ impl NameCache {
         }
     }
 
-    /// Grows the cache, and drops its entries: those that matter come again.
+    /// Grows the cache, and drops its entries; recurring shapes are cached again.
     #[cold]
     fn grow(&mut self) {
         let slots = (self.slots.len() * GROWTH).clamp(FEWEST, SLOTS);

@@ -19,7 +19,7 @@ use crate::units::{Bytes, Millis};
 /// A [`Record`] that owns its data.
 ///
 /// It has every field except the raw bytes of the value, which may be gigabytes:
-/// [`for_each_record`] lends those.
+/// [`for_each_record`] lends them.
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "documented in `Record`")]
 pub struct OwnedRecord {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn owned_records_hold_what_borrowed_ones_do() {
+    fn owned_records_equal_borrowed_ones() {
         let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
         let mut plan = ReadPlan::new(std::env::temp_dir());
         plan.what_if = vec![WhatIf::parse("glibc").unwrap()];

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_cannot_separate() {
+    fn invalid_separators_are_refused() {
         for (given, word) in [
             (&[][..], "at least one"),
             (&[""], "single ASCII"),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_what_cluster_keyslot_answers() {
+    fn slots_match_cluster_keyslot() {
         for (key, slot) in [("foo", 12182), ("bar", 5061), ("hello", 866), ("somekey", 11058)] {
             assert_eq!(slot_of(key.as_bytes()), slot, "{key}");
         }

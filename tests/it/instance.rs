@@ -56,7 +56,7 @@ fn overhead_of(server: &Value) -> Option<i64> {
 }
 
 #[test]
-fn what_is_left_of_used_memory_is_an_empty_server() {
+fn the_rest_of_used_memory_is_an_empty_server() {
     let mut faults = Vec::new();
     let mut compared = 0;
     for folder in Folder::all(&corpus()) {

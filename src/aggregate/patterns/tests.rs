@@ -143,7 +143,7 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
 }
 
 #[test]
-fn nothing_seen_makes_empty_sections() {
+fn no_keys_give_empty_sections() {
     let sections = PatternStats::new(TreeLimits::default(), 0).finish(&plan());
     assert!(
         sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty()
@@ -186,7 +186,7 @@ fn the_more_patterns_the_fewer_expiries_each_may_keep() {
 }
 
 #[test]
-fn what_has_expired_is_not_kept() {
+fn expired_keys_are_not_kept() {
     let seen =
         [0, 1, 2].map(|at| SeenKey { db: 0, key: format!("a:{at}"), memory: 8, expires_at: Some(at), broken: 0 });
     let patterns = collect(&seen, &TreeLimits::default());
@@ -231,7 +231,7 @@ proptest! {
     }
 
     #[test]
-    fn a_database_learnt_late_is_as_one_known_at_once(seen in snapshot(), db in 0u64..3, limits in limits()) {
+    fn a_database_settled_late_gives_the_same_result(seen in snapshot(), db in 0u64..3, limits in limits()) {
         let of = |db: u64| seen.iter().map(|seen| SeenKey { db, ..seen.clone() }).collect::<Vec<_>>();
         let mut settled = collect(&of(0), &limits);
         settled.settle_database(db);

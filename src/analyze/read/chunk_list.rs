@@ -66,7 +66,7 @@ struct Chunk<R> {
 #[derive(Debug)]
 enum ChunkState<R> {
     Reading,
-    /// Its reader stands at the next chunk and will hand in its result.
+    /// Its reader has arrived at the next chunk and will hand in its result.
     Arrived,
     /// Read, and waiting for a neighbour.
     Done(R, ChunkEnd),
@@ -166,7 +166,7 @@ impl<R> ChunkList<R> {
         self.chunks.iter().map(|chunk| chunk.held).sum()
     }
 
-    /// Reports that the reader of a chunk stands at the boundary `at` and holds that many heap bytes; returns its next step.
+    /// Reports that the reader of a chunk has reached the boundary `at` and holds `held` heap bytes; returns its next step.
     pub fn next_step(&mut self, id: u64, at: usize, held: usize) -> NextStep {
         let Some(index) = self.place(id) else { return NextStep::GiveUp };
         let mut arrived = false;

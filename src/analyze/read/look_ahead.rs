@@ -34,7 +34,7 @@ impl<'a> LookAhead<'a> {
         LookAhead { reader: RecordReader::new(&mapped.file, reading), ahead: None, saw_all: false }
     }
 
-    /// Passes names after `here`, where the reader stands, to `part` as long as that helps it.
+    /// Passes names after `here`, the position of the reader, to `part` as long as that helps it.
     #[cold]
     pub fn look<A: Schedule>(&mut self, here: &Scanner<'a>, part: &mut FilePart<A>) {
         let behind = |ahead: &Scanner<'_>| ahead.cursor().consumed() > here.cursor().consumed();

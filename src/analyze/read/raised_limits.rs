@@ -67,7 +67,7 @@ mod tests {
     use crate::policy::testing::record;
 
     #[test]
-    fn only_what_is_above_the_limits_and_within_the_higher_ones_is_walked_again() {
+    fn only_collections_between_both_limits_are_walked_again() {
         let server = Server::parse("redis-7.2").unwrap();
         let raised = RaisedLimits::new(&Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default()), 2);
         let concerns = |kind, encoding, length| {

@@ -192,7 +192,7 @@ mod tests {
     ];
 
     #[test]
-    fn patterns_mean_what_they_mean_to_the_server() {
+    fn patterns_match_like_those_of_the_server() {
         for (pattern, matching, others) in CASES {
             let glob = Glob::new(pattern).unwrap();
             matching.iter().for_each(|name| assert!(glob.matches(name.as_bytes()), "{pattern} must match {name}"));

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_outgrows_a_name_is_long_and_leaves_the_text_before_it() {
+    fn too_long_a_segment_is_long_and_leaves_the_text_before_it() {
         assert_eq!(name(|n| n.literal(&"x".repeat(64))).1, PartKind::Literal);
         assert_eq!(name(|n| n.literal(&"x".repeat(65))), ("a:{long}".to_owned(), PartKind::Class));
         assert_eq!(name(|n| (0..40).for_each(|_| n.class(SegmentClass::Int))).0, "a:{long}");

@@ -121,7 +121,7 @@ fn pairs_of_braces_are_left_out_and_others_doubled() {
 }
 
 #[test]
-fn what_is_not_text_is_bin() {
+fn segments_that_are_not_text_are_bin() {
     let classifier = Classifier::default();
     for (key, expected) in [
         (&b"user:\xff\xfe:name"[..], "user:{bin}:name"),

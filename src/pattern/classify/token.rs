@@ -219,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_automaton_counts_what_is_there(piece in "([A-Z]{0,7}|[a-z]{0,6}|[0-9]{0,3}){0,12}") {
+        fn the_automaton_counts_like_a_regex(piece in "([A-Z]{0,7}|[a-z]{0,6}|[0-9]{0,3}){0,12}") {
             let counted = CharCounts::of(piece.as_bytes());
             let bytes = piece.as_bytes();
             let count = |of: fn(&u8) -> bool| bytes.iter().filter(|&byte| of(byte)).count();

@@ -44,7 +44,7 @@ fn numbers_alone_make_no_difference() {
 }
 
 #[test]
-fn what_the_values_of_digits_decide_does() {
+fn digits_whose_values_matter_make_a_difference() {
     for (one, other) in [
         ("api:v1", "api:v2"),
         ("user:1", "user:12"),

@@ -205,7 +205,7 @@ fn a_budget_is_exceeded_or_not_in_every_preset() {
 }
 
 #[test]
-fn damaged_backups_are_named_each_with_what_is_wrong() {
+fn damaged_backups_are_named_each_with_its_fault() {
     let policy = "[rules]\n\"backup.integrity\" = \"must\"\n";
     assert_eq!(found(&shop_by(policy), "backup.integrity"), []);
     let (_one, cut) = changed(|bytes| bytes.truncate(bytes.len() / 2));

@@ -214,7 +214,7 @@ fn savings(path: &Path, server: Option<Server>) -> (u64, u64, u64) {
 }
 
 #[test]
-fn raising_the_limits_of_compact_collections_saves_what_is_promised() {
+fn raising_the_limits_of_compact_collections_saves_the_predicted_memory() {
     let pairs = |count: usize| (0..count).map(|i| (format!("field:{i}"), format!("value {i}"))).collect::<Vec<_>>();
     let mut dump = Dump::new();
     dump.hash("cart:1:items", &pairs(512));
@@ -267,7 +267,7 @@ fn savings_match_on_dumps_of_real_servers() {
 }
 
 #[test]
-fn one_hash_for_each_object_saves_about_what_is_promised() {
+fn one_hash_for_each_object_saves_about_the_predicted_memory() {
     let objects: Vec<Vec<(String, String)>> = (1000..1400)
         .map(|i| {
             let name = ["tom", "alexandra", "li", "maximilian"][i % 4].repeat(1 + i % 3);
