@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes hostile/: small files, each with one fault (or one oddity that is no fault), and what to expect of them.
+"""Creates hostile/: small files, each with one fault (or one oddity that is no fault), and what to expect of them.
 
     python3 testdata/make_hostile.py
 
@@ -26,7 +26,7 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hostile")
 
 
 def crc64(data):
-    """Jones' polynomial, reflected, from 0; bit by bit, so that it can be read against its definition."""
+    """CRC-64 with Jones' polynomial, reflected, from 0; bit by bit, to be comparable with its definition."""
     crc = 0
     for byte in data:
         crc ^= byte
@@ -54,7 +54,7 @@ def string(data):
 
 
 def lzf(block, size):
-    """A compressed string; the caller vouches for block and size, or does not."""
+    """Encodes a compressed string; block and size are not checked."""
     return b"\xc3" + length(len(block)) + length(size) + block
 
 
@@ -185,7 +185,7 @@ def group(layout=3, pending=1, claimed=None):
 
 FUNCTION = "#!lua name=lib\nredis.register_function('f', function() return 1 end)\n"
 JSON_ID = module_id("ReJSON-RL", 3)
-# `ab`, then the last two bytes again and again: 264 bytes of every three.
+# `ab`, then copies of the last two bytes: each three bytes expand to 264.
 RUN = b"\x01ab" + b"\xe0\xff\x01" * 300
 RUN_SIZE = 2 + 264 * 300
 BEFORE = SELECT + text("before")
@@ -359,7 +359,7 @@ def compressed():
 
 def blobs():
     def bad(name, kind, blob, note, deep=False, magic=b"REDIS0010"):
-        # What only a walk over every element finds may cost the key or pass, as servers let it by default.
+        # Faults that only a walk over all elements finds: the key may be damaged or pass, as in servers by default.
         verdict, status = ("corrupt|incomplete|ok", [0, 4]) if deep else ("corrupt|incomplete", 4)
         case(name, dump(BEFORE, record(kind, "k", string(blob)), AFTER, magic=magic), verdict, status, None, note)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes dumps/shop.rdb: the snapshot of an invented online shop, written by a real redis-server.
+"""Creates dumps/shop.rdb: the snapshot of an invented online shop, written by a real redis-server.
 
     python3 testdata/make_shop.py [--seed 7] [-o testdata/dumps/shop.rdb]
     python3 testdata/make_shop.py --later -o testdata/dumps/shop-later.rdb
@@ -55,17 +55,17 @@ class Shop:
         self.expiries = []
         self.idle = []
 
-    # What the business parts below are written with.
+    # Helpers for the parts of the business below.
 
     def do(self, *words):
         self.commands.append(words)
 
     def expire(self, key, seconds, at=None):
-        """Expires `key` so many seconds from now, to a random millisecond, or exactly `at`."""
+        """Sets an expiry of `key`, in seconds from now at a random millisecond, or exactly `at`."""
         self.expiries.append((key, at if at is not None else int((self.now + seconds) * 1000) + self.random.randrange(1000)))
 
     def unused(self, key, seconds):
-        """Nobody has asked for `key` since so many seconds."""
+        """Sets the idle time of `key` in seconds."""
         self.idle.append((key, max(1, int(seconds))))
 
     def day(self, ago):
@@ -79,11 +79,11 @@ class Shop:
         return f"{h[:8]}-{h[8:12]}-4{h[13:16]}-a{h[17:20]}-{h[20:]}"
 
     def zipf(self, most, skew=1.2):
-        """1 often, `most` hardly ever."""
+        """Returns a number up to `most`; small ones are frequent."""
         return min(most, max(1, int(self.random.paretovariate(skew))))
 
     def user(self):
-        """Some users are far busier than others."""
+        """Returns a user id; a few users are far more active than the rest."""
         return 1000 + min(int(self.random.expovariate(1 / 160)), 899)
 
     def text(self, words):
@@ -102,7 +102,7 @@ class Shop:
         }
 
     def play(self):
-        """Runs everything. What is to have a past is put back with it: RESTORE is the only way to set an idle time."""
+        """Runs all commands. Keys with an idle time are dumped and restored: only RESTORE can set it."""
         self.client.pipeline(self.commands)
         times = dict(self.expiries)
         idle = {key: seconds for key, seconds in self.idle}
@@ -133,7 +133,7 @@ def users(shop):
             fields["note"] = shop.text(rng.randrange(12, 30))
         shop.do("HSET", key, *(part for pair in fields.items() for part in pair))
         shop.unused(key, rng.expovariate(1 / (12 * DAY)) if rng.random() < 0.7 else rng.uniform(40 * DAY, 170 * DAY))
-    # An object spread over string keys, from an older release.
+    # Objects spread over string keys, from an older release.
     for number in rng.sample(range(1000, 1620), 130):
         for leaf, value in (("name", rng.choice(FIRST)), ("age", rng.randrange(18, 80)), ("city", rng.choice(list(CITIES)))):
             key = f"member:{number}:{leaf}"
@@ -149,7 +149,7 @@ def sessions(shop):
         left = rng.uniform(HOUR, 7 * DAY)
         shop.expire(key, left)
         shop.unused(key, min(7 * DAY - left + 1, rng.expovariate(1 / (8 * HOUR))))
-    # Reset codes that ran out and were not yet reclaimed when the snapshot was taken.
+    # Reset codes that had expired but were not yet reclaimed at the time of the snapshot.
     shop.ended = [f"otp:{shop.user()}:{shop.uuid()}" for _ in range(45)]
     for key in shop.ended:
         shop.do("SET", key, rng.randrange(100000, 999999))
@@ -186,7 +186,7 @@ def orders(shop):
 
 def catalogue(shop):
     rng = shop.random
-    # The night's warm-up wrote all of these with one expiry: they fall in the same second.
+    # A nightly warm-up wrote all of these with one expiry: they expire in the same second.
     storm = (shop.now + 6 * HOUR) * 1000
     for number in range(1, 460):
         key = f"cache:product:{number}"
@@ -211,7 +211,7 @@ def catalogue(shop):
         if page % 3:
             shop.expire(key, rng.uniform(5 * MINUTE, 12 * HOUR))
         shop.unused(key, rng.expovariate(1 / (2 * HOUR)))
-    # Every article number of every supplier, in one hash nobody ever trims.
+    # All article numbers of all suppliers, in one hash that is never trimmed.
     for start in range(0, 8000, 500):
         pairs = ((f"S{number:07d}", rng.randrange(1, 460)) for number in range(start, start + 500))
         shop.do("HSET", "catalogue:sku-index", *(part for pair in pairs for part in pair))
@@ -321,7 +321,7 @@ def bad_names(shop):
 
 
 def workers(shop):
-    """Database 1: what the task queue's library keeps, named as it likes."""
+    """Database 1: keys of the task queue library, under its own names."""
     rng = shop.random
     shop.do("SELECT", 1)
     for _ in range(260):
@@ -355,7 +355,7 @@ LIBRARY = "#!lua name=shop\nredis.register_function('take', function(keys) retur
 
 
 def live_on(client, seed):
-    """What happens in the shop after dumps/shop.rdb was saved."""
+    """Changes in the shop after dumps/shop.rdb was saved."""
     rng = random.Random(seed)
     commands = [("SET", f"coupon:autumn:{number}", rng.randrange(10**12), "EX", 7 * DAY) for number in range(6000)]
     commands += [("RPUSH", "queue:mail", *(f"mail-{number}-{step}" for step in range(50))) for number in range(120)]
@@ -388,7 +388,7 @@ def main():
         for part in PARTS:
             part(shop)
         shop.play()
-        # A moment ahead and then past: an expiry in the past would delete at once.
+        # Expiries are a moment ahead: one in the past would delete the key at once.
         soon = int(time.time() * 1000) + 500
         client.pipeline(("PEXPIREAT", key, soon) for key in shop.ended)
         time.sleep(1)

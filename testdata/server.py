@@ -1,4 +1,4 @@
-"""A redis-server of our own on loopback, and the few lines of RESP that it takes to speak with it.
+"""A private redis-server on loopback, and a minimal RESP client.
 
 Used by make_shop.py and by the live checks in .ci/checks. Python's standard library only.
 """
@@ -12,11 +12,11 @@ import time
 
 
 class ReplyError(Exception):
-    """What the server answered with `-`."""
+    """Error reply of the server (`-`)."""
 
 
 def encode(*words):
-    """One command as RESP bytes; text and numbers are encoded, bytes are taken as they are."""
+    """Encodes a command as RESP; text and numbers are encoded, bytes are sent unchanged."""
     parts = [b"*%d\r\n" % len(words)]
     for word in words:
         data = word if isinstance(word, bytes) else str(word).encode()
@@ -27,7 +27,7 @@ def encode(*words):
 class Client:
     """A connection. `call` sends one command, `pipeline` many at once."""
 
-    # Commands in flight at a time: both sides' socket buffers hold them, so neither waits for the other for ever.
+    # Commands in flight at a time: few enough for the socket buffers of both sides, so that neither blocks forever.
     WINDOW = 500
 
     def __init__(self, port):
@@ -46,7 +46,7 @@ class Client:
         return reply
 
     def pipeline(self, commands):
-        """Replies in order; an error reply raises, naming its command."""
+        """Returns the replies in order; an error reply raises, naming its command."""
         commands = list(commands)
         replies = []
         for start in range(0, len(commands), self.WINDOW):
@@ -80,7 +80,7 @@ class Client:
 
 
 def free_port():
-    """A port that nobody has; in cluster mode the one 10000 above is the server's, too."""
+    """Returns a free port; in cluster mode the server also uses the port 10000 above."""
     while True:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -144,7 +144,7 @@ class Server:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def info(self, section):
-        """A section of INFO, by name; values are texts."""
+        """Returns a section of INFO as a dictionary of texts."""
         lines = self.client.call("INFO", section).decode().splitlines()
         return dict(line.split(":", 1) for line in lines if ":" in line)
 
@@ -153,7 +153,7 @@ class Server:
             time.sleep(0.05)
 
     def wait_until_idle(self):
-        """Tables that grew while the file was loaded are moved by the server's cron, a part at a time."""
+        """Waits until incremental rehashing is done: tables that grew during loading are moved by the server's cron in steps."""
         before, same = 0, 0
         for _ in range(300):
             now = int(self.info("memory")["used_memory"])
@@ -166,5 +166,5 @@ class Server:
 
     @property
     def dump(self):
-        """Where SAVE writes."""
+        """Returns the path that SAVE writes to."""
         return os.path.join(self.directory, "dump.rdb")

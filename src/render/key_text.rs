@@ -1,4 +1,4 @@
-//! The only way from bytes that strangers chose to text on a screen or in a spreadsheet.
+//! Escaping of untrusted names: the only way from bytes of a snapshot to text on a screen or in a spreadsheet.
 //!
 //! On a terminal a key is shown by [`key`], so that no two keys look the same and none can act on the terminal:
 //!
@@ -17,7 +17,7 @@ use std::fmt::Write;
 use crate::error::{Error, Result};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Sign for the middle of a text that was left out.
+/// Mark for the omitted middle of a text.
 const ELLIPSIS: char = '…';
 
 /// Bytes of a long key that are read at either end: no screen is that wide, and a key may
@@ -89,7 +89,7 @@ fn unescape_one<'t>(escape: &'t str, bytes: &mut Vec<u8>) -> Option<&'t str> {
     Some(rest.as_str())
 }
 
-/// Digits alone: the standard parser takes a sign, too.
+/// Parses hexadecimal digits. The standard parser would accept a sign, too.
 fn hexadecimal(digits: &str) -> Option<u32> {
     let only_digits = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     u32::from_str_radix(digits, 16).ok().filter(|_| only_digits)
@@ -174,7 +174,7 @@ fn ends(bytes: &[u8]) -> (&[u8], &[u8]) {
 struct Tower(usize);
 
 impl Tower {
-    /// The start counts as a full tower: nothing there may combine with what stands before the text.
+    /// Starts with a full tower, so that nothing at the start combines with the character before the text.
     fn at_start() -> Tower {
         Tower(MAX_COMBINING)
     }
@@ -221,7 +221,7 @@ fn push(shown: &mut String, text: std::fmt::Arguments<'_>) {
     shown.write_fmt(text).expect("writing to a String does not fail");
 }
 
-/// Spaces at the ends would be lost in a table's padding.
+/// Escapes leading and trailing spaces, which would be lost in the padding of a table.
 fn show_outer_spaces(text: String) -> String {
     if !text.starts_with(' ') && !text.ends_with(' ') {
         return text;

@@ -1,4 +1,4 @@
-//! The languages that people read. Ids, JSON fields and numbers are the same in both.
+//! Languages of texts for people. Ids, JSON fields and numbers are the same in both.
 
 use crate::report::Text;
 

@@ -1,4 +1,4 @@
-//! From a report to bytes for people and programs.
+//! Renderers: a report as bytes for people and programs.
 //!
 //! For people, `sections` builds a `document` of the report once, and the backends `terminal`, `markdown` and `html` write it.
 //! For programs, `json`, `csv` and `prometheus` write the figures of the report themselves.
@@ -61,7 +61,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format, the default first; that of lists with the usual one.
+    /// Every format, the default first; CSV with its default section.
     pub const ALL: [Format; 6] = [
         Format::Table,
         Format::Json,

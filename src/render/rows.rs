@@ -176,7 +176,7 @@ fn write_json(row: &RecordRow<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     match json::write_line(row, out) {
         Ok(()) => out.push(b'\n'),
-        // Neither the memory nor the strings and numbers of a row can fail; half a row would be worse than none.
+        // Writing strings and numbers into memory cannot fail; if it did, half a row would be worse than none.
         Err(_) => out.truncate(start),
     }
 }

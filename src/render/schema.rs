@@ -1,4 +1,4 @@
-//! JSON Schemas of what is written as JSON, from the types that are written: what `docs/*.schema.json` hold.
+//! JSON Schemas of reports and comparisons, generated from their types; `docs/*.schema.json` hold them.
 
 use std::io::{self, Write};
 
@@ -22,10 +22,10 @@ pub enum Described {
 }
 
 impl Described {
-    /// All of them.
+    /// All forms with a schema.
     pub const ALL: [Described; 2] = [Described::Report, Described::Compare];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Described::Report => "report",
@@ -33,13 +33,13 @@ impl Described {
         }
     }
 
-    /// The form of that name.
+    /// Returns the form with this name.
     pub fn from_name(name: &str) -> Option<Described> {
         Described::ALL.into_iter().find(|described| described.name() == name)
     }
 
-    /// Its schema, of JSON Schema draft 2020-12: what this version of the program writes. Fields may be added later, so that
-    /// none is forbidden.
+    /// Returns the schema, in JSON Schema draft 2020-12, of the output of this version. Later versions may add fields, so
+    /// unknown ones are not forbidden.
     pub fn schema(self) -> Schema {
         match self {
             Described::Report => schema_of::<Report>(report::SCHEMA),
@@ -47,7 +47,7 @@ impl Described {
         }
     }
 
-    /// Writes it.
+    /// Writes the schema.
     pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
         write_pretty(&self.schema(), out)
     }
@@ -60,13 +60,13 @@ fn schema_of<T: JsonSchema>(name: &str) -> Schema {
     schema
 }
 
-/// Documentation of the code links to other items of it; a schema has their names alone.
+/// Transform that turns links in doc comments into plain names: a schema has nothing to link to.
 #[derive(Debug, Clone)]
 struct PlainText;
 
 impl Transform for PlainText {
     fn transform(&mut self, schema: &mut Schema) {
-        // What a reader of older reports may assume is no part of what is written.
+        // Defaults are for readers of older reports; this version writes every field.
         schema.remove("default");
         if let Some(Value::String(text)) = schema.get_mut("description") {
             *text = text.replace("[`", "`").replace("`]", "`").replace('\n', " ");

@@ -6,14 +6,14 @@ mod text;
 pub use json::write_json;
 pub use text::write_text;
 
-/// The id of a stream's entry.
+/// Formats the id of a stream entry.
 fn id((ms, sequence): (u64, u64)) -> String {
     format!("{ms}-{sequence}")
 }
 
 #[cfg(test)]
 mod samples {
-    //! A key of each type, with bytes in it that want care.
+    //! Keys of each type, with bytes that need escaping.
 
     use std::sync::Arc;
 

@@ -44,9 +44,9 @@ fn atoms(word: &str) -> Vec<&str> {
     atoms
 }
 
-/// No line begins with these.
+/// Punctuation that no line begins with.
 const CLOSING: &str = "，。；：！？、）》」』】”’…";
-/// No line ends with these.
+/// Punctuation that no line ends with.
 const OPENING: &str = "（《「『【“‘";
 
 fn is_wide(c: char) -> bool {

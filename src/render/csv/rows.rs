@@ -104,7 +104,7 @@ pub(super) fn naming(it: &NamingRule) -> CsvRow {
 
 pub(super) fn prefixes(tree: &[PrefixNode]) -> Vec<CsvRow> {
     let mut rows = Vec::new();
-    // The next to be written is the last.
+    // A stack: children are pushed in reverse, so that the first comes off next.
     let mut waiting: Vec<(usize, &PrefixNode)> = tree.iter().rev().map(|node| (1, node)).collect();
     while let Some((depth, node)) = waiting.pop() {
         waiting.extend(node.children.iter().rev().map(|child| (depth + 1, child)));

@@ -149,7 +149,7 @@ sections! {
     WhatIf = "what-if", "What the keys would take elsewhere; the first row is now.",
         "ask model memory difference share tables total total_difference",
         report.what_if.iter().flat_map(what_if);
-    WhatIfParts = "what-if-parts", "The same by type and pattern, a row for each alternative.",
+    WhatIfParts = "what-if-parts", "Memory by type and pattern, a row for each alternative.",
         "part name keys memory ask memory_then",
         report.what_if.iter().flat_map(what_if_parts);
     Warnings = "warnings", "What to know about the figures.",

@@ -1,4 +1,4 @@
-//! Rows on their way to a file.
+//! Sheets: rows of fields, and how they are written as CSV.
 
 use std::io::{self, Write};
 
@@ -25,6 +25,7 @@ impl Sheet {
         Sheet { columns: columns.to_vec(), rows }
     }
 
+    /// Writes the headings and the rows.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         let written = writer.write_record(&self.columns);
@@ -34,7 +35,7 @@ impl Sheet {
     }
 }
 
-/// A field that is a number.
+/// Number that a field can hold.
 pub(super) trait CsvNumber {
     fn digits(self) -> String;
 }

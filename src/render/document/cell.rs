@@ -8,7 +8,7 @@ use crate::render::key_text;
 use crate::report::{Example, Key, Severity, Unit};
 use crate::units::{Bytes, Millis};
 
-/// A name or a text that strangers chose, raw.
+/// Untrusted name or text, raw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Name {
     /// A key.
@@ -98,12 +98,12 @@ impl Cell {
         Cell::Name(Name::Plain(name.to_owned()))
     }
 
-    /// Returns a cell with words that strangers wrote.
+    /// Returns a cell with untrusted words.
     pub fn words(text: &str) -> Cell {
         Cell::Name(Name::Words(text.to_owned()))
     }
 
-    /// Returns a cell with words that strangers wrote, if there are any.
+    /// Returns a cell with untrusted words, if there are any.
     pub fn maybe_words(text: Option<&str>) -> Cell {
         text.map_or(Cell::Absent, Cell::words)
     }

@@ -32,7 +32,7 @@ pub struct ClassBar {
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
-    /// Whether something stands out in it.
+    /// Set if something stands out in it.
     pub marked: bool,
 }
 

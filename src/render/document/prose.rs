@@ -10,12 +10,12 @@ use crate::report::Wording;
 const ISOLATE: char = '\u{2068}';
 const END: char = '\u{2069}';
 
-/// A sentence or several in the language of the document. Text of strangers in it is visible (see [`key_text`]).
+/// A sentence or several in the language of the document. Untrusted text in it is visible (see [`key_text`]).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prose(String);
 
 impl Prose {
-    /// Returns a text of strangers, made visible.
+    /// Returns an untrusted text, made visible.
     pub fn foreign(text: &str) -> Prose {
         Prose(key_text::text(text).into_owned())
     }
@@ -47,7 +47,7 @@ impl<T: Into<String>> From<T> for Prose {
     }
 }
 
-/// Returns a name of strangers for use within a sentence.
+/// Returns an untrusted name for use within a sentence.
 pub fn inline(name: &str) -> String {
     if name.is_empty() { inline_key(b"") } else { inline_visible(&key_text::text(name)) }
 }

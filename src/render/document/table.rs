@@ -24,7 +24,7 @@ pub enum Tone {
 pub struct Column {
     /// Heading.
     pub heading: Text,
-    /// Whether cells are aligned to the right.
+    /// Set if cells are aligned to the right.
     pub numeric: bool,
     /// Width in characters down to which texts may be shortened; `None` forbids shortening.
     pub least: Option<usize>,
@@ -106,9 +106,9 @@ pub struct Table {
     pub unlisted: u64,
     /// Words to open the table with, where a form can fold it.
     pub fold: Option<String>,
-    /// Whether the order of rows has no meaning of its own, so that a reader may change it.
+    /// Set if the order of rows has no meaning of its own, so that a reader may change it.
     pub sortable: bool,
-    /// Whether rows are facts: a word and its value.
+    /// Set if rows are facts: a word and its value.
     pub pairs: bool,
 }
 
@@ -154,7 +154,7 @@ impl Table {
     }
 }
 
-/// A table in the making: each column comes with the function that fills it.
+/// Builder of a table: each column comes with the function that fills it.
 #[derive(Debug)]
 pub struct TableOf<'t, T> {
     items: &'t [T],

@@ -1,4 +1,4 @@
-//! Cells as they stand on the page.
+//! Cells of the page, formatted for the templates.
 
 use super::prose::HtmlName;
 use super::view::tenths;
@@ -9,7 +9,7 @@ use crate::render::{Lang, human};
 /// A cell of the page.
 #[derive(Debug)]
 pub enum HtmlCell {
-    /// Nothing to say.
+    /// No figure.
     Absent,
     /// Words.
     Text(String),
@@ -40,7 +40,7 @@ pub struct ChangeBar {
     pub from: u64,
     /// Length of its bar.
     pub tenths: u64,
-    /// Whether it is less.
+    /// Set if it is a decrease.
     pub less: bool,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> Html
         Cell::Severity(severity) => HtmlCell::Severity(severity.name(), known::severity(*severity, lang)),
         Cell::Kind(kind) => HtmlCell::Kind(kind.name()),
         Cell::Time(time) => HtmlCell::Number(human::time(time.0), u64::try_from(time.0).unwrap_or(0)),
-        // What never expires comes last.
+        // Keys that never expire sort last.
         Cell::Left { at, now } => {
             HtmlCell::Number(human::left(*at, *now, lang), at.map_or(u64::MAX, |at| u64::try_from(at.0).unwrap_or(0)))
         }

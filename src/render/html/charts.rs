@@ -73,7 +73,7 @@ pub struct ClassColumn {
     pub first: u64,
     /// Height of the second column.
     pub second: u64,
-    /// Whether something stands out in it.
+    /// Set if something stands out in it.
     pub marked: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The head of the page: what a reader wants to know within ten seconds.
+//! Head of the page: the answers for a reader with ten seconds.
 
 use super::findings::text;
 use super::prose::{HtmlName, HtmlProse};

@@ -1,4 +1,4 @@
-//! The report as one HTML file, to be attached, mailed, printed.
+//! HTML form of a report: one file, to be attached, mailed, printed.
 //!
 //! It loads nothing and stores nothing: style and script stand in it, and its own Content-Security-Policy allows those two by
 //! their hashes and nothing else. Without the script everything is there to be read, and the map of prefixes opens level by level;
@@ -9,8 +9,8 @@
 //!             figures as text, names bounded  escape everything
 //! ```
 //!
-//! Names come from strangers. They are made visible by [`super::key_text`], bounded by `prose`, escaped by the templates, which
-//! escape whatever they are not told to leave alone, and stand in `<bdi>`, so that none turns round what is beside it.
+//! Names are untrusted. They are made visible by [`super::key_text`], bounded by `prose`, escaped by the templates, which
+//! escape whatever they are not told to leave alone, and stand in `<bdi>`, so that a right-to-left name does not reorder the text beside it.
 
 mod cells;
 mod charts;
@@ -34,7 +34,7 @@ use headline::HeadView;
 use prose::Piece;
 use view::{BlockView, SectionView};
 
-/// The file stays below this, whatever the snapshot: mail servers and wikis refuse more.
+/// Size limit of the file, whatever the snapshot: mail servers and wikis reject more.
 const MOST_BYTES: usize = 1_000_000;
 
 /// Rows of lists and areas of the map.
@@ -48,7 +48,7 @@ struct Caps {
     map: usize,
 }
 
-/// Caps to try, one after the other, until the page is small enough; with the last, every page is.
+/// Caps to try in turn until the page is small enough; the last always suffices.
 const CAPS: [Caps; 3] = [
     Caps { rows: 30, inner: 12, map: 240 },
     Caps { rows: 20, inner: 6, map: 120 },
@@ -68,7 +68,7 @@ pub struct HtmlRenderer {
 }
 
 impl HtmlRenderer {
-    /// A renderer of pages in this language.
+    /// Returns a renderer of pages in this language.
     pub fn new(lang: Lang) -> Self {
         HtmlRenderer { lang }
     }

@@ -1,4 +1,4 @@
-//! Names and sentences as they stand on the page: visible, bounded, and kept apart from the text around them.
+//! Names and sentences of the page: visible, bounded, and isolated from the text around them.
 
 use crate::render::document::{Name, Part, Prose};
 use crate::render::key_text;

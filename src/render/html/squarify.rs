@@ -1,4 +1,4 @@
-//! Rectangles with given areas that fill a rectangle, as nearly square as can be.
+//! Squarified treemap: divides a rectangle into given areas, each as nearly square as possible.
 //!
 //! Rows are filled along the shorter side for as long as that makes the worst of their rectangles squarer (Bruls, Huizing and
 //! van Wijk, "Squarified Treemaps", 2000). Only additions, multiplications and divisions of floats, in a fixed order: the same
@@ -35,7 +35,7 @@ pub fn squarify(weights: &[u64], canvas: Rect) -> Vec<Rect> {
     rects
 }
 
-/// Returns how many of the first areas make the squarest row along a side, at least one.
+/// Returns the number of leading areas that make the squarest row along a side, at least one.
 fn row_length(areas: &[f64], side: f64) -> usize {
     let (mut sum, mut least, mut most) = (0.0, f64::INFINITY, 0.0_f64);
     let mut best = f64::INFINITY;
@@ -58,7 +58,7 @@ fn worst_ratio(sum: f64, least: f64, most: f64, side: f64) -> f64 {
     if least <= 0.0 || side <= 0.0 { f64::INFINITY } else { (side * most / sum).max(sum / (side * least)) }
 }
 
-/// Puts a row at the left or the top of what is free, along its shorter side, and returns what is left.
+/// Lays a row along the shorter side of the free rectangle, and returns the rest of it.
 fn lay(row: &[f64], free: Rect, rects: &mut Vec<Rect>) -> Rect {
     let sum: f64 = row.iter().sum();
     let upright = free.width >= free.height;

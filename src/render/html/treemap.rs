@@ -120,7 +120,7 @@ impl Treemap {
 struct Mapper {
     lang: Lang,
     all: Weight,
-    /// Prefixes below this weight are in the rest of their level.
+    /// Weight below which prefixes are merged into the rest of their level.
     least: Bytes,
     /// Prefixes that may still be shown: many can have exactly the least weight.
     room: usize,
@@ -128,7 +128,7 @@ struct Mapper {
 }
 
 impl Mapper {
-    /// Lays out what is below a prefix, and all levels below that. Returns its number.
+    /// Lays out the children of a prefix, and recursively all levels below them. Returns the number of the new level.
     fn level(
         &mut self,
         name: HtmlName,
@@ -231,7 +231,7 @@ impl Mapper {
     }
 }
 
-/// Returns what a level has besides the prefixes shown: lighter ones, and keys that end there.
+/// Returns the weight of a level besides the prefixes shown: lighter prefixes, and keys that end there.
 fn rest(whole: Weight, shown: &[&PrefixNode]) -> Weight {
     let memory: Bytes = shown.iter().map(|node| node.memory).sum();
     let keys = shown.iter().fold(0u64, |sum, node| sum.saturating_add(node.keys));

@@ -1,4 +1,4 @@
-//! What the templates are given: sections of blocks, with all figures in the form in which they are shown.
+//! View of a document for the templates: sections of blocks, with all figures formatted.
 
 use std::borrow::Borrow;
 
@@ -128,9 +128,9 @@ pub struct TableView {
     pub more: Option<String>,
     /// Words that open the table.
     pub fold: Option<String>,
-    /// Whether the reader may order it.
+    /// Set if the reader may reorder the rows.
     pub sortable: bool,
-    /// Whether it is a list of facts.
+    /// Set if rows are facts: a name and its value.
     pub pairs: bool,
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Writer<'a> {
     out: &'a mut dyn Write,
     lang: Lang,
     begun: bool,
-    /// Whether the last block is an item of a list.
+    /// Set if the last block is an item of a list.
     in_list: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Escaping for Markdown.
 //!
-//! Names come from strangers, and Markdown gives meaning to nearly every sign. So names are code, which no renderer searches for
+//! Names are untrusted, and Markdown gives meaning to nearly every sign. So names are code, which no renderer searches for
 //! links, mentions or emoji, and everything else has its signs escaped. Both are visible text already, so that no line break or
 //! direction mark is left.
 

@@ -1,8 +1,8 @@
-//! The text format that Prometheus reads.
+//! Text format that Prometheus reads.
 //!
-//! There are two: the text format 0.0.4, which node_exporter's textfile collector takes, and OpenMetrics 1.0. What is written
-//! is both: every metric is a gauge, families stand together, no sample has a time, there is no empty line, and the lines
-//! that only OpenMetrics knows, `# UNIT` and `# EOF`, are comments to the other.
+//! The output is valid both as text format 0.0.4, which node_exporter's textfile collector reads, and as OpenMetrics 1.0:
+//! every metric is a gauge, families are not interleaved, no sample has a timestamp, there is no empty line, and the lines
+//! that only OpenMetrics defines, `# UNIT` and `# EOF`, are comments in the older format.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,27 +10,27 @@ use std::io::{self, Write};
 use crate::render::key_text::{fit, text};
 use crate::units::{Bytes, Millis};
 
-/// Longer values of labels lose their middle: some servers refuse what is longer than a few hundred bytes.
+/// Longest value of a label; longer ones lose their middle, since some servers reject more than a few hundred bytes.
 const LONGEST_LABEL: usize = 160;
 
-/// Metrics in the making.
+/// Metrics, collected family by family and then written.
 #[derive(Debug)]
 pub(super) struct Exposition {
     labels: Vec<(String, String)>,
     families: Vec<MetricFamily>,
 }
 
-/// All samples of one name.
+/// Samples of one metric.
 #[derive(Debug)]
 pub(super) struct MetricFamily {
     name: &'static str,
     help: &'static str,
     samples: Vec<(String, SampleValue)>,
-    /// Places of samples by labels: a series may be there once.
+    /// Index of each sample by its labels: a series may appear only once.
     places: HashMap<String, usize>,
 }
 
-/// The value of a sample.
+/// Value of a sample.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SampleValue {
     /// A count or a size, exactly.
@@ -79,7 +79,7 @@ impl SampleValue {
 }
 
 impl Exposition {
-    /// Nothing yet; every sample has these labels.
+    /// Returns an empty exposition, every sample of which will carry these labels.
     pub fn new(labels: Vec<(String, String)>) -> Exposition {
         Exposition { labels, families: Vec::new() }
     }
@@ -91,7 +91,7 @@ impl Exposition {
         &mut self.families[at]
     }
 
-    /// Adds a family of samples that one label tells apart.
+    /// Adds a family whose samples differ in one label.
     pub fn each<T: AsRef<str>>(
         &mut self,
         name: &'static str,
@@ -105,7 +105,7 @@ impl Exposition {
         }
     }
 
-    /// Adds a family of a single sample; nothing where there is no value.
+    /// Adds a family of a single sample, unless there is no value.
     pub fn one(&mut self, name: &'static str, help: &'static str, value: Option<impl Into<SampleValue>>) {
         if let Some(value) = value {
             self.family(name, help).sample(&[], value);
@@ -124,7 +124,7 @@ impl Exposition {
 }
 
 impl MetricFamily {
-    /// Adds a sample. What has the labels of another is added to it: names that differ may look alike once they are short.
+    /// Adds a sample, or adds its value to the one with equal labels: different names may be equal once they are shortened.
     pub fn sample(&mut self, labels: &[(&str, &str)], value: impl Into<SampleValue>) -> &mut MetricFamily {
         let labels: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
         let (labels, value) = (labels.join(","), value.into());
@@ -157,7 +157,7 @@ impl MetricFamily {
     }
 }
 
-/// A label as it is written. Hidden characters are escaped as on a terminal, since dashboards show what they are given.
+/// Formats a label. Hidden characters are escaped as on a terminal, since dashboards show labels unescaped.
 fn label(name: &str, value: &str) -> String {
     let shown = text(value);
     let mut label = format!("{name}=\"");

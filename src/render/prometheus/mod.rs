@@ -1,8 +1,8 @@
-//! The report for Prometheus: what goes up and down from night to night, for dashboards and alerts, as a file for
-//! node_exporter's textfile collector.
+//! Prometheus form of a report: figures to follow over time, for dashboards and alerts, as a file for node_exporter's
+//! textfile collector.
 //!
 //! The number of series is bounded, whatever is in the snapshot: `--top` patterns, budgets and owners, `MOST_DATABASES`
-//! databases, and otherwise what this program has names for. The names of metrics and labels stay; new ones may come.
+//! databases, and otherwise fixed lists of this program. Names of metrics and labels are stable; new ones may be added.
 
 mod exposition;
 
@@ -13,10 +13,10 @@ use crate::report::{Checksum, Finding, Instance, PatternRow, Report, Tables, Typ
 use crate::units::Millis;
 use exposition::{Exposition, SampleValue};
 
-/// Databases with series of their own; those behind are one.
+/// Databases with series of their own; the rest is summed up as `other`.
 const MOST_DATABASES: usize = 64;
 
-/// The labels that the metrics have themselves.
+/// Labels of the metrics themselves, which users cannot define.
 const LABELS: [&str; 18] = [
     "ask", "change", "checksum", "db", "encoding", "extends", "idle", "left", "model", "owner", "pattern", "policy",
     "rule", "server", "severity", "stat", "table", "type",
@@ -30,14 +30,14 @@ pub struct PrometheusRenderer {
 }
 
 impl PrometheusRenderer {
-    /// A renderer of series of so many patterns at most. Every sample has `labels`, whose names have to be such that
-    /// [`is_label`] takes.
+    /// Returns a renderer of series for at most `top` patterns. Every sample carries `labels`; their names must pass
+    /// [`is_label`].
     pub fn new(top: usize, labels: Vec<(String, String)>) -> Self {
         PrometheusRenderer { top, labels }
     }
 }
 
-/// Whether a label of a user's own may have this name.
+/// Returns whether a user-defined label may have this name.
 pub fn is_label(name: &str) -> bool {
     let sound = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && !name.starts_with("__");

@@ -1,4 +1,4 @@
-//! Rows as columns, for row groups of a Parquet file.
+//! Columns of rows, for the row groups of a Parquet file.
 
 use super::RecordRow;
 

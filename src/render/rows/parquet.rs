@@ -1,7 +1,7 @@
-//! A Parquet file of rows, for DuckDB, pandas and other readers of columns.
+//! Parquet file of rows, for DuckDB, pandas and other columnar readers.
 //!
-//! RecordRow groups are cut from the rows in file order, so the bytes are the same whatever the number of threads. The columns of
-//! a group are encoded in parallel, each into memory, and written one after the other: nothing seeks, so that a pipe will do.
+//! Row groups are cut from the rows in file order, so the bytes are the same whatever the number of threads. The columns of
+//! a group are encoded in parallel, each into memory, and written in order: nothing seeks, so the output may be a pipe.
 //! Memory holds one group at a time.
 
 use std::io::{self, Write};
@@ -129,7 +129,7 @@ fn properties() -> Result<WriterProperties> {
         // Statistics and offsets of single pages would help only if rows were sorted.
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true);
-    // No name comes twice: a dictionary of them would be built in vain.
+    // Key names are nearly unique, so a dictionary would cost time and save nothing.
     for name in ["key", "key_bytes"] {
         properties = properties.set_column_dictionary_enabled(ColumnPath::from(name), false);
     }

@@ -1,4 +1,4 @@
-//! One rule in full, for people.
+//! Explanation of one rule in full.
 
 use std::io::{self, Write};
 
@@ -116,7 +116,7 @@ fn example(page: &mut TextPage<'_>, heading: &str, sample: &RuleSample, lang: La
     for line in sample::lines(sample, lang) {
         let whole = format!("{INDENT}{line}");
         match line.split_once("   ") {
-            // The name on a line of its own, so that it is whole.
+            // Too wide: the name gets lines of its own, so that nothing of it is cut.
             Some((name, facts)) if key_text::width(&whole) > page.width() => {
                 for piece in pieces(name, page.width() - INDENT.len()) {
                     page.line(Style::Plain, &format!("{INDENT}{piece}"))?;

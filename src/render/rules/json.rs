@@ -1,4 +1,4 @@
-//! Rules for programs: everything, in both languages.
+//! JSON form of rules, with texts in both languages.
 
 use serde_json::{Map, Value, json};
 

@@ -58,7 +58,7 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
 /// Least width of the column of demands: a narrower one cannot be read.
 const LEAST: usize = 24;
 
-/// A line of the table: a rule, or the continuation of its demand.
+/// Line of the table: a rule, or the continuation of its demand.
 struct RuleLine<'r> {
     id: &'static str,
     severities: Option<&'r [String; 6]>,

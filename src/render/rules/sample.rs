@@ -1,4 +1,4 @@
-//! A rule's example as lines that somebody can read: a key a line, and then what is known besides.
+//! Example of a rule as readable lines: one for each key, then other facts.
 
 use crate::policy::params::{ParamDefault, ParamValue};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
@@ -7,7 +7,7 @@ use crate::record::Kind;
 use crate::render::words::nouns;
 use crate::render::{Lang, human, key_text};
 
-/// The lines, without indentation.
+/// Returns the lines, without indentation.
 pub fn lines(sample: &RuleSample, lang: Lang) -> Vec<String> {
     let mut lines = keys(sample.keys, lang);
     let facts = &sample.facts;
@@ -24,10 +24,10 @@ pub fn lines(sample: &RuleSample, lang: Lang) -> Vec<String> {
     lines
 }
 
-/// Names in a column, and what the keys are.
+/// Returns a line for each key: its name, padded to a column, and its facts.
 fn keys(keys: &[SampleKey], lang: Lang) -> Vec<String> {
     let names: Vec<String> = keys.iter().map(name).collect();
-    // A name that is long beyond all others does not push away their facts.
+    // One very long name must not push the facts of all others to the right.
     let widest = names.iter().map(|name| key_text::width(name)).filter(|width| *width <= 48).max().unwrap_or(0);
     let line = |(name, key): (&String, &SampleKey)| {
         let pad = " ".repeat(widest.saturating_sub(key_text::width(name)));

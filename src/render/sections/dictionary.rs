@@ -1,4 +1,4 @@
-//! How the data dictionary fits the keys.
+//! Coverage of the keys by the data dictionary.
 
 use crate::render::Lang;
 use crate::render::document::{Block, Cell, Column, Scope, Section, Table, inline};

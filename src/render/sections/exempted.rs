@@ -1,4 +1,4 @@
-//! What the policy's exemptions cover.
+//! Keys that exemptions of the policy cover.
 
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::heads;

@@ -1,4 +1,4 @@
-//! What to know about the figures.
+//! Notes on the figures.
 
 use crate::render::document::{Block, Prose, Scope, Section};
 use crate::report::Report;

@@ -11,9 +11,9 @@ pub(super) struct Class {
     pub name: String,
     pub keys: u64,
     pub memory: Bytes,
-    /// Whether it has a place on the axis of the picture.
+    /// Set if it has a place on the axis of the picture.
     pub drawn: bool,
-    /// Whether the picture marks it.
+    /// Set if the picture marks it.
     pub marked: bool,
 }
 

@@ -25,11 +25,11 @@ const LEAST_WIDTH: u16 = 60;
 pub struct TableOptions {
     /// Columns of the terminal, at least 60; `None` gives 120, the same on every machine.
     pub width: Option<u16>,
-    /// Whether nothing is shortened and no line is broken, however long it becomes.
+    /// Set to shorten nothing and break no line, however long it is.
     pub wide: bool,
-    /// Whether to set bold type and colour by ANSI sequences.
+    /// Set for bold type and colour by ANSI sequences.
     pub ansi: bool,
-    /// Whether shares have bars beside them, where there is room.
+    /// Set for bars beside shares, where there is room.
     pub bars: bool,
     /// Most rows of a list. The JSON form has them all.
     pub rows: usize,

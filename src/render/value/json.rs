@@ -1,5 +1,5 @@
-//! For programs: one JSON object on one line, as `docs/show.md` describes it. It is written while it is made, so that a
-//! large value is not held a second time.
+//! JSON form of a key and its value: one object on one line, as `docs/show.md` describes it. It is serialised straight into
+//! the output, so that a large value is not copied.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -35,6 +35,7 @@ pub fn write_json(found: &Found, value: &Value, out: &mut dyn Write) -> io::Resu
     writeln!(out)
 }
 
+/// Document: facts about the key, then its value.
 #[derive(Serialize)]
 struct ValueDocument<'a> {
     schema: &'static str,
@@ -51,7 +52,7 @@ struct ValueDocument<'a> {
     value: As<&'a Value>,
 }
 
-/// Bytes: text where they are UTF-8.
+/// Bytes as a string if they are UTF-8, else as `{"base64": "…"}`.
 struct JsonText<'a>(&'a [u8]);
 
 impl Serialize for JsonText<'_> {
@@ -63,7 +64,7 @@ impl Serialize for JsonText<'_> {
     }
 }
 
-/// A number; those that JSON has no form for are their names.
+/// Number; infinities and NaN, which JSON lacks, are strings.
 struct JsonNumber(f64);
 
 impl Serialize for JsonNumber {
@@ -72,7 +73,7 @@ impl Serialize for JsonNumber {
     }
 }
 
-/// The JSON form of a part of a value.
+/// Part of a value, to be serialised.
 struct As<T>(T);
 
 fn list<T>(all: &[T]) -> As<&[T]> {

@@ -1,7 +1,7 @@
-//! For people: what is known of the key, an empty line, the value.
+//! Text form of a key and its value: facts about the key, an empty line, the value.
 //!
-//! What is visible is shown as it is, so that JSON stays readable. All else is in quotes and escaped as keys are: what
-//! begins with a quote has escapes, what does not has none.
+//! Visible text is printed as it is, so that JSON stays readable. Everything else is quoted and escaped as keys are: text
+//! with a leading quote has escapes, text without has none.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::render::words::{nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::show::{Found, Group, Item, Stream, Value};
 
-/// Columns that short fields and scores are filled up to, at most: one long name must not push all values aside.
+/// Greatest width that fields and scores are padded to: one long name must not push all values to the right.
 const WIDEST: usize = 32;
 
 /// Writes the key and its value for people.
@@ -34,7 +34,7 @@ pub fn write_text(found: &Found, value: &Value, lang: Lang, out: &mut dyn Write)
     facts.extend(found.freq.map(|freq| (lang.of("freq", "访问频率"), freq.to_string())));
     let (disk, offset) = (human::counted(found.disk.0, nouns::BYTE, lang), found.offset);
     facts.push((lang.of("on disk", "磁盘"), say!(lang, "{disk} at byte {offset:#x}", "{disk}，自偏移 {offset:#x} 起")));
-    // The longest label, whether or not it is there.
+    // The widest label counts even if it is absent, so that facts of all keys start at one column.
     let widest = key_text::width(lang.of("expires", "过期时间"));
     for (label, fact) in facts {
         writeln!(out, "{label}{:fill$}  {fact}", "", fill = widest.saturating_sub(key_text::width(label)))?;
@@ -84,7 +84,7 @@ fn write_value(value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()>
     }
 }
 
-/// Numbers in front of elements, of one width.
+/// Numbering of elements, padded to one width.
 struct Numbers {
     last: usize,
     width: usize,
@@ -101,12 +101,12 @@ impl Numbers {
     }
 }
 
-/// The width of a column with these widths in it.
+/// Returns the width of a column of texts this wide; those above [`WIDEST`] do not count.
 fn width(widths: impl Iterator<Item = usize>) -> usize {
     widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
 }
 
-/// Bytes on one line: as they are, or in quotes with escapes.
+/// Returns bytes on one line: plain, or quoted with escapes.
 fn shown(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if is_plain(text) => Cow::Borrowed(text),
@@ -115,7 +115,7 @@ fn shown(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A whole string, which has the rest of the page for itself: an object or array of JSON keeps its lines.
+/// Returns a whole string. A JSON object or array keeps its line breaks, since nothing follows it on the page.
 fn document(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) if is_json(text) => Cow::Borrowed(text),
@@ -129,7 +129,7 @@ fn is_json(text: &str) -> bool {
         && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Whether nothing of the text is hidden and it cannot be taken for one with escapes.
+/// Returns whether the text is fully visible and cannot be mistaken for a quoted one.
 fn is_plain(text: &str) -> bool {
     !text.is_empty() && !text.starts_with(['"', ' ']) && !text.ends_with(' ') && key_text::text(text) == text
 }
@@ -232,7 +232,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// What stands below the empty line.
+    /// Returns the text below the empty line.
     fn body(value: &Value) -> String {
         page(ValueType::String, value).split_once("\n\n").unwrap().1.to_owned()
     }

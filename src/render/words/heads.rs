@@ -1,4 +1,4 @@
-//! The headings of columns, each once: what is the same in two tables is called the same.
+//! Headings of columns, each defined once, so that equal columns of two tables have equal headings.
 
 use crate::report::Text;
 
@@ -95,12 +95,12 @@ heads! {
     WRITTEN = "written", "写入时间";
 }
 
-/// The half of all values is below this.
+/// Median.
 pub(in crate::render) const P50: Text = same("p50");
-/// All values but one in a hundred are below this.
+/// 99th percentile.
 pub(in crate::render) const P99: Text = same("p99");
 
-/// The version of the format.
+/// Version of the RDB format.
 pub(in crate::render) const RDB: Text = same("RDB");
 
 #[cfg(test)]

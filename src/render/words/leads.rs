@@ -1,10 +1,10 @@
-//! What sections say below their headings before they list anything, for all forms that people read.
+//! Sentences below the headings of sections, shared by all forms for people.
 
 use super::{nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{BigRules, DictionaryFit, Report, Slots, Streams};
 
-/// What counts as a big key.
+/// Describes which keys count as big.
 pub fn big(rules: &BigRules, lang: Lang) -> String {
     let memory = rules.memory.map_or_else(String::new, |memory| {
         say!(lang, ", any key over {}", "，任意 key 超过 {}", human::bytes(memory.0))
@@ -18,7 +18,7 @@ pub fn big(rules: &BigRules, lang: Lang) -> String {
     )
 }
 
-/// How much never expires.
+/// Says how many keys never expire, and their memory.
 pub fn without_ttl(report: &Report, lang: Lang) -> String {
     let no_ttl = &report.no_ttl;
     say!(
@@ -32,7 +32,7 @@ pub fn without_ttl(report: &Report, lang: Lang) -> String {
     )
 }
 
-/// How memory spreads over slots.
+/// Summarises the memory of cluster slots.
 pub fn slots(slots: &Slots, lang: Lang) -> String {
     say!(
         lang,
@@ -47,7 +47,7 @@ pub fn slots(slots: &Slots, lang: Lang) -> String {
     )
 }
 
-/// Streams, their groups and what those left unacknowledged.
+/// Summarises streams, their groups and unacknowledged entries.
 pub fn streams(streams: &Streams, lang: Lang) -> String {
     say!(
         lang,
@@ -61,7 +61,7 @@ pub fn streams(streams: &Streams, lang: Lang) -> String {
     )
 }
 
-/// How the data dictionary fits.
+/// Summarises which keys the data dictionary covers.
 pub fn dictionary(report: &Report, fit: &DictionaryFit, lang: Lang) -> String {
     let used = fit.entries.len().saturating_sub(fit.unused.len());
     let entries = human::counted(fit.entries.len() as u64, nouns::DICTIONARY_ENTRY, lang);

@@ -1,10 +1,9 @@
-//! The words of the pages, in every language: what several pages use has its place here, and what only one sentence uses
-//! stands in it, both languages side by side (`say!`, [`Lang::of`](super::Lang::of)). A text without its translation
-//! does not compile.
+//! Texts for people that several sections share, in both languages. A text of a single sentence is written there, both
+//! languages side by side (`say!`, [`Lang::of`](super::Lang::of)). A text without its translation does not compile.
 //!
 //! - `heads`: the headings of columns;
 //! - `nouns`: what is counted;
-//! - `leads`: what sections say before they list anything;
+//! - `leads`: sentences below the headings of sections;
 //! - `known`: words that reports are made with in English, such as the state of a checksum.
 
 pub(in crate::render) mod heads;
@@ -14,7 +13,7 @@ pub mod nouns;
 
 use crate::render::Lang;
 
-/// A sentence in the language asked for: `say!(lang, "{n} left", "剩余 {n}")`, with arguments as of `format!`. Both texts
+/// Formats a sentence in a language: `say!(lang, "{n} left", "剩余 {n}")`, with arguments as of `format!`. Both texts
 /// have to use every argument that is passed.
 macro_rules! say {
     ($lang:expr, $en:literal, $zh:literal $(, $($argument:tt)*)?) => {
@@ -27,7 +26,7 @@ macro_rules! say {
 
 pub(crate) use say;
 
-/// Of a list in a line: those that are not named.
+/// Says how many items of a list are not named.
 pub(in crate::render) fn others(more: usize, lang: Lang) -> String {
     say!(lang, "{more} more", "另有 {more} 个")
 }

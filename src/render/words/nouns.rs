@@ -1,11 +1,11 @@
-//! What is counted: English has a plural, Chinese a measure word.
+//! Nouns for counts: English has a plural, Chinese a measure word.
 
-/// A noun behind its number.
+/// Noun after its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noun {
-    /// English, behind 1.
+    /// English, after 1.
     pub one: &'static str,
-    /// English, behind any other number.
+    /// English, after any other number.
     pub many: &'static str,
     /// Chinese, with the measure word.
     pub zh: &'static str,

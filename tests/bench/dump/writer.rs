@@ -5,8 +5,7 @@
 //! ```
 //!
 //! The number of keys precedes them but is known only after them. The header therefore has a fixed length, is rewritten
-//! at
-//! the end, and its checksum is combined with that of the rest.
+//! at the end, and its checksum is combined with that of the rest.
 
 use std::io::{self, Seek, SeekFrom, Write};
 

@@ -13,7 +13,7 @@ from processes import output
 
 
 def arguments():
-    """What was asked for."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(prog=".ci/measure", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="hundredth dumps, one round, no document: does it all work?")
     parser.add_argument("--rounds", type=int, help="rounds of which the median counts (5)")
@@ -33,7 +33,7 @@ def arguments():
 
 
 def machine(args):
-    """Where and how it was measured."""
+    """Describes the machine and the settings of the run."""
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     commit = output(["git", "rev-parse", "--short", "HEAD"]).strip()
@@ -46,7 +46,7 @@ def machine(args):
 
 
 def main():
-    """Builds, measures, writes."""
+    """Builds the programs, measures, writes the document."""
     args = arguments()
     where = machine(args)
     programs = build("dumps", "passes")

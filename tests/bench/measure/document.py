@@ -1,4 +1,4 @@
-"""Figures to tables, and tables into the document."""
+"""Formats figures as tables and inserts them into the document."""
 
 import re
 
@@ -7,29 +7,29 @@ END = "<!-- measured: to here -->"
 
 
 def table(heads, rows):
-    """A table in Markdown; all columns but the first are aligned to the right."""
+    """Formats a Markdown table; all columns but the first are aligned to the right."""
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines)
 
 
 def seconds(value):
-    """Two digits after the point, three for what is short."""
+    """Formats seconds with two decimals, or three for short times."""
     return f"{value:.3f}" if value < 0.1 else f"{value:.2f}" if value < 100 else f"{value:,.0f}"
 
 
 def times(value):
-    """A multiple."""
+    """Formats a multiple."""
     return f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def mebibytes(value):
-    """Bytes as MiB."""
+    """Formats bytes as MiB."""
     return f"{value / 2**20:.0f}"
 
 
 def write(path, text):
-    """Puts the text between the marks of the document."""
+    """Replaces the text between the marks of the document."""
     with open(path, encoding="utf-8") as file:
         document = file.read()
     part = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)

@@ -1,4 +1,4 @@
-"""Dumps to measure with: made when they are needed, and removed when they are not."""
+"""Dumps to measure: created on demand, removed afterwards."""
 
 import contextlib
 import json
@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-# The names of profiles, and what analyze may take at most, as a multiple of `cat`.
+# Profiles, and the time limit of analyze on each as a multiple of `cat`.
 LOADS = {"small": 4, "packed": 3, "tables": 3, "mix": 3, "large": 1, "wide": 8}
 ADVERSARIES = ["nested", "zeros", "giant"]
 KEYS = {"small": 10_000_000, "wide": 10_000_000}
@@ -15,7 +15,7 @@ USUAL_BYTES = 1_200_000_000
 
 
 def build(*targets):
-    """Builds the program and these benchmark programs; paths by name."""
+    """Builds the program and these benchmark programs, and returns their paths by name."""
     words = ["cargo", "build", "--release", "--message-format", "json", "--bin", "rdblens"]
     for target in targets:
         words += ["--bench", target]
@@ -25,7 +25,7 @@ def build(*targets):
 
 
 class Dumps:
-    """A folder of dumps. Those that lay there before are used and left alone."""
+    """A folder of dumps. Dumps that exist already are used and kept."""
 
     def __init__(self, generator, folder, share, keep):
         self.generator = generator
@@ -34,14 +34,14 @@ class Dumps:
         self.keep = keep
 
     def scale(self, profile, times=1.0):
-        """The words that make a profile of its usual size, times something."""
+        """Returns arguments for a profile of its default size times a factor."""
         if profile in KEYS:
             return ["--keys", str(int(KEYS[profile] * self.share * times))]
         return ["--bytes", str(int(BYTES.get(profile, USUAL_BYTES) * self.share * times))]
 
     @contextlib.contextmanager
     def dump(self, profile, scale, version=11):
-        """The path of a dump, and the number of keys in it, in the page cache."""
+        """Returns the path of a dump and its number of keys, after reading it into the page cache."""
         path = os.path.join(self.folder, f"{profile}-{scale[1]}-v{version}.rdb")
         known = path + ".keys"
         made = not os.path.exists(known)

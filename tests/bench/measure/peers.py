@@ -1,4 +1,4 @@
-"""Other programs that read dumps: those that are installed, and how they are asked for what comes nearest to our report."""
+"""Other programs that read dumps: how to find them, and the commands nearest to our report."""
 
 import os
 import shutil
@@ -8,31 +8,31 @@ from processes import Command
 
 
 class Peer:
-    """A program, where it is, and what it is asked for."""
+    """A program, its path, and its commands."""
 
     def __init__(self, name, program, asked, sign=None):
         self.name = name
         self.asked = asked
         self.program = shutil.which(program) if program else None
-        # Several programs are called `rdb`: what tells this one from the others in its own help.
+        # Several programs are called `rdb`: this text in its help identifies the one meant.
         if self.program and sign and sign not in help_text(self.program):
             self.program = None
 
     def commands(self, dump):
-        """One command for each thing that is asked, over a tenth of the keys."""
+        """Returns a command for each report, over a tenth of the keys."""
         for what, words in self.asked.items():
             filled = [self.program if word == "PROGRAM" else dump if word == "DUMP" else word for word in words]
             yield Command(f"{self.name}, {what}", filled, tenth=True, good=(0,))
 
 
 def help_text(program):
-    """What a program says of itself."""
+    """Returns the version that a program prints."""
     result = subprocess.run([program, "--help"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     return result.stdout + result.stderr
 
 
 def all_peers(args):
-    """Every peer that we know of, installed or not."""
+    """Returns all known peers, installed or not."""
     null = os.devnull
     return [
         Peer("redis-check-rdb", args.redis_check_rdb, {"check": ["PROGRAM", "DUMP"]}),

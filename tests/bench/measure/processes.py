@@ -1,4 +1,4 @@
-"""Running commands: how long they take, and how much memory of their own they have at most."""
+"""Runs commands and measures their time and peak anonymous memory."""
 
 import os
 import statistics
@@ -9,29 +9,29 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Command:
-    """A command under a name, and what was measured of it."""
+    """A named command and its measurements."""
 
     name: str
     words: list
-    # Its figures are of a dump of a tenth of the keys, and count ten times.
+    # Set if it reads a dump with a tenth of the keys: its times are multiplied by ten.
     tenth: bool = False
-    # Exit statuses that are no failure: 1 is a report with findings.
+    # Exit statuses of success: 1 is a report with findings.
     good: tuple = (0,)
     seconds: list = field(default_factory=list)
     processor: list = field(default_factory=list)
 
     @property
     def median(self):
-        """Seconds for the whole dump."""
+        """Returns the seconds for the whole dump."""
         return statistics.median(self.seconds) * (10 if self.tenth else 1)
 
     @property
     def processor_median(self):
-        """Seconds of all processors together for the whole dump."""
+        """Returns the CPU seconds, summed over all processors, for the whole dump."""
         return statistics.median(self.processor) * (10 if self.tenth else 1)
 
     def run(self):
-        """Runs it once and keeps the time."""
+        """Runs the command once and records the time."""
         start = time.perf_counter()
         process = subprocess.Popen(
             self.words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -46,16 +46,16 @@ class Command:
 
 
 def alternate(commands, rounds):
-    """Runs all commands in turns, so that a busy minute of the machine hurts all of them alike."""
+    """Runs all commands in turns, so that noise of the machine affects all alike."""
     for _ in range(rounds):
         for command in commands:
             command.run()
 
 
 def anonymous_peak(words):
-    """The most anonymous memory in bytes that a process has had: pages of mapped files belong to the page cache.
+    """Returns the peak anonymous memory of a process in bytes; pages of mapped files belong to the page cache.
 
-    Seen every millisecond or so, in a run of its own, for looking takes time."""
+    Sampled about every millisecond, in a run of its own, since sampling takes time."""
     process = subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -75,7 +75,7 @@ def anonymous_peak(words):
 
 
 def start_up(words, times):
-    """The mean seconds from starting a process to its end, over many, with as little around it as there can be."""
+    """Returns the mean seconds from start to exit of a process, over many runs with minimal overhead."""
     null = os.open(os.devnull, os.O_RDWR)
     files = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
     start = time.perf_counter()
@@ -87,5 +87,5 @@ def start_up(words, times):
 
 
 def output(words):
-    """What a command prints."""
+    """Returns the output of a command."""
     return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout

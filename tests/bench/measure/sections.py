@@ -1,4 +1,4 @@
-"""What is measured: a section of the document each."""
+"""Measurements, one function for each section of the document."""
 
 import json
 import os
@@ -25,17 +25,16 @@ class Bench:
         self.rounds = args.rounds
 
     def analyze(self, dump, threads, *more, name=None):
-        """A report with everything on, and no exit status for findings."""
+        """Returns the command of a full report."""
         words = [self.rdblens, "analyze", dump, "--threads", str(threads), "--quiet", *more]
         return Command(name or f"analyze, {threads} threads", words)
 
     def bare(self, kind, dump, name):
-        """A pass that reports nothing."""
+        """Returns the command of a pass that reports nothing."""
         return Command(name, [self.passes, kind, dump])
 
     def machine(self, dump, threads):
-        """What the machine itself gives to more threads: reports of one thread that know nothing of each other, all at once, and bytes
-        that are only added up."""
+        """Returns commands that show how the machine itself scales: independent one-thread reports at once, and a sum of bytes."""
         together = '"$0" "$@" & ' * threads + "wait"
         return [
             Command("processes", ["sh", "-c", together, *self.analyze(dump, 1).words]),
@@ -44,7 +43,7 @@ class Bench:
         ]
 
     def agree(self, dump, keys):
-        """The same number of keys, whoever counts: a fast wrong answer is none."""
+        """Checks that all programs count equal keys: a fast wrong answer does not count."""
         report = json.loads(output([self.rdblens, "analyze", dump, "--format", "json", "--quiet"]))
         counts = {
             "generator": keys,
@@ -58,7 +57,7 @@ class Bench:
 
 
 def profiles(bench, wanted):
-    """Every profile: cat, bare passes, the report on one thread, on all and on more than there are."""
+    """Measures each profile: cat, bare passes, the report on one thread, on all processors and on more threads than those."""
     rows, gains = [], []
     for profile in wanted:
         print(profile, flush=True)
@@ -105,7 +104,7 @@ def profiles(bench, wanted):
 
 
 def gain(threads, rows):
-    """What a second thread brings, beside what it can."""
+    """Measures the gain of a second thread, and the most that the machine allows."""
     heads = [
         "profile", "1 thread", f"{threads} threads", "speed-up", f"{threads} processes", "their work over one's",
         "sum", f"sum, {threads} threads", "its speed-up",
@@ -118,12 +117,12 @@ def gain(threads, rows):
 
 
 def peers(bench):
-    """What others take for less than our report, on the profile `small`."""
+    """Measures other programs, which report less, on the profile `small`."""
     print("peers", flush=True)
     known = all_peers(bench.args)
     usual = bench.dumps.scale("small")
     tenth = bench.dumps.scale("small", 0.1)
-    # Version 9 is what every peer reads.
+    # Every peer reads version 9.
     with bench.dumps.dump("small", usual) as (dump, _), bench.dumps.dump("small", tenth, version=9) as (part, _):
         ours = [
             Command("`cat`", ["cat", dump]),
@@ -159,7 +158,7 @@ def peers(bench):
 
 
 def policies(bench):
-    """What the rules cost."""
+    """Measures the cost of rules."""
     print("policies", flush=True)
     with bench.dumps.dump("small", bench.dumps.scale("small")) as (dump, _):
         names = ["default", *POLICIES]
@@ -173,7 +172,7 @@ def policies(bench):
 
 
 def growth(bench):
-    """Cost linear in bytes, memory flat."""
+    """Shows that time is linear in bytes and memory constant."""
     print("growth", flush=True)
     gib = 2**30 * bench.dumps.share
     sizes = [("small", ["--bytes", str(int(gib * size))], f"{size} GiB") for size in (0.1, 1, 4)]
@@ -195,7 +194,7 @@ def growth(bench):
 
 
 def starting(bench):
-    """What a small file costs."""
+    """Measures small files."""
     print("start-up", flush=True)
     rounds = 10 if bench.args.quick else 300
     rows = []
@@ -218,7 +217,7 @@ def starting(bench):
 
 
 def all_sections(bench, names, wanted):
-    """The sections asked for, one behind the other."""
+    """Returns the requested sections, joined."""
     makers = {
         "profiles": lambda: profiles(bench, wanted),
         "peers": lambda: peers(bench),

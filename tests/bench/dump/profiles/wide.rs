@@ -1,8 +1,7 @@
 //! Names without ids, all different: every name is a pattern of its own until levels collapse.
 //!
 //! A quarter of the keys each: all on the first level; all below one name; over a thousand names with a thousand below
-//! each
-//! and some below these; and over 250 names with 250 below each and many below these. The last quarter stays under the
+//! each and some below these; and over 250 names with 250 below each and many below these. The last quarter stays under the
 //! limit of every level, so the tree keeps as many places as it may.
 
 use std::io::{self, Seek, Write};
