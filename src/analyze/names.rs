@@ -78,7 +78,7 @@ struct ShapeSlot {
 impl NameCache {
     /// An empty cache.
     pub fn new(questions: &Questions) -> Self {
-        let alike = questions.checks.takes_digits_alike();
+        let alike = questions.checks.ignores_digit_values();
         NameCache {
             shaper: alike.then(|| Shaper::new(questions.separators.clone())),
             shape: Shape::default(),

@@ -1,8 +1,9 @@
-//! A policy made ready to be held against millions of keys.
+//! Policies compiled for checking millions of keys.
 //!
-//! Every setting of a rule about keys is a bit. Which bits a key breaks comes from one pass over its name (`name_pass`) and
-//! from the few rules that its type can break; what the policy says of its pattern comes from one walk of the
-//! `matcher`. Of several limits of one rule only the gravest that is broken counts, so that a key counts once a rule.
+//! Each enabled key rule has a bit. The bits that a key violates come from one pass over its name (`name_pass`) and from the
+//! few other rules that apply to its type; dictionary entry, TTL class, budget and exemptions come from one walk of the
+//! `matcher`. If a rule has several limits, only the violated one of the highest severity counts, so that a key counts once
+//! per rule.
 
 mod judged;
 
@@ -22,21 +23,21 @@ use crate::pattern::name::KeyName;
 use crate::record::{Kind, Record};
 use crate::units::Bytes;
 
-/// More settings of rules about keys than this cannot be told apart in a mask.
+/// Maximum number of limits about keys in a policy: one bit each in a mask.
 pub const MOST_KEY_CHECKS: usize = 64;
 
-/// A rule in force.
+/// Enabled rule, built from its parameters.
 #[derive(Debug)]
 pub struct RuleCheck<R: ?Sized> {
-    /// Its description.
+    /// Description of the rule.
     pub meta: &'static RuleMeta,
-    /// How much a violation matters.
+    /// Severity of a violation.
     pub severity: Severity,
-    /// Its question.
+    /// Check of the rule.
     pub rule: Box<R>,
 }
 
-/// What a pattern of the policy stands for: a place in one of its lists.
+/// Declaration that a pattern of the policy belongs to, as index into one of its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternTarget {
     Entry(u16),
@@ -45,69 +46,70 @@ enum PatternTarget {
     Exemption(u16),
 }
 
-/// A budget, whoever sets it.
+/// Memory budget with the name that reports use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BudgetLine {
-    /// What it is for: a pattern, or a class of lifetimes.
+    /// Pattern or TTL class that it limits.
     pub what: String,
-    /// The most that its keys may take together.
+    /// Memory that its keys may take in total.
     pub memory: Bytes,
 }
 
-/// All that a snapshot is held against.
+/// Compiled policy: everything that a snapshot is checked against.
 #[derive(Debug)]
 pub struct Checks {
-    /// The policy.
+    /// Source policy.
     pub policy: Policy,
-    /// What rules may know.
+    /// Facts that rules may use.
     pub context: Context,
-    /// Rules about keys. The place in this list is the rule's bit.
+    /// Rules about keys; the index of a rule is its bit.
     pub keys: Vec<RuleCheck<dyn KeyRule>>,
     /// Rules about patterns.
     pub patterns: Vec<RuleCheck<dyn PatternRule>>,
     /// Rules about the snapshot.
     pub snapshots: Vec<RuleCheck<dyn SnapshotRule>>,
-    /// All budgets: of `[[budget]]`, then of classes, then of entries.
+    /// All budgets: those of `[[budget]]`, then of TTL classes, then of dictionary entries.
     pub budgets: Vec<BudgetLine>,
     names: NamePass,
-    /// By type, of keys that never expire and of those that do: the bits of the rules that have to be asked.
+    /// Rules to check one by one, by type and by whether the key expires.
     asked: [[Vec<u8>; 2]; Kind::ALL.len()],
-    /// The same where the answer is known before: the bits of the rules that all of them break.
+    /// Bits that all keys of a type and lifetime violate, if none of the rules in `asked` depends on anything else.
     constant_result: [[Option<u64>; 2]; Kind::ALL.len()],
-    /// By type: the rules that are asked about keys of some size only.
-    sized: [BySize; Kind::ALL.len()],
-    /// A bit, and those of the same rule's milder limits.
-    graver: Vec<(u64, u64)>,
-    /// Bits whose rules measure a number that the pass over the name does not tell.
+    /// Rules that only keys above some size can violate, by type.
+    sized: [SizeRules; Kind::ALL.len()],
+    /// Bit of a limit, and of a less severe limit of the same rule.
+    milder: Vec<(u64, u64)>,
+    /// Bits of name tests whose measured value needs a call of the rule.
     measured: u64,
-    /// Bits of tests of names whose rules measure a number.
+    /// Bits of name tests whose rules measure a number.
     counting: u64,
-    /// Bits whose rules tell what the remedy would save.
+    /// Bits of rules that estimate what their remedy saves.
     saving: u64,
     matcher: Matcher<PatternTarget>,
-    /// By exemption: the bits that it excuses.
+    /// Bits that each exemption excuses.
     excuses: Vec<u64>,
     class_budgets: Vec<Option<u16>>,
     entry_budgets: Vec<Option<u16>>,
 }
 
-/// Rules about sizes.
+/// Rules about sizes, with the smallest of their limits.
 #[derive(Debug)]
-struct BySize {
-    /// Keys that exceed neither break none of them.
+struct SizeRules {
+    /// Smallest limit on the length. A key that exceeds neither limit violates none of the rules.
     length: u64,
+    /// Smallest limit on the memory.
     memory: u64,
-    /// Their bits.
+    /// Bits of the rules.
     asked: Vec<u8>,
 }
 
-impl Default for BySize {
+impl Default for SizeRules {
     fn default() -> Self {
-        BySize { length: u64::MAX, memory: u64::MAX, asked: Vec::new() }
+        SizeRules { length: u64::MAX, memory: u64::MAX, asked: Vec::new() }
     }
 }
 
-impl BySize {
+impl SizeRules {
     fn add(&mut self, test: SizeTest, place: u8) {
         match test {
             SizeTest::Length(most) => self.length = self.length.min(most),
@@ -116,7 +118,7 @@ impl BySize {
         self.asked.push(place);
     }
 
-    /// Whether the rules have to be asked.
+    /// Returns whether a key is large enough to violate one of the rules.
     #[inline]
     fn concerns(&self, record: &Record<'_>) -> bool {
         record.length.unwrap_or(0) > self.length || record.memory.0 > self.memory
@@ -124,8 +126,9 @@ impl BySize {
 }
 
 impl Checks {
-    /// Makes a policy ready. `context` is what is known besides; classes and dictionary come from the policy. Fails with
-    /// what is wrong when a rule cannot be made, which reading the policy has excluded, or there are too many.
+    /// Compiles a policy. TTL classes and dictionary in `context` are replaced by those of the policy.
+    ///
+    /// Fails if a rule cannot be built or the policy has too many limits; the parser of policies has ruled out both.
     pub fn new(policy: Policy, mut context: Context) -> Result<Checks, String> {
         context.classes.clone_from(&policy.classes);
         context.entries.clone_from(&policy.entries);
@@ -138,7 +141,7 @@ impl Checks {
             asked: Default::default(),
             constant_result: Default::default(),
             sized: Default::default(),
-            graver: Vec::new(),
+            milder: Vec::new(),
             measured: 0,
             counting: 0,
             saving: 0,
@@ -174,8 +177,8 @@ impl Checks {
         let bit = 1 << place;
         for (before, other) in self.keys.iter().enumerate() {
             if other.meta.id == check.meta.id {
-                // Settings are sorted: what came before is graver.
-                self.graver.push((1 << before, bit));
+                // Settings are sorted by severity: earlier ones are more severe.
+                self.milder.push((1 << before, bit));
             }
         }
         let test = check.rule.name_test();
@@ -204,7 +207,7 @@ impl Checks {
     }
 
     fn add_patterns(&mut self) {
-        // Reading the policy has bounded the lists, so the numbers fit.
+        // The parser limits the length of the lists, so the numbers fit.
         let number = |place: usize| u16::try_from(place).unwrap_or(u16::MAX);
         let policy = &self.policy;
         let line = |what: &str, memory: Bytes| BudgetLine { what: what.to_owned(), memory };
@@ -236,7 +239,7 @@ impl Checks {
         }
     }
 
-    /// Holds a key against every rule. `pattern` is the key's own, by the classifier of the run.
+    /// Checks a key against every rule. `pattern` must come from the classifier of the run.
     #[cfg(any(test, feature = "internals"))]
     pub fn judge(&self, record: &Record<'_>, pattern: &PatternBuf, judged: &mut Judged) {
         let mut named = NameJudged::default();
@@ -244,12 +247,14 @@ impl Checks {
         self.judge_named(record, &named, judged);
     }
 
-    /// Whether what is said of a name is the same for all that differ in the values of digits only and have its pattern.
-    pub fn takes_digits_alike(&self) -> bool {
-        self.names.takes_digits_alike()
+    /// Returns whether names of the same pattern that differ only in the values of digits share one [`NameJudged`].
+    pub fn ignores_digit_values(&self) -> bool {
+        self.names.ignores_digit_values()
     }
 
-    /// Judges a name by the rules and patterns that look at nothing else. The name was read by the classifier of the run.
+    /// Checks what depends on the name alone: name tests and patterns of the policy.
+    ///
+    /// The name must come from the classifier of the run.
     #[inline(always)] // in the caller, the kind of name is known
     pub fn judge_name(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.broken = self.names.broken(name);
@@ -258,12 +263,12 @@ impl Checks {
         }
     }
 
-    /// Holds a key against every rule, after its name was.
+    /// Checks the remaining rules, given the result of [`Checks::judge_name`].
     #[inline]
     pub fn judge_named(&self, record: &Record<'_>, named: &NameJudged, judged: &mut Judged) {
         judged.matched = named.matched;
-        // Mostly both are empty. They are not compared, and nothing is copied: there is nothing behind the pointer of an empty
-        // list, and a vector load from there, though masked out, costs 100 ns.
+        // Mostly both are empty. Skip `clone_from` then: the pointer of an empty list is dangling, and a masked vector load
+        // from there costs 100 ns.
         if !named.exemptions.is_empty() || !judged.exemptions.is_empty() {
             judged.exemptions.clone_from(&named.exemptions);
         }
@@ -277,7 +282,7 @@ impl Checks {
             broken |= self.ask(&sized.asked, &view, &mut judged.violations);
         }
         if broken != 0 {
-            broken = self.gravest(broken);
+            broken = self.most_severe(broken);
             self.measure(broken & !named.broken.counted, &view, judged);
         }
         if (broken & self.saving) | judged.saving != 0 {
@@ -287,7 +292,7 @@ impl Checks {
         judged.excused = broken & named.excuse;
     }
 
-    /// What is known before any key is asked about.
+    /// Precomputes `constant_result`: the bits that follow from type and lifetime alone.
     fn constant_result(&self) -> [[Option<u64>; 2]; Kind::ALL.len()] {
         let answer = |bit: u8| {
             let rule = &self.keys.get(usize::from(bit))?.rule;
@@ -297,36 +302,38 @@ impl Checks {
         let is_known = |bits: &u64| self.matcher.is_empty() && bits & self.saving == 0;
         std::array::from_fn(|kind| {
             std::array::from_fn(|expires| {
-                answers(&self.asked[kind][expires]).filter(is_known).map(|bits| self.gravest(bits))
+                answers(&self.asked[kind][expires]).filter(is_known).map(|bits| self.most_severe(bits))
             })
         })
     }
 
-    /// The rules that a key breaks, if that follows from its type, from whether it expires and from its name, and none of them
-    /// measures anything: for keys that no rule about sizes [concerns](Checks::concern_size).
+    /// Fast path of [`Checks::judge_named`]: the bits that a key violates, if they follow from its type, lifetime and name and
+    /// none of the rules measures anything.
+    ///
+    /// Valid only for keys below all [size limits](Checks::exceeds_size_limit).
     #[inline]
-    pub fn follow(&self, kind: Kind, expires: bool, named: &NameJudged) -> Option<u64> {
+    pub fn known_broken(&self, kind: Kind, expires: bool, named: &NameJudged) -> Option<u64> {
         let always = self.constant_result[kind as usize][usize::from(expires)]?;
         match named.broken.bits {
             0 => Some(always),
-            bits if bits & (self.counting | self.saving) == 0 => Some(self.gravest(always | bits)),
+            bits if bits & (self.counting | self.saving) == 0 => Some(self.most_severe(always | bits)),
             _ => None,
         }
     }
 
-    /// Whether rules about sizes have to be asked about a key.
+    /// Returns whether a key is large enough to violate a rule about sizes.
     #[inline]
-    pub fn concern_size(&self, record: &Record<'_>) -> bool {
+    pub fn exceeds_size_limit(&self, record: &Record<'_>) -> bool {
         self.sized[record.kind as usize].concerns(record)
     }
 
-    /// Rules about sizes are not asked about keys that exceed neither this length nor this memory.
-    pub fn least_sizes(&self, kind: Kind) -> (u64, Bytes) {
+    /// Returns the smallest limits on length and memory: keys that exceed neither violate no rule about sizes.
+    pub fn least_size_limits(&self, kind: Kind) -> (u64, Bytes) {
         let sized = &self.sized[kind as usize];
         (sized.length, Bytes(sized.memory))
     }
 
-    /// Asks rules one by one; the bits of those that are broken.
+    /// Checks rules one by one and returns the bits of the violated ones.
     #[inline]
     fn ask(&self, bits: &[u8], view: &KeyView<'_>, violations: &mut Violations) -> u64 {
         let mut broken = 0;
@@ -339,7 +346,7 @@ impl Checks {
         broken
     }
 
-    /// The rules about keys that this key breaks, each with its severity, by id.
+    /// Returns the violated rules about keys with their severities, sorted by id.
     #[cfg(any(test, feature = "internals"))]
     pub fn broken_by(&self, record: &Record<'_>, pattern: &PatternBuf) -> Vec<(&'static str, Severity)> {
         let mut judged = Judged::default();
@@ -348,13 +355,13 @@ impl Checks {
         broken.map(|(_, check)| (check.meta.id, check.severity)).collect()
     }
 
-    /// Of each rule, the gravest limit that is broken.
-    fn gravest(&self, broken: u64) -> u64 {
-        let milder = self.graver.iter().filter(|(graver, _)| broken & graver != 0);
+    /// Drops bits of rules that are violated at a higher severity as well.
+    fn most_severe(&self, broken: u64) -> u64 {
+        let milder = self.milder.iter().filter(|(graver, _)| broken & graver != 0);
         broken & !milder.fold(0, |mask, (_, milder)| mask | milder)
     }
 
-    /// Asks the rules whose tests of the name only said yes or no by how much they are broken.
+    /// Measures violations that the name pass only detected, by calling their rules.
     fn measure(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
         let mut left = broken & self.measured;
         while left != 0 {
@@ -366,7 +373,7 @@ impl Checks {
         }
     }
 
-    /// Asks what the remedies would save, and forgets what was said of the key before.
+    /// Estimates what the remedies of violated rules save, and clears the estimates of the previous key.
     #[cold]
     fn save(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
         let mut left = broken | judged.saving;
@@ -379,7 +386,7 @@ impl Checks {
         judged.saving = broken;
     }
 
-    /// Adds what the policy says of the pattern, and the bits that it excuses.
+    /// Looks up dictionary entry, TTL class, budget and exemptions of a name.
     fn match_pattern(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.targets.clear();
         named.exemptions.clear();
@@ -404,14 +411,15 @@ impl Checks {
         matched.budget = matched.budget.or_else(of_entry).or_else(of_class);
     }
 
-    /// The exemption that excuses a key from a rule.
+    /// Returns the exemption that excuses a key from a rule.
     pub fn exemption(&self, judged: &Judged, bit: usize) -> Option<u16> {
         let excuses = |place: &&u16| self.excuses.get(usize::from(**place)).is_some_and(|mask| mask >> bit & 1 == 1);
         judged.exemptions.iter().find(excuses).copied()
     }
 
-    /// The first exemption, by place, that excuses a breach of a rule about patterns or the snapshot: one whose pattern is
-    /// that of the breach, or matches it. A breach without a pattern is excused by `**` alone.
+    /// Returns the index of the first exemption that excuses a breach of a rule about patterns or the snapshot.
+    ///
+    /// Its pattern must be equal to that of the breach or match it. Only `**` excuses a breach without a pattern.
     pub fn exemption_of(&self, rule: &str, pattern: Option<&str>, classifier: &Classifier) -> Option<u16> {
         let mut matched = Vec::new();
         if let Some(text) = pattern.filter(|_| !self.policy.exemptions.is_empty()) {
@@ -419,7 +427,7 @@ impl Checks {
             classifier.read_pattern(text, &mut buf);
             self.matcher.find(&KeyName::from(&buf), &mut matched);
             if !text.contains('{') {
-                // A file, a database or a slot: `db 3` is exempt as `db {int}`, since a policy writes ids as classes.
+                // A file, a database or a slot: `db 3` matches `db {int}`, since policies write ids as classes.
                 classifier.classify(text.as_bytes(), &mut buf);
                 self.matcher.find(&KeyName::from(&buf), &mut matched);
             }
@@ -434,7 +442,7 @@ impl Checks {
         self.policy.exemptions.iter().enumerate().find_map(excuses)
     }
 
-    /// The entry of the dictionary that a pattern matches.
+    /// Returns the dictionary entry that a pattern matches.
     pub fn entry_of(&self, pattern: &PatternBuf) -> Option<&DictionaryEntry> {
         let mut targets = Vec::new();
         self.matcher.find(&KeyName::from(pattern), &mut targets);
@@ -445,12 +453,12 @@ impl Checks {
         entry.and_then(|entry| self.policy.entries.get(usize::from(entry)))
     }
 
-    /// Whether a rule looks at when keys expire.
+    /// Returns whether a rule needs expiry times.
     pub fn wants_expiries(&self) -> bool {
         self.patterns.iter().any(|check| check.rule.wants_expiries())
     }
 
-    /// What all rules together look for in values; `None` if none does.
+    /// Returns what all rules together search for in values; `None` if no rule does.
     pub fn inspection(&self) -> Option<Inspection> {
         self.patterns.iter().filter_map(|check| check.rule.inspection()).reduce(|mut all, more| {
             all.extend(more);
@@ -458,12 +466,12 @@ impl Checks {
         })
     }
 
-    /// Whether the policy has a data dictionary.
+    /// Returns whether the policy has a data dictionary.
     pub fn has_dictionary(&self) -> bool {
         !self.policy.entries.is_empty()
     }
 
-    /// The bits of rules about names as such: not whether a dictionary knows them.
+    /// Returns the bits of rules about names; registration in the dictionary does not count as one.
     pub fn naming_bits(&self) -> impl Iterator<Item = usize> {
         let about_names =
             |check: &RuleCheck<dyn KeyRule>| check.meta.id.starts_with("key.") && check.meta.id != "key.registered";

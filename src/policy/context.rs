@@ -1,4 +1,4 @@
-//! What rules may know besides the key, the patterns or the report that they are asked about.
+//! Facts that rules may use besides the key, patterns or report that they check.
 
 use super::capacity::UpgradeEstimate;
 use super::dictionary::{DictionaryEntry, TtlClass};
@@ -9,29 +9,29 @@ use crate::memory::{Model, ServerConfig};
 use crate::pattern::segment::Separators;
 use crate::units::{Bytes, Millis};
 
-/// The surroundings of a question: the same for all keys of a run.
+/// Facts about the run, the server and the policy: the same for all keys.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
-    /// What divides names.
+    /// Bytes that divide names into segments.
     pub separators: Separators,
-    /// What expiries are held against: the time of the snapshot, or what the user says.
+    /// Time that expiries are compared with: that of the snapshot, or one given by the user.
     pub reference: Option<Millis>,
-    /// The time of the run, if the user tells it.
+    /// Time of the run, if given by the user.
     pub now: Option<Millis>,
-    /// The server's settings as far as they are known.
+    /// Known settings of the server.
     pub config: ServerConfig,
-    /// What the server makes of values, if it is known.
+    /// Memory model of the server, if known.
     pub model: Option<Arc<Model>>,
-    /// The server's `maxmemory`, if it is known.
+    /// `maxmemory` of the server, if known.
     pub maxmemory: Option<Bytes>,
-    /// Its `maxmemory-policy`, if it is known.
+    /// `maxmemory-policy` of the server, if known.
     pub maxmemory_policy: Option<String>,
-    /// Classes of lifetimes.
+    /// TTL classes.
     pub classes: Vec<TtlClass>,
-    /// The data dictionary.
+    /// Entries of the data dictionary.
     pub entries: Vec<DictionaryEntry>,
-    /// An earlier snapshot, if there is one to compare with.
+    /// Patterns of an earlier snapshot to compare with, if given.
     pub earlier: Option<EarlierPatterns>,
-    /// What the same keys would take on other servers, as far as that was computed.
+    /// Memory of the same keys on other servers, as far as computed.
     pub upgrades: Vec<UpgradeEstimate>,
 }

@@ -1,78 +1,78 @@
-//! What a team says about its patterns: the data dictionary, classes of lifetimes, budgets, exemptions.
+//! Declarations of a team about its patterns: data dictionary, TTL classes, budgets and exemptions.
 
 use super::matcher::PolicyPattern;
 use crate::record::Kind;
 use crate::units::Bytes;
 
-/// An entry of the data dictionary: a pattern with its meaning.
+/// Entry of the data dictionary: a pattern with its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DictionaryEntry {
-    /// The keys that it is about.
+    /// Keys described by the entry.
     pub pattern: PolicyPattern,
-    /// The type that they have.
+    /// Expected type.
     pub kind: Option<Kind>,
-    /// Their class of lifetimes, by place in the policy's list.
+    /// TTL class, as index into the policy's list.
     pub class: Option<u16>,
-    /// Who answers for them.
+    /// Owner of the keys.
     pub owner: Option<String>,
-    /// How to reach the owner.
+    /// Contact of the owner.
     pub contact: Option<String>,
-    /// What they are for.
+    /// Purpose of the keys.
     pub note: Option<String>,
-    /// What they may take together.
+    /// Memory that the keys may take in total.
     pub budget: Option<Bytes>,
-    /// The line of the policy file that says so; 0 for built-in policies.
+    /// Line of the policy file; 0 for built-in policies.
     pub line: usize,
 }
 
-/// A class of lifetimes.
+/// TTL class: keys with common demands on their lifetime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TtlClass {
-    /// Its name.
+    /// Name of the class.
     pub name: String,
-    /// The keys that belong to it where the dictionary does not say otherwise.
+    /// Keys of the class, unless the dictionary assigns them to another.
     pub patterns: Vec<PolicyPattern>,
-    /// Its keys must expire.
+    /// Whether its keys must expire.
     pub required: bool,
-    /// The longest time to live, in milliseconds.
+    /// Longest time to live, in milliseconds.
     pub max: Option<u64>,
-    /// What its keys may take together.
+    /// Memory that its keys may take in total.
     pub budget: Option<Bytes>,
-    /// The line of the policy file that says so; 0 for built-in policies.
+    /// Line of the policy file; 0 for built-in policies.
     pub line: usize,
 }
 
-/// A limit on the memory of some keys.
+/// Limit on the memory of the keys that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryBudget {
-    /// The keys.
+    /// Keys that the budget applies to.
     pub pattern: PolicyPattern,
-    /// What they may take together.
+    /// Memory that they may take in total.
     pub memory: Bytes,
-    /// The line of the policy file that says so.
+    /// Line of the policy file.
     pub line: usize,
 }
 
-/// Keys that may break rules.
+/// Keys that are exempt from rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemption {
-    /// The keys.
+    /// Exempt keys.
     pub pattern: PolicyPattern,
     /// Ids of the rules; empty for all.
     pub rules: Vec<String>,
-    /// Why.
+    /// Reason, shown in reports.
     pub reason: String,
-    /// The line of the policy file that says so.
+    /// Line of the policy file.
     pub line: usize,
 }
 
-/// What a policy says of one key: places in its lists.
+/// Declarations of the policy that a key matches, as indexes into its lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Matched {
-    /// The entry of the dictionary.
+    /// Entry of the dictionary.
     pub entry: Option<u16>,
-    /// The class of lifetimes: the entry's, or the class whose patterns match.
+    /// TTL class: that of the entry, or the class whose patterns match.
     pub class: Option<u16>,
-    /// The budget.
+    /// Memory budget.
     pub budget: Option<u16>,
 }

@@ -1,4 +1,4 @@
-//! An earlier snapshot, as far as rules compare a later one with it: the weight of each of its patterns.
+//! Weight of the patterns of an earlier snapshot, for rules about growth.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,32 @@ use crate::pattern::segment::Separators;
 use crate::report::{NamedReport, Weight};
 use crate::units::Bytes;
 
-/// The patterns of an earlier report.
+/// Patterns of an earlier report with their weights.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EarlierPatterns {
-    /// What the earlier report is called.
+    /// Name of the earlier report.
     pub name: String,
-    /// Its patterns with their keys and memory.
+    /// Keys and memory by pattern.
     pub patterns: BTreeMap<String, Weight>,
-    /// Whether these are all patterns that it had. Otherwise they are the heaviest.
+    /// Whether the list holds all patterns; otherwise only the heaviest ones.
     pub complete: bool,
 }
 
-/// What is known of a pattern's weight in an earlier snapshot.
+/// Weight of a pattern in an earlier snapshot, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EarlierWeight {
-    /// It weighed this much.
+    /// Exact weight.
     Known(Weight),
-    /// There was none.
+    /// Pattern did not exist.
     Absent,
-    /// It was lighter than this, if it was there at all.
+    /// Pattern was lighter than this, or did not exist.
     Below(Bytes),
-    /// Nothing is known.
+    /// Nothing is known about the pattern.
     Unknown,
 }
 
 impl EarlierWeight {
-    /// The most that it can have taken; `None` if nothing is known.
+    /// Returns the most memory that the pattern can have taken; `None` if nothing is known.
     pub fn most(self) -> Option<Bytes> {
         match self {
             EarlierWeight::Known(weight) => Some(weight.memory),
@@ -43,7 +43,7 @@ impl EarlierWeight {
 }
 
 impl EarlierPatterns {
-    /// Returns the patterns of an earlier report, unless its snapshot could not be read whole.
+    /// Returns the patterns of an earlier report; `None` if its snapshot was not read completely.
     pub fn of(NamedReport { name, report }: &NamedReport) -> Option<EarlierPatterns> {
         let patterns =
             report.weights_by_pattern().into_iter().map(|(text, weight)| (text.to_owned(), weight)).collect();
@@ -51,7 +51,9 @@ impl EarlierPatterns {
         report.complete.then(|| EarlierPatterns { name: name.clone(), patterns, complete })
     }
 
-    /// What a pattern weighed. A level that has collapsed to `{*}` since is held against all that was there before.
+    /// Returns the earlier weight of a pattern.
+    ///
+    /// A level that has since been collapsed to `{*}` is compared with the sum of all earlier patterns that it covers.
     pub fn before(&self, pattern: &str, separators: &Separators) -> EarlierWeight {
         if let Some(weight) = self.patterns.get(pattern) {
             return EarlierWeight::Known(*weight);
@@ -71,10 +73,10 @@ impl EarlierPatterns {
     }
 }
 
-/// What a crowded level shows as.
+/// Segment that stands for a collapsed level.
 const ANY: &str = "{*}";
 
-/// Whether every key of `earlier` would be one of `pattern`, whose crowded levels are collapsed.
+/// Returns whether `pattern`, whose crowded levels are collapsed, covers every key of the pattern `earlier`.
 fn covers(pattern: &str, earlier: &str, separators: &Separators) -> bool {
     let is_separator = |c: char| u8::try_from(c).is_ok_and(|byte| separators.contains(byte));
     let (mut one, mut other) = (pattern.split(is_separator), earlier.split(is_separator));
@@ -99,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_was_not_there_is_new_only_if_all_are_known() {
+    fn an_unlisted_pattern_is_new_only_if_the_list_is_complete() {
         let list = [("a:{int}", 5, 500), ("b:{int}", 1, 100)];
         let known = EarlierWeight::Known(Weight { keys: 5, memory: Bytes(500) });
         assert_eq!(earlier(&list, true).before("a:{int}", &Separators::default()), known);
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_has_collapsed_since_is_not_new() {
+    fn a_collapsed_level_is_compared_with_the_sum_of_its_patterns() {
         let old = earlier(&[("a:x:n", 1, 10), ("a:y:n", 2, 20), ("a:y:m", 4, 40), ("a:z", 8, 80)], true);
         assert_eq!(
             old.before("a:{*}:n", &Separators::default()),

@@ -1,6 +1,6 @@
-//! Policy files: TOML in, a [`Policy`] out. Presets are written in the same form.
+//! Parser of policy files: TOML in, a [`Policy`] out. Presets have the same format.
 //!
-//! The document is walked by hand rather than deserialised, so that every mistake can name its line and its remedy.
+//! The document is walked by hand instead of being deserialised, so that every error states its line and a remedy.
 
 mod lists;
 mod reader;
@@ -13,16 +13,16 @@ use crate::near;
 use crate::pattern::classify::Classifier;
 use reader::{PolicyFault, PolicyReader, TomlTable};
 
-/// What patterns in a policy are read with.
+/// Syntax of patterns in a policy.
 #[derive(Debug, Clone, Copy)]
 pub struct PatternSyntax<'a> {
-    /// The bytes that divide names.
+    /// Bytes that divide names into segments.
     pub separators: &'a [u8],
-    /// What collapses ids.
+    /// Classifier of segments, which replaces ids by classes.
     pub classifier: &'a Classifier,
 }
 
-/// Reads a policy file. `file` is what messages call it.
+/// Parses a policy file. `file` is its name in error messages.
 pub fn parse(text: &str, file: &str, syntax: PatternSyntax<'_>) -> Result<Policy> {
     read(text, syntax, &[]).map_err(|fault| {
         let line = fault.line.map_or(String::new(), |line| format!(":{line}"));
@@ -30,7 +30,7 @@ pub fn parse(text: &str, file: &str, syntax: PatternSyntax<'_>) -> Result<Policy
     })
 }
 
-/// Reads a policy; `below` are the presets that are being read already.
+/// Parses a policy. `below` lists the presets that extend each other down to this one, to detect cycles.
 pub(super) fn read(text: &str, syntax: PatternSyntax<'_>, below: &[&str]) -> std::result::Result<Policy, PolicyFault> {
     let reader = PolicyReader { text, syntax };
     let root = reader.root()?;
@@ -68,7 +68,7 @@ fn extended(
         ));
     };
     let mut policy = read(preset.text, presets::preset_syntax(reader.syntax), &[below, &[base]].concat())?;
-    // Lines are those of another text.
+    // These lines refer to the text of the preset.
     policy.classes.iter_mut().for_each(|class| class.line = 0);
     policy.name = "policy".to_owned();
     policy.extends = Some(base.to_owned());

@@ -1,61 +1,60 @@
-//! All patterns of a snapshot beside each other, for rules about patterns.
+//! Tree of all patterns of a snapshot, for rules about patterns.
 
 use super::evidence::{Expiries, Secrets};
 use crate::record::Kind;
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
 
-/// The patterns, parents before children, in the order of their names.
+/// Patterns and their prefixes, sorted by name, parents before children.
 #[derive(Debug, Clone, Default)]
 pub struct Forest<'a> {
-    /// All places of the tree. Those with keys are patterns; the others are prefixes.
+    /// Nodes of the tree. Nodes with keys are patterns, the others are prefixes.
     pub nodes: Vec<PatternNode<'a>>,
 }
 
-/// One place.
+/// Pattern or prefix.
 #[derive(Debug, Clone)]
 pub struct PatternNode<'a> {
-    /// The whole pattern, such as `user:{int}:name`; a prefix that goes on ends with its separator.
+    /// Full text of the pattern, such as `user:{int}:name`; a prefix ends with its separator.
     pub text: String,
-    /// Its last segment.
+    /// Last segment.
     pub segment: &'a str,
-    /// Whether that is a class or `{*}`: something that varies.
+    /// Whether the last segment is a class or `{*}`, that is variable.
     pub varies: bool,
-    /// The place above; `None` at the top.
+    /// Index of the parent; `None` at the top level.
     pub parent: Option<usize>,
-    /// What the keys of the pattern add up to; `None` for what is only a prefix.
+    /// Totals over the keys of the pattern; `None` for a mere prefix.
     pub facts: Option<PatternSums>,
-    /// The keys of the pattern that will expire, if a rule in force [asks](super::rule::PatternRule::wants_expiries) for
-    /// them and there are any. Without a reference time there are none.
+    /// Expiry times of keys that have yet to expire, if an enabled rule [needs](super::rule::PatternRule::wants_expiries)
+    /// them. `None` without a reference time.
     pub expiries: Option<&'a Expiries>,
-    /// What was found in the values of some of its keys, if a rule in force
-    /// [asks](super::rule::PatternRule::inspection) for it and the run looks into values.
+    /// Findings in the values of sampled keys, if an enabled rule [needs](super::rule::PatternRule::inspection) them.
     pub secrets: Option<&'a Secrets>,
 }
 
-/// What the keys of a pattern add up to.
+/// Totals over the keys of a pattern.
 #[derive(Debug, Clone)]
 pub struct PatternSums {
-    /// Keys.
+    /// Number of keys.
     pub keys: u64,
-    /// Their memory.
+    /// Memory of the keys.
     pub memory: Bytes,
-    /// Their bytes in the file.
+    /// Bytes of the keys in the file.
     pub disk: Bytes,
-    /// Bytes of their names.
+    /// Bytes of key names.
     pub name_bytes: Bytes,
-    /// Bytes of the texts of strings.
+    /// Bytes of string values.
     pub string_bytes: Bytes,
-    /// Those that never expire.
+    /// Keys without expiry.
     pub without_ttl: Weight,
     /// Keys by type, in the order of [`Kind::ALL`].
     pub kinds: [u64; Kind::ALL.len()],
-    /// The heaviest key.
+    /// Heaviest key.
     pub example: Option<Example>,
 }
 
 impl PatternSums {
-    /// The type, if all keys have the same.
+    /// Returns the type if all keys have the same.
     pub fn only_kind(&self) -> Option<Kind> {
         let at = self.kinds.iter().position(|&keys| keys == self.keys)?;
         Kind::ALL.get(at).copied().filter(|_| self.keys > 0)
@@ -63,7 +62,7 @@ impl PatternSums {
 }
 
 impl<'a> Forest<'a> {
-    /// The patterns with what they add up to.
+    /// Returns patterns with their totals.
     pub fn patterns(&self) -> impl Iterator<Item = (&PatternNode<'a>, &PatternSums)> {
         self.nodes.iter().filter_map(|node| node.facts.as_ref().map(|facts| (node, facts)))
     }

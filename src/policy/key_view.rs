@@ -1,5 +1,5 @@
-//! One key as the rules see it: its record, what the policy says of its pattern, and its segments without the braces of
-//! a hash tag.
+//! View of one key for rules: its record, the declarations of the policy that it matches, and its segments without the
+//! braces of a hash tag.
 
 use std::borrow::Cow;
 
@@ -9,50 +9,52 @@ use crate::pattern::slot::untagged;
 use crate::record::Record;
 use crate::units::Millis;
 
-/// One key.
+/// Key as seen by rules.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyView<'a> {
-    /// All that was read of it.
+    /// Record of the key.
     pub record: &'a Record<'a>,
-    /// What else rules may know.
+    /// Facts about run, server and policy.
     pub context: &'a Context,
-    /// What the policy says of its pattern.
+    /// Declarations of the policy that the key matches.
     pub matched: Matched,
 }
 
 impl<'a> KeyView<'a> {
-    /// The name, all bytes.
+    /// Returns the name, including the braces of a hash tag.
     pub fn name(&self) -> &'a [u8] {
         self.record.key
     }
 
-    /// Returns the name without the two braces of its hash tag: `{user:1}:name` is `user:1:name`. Copies if there is one.
+    /// Returns the name without the two braces of its hash tag: `{user:1}:name` becomes `user:1:name`.
+    ///
+    /// Copies only if the name has a tag.
     pub fn untagged(&self) -> Cow<'a, [u8]> {
         match untagged(self.record.key) {
-            [_, [], _] => Cow::Borrowed(self.record.key), // what a tag encloses is never empty
+            [_, [], _] => Cow::Borrowed(self.record.key), // no tag: a tag is never empty
             pieces => Cow::Owned(pieces.concat()),
         }
     }
 
-    /// How many segments there are; at least one. The braces of a hash tag belong to none.
+    /// Returns the number of segments, at least one. The braces of a hash tag belong to no segment.
     pub fn segment_count(&self) -> u64 {
         let divides = |byte: &&u8| self.context.separators.contains(**byte);
         let separators = untagged(self.record.key).into_iter().flatten().filter(divides);
         separators.count() as u64 + 1
     }
 
-    /// The entry of the data dictionary that the key matches.
+    /// Returns the dictionary entry that the key matches.
     pub fn entry(&self) -> Option<&'a DictionaryEntry> {
         self.matched.entry.and_then(|entry| self.context.entries.get(usize::from(entry)))
     }
 
-    /// Its class of lifetimes: that of its entry, or the class whose patterns it matches.
+    /// Returns the TTL class of the key: that of its dictionary entry, or the class whose patterns it matches.
     pub fn class(&self) -> Option<&'a TtlClass> {
         self.matched.class.and_then(|class| self.context.classes.get(usize::from(class)))
     }
 
-    /// Milliseconds that it has left at the reference time; negative when it had expired. `None` without expiry or
-    /// without a time to hold it against.
+    /// Returns the remaining time to live at the reference time in milliseconds, negative if expired; `None` without expiry
+    /// or reference time.
     pub fn left(&self) -> Option<i64> {
         let (Millis(at), Millis(now)) = (self.record.expires_at?, self.context.reference?);
         Some(at.saturating_sub(now))

@@ -1,4 +1,4 @@
-//! Patterns of a policy, and an automaton that finds all that a key matches in one walk over the segments of its pattern.
+//! Patterns of a policy, and an automaton that finds all patterns that a key matches in one walk over its segments.
 //!
 //! A policy writes patterns as reports print them: `user:{int}:name`, so that what a key matches depends on its classified
 //! pattern alone. A segment is a name, a class (`{int}`), `{*}` for any name, `*` or a placeholder such as `{userid}` for any
@@ -10,7 +10,7 @@ use crate::pattern::PartKind;
 use crate::pattern::classify::{Classifier, SegmentClass};
 use crate::pattern::name::KeyName;
 
-/// PolicyPattern of a policy.
+/// Pattern of a policy, parsed into segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyPattern {
     /// Text as written.
@@ -18,7 +18,7 @@ pub struct PolicyPattern {
     segments: Vec<SegmentPattern>,
 }
 
-/// PolicyPattern of one segment.
+/// Pattern of one segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SegmentPattern {
     /// This name, perhaps with ids in it (`user_{int}`).
@@ -73,7 +73,7 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
         "*" => return Ok(SegmentPattern::Any),
         "{*}" => return Ok(SegmentPattern::AnyName),
         "**" if is_last => return Ok(SegmentPattern::Rest),
-        "**" => return Err("`**` can only stand at the end: `*` matches one segment".to_owned()),
+        "**" => return Err("`**` is allowed only at the end: `*` matches one segment".to_owned()),
         "" => return Ok(SegmentPattern::Name(String::new())),
         _ => {}
     }
@@ -87,7 +87,7 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
     }
     if text.contains('*') {
         return Err(format!(
-            "`{text}`: a `*` is a segment of its own; within names ids print as classes, such as `user_{{int}}`"
+            "`{text}`: `*` must be a whole segment; write ids within names as classes, such as `user_{{int}}`"
         ));
     }
     if text.contains('{') {
@@ -95,7 +95,7 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
     }
     match classifier.pattern_text(text.as_bytes()) {
         seen if seen == text => Ok(SegmentPattern::Name(seen)),
-        seen => Err(format!("`{text}` looks like an id, and keys with it are counted under `{seen}`: write `{seen}`")),
+        seen => Err(format!("`{text}` looks like an id, which patterns show as `{seen}`: write `{seen}`")),
     }
 }
 
@@ -106,7 +106,7 @@ fn with_holes(text: &str) -> Result<SegmentPattern, String> {
         let known = SegmentClass::ALL.iter().find(|class| rest[open..].starts_with(class.text()));
         let Some(class) = known else {
             let names: Vec<_> = SegmentClass::ALL.iter().map(|class| class.text()).collect();
-            return Err(format!("`{text}`: within a name only classes stand in braces: {}", names.join(", ")));
+            return Err(format!("`{text}`: within a name, braces may enclose only classes: {}", names.join(", ")));
         };
         rest = &rest[open + class.text().len()..];
     }
@@ -280,9 +280,9 @@ mod tests {
     }
 
     #[test]
-    fn what_could_never_match_is_refused_with_its_remedy() {
+    fn patterns_that_cannot_match_are_rejected_with_a_remedy() {
         assert!(pattern("user:12345").unwrap_err().ends_with("write `{int}`"));
-        assert!(pattern("a:**:b").unwrap_err().contains("only stand at the end"));
+        assert!(pattern("a:**:b").unwrap_err().contains("only at the end"));
         assert!(pattern("user*:b").is_err() && pattern("").is_err() && pattern("user_{x}y").is_err());
     }
 

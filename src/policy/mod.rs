@@ -1,5 +1,5 @@
-//! What a snapshot is held against: rules, each with an id, a severity and its reasons, and policies that put them in
-//! force.
+//! Rules that a snapshot is checked against, each with an id, a severity and its reasons, and the policies that enable
+//! them.
 //!
 //! ```text
 //! presets/*.toml, a team's file  ->  file  ->  Policy  ->  Checks  -+-> judge(key)      bits, counted per rule and pattern
@@ -7,8 +7,8 @@
 //!                                                                   `-> judge(report)   once, over the finished report
 //! ```
 //!
-//! Each rule is one file under `rules/`, whose path is its id; adding one is that file, a line of the [`registry`], and a
-//! line in the presets that want it.
+//! Each rule is one file under `rules/` whose path is its id. To add one, write that file, list it in the [`registry`],
+//! and enable it in the presets whose standard demands it.
 
 pub mod capacity;
 pub mod checks;

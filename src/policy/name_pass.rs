@@ -1,4 +1,4 @@
-//! All tests of a name in one pass over its bytes, instead of one pass per rule.
+//! Evaluation of all name tests in one pass over the bytes of a name, instead of one pass per rule.
 //!
 //! The rules themselves define what is right; this is their fast path, and a property test compares the two.
 //! A table gives each byte its classes; their union over the name, the number of separators and the pairs of neighbouring
@@ -15,52 +15,52 @@ use crate::pattern::plain::PlainName;
 use crate::pattern::segment::Separators;
 use crate::pattern::slot::untagged;
 
-/// Divides segments.
+/// Separator of segments.
 const SEPARATOR: u8 = 1;
-/// Breaks `key.special-chars` by itself.
+/// ASCII character that violates `key.special-chars`.
 const SPECIAL: u8 = 2;
-/// Part of a character beyond ASCII, or of none.
+/// Byte beyond ASCII: part of a character, or invalid.
 const HIGH: u8 = 4;
-/// May begin a hash tag.
+/// Opening brace, which may begin a hash tag.
 const BRACE: u8 = 8;
-/// An upper-case letter of ASCII.
+/// Upper-case ASCII letter.
 const UPPER: u8 = 16;
-/// Not in the set of characters that are allowed.
+/// Byte outside the set of allowed characters.
 const OUTSIDE: u8 = 32;
-/// May end a hash tag.
+/// Closing brace, which may end a hash tag.
 const CLOSE: u8 = 64;
 
-/// The tests in force: for each the bits that it sets, none where it is not in force.
+/// Enabled name tests with the bits that each sets; zero for disabled ones.
 #[derive(Debug)]
 pub struct NamePass {
     separators: Separators,
-    /// The classes of every byte.
+    /// Classes of every byte.
     classes: [u8; 256],
-    /// There is a test at all.
+    /// Whether any test is enabled.
     any: bool,
     empty: u64,
     prefix: u64,
     special: u64,
     upper: u64,
-    /// The first byte is no letter; with the brace of a tag before it, and without.
+    /// First byte must be a letter; with `tagged_start`, the brace of a tag may precede it.
     tagged_start: u64,
     start: u64,
     outside: u64,
     bad_tag: u64,
     lengths: CountLimits,
     levels: CountLimits,
-    /// By number of segments, none empty: the tests that names of letters in lower case fail, but for those of lengths.
+    /// Precomputed failures of lower-case names without empty segments, by number of segments; without length tests.
     plain: [u64; MAX_SEGMENTS + 1],
-    /// Longer names than this may fail tests of lengths; shorter ones do not.
+    /// Smallest length limit: names up to it fail no length test.
     longest: u64,
-    /// Separators and lower-case letters break nothing by themselves; false until [`NamePass::settle`].
+    /// Whether separators and lower-case letters fail no test by themselves; false until [`NamePass::settle`].
     suits_plain: bool,
 }
 
-/// CountLimits on one number, each with the place of its bit.
+/// Limits on one count, each with its bit.
 #[derive(Debug, Default)]
 struct CountLimits {
-    /// The one that is broken first: below it, or above, no other has to be looked at.
+    /// Strictest limit: if it holds, all others do.
     first: Option<u64>,
     all: Vec<(usize, u64)>,
 }
@@ -71,7 +71,7 @@ impl CountLimits {
         self.all.push((place, limit));
     }
 
-    /// The bits of those that `breaks`.
+    /// Returns the bits of the limits that `breaks` reports as violated.
     #[inline]
     fn broken(&self, measured: u64, breaks: fn(u64, u64) -> bool) -> u64 {
         match self.first {
@@ -85,7 +85,7 @@ impl CountLimits {
         broken.fold(0, |bits, (place, _)| bits | 1 << (place % MOST_KEY_CHECKS))
     }
 
-    /// Writes by how much the broken ones are broken.
+    /// Writes measured and allowed value of the violated limits.
     fn measure(&self, broken: u64, measured: u64, violations: &mut Violations) {
         for &(place, allowed) in self.all.iter().filter(|(place, _)| broken >> (place % MOST_KEY_CHECKS) & 1 == 1) {
             violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed };
@@ -93,30 +93,31 @@ impl CountLimits {
     }
 }
 
-/// By bit: by how much a rule is broken.
+/// Measured violations by bit.
 pub type Violations = [Violation; MOST_KEY_CHECKS];
 
-/// What a pass over a name says. It is the same for all names that differ in the values of digits only, if
-/// [`NamePass::takes_digits_alike`].
+/// Result of a pass over a name.
+///
+/// Names that differ only in the values of digits share it if [`NamePass::ignores_digit_values`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NameFailures {
-    /// The bits of the tests that the name fails.
+    /// Bits of failed tests.
     pub bits: u64,
-    /// Those among all tests that count and whose count, if they fail, is known already.
+    /// Bits of tests whose measured value is in `counts`.
     pub counted: u64,
-    /// The four counts, sixteen bits each.
+    /// Four counts of 16 bits each, laid out as in [`COUNTS`].
     counts: u64,
-    /// Its length in bytes.
+    /// Length of the name in bytes.
     length: u64,
-    /// Its segments.
+    /// Number of segments.
     segments: u32,
 }
 
-/// Longer names are counted by the rules themselves: sixteen bits hold each of the four counts that are made at once.
+/// Longest name counted here: each count has 16 bits. The rules themselves count in longer names.
 const LONGEST_COUNTED: usize = u16::MAX as usize - 1; // there is one segment more than separators
 
-/// By the classes of a byte: what it adds to the four counts, sixteen bits each, from the lowest: special characters,
-/// upper-case letters, characters outside of the set; the highest are for empty segments.
+/// Increments of the four counts by classes of a byte, 16 bits each, from the lowest: special characters, upper-case
+/// letters, characters outside the set. The highest 16 bits count empty segments.
 static COUNTS: [u64; 256] = {
     let mut counts = [0; 256];
     let mut classes = 0;
@@ -130,14 +131,14 @@ static COUNTS: [u64; 256] = {
     counts
 };
 
-/// What a pass over some bytes of a name has seen.
+/// State of a pass over the bytes of a name.
 #[derive(Clone, Copy)]
 struct NameScan {
-    /// All classes of all bytes.
+    /// Union of the classes of all bytes.
     union: u8,
-    /// [`SEPARATOR`] when nothing has come since the last separator or the start.
+    /// [`SEPARATOR`] if the current segment is still empty.
     open: u8,
-    /// [`SEPARATOR`] once a segment has been empty.
+    /// [`SEPARATOR`] if a segment was empty.
     empty: u8,
     separators: u32,
 }
@@ -167,7 +168,7 @@ impl NameScan {
 }
 
 impl NamePass {
-    /// A pass without tests, over names that these bytes divide.
+    /// Creates a pass without tests for names with these separators.
     pub fn new(separators: Separators) -> Self {
         let mut classes = [0; 256];
         (0..=u8::MAX).for_each(|byte| classes[usize::from(byte)] = class_of(byte, &separators));
@@ -191,7 +192,7 @@ impl NamePass {
         }
     }
 
-    /// Adds a test for the bit at `place`, which is below [`MOST_KEY_CHECKS`]. False if it cannot be made in this pass.
+    /// Adds a test that sets bit `place`, which is below [`MOST_KEY_CHECKS`]. Returns false if the pass cannot evaluate it.
     pub fn add(&mut self, place: usize, test: NameTest) -> bool {
         let bits = 1 << (place % MOST_KEY_CHECKS);
         match test {
@@ -203,7 +204,7 @@ impl NamePass {
             NameTest::UpperCase => self.upper |= bits,
             NameTest::StartsOtherwise(true) => self.tagged_start |= bits,
             NameTest::StartsOtherwise(false) => self.start |= bits,
-            NameTest::Outside(_) if self.outside != 0 => return false, // there is one class for it
+            NameTest::Outside(_) if self.outside != 0 => return false, // only one class is available
             NameTest::Outside(allowed) => {
                 self.outside = bits;
                 let divides = |byte: u8| byte.is_ascii() && self.separators.contains(byte);
@@ -217,13 +218,13 @@ impl NamePass {
         true
     }
 
-    /// Whether the values of digits make no difference to any test.
-    pub fn takes_digits_alike(&self) -> bool {
+    /// Returns whether all digits have the same classes, so that their values change no result.
+    pub fn ignores_digit_values(&self) -> bool {
         let digits = &self.classes[usize::from(b'0')..=usize::from(b'9')];
         digits.iter().all(|class| Some(class) == digits.first())
     }
 
-    /// Whether separators and lower-case letters break nothing by themselves, so that a plain name need not be passed over.
+    /// Returns whether separators and lower-case letters fail no test by themselves, so that plain names need no pass.
     fn suits_plain_names(&self) -> bool {
         (0..=u8::MAX).all(|byte| {
             let class = self.classes[usize::from(byte)];
@@ -234,9 +235,9 @@ impl NamePass {
         })
     }
 
-    /// Returns the tests that a name fails. The name was read by a classifier with the separators of this pass.
+    /// Returns the tests that a name fails. The name must come from a classifier with the separators of this pass.
     ///
-    /// Takes one pass over plain names that break nothing and a second over others; allocates nothing.
+    /// Plain names are answered from their bitmaps, others take one pass over their bytes. Allocates nothing.
     #[inline(always)] // in the caller, the kind of name is known
     pub fn broken(&self, name: &KeyName<'_>) -> NameFailures {
         match name {
@@ -266,7 +267,7 @@ impl NamePass {
         self.failed(name, seen)
     }
 
-    /// Precomputes the answers for plain names, once all tests are there.
+    /// Precomputes the results for plain names, after all tests have been added.
     pub fn settle(&mut self) {
         self.suits_plain = self.suits_plain_names();
         let separator = (0..=u8::MAX).find(|&byte| self.separators.contains(byte)).unwrap_or(b':');
@@ -279,7 +280,7 @@ impl NamePass {
         }
     }
 
-    /// Returns what a pass over a plain name would see, from the bitmap of its separators.
+    /// Derives the state after a plain name from its bitmaps, without a pass over its bytes.
     #[inline]
     fn seen_plain(&self, name: &PlainName<'_>) -> NameScan {
         let of = |is: bool| if is { SEPARATOR } else { 0 };
@@ -301,7 +302,7 @@ impl NamePass {
         self.failed(name, NameScan::NOTHING.pass(name, &self.classes))
     }
 
-    /// Returns the tests that a name fails, given what a pass over it has seen.
+    /// Returns the tests that a name fails, given the state after a pass over it.
     #[inline(always)]
     fn failed(&self, name: &[u8], seen: NameScan) -> NameFailures {
         let (segments, first) = match seen.has(BRACE) {
@@ -339,7 +340,7 @@ impl NamePass {
         NameFailures { bits: broken, counted, counts, length, segments: levels }
     }
 
-    /// Writes by how much tests of lengths, of segments, and of what was counted are failed.
+    /// Writes the measured values of failed tests about length, segments and counted characters.
     #[inline]
     pub fn measure(&self, broken: &NameFailures, violations: &mut Violations) {
         if broken.bits == 0 {
@@ -358,7 +359,9 @@ impl NamePass {
         }
     }
 
-    /// Counts what breaks rules that count, in an ASCII name without braces; four counters in one word, as in [`COUNTS`].
+    /// Counts special, upper-case and disallowed characters and empty segments of an ASCII name without braces.
+    ///
+    /// Four counters share one word, as in [`COUNTS`], so that each byte costs one addition.
     fn count(&self, name: &[u8]) -> u64 {
         let (mut counts, mut open) = (0, SEPARATOR);
         for &byte in name {
@@ -370,7 +373,7 @@ impl NamePass {
         counts.wrapping_add(u64::from(open & SEPARATOR) << 48)
     }
 
-    /// Passes over the name without the braces of its hash tag; returns its first byte, too.
+    /// Passes over the name without the braces of its hash tag; also returns the first byte without them.
     fn pass_untagged(&self, name: &[u8]) -> (NameScan, Option<u8>) {
         let pieces = untagged(name);
         let seen = pieces.iter().fold(NameScan::NOTHING, |seen, piece| seen.pass(piece, &self.classes));

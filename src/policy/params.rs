@@ -1,28 +1,28 @@
-//! What a policy can set about a rule: numbers with units, shares, lists of words.
+//! Parameters of rules that a policy can set: numbers with units, shares, lists of words.
 
 use super::rule::Text;
 
-/// A parameter that a rule declares.
+/// Parameter declared by a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct ParamSpec {
-    /// Its name in policies, such as `max`.
+    /// Name in policies, such as `max`.
     pub name: &'static str,
-    /// What it does.
+    /// Meaning of the parameter.
     pub what: Text,
-    /// What it is where no policy sets it; its variant is the parameter's type.
+    /// Default value; its variant is the type of the parameter.
     pub default: ParamDefault,
 }
 
-/// A default, and with it a type.
+/// Default value of a parameter, which also defines its type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParamDefault {
-    /// A count.
+    /// Count.
     Int(u64),
     /// Bytes: `10240`, `"10KB"`.
     Bytes(u64),
-    /// A time span in milliseconds: `"24h"`, `"30min"`.
+    /// Time span in milliseconds: `"24h"`, `"30min"`.
     Span(u64),
-    /// A part of the whole, in thousandths: `0.3`, `"30%"`.
+    /// Share in thousandths: `0.3`, `"30%"`.
     Share(u64),
     /// Words.
     Words(&'static [&'static str]),
@@ -31,19 +31,19 @@ pub enum ParamDefault {
 }
 
 impl ParamDefault {
-    /// How the type is called in messages.
+    /// Returns the description of the type for error messages.
     pub const fn expects(self) -> &'static str {
         match self {
             ParamDefault::Int(_) => "a whole number",
             ParamDefault::Bytes(_) => "a number of bytes such as 10240, \"10KB\" or \"1MB\"",
             ParamDefault::Span(_) => "a time span such as \"60s\", \"30min\", \"24h\" or \"7d\"",
-            ParamDefault::Share(_) => "a part of the whole such as 0.3 or \"30%\"",
+            ParamDefault::Share(_) => "a share such as 0.3 or \"30%\"",
             ParamDefault::Words(_) => "a list of words such as [\"uv\", \"dau\"]",
             ParamDefault::Flag(_) => "true or false",
         }
     }
 
-    /// The value that stands for it.
+    /// Returns the default as a value.
     pub fn value(self) -> ParamValue {
         match self {
             ParamDefault::Int(number)
@@ -56,7 +56,7 @@ impl ParamDefault {
     }
 }
 
-/// A value in force.
+/// Value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParamValue {
     /// Counts, bytes, milliseconds, thousandths.
@@ -67,49 +67,53 @@ pub enum ParamValue {
     Flag(bool),
 }
 
-/// The values of a rule's parameters: those that a policy sets, and the defaults of the others.
+/// Values of a rule's parameters: as set by a policy, or their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Params(Vec<(&'static str, ParamValue)>);
 
 impl Params {
-    /// All defaults.
+    /// Returns the defaults of all parameters.
     pub fn defaults(specs: &[ParamSpec]) -> Params {
         Params(specs.iter().map(|spec| (spec.name, spec.default.value())).collect())
     }
 
-    /// Sets one that the rule declares.
+    /// Sets a parameter; ignores names that the rule does not declare.
     pub fn set(&mut self, name: &str, value: ParamValue) {
         if let Some((_, old)) = self.0.iter_mut().find(|(known, _)| *known == name) {
             *old = value;
         }
     }
 
-    /// All of them, in the order declared.
+    /// Returns names and values in the order of declaration.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &ParamValue)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
 
-    /// A number. The registry's tests build every rule, so a rule asks only for what it declares.
+    /// Returns the number `name`.
+    ///
+    /// # Panics
+    ///
+    /// If the rule does not declare such a number. A test of the registry builds every rule, so no release does.
     pub fn number(&self, name: &str) -> u64 {
         match self.get(name) {
             Some(ParamValue::Number(number)) => *number,
-            _ => unreachable!("a rule reads the numbers that it declares: {name}"),
+            _ => unreachable!("the rule declares no number: {name}"),
         }
     }
 
-    /// Words.
+    /// Returns the words `name`; panics like [`Params::number`].
     pub fn words(&self, name: &str) -> &[String] {
         match self.get(name) {
             Some(ParamValue::Words(words)) => words,
-            _ => unreachable!("a rule reads the words that it declares: {name}"),
+            _ => unreachable!("the rule declares no words: {name}"),
         }
     }
 
-    /// Yes or no.
+    /// Returns the flag `name`; panics like [`Params::number`].
     pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {
             Some(ParamValue::Flag(flag)) => *flag,
-            _ => unreachable!("a rule reads the flags that it declares: {name}"),
+            _ => unreachable!("the rule declares no flag: {name}"),
         }
     }
 
@@ -118,7 +122,7 @@ impl Params {
     }
 }
 
-/// Reads a number of bytes; K, M, G are powers of 1024.
+/// Parses a number of bytes; K, M, G and T are powers of 1024.
 pub fn bytes(text: &str) -> Option<u64> {
     let (digits, unit) = split(text);
     let factor: u64 = match unit.to_ascii_lowercase().as_str() {
@@ -132,7 +136,7 @@ pub fn bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Reads a time span into milliseconds. A number needs its unit.
+/// Parses a time span into milliseconds. The unit is required.
 pub fn span(text: &str) -> Option<u64> {
     let (digits, unit) = split(text);
     let factor: u64 = match unit {

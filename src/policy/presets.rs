@@ -1,4 +1,4 @@
-//! The policies that come with the program: one for each of the published standards, and what all of them agree on.
+//! Built-in policies: one for each of the published standards, and a default that combines what they agree on.
 
 use super::file::{self, PatternSyntax};
 use super::settings::Policy;
@@ -6,16 +6,16 @@ use crate::error::{Error, Result};
 use crate::near;
 use crate::pattern::classify::Classifier;
 
-/// A policy that comes with the program.
+/// Built-in policy.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
-    /// Its name.
+    /// Name of the preset.
     pub name: &'static str,
-    /// The policy, as a file would have it.
+    /// Text of the policy, in the format of policy files.
     pub text: &'static str,
 }
 
-/// All of them.
+/// All presets.
 pub static PRESETS: &[Preset] = &[
     Preset { name: "default", text: include_str!("presets/default.toml") },
     Preset { name: "service", text: include_str!("presets/service.toml") },
@@ -26,35 +26,35 @@ pub static PRESETS: &[Preset] = &[
     Preset { name: "none", text: "name = \"none\"\n" },
 ];
 
-/// The preset of this name.
+/// Returns the preset of this name.
 pub fn find(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
-/// All names.
+/// Returns the names of all presets.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|preset| preset.name)
 }
 
-/// What divides the patterns in presets, whatever divides the keys: a pattern matches by its segments.
+/// Separator of patterns in presets. Patterns match by segment, so it is independent of the separators of keys.
 const SEPARATOR: &[u8] = b":";
 
-/// What the patterns of presets are read with.
+/// Returns the syntax for patterns of presets, with the classifier of `syntax`.
 pub(super) fn preset_syntax<'a>(syntax: PatternSyntax<'a>) -> PatternSyntax<'a> {
     PatternSyntax { separators: SEPARATOR, ..syntax }
 }
 
-/// Reads a preset.
+/// Loads a preset.
 pub fn load(name: &str, syntax: PatternSyntax<'_>) -> Result<Policy> {
     let preset = find(name).ok_or_else(|| {
         let (near, all) = (near::did_you_mean(&near::names(name, names())), names().collect::<Vec<_>>().join(", "));
         Error::usage(format!("there is no policy {name:?}"))
-            .with_hint(format!("{near}a preset ({all}) or a file that ends in .toml"))
+            .with_hint(format!("{near}use a preset ({all}) or a file that ends in .toml"))
     })?;
     file::parse(preset.text, preset.name, preset_syntax(syntax))
 }
 
-/// The standards' presets and `default`, read, in the order of [`PRESETS`]: all but `none`.
+/// Loads all presets except `none`, in the order of [`PRESETS`].
 pub fn standards() -> Result<Vec<Policy>> {
     let classifier = Classifier::default();
     let syntax = PatternSyntax { separators: b":", classifier: &classifier };
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_preset_reads_and_calls_itself_by_its_name() {
+    fn every_preset_parses_and_bears_its_name() {
         for preset in PRESETS {
             for separators in [b":", b"|"] {
                 let policy =

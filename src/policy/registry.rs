@@ -6,7 +6,7 @@ use super::rule::Rule;
 use super::rules::{backup, big, db, instance, key, memory, slot, stream, ttl, type_, value};
 use crate::near;
 
-/// Every rule there is.
+/// All rules, sorted by id.
 pub static RULES: &[Rule] = &[
     backup::age::RULE,
     backup::integrity::RULE,
@@ -52,13 +52,13 @@ pub static RULES: &[Rule] = &[
     value::sensitive::RULE,
 ];
 
-/// The rule with this id.
+/// Returns the rule with this id.
 pub fn find(id: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.meta.id == id)
 }
 
-/// Returns ids that `id` may have been meant for: all of a group if it names one, otherwise those within a few typing
-/// errors, the nearest first.
+/// Returns "did you mean" suggestions for an unknown id: all rules of a group if it names one, otherwise similar ids, the
+/// closest first.
 pub fn suggestions(id: &str) -> Vec<&'static str> {
     let lower = id.to_ascii_lowercase();
     let group = lower.trim_end_matches('.');
@@ -67,7 +67,7 @@ pub fn suggestions(id: &str) -> Vec<&'static str> {
     if !of_group.is_empty() {
         return of_group;
     }
-    // A part of an id is near it, and so is what a few slips apart from it.
+    // The part after the dot alone is compared, too: `prefix` suggests `key.prefix`.
     let tail = |known: &str| known.split_once('.').map_or(0, |(group, _)| group.len() + 1);
     near::nearest(id, known(), |id, known| {
         osa_distance(id, known).min(osa_distance(id, &known[tail(known)..]).saturating_add(1))
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_the_paths_of_their_files_and_no_file_is_left_out() {
+    fn ids_are_paths_of_files_and_every_file_is_listed() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/policy/rules");
         let mut ids = Vec::new();
         for group in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir())
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_can_be_made_from_its_defaults() {
+    fn every_rule_can_be_built_from_its_defaults() {
         for rule in RULES {
             (rule.build)(&Params::defaults(rule.meta.params))
                 .unwrap_or_else(|error| panic!("{}: {error}", rule.meta.id));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_says_in_both_languages_what_why_and_how_to_mend_it() {
+    fn every_rule_has_its_texts_in_both_languages() {
         for rule in RULES.iter().map(|rule| rule.meta) {
             let texts = [rule.what, rule.why, rule.fix].into_iter().chain(rule.params.iter().map(|param| param.what));
             assert!(texts.into_iter().all(|text| !text.en.is_empty() && !text.zh.is_empty()), "{}", rule.id);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_recognised() {
+    fn typing_errors_are_recognised() {
         assert_eq!(suggestions("key.lenght").first(), Some(&"key.length"));
         assert_eq!(suggestions("key.perfix").first(), Some(&"key.prefix"));
         assert_eq!(suggestions("prefix").first(), Some(&"key.prefix"));
@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn a_group_stands_for_its_rules() {
+    fn a_group_suggests_all_its_rules() {
         assert!(
             suggestions("big").contains(&"big.string") && suggestions("big.").iter().all(|id| id.starts_with("big."))
         );
     }
 
     #[test]
-    fn what_is_like_nothing_has_no_neighbours() {
+    fn unrelated_names_get_no_suggestions() {
         assert_eq!(suggestions("completely different"), Vec::<&str>::new());
         assert_eq!(suggestions(&"key.prefix".repeat(1000)), Vec::<&str>::new());
     }

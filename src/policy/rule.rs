@@ -1,5 +1,5 @@
-//! What a rule is: its description, its parameters, and the question it asks, of one key, of all patterns, or of the
-//! whole snapshot.
+//! Rules: their description, their parameters, and their check, which looks at one key, at all patterns, or at the whole
+//! snapshot.
 
 use std::fmt;
 
@@ -14,72 +14,73 @@ pub use crate::report::{DetailField, DetailValue, Severity, Text, Unit};
 use crate::report::{Details, Example, Report};
 use crate::units::Bytes;
 
-/// All that a rule says about itself.
+/// Description of a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct RuleMeta {
-    /// Its name, which is the path of its file: `key.empty-segment` is `rules/key/empty_segment.rs`.
+    /// Name of the rule, which is the path of its file: `key.empty-segment` is `rules/key/empty_segment.rs`.
     pub id: &'static str,
-    /// How much a violation matters where no policy says otherwise.
+    /// Severity of a violation unless a policy sets another.
     pub severity: Severity,
-    /// What it demands, in a line. `{max}` in it and in `fix` stands for the value of that parameter, with its unit.
+    /// Demand of the rule in one line. `{max}`, here and in `fix`, stands for the value of that parameter with its unit.
     pub what: Text,
-    /// Names a violation: the headline of findings. A part in square brackets is left out if its limit is 0.
+    /// Headline of findings. A part in square brackets is left out if the limit is 0.
     pub problem: Text,
-    /// Why, in a few sentences.
+    /// Reason for the rule, in a few sentences.
     pub why: Text,
-    /// What to do about a violation.
+    /// Remedy for a violation.
     pub fix: Text,
-    /// Where the standards demand it.
+    /// Chapters of the standards that demand it.
     pub chapters: &'static [Chapter],
-    /// What a policy can set.
+    /// Parameters that a policy can set.
     pub params: &'static [ParamSpec],
-    /// What is measured, if that is a number.
+    /// Unit of the measured value, if the rule measures a number.
     pub unit: Option<Unit>,
-    /// What keeps the rule.
+    /// Example that complies with the rule.
     pub passes: RuleSample,
-    /// What breaks it.
+    /// Example that violates it.
     pub fails: RuleSample,
 }
 
-/// A place in one of the standards.
+/// Reference to a chapter of a standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chapter {
-    /// The standard's preset.
+    /// Preset that implements the standard.
     pub preset: &'static str,
-    /// The chapter's heading, as the standard writes it.
+    /// Heading of the chapter, quoted from the standard.
     pub heading: &'static str,
 }
 
-/// By how much a rule is broken. Equal numbers say nothing and are not shown: what breaks the rule is none that its unit
-/// can measure.
+/// Measured and allowed value of a violation.
+///
+/// Two equal values mean that the violation cannot be expressed in the rule's unit; reports then show neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// What was found, in the rule's [`Unit`].
+    /// Measured value, in the rule's [`Unit`].
     pub measured: u64,
-    /// What is allowed.
+    /// Limit.
     pub allowed: u64,
 }
 
-/// A test of a name's bytes that the pass over all names answers at once, without asking the rule.
+/// Test of a name's bytes that [`NamePass`](super::name_pass) evaluates together with all others, without calling the rule.
 #[derive(Clone, PartialEq, Eq)]
 pub enum NameTest {
-    /// A segment is empty.
+    /// Fails if a segment is empty.
     EmptySegment,
-    /// No business segment at the start.
+    /// Fails if the name does not start with a business segment.
     NoPrefix,
-    /// Special characters.
+    /// Fails on special characters.
     Special,
-    /// More bytes than this.
+    /// Fails if the name is longer, in bytes.
     LongerThan(u64),
-    /// Fewer segments than this.
+    /// Fails if the name has fewer segments.
     FewerSegments(u64),
-    /// An upper-case letter.
+    /// Fails on an upper-case letter.
     UpperCase,
-    /// The first character is no letter. With `true`, the brace of a hash tag may stand before it.
+    /// Fails if the first character is not a letter. With `true`, the brace of a hash tag may precede it.
     StartsOtherwise(bool),
-    /// A byte that is neither in this set nor a separator.
+    /// Fails on a byte that is neither in this set nor a separator.
     Outside(Box<[bool; 256]>),
-    /// Braces that are not one hash tag.
+    /// Fails if braces do not form exactly one hash tag.
     BadTag,
 }
 
@@ -100,34 +101,34 @@ impl fmt::Debug for NameTest {
 }
 
 impl NameTest {
-    /// Whether the pass tells by how much the test is failed.
+    /// Returns whether the pass itself knows the measured value, so that the rule need not be called for it.
     pub fn measures(&self) -> bool {
         matches!(self, NameTest::LongerThan(_) | NameTest::FewerSegments(_))
     }
 }
 
-/// What a key has to exceed to break a rule about its size: for keys that do not, the rule need not be asked.
+/// Lower bound for violations of a size rule: keys that do not exceed it need not be checked by the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeTest {
-    /// A length.
+    /// Length: bytes of a string, elements of a collection.
     Length(u64),
-    /// Memory, in bytes.
+    /// Memory in bytes.
     Memory(u64),
 }
 
-/// Which keys a rule is about, by their expiry.
+/// Keys that a rule applies to, by expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
     /// All keys.
     Any,
-    /// Those that expire.
+    /// Keys that expire.
     Expires,
-    /// Those that never do.
+    /// Keys without expiry.
     Forever,
 }
 
 impl Lifetime {
-    /// Whether keys that expire, or never do, belong to it.
+    /// Returns whether keys with (`expires`) or without expiry are included.
     pub const fn includes(self, expires: bool) -> bool {
         match self {
             Lifetime::Any => true,
@@ -137,112 +138,118 @@ impl Lifetime {
     }
 }
 
-/// A rule that one key keeps or breaks. Violations are counted exactly, per rule and per pattern.
+/// Rule about a single key. Violations are counted exactly, per rule and per pattern.
 pub trait KeyRule: fmt::Debug + Send + Sync {
-    /// By how much the key breaks the rule; `None` when it keeps it.
+    /// Checks one key; `None` if it complies.
     fn check(&self, key: &KeyView<'_>) -> Option<Violation>;
 
-    /// The same question as a test of the name alone, if it is one: then [`KeyRule::check`] is asked for broken names only.
+    /// Returns the equivalent test of the name, if the rule looks at nothing else. [`KeyRule::check`] is then called only for
+    /// names that fail it.
     fn name_test(&self) -> Option<NameTest> {
         None
     }
 
-    /// Whether it can tell what the remedy would save: then [`KeyRule::saving`] is asked about keys that break it.
+    /// Returns whether the rule can estimate what its remedy saves, by [`KeyRule::saving`].
     fn estimates_saving(&self) -> bool {
         false
     }
 
-    /// Memory that the remedy would save of a key that breaks the rule.
+    /// Estimates the memory that the remedy would save for a key that violates the rule.
     fn saving(&self, _key: &KeyView<'_>) -> Bytes {
         Bytes(0)
     }
 
-    /// What a key of this type has to exceed before the rule is asked, if it is about sizes. Most keys are small.
+    /// Returns the size below which keys of this type always comply, if the rule is about sizes.
+    ///
+    /// Most keys are small, so most of them are never checked one by one.
     fn size_test(&self, _kind: Kind) -> Option<SizeTest> {
         None
     }
 
-    /// Whether there is anything to hold keys against. Where not, the rule is not in force and no report says it was checked.
+    /// Returns whether the rule can be checked at all in this context. If not, it is disabled and reports do not list it as
+    /// checked.
     fn applies(&self, _context: &Context) -> bool {
         true
     }
 
-    /// The types of keys that can break it.
+    /// Returns the types of keys that can violate the rule.
     fn kinds(&self) -> &'static [Kind] {
         &Kind::ALL
     }
 
-    /// The keys that can break it, by their expiry.
+    /// Returns the keys that can violate the rule, by expiry.
     fn lifetime(&self) -> Lifetime {
         Lifetime::Any
     }
 
-    /// Whether all keys that can break it do, if that is so or none does, as long as no policy says anything of their names.
-    /// Then most keys need not be asked about. Only for rules that measure nothing.
+    /// Returns the result if it is the same for every key of the right type and lifetime that no pattern of the policy
+    /// matches: `Some(true)` if all of them violate the rule, `Some(false)` if none does.
+    ///
+    /// Such keys need not be checked one by one. Only for rules that measure nothing.
     fn constant_result(&self) -> Option<bool> {
         None
     }
 }
 
-/// A rule about keys of one pattern together, or about patterns beside each other. Asked once, at the end.
+/// Rule about all keys of a pattern, or about several patterns. Checked once, after all keys have been read.
 pub trait PatternRule: fmt::Debug + Send + Sync {
     /// What breaks the rule, in any order.
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
 
-    /// Whether it looks at when keys expire, which is kept only for rules that do.
+    /// Returns whether the rule needs expiry times, which are collected on demand only.
     fn wants_expiries(&self) -> bool {
         false
     }
 
-    /// What has to be looked for in the values of some keys of each pattern.
+    /// Returns what to search for in the values of sampled keys, if the rule looks into values.
     fn inspection(&self) -> Option<Inspection> {
         None
     }
 }
 
-/// A rule about the whole snapshot. Asked once, when all other sections of the report are there.
+/// Rule about the whole snapshot. Checked once, after all other sections of the report are complete.
 pub trait SnapshotRule: fmt::Debug + Send + Sync {
     /// What breaks the rule, in any order.
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach>;
 }
 
-/// One violation of a rule about patterns or the snapshot.
+/// Violation of a rule about patterns or the snapshot.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Breach {
-    /// The pattern, file, database or other part that it is about; `None` for the whole snapshot.
+    /// Pattern, file, database, slot or other part of the snapshot; `None` for the whole snapshot.
     pub pattern: Option<String>,
-    /// Keys that it is about, exactly.
+    /// Exact number of keys concerned.
     pub keys: u64,
-    /// Their memory.
+    /// Memory of these keys.
     pub memory: Bytes,
-    /// What was found, in the rule's [`Unit`].
+    /// Measured value, in the rule's [`Unit`].
     pub measured: Option<u64>,
-    /// What is allowed.
+    /// Limit.
     pub allowed: Option<u64>,
-    /// Memory that the remedy would save.
+    /// Memory that the remedy would save, if the rule can estimate it.
     pub saves: Option<Bytes>,
     /// What else the rule knows, by name.
     pub details: Details,
-    /// Keys that show it.
+    /// Example keys.
     pub examples: Vec<Example>,
 }
 
-/// The question of a rule.
+/// Rule built from its parameters, ready to check.
 #[derive(Debug)]
 pub enum BuiltRule {
-    /// Of each key.
+    /// Checks each key.
     Key(Box<dyn KeyRule>),
-    /// Of all patterns.
+    /// Checks all patterns.
     Pattern(Box<dyn PatternRule>),
-    /// Of the report.
+    /// Checks the finished report.
     Snapshot(Box<dyn SnapshotRule>),
 }
 
-/// A rule as the registry lists it: its description, and how its question is made from its parameters.
+/// Rule as listed in the registry: its description, and a function that builds it from its parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// What it says about itself.
+    /// Description of the rule.
     pub meta: &'static RuleMeta,
-    /// Makes the question. Fails with what is wrong with the parameters together.
+    /// Builds the rule; fails with a message if the parameters are invalid or contradict each other.
     pub build: fn(&Params) -> Result<BuiltRule, String>,
 }

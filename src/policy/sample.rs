@@ -1,40 +1,40 @@
-//! The examples that a rule gives of itself. They are shown to people, and they are tests: every sample is made into
-//! keys, observed as a snapshot's are, and judged.
+//! Examples in descriptions of rules. They are shown to users and serve as tests: every sample is expanded into keys,
+//! which are aggregated and checked like those of a snapshot.
 
 use crate::record::Kind;
 
-/// A little snapshot.
+/// Small synthetic snapshot.
 #[derive(Debug, Clone, Copy)]
 pub struct RuleSample {
-    /// Its keys.
+    /// Keys of the snapshot.
     pub keys: &'static [SampleKey],
-    /// What is known besides keys.
+    /// Further facts about it.
     pub facts: SampleFacts,
 }
 
-/// What is known of a sample besides its keys.
+/// Facts about a sample besides its keys.
 #[derive(Debug, Clone, Copy)]
 pub struct SampleFacts {
-    /// The file is cut short.
+    /// Whether the file is truncated.
     pub damaged: bool,
     /// Hours between the snapshot and now.
     pub age_hours: Option<u64>,
-    /// The server's `maxmemory`.
+    /// `maxmemory` of the server.
     pub maxmemory: Option<u64>,
-    /// The server's `maxmemory-policy`.
+    /// `maxmemory-policy` of the server.
     pub maxmemory_policy: Option<&'static str>,
-    /// Text of a policy that is laid over the rule's own defaults: a data dictionary, ttl classes.
+    /// Policy text added to the defaults of the rule, such as a data dictionary or TTL classes.
     pub policy: &'static str,
-    /// The keys of an earlier snapshot.
+    /// Keys of an earlier snapshot.
     pub before: &'static [SampleKey],
-    /// What all keys would take on a newer server, in thousandths of what they take.
+    /// Memory of all keys on a newer server, in thousandths of the present memory.
     pub upgraded_permille: Option<u64>,
-    /// Each key is the only one of a file of its own.
+    /// Whether each key is in a file of its own.
     pub sharded: bool,
 }
 
 impl SampleFacts {
-    /// Nothing known.
+    /// No further facts.
     pub const NONE: SampleFacts = SampleFacts {
         damaged: false,
         age_hours: None,
@@ -47,49 +47,49 @@ impl SampleFacts {
     };
 }
 
-/// A key of a sample, or many that differ in a number.
+/// Key of a sample, or several that differ in a number.
 #[derive(Debug, Clone, Copy)]
 pub struct SampleKey {
-    /// Its name; `{i}` in it counts from 1.
+    /// Name; `{i}` in it counts from 1.
     pub name: &'static str,
-    /// How many.
+    /// Number of keys.
     pub times: u64,
-    /// Its database.
+    /// Database.
     pub db: u64,
-    /// Its type.
+    /// Type.
     pub kind: Kind,
     /// Bytes of a string, elements of a collection.
     pub length: u64,
-    /// Its memory.
+    /// Memory in bytes.
     pub memory: u64,
-    /// Its bytes in the file.
+    /// Bytes in the file.
     pub disk: u64,
     /// Seconds to live.
     pub ttl: Option<i64>,
-    /// Seconds that are added to the life of each next of many.
+    /// Seconds by which the time to live grows from one key to the next.
     pub ttl_step: i64,
     /// Seconds since the last access.
     pub idle: Option<u64>,
     /// Pending entries of a stream.
     pub pending: u64,
-    /// What a string says, as far as a rule looks at it.
+    /// Content of a string, if the rule looks at it.
     pub text: &'static str,
 }
 
 impl RuleSample {
-    /// Keys only.
+    /// Creates a sample without further facts.
     pub const fn of(keys: &'static [SampleKey]) -> RuleSample {
         RuleSample { keys, facts: SampleFacts::NONE }
     }
 
-    /// The same with other facts.
+    /// Replaces the facts.
     pub const fn with(self, facts: SampleFacts) -> RuleSample {
         RuleSample { keys: self.keys, facts }
     }
 }
 
 impl SampleKey {
-    /// A short string that lives for an hour.
+    /// Creates a short string that expires in an hour.
     pub const fn named(name: &'static str) -> SampleKey {
         SampleKey {
             name,
@@ -107,22 +107,22 @@ impl SampleKey {
         }
     }
 
-    /// A key of some type, with so many bytes or elements and so much memory.
+    /// Creates a key of this type, length (bytes or elements) and memory.
     pub const fn of(name: &'static str, kind: Kind, length: u64, memory: u64) -> SampleKey {
         SampleKey { kind, length, memory, disk: memory / 2, ..SampleKey::named(name) }
     }
 
-    /// The same without expiry.
+    /// Removes the expiry.
     pub const fn forever(self) -> SampleKey {
         SampleKey { ttl: None, ..self }
     }
 
-    /// The same with so many seconds to live.
+    /// Sets the time to live in seconds.
     pub const fn expiring_in(self, seconds: i64) -> SampleKey {
         SampleKey { ttl: Some(seconds), ..self }
     }
 
-    /// So many of the same; each lives `ttl_step` seconds longer than the one before.
+    /// Repeats the key; each repetition lives `ttl_step` seconds longer than the previous one.
     pub const fn times(self, times: u64, ttl_step: i64) -> SampleKey {
         SampleKey { times, ttl_step, ..self }
     }

@@ -1,4 +1,4 @@
-//! A policy: which rules are in force, with what severity and parameters, and what a team says about its patterns.
+//! Policies: the enabled rules with their severities and parameters, and what a team declares about its patterns.
 
 use super::dictionary::{DictionaryEntry, Exemption, MemoryBudget, TtlClass};
 use super::params::{ParamValue, Params};
@@ -6,38 +6,38 @@ use super::registry;
 use super::rule::{Rule, Severity};
 use super::rules::value::sensitive;
 
-/// A policy, whole: what a preset says and what a file lays over it.
+/// Complete policy: a preset with the changes of a policy file applied.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// Its name: a preset's, or what the file calls itself.
+    /// Name of the preset, or the name given in the file.
     pub name: String,
-    /// The preset that it extends.
+    /// Name of the preset that it extends.
     pub extends: Option<String>,
-    /// The rules in force, in order of id; one rule may be there several times with different severities.
+    /// Enabled rules, sorted by id; a rule may occur several times, with different severities.
     pub settings: Vec<RuleSetting>,
-    /// Classes of lifetimes.
+    /// TTL classes.
     pub classes: Vec<TtlClass>,
-    /// The data dictionary.
+    /// Entries of the data dictionary.
     pub entries: Vec<DictionaryEntry>,
-    /// Limits on memory.
+    /// Memory budgets.
     pub budgets: Vec<MemoryBudget>,
-    /// Keys that may break rules.
+    /// Keys that are exempt from rules.
     pub exemptions: Vec<Exemption>,
 }
 
-/// One rule in force.
+/// Enabled rule with its severity and parameters.
 #[derive(Debug, Clone)]
 pub struct RuleSetting {
     /// The rule.
     pub rule: &'static Rule,
-    /// How much a violation matters.
+    /// Severity of a violation.
     pub severity: Severity,
-    /// What is allowed.
+    /// Values of its parameters.
     pub params: Params,
 }
 
 impl Policy {
-    /// No rules at all.
+    /// Creates a policy without rules.
     pub fn empty(name: &str) -> Policy {
         Policy {
             name: name.to_owned(),
@@ -50,18 +50,19 @@ impl Policy {
         }
     }
 
-    /// What a rule in force allows: the gravest of its limits. `None` when the rule is not in force.
+    /// Returns the limit that a rule has at its highest severity; `None` if the rule is not enabled.
     ///
     /// # Panics
     ///
-    /// When the rule declares no number of this name.
+    /// If the rule declares no number of this name.
     pub fn limit(&self, rule: &str, param: &str) -> Option<u64> {
         let setting = self.settings.iter().find(|setting| setting.rule.meta.id == rule)?;
         Some(setting.params.number(param))
     }
 
-    /// Makes this the only limit of a rule in force, with the gravest of its severities. A rule that is not in force stays
-    /// so.
+    /// Replaces all limits of a rule with this one, at the highest severity that the rule had.
+    ///
+    /// Does nothing if the rule is not enabled.
     pub fn set_limit(&mut self, rule: &str, param: &str, limit: u64) {
         let mut found = false;
         self.settings.retain_mut(|setting| {
@@ -73,9 +74,10 @@ impl Policy {
         });
     }
 
-    /// Puts the rule that looks into values in force, or takes it out. Looking into values is the user's own decision: who
-    /// takes it wants to know, whatever the policy, and a policy alone does not. Returns the rule's id if the policy
-    /// demands it and it was taken out.
+    /// Enables or disables the rule that inspects values.
+    ///
+    /// Only the user decides on that (`--inspect-values`): `look` enables the rule whatever the policy says, and without it
+    /// the rule is disabled even if the policy demands it. Returns the id of the rule in that last case, for a warning.
     pub fn look_into_values(&mut self, look: bool) -> Option<&'static str> {
         let rule = &sensitive::RULE;
         let demanded = self.settings.iter().any(|setting| setting.rule.meta.id == rule.meta.id);
@@ -90,7 +92,7 @@ impl Policy {
         (demanded && !look).then_some(rule.meta.id)
     }
 
-    /// Rules in the registry's order, the gravest limit of a rule first.
+    /// Sorts rules as in the registry, and limits of the same rule by severity, the highest first.
     pub(super) fn sort(&mut self) {
         let place = |rule: &Rule| registry::RULES.iter().position(|known| known.meta.id == rule.meta.id);
         self.settings.sort_by_key(|setting| (place(setting.rule), std::cmp::Reverse(setting.severity)));
@@ -105,14 +107,14 @@ mod tests {
     const SERVICE: &str = "extends = \"service\"\n";
 
     #[test]
-    fn the_gravest_limit_is_the_policys() {
+    fn the_limit_of_a_rule_is_that_of_the_highest_severity() {
         let policy = checks(SERVICE).policy;
         assert_eq!(policy.limit("big.string", "max"), Some(1 << 20));
         assert_eq!(policy.limit("big.hash-fields", "max"), None);
     }
 
     #[test]
-    fn a_limit_from_outside_is_the_only_one() {
+    fn a_limit_that_is_set_replaces_all_others() {
         let mut policy = checks(SERVICE).policy;
         policy.set_limit("big.string", "max", 500);
         policy.set_limit("big.hash-fields", "max", 500);

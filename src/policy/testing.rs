@@ -1,4 +1,4 @@
-//! Keys for the tests of rules.
+//! Helpers for tests of rules.
 
 use super::checks::{Checks, Judged};
 use super::context::Context;
@@ -11,7 +11,7 @@ use crate::pattern::classify::Classifier;
 use crate::record::{Encoding, Kind, Record};
 use crate::units::Bytes;
 
-/// A short string of this name.
+/// Returns the record of a short string with this name.
 pub fn record(name: &[u8]) -> Record<'_> {
     Record {
         file: 0,
@@ -36,39 +36,39 @@ pub fn record(name: &[u8]) -> Record<'_> {
     }
 }
 
-/// Shows a short string of this name to `see`.
+/// Calls `see` with the view of a short string with this name.
 pub fn with_name<T>(name: &[u8], context: &Context, see: impl FnOnce(&KeyView<'_>) -> T) -> T {
     see(&KeyView { record: &record(name), context, matched: Matched::default() })
 }
 
-/// What a rule says of a name.
+/// Checks a name against a rule.
 pub fn check_name(rule: &dyn KeyRule, name: &str) -> Option<Violation> {
     check_bytes(rule, name.as_bytes())
 }
 
-/// What a rule says of a name that may be no text.
+/// Checks a name that may be invalid UTF-8 against a rule.
 pub fn check_bytes(rule: &dyn KeyRule, name: &[u8]) -> Option<Violation> {
     with_name(name, &Context::default(), |view| rule.check(view))
 }
 
-/// What a rule says of a key.
+/// Checks a key against a rule.
 pub fn check_record(rule: &dyn KeyRule, record: &Record<'_>, context: &Context) -> Option<Violation> {
     rule.check(&KeyView { record, context, matched: Matched::default() })
 }
 
-/// A policy of this text, ready.
+/// Parses and compiles a policy.
 pub fn checks(text: &str) -> Checks {
     checks_in(text, Context::default())
 }
 
-/// The same with something known besides.
+/// Parses and compiles a policy for this context.
 pub fn checks_in(text: &str, context: Context) -> Checks {
     let classifier = Classifier::default();
     let policy = file::parse(text, "test", PatternSyntax { separators: b":", classifier: &classifier }).unwrap();
     Checks::new(policy, context).unwrap()
 }
 
-/// By how much a short string of this name, changed by `change`, breaks the only rule of a policy.
+/// Checks a short string of this name, modified by `change`, against the only rule of a policy.
 pub fn broken_by<'n>(checks: &Checks, name: &'n str, change: impl FnOnce(&mut Record<'n>)) -> Option<Violation> {
     let mut record = record(name.as_bytes());
     change(&mut record);
@@ -78,12 +78,12 @@ pub fn broken_by<'n>(checks: &Checks, name: &'n str, change: impl FnOnce(&mut Re
     (judged.broken == 1).then(|| judged.violations[0])
 }
 
-/// Whether such a key breaks it.
+/// Returns whether `broken_by` finds a violation.
 pub fn breaks<'n>(checks: &Checks, name: &'n str, change: impl FnOnce(&mut Record<'n>)) -> bool {
     broken_by(checks, name, change).is_some()
 }
 
-/// What is said of a key that breaks the rules of these bits.
+/// Returns the result for a key that violates the rules of these bits.
 pub fn broken(bits: u64) -> Judged {
     let mut judged = Judged::default();
     judged.broken = bits;

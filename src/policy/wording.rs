@@ -1,15 +1,14 @@
-//! Texts of rules with the numbers in force in them, and values as a policy file writes them.
+//! Texts of rules with parameters filled in, and values in the syntax of policy files.
 //!
-//! A text names a parameter in braces or in backticks, `{max}`, and its value stands there with its unit: `10 KiB`,
-//! `24 hours`, `30 %`. In Chinese texts the bare name does, too. A unit that the text has behind the name already is not
-//! said twice.
+//! A parameter name in braces or backticks, such as `{max}`, is replaced by its value with the unit: `10 KiB`, `24 hours`,
+//! `30 %`. In Chinese texts the bare name is replaced, too. A unit that follows the name in the text is not repeated.
 
 use super::params::{ParamDefault, ParamSpec, ParamValue, Params};
 use super::rule::RuleMeta;
 use super::settings::{Policy, RuleSetting};
 use crate::report::{Severity, Text, Wording};
 
-/// Returns the text with the values of parameters in the place of their names.
+/// Fills the values of parameters into a text.
 pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
     let (mut en, mut zh) = (text.en.to_owned(), text.zh.to_owned());
     for spec in specs {
@@ -21,26 +20,26 @@ pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
     Wording { en, zh }
 }
 
-/// Texts of a rule about its violations, with the numbers in force.
+/// Texts of a rule with the parameters in effect filled in.
 #[derive(Debug, Default)]
 pub struct RuleWording {
-    /// Names a violation.
+    /// Headline of a violation.
     pub problem: Wording,
-    /// What the rule demands.
+    /// Demand of the rule.
     pub demand: Wording,
-    /// What to do about a violation.
+    /// Remedy for a violation.
     pub fix: Wording,
 }
 
 impl RuleWording {
-    /// Returns the texts with these values.
+    /// Returns the texts of a rule with these parameters.
     pub fn of(meta: &RuleMeta, params: &Params) -> RuleWording {
         let text = |text| filled(text, meta.params, params);
         RuleWording { problem: problem(meta, params), demand: text(meta.what), fix: text(meta.fix) }
     }
 }
 
-/// Returns the texts with the numbers that `policy` has at this severity; `None` if the policy has no such limit.
+/// Returns the texts with the limits that `policy` sets at this severity; `None` if it sets none.
 pub fn in_force(policy: &Policy, rule: &str, severity: Severity) -> Option<RuleWording> {
     let is_it = |setting: &&RuleSetting| setting.rule.meta.id == rule && setting.severity == severity;
     let RuleSetting { rule, params, .. } = policy.settings.iter().find(is_it)?;
@@ -53,7 +52,7 @@ fn problem(meta: &RuleMeta, params: &Params) -> Wording {
     Wording { en: one(&optional(&en, without_limit)), zh: optional(&zh, without_limit) }
 }
 
-/// Drops the part in square brackets, or only its brackets.
+/// Removes the part in square brackets if `dropped`, otherwise only the brackets.
 fn optional(text: &str, dropped: bool) -> String {
     match text.split_once('[').and_then(|(before, rest)| Some((before, rest.split_once(']')?))) {
         Some((before, (_, after))) if dropped => format!("{before}{after}"),
@@ -62,7 +61,7 @@ fn optional(text: &str, dropped: bool) -> String {
     }
 }
 
-/// Says `one database` instead of `1 databases`.
+/// Replaces `1 databases` by `one database`.
 fn one(text: &str) -> String {
     let mut words: Vec<&str> = text.split(' ').collect();
     for at in 1..words.len() {
@@ -73,7 +72,7 @@ fn one(text: &str) -> String {
     words.join(" ")
 }
 
-/// Puts `value` where the text names the parameter. `unit` behind the name goes where the value has a unit of its own.
+/// Replaces the name of a parameter by `value`; drops `unit` after it if the value has a unit of its own.
 fn fill(text: &str, name: &str, value: &str, unit: &str, bare: bool) -> String {
     let mut filled = text.to_owned();
     for mark in [format!("`{name}`"), format!("{{{name}}}")] {
@@ -111,7 +110,7 @@ fn with_unit(value: &str, unit: &str) -> String {
     }
 }
 
-/// The value for people, in English and in Chinese.
+/// Formats a value for readers, in English and Chinese.
 pub fn words(default: ParamDefault, value: &ParamValue) -> [String; 2] {
     let both = |text: String| [text.clone(), text];
     match (default, value) {
@@ -138,7 +137,7 @@ pub fn words(default: ParamDefault, value: &ParamValue) -> [String; 2] {
     }
 }
 
-/// The value as a policy file writes it.
+/// Formats a value in the syntax of policy files.
 pub fn toml(default: ParamDefault, value: &ParamValue) -> String {
     match (default, value) {
         (ParamDefault::Bytes(_), ParamValue::Number(number)) => match in_units(*number, BYTES) {
@@ -159,20 +158,21 @@ pub fn toml(default: ParamDefault, value: &ParamValue) -> String {
     }
 }
 
-/// All parameters as a policy file writes them: `max = 128, share = "30%"`.
+/// Formats all parameters in the syntax of policy files: `max = 128, share = "30%"`.
 pub fn settings(specs: &[ParamSpec], params: &Params) -> String {
     let set =
         specs.iter().zip(params.iter()).map(|(spec, (name, value))| format!("{name} = {}", toml(spec.default, value)));
     set.collect::<Vec<_>>().join(", ")
 }
 
-/// Sizes of units, the largest first, down to one without a name.
+/// Units by descending size.
 type Units = &'static [(u64, &'static str)];
 
 const BYTES: Units = &[(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "")];
 const SPANS: Units = &[(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms")];
 
-/// The number in the largest unit that divides it. A day and a minute are 24 hours and 60 seconds, as policies say.
+/// Expresses a number in the largest unit that divides it. One day and one minute become 24 hours and 60 seconds, as is
+/// usual in policies.
 fn in_units(number: u64, units: Units) -> (u64, &'static str) {
     let mut fitting = units.iter().filter(|(size, _)| number > 0 && number.is_multiple_of(*size));
     let single = |unit: &(u64, &str)| number == unit.0 && matches!(unit.1, "d" | "min");
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_written_as_a_policy_reads_them() {
+    fn values_are_written_in_the_syntax_of_policies() {
         let write = |default: ParamDefault| toml(default, &default.value());
         assert_eq!(write(ParamDefault::Bytes(10_240)), "\"10KB\"");
         assert_eq!(write(ParamDefault::Bytes(10_241)), "10241");

@@ -179,12 +179,12 @@ impl Aggregates {
 fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usual: &mut UsualBuffer) -> bool {
     let UnusualKeys { big_keys: sizes, top: top_keys, streams: _ } = lists;
     let is_listed = matches!(record.kind, Kind::Stream | Kind::Module) || top_keys.takes(record);
-    if is_listed || sizes.counts(record) || checks.concern_size(record) {
+    if is_listed || sizes.counts(record) || checks.exceeds_size_limit(record) {
         return false;
     }
     let above = |(length, Bytes(memory)): (u64, Bytes)| (length.saturating_add(1), Bytes(memory.saturating_add(1)));
     let limits =
-        [above(sizes.allowed(record.kind)), above(checks.least_sizes(record.kind)), top_keys.least(record.kind)];
+        [above(sizes.allowed(record.kind)), above(checks.least_size_limits(record.kind)), top_keys.least(record.kind)];
     let least = |(length, memory): (u64, Bytes), limit: (u64, Bytes)| (length.min(limit.0), memory.min(limit.1));
     let (length, memory) = limits.into_iter().fold((u64::MAX, Bytes(u64::MAX)), least);
     usual.learn(record, length, memory);
@@ -216,7 +216,7 @@ impl Aggregate for Aggregates {
             questions.tagged.store(true, Ordering::Relaxed);
         }
         if self.takes_usual
-            && let Some(rules) = questions.checks.follow(record.kind, record.expires_at.is_some(), name.judged)
+            && let Some(rules) = questions.checks.known_broken(record.kind, record.expires_at.is_some(), name.judged)
             && self.sums.continues_run(record)
             && (self.usual.is_small(record)
                 || is_usual_size(record, &questions.checks, &self.unusual_keys, &mut self.usual))

@@ -1,4 +1,4 @@
-//! What is found about one key, and what its name alone decides of it.
+//! Results of checking one key: the part that depends on its name alone, and all of it.
 
 use super::{MOST_KEY_CHECKS, PatternTarget};
 use crate::policy::dictionary::Matched;
@@ -6,52 +6,54 @@ use crate::policy::name_pass::{NameFailures, Violations};
 use crate::policy::rule::Violation;
 use crate::units::Bytes;
 
-/// What the name of a key alone decides. Names that differ in the values of digits only, and have one pattern, share it if
-/// [`Checks::takes_digits_alike`](super::Checks::takes_digits_alike).
+/// Result of the checks that depend on the name alone.
+///
+/// Names of one pattern that differ only in the values of digits share it if
+/// [`Checks::ignores_digit_values`](super::Checks::ignores_digit_values).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NameJudged {
     pub(super) broken: NameFailures,
     pub(super) matched: Matched,
-    /// The bits that it is exempt from.
+    /// Bits that the key is exempt from.
     pub(super) excuse: u64,
-    /// Exemptions that it matches, by place.
+    /// Indexes of matching exemptions.
     pub(super) exemptions: Vec<u16>,
     pub(super) targets: Vec<PatternTarget>,
 }
 
 impl NameJudged {
-    /// Whether there is nothing to say about the name.
+    /// Returns whether the name violates nothing and matches no pattern of the policy.
     pub fn is_plain(&self) -> bool {
         self.broken.bits == 0 && self.matched == Matched::default() && self.exemptions.is_empty()
     }
 
-    /// The same, in no more memory than it takes.
+    /// Returns a copy without spare capacity, for keeping in a cache.
     pub fn kept(&self) -> NameJudged {
         NameJudged { exemptions: self.exemptions.clone(), targets: Vec::new(), ..*self }
     }
 
-    /// How many exemptions it matches.
+    /// Returns the number of matching exemptions.
     pub fn exemptions(&self) -> usize {
         self.exemptions.len()
     }
 }
 
-/// What is found about one key. Made once a worker, filled for every key.
+/// Result of checking one key. Each worker reuses one for all its keys.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// The bits of rules that it breaks.
+    /// Bits of violated rules.
     pub broken: u64,
-    /// The bits of rules that it breaks and is exempt from.
+    /// Bits of violated rules that the key is exempt from.
     pub excused: u64,
-    /// What the policy says of its pattern.
+    /// Declarations of the policy that the key matches.
     pub matched: Matched,
-    /// By bit: by how much. Only where the bit is set and the rule measures a number.
+    /// Measured violations by bit; valid only where the bit is set and the rule measures a number.
     pub violations: Violations,
-    /// By bit: what the remedy would save. Zero where the bit is not set or the rule does not tell.
+    /// Estimated savings by bit; zero where the bit is not set or the rule has no estimate.
     pub savings: [Bytes; MOST_KEY_CHECKS],
-    /// The bits that are set in `savings`.
+    /// Bits whose `savings` are set.
     pub(super) saving: u64,
-    /// Exemptions that it matches, by place.
+    /// Indexes of matching exemptions.
     pub(super) exemptions: Vec<u16>,
 }
 

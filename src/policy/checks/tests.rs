@@ -1,4 +1,5 @@
-//! The fast pass agrees with the rules, of several limits only the gravest counts, and policies reach keys by pattern.
+//! Tests: the name pass agrees with the rules, only the most severe violated limit of a rule counts, and declarations of
+//! the policy apply to the keys that match their patterns.
 
 use proptest::prelude::*;
 
@@ -31,7 +32,7 @@ fn a_good_name_breaks_nothing() {
 }
 
 #[test]
-fn bad_names_break_what_the_standards_say() {
+fn bad_names_break_the_rules_of_the_standards() {
     let checks = checks(NAMES);
     assert_eq!(ids(&checks, b"user_profile_12345"), ["key.prefix"]);
     assert_eq!(ids(&checks, b"12345:name"), ["key.prefix"]);
@@ -50,7 +51,7 @@ fn names_divide_by_the_separators_in_force() {
 }
 
 #[test]
-fn of_several_limits_only_the_gravest_that_is_broken_counts() {
+fn only_the_most_severe_violated_limit_of_a_rule_counts() {
     let checks = checks(
         "[[rules.\"key.length\"]]\nseverity = \"should\"\nmax = 4\n[[rules.\"key.length\"]]\nseverity = \"must\"\nmax = 8\n",
     );
@@ -97,7 +98,7 @@ fn exemptions_excuse_breaches_by_text_by_match_and_as_a_whole() {
     assert_eq!((by("slot.skew", None), by("db.multiple", None)), (Some(2), None));
 }
 
-/// Every rule about names, some with two limits, one set twice so that only one of them fits the pass.
+/// Every rule about names, some with two limits; `key.charset` has three, of which the pass can take only one.
 const ALL_NAMES: &str = r#"[rules]
 "key.empty-segment" = "must"
 "key.hash-tag" = "must"
@@ -178,7 +179,7 @@ proptest! {
         checks.judge(&record, &PatternBuf::default(), &mut judged);
         let mut expected: Vec<(usize, &'static str, Violation)> = Vec::new();
         for (bit, check) in checks.keys.iter().enumerate() {
-            // The gravest limit of a rule comes first; milder ones do not count beside it.
+            // The most severe limit of a rule comes first and supersedes the others.
             if let Some(violation) = check.rule.check(&view) && !expected.iter().any(|(_, id, _)| *id == check.meta.id) {
                 expected.push((bit, check.meta.id, violation));
             }
@@ -225,7 +226,7 @@ max = 500
 
 proptest! {
     #[test]
-    fn the_test_of_sizes_passes_over_no_key_that_breaks_a_rule(
+    fn the_size_test_skips_no_key_that_breaks_a_rule(
         kind in prop::sample::select(&Kind::ALL[..]),
         length in prop::option::of(prop_oneof![0u64..120, 9_990u64..10_010]),
         memory in 400u64..1_000,

@@ -1,28 +1,28 @@
-//! Bottom-k samples: of all keys those with the lowest hashes, so that which keys belong to a sample depends on the set of
-//! keys alone, and neither on their order nor on how they were divided among workers.
+//! Bottom-k samples: the keys with the lowest hashes. The sample depends on the set of keys alone, not on their order or on
+//! how they were divided among workers.
 
 use std::collections::BinaryHeap;
 use std::mem::size_of;
 
-/// An odd number whose bits are in no order: the golden ratio's fraction.
+/// Odd multiplier with well-mixed bits: the fraction of the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The lowest entries of all that were offered: a commutative monoid.
+/// Lowest entries of all that were offered: a commutative monoid.
 #[derive(Debug, Clone)]
 pub(super) struct BottomK {
-    /// Entries that are kept at most.
+    /// Maximum number of entries.
     most: usize,
-    /// The highest on top. INVARIANT: at most `most`, and all entries unless there are as many.
+    /// Max-heap. INVARIANT: holds at most `most` entries, and all that were offered unless it is full.
     lowest: BinaryHeap<u64>,
 }
 
 impl BottomK {
-    /// An empty sample of at most `most` entries.
+    /// Creates an empty sample of at most `most` entries.
     pub fn new(most: usize) -> Self {
         BottomK { most, lowest: BinaryHeap::new() }
     }
 
-    /// Takes an entry if it is among the lowest. Returns the bytes by which that made the sample grow.
+    /// Adds an entry if it is among the lowest. Returns the growth of the sample in bytes.
     #[inline]
     pub fn offer(&mut self, entry: u64) -> usize {
         if self.lowest.len() < self.most {
@@ -30,7 +30,7 @@ impl BottomK {
             self.lowest.push(entry);
             return (self.lowest.capacity() - before) * size_of::<u64>();
         }
-        // In a full sample most entries are too high, which costs one comparison.
+        // Mostly the entry is too high for a full sample, which costs one comparison.
         if let Some(mut highest) = self.lowest.peek_mut()
             && entry < *highest
         {
@@ -39,13 +39,13 @@ impl BottomK {
         0
     }
 
-    /// Takes the entries of another sample; of both, as many are kept as the smaller has room for.
+    /// Merges another sample; the smaller limit of the two applies.
     pub fn merge(&mut self, other: BottomK) {
         self.keep(other.most);
         other.lowest.into_iter().for_each(|entry| _ = self.offer(entry));
     }
 
-    /// Keeps at most `most` entries from now on.
+    /// Lowers the limit to `most` entries.
     pub fn keep(&mut self, most: usize) {
         self.most = self.most.min(most);
         if self.lowest.len() > self.most {
@@ -56,7 +56,7 @@ impl BottomK {
         }
     }
 
-    /// Returns the highest entry of a full sample: any above it does not belong to the sample.
+    /// Returns the highest entry of a full sample; higher entries do not enter it. `None` if the sample is not full.
     #[inline]
     pub fn highest(&self) -> Option<u64> {
         if self.lowest.len() < self.most { None } else { self.lowest.peek().copied() }
@@ -72,16 +72,16 @@ impl BottomK {
         self.lowest.len()
     }
 
-    /// Returns its bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.lowest.capacity() * size_of::<u64>()
     }
 }
 
-/// Hashes a key for a sample. There is no random seed, so that every run on every machine draws the same sample; each kind
-/// of sample has a `seed` of its own. Names that are made to collide spoil the sample of their own pattern, no more.
+/// Hashes a key for a sample, eight bytes per step. The result still has to be mixed by [`finish`].
 ///
-/// Eight bytes a step, folded from a product of twice the width. The result still has to be mixed by [`finish`].
+/// The seed is fixed per kind of sample instead of random, so that every run on every machine draws the same sample. Names
+/// crafted to collide can spoil only the sample of their own pattern.
 #[inline]
 pub(super) fn hash(seed: u64, key: &[u8]) -> u64 {
     let mut state = seed ^ key.len() as u64;
@@ -93,13 +93,13 @@ pub(super) fn hash(seed: u64, key: &[u8]) -> u64 {
     fold(state, tail)
 }
 
-/// Mixes a hash once more, so that its high bits depend on the last bytes as well.
+/// Mixes a hash once more, so that its high bits depend on the last bytes, too.
 #[inline]
 pub(super) fn finish(state: u64) -> u64 {
     fold(state, FACTOR)
 }
 
-/// Multiplies and folds both halves of the product together.
+/// Multiplies to twice the width and folds the halves of the product together.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "folds the halves of the product")]
 fn fold(state: u64, word: u64) -> u64 {

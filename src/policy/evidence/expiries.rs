@@ -1,42 +1,41 @@
-//! When keys expire, as a sample of bounded size: enough to see whether many of them do so at once.
+//! Expiry times of the keys of a pattern: a bounded sample that shows whether many of them expire at once.
 //!
-//! A **bottom-k sample**: every key has a hash of its name, and the `k` keys with the lowest are kept, with the second in
-//! which each expires. Which keys these are depends on the set of keys alone, so the sample is a commutative monoid; up to
-//! `k` keys it is the whole, above it is drawn evenly, since the hash knows nothing of times. Next to it stands the exact
-//! weight of all keys. Counts per second or minute would be exact, but a pattern with a TTL of a week has 600,000 seconds,
-//! and a coarser grid no longer tells a storm of one second from a busy hour.
+//! A **bottom-k sample** keeps the `k` keys whose names have the lowest hashes, with the second in which each expires. It
+//! depends on the set of keys alone and is a commutative monoid. Up to `k` keys it is complete; above, it is a uniform
+//! sample, since the hash is independent of the time. The total weight is exact. Counting per second would be exact, too,
+//! but a TTL of a week spans 600,000 seconds, and coarser counts cannot tell a burst of one second from a busy hour.
 //!
-//! Once a sample is full, a key whose hash is too high costs one comparison. No name costs more than a step down a heap of
-//! `k` entries: names made to collide, or to have low hashes, spoil what the sample says of their own pattern, no more.
+//! For a full sample, most keys cost one comparison and none costs more than one update of a heap of `k` entries. Names
+//! crafted to collide or to have low hashes can spoil only the sample of their own pattern.
 
 use super::bottom_k::{self, BottomK};
 use crate::report::Weight;
 use crate::units::{Bytes, Millis};
 
-/// The most keys that are kept.
+/// Maximum number of sampled keys.
 pub const MOST_EXPIRIES: usize = 512;
 
 /// Seed of the hashes.
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 
-/// Stands for seconds that do not fit: the year 2106 and later.
+/// Sentinel for times that do not fit into 32 bits: the year 2106 and later.
 const FAR: u32 = u32::MAX;
 
-/// Keys that expire.
+/// Sample of the keys of a pattern that expire.
 #[derive(Debug, Clone)]
 pub struct Expiries {
     all: Weight,
-    /// Hash above, second below.
+    /// Entries: hash in the upper half, second in the lower.
     lowest: BottomK,
 }
 
 impl Expiries {
-    /// No keys yet; at most so many will be kept.
+    /// Creates an empty sample of at most `most` keys.
     pub fn new(most: usize) -> Self {
         Expiries { all: Weight::default(), lowest: BottomK::new(most) }
     }
 
-    /// Takes a key into account. Returns by how many bytes that made this grow.
+    /// Adds a key. Returns the growth in bytes.
     #[inline]
     pub fn add(&mut self, key: &[u8], memory: Bytes, at: Millis) -> usize {
         self.all.add(memory);
@@ -44,28 +43,28 @@ impl Expiries {
         self.lowest.offer(entry)
     }
 
-    /// Takes the keys of another into account. Of both, as many are kept as the smaller has room for.
+    /// Merges another sample; the smaller limit of the two applies.
     pub fn merge(&mut self, other: Expiries) {
         self.all.merge(other.all);
         self.lowest.merge(other.lowest);
     }
 
-    /// Keeps at most so many keys from now on.
+    /// Lowers the limit to `most` keys.
     pub fn keep(&mut self, most: usize) {
         self.lowest.keep(most);
     }
 
-    /// All keys, exactly.
+    /// Returns the exact weight of all keys.
     pub fn all(&self) -> Weight {
         self.all
     }
 
-    /// The keys that are kept.
+    /// Returns the number of sampled keys.
     pub fn kept(&self) -> usize {
         self.lowest.len()
     }
 
-    /// The seconds since 1970 in which the kept keys expire, ascending; `None` stands for those after the year 2106.
+    /// Returns the expiry times of the sampled keys in seconds since 1970, ascending; `None` for the year 2106 and later.
     #[expect(clippy::cast_possible_truncation, reason = "masked to 32 bits")]
     pub fn seconds(&self) -> Vec<Option<u32>> {
         let mut seconds: Vec<u32> = self.lowest.entries().map(|entry| (entry & u64::from(u32::MAX)) as u32).collect();
@@ -73,18 +72,18 @@ impl Expiries {
         seconds.into_iter().map(|second| (second < FAR).then_some(second)).collect()
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.lowest.heap_bytes()
     }
 }
 
-/// The second of a time; times before 1970 count as 1970.
+/// Converts a time to seconds; times before 1970 count as 1970.
 fn second(at: Millis) -> u32 {
     u32::try_from(at.0.max(0) / 1000).unwrap_or(FAR)
 }
 
-/// Returns the upper half of an entry.
+/// Hashes a name to the upper half of an entry.
 #[inline]
 fn hash(key: &[u8]) -> u32 {
     (bottom_k::finish(bottom_k::hash(SEED, key)) >> 32) as u32
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_an_even_sample_is_kept() {
+    fn many_keys_are_sampled_uniformly() {
         let keys: Vec<_> = (0..40_000u16).map(|key| (key, u32::from(key % 4))).collect();
         let expiries = sample(&keys, MOST_EXPIRIES);
         assert_eq!((expiries.kept(), expiries.all().keys), (MOST_EXPIRIES, 40_000));
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_times_are_kept_apart() {
+    fn extreme_times_are_clamped() {
         let mut expiries = Expiries::new(8);
         for at in [i64::MIN, -1, i64::MAX, i64::from(u32::MAX) * 1000, 5_000] {
             expiries.add(b"x", Bytes(u64::MAX), Millis(at));
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_told() {
+    fn growth_is_reported() {
         let mut expiries = Expiries::new(MOST_EXPIRIES);
         let grown: usize = (0..1000u16).map(|key| expiries.add(&key.to_le_bytes(), Bytes(1), Millis(0))).sum();
         assert_eq!(grown, expiries.heap_bytes());
@@ -166,7 +165,7 @@ mod tests {
                 merged.merge(sample(other, most));
                 prop_assert_eq!(shown(&merged), shown(&whole));
             }
-            // A part that had more room says no less.
+            // The smaller limit applies whichever part has it.
             let mut merged = sample(left, MOST_EXPIRIES);
             merged.merge(sample(right, most));
             prop_assert_eq!(shown(&merged), shown(&whole));

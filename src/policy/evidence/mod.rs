@@ -1,5 +1,5 @@
-//! What is collected about the keys of one pattern for rules about patterns: bounded samples, each a commutative monoid, so
-//! that they can be kept by workers and merged.
+//! Samples of the keys of a pattern, collected for rules about patterns. They are bounded and commutative monoids, so that
+//! each worker collects its own and merging them in any order gives the same result.
 
 mod bottom_k;
 mod expiries;

@@ -1,12 +1,13 @@
-//! What was found in the values of some keys: a sample of bounded size that holds verdicts, never values.
+//! Sensitive data in the keys of a pattern: a bounded sample that holds results of inspections, never values.
 //!
-//! A **bottom-k sample**: every key has a hash of its name, and the `k` keys with the lowest are looked into. Which these
-//! are depends on the set of keys alone, so the sample is a commutative monoid; up to `k` keys it is the whole, above it
-//! is drawn evenly. A key whose hash is too high costs the hash and one comparison.
+//! A **bottom-k sample** inspects the `k` keys whose names have the lowest hashes. It depends on the set of keys alone and
+//! is a commutative monoid. Up to `k` keys it is complete; above, it is a uniform sample. Other keys cost the hash and one
+//! comparison.
 //!
-//! An entry is the hash above and the kinds below: two bytes, found and nearly found. SecretEvidence is kept for one key of each
-//! kind, the one with the lowest entry. It is dropped when that key leaves the sample; a key with a lower entry that has
-//! the kind would have been seen before, because everything that is in the sample at the end was in every part of it.
+//! An entry has the hash in its upper bits and two bytes of kinds below: found, and near misses. Evidence is kept for one
+//! key per kind, that with the lowest entry, and dropped when the key leaves the sample. No other key has to take its
+//! place: a key of the final sample was in the sample of its worker ever since it was read, so its evidence was compared
+//! then.
 
 use super::bottom_k::{self, BottomK};
 use crate::policy::sensitive::{Inspection, SensitiveKind, SensitiveKinds, ValueVerdict};
@@ -15,40 +16,40 @@ use crate::record::Record;
 use crate::report::Example;
 use crate::units::Bytes;
 
-/// Keys that are looked into, of one pattern.
+/// Number of inspected keys per pattern.
 pub const SAMPLED: usize = 64;
-/// Names of keys that evidence is from are kept up to here.
+/// Longest name kept with evidence, in bytes.
 const LONGEST_NAME: usize = 256;
 /// Seed of the hashes.
 const SEED: u64 = 0x0452_821e_638d_0137;
 /// Bits of an entry below the hash.
 const KIND_BITS: u32 = 16;
 
-/// The verdicts on some keys.
+/// Sample of inspected keys of a pattern.
 #[derive(Debug, Clone)]
 pub struct Secrets {
-    /// Hash above, kinds below.
+    /// Entries: hash in the upper bits, kinds in the lower.
     lowest: BottomK,
-    /// One for a kind at most, in the order of kinds.
+    /// Evidence sorted by kind, at most one per kind.
     evidence: Vec<SecretEvidence>,
 }
 
-/// One thing that was found.
+/// Masked match in one key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SecretEvidence {
-    /// What.
+    /// Kind of the match.
     pub kind: SensitiveKind,
     entry: u64,
     db: u64,
     memory: u64,
-    /// The name, with everything in it masked that is looked for.
+    /// Name of the key with all matches in it masked.
     key: Box<[u8]>,
-    /// What is shown of it, masked.
+    /// Masked text with its place.
     pub text: Box<str>,
 }
 
 impl SecretEvidence {
-    /// The key that it was found in.
+    /// Returns the key as an example.
     pub fn example(&self) -> Example {
         Example { db: self.db, key: self.key.as_ref().into(), memory: Bytes(self.memory) }
     }
@@ -61,7 +62,7 @@ impl Default for Secrets {
 }
 
 impl Secrets {
-    /// Looks into a key if it belongs to the sample. Returns by how many bytes that made this grow.
+    /// Inspects a key if it enters the sample. Returns the growth in bytes.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         let hash = hash(record.key) >> KIND_BITS;
@@ -71,7 +72,7 @@ impl Secrets {
 
     fn inspect(&mut self, hash: u64, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         let before = self.heap_bytes();
-        // Where evidence of a lower hash is there, none of this key would stay.
+        // Skip kinds with evidence of a lower hash: that of this key would be dropped.
         let kept = self.evidence.iter().filter(|evidence| evidence.entry >> KIND_BITS < hash);
         let shown = SensitiveKinds::ALL.without(kept.map(|evidence| evidence.kind).collect());
         let ValueVerdict { found, near, evidence, .. } = inspection.inspect(record, shown, room);
@@ -108,37 +109,37 @@ impl Secrets {
         }
     }
 
-    /// Drops what was found in keys that are in the sample no more.
+    /// Drops evidence of keys that have left the sample.
     fn drop_evidence(&mut self) {
         if let Some(highest) = self.lowest.highest() {
             self.evidence.retain(|evidence| evidence.entry <= highest);
         }
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     fn heap_bytes(&self) -> usize {
         let bytes = |evidence: &SecretEvidence| size_of::<SecretEvidence>() + evidence.key.len() + evidence.text.len();
         self.lowest.heap_bytes() + self.evidence.iter().map(bytes).sum::<usize>()
     }
 
-    /// Takes the keys of another into account.
+    /// Merges another sample.
     pub fn merge(&mut self, other: Secrets) {
         self.lowest.merge(other.lowest);
         other.evidence.into_iter().for_each(|evidence| self.offer_evidence(evidence));
         self.drop_evidence();
     }
 
-    /// Says that all keys so far were of database `db`.
+    /// Assigns all keys so far to database `db`.
     pub fn settle_database(&mut self, db: u64) {
         self.evidence.iter_mut().for_each(|evidence| evidence.db = db);
     }
 
-    /// Keys that were looked into.
+    /// Returns the number of inspected keys.
     pub fn sampled(&self) -> u64 {
         self.lowest.len() as u64
     }
 
-    /// For each key that was looked into: the kinds found in it, and those that it nearly holds.
+    /// Returns the kinds found in each inspected key, and the kinds of its near misses.
     #[expect(clippy::cast_possible_truncation, reason = "each kind set is one byte of the entry")]
     pub fn verdicts(&self) -> impl Iterator<Item = (SensitiveKinds, SensitiveKinds)> {
         self.lowest
@@ -146,13 +147,13 @@ impl Secrets {
             .map(|entry| (SensitiveKinds::from_bits((entry >> 8) as u8), SensitiveKinds::from_bits(entry as u8)))
     }
 
-    /// What was found, one of each kind.
+    /// Returns the evidence, at most one per kind.
     pub fn evidence(&self) -> &[SecretEvidence] {
         &self.evidence
     }
 }
 
-/// Returns the hash that entries begin with.
+/// Hashes a name; entries use the upper bits.
 #[inline]
 fn hash(key: &[u8]) -> u64 {
     bottom_k::finish(bottom_k::hash(SEED, key).rotate_left(32))
@@ -174,7 +175,7 @@ mod tests {
         secrets
     }
 
-    /// All of it, in an order of its own.
+    /// Formats the whole sample in a fixed order.
     fn shown(secrets: &Secrets) -> String {
         let mut entries: Vec<_> = secrets.lowest.entries().collect();
         entries.sort_unstable();
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_the_whole_up_to_its_size_and_an_even_part_above() {
+    fn a_sample_is_complete_up_to_its_size_and_uniform_above() {
         let names: Vec<String> = (0..50).map(|i| format!("sms:138123{i:05}")).collect();
         let few = sample(&names);
         assert_eq!((few.sampled(), few.verdicts().filter(|(found, _)| !found.is_empty()).count()), (50, 50));
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_is_masked_and_so_is_the_name_that_it_is_in() {
+    fn evidence_and_the_name_of_its_key_are_masked() {
         let one = sample(&["sms:13812345678".to_owned()]);
         let [evidence] = one.evidence() else { panic!() };
         assert_eq!(evidence.text.as_ref(), "phone 138****5678 in the name");

@@ -1,4 +1,4 @@
-//! `[[ttl_class]]`, `[[dictionary]]`, `[[budget]]`, `[[exempt]]`: what a team says about its patterns.
+//! Parser of `[[ttl_class]]`, `[[dictionary]]`, `[[budget]]` and `[[exempt]]`: declarations of a team about its patterns.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use crate::policy::settings::Policy;
 use crate::record::Kind;
 use crate::units::Bytes;
 
-/// So many entries have room in a match.
+/// Maximum number of entries per list: indexes have 16 bits.
 const MOST: usize = u16::MAX as usize;
 
-/// Lays the lists of a document over those of the preset. A class of the same name replaces the preset's.
+/// Applies the lists of a document to the preset. A TTL class replaces one of the same name in the preset.
 pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
     for (line, table) in reader.tables(root, "ttl_class")? {
         let class = ttl_class(reader, table, line)?;
         match policy.classes.iter_mut().find(|known| known.name == class.name) {
             Some(known) if known.line > 0 => {
-                let what = format!("ttl class {:?} is defined in line {} already", class.name, known.line);
-                return Err(PolicyFault::at(line, what, "give each class a name of its own"));
+                let what = format!("ttl class {:?} is already defined in line {}", class.name, known.line);
+                return Err(PolicyFault::at(line, what, "give each class a unique name"));
             }
             Some(known) => *known = class,
             None => policy.classes.push(class),
@@ -67,18 +67,17 @@ fn entry(
 ) -> Result<DictionaryEntry, PolicyFault> {
     reader.only(table, &["pattern", "type", "ttl", "owner", "contact", "note", "budget"])?;
     let text = |key| reader.text(table, key).map(|text| text.filter(|text| !text.is_empty()).map(str::to_owned));
-    let kind =
-        match text("type")? {
-            None => None,
-            Some(name) => {
-                let known = Kind::ALL.into_iter().find(|kind| kind.name() == name);
-                let names = Kind::ALL.map(Kind::name).join(", ");
-                let line = reader.line_of(table, "type");
-                Some(known.ok_or_else(|| {
-                    PolicyFault::at(line, format!("{name:?} is no type"), format!("types are {names}"))
-                })?)
-            }
-        };
+    let kind = match text("type")? {
+        None => None,
+        Some(name) => {
+            let known = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+            let names = Kind::ALL.map(Kind::name).join(", ");
+            let line = reader.line_of(table, "type");
+            Some(known.ok_or_else(|| {
+                PolicyFault::at(line, format!("{name:?} is not a type"), format!("the types are {names}"))
+            })?)
+        }
+    };
     let class = match text("ttl")? {
         None => None,
         Some(name) => Some(class_of(&name, classes, reader.line_of(table, "ttl"))?),
@@ -100,14 +99,14 @@ fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, Policy
     place.ok_or_else(|| {
         let names: Vec<_> = classes.iter().map(|class| class.name.as_str()).collect();
         let known = if names.is_empty() {
-            "there are none so far".to_owned()
+            "none is defined yet".to_owned()
         } else {
-            format!("there are {}", names.join(", "))
+            format!("defined are {}", names.join(", "))
         };
         PolicyFault::at(
             line,
             format!("there is no ttl class {name:?}"),
-            format!("add a [[ttl_class]] of that name; {known}"),
+            format!("add a [[ttl_class]] of that name above; {known}"),
         )
     })
 }
@@ -117,16 +116,12 @@ fn exemption(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> R
     let rules = reader.texts(table, "rules")?.unwrap_or_default();
     if let Some(unknown) = rules.iter().find(|id| registry::find(id).is_none()) {
         let line = reader.line_of(table, "rules");
-        return Err(PolicyFault::at(line, format!("there is no rule {unknown:?}"), "`rdblens rules` lists all"));
+        return Err(PolicyFault::at(line, format!("there is no rule {unknown:?}"), "`rdblens rules` lists all rules"));
     }
     let reason = reader.needed(table, "reason", line)?;
     if reason.trim().is_empty() {
         let line = reader.line_of(table, "reason");
-        return Err(PolicyFault::at(
-            line,
-            "\"reason\" is empty",
-            "say why these keys may break rules: reports show it",
-        ));
+        return Err(PolicyFault::at(line, "\"reason\" is empty", "state why these keys are exempt: reports show it"));
     }
     Ok(Exemption {
         pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
@@ -136,27 +131,28 @@ fn exemption(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> R
     })
 }
 
-/// What no single entry shows: a key must not match two of a kind.
+/// Checks that no key can match two entries of the same list, and that lists are not too long.
 fn check(policy: &Policy) -> Result<(), PolicyFault> {
     let lists = [policy.entries.len(), policy.classes.len(), policy.budgets.len(), policy.exemptions.len()];
     if lists.into_iter().any(|length| length > MOST) {
         return Err(PolicyFault {
             line: None,
             what: format!("a list has more than {MOST} entries"),
-            remedy: "join patterns".to_owned(),
+            remedy: "combine patterns".to_owned(),
         });
     }
     let entries = policy.entries.iter().map(|entry| (&entry.pattern, entry.line));
     let classes = policy.classes.iter().flat_map(|class| class.patterns.iter().map(|pattern| (pattern, class.line)));
     let budgets = policy.budgets.iter().map(|budget| (&budget.pattern, budget.line));
-    apart(&entries.collect::<Vec<_>>(), "entries of the dictionary")?;
+    apart(&entries.collect::<Vec<_>>(), "dictionary entries")?;
     apart(&classes.collect::<Vec<_>>(), "patterns of ttl classes")?;
     apart(&budgets.collect::<Vec<_>>(), "budgets")?;
     Ok(())
 }
 
 fn apart(patterns: &[(&PolicyPattern, usize)], what: &str) -> Result<(), PolicyFault> {
-    // Most dictionaries are of many businesses: only patterns that can begin alike are compared.
+    // Comparing all pairs would be quadratic. Patterns whose first segments are different names cannot overlap, so each is
+    // compared only with those of the same first name and those without one.
     let (mut named, mut unnamed): (HashMap<&str, Vec<usize>>, Vec<usize>) = Default::default();
     for (place, &(pattern, line)) in patterns.iter().enumerate() {
         let meets = |&other: &usize| patterns[other].0.overlaps(pattern);
@@ -174,7 +170,7 @@ fn apart(patterns: &[(&PolicyPattern, usize)], what: &str) -> Result<(), PolicyF
             return Err(PolicyFault::at(
                 line,
                 format!("{what} overlap: {pattern:?} and {other:?} of {before} can match the same key"),
-                "make one of them narrower, or join them",
+                "make one of them more specific, or combine them",
             ));
         }
         match name {

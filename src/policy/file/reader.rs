@@ -1,4 +1,4 @@
-//! The values of a TOML document with the lines that they stand in.
+//! Access to the values of a TOML document, with line numbers for error messages.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,40 +10,40 @@ use super::PatternSyntax;
 use crate::policy::matcher::PolicyPattern;
 use crate::policy::params;
 
-/// A table of the document.
+/// Table of the document.
 pub type TomlTable<'t> = DeTable<'t>;
-/// A value with its place.
+/// Value with its position in the document.
 pub type TomlValue<'t> = Spanned<DeValue<'t>>;
 
-/// A mistake in a policy.
+/// Error in a policy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyFault {
-    /// Where.
+    /// Line number, from 1.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// Description of the error.
     pub what: String,
-    /// What to do about it.
+    /// Remedy.
     pub remedy: String,
 }
 
 impl PolicyFault {
-    /// A mistake in a line.
+    /// Creates an error at a line.
     pub fn at(line: usize, what: impl Into<String>, remedy: impl Into<String>) -> PolicyFault {
         PolicyFault { line: Some(line), what: what.into(), remedy: remedy.into() }
     }
 }
 
-/// Reads values out of one document.
+/// Reader of typed values from one document.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyReader<'t> {
-    /// The document.
+    /// Text of the document.
     pub text: &'t str,
-    /// What patterns are read with.
+    /// Syntax of patterns.
     pub syntax: PatternSyntax<'t>,
 }
 
 impl<'t> PolicyReader<'t> {
-    /// The document as a table.
+    /// Parses the document.
     pub fn root(&self) -> Result<TomlTable<'t>, PolicyFault> {
         DeTable::parse(self.text).map(Spanned::into_inner).map_err(|error| PolicyFault {
             line: error.span().map(|span| self.line(&span)),
@@ -52,72 +52,77 @@ impl<'t> PolicyReader<'t> {
         })
     }
 
-    /// The line of a place, from 1.
+    /// Returns the line of a position, from 1.
     pub fn line(&self, span: &Range<usize>) -> usize {
         let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
         memchr::memchr_iter(b'\n', before).count() + 1
     }
 
-    /// The line of a key in a table; of the table's first key where it has none such.
+    /// Returns the line of a key in a table, or of the first key of the table if the key is missing.
     pub fn line_of(&self, table: &TomlTable<'_>, key: &str) -> usize {
         let own = table.keys().find(|known| known.get_ref() == key);
         own.or_else(|| table.keys().next()).map_or(1, |key| self.line(&key.span()))
     }
 
-    /// Refuses keys that mean nothing here.
+    /// Rejects unknown keys of a table.
     pub fn only(&self, table: &TomlTable<'_>, known: &[&str]) -> Result<(), PolicyFault> {
         match table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
             None => Ok(()),
             Some(key) => Err(PolicyFault::at(
                 self.line(&key.span()),
-                format!("{:?} means nothing here", key.get_ref()),
-                format!("what can stand here: {}", known.join(", ")),
+                format!("{:?} is not a known key here", key.get_ref()),
+                format!("known keys are {}", known.join(", ")),
             )),
         }
     }
 
-    /// A text.
+    /// Returns a string.
     pub fn text<'a>(&self, table: &'a TomlTable<'_>, key: &str) -> Result<Option<&'a str>, PolicyFault> {
-        self.read(table, key, "a text in quotes", |value| value.as_str())
+        self.read(table, key, "a string in quotes", |value| value.as_str())
     }
 
-    /// A text that has to be there.
+    /// Returns a required string.
     pub fn needed<'a>(&self, table: &'a TomlTable<'_>, key: &str, line: usize) -> Result<&'a str, PolicyFault> {
         self.text(table, key)?
             .ok_or_else(|| PolicyFault::at(line, format!("{key:?} is missing"), format!("add {key} = \"…\"")))
     }
 
-    /// Yes or no.
+    /// Returns a boolean.
     pub fn flag(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<bool>, PolicyFault> {
         self.read(table, key, "true or false", |value| value.as_bool())
     }
 
-    /// A number of bytes.
+    /// Returns a number of bytes.
     pub fn bytes(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<u64>, PolicyFault> {
         self.read(table, key, "a number of bytes such as 10240, \"10KB\" or \"1MB\"", bytes)
     }
 
-    /// A time span in milliseconds.
+    /// Returns a time span in milliseconds.
     pub fn span(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<u64>, PolicyFault> {
         self.read(table, key, "a time span such as \"60s\", \"30min\", \"24h\" or \"7d\"", |value| {
             value.as_str().and_then(params::span)
         })
     }
 
-    /// Texts, or one.
+    /// Returns a list of strings; a single string counts as a list of one.
     pub fn texts(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<Vec<String>>, PolicyFault> {
-        self.read(table, key, "a list of texts", texts)
+        self.read(table, key, "a list of strings", texts)
     }
 
-    /// A list of tables, each with the line that it begins in.
+    /// Returns an array of tables, each with its first line.
     pub fn tables<'a>(
         &self,
         root: &'a TomlTable<'t>,
         key: &str,
     ) -> Result<Vec<(usize, &'a TomlTable<'t>)>, PolicyFault> {
         let Some(value) = root.get(key) else { return Ok(Vec::new()) };
-        let wrong =
-            |line| PolicyFault::at(line, format!("{key:?} is a list of tables"), format!("write [[{key}]] above each"));
+        let wrong = |line| {
+            PolicyFault::at(
+                line,
+                format!("{key:?} must be an array of tables"),
+                format!("write [[{key}]] above each entry"),
+            )
+        };
         let Some(list) = value.get_ref().as_array() else { return Err(wrong(self.line(&value.span()))) };
         let one = |value: &'a TomlValue<'t>| {
             let line = self.line(&value.span());
@@ -126,13 +131,13 @@ impl<'t> PolicyReader<'t> {
         list.iter().map(one).collect()
     }
 
-    /// A pattern.
+    /// Parses a pattern.
     pub fn pattern(&self, text: &str, line: usize) -> Result<PolicyPattern, PolicyFault> {
         PolicyPattern::parse(text, self.syntax.separators, self.syntax.classifier).map_err(|what| {
             PolicyFault::at(
                 line,
                 format!("pattern {text:?}: {what}"),
-                "patterns are written as reports print them: see docs/policy.md",
+                "write patterns as reports print them: see docs/policy.md",
             )
         })
     }
@@ -148,26 +153,26 @@ impl<'t> PolicyReader<'t> {
         let wrong = || {
             PolicyFault::at(
                 self.line(&value.span()),
-                format!("{key:?} has to be {expected}"),
-                format!("give {expected}"),
+                format!("{key:?} must be {expected}"),
+                format!("write {expected}"),
             )
         };
         read(value.get_ref()).map(Some).ok_or_else(wrong)
     }
 }
 
-/// A count.
+/// Reads a count.
 pub fn number(value: &DeValue<'_>) -> Option<u64> {
     let integer = value.as_integer()?;
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-/// A number of bytes, with or without a unit.
+/// Reads a number of bytes, with or without a unit.
 pub fn bytes(value: &DeValue<'_>) -> Option<u64> {
     number(value).or_else(|| value.as_str().and_then(params::bytes))
 }
 
-/// A part of the whole, in thousandths.
+/// Reads a share in thousandths.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
 pub fn share(value: &DeValue<'_>) -> Option<u64> {
     let whole = match value {
@@ -179,7 +184,7 @@ pub fn share(value: &DeValue<'_>) -> Option<u64> {
     (0.0..=1.0).contains(&whole).then(|| (whole * 1000.0).round() as u64)
 }
 
-/// A list of texts, or one text.
+/// Reads a list of strings, or a single string.
 pub fn texts(value: &DeValue<'_>) -> Option<Vec<String>> {
     match value {
         DeValue::String(text) => Some(vec![text.clone().into_owned()]),

@@ -1,6 +1,7 @@
-//! `[rules]`: severities and parameters.
+//! Parser of `[rules]`: severities and parameters.
 //!
-//! A table changes what the preset says of a rule; a list of tables (`[[rules."big.string"]]`) replaces it, one limit each.
+//! A table modifies the setting of the preset; an array of tables (`[[rules."big.string"]]`) replaces it, with one limit
+//! per table.
 
 use toml::de::DeValue;
 
@@ -11,15 +12,15 @@ use crate::policy::registry;
 use crate::policy::rule::{BuiltRule, Rule, Severity};
 use crate::policy::settings::{Policy, RuleSetting};
 
-/// Lays the rules of a document over those of the preset.
+/// Applies the rules of a document to those of the preset.
 pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
     let Some(value) = root.get("rules") else { return Ok(()) };
     let line = reader.line(&value.span());
     let Some(rules) = value.get_ref().as_table() else {
         return Err(PolicyFault::at(
             line,
-            "\"rules\" has to be a table",
-            "write [rules.\"key.length\"] above a rule's settings",
+            "\"rules\" must be a table",
+            "write [rules.\"key.length\"] above the settings of a rule",
         ));
     };
     for (id, value) in rules {
@@ -30,13 +31,13 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
         policy.settings.extend(settings(reader, rule, value, line, before)?);
         if policy.settings.iter().filter(|setting| asks_about_keys(setting)).count() > MOST_KEY_CHECKS {
             let what = format!("a policy has at most {MOST_KEY_CHECKS} limits about keys");
-            return Err(PolicyFault::at(line, what, "leave out limits, from here on back"));
+            return Err(PolicyFault::at(line, what, "remove this limit or an earlier one"));
         }
     }
     Ok(())
 }
 
-/// Parameters that no rule can be made with have been refused.
+/// Returns whether a setting needs a bit of the key mask. Its parameters have been validated before.
 fn asks_about_keys(setting: &RuleSetting) -> bool {
     matches!((setting.rule.build)(&setting.params), Ok(BuiltRule::Key(_)))
 }
@@ -44,13 +45,14 @@ fn asks_about_keys(setting: &RuleSetting) -> bool {
 fn unknown(id: &str, line: usize) -> PolicyFault {
     let what = format!("there is no rule {id:?}");
     if registry::RULES.iter().any(|rule| rule.meta.id.split_once('.').is_some_and(|(group, _)| group == id)) {
-        // The dot of an id that does not stand in quotes divides tables.
-        let remedy = format!("the ids of rules stand in quotes, as in [rules.\"{id}.…\"]; `rdblens rules` lists all");
+        // The dot of an id without quotes separates TOML keys.
+        let remedy =
+            format!("put the id of a rule in quotes, as in [rules.\"{id}.…\"]; `rdblens rules` lists all rules");
         return PolicyFault::at(line, what, remedy);
     }
     let hint =
         registry::suggestions(id).first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
-    PolicyFault::at(line, what, format!("{hint}`rdblens rules` lists all; ids stand in quotes"))
+    PolicyFault::at(line, what, format!("{hint}`rdblens rules` lists all rules; put ids in quotes"))
 }
 
 fn settings(
@@ -96,11 +98,11 @@ fn settings(
 }
 
 fn wrong(id: &str, line: usize) -> PolicyFault {
-    let remedy = format!("write {id:?} = \"off\", or [rules.\"{id}\"] and below it severity and parameters");
-    PolicyFault::at(line, format!("{id:?} has to be a severity or a table"), remedy)
+    let remedy = format!("write {id:?} = \"off\", or [rules.\"{id}\"] with severity and parameters below");
+    PolicyFault::at(line, format!("{id:?} must be a severity or a table"), remedy)
 }
 
-/// A setting that is changed as a table says; `None` when it is turned off.
+/// Applies a table to a setting; `None` if it disables the rule.
 fn setting(
     reader: &PolicyReader<'_>,
     mut setting: RuleSetting,
@@ -136,9 +138,11 @@ fn severity(word: &str, line: usize) -> Result<Option<Severity>, PolicyFault> {
     match Severity::parse(word) {
         Some(severity) => Ok(Some(severity)),
         None if word == "off" => Ok(None),
-        None => {
-            Err(PolicyFault::at(line, format!("{word:?} is no severity"), "severities are must, should, hint and off"))
-        }
+        None => Err(PolicyFault::at(
+            line,
+            format!("{word:?} is not a severity"),
+            "severities are must, should, hint and off",
+        )),
     }
 }
 
@@ -152,5 +156,5 @@ fn param(spec: &ParamSpec, value: &DeValue<'_>, line: usize) -> Result<ParamValu
         ParamDefault::Flag(_) => value.as_bool().map(ParamValue::Flag),
     };
     let expects = spec.default.expects();
-    read.ok_or_else(|| PolicyFault::at(line, format!("{:?} has to be {expects}", spec.name), format!("give {expects}")))
+    read.ok_or_else(|| PolicyFault::at(line, format!("{:?} must be {expects}", spec.name), format!("write {expects}")))
 }

@@ -1,4 +1,4 @@
-//! Mistakes name their line and the remedy; what is right comes out as it was meant.
+//! Tests: errors state their line and a remedy, and valid policies are parsed as intended.
 
 use super::*;
 use crate::policy::rule::Severity;
@@ -63,7 +63,7 @@ fn a_policy_without_a_name_is_not_the_preset_that_it_extends() {
 }
 
 #[test]
-fn entries_that_overlap_are_found_whatever_they_begin_with() {
+fn overlapping_entries_are_found_whatever_their_first_segment() {
     let overlap = |patterns: &[&str]| {
         let entry = |pattern: &&str| format!("[[dictionary]]\npattern = \"{pattern}\"\n");
         read_text(&patterns.iter().map(entry).collect::<String>()).err().map(|error| error.to_string())
@@ -81,14 +81,14 @@ fn entries_that_overlap_are_found_whatever_they_begin_with() {
 }
 
 #[test]
-fn more_limits_than_a_mask_holds_are_refused_with_their_line() {
+fn too_many_limits_are_rejected_with_their_line() {
     let limit = |max: usize| format!("[[rules.\"big.string\"]]\nseverity = \"must\"\nmax = {max}\n");
     let message = mistake(&(1..=65).map(limit).collect::<String>());
     assert!(message.contains("team.toml:1: a policy has at most 64 limits about keys"), "{message}");
 }
 
 #[test]
-fn mistakes_name_their_line_and_the_remedy() {
+fn errors_state_their_line_and_a_remedy() {
     let unknown = mistake("extends = \"default\"\n[rules]\n\"key.lenght\" = \"must\"\n");
     assert!(unknown.contains("team.toml:3") && unknown.contains("did you mean \"key.length\""), "{unknown}");
     let bad = mistake("[[dictionary]]\npattern = \"user:12345\"\n");
@@ -96,16 +96,16 @@ fn mistakes_name_their_line_and_the_remedy() {
     let twice = mistake("[[dictionary]]\npattern = \"user:*\"\n[[dictionary]]\npattern = \"user:{int}\"\n");
     assert!(twice.contains("team.toml:3") && twice.contains("overlap"), "{twice}");
     for (text, word) in [
-        ("x = 1", "means nothing here"),
+        ("x = 1", "is not a known key here"),
         ("extends = \"nobody\"", "there is no preset"),
-        ("extends = 5", "a text in quotes"),
+        ("extends = 5", "a string in quotes"),
         ("[rules.\"key.length\"]\nmax = \"long\"", "whole number"),
-        ("[rules.\"key.length\"]\nseverity = \"grave\"", "no severity"),
+        ("[rules.\"key.length\"]\nseverity = \"grave\"", "is not a severity"),
         ("[[exempt]]\npattern = \"a:**\"", "\"reason\" is missing"),
-        ("[[exempt]]\npattern = \"a:**\"\nreason = \" \"", "say why"),
-        ("[rules.key.length]\nmax = 9", "stand in quotes, as in [rules.\"key."),
+        ("[[exempt]]\npattern = \"a:**\"\nreason = \" \"", "state why"),
+        ("[rules.key.length]\nmax = 9", "in quotes, as in [rules.\"key."),
         ("[[dictionary]]\npattern = \"a:b\"\nttl = \"x\"", "there is no ttl class"),
-        ("[[dictionary]]\npattern = \"a:b\"\ntype = \"text\"", "is no type"),
+        ("[[dictionary]]\npattern = \"a:b\"\ntype = \"text\"", "is not a type"),
         ("[[budget]]\npattern = \"a:b\"", "\"memory\" is missing"),
         ("a = [", "TOML"),
     ] {

@@ -1,4 +1,4 @@
-//! The rules, one a file; the path is the id.
+//! Rules, one per file; the path of a file is the id of its rule.
 
 pub mod backup;
 pub mod big;

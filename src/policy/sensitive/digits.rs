@@ -1,10 +1,11 @@
-//! Numbers that stand for people and their money: mobile numbers, identity cards, bank cards.
+//! Detection of mobile numbers, identity card numbers and bank card numbers.
 //!
-//! A number is a run of digits that nothing alphanumeric touches, and no decimal point with a digit behind it; so ids inside
-//! tokens, hashes and decimals are none. Mobile numbers may be grouped 3-4-4 and cards in fours, by blanks or hyphens.
+//! A number is a run of digits that is not adjacent to letters, digits or a decimal point with digits, so digits inside
+//! tokens, hashes and decimals do not count. Mobile numbers may be grouped 3-4-4 and card numbers in fours, by blanks or
+//! hyphens.
 //!
-//! A number that has the length of one of them and is none speaks against it ([`MatchStrength::Near`]): among the ids of a
-//! sequence, one in three looks like a mobile number, and one in ten passes the checksum of cards.
+//! Numbers of the right length that do not match are reported as near misses ([`MatchStrength::Near`]). They tell chance
+//! matches apart: of sequential ids, one in three looks like a mobile number, and one in ten passes the checksum of cards.
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ const ID_CARD: usize = 18;
 /// Digits of the longest card's number.
 const LONGEST_CARD: usize = 19;
 
-/// Tells of all numbers in a text.
+/// Reports all phone, identity card and bank card numbers in a text.
 pub(super) fn scan(
     text: &[u8],
     wanted: SensitiveKinds,
@@ -64,7 +65,7 @@ fn touched_behind(text: &[u8], end: usize) -> bool {
     }
 }
 
-/// A run of digits on its own.
+/// Classifies an ungrouped run of digits.
 fn plain(
     text: &[u8],
     start: usize,
@@ -105,7 +106,7 @@ fn plain(
     }
 }
 
-/// A number in groups that starts here; returns its end.
+/// Recognises a number written in groups that starts here, and returns its end.
 fn grouped(
     text: &[u8],
     start: usize,
@@ -143,13 +144,14 @@ fn grouped(
     })
 }
 
-/// Whether a group of digits stands before, so that this is the end of a longer number.
+/// Returns whether another group precedes, so that this is the end of a longer number.
 fn follows_group(text: &[u8], start: usize, separator: u8) -> bool {
     matches!(text.get(..start).unwrap_or_default(), [.., digit, byte] if *byte == separator && digit.is_ascii_digit())
 }
 
-/// Whether these 11 digits are in a segment that is given to mobile phones. What repeats one digit to the end is a
-/// placeholder.
+/// Returns whether these 11 digits begin with a prefix assigned to mobile phones.
+///
+/// Numbers that repeat one digit to the end are placeholders and do not count.
 fn is_mobile(digits: &[u8]) -> bool {
     let [b'1', second, third, rest @ ..] = digits else { return false };
     let given = match second {
@@ -164,7 +166,7 @@ fn is_mobile(digits: &[u8]) -> bool {
     given && rest.windows(2).any(|pair| pair[0] != pair[1])
 }
 
-/// GB 11643: region, date of birth, sequence, checksum modulo 11.
+/// Checks an identity card number by GB 11643: region, date of birth, and checksum modulo 11.
 fn is_id_card(number: &[u8]) -> bool {
     const WEIGHTS: [u32; 17] = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
     const CHECKS: &[u8; 11] = b"10X98765432";
@@ -187,8 +189,8 @@ fn is_id_card(number: &[u8]) -> bool {
     region && (1900..=2099).contains(&year) && (1..=days).contains(&day) && last.to_ascii_uppercase() == check
 }
 
-/// Whether the number begins as the cards of an issuer do, and is as long: UnionPay, Visa, Mastercard, American Express,
-/// JCB, Discover, and the old cards of one large Chinese bank.
+/// Returns whether prefix and length are those of a card issuer: UnionPay, Visa, Mastercard, American Express, JCB,
+/// Discover, and older cards of a large Chinese bank.
 fn is_of_an_issuer(digits: &[u8]) -> bool {
     let Some(head) = digits.get(..4) else { return false };
     if digits.len() > LONGEST_CARD || head.iter().any(|digit| !digit.is_ascii_digit()) {
@@ -204,7 +206,7 @@ fn is_of_an_issuer(digits: &[u8]) -> bool {
     }
 }
 
-/// The checksum of cards; digits only. Zeros alone pass it and are no card.
+/// Checks the Luhn checksum of a card number. The text must hold digits only; zeros alone pass, too.
 fn passes_luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()

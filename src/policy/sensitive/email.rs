@@ -1,14 +1,14 @@
-//! Addresses of mail.
+//! Detection of email addresses.
 //!
-//! A name, `@`, and a domain of at least two labels, the last of them letters. What reads like that and is a file
-//! (`logo@2x.png`, `vue@next.js`) is told apart by its last label.
+//! An address is a name, `@`, and a domain of at least two labels, the last of them letters. File names of that form
+//! (`logo@2x.png`, `vue@next.js`) are recognised by their last label.
 
 use std::ops::Range;
 
-/// The longest name and domain.
+/// Longest name and domain, in bytes.
 const LONGEST_NAME: usize = 64;
 const LONGEST_DOMAIN: usize = 253;
-/// Last labels that are those of files.
+/// Last labels of file names and of hosts that are not public.
 const FILES: &[&[u8]] = &[
     b"png",
     b"jpg",
@@ -43,7 +43,7 @@ const FILES: &[&[u8]] = &[
     b"test",
 ];
 
-/// Tells of all addresses in a text.
+/// Reports all addresses in a text.
 pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
     for at in memchr::memchr_iter(b'@', text) {
         if let Some(range) = address(text, at) {
@@ -52,7 +52,7 @@ pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
     }
 }
 
-/// The address around an `@`.
+/// Returns the address around an `@`, if there is one.
 fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
     let before = text.get(..at)?;
     let name = before.iter().rev().take(LONGEST_NAME + 1).take_while(|byte| in_name(**byte)).count();
@@ -62,7 +62,7 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
         return None;
     }
     let name = before.get(at - name..)?;
-    // Dots at the end close a sentence.
+    // Trailing dots end a sentence.
     let domain = behind.get(..domain)?;
     let dots = domain.iter().rev().take_while(|byte| matches!(byte, b'.' | b'-')).count();
     let domain = domain.get(..domain.len() - dots)?;
@@ -74,7 +74,7 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
         .all(|label| !label.is_empty() && !label.starts_with(b"-") && !label.ends_with(b"-"));
     let is_file = FILES.iter().any(|file| file.eq_ignore_ascii_case(top));
     let start = name.iter().position(u8::is_ascii_alphanumeric)?;
-    // Another @ behind: an address within something else, such as the user of a URL.
+    // A second @ follows: part of something else, such as the user of a URL.
     let followed = behind.get(domain.len()) == Some(&b'@');
     (good_top && good_host && !is_file && !followed).then(|| at - name.len() + start..at + 1 + domain.len())
 }

@@ -1,26 +1,26 @@
-//! The kinds of sensitive data, and sets of them.
+//! Kinds of sensitive data, and sets of them.
 
-/// A kind of sensitive data.
+/// Kind of sensitive data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SensitiveKind {
-    /// A mobile number of mainland China.
+    /// Mobile number of mainland China.
     Phone,
-    /// The number of a Chinese identity card.
+    /// Number of a Chinese identity card.
     IdCard,
-    /// An address of mail.
+    /// Email address.
     Email,
-    /// The number of a bank card.
+    /// Number of a bank card.
     BankCard,
-    /// A JSON web token.
+    /// JSON web token.
     Jwt,
-    /// A block with a private key.
+    /// PEM or PGP block with a private key.
     PrivateKey,
-    /// A field called like a password, with something in it.
+    /// Field that is named like a password and has a value.
     Password,
 }
 
 impl SensitiveKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [SensitiveKind; 7] = [
         SensitiveKind::Phone,
         SensitiveKind::IdCard,
@@ -31,39 +31,39 @@ impl SensitiveKind {
         SensitiveKind::Password,
     ];
 
-    /// The names, in the same order.
+    /// Names of all kinds, in the order of [`SensitiveKind::ALL`].
     pub const NAMES: [&str; 7] = ["phone", "id-card", "email", "bank-card", "jwt", "private-key", "password"];
 
-    /// The word in reports and policies.
+    /// Returns the name used in reports and policies.
     pub const fn name(self) -> &'static str {
         SensitiveKind::NAMES[self as usize]
     }
 
-    /// The kind of this name.
+    /// Returns the kind of this name.
     pub fn parse(name: &str) -> Option<SensitiveKind> {
         SensitiveKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// A set of kinds.
+/// Set of kinds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SensitiveKinds(u8);
 
 impl SensitiveKinds {
-    /// Every kind.
+    /// Set of all kinds.
     pub const ALL: SensitiveKinds = SensitiveKinds((1 << SensitiveKind::ALL.len()) - 1);
 
-    /// The set of these bits, in the order of [`SensitiveKind::ALL`].
+    /// Creates a set from bits, in the order of [`SensitiveKind::ALL`].
     pub const fn from_bits(bits: u8) -> SensitiveKinds {
         SensitiveKinds(bits)
     }
 
-    /// Its bits.
+    /// Returns the bits.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Whether the kind is in it.
+    /// Returns whether the kind is in the set.
     pub const fn has(self, kind: SensitiveKind) -> bool {
         self.0 >> kind as u8 & 1 == 1
     }
@@ -73,22 +73,22 @@ impl SensitiveKinds {
         self.0 |= 1 << kind as u8;
     }
 
-    /// The kinds in both.
+    /// Returns the kinds in both sets.
     pub const fn both(self, other: SensitiveKinds) -> SensitiveKinds {
         SensitiveKinds(self.0 & other.0)
     }
 
-    /// The kinds in either.
+    /// Returns the kinds in either set.
     pub const fn or(self, other: SensitiveKinds) -> SensitiveKinds {
         SensitiveKinds(self.0 | other.0)
     }
 
-    /// The kinds in this and not in the other.
+    /// Returns the kinds that are not in `other`.
     pub const fn without(self, other: SensitiveKinds) -> SensitiveKinds {
         SensitiveKinds(self.0 & !other.0)
     }
 
-    /// True if there is none.
+    /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }

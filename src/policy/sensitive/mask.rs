@@ -1,15 +1,15 @@
-//! What is shown of a secret: enough to find out whose it is when one has the data, too little to use.
+//! Masking of secrets: shows enough to find the record for someone with access to the data, too little to use.
 
 use super::SensitiveKind;
 
-/// The masked form of something that was found. `word` is the field's, for passwords.
+/// Returns the masked form of a secret. `word` is the matched word of a password field.
 ///
 /// | kind | shown |
 /// |---|---|
 /// | mobile number | `138****5678` |
 /// | identity card, bank card | two characters at each end |
-/// | mail | the first character of name and domain, the last label |
-/// | token, password, private key | that there is one |
+/// | email | first character of name and domain, last label |
+/// | token, password, private key | only that it is one |
 pub(super) fn masked(kind: SensitiveKind, secret: &[u8], word: &str) -> String {
     match kind {
         SensitiveKind::Phone => ends(&digits(secret), 3, 4),
@@ -21,12 +21,12 @@ pub(super) fn masked(kind: SensitiveKind, secret: &[u8], word: &str) -> String {
     }
 }
 
-/// The digits, and the X at the end of an identity card.
+/// Returns the digits, and the X at the end of an identity card number.
 fn digits(secret: &[u8]) -> String {
     secret.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(|&byte| char::from(byte)).collect()
 }
 
-/// The first and last characters of a text that is longer than both together.
+/// Returns the first and last characters of a text; nothing of a text that is hardly longer than both together.
 fn ends(text: &str, first: usize, last: usize) -> String {
     match (text.get(..first), text.len().checked_sub(last).and_then(|at| text.get(at..))) {
         (Some(head), Some(tail)) if text.len() >= first + last + 4 => format!("{head}****{tail}"),
@@ -37,7 +37,7 @@ fn ends(text: &str, first: usize, last: usize) -> String {
 fn mail(address: &str) -> String {
     let (name, domain) = address.split_once('@').unwrap_or((address, ""));
     let (host, top) = domain.rsplit_once('.').unwrap_or((domain, ""));
-    // One character alone would be all of it.
+    // A name of one character would be shown completely.
     let head = |text: &str| {
         let mut characters = text.chars();
         let first = characters.next().filter(|_| characters.next().is_some());

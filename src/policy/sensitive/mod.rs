@@ -1,12 +1,12 @@
-//! Secrets and personal data in names and values: what is looked for, what was found, and what may be shown of it.
+//! Detection of secrets and personal data in names and values, and masking of what is found.
 //!
 //! ```text
 //! digits    mobile numbers, identity cards, bank cards      email      addresses
-//! token     JSON web tokens, private keys                   password   fields called like one
+//! token     JSON web tokens, private keys                   password   fields named like one
 //! ```
 //!
-//! The detectors are functions of bytes. They take time linear in them, whatever they are, and never fail. What they find
-//! leaves this folder masked: no report, no aggregate holds a secret.
+//! The detectors are pure functions of bytes that take linear time on any input and never fail. Matches leave this module
+//! masked: no report and no aggregate holds a secret.
 
 mod digits;
 mod email;
@@ -22,38 +22,38 @@ use crate::record::{Kind, Record};
 pub use kinds::{SensitiveKind, SensitiveKinds};
 pub use password::FIELDS;
 
-/// How sure a detector is.
+/// Confidence of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MatchStrength {
-    /// This is one.
+    /// The text matches, including checksum and ranges.
     Found,
-    /// This has the length of one, and is none. Many of these say that what is found among them is chance.
+    /// The text has the right length but does not match. Many of these suggest that matches among them are chance.
     Near,
 }
 
-/// What is looked for.
+/// Kinds of sensitive data to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// SensitiveKinds.
+    /// Enabled kinds.
     pub kinds: SensitiveKinds,
-    /// Words that a password's field ends with: lower case, without `_`, `-`, `.` and blanks.
+    /// Endings of field names that hold a password, in lower case without `_`, `-`, `.` and blanks.
     pub fields: Vec<String>,
 }
 
-/// What was found in one key. Holds no secret.
+/// Result of inspecting one key. Holds no secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ValueVerdict {
-    /// SensitiveKinds that are there.
+    /// Kinds found.
     pub found: SensitiveKinds,
-    /// SensitiveKinds that are not there, but something as long.
+    /// Kinds of which only near misses were found: texts of the right length that do not match.
     pub near: SensitiveKinds,
-    /// For each kind found that evidence was asked for: the first of it, masked, and where it stands.
+    /// First match of each requested kind, masked, with its place.
     pub evidence: Vec<(SensitiveKind, String)>,
-    /// SensitiveKinds that evidence was asked for.
+    /// Kinds that evidence is requested for.
     shown: SensitiveKinds,
 }
 
-/// Where something stands, as evidence says it.
+/// Place of a match, as named in evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SecretPlace {
     Name,
@@ -72,14 +72,14 @@ impl SecretPlace {
 }
 
 impl Inspection {
-    /// Looks for more.
+    /// Adds the kinds and fields of `other`.
     pub fn extend(&mut self, other: Inspection) {
         self.kinds = self.kinds.or(other.kinds);
         let new: Vec<String> = other.fields.into_iter().filter(|word| !self.fields.contains(word)).collect();
         self.fields.extend(new);
     }
 
-    /// Looks into a key: at its name, and at the beginning of its string or hash. SecretEvidence is made for the kinds `shown`.
+    /// Inspects the name of a key and the beginning of its string or hash. Collects evidence for the kinds in `shown`.
     pub fn inspect(&self, record: &Record<'_>, shown: SensitiveKinds, room: &mut PeekBuffers) -> ValueVerdict {
         let mut verdict = ValueVerdict { shown, ..ValueVerdict::default() };
         self.scan(beginning(record.key), &mut |seen, kind, range| {
@@ -102,7 +102,7 @@ impl Inspection {
         verdict
     }
 
-    /// A name in which everything that is looked for is masked, cut at so many bytes; `None` if there is nothing to mask.
+    /// Returns the name with all matches masked, cut to `most` bytes; `None` if nothing matches.
     pub fn masked_name(&self, name: &[u8], most: usize) -> Option<Vec<u8>> {
         let name = beginning(name);
         let mut found: Vec<(Range<usize>, SensitiveKind)> = Vec::new();
@@ -118,7 +118,7 @@ impl Inspection {
         let (mut masked, mut at) = (Vec::with_capacity(name.len()), 0);
         for (range, kind) in found {
             if range.start < at {
-                // Within what is masked already, or beginning there.
+                // Overlaps the previous match, which is masked already.
                 at = at.max(range.end);
                 continue;
             }
@@ -132,7 +132,7 @@ impl Inspection {
         Some(masked)
     }
 
-    /// A text of a value: also the members of JSON in it.
+    /// Inspects a text of a value, including members of JSON objects in it.
     fn text(&self, text: &[u8], place: SecretPlace, verdict: &mut ValueVerdict) {
         self.scan(text, &mut |seen, kind, range| verdict.add(seen, kind, place, text, range));
         if self.kinds.has(SensitiveKind::Password) {
@@ -142,7 +142,7 @@ impl Inspection {
         }
     }
 
-    /// All that bytes alone give away.
+    /// Runs all detectors that look at bytes only, without field names.
     fn scan(&self, text: &[u8], see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>)) {
         const NUMBERS: SensitiveKinds = SensitiveKinds::from_bits(
             1 << SensitiveKind::Phone as u8 | 1 << SensitiveKind::IdCard as u8 | 1 << SensitiveKind::BankCard as u8,
@@ -182,7 +182,7 @@ impl ValueVerdict {
     }
 }
 
-/// Names may be as long as values.
+/// Limits a name to the length that is inspected of values, since names may be as long.
 fn beginning(name: &[u8]) -> &[u8] {
     name.get(..MAX_TEXT_BYTES).unwrap_or(name)
 }
@@ -191,7 +191,7 @@ fn beginning(name: &[u8]) -> &[u8] {
 pub(crate) mod testing {
     use super::*;
 
-    /// Looks for everything.
+    /// Returns an inspection of all kinds.
     pub fn everything() -> Inspection {
         Inspection {
             kinds: SensitiveKind::ALL.into_iter().collect(),
@@ -205,12 +205,12 @@ pub(crate) mod testing {
         SensitiveKind::ALL.into_iter().filter(|kind| which(&verdict).has(*kind)).collect()
     }
 
-    /// The kinds that are in a text.
+    /// Returns the kinds found in a text.
     pub fn found(text: &str) -> Vec<SensitiveKind> {
         kinds(text, |verdict| verdict.found)
     }
 
-    /// The kinds that something in a text is as long as.
+    /// Returns the kinds of near misses in a text.
     pub fn near(text: &str) -> Vec<SensitiveKind> {
         kinds(text, |verdict| verdict.near)
     }
@@ -225,7 +225,7 @@ mod tests {
     use crate::policy::testing::record;
 
     #[test]
-    fn everyday_values_hold_nothing() {
+    fn ordinary_values_do_not_match() {
         for text in [
             "1",
             "1700000000",
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_masked_where_it_gives_something_away() {
+    fn matches_in_a_name_are_masked() {
         let masked =
             |name: &str| everything().masked_name(name.as_bytes(), 256).map(|name| String::from_utf8(name).unwrap());
         assert_eq!(masked("sms:13812345678:code").as_deref(), Some("sms:138****5678:code"));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_tells_kinds_and_masked_evidence_only() {
+    fn a_verdict_holds_kinds_and_masked_evidence_only() {
         let verdict =
             everything().inspect(&record(b"sms:13812345678"), SensitiveKinds::ALL, &mut PeekBuffers::default());
         assert_eq!(verdict.evidence, [(SensitiveKind::Phone, "phone 138****5678 in the name".to_owned())]);
@@ -271,7 +271,7 @@ mod tests {
         {
             found(&piece.repeat((1 << 20) / piece.len()));
         }
-        // Quadratic time would be hours.
+        // Quadratic time would take hours.
         assert!(start.elapsed().as_secs() < 60);
     }
 
@@ -296,7 +296,7 @@ mod tests {
             let bare = secret.trim_start_matches("\"password\":").trim_matches('"');
             for (_, evidence) in &verdict.evidence {
                 prop_assert!(!evidence.contains(bare), "{evidence}");
-                // No more than the ends of it.
+                // At most the ends of the secret are shown.
                 prop_assert!(!bare.as_bytes().windows(6).any(|part| {
                     memchr::memmem::find(evidence.as_bytes(), part).is_some()
                 }), "{evidence}");

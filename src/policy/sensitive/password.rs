@@ -1,22 +1,21 @@
-//! Fields that are called like a password, with something in them: of hashes, and of JSON in any text.
+//! Detection of password fields with a value, in hashes and in JSON objects within any text.
 //!
-//! A field matches a word when its name, in lower case and without `_`, `-`, `.` and blanks, ends with it. Values that say
-//! that there is nothing (`null`, `****`) are none; neither are passwords that are stored as the standards want them, as a
-//! hash: hexadecimal digests, and what starts like `$2a$…`.
+//! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it. Empty and masked
+//! values (`null`, `****`) do not count, nor do hashed passwords, as the standards demand them: hexadecimal digests and
+//! formats such as `$2a$…`.
 
 use std::ops::Range;
 
-/// Field names that are looked for where no policy says otherwise. A bare `token` is not among them: sessions are kept by
-/// it on purpose.
+/// Default endings of field names. A bare `token` is not among them, since sessions legitimately store one.
 pub const FIELDS: &[&str] =
     &["password", "passwd", "pwd", "passphrase", "secret", "secretkey", "apikey", "accesstoken", "refreshtoken"];
 
-/// Longer names are no field's.
+/// Longest field name that is considered.
 const LONGEST_FIELD: usize = 64;
 /// Lengths of hexadecimal digests, in characters.
 const DIGESTS: [usize; 7] = [32, 40, 48, 56, 64, 96, 128];
 
-/// The word that a pair gives away, if it does.
+/// Returns the word that the field of a pair matches, if its value is a plain-text secret.
 pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Option<&'w str> {
     if field.is_empty() || field.len() > LONGEST_FIELD {
         return None;
@@ -34,7 +33,7 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
     (!harmless).then_some(word)
 }
 
-/// Tells of all members of JSON objects in a text that give a password away: the range of the value.
+/// Reports all members of JSON objects in a text that hold a plain-text password, with the range of the value.
 pub(super) fn scan<'w>(text: &[u8], words: &'w [String], mut see: impl FnMut(&'w str, Range<usize>)) {
     let mut from = 0;
     while let Some(open) = quote_from(text, from) {
@@ -55,7 +54,7 @@ fn quote_from(text: &[u8], at: usize) -> Option<usize> {
     memchr::memchr(b'"', text.get(at..)?).map(|found| at + found)
 }
 
-/// The quote of a member's value, if the name that ends here is a member's.
+/// Returns the opening quote of the value, if the string that ends here is the name of a member.
 fn value_quote(text: &[u8], behind: usize) -> Option<usize> {
     let colon = behind + text.get(behind..)?.iter().take(4).position(|byte| !byte.is_ascii_whitespace())?;
     if text.get(colon) != Some(&b':') {
@@ -65,7 +64,7 @@ fn value_quote(text: &[u8], behind: usize) -> Option<usize> {
     (text.get(quote) == Some(&b'"')).then_some(quote)
 }
 
-/// Where a JSON string ends: at its quote, or with the text.
+/// Returns the end of a JSON string: its closing quote, or the end of the text.
 fn string_end(text: &[u8], start: usize) -> usize {
     let mut at = start;
     while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_give_something_away() {
+    fn plain_text_passwords_are_found() {
         for field in
             ["password", "Password", "user_password", "PWD", "client-secret", "api_key", "apiKey", "access.token"]
         {
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_give_nothing_away() {
+    fn other_fields_and_hashed_passwords_are_not() {
         for field in ["", "token", "password_set", "pwd_changed_at", "secretary", "name", &"x".repeat(100)] {
             assert_eq!(given(field, "hunter2"), None, "{field}");
         }
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_read_as_far_as_its_quotes() {
+    fn members_of_json_objects_are_found_by_their_quotes() {
         let words: Vec<String> = FIELDS.iter().map(|word| (*word).to_owned()).collect();
         let ranges = |text: &str| {
             let mut found = Vec::new();

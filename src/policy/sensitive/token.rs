@@ -1,24 +1,24 @@
-//! Credentials that carry their own mark: JSON web tokens and blocks with private keys.
+//! Detection of credentials with a distinctive format: JSON web tokens and private key blocks.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 
-/// Both JSON objects of a token start with this: `{"` in base64.
+/// Start of both JSON objects of a token: `{"` in base64.
 const OBJECT: &[u8] = b"eyJ";
-/// Shorter objects and signatures are none.
+/// Minimum lengths of objects and signatures, in characters.
 const SHORTEST_OBJECT: usize = 10;
 const SHORTEST_SIGNATURE: usize = 16;
 const BEGIN: &[u8] = b"-----BEGIN ";
 const DASHES: &[u8] = b"-----";
-/// Characters of the longest label.
+/// Longest label of a block, in characters.
 const LONGEST_LABEL: usize = 48;
 
 static OBJECTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OBJECT));
 static BEGINS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN));
 
-/// Tells of all signed tokens: two objects and a signature, all base64 without padding, with dots between.
+/// Reports all signed tokens: two objects and a signature in base64 without padding, separated by dots.
 pub(super) fn scan_jwt(text: &[u8], mut see: impl FnMut(Range<usize>)) {
     for start in OBJECTS.find_iter(text) {
         let before = text.get(..start).unwrap_or_default();
@@ -57,7 +57,7 @@ fn in_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
-/// Tells of all lines that open a block with a private key: PKCS, OpenSSH, PGP.
+/// Reports all lines that open a private key block: PKCS, OpenSSH, PGP.
 pub(super) fn scan_private_key(text: &[u8], mut see: impl FnMut(Range<usize>)) {
     for start in BEGINS.find_iter(text) {
         let label_start = start + BEGIN.len();

@@ -1,7 +1,7 @@
 //! `backup.age`: the snapshot is recent.
 //!
-//! Measured: time from the snapshot's `ctime`, when the server began to write it, to the time of the run that the user tells
-//! (`--now`). Without either nothing is judged. Each file counts for itself.
+//! Measured: time from the `ctime` of the snapshot, at which the server started writing it, to the time given with `--now`.
+//! Without both, nothing is checked. Each file is checked on its own.
 
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -12,18 +12,19 @@ use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
 use crate::units::Millis;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "backup.age",
     severity: Severity::Should,
     problem: Text { en: "snapshot older than `max`", zh: "快照早于 max 之前" },
-    what: Text { en: "no snapshot older than `max`", zh: "快照不超过 max" },
+    what: Text { en: "the snapshot is at most `max` old", zh: "快照不超过 max" },
     why: Text {
-        en: "What was written after the last snapshot is lost with the server. A snapshot that is older than the interval of \
-             backups says that saving or copying has stopped, and mostly nobody has noticed.",
+        en: "If the server fails, everything written after the last snapshot is lost. A snapshot older than the backup interval \
+             shows that saving or copying has stopped, which often goes unnoticed.",
         zh: "服务器故障时，最后一次快照之后写入的数据会丢失。快照比备份周期还旧，说明保存或拷贝已经停止，而且往往没有人发现。",
     },
     fix: Text {
-        en: "look at rdb_last_bgsave_status and at the job that copies snapshots; take a new one with BGSAVE",
+        en: "check rdb_last_bgsave_status and the job that copies snapshots; create a new snapshot with BGSAVE",
         zh: "检查 rdb_last_bgsave_status 和拷贝快照的任务；用 BGSAVE 重新生成快照",
     },
     chapters: &[
@@ -33,7 +34,7 @@ static META: RuleMeta = RuleMeta {
     ],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the greatest age of a snapshot", zh: "快照的最大年龄" },
+        what: Text { en: "maximum age of a snapshot", zh: "快照的最长时间" },
         default: ParamDefault::Span(24 * 3_600_000),
     }],
     unit: Some(Unit::Millis),
@@ -43,7 +44,7 @@ static META: RuleMeta = RuleMeta {
         .with(SampleFacts { age_hours: Some(25), ..SampleFacts::NONE }),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -52,10 +53,10 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 
 const TAKEN: DetailField = DetailField::new("taken", "taken", "快照时间");
 
-/// At most so old.
+/// Limits the age of snapshots.
 #[derive(Debug, Clone, Copy)]
 pub struct AgeRule {
-    /// The greatest age, in milliseconds.
+    /// Maximum age, in milliseconds.
     pub max: u64,
 }
 
@@ -65,7 +66,7 @@ impl SnapshotRule for AgeRule {
         let age = |ctime: i64| now.0.saturating_sub(ctime.saturating_mul(1000));
         let dated = report.source.files.iter().filter_map(|file| file.ctime.map(|ctime| (file, ctime)));
         dated
-            // A snapshot from the future is as young as can be.
+            // A snapshot from the future has a negative age and passes.
             .filter_map(|(file, ctime)| u64::try_from(age(ctime)).ok().map(|age| (file, ctime, age)))
             .filter(|(_, _, age)| *age > self.max)
             .map(|(file, ctime, age)| Breach {

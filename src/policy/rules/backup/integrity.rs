@@ -1,7 +1,7 @@
-//! `backup.integrity`: every file can be restored: its magic, structure and checksum hold.
+//! `backup.integrity`: every file can be restored: magic, structure and checksum are correct.
 //!
-//! Judged is what reading came to, file by file. A file of a newer server, whose types this program does not know, has not
-//! been verified either, and is named with that reason. The keys and bytes of a finding are those that could be read.
+//! Uses the result of reading, file by file. A file of a newer server with unknown types could not be verified either and is
+//! reported with that reason. Keys and memory of a finding are those that could be read.
 
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -11,6 +11,7 @@ use crate::policy::rule::{
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{Checksum, Report, SourceFile};
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "backup.integrity",
     severity: Severity::Must,
@@ -18,16 +19,16 @@ static META: RuleMeta = RuleMeta {
         en: "file damaged, cut short, or with a wrong checksum", zh: "文件损坏、不完整或校验和不符"
     },
     what: Text {
-        en: "every file is read to its end, nothing in it is damaged, and its checksum is right",
+        en: "every file is complete and undamaged, and its checksum is correct",
         zh: "每个文件都能读到结尾，内容没有损坏，校验和正确",
     },
     why: Text {
-        en: "A backup is worth what can be restored from it. A server refuses to start from a truncated or damaged snapshot, and \
-             the time to learn that is not the time of need.",
+        en: "A backup is only worth something if it can be restored. Servers refuse to start from a truncated or damaged \
+             snapshot, and that should not be discovered when it is needed.",
         zh: "备份的价值在于能够成功恢复。服务器无法从截断或损坏的快照启动，不能等到需要恢复时才发现。",
     },
     fix: Text {
-        en: "take the backup again and verify it with `rdblens check` where it is kept; look for full disks and interrupted copies",
+        en: "repeat the backup and verify it with `rdblens check` where it is stored; look for full disks and interrupted copies",
         zh: "重新备份，并在存放处用 `rdblens check` 校验；检查磁盘是否写满、拷贝是否中断",
     },
     chapters: &[
@@ -37,7 +38,7 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "demand_checksum",
         what: Text {
-            en: "whether a file without a checksum (rdbchecksum no) breaks the rule, too",
+            en: "whether a file without checksum (rdbchecksum no) breaks the rule, too",
             zh: "没有校验和（rdbchecksum no）的文件是否也算违规",
         },
         default: ParamDefault::Flag(false),
@@ -48,7 +49,7 @@ static META: RuleMeta = RuleMeta {
         .with(SampleFacts { damaged: true, ..SampleFacts::NONE }),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -65,10 +66,10 @@ const NOT_READABLE: Text = Text { en: "not readable to the end", zh: "无法读�
 const DAMAGED: Text = Text { en: "damaged", zh: "有损坏" };
 const NO_CHECKSUM: Text = Text { en: "no checksum", zh: "没有校验和" };
 
-/// All files are whole.
+/// Demands complete and undamaged files.
 #[derive(Debug, Clone, Copy)]
 pub struct IntegrityRule {
-    /// Whether there has to be a checksum.
+    /// Whether files must have a checksum.
     pub demand_checksum: bool,
 }
 
@@ -94,12 +95,12 @@ impl SnapshotRule for IntegrityRule {
 }
 
 impl IntegrityRule {
-    /// What is wrong with a file, in a word; `None` if nothing is.
+    /// Returns the problem of a file as a short phrase; `None` if it is intact.
     fn state(&self, file: &SourceFile) -> Option<Text> {
         match file.checksum {
             Checksum::Mismatch => Some(MISMATCH),
             Checksum::NotReached => Some(NOT_READABLE),
-            // Known errors are of values then, or of what follows.
+            // The framing is intact, so the errors concern single values or trailing data.
             _ if file.damaged_keys > 0 || !file.errors.is_empty() => Some(DAMAGED),
             Checksum::NotComputed | Checksum::Absent if self.demand_checksum => Some(NO_CHECKSUM),
             _ => None,

@@ -1,8 +1,8 @@
-//! `big.collection-hard`: the size from which on a collection harms the server, whatever it is read with.
+//! `big.collection-hard`: no collection exceeds the size that harms the server with any O(N) command.
 //!
 //! Measured: elements of lists, sets, sorted sets, hashes and arrays, and entries of streams. The `strict` standard has two
-//! limits: 5 000 elements as a demand (`big.elements`) and, beside the talk of O(N) commands, 10 000 as the size that
-//! collections should not reach by any means; who set the first one higher still learns of the second.
+//! limits: 5 000 elements as a demand (`big.elements`), and 10 000, in its chapter on O(N) commands, which collections
+//! should not reach under any circumstances. This rule still applies if a policy raises the first limit.
 
 use super::{COLLECTIONS, NotLonger};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -10,6 +10,7 @@ use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Un
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "big.collection-hard",
     severity: Severity::Should,
@@ -17,20 +18,21 @@ static META: RuleMeta = RuleMeta {
         en: "collection of more than `max` elements, far too many", zh: "集合类元素超过 max 个，过于庞大"
     },
     what: Text {
-        en: "no collection beyond `max` elements by any means", zh: "集合类、链表类元素尽量不要超过 max"
+        en: "no collection exceeds `max` elements under any circumstances",
+        zh: "集合类、链表类元素尽量不要超过 max",
     },
     why: Text {
-        en: "From some ten thousand elements on, a single O(N) command is felt by all clients as time-outs.",
+        en: "From about ten thousand elements, a single O(N) command causes time-outs for all clients.",
         zh: "元素达到上万后，一条 O(N) 命令就会让所有客户端感到超时。",
     },
     fix: Text {
-        en: "split it over several keys, trim it when it is written to, and read it with HSCAN, SSCAN or ZSCAN",
+        en: "split it over several keys, trim it on writes, and read it with HSCAN, SSCAN or ZSCAN",
         zh: "拆成多个 key 处理；写入时裁剪；用 HSCAN、SSCAN、ZSCAN 渐进读取",
     },
     chapters: &[Chapter { preset: "strict", heading: "三、业务规范 / 关于集合类操作" }],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the most elements that are allowed", zh: "允许的最多元素个数" },
+        what: Text { en: "maximum number of elements", zh: "允许的最大元素个数" },
         default: ParamDefault::Int(10_000),
     }],
     unit: Some(Unit::Elements),
@@ -38,9 +40,9 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("doctor:peers:7:list", Kind::List, 10_001, 400_000)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(NotLonger::question(params, COLLECTIONS))
+    Ok(NotLonger::built(params, COLLECTIONS))
 }

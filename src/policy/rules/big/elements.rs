@@ -1,4 +1,4 @@
-//! `big.elements`: a collection is small enough to be read whole.
+//! `big.elements`: collections have at most `max` elements.
 //!
 //! Measured: elements of lists, sets, sorted sets, hashes and arrays, and entries of streams.
 
@@ -8,18 +8,19 @@ use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Un
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "big.elements",
     severity: Severity::Must,
     problem: Text { en: "collection of more than {max} elements", zh: "集合类元素超过 {max} 个" },
-    what: Text { en: "no collection of more than {max} elements", zh: "集合类元素个数不超过 {max}" },
+    what: Text { en: "no collection has more than {max} elements", zh: "集合类元素个数不超过 {max}" },
     why: Text {
-        en: "Commands that read or delete a whole collection take time with its size, and all other clients wait: a \
-             list of two million elements blocks the server for seconds.",
+        en: "Commands that read or delete a whole collection take time proportional to its size, while all other clients \
+             wait: a list of two million elements blocks the server for seconds.",
         zh: "读取或删除整个集合的命令耗时随元素个数增长，期间其他客户端都要等待：200 万个元素的 list 会阻塞服务器数秒。",
     },
     fix: Text {
-        en: "split it over several keys, by id or by time; read it in steps with HSCAN, SSCAN or ZSCAN; delete it with UNLINK",
+        en: "split it over several keys by id or time; read it incrementally with HSCAN, SSCAN or ZSCAN; delete it with UNLINK",
         zh: "按 id 或时间拆成多个 key；用 HSCAN、SSCAN、ZSCAN 渐进读取；用 UNLINK 删除",
     },
     chapters: &[
@@ -31,7 +32,7 @@ static META: RuleMeta = RuleMeta {
     ],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the most elements that are allowed", zh: "允许的最多元素个数" },
+        what: Text { en: "maximum number of elements", zh: "允许的最大元素个数" },
         default: ParamDefault::Int(5_000),
     }],
     unit: Some(Unit::Elements),
@@ -39,9 +40,9 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 5_001, 400_000)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(NotLonger::question(params, COLLECTIONS))
+    Ok(NotLonger::built(params, COLLECTIONS))
 }

@@ -1,8 +1,8 @@
-//! `big.expiring`: a big key is not left to an expiry.
+//! `big.expiring`: big keys have no expiry.
 //!
-//! What counts as big are the policy's limits of `big.string` and `big.elements`, written here once more as `bytes` and
-//! `elements`. Measured: the bytes of a string, the elements of everything else. When the time comes does not matter: an
-//! expiry in a year blocks the server as one in an hour does.
+//! `bytes` and `elements` define big keys and usually repeat the limits of `big.string` and `big.elements`. Measured: bytes
+//! of a string, elements of other types. The remaining time does not matter: an expiry in a year blocks the server as much
+//! as one in an hour.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -10,21 +10,22 @@ use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity,
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "big.expiring",
     severity: Severity::Should,
     problem: Text { en: "big key with an expiry", zh: "大 key 依赖过期自动删除" },
-    what: Text { en: "no expiry on a big key", zh: "大 key 不依赖过期自动删除" },
+    what: Text { en: "no big key has an expiry", zh: "大 key 不依赖过期自动删除" },
     why: Text {
-        en: "The server deletes an expired key at once and on its main thread unless lazy expiry is switched on: a sorted \
-             set of two million members with one hour to live blocks everybody when the hour is over, and no slow log \
-             shows why.",
+        en: "Unless lazy expiry is enabled, the server deletes an expired key at once on its main thread: a sorted set of two \
+             million members with a TTL of one hour blocks all clients when it expires, and the slow log does not show \
+             the reason.",
         zh: "除非开启惰性删除，过期 key 会在主线程上一次性删除：一个 200 万成员的 zset 设置 1 小时过期，到期时会阻塞所有请求，而且不会出现在慢查询中。",
     },
     fix: Text {
-        en: "make it smaller first: split it, or remove it in steps (HSCAN and HDEL, SSCAN and SREM, ZREMRANGEBYRANK, \
+        en: "reduce its size first: split it, or delete it in steps (HSCAN and HDEL, SSCAN and SREM, ZREMRANGEBYRANK, \
              LTRIM); set lazyfree-lazy-expire yes",
-        zh: "先变小：拆分，或分批删除（HSCAN+HDEL、SSCAN+SREM、ZREMRANGEBYRANK、LTRIM）；并设置 lazyfree-lazy-expire yes",
+        zh: "先缩小：拆分，或分批删除（HSCAN+HDEL、SSCAN+SREM、ZREMRANGEBYRANK、LTRIM）；并设置 lazyfree-lazy-expire yes",
     },
     chapters: &[
         Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
@@ -33,13 +34,13 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "bytes",
-            what: Text { en: "longer strings are big", zh: "超过该长度的字符串视为大 key" },
+            what: Text { en: "strings longer than this are big", zh: "超过该长度的字符串视为大 key" },
             default: ParamDefault::Bytes(10_240),
         },
         ParamSpec {
             name: "elements",
             what: Text {
-                en: "collections with more elements are big", zh: "超过该元素个数的集合视为大 key"
+                en: "collections with more elements than this are big", zh: "超过该元素个数的集合视为大 key"
             },
             default: ParamDefault::Int(5_000),
         },
@@ -52,19 +53,19 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("rank:all", Kind::Zset, 2_000_000, 200_000_000).expiring_in(3_600)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(ExpiringRule { bytes: params.number("bytes"), elements: params.number("elements") })))
 }
 
-/// Big keys live until somebody takes care of them.
+/// Rejects an expiry on big keys.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpiringRule {
-    /// The longest string that is not big.
+    /// Length of the longest string that is not big.
     pub bytes: u64,
-    /// The most elements that are not big.
+    /// Number of elements of the largest collection that is not big.
     pub elements: u64,
 }
 

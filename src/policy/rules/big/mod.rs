@@ -1,4 +1,4 @@
-//! Rules about values that are too big.
+//! Rules about big keys.
 
 pub mod collection_hard;
 pub mod elements;
@@ -12,10 +12,10 @@ use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, KeyRule, SizeTest, Violation};
 use crate::record::Kind;
 
-/// The types that have elements.
+/// Types that have elements.
 const COLLECTIONS: &[Kind] = &[Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array];
 
-/// Keys of some types are at most `max` long: bytes of a string, elements of a collection.
+/// Limits the length of keys of some types: bytes of a string, elements of a collection.
 #[derive(Debug, Clone, Copy)]
 struct NotLonger {
     max: u64,
@@ -23,8 +23,8 @@ struct NotLonger {
 }
 
 impl NotLonger {
-    /// The question, with the limit that a policy sets.
-    fn question(params: &Params, kinds: &'static [Kind]) -> BuiltRule {
+    /// Builds the rule with the limit that a policy sets.
+    fn built(params: &Params, kinds: &'static [Kind]) -> BuiltRule {
         BuiltRule::Key(Box::new(NotLonger { max: params.number("max"), kinds }))
     }
 }

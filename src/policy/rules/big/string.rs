@@ -1,6 +1,6 @@
-//! `big.string`: a string is small enough to be sent, kept and freed without anybody noticing.
+//! `big.string`: strings are at most `max` bytes long.
 //!
-//! Measured: bytes of content, as `STRLEN` answers.
+//! Measured: length in bytes, as reported by `STRLEN`.
 
 use super::NotLonger;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -8,18 +8,19 @@ use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Un
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "big.string",
     severity: Severity::Must,
     problem: Text { en: "string longer than {max}", zh: "字符串超过 {max}" },
-    what: Text { en: "no string longer than {max}", zh: "字符串不超过 {max}" },
+    what: Text { en: "no string is longer than {max}", zh: "字符串不超过 {max}" },
     why: Text {
-        en: "Every read or write of a long string fills the network and holds up all other commands of a server that \
-             works on one thread; from 10 KB on this shows.",
+        en: "Every read or write of a long string saturates the network and delays all other commands of the \
+             single-threaded server; the effect is noticeable from 10 KB.",
         zh: "每次读写长字符串都会占满网卡，并让单线程的服务器上其他命令排队等待；从 10 KB 起就能看出影响。",
     },
     fix: Text {
-        en: "split the value, keep the object as a hash and read single fields, or compress it in the client",
+        en: "split the value, store the object as a hash and read single fields, or compress it in the client",
         zh: "拆分；改用 Hash 并按字段读取；或在客户端压缩",
     },
     chapters: &[
@@ -31,7 +32,7 @@ static META: RuleMeta = RuleMeta {
     ],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the longest string that is allowed", zh: "允许的最大长度" },
+        what: Text { en: "maximum length of a string", zh: "允许的最大长度" },
         default: ParamDefault::Bytes(10_240),
     }],
     unit: Some(Unit::Bytes),
@@ -39,9 +40,9 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("page:home:html", Kind::String, 10_241, 12_400)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(NotLonger::question(params, &[Kind::String]))
+    Ok(NotLonger::built(params, &[Kind::String]))
 }

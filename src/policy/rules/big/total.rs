@@ -1,6 +1,6 @@
-//! `big.total`: a key of whatever type is light enough to be moved, saved and freed.
+//! `big.total`: keys of any type take at most `max` of memory.
 //!
-//! Measured: the key's whole memory, as `MEMORY USAGE` answers: name, value and what the server keeps beside them.
+//! Measured: total memory of the key, as reported by `MEMORY USAGE`: name, value and overhead of the server.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -8,18 +8,19 @@ use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity,
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "big.total",
     severity: Severity::Should,
-    problem: Text { en: "key of more than `max` of memory", zh: "单个 key 占用内存超过 max" },
-    what: Text { en: "no key heavier than `max` in memory", zh: "单个 key 占用内存不超过 max" },
+    problem: Text { en: "key that takes more than `max` of memory", zh: "单个 key 占用内存超过 max" },
+    what: Text { en: "no key takes more than `max` of memory", zh: "单个 key 占用内存不超过 max" },
     why: Text {
-        en: "A collection of few but long elements is as heavy as one of many: it fills the network when it is read, \
-             blocks the server when it is freed, and makes one node of a cluster heavier than the others.",
+        en: "A collection of few long elements can be as heavy as one with many: reading it saturates the network, freeing \
+             it blocks the server, and it makes one node of a cluster heavier than the others.",
         zh: "元素不多但很长的集合同样沉重：读取时占满网卡，释放时阻塞服务器，并使集群中某个节点明显偏重。",
     },
     fix: Text {
-        en: "split it by field prefix, by id or by time; keep long texts compressed; delete it with UNLINK",
+        en: "split it by field prefix, id or time; compress long texts; delete it with UNLINK",
         zh: "按字段前缀、id 或时间拆分；长文本压缩存储；用 UNLINK 删除",
     },
     chapters: &[
@@ -31,7 +32,7 @@ static META: RuleMeta = RuleMeta {
     ],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the most memory that is allowed", zh: "允许占用的最大内存" },
+        what: Text { en: "maximum memory of a key", zh: "允许占用的最大内存" },
         default: ParamDefault::Bytes(1 << 20),
     }],
     unit: Some(Unit::Bytes),
@@ -39,17 +40,17 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, (1 << 20) + 1)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(BigTotal { max: params.number("max") })))
 }
 
-/// At most so much memory.
+/// Limits the memory of a key.
 #[derive(Debug, Clone, Copy)]
 pub struct BigTotal {
-    /// The most memory that is allowed.
+    /// Maximum memory in bytes.
     pub max: u64,
 }
 

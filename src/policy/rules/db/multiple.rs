@@ -1,7 +1,7 @@
 //! `db.multiple`: all keys are in one database.
 //!
-//! Measured: databases with keys. Named are all but the heaviest ones that are allowed. Several inputs are the shards of one
-//! deployment: their databases of the same number are one.
+//! Measured: databases with keys. The heaviest `max` databases are allowed; findings list the others. Several inputs are
+//! shards of one deployment, so databases of the same number count as one.
 
 use std::cmp::Reverse;
 
@@ -13,24 +13,25 @@ use crate::policy::rule::{
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Report;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "db.multiple",
     severity: Severity::Should,
     problem: Text { en: "keys in more than `max` databases", zh: "使用的数据库超过 max 个" },
-    what: Text { en: "keys in no more than `max` databases", zh: "使用的数据库不超过 max 个" },
+    what: Text { en: "the number of databases with keys is at most `max`", zh: "使用的数据库不超过 max 个" },
     why: Text {
-        en: "Databases are told apart by a number only, many clients support them badly, clusters not at all, and they share one \
-             thread: two applications in two databases still hold each other up.",
+        en: "Databases have only a number, many clients support them poorly, clusters not at all, and all of them share one \
+             thread: applications in different databases still delay each other.",
         zh: "多数据库只用数字区分，很多客户端支持较差，集群不支持；多业务用多数据库实际还是单线程处理，会互相干扰。",
     },
     fix: Text {
-        en: "keep one application's keys in database 0 under a prefix of its own, and give each application its own instance",
+        en: "keep the keys of an application in database 0 under its own prefix, and use a separate instance per application",
         zh: "同一业务的 key 放在 0 号库并使用自己的前缀；不同业务使用各自的实例",
     },
     chapters: &[Chapter { preset: "aliyun", heading: "二 3. 合理使用select" }],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the most databases that may hold keys", zh: "允许有 key 的数据库个数" },
+        what: Text { en: "maximum number of databases with keys", zh: "允许有 key 的数据库个数上限" },
         default: ParamDefault::Int(1),
     }],
     unit: Some(Unit::Count),
@@ -41,7 +42,7 @@ static META: RuleMeta = RuleMeta {
     ]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -50,10 +51,10 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 
 const DB: DetailField = DetailField::new("db", "db", "库");
 
-/// At most so many databases.
+/// Limits the number of databases.
 #[derive(Debug, Clone, Copy)]
 pub struct MultipleRule {
-    /// The most databases that may hold keys.
+    /// Maximum number of databases with keys.
     pub max: u64,
 }
 

@@ -1,9 +1,9 @@
 //! `instance.mixed`: an instance serves one business.
 //!
-//! Measured: who shares the instance. If the data dictionary names owners, they are counted; a name that different keys are
-//! registered under is one owner. Otherwise the first segments of names are, as far as names go on behind them: ids, dates and
-//! crowded levels (`{int}`, `{*}`) are no business. Only those count that have a part of the memory or of the keys.
-//! Whether two prefixes are two businesses no snapshot can tell, so that more of them are allowed than owners.
+//! Measured: number of owners in the data dictionary whose keys are on the instance or, if it has no owners, of first
+//! segments that are followed by another segment; ids, dates and crowded levels (`{int}`, `{*}`) are not counted. Only owners
+//! and segments with at least `share` of the memory or of the keys count. A snapshot cannot tell whether two prefixes belong
+//! to the same business, so more prefixes than owners are allowed.
 
 use std::cmp::Reverse;
 
@@ -19,6 +19,7 @@ use crate::units::Bytes;
 const OWNERS: &str = "[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\"\n\
                       [[dictionary]]\npattern = \"order:**\"\nowner = \"sales\"\n";
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "instance.mixed",
     severity: Severity::Should,
@@ -27,16 +28,16 @@ static META: RuleMeta = RuleMeta {
         zh: "同一实例上的业务超过 segments 个，或数据字典中的负责人超过 owners 个",
     },
     what: Text {
-        en: "no more than `segments` businesses, or `owners` of the dictionary, on one instance",
+        en: "at most `segments` businesses, or `owners` owners of the dictionary, on one instance",
         zh: "同一实例上的业务不超过 segments 个，数据字典中的负责人不超过 owners 个",
     },
     why: Text {
-        en: "Businesses on one instance share its thread, its memory and its failures: one big key or one full memory stops all \
-             of them, and nobody can tell whose growth it was.",
+        en: "Businesses on one instance share its thread, its memory and its failures: one big key or exhausted memory affects \
+             all of them, and costs cannot be assigned to one of them.",
         zh: "多个业务共用一个实例，就共用它的线程、内存和故障：一个大 key 或一次内存打满会影响所有业务，也无法按业务核算成本。",
     },
     fix: Text {
-        en: "give unrelated businesses instances of their own; what they share belongs behind a service",
+        en: "move unrelated businesses to separate instances; provide shared data through a service",
         zh: "不相干的业务拆分到各自的实例，公共数据做服务化",
     },
     chapters: &[
@@ -46,20 +47,24 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "segments",
-            what: Text { en: "the most businesses by first segment", zh: "按第一段统计允许的最多业务数" },
+            what: Text {
+                en: "maximum number of businesses, counted by first segment",
+                zh: "按第一段统计允许的最多业务数",
+            },
             default: ParamDefault::Int(5),
         },
         ParamSpec {
             name: "owners",
             what: Text {
-                en: "the most owners by the data dictionary", zh: "按数据字典统计允许的最多负责人数"
+                en: "maximum number of owners, counted by the data dictionary",
+                zh: "按数据字典统计允许的最多负责人数",
             },
             default: ParamDefault::Int(1),
         },
         ParamSpec {
             name: "share",
             what: Text {
-                en: "the part of the memory or of the keys from which a business or owner counts",
+                en: "minimum share of memory or keys for a business or owner to count",
                 zh: "内存或 key 数占比达到多少才计入",
             },
             default: ParamDefault::Share(50),
@@ -72,7 +77,7 @@ static META: RuleMeta = RuleMeta {
         .with(SampleFacts { policy: OWNERS, ..SampleFacts::NONE }),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -86,18 +91,18 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 const OWNER_LIST: DetailField = DetailField::new("owners", "owners", "负责人");
 const SEGMENT_LIST: DetailField = DetailField::new("segments", "segments", "首段");
 
-/// At most so many businesses.
+/// Limits the number of businesses.
 #[derive(Debug, Clone, Copy)]
 pub struct MixedRule {
-    /// The most businesses by first segment.
+    /// Maximum number of businesses by first segment.
     pub segments: u64,
-    /// The most owners.
+    /// Maximum number of owners.
     pub owners: u64,
-    /// The part from which one counts, in thousandths.
+    /// Minimum share of memory or keys that counts, in thousandths.
     pub share: u64,
 }
 
-/// Somebody that keys belong to.
+/// Owner or first segment with the weight of its keys.
 struct BusinessShare<'a> {
     name: &'a str,
     weight: Weight,
@@ -137,7 +142,7 @@ impl SnapshotRule for MixedRule {
 }
 
 impl MixedRule {
-    /// Whether somebody has enough of the memory or of the keys to count.
+    /// Returns whether a weight has enough of the memory or of the keys to count.
     fn counts(&self, weight: Weight, report: &Report) -> bool {
         let totals = &report.totals;
         let reaches = |part, whole| reaches(part, whole, self.share);
@@ -145,7 +150,7 @@ impl MixedRule {
     }
 }
 
-/// Whether `part` is at least so many thousandths of `whole`.
+/// Returns whether `part` is at least `share` thousandths of `whole`.
 fn reaches(part: u64, whole: u64, share: u64) -> bool {
     u128::from(part) * 1000 >= u128::from(whole) * u128::from(share)
 }

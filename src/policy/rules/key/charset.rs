@@ -1,10 +1,10 @@
-//! `key.charset`: every character of a name is in the set that the standard allows.
+//! `key.charset`: names contain only characters of an allowed set.
 //!
-//! The set is written as in a search pattern: characters, and ranges such as `a-z`; a `-` that is first or last, or follows
-//! a range, stands for itself. Several texts are one set. The separators in force are always in it: a set names `:` because
-//! its standard divides by `:`, and who divides names otherwise would have to list the divider twice.
+//! The set is written like a character class: characters, and ranges such as `a-z`; a `-` at the start, at the end or after
+//! a range stands for itself. Several strings form one set. The configured separators are always allowed, so that they need
+//! not be repeated in the set.
 //!
-//! Measured: characters outside, and stretches that are not UTF-8.
+//! Measured: characters outside the set, and invalid UTF-8 sequences.
 
 use std::ops::RangeInclusive;
 
@@ -13,17 +13,15 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.charset",
     severity: Severity::Must,
     problem: Text { en: "character outside the set `chars`", zh: "含有 chars 以外的字符" },
-    what: Text {
-        en: "only characters of the set `chars`, and separators", zh: "只含 chars 中的字符和分隔符"
-    },
+    what: Text { en: "only characters of the set `chars` and separators", zh: "只含 chars 中的字符和分隔符" },
     why: Text {
-        en: "One small set of characters keeps names that mean the same spelt the same, and safe in shells, patterns, \
-             URLs and dashboards.",
+        en: "A small set of characters keeps the spelling of names consistent and makes them safe to use in shells, glob \
+             patterns, URLs and dashboards.",
         zh: "限定一小组字符，可使含义相同的 key 名写法一致，并能安全地用于 shell、匹配模式、URL 和监控面板。",
     },
     chapters: &[
@@ -32,13 +30,13 @@ static META: RuleMeta = RuleMeta {
         Chapter { preset: "aliyun", heading: "一 1.(3) 不要包含特殊字符" },
     ],
     fix: Text {
-        en: "divide words as the standard does, and encode or hash user input before it becomes part of a name",
+        en: "separate words as the standard does, and encode or hash user input before it becomes part of a name",
         zh: "单词按规范分隔；用户输入进入 key 名之前先编码或取哈希",
     },
     params: &[ParamSpec {
         name: "chars",
         what: Text {
-            en: "the characters, ranges such as a-z among them", zh: "允许的字符，可用 a-z 形式的范围"
+            en: "the allowed characters and ranges such as a-z", zh: "允许的字符，可用 a-z 形式的范围"
         },
         default: ParamDefault::Words(&["a-z0-9:_.{}-"]),
     }],
@@ -47,24 +45,24 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("user:profile:12345|name")]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(CharsetRule::read(params.words("chars"))?)))
 }
 
-/// Only characters of a set.
+/// Set of allowed characters.
 #[derive(Debug, Clone)]
 pub struct CharsetRule {
-    /// The characters of ASCII that are in it.
+    /// Allowed ASCII characters.
     ascii: [bool; 128],
-    /// Those beyond.
+    /// Ranges of allowed characters beyond ASCII.
     beyond: Vec<RangeInclusive<char>>,
 }
 
 impl CharsetRule {
-    /// Reads a set. Fails with what is wrong with it.
+    /// Parses a set; fails with a message if it is empty or a range is reversed.
     pub fn read(texts: &[String]) -> Result<CharsetRule, String> {
         let mut set = CharsetRule { ascii: [false; 128], beyond: Vec::new() };
         for text in texts {
@@ -79,13 +77,13 @@ impl CharsetRule {
                     _ => first,
                 };
                 if last < first {
-                    return Err(format!("the range {first}-{last} runs backwards"));
+                    return Err(format!("the range {first}-{last} is reversed"));
                 }
                 set.add(first..=last);
             }
         }
         if set.beyond.is_empty() && !set.ascii.contains(&true) {
-            return Err("\"chars\" is empty: no name could keep the rule".to_owned());
+            return Err("\"chars\" is empty: every name would break the rule".to_owned());
         }
         Ok(set)
     }
@@ -120,7 +118,7 @@ impl KeyRule for CharsetRule {
         (measured > 0).then_some(Violation { measured, allowed: 0 })
     }
 
-    /// Bytes decide as long as all characters of the set are bytes.
+    /// Returns a test of bytes, unless the set has characters beyond ASCII.
     fn name_test(&self) -> Option<NameTest> {
         let mut allowed = Box::new([false; 256]);
         allowed[..128].copy_from_slice(&self.ascii);
@@ -145,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_and_ranges_make_a_set() {
+    fn sets_consist_of_characters_and_ranges() {
         assert_eq!(outside("a-z0-9:_.{}-", b"az09:_.{}-"), 0);
         assert_eq!(outside("a-z0-9:_.{}-", b"AZ|/ "), 5);
         assert_eq!(outside("-a", b"-a"), 0);
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_no_name_fits_are_refused() {
+    fn sets_that_no_name_can_satisfy_are_rejected() {
         assert!(CharsetRule::read(&["z-a".to_owned()]).unwrap_err().contains("z-a"));
         assert!(CharsetRule::read(&[String::new()]).is_err() && CharsetRule::read(&[]).is_err());
     }

@@ -1,22 +1,22 @@
-//! `key.empty-segment`: no part of a name is missing.
+//! `key.empty-segment`: no segment of a name is empty.
 //!
-//! Measured: empty segments. The empty name is one empty segment.
+//! Measured: empty segments. The empty name has one.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.empty-segment",
     severity: Severity::Must,
     problem: Text { en: "empty segment in the name", zh: "key 名中有空段" },
     what: Text { en: "no segment of the name is empty", zh: "名称中没有空段" },
     why: Text {
-        en: "An empty segment is an id or a name that the program did not have when it made the key: all such keys \
-          collide in one place, and nobody can tell what they are about.",
-        zh: "空段表示程序生成 key 名时缺少 id 或名称：这样的 key 都会撞到同一处，谁也看不出它们说的是什么。",
+        en: "An empty segment usually comes from an id or name that was missing when the program built the key: all keys \
+          built that way collide, and their meaning is lost.",
+        zh: "空段通常表示程序拼接 key 名时缺少 id 或名称：这样生成的 key 会互相冲突，也无法看出其含义。",
     },
     chapters: &[
         Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
@@ -26,7 +26,7 @@ static META: RuleMeta = RuleMeta {
         Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
     ],
     fix: Text {
-        en: "find the code that builds the name from an empty variable, and drop doubled or trailing colons",
+        en: "find the code that builds the name from an empty variable, and remove doubled or trailing colons",
         zh: "找出用空变量拼接 key 名的代码；去掉重复的或结尾的冒号",
     },
     params: &[],
@@ -35,14 +35,14 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("user:profile:")]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(EmptySegment)))
 }
 
-/// No two separators side by side, none at either end.
+/// Rejects adjacent separators and separators at either end.
 #[derive(Debug, Clone, Copy)]
 pub struct EmptySegment;
 
@@ -68,13 +68,13 @@ mod tests {
     }
 
     #[test]
-    fn empty_segments_are_counted_wherever_they_are() {
+    fn empty_segments_are_counted_at_any_position() {
         let names = ["user:profile:", "a::b", ":a", "", ":", "a{:}:b"];
         assert_eq!(names.map(empty), [Some(1), Some(1), Some(1), Some(1), Some(2), Some(1)]);
     }
 
     #[test]
-    fn braces_fill_no_segment_unless_they_are_a_tag_with_something_in_it() {
+    fn braces_without_a_tag_are_not_an_empty_segment() {
         assert_eq!(["a:{b}:c", "a:{}:c", "a", "a:b"].map(empty), [None; 4]);
     }
 }

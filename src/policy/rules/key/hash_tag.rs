@@ -1,14 +1,14 @@
-//! `key.hash-tag`: braces stand for a hash tag, or not at all.
+//! `key.hash-tag`: braces are used only for a single, valid hash tag.
 //!
-//! A cluster hashes only what stands between the first `{` and the first `}` behind it. Braces that are empty, left open,
-//! nested or there a second time look like a tag and are none, or are another than was meant.
+//! A cluster hashes only the text between the first `{` and the next `}`. Braces that are empty, unclosed, nested or
+//! repeated look like a tag but are ignored or select another part than intended.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.hash-tag",
     severity: Severity::Hint,
@@ -20,9 +20,9 @@ static META: RuleMeta = RuleMeta {
         en: "at most one hash tag, closed and not empty", zh: "最多一个哈希标签，花括号成对且非空"
     },
     why: Text {
-        en: "In a cluster the text in braces alone decides where a key lives. With an empty, open, nested or second pair \
-             the server hashes something else than the author meant: keys that belong together part, and commands over \
-             several of them fail.",
+        en: "In a cluster, the text in braces alone determines the slot of a key. With an empty, unclosed, nested or second \
+             pair the server hashes another part than intended: related keys end up in different slots, and multi-key \
+             commands fail.",
         zh: "集群中只有花括号内的内容决定 key 所在的槽。花括号为空、未闭合、嵌套或出现第二对时，服务器取哈希的部分与本意不同：本应在一起的 key 会分散，多 key 命令会失败。",
     },
     chapters: &[
@@ -30,8 +30,8 @@ static META: RuleMeta = RuleMeta {
         Chapter { preset: "aliyun", heading: "二 5. Redis事务功能较弱" },
     ],
     fix: Text {
-        en: "put one pair of braces around what related keys have in common: `{user:1001}:profile`, `{user:1001}:orders`; \
-             leave braces out of everything else",
+        en: "put one pair of braces around the common part of related keys: `{user:1001}:profile`, `{user:1001}:orders`; \
+             do not use braces elsewhere",
         zh: "只用一对花括号括住相关 key 的公共部分：`{user:1001}:profile`、`{user:1001}:orders`；其他地方不要使用花括号",
     },
     params: &[],
@@ -40,14 +40,14 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("user:{}:profile")]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(HashTag)))
 }
 
-/// One sound tag or none.
+/// Accepts one valid tag or none.
 #[derive(Debug, Clone, Copy)]
 pub struct HashTag;
 
@@ -61,7 +61,7 @@ impl KeyRule for HashTag {
     }
 }
 
-/// Whether the braces of a name are one tag that is not empty, or there are none.
+/// Returns whether the name has no braces, or exactly one pair around a non-empty tag.
 pub fn is_sound(name: &[u8]) -> bool {
     let mut braces = name.iter().enumerate().filter(|(_, byte)| matches!(byte, b'{' | b'}'));
     match (braces.next(), braces.next(), braces.next()) {

@@ -1,22 +1,22 @@
-//! `key.length`: a name is short enough to be kept millions of times.
+//! `key.length`: names are at most `max` bytes long.
 //!
-//! Measured: bytes, since it is bytes that take memory; the standards say characters, which for the names that they
-//! allow is the same.
+//! Measured: bytes, which is what takes memory. The standards count characters, which is the same for the names that they
+//! allow.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.length",
     severity: Severity::Should,
     problem: Text { en: "name longer than {max} bytes", zh: "key 名超过 {max} 字节" },
     what: Text { en: "the name has at most {max} bytes", zh: "key 名不超过 {max} 字节" },
     why: Text {
-        en: "Every name is kept in memory beside its value and is sent with every command; over millions of keys the \
-          names alone can outweigh the values.",
+        en: "Every name is kept in memory along with its value and sent with every command; with millions of keys, names \
+          alone can take more memory than values.",
         zh: "每个 key 名都与值一起常驻内存，并随每条命令传输；key 的数量达到百万级时，仅 key 名就可能比值更占内存。",
     },
     chapters: &[
@@ -27,13 +27,13 @@ static META: RuleMeta = RuleMeta {
         Chapter { preset: "aliyun", heading: "一 1.(2) 简洁性" },
     ],
     fix: Text {
-        en: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), and hash what \
-          is long by nature, such as URLs and queries",
+        en: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), and hash \
+          inherently long parts such as URLs and queries",
         zh: "缩短固定的段（`user:{uid}:friends:messages:{mid}` 简化为 `u:{uid}:fr:m:{mid}`），对 URL、查询语句等天然很长的内容取哈希",
     },
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the most bytes", zh: "最多字节数" },
+        what: Text { en: "maximum number of bytes", zh: "最大字节数" },
         default: ParamDefault::Int(128),
     }],
     unit: Some(Unit::Bytes),
@@ -44,17 +44,17 @@ static META: RuleMeta = RuleMeta {
     )]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(LengthRule { max: params.number("max") })))
 }
 
-/// At most so many bytes.
+/// Limits the length of names.
 #[derive(Debug, Clone, Copy)]
 pub struct LengthRule {
-    /// The greatest length allowed.
+    /// Maximum length in bytes.
     pub max: u64,
 }
 

@@ -1,24 +1,24 @@
-//! `key.levels`: a name says as much about its key as the standard's format has room for.
+//! `key.levels`: names have at least `min` segments, as the format of the standard demands.
 //!
-//! Measured: segments between separators; the braces of a hash tag belong to none. Empty segments count, `key.empty-segment`
-//! is about those. The formats: `service` {business}:{module}:{id}, `hzero` service:module:name (two where a name belongs to
+//! Measured: segments between separators; the braces of a hash tag belong to none. Empty segments count;
+//! `key.empty-segment` reports them. The formats: `service` {business}:{module}:{id}, `hzero` service:module:name (two where a name belongs to
 //! the whole service), `platform` `business:module:table:id[:attribute]`, `strict` `module:meaning:…:type`, `aliyun`
-//! business:table:id as an example and a business in front as the demand.
+//! business:table:id as an example and a business prefix as the demand.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.levels",
     severity: Severity::Should,
     problem: Text { en: "name of fewer than `min` segments", zh: "key 名不足 min 段" },
     what: Text { en: "the name has at least `min` segments", zh: "key 名至少 min 段" },
     why: Text {
-        en: "The standards fix what stands where in a name: business, module, table, id. With a segment missing, tools \
-             that group by prefix mix different data, and the next module of the same business collides.",
+        en: "The standards assign a meaning to each segment: business, module, table, id. If one is missing, tools that \
+             group by prefix mix different data, and names collide with those of other modules.",
         zh: "规范规定了 key 名各段的含义：业务、模块、表、标识。缺少一段时，按前缀归类的工具会把不同数据混在一起，同一业务的下一个模块也容易产生冲突。",
     },
     chapters: &[
@@ -34,7 +34,7 @@ static META: RuleMeta = RuleMeta {
     },
     params: &[ParamSpec {
         name: "min",
-        what: Text { en: "the fewest segments", zh: "最少段数" },
+        what: Text { en: "minimum number of segments", zh: "最少段数" },
         default: ParamDefault::Int(3),
     }],
     unit: Some(Unit::Segments),
@@ -42,17 +42,17 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("user:12345")]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(LevelsRule { min: params.number("min") })))
 }
 
-/// At least so many segments.
+/// Demands a minimum number of segments.
 #[derive(Debug, Clone, Copy)]
 pub struct LevelsRule {
-    /// The fewest segments that are allowed.
+    /// Minimum number of segments.
     pub min: u64,
 }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_braces_of_a_tag_divide_nothing_and_hide_nothing() {
+    fn the_braces_of_a_tag_do_not_change_the_segments() {
         assert!(!breaks(3, "{user:1001}:profile"));
         assert!(breaks(4, "{user:1001}:profile"));
         assert_eq!(check_name(&LevelsRule { min: 3 }, "{a}"), Some(Violation { measured: 1, allowed: 3 }));

@@ -1,21 +1,21 @@
-//! `key.lowercase`: one spelling of a name.
+//! `key.lowercase`: names have no upper-case letters.
 //!
-//! Measured: upper-case letters of any script. Characters without case, such as Chinese ones, are no violation.
+//! Measured: upper-case letters of any script. Characters without case, such as Chinese ones, do not count.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.lowercase",
     severity: Severity::Must,
     problem: Text { en: "upper-case letters in the name", zh: "key 名含大写字母" },
     what: Text { en: "no upper-case letters", zh: "不含大写字母" },
     why: Text {
-        en: "Names are compared byte by byte: `UserProfile:1` and `userprofile:1` are two keys. Where only one case is \
-             allowed, nobody has to remember which of them was meant.",
+        en: "Names are compared byte by byte: `UserProfile:1` and `userprofile:1` are two keys. If only lower \
+             case is allowed, such duplicates cannot occur.",
         zh: "key 名按字节比较：`UserProfile:1` 和 `userprofile:1` 是两个 key。只允许小写时，就不必记住到底是哪一种写法。",
     },
     chapters: &[
@@ -23,7 +23,7 @@ static META: RuleMeta = RuleMeta {
         Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
     ],
     fix: Text {
-        en: "write names in lower case and divide words as the standard does: `UserProfile:12345` becomes \
+        en: "write names in lower case and separate words as the standard does: `UserProfile:12345` becomes \
              `user:profile:12345`",
         zh: "key 名全部小写，单词按规范分隔：`UserProfile:12345` 改为 `user:profile:12345`",
     },
@@ -33,14 +33,14 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("UserProfile:12345")]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(LowercaseRule)))
 }
 
-/// No upper-case letters.
+/// Rejects upper-case letters.
 #[derive(Debug, Clone, Copy)]
 pub struct LowercaseRule;
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_case_or_the_lower_one_is_fine() {
+    fn lower_case_and_caseless_characters_are_fine() {
         assert_eq!(upper("user:profile_\u{e4}-1.{x}:\u{7528}\u{6237}".as_bytes()), 0);
         assert_eq!(upper(b"\xff\xfe"), 0);
     }

@@ -1,4 +1,4 @@
-//! Rules about a key's name alone.
+//! Rules about key names.
 
 pub mod charset;
 pub mod empty_segment;

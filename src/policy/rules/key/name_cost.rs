@@ -1,11 +1,11 @@
-//! `key.name-cost`: names that outweigh what they name.
+//! `key.name-cost`: names do not take more bytes than the values.
 //!
-//! Measured: of the bytes of names and values of a pattern together, the part that is names. Values are the texts of
-//! strings; for collections, what their keys take in the dump without the names.
+//! Measured: share of names in the bytes of names and values of a pattern. The size of a value is the length of a string;
+//! for collections, the bytes of the key in the dump without its name.
 //!
-//! What is saved: every segment that is the same in all names and longer than two characters shrinks to its first two, as
-//! `user:{uid}:friends:messages:{mid}` to `us:{uid}:fr:me:{mid}`. So many bytes of names are saved a key, before the
-//! allocator rounds them. Ids, classes and segments with a brace stay; which two letters are chosen changes nothing.
+//! Saving: every fixed segment of more than two characters is shortened to two, such as
+//! `user:{uid}:friends:messages:{mid}` to `us:{uid}:fr:me:{mid}`. The estimate is the number of bytes saved per name, before
+//! rounding by the allocator. Ids, classes and segments with a brace are kept.
 
 use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
@@ -17,6 +17,7 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.name-cost",
     severity: Severity::Hint,
@@ -25,12 +26,12 @@ static META: RuleMeta = RuleMeta {
         zh: "key 数不少于 keys 的模式中，key 名字节数超过 key 名与 value 总字节数的 share",
     },
     what: Text {
-        en: "names are at most `share` of the bytes of names and values, over patterns of `keys` keys or more",
+        en: "names take at most `share` of the bytes of names and values, in patterns of `keys` keys or more",
         zh: "key 数不少于 keys 的模式中，key 名字节数不超过 key 名与值总字节数的 share",
     },
     why: Text {
-        en: "Every name stands in memory beside its value. Where values are numbers or flags, it is the names that fill \
-             the server, and each byte of a fixed segment is there once per key.",
+        en: "Every name is kept in memory along with its value. If values are numbers or flags, names take most of the \
+             memory, and each byte of a fixed segment is repeated for every key.",
         zh: "每个 key 名都与值一起常驻内存。当值只是数字或标志时，占内存的主要是 key 名，固定段的每个字节都按 key 数重复。",
     },
     fix: Text {
@@ -48,12 +49,12 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "keys",
-            what: Text { en: "patterns of fewer keys are let pass", zh: "key 数更少的模式不检查" },
+            what: Text { en: "patterns with fewer keys are not checked", zh: "key 数更少的模式不检查" },
             default: ParamDefault::Int(1000),
         },
         ParamSpec {
             name: "share",
-            what: Text { en: "the largest part that names may be", zh: "key 名允许的最大占比" },
+            what: Text { en: "maximum share of names", zh: "key 名允许的最大占比" },
             default: ParamDefault::Share(500),
         },
     ],
@@ -62,7 +63,7 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey { length: 4, times: 1500, ..SampleKey::named("user:{i}:friends:messages:{i}") }]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -73,15 +74,15 @@ const NAME_BYTES: DetailField = DetailField::new("name_bytes", "name bytes", "ke
 const VALUE_BYTES: DetailField = DetailField::new("value_bytes", "value bytes", "value 占用");
 const SHORTENED: DetailField = DetailField::new("shortened", "shortened", "缩短后");
 
-/// Characters that are left of a segment.
+/// Length of a shortened segment, in characters.
 const LEFT: usize = 2;
 
-/// Names that are at most this part.
+/// Limits the share of names.
 #[derive(Debug, Clone, Copy)]
 pub struct NameCost {
-    /// The fewest keys that a pattern counts with.
+    /// Minimum number of keys of a checked pattern.
     pub keys: u64,
-    /// The largest part that names may be, in thousandths.
+    /// Maximum share of names, in thousandths.
     pub share: u64,
 }
 
@@ -105,7 +106,7 @@ impl NameCost {
             pattern: Some(node.text.clone()),
             keys: sums.keys,
             memory: sums.memory,
-            // At most 1000.
+            // At most 1000, so it fits.
             measured: u64::try_from(permille).ok(),
             allowed: Some(self.share),
             saves: Some(Bytes(per_key.saturating_mul(sums.keys))),
@@ -123,7 +124,7 @@ impl NameCost {
     }
 }
 
-/// Bytes of values. Where a pattern has strings and collections, what they take in the dump.
+/// Returns the bytes of values: lengths if all are strings, otherwise their bytes in the dump.
 fn value_bytes(sums: &PatternSums) -> Bytes {
     match sums.only_kind() {
         Some(Kind::String) => sums.string_bytes,
@@ -131,7 +132,7 @@ fn value_bytes(sums: &PatternSums) -> Bytes {
     }
 }
 
-/// The pattern with shorter segments, and the bytes that each name loses.
+/// Returns the pattern with shortened segments, and the bytes saved per name.
 fn shortened(forest: &Forest<'_>, node: &PatternNode<'_>) -> (String, u64) {
     let mut path = vec![node];
     while let Some(above) = path.last().and_then(|node| forest.nodes.get(node.parent?)) {
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_held_against_their_texts_and_collections_against_the_dump() {
+    fn strings_count_by_length_and_collections_by_their_bytes_in_the_dump() {
         assert!(judge(sums(Kind::String, 1000, 20_000, 20_000, 0)).is_empty());
         assert_eq!(judge(sums(Kind::String, 1000, 20_001, 20_000, 90_000)).len(), 1);
         assert!(judge(sums(Kind::Hash, 1000, 20_000, 0, 40_000)).is_empty());
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_saturated_do_no_harm() {
+    fn saturated_sums_do_not_overflow() {
         assert_eq!(judge(sums(Kind::String, u64::MAX, u64::MAX, u64::MAX - 1, 0)).len(), 1);
     }
 }

@@ -1,27 +1,25 @@
-//! `key.prefix`: a name starts with the business that it belongs to.
+//! `key.prefix`: names start with the name of the business that they belong to.
 //!
-//! Measured: segments that name a business at the start, 0 or 1; at least 1 is demanded. A first segment that is
-//! only digits names none: the `service` standard rejects `12345` for having no business prefix, and a number says
-//! no more about its owner when something follows it (`12345:name`), while all five ask for the *name* of a
-//! business, module or database.
+//! A first segment of digits is no business name: the `service` standard rejects `12345` for lack of a business prefix, and
+//! `12345:name` does not identify its owner either, while all five standards demand the *name* of a business, module or
+//! database.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.prefix",
     severity: Severity::Must,
     problem: Text { en: "no business prefix", zh: "缺少业务前缀" },
     what: Text {
-        en: "at least two segments, the first names a business", zh: "至少两段，且第一段说明业务"
+        en: "at least two segments, the first of which names a business", zh: "至少两段，且第一段说明业务"
     },
     why: Text {
-        en: "A prefix keeps the names of two applications from colliding, and it is what owners, dashboards and this \
-          report group keys by. A name of one segment, an empty first segment or a bare number tells nobody whose \
-          key it is.",
+        en: "A prefix prevents collisions between applications, and owners, dashboards and this report group keys by it. \
+          A name with one segment, an empty first segment or a bare number does not tell which business owns the key.",
         zh: "前缀避免两个应用的 key 名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段、第一段为空或仅为数字的 key 名，无法说明它属于哪个业务。",
     },
     chapters: &[
@@ -32,8 +30,8 @@ static META: RuleMeta = RuleMeta {
         Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
     ],
     fix: Text {
-        en: "put the service or module and a colon in front: `user:profile:12345`; divide by colons what underscores \
-          divide now",
+        en: "prefix the name with the service or module and a colon: `user:profile:12345`; use colons instead of \
+          underscores as separators",
         zh: "在前面加上服务名或模块名和冒号：`user:profile:12345`；把下划线分隔改为冒号分隔",
     },
     params: &[],
@@ -42,14 +40,14 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("user_profile_12345")]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(PrefixRule)))
 }
 
-/// At least two segments, the first of which names something.
+/// Demands at least two segments, the first of which is neither empty nor a number.
 #[derive(Debug, Clone, Copy)]
 pub struct PrefixRule;
 

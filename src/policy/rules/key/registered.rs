@@ -1,7 +1,7 @@
-//! `key.registered`: a key is in the data dictionary, as the type that is written there.
+//! `key.registered`: every key matches an entry of the data dictionary and has its type.
 //!
-//! Asked only where the policy has a dictionary. A key that matches an entry but has another type than the entry's breaks
-//! the rule like one that matches none: what is written there is about something else.
+//! Checked only if the policy has a dictionary. A key that matches an entry of another type violates the rule like one
+//! without an entry.
 
 use crate::policy::Context;
 use crate::policy::KeyView;
@@ -10,7 +10,7 @@ use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity,
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.registered",
     severity: Severity::Should,
@@ -19,13 +19,13 @@ static META: RuleMeta = RuleMeta {
         zh: "数据字典中未登记该模式，或类型不一致",
     },
     what: Text {
-        en: "the data dictionary has the pattern, with this type", zh: "数据字典中登记了该模式，且类型一致"
+        en: "the data dictionary lists the pattern with this type", zh: "数据字典中登记了该模式，且类型一致"
     },
     why: Text {
-        en: "Keys that nobody has registered have no owner, no lifetime and no meaning that others could look up; they \
-             are what an incident at night is about. A pattern with an unexpected type belongs to somebody else, or its \
-             entry is out of date.",
-        zh: "未登记的 key 没有负责团队、TTL 策略和可查的业务含义，夜间故障往往正出在它们身上。类型与登记不符，说明它属于别人，或登记已过期。",
+        en: "For unregistered keys there is no owner, TTL policy or documented meaning to look up, which is what delays \
+             the handling of incidents. A pattern with an unexpected type belongs to another application, or its entry \
+             is out of date.",
+        zh: "未登记的 key 没有负责人、TTL 策略和可查的业务含义，出现故障时难以处理。类型与登记不符，说明它属于其他应用，或登记已过时。",
     },
     chapters: &[
         Chapter { preset: "platform", heading: "二十一、 文档与文化规范 / 维护数据字典" },
@@ -34,7 +34,7 @@ static META: RuleMeta = RuleMeta {
     ],
     fix: Text {
         en: "add a [[dictionary]] entry with pattern, type, ttl and owner (`rdblens dictionary` drafts them), or delete \
-             the keys if nobody claims them",
+             keys that have no owner",
         zh: "补充 [[dictionary]] 条目，写明 pattern、type、ttl、owner（`rdblens dictionary` 可生成草稿）；无人认领的 key 则删除",
     },
     params: &[],
@@ -49,14 +49,14 @@ static META: RuleMeta = RuleMeta {
     }),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(RegisteredRule)))
 }
 
-/// In the dictionary, as it says.
+/// Demands a dictionary entry of the same type.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisteredRule;
 
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_to_match_an_entry_and_its_type() {
+    fn a_key_must_match_an_entry_and_its_type() {
         let policy = format!(
             "{RULES}[[dictionary]]\npattern = \"user:{{int}}\"\ntype = \"hash\"\n[[dictionary]]\npattern = \"page:**\"\n"
         );
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_dictionary_nothing_is_asked_and_nothing_claims_to_be_checked() {
+    fn without_a_dictionary_the_rule_is_not_checked() {
         assert!(!breaks(RULES, "user:1", Kind::Hash));
         let checks = checks(RULES);
         assert!(checks.keys.is_empty() && checks.policy.settings.is_empty());

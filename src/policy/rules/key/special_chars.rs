@@ -1,14 +1,14 @@
-//! `key.special-chars`: nothing in a name that a terminal, a shell or a log would show as something else.
+//! `key.special-chars`: names have no characters that terminals, shells or logs interpret or hide.
 //!
-//! Measured: white space and control characters (both as Unicode defines them, so U+3000 and C1 controls count),
-//! quotes, backslashes, and stretches that are not UTF-8. Letters of any script are no special characters.
+//! Measured: white space and control characters as defined by Unicode (including U+3000 and C1 controls), quotes,
+//! backslashes, and invalid UTF-8 sequences. Letters of any script are allowed.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.special-chars",
     severity: Severity::Must,
@@ -21,9 +21,9 @@ static META: RuleMeta = RuleMeta {
         zh: "不含空白、控制字符、引号、反斜杠；须为合法 UTF-8",
     },
     why: Text {
-        en: "Such characters are invisible or change their meaning in shells, logs, scripts and client libraries: a \
-          name that looks right is not found, and a script that loops over names breaks. Bytes that are not UTF-8 \
-          usually come from a serialiser that nobody meant to use for names.",
+        en: "These characters are invisible or have a special meaning in shells, logs, scripts and client libraries: a \
+          name that looks right is not found, and scripts that iterate over names fail. Invalid UTF-8 usually comes \
+          from a serializer that was applied to names by mistake.",
         zh: "这些字符不可见，或者在 shell、日志、脚本和客户端库中含义会变：看起来正确的 key 名查不到，遍历 key 名的脚本会出错。非 UTF-8 的字节通常来自误用于 key 名的序列化器。",
     },
     chapters: &[
@@ -34,7 +34,7 @@ static META: RuleMeta = RuleMeta {
         Chapter { preset: "aliyun", heading: "一 1.(3) 不要包含特殊字符" },
     ],
     fix: Text {
-        en: "encode or hash user input before it becomes part of a name, and use a plain string serialiser for names",
+        en: "encode or hash user input before it becomes part of a name, and use a plain string serializer for names",
         zh: "用户输入进入 key 名之前先编码或取哈希；key 名使用纯字符串序列化器",
     },
     params: &[],
@@ -43,14 +43,14 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("search:result:red shoes")]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(SpecialChars)))
 }
 
-/// Printable characters only.
+/// Rejects special characters and invalid UTF-8.
 #[derive(Debug, Clone, Copy)]
 pub struct SpecialChars;
 
@@ -68,7 +68,7 @@ impl KeyRule for SpecialChars {
     }
 }
 
-/// Whether the character has no place in a name.
+/// Returns whether the character is white space, a control character, a quote or a backslash.
 pub fn is_special(character: char) -> bool {
     character.is_whitespace() || character.is_control() || matches!(character, '"' | '\'' | '\\')
 }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn every_broken_stretch_counts_once() {
+    fn every_invalid_sequence_counts_once() {
         assert_eq!(specials(b"a\xffb\xe4\xb8"), 2);
     }
 

@@ -1,8 +1,8 @@
-//! `key.type-suffix`: the last segment of a name says of which type the value is.
+//! `key.type-suffix`: the last segment of a name is a word for the type of the value.
 //!
-//! A segment fits when it is one of the type's words, in any case (`key.lowercase` is about case). Bitmaps and HyperLogLogs
-//! are strings to the server, geospatial indexes sorted sets, so their words are among those. Types that the parameter has
-//! no words for, and values of modules, are not asked.
+//! Words are compared without case (`key.lowercase` checks case). Bitmaps and HyperLogLogs are strings to the server and
+//! geospatial indexes are sorted sets, so their words belong to these types. Types without words and values of modules are
+//! not checked.
 
 use std::borrow::Cow;
 
@@ -12,15 +12,15 @@ use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity,
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "key.type-suffix",
     severity: Severity::Must,
     problem: Text { en: "last segment does not name the type of the value", zh: "最后一段不是 value 类型" },
     what: Text { en: "the last segment names the type of the value", zh: "最后一段为 value 类型" },
     why: Text {
-        en: "Who reads a name then knows which commands it takes, and no application meets a value of another type than \
-             it expects.",
+        en: "The name then tells which commands apply to the key, and applications do not encounter values of an \
+             unexpected type.",
         zh: "看到 key 名就知道可用哪些命令，应用也不会遇到与预期不同类型的 value。",
     },
     chapters: &[Chapter { preset: "strict", heading: "二 2. 命名规范 / value类型" }],
@@ -31,7 +31,7 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "words",
         what: Text {
-            en: "for each type the words that name it, such as \"hash=hash,map\"",
+            en: "words for each type, such as \"hash=hash,map\"",
             zh: "各类型可用的后缀，例如 \"hash=hash,map\"",
         },
         default: ParamDefault::Words(&[
@@ -52,40 +52,39 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("user:followed.by:1001:list", Kind::Set, 10, 300)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(TypeSuffix::read(params.words("words"))?)))
 }
 
-/// The last segment is one of the words for the type.
+/// Demands a word for the type as last segment.
 #[derive(Debug, Clone, Default)]
 pub struct TypeSuffix {
-    /// By type, in the order of [`Kind::ALL`].
+    /// Words by type, in the order of [`Kind::ALL`].
     words: [Vec<Vec<u8>>; Kind::ALL.len()],
 }
 
 impl TypeSuffix {
-    /// Reads lines such as `hash=hash,map`. Fails with what is wrong with them.
+    /// Parses lines such as `hash=hash,map`; fails with a message if one is malformed.
     pub fn read(lines: &[String]) -> Result<TypeSuffix, String> {
         let mut rule = TypeSuffix::default();
         for line in lines {
             let types = || KINDS.map(Kind::name).join(", ");
             let Some((name, words)) = line.split_once('=') else {
-                return Err(format!("{line:?} has to be a type and its words, such as \"hash=hash,map\""));
+                return Err(format!("{line:?} must be a type and its words, such as \"hash=hash,map\""));
             };
             let kind = KINDS.into_iter().find(|kind| kind.name() == name.trim());
-            let kind = kind.ok_or_else(|| format!("{name:?} is no type; types are {}", types()))?;
+            let kind = kind.ok_or_else(|| format!("{name:?} is not a type; the types are {}", types()))?;
             let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
-            // Below the number of types.
             rule.words[kind as usize].extend(words.map(|word| word.as_bytes().to_vec()));
         }
         Ok(rule)
     }
 }
 
-/// The types that can have words.
+/// Types that can have words.
 const KINDS: [Kind; 7] = [Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array];
 
 impl KeyRule for TypeSuffix {
@@ -104,7 +103,7 @@ impl KeyRule for TypeSuffix {
     }
 }
 
-/// The last segment, without the braces of a hash tag. Copies only where a brace may belong to it.
+/// Returns the last segment without the braces of a hash tag. Copies only if it may contain one.
 fn last_segment<'a>(key: &KeyView<'a>) -> Cow<'a, [u8]> {
     let (name, separators) = (key.name(), &key.context.separators);
     let divider = |name: &[u8]| name.iter().rposition(|&byte| separators.contains(byte));
@@ -159,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn modules_and_types_without_words_are_not_asked() {
+    fn modules_and_types_without_words_are_not_checked() {
         let record = Record { kind: Kind::Hash, ..record(b"a") };
         assert_eq!(check_record(&rule(&["string=string"]).unwrap(), &record, &Context::default()), None);
         assert!(!KINDS.contains(&Kind::Module));
     }
 
     #[test]
-    fn lines_that_say_nothing_are_refused() {
+    fn malformed_lines_are_rejected() {
         assert!(rule(&["hash"]).unwrap_err().contains("hash=hash,map"));
         assert!(rule(&["table=table"]).unwrap_err().contains("types are string, list"));
     }

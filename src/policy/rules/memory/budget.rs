@@ -1,7 +1,7 @@
-//! `memory.budget`: what a policy sets a budget for stays within it.
+//! `memory.budget`: keys stay within the memory budgets of the policy.
 //!
-//! Measured: memory of the keys that match a `[[budget]]`, a class of lifetimes with a budget, or an entry of the dictionary
-//! with one. Without budgets the rule has nothing to say, so every preset has it.
+//! Measured: memory of the keys that match a `[[budget]]`, a TTL class with a budget, or a dictionary entry with one. Without
+//! budgets the rule never reports anything, so every preset enables it.
 
 use crate::policy::Context;
 use crate::policy::params::Params;
@@ -12,18 +12,19 @@ use crate::report::Report;
 const BUDGET: SampleFacts =
     SampleFacts { policy: "[[budget]]\npattern = \"config:**\"\nmemory = \"1KB\"\n", ..SampleFacts::NONE };
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "memory.budget",
     severity: Severity::Must,
     problem: Text { en: "memory budget exceeded", zh: "超出内存预算" },
     what: Text { en: "no budget of the policy is exceeded", zh: "不超过策略中设定的内存预算" },
     why: Text {
-        en: "Counters and configuration may live forever, and what never expires only grows. A budget says how far, before the \
-             growth takes the memory of everything else.",
-        zh: "计数器、配置项等持久类数据可以不设 TTL，但不过期的数据只增不减。必须严格监控其增长，并纳入内存预算。",
+        en: "Counters and configuration may live forever, and data without expiry only grows. A budget limits this growth \
+             before it displaces other data.",
+        zh: "计数器、配置项等持久类数据可以不设 TTL，但不过期的数据只增不减。应通过内存预算限制其增长。",
     },
     fix: Text {
-        en: "delete what is no longer needed, give it an expiry, or raise the budget on purpose",
+        en: "delete data that is no longer needed, set an expiry, or raise the budget after review",
         zh: "清理不再需要的数据，设置过期时间，或经评估后提高预算",
     },
     chapters: &[Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL) / 持久类数据" }],
@@ -33,14 +34,14 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("config:{i}", crate::record::Kind::Hash, 10, 512).times(3, 0)]).with(BUDGET),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(BudgetRule)))
 }
 
-/// All budgets are kept.
+/// Checks all budgets of the policy.
 #[derive(Debug, Clone, Copy)]
 pub struct BudgetRule;
 

@@ -1,8 +1,8 @@
-//! `memory.growth`: no pattern has grown abnormally since an earlier snapshot, or appeared and is heavy already.
+//! `memory.growth`: no pattern has grown abnormally since an earlier snapshot.
 //!
-//! Measured: memory of a pattern now; allowed is `factor` times what it took before, and at least `least` more. All patterns of
-//! this snapshot are held against those that the earlier report lists. If that list was cut, a pattern that is not on it was at
-//! most as heavy as the lightest that is, and is held against that. Without an earlier report nothing is judged.
+//! Measured: current memory of a pattern. Allowed are `factor` times its earlier memory, but at least `least` more than that;
+//! a new pattern counts as 0 before. If the earlier report lists only its heaviest patterns, an unlisted pattern was at most
+//! as heavy as the lightest listed one and is compared with that. Without an earlier report nothing is checked.
 
 use crate::policy::Context;
 use crate::policy::earlier::EarlierWeight;
@@ -18,6 +18,7 @@ use crate::report::{Details, Weight};
 const BEFORE: SampleFacts =
     SampleFacts { before: &[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(10, 0)], ..SampleFacts::NONE };
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "memory.growth",
     severity: Severity::Must,
@@ -26,16 +27,16 @@ static META: RuleMeta = RuleMeta {
         zh: "模式的内存增长到 factor 倍以上，且增量不少于 least",
     },
     what: Text {
-        en: "no pattern takes more than `factor` times what it took before, if that is `least` more",
+        en: "no pattern takes more than `factor` times its earlier memory and at least `least` more",
         zh: "与之前的快照相比，任何模式的内存增长不超过 factor 倍（增量至少 least 才计入）",
     },
     why: Text {
-        en: "A pattern that suddenly grows is a loop that writes, a missing TTL or a release that nobody planned memory for. Seen \
-             from one night to the next it is a small repair, seen at maxmemory it is an outage.",
-        zh: "突然增长的模式往往意味着循环写入、遗忘的 TTL，或没有规划内存的新功能。隔夜发现只是小修，等到内存打满就是故障。",
+        en: "Sudden growth of a pattern usually means a runaway write loop, a missing TTL or a feature without planned memory. \
+             Found the next day it is a small fix; found at maxmemory it is an outage.",
+        zh: "模式的内存突然增长，往往意味着循环写入、遗漏的 TTL，或未规划内存的新功能。次日发现只需小修，等到内存打满就是故障。",
     },
     fix: Text {
-        en: "find out which release or job writes these keys; give them a TTL or a budget",
+        en: "find the release or job that writes these keys; set a TTL or a budget",
         zh: "查明是哪个版本或任务在写这些 key；为其设置 TTL 或内存预算",
     },
     chapters: &[
@@ -45,12 +46,12 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "factor",
-            what: Text { en: "how many times as much is allowed", zh: "允许达到之前的多少倍" },
+            what: Text { en: "maximum growth factor", zh: "允许的最大增长倍数" },
             default: ParamDefault::Int(2),
         },
         ParamSpec {
             name: "least",
-            what: Text { en: "growth below this does not count", zh: "增量低于此值不计入" },
+            what: Text { en: "growth below this is ignored", zh: "增量低于此值时忽略" },
             default: ParamDefault::Bytes(10 << 20),
         },
     ],
@@ -59,30 +60,30 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(21, 0)]).with(BEFORE),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     let growth = GrowthRule { factor: params.number("factor"), least: params.number("least") };
     if growth.factor == 0 {
-        return Err("factor has to be at least 1".to_owned());
+        return Err("\"factor\" must be at least 1".to_owned());
     }
     Ok(BuiltRule::Pattern(Box::new(growth)))
 }
 
-/// At most so much growth.
+/// Limits the growth of patterns.
 #[derive(Debug, Clone, Copy)]
 pub struct GrowthRule {
-    /// How many times as much is allowed.
+    /// Maximum growth factor.
     pub factor: u64,
-    /// Bytes of growth that are always allowed.
+    /// Growth in bytes that is always allowed.
     pub least: u64,
 }
 
 impl PatternRule for GrowthRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
         let Some(earlier) = &context.earlier else { return Vec::new() };
-        // What is lighter than this cannot have grown by as much.
+        // Patterns lighter than this cannot have grown by more.
         let heavy = forest.patterns().filter(|(_, sums)| sums.memory.0 > self.least);
         heavy
             .filter_map(|(node, sums)| {
@@ -145,7 +146,7 @@ mod tests {
     use crate::policy::forest::PatternNode;
     use crate::units::Bytes;
 
-    /// What is allowed of a pattern that takes so much now, with one earlier pattern `a:{int}` of 100.
+    /// Returns the allowed memory if a pattern takes `memory` now and the only earlier one, `a:{int}`, took 100.
     fn allowed(pattern: &str, memory: u64, complete: bool) -> Option<u64> {
         let sums = PatternSums { keys: 2, memory: Bytes(memory), ..nothing() };
         let node = PatternNode {
@@ -187,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cut_list_left_out_was_as_heavy_as_its_last() {
+    fn unlisted_patterns_were_at_most_as_heavy_as_the_lightest_listed() {
         assert_eq!((allowed("b:{int}", 250, false), allowed("b:{int}", 251, false)), (None, Some(250)));
     }
 
     #[test]
-    fn a_factor_of_nothing_is_refused() {
+    fn a_factor_of_zero_is_rejected() {
         let mut params = Params::defaults(META.params);
         params.set("factor", crate::policy::params::ParamValue::Number(0));
         assert!(build(&params).is_err());

@@ -1,7 +1,7 @@
-//! `memory.headroom`: a part of the server's memory stays free.
+//! `memory.headroom`: a share of `maxmemory` stays free.
 //!
-//! Measured: the estimated memory as a part of `maxmemory`, in thousandths, rounded up. Without `--maxmemory` nothing is
-//! judged. Several inputs are shards, each on a server of its own with that limit, so each is judged alone.
+//! Measured: estimated memory in thousandths of `maxmemory`, rounded up. Without `--maxmemory` nothing is checked. Several
+//! inputs are shards on separate servers with that limit each, so each is checked on its own.
 
 use crate::policy::Context;
 use crate::policy::capacity::{estimated_memory, exceeds, permille};
@@ -16,18 +16,19 @@ use crate::units::Bytes;
 
 const TEN_MIB: SampleFacts = SampleFacts { maxmemory: Some(10 << 20), ..SampleFacts::NONE };
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "memory.headroom",
     severity: Severity::Must,
     problem: Text { en: "more than `max` of maxmemory in use", zh: "内存使用超过 maxmemory 的 max" },
-    what: Text { en: "no more than `max` of maxmemory in use", zh: "内存使用不超过 maxmemory 的 max" },
+    what: Text { en: "at most `max` of maxmemory in use", zh: "内存使用不超过 maxmemory 的 max" },
     why: Text {
-        en: "Sudden traffic, fragmentation, client buffers and the copy that a fork makes need memory on top of the data. A server \
-             that is full evicts keys or refuses writes.",
+        en: "Traffic peaks, fragmentation, client buffers and copy-on-write during a fork need memory in addition to the data. \
+             When memory is exhausted, the server evicts keys or refuses writes.",
         zh: "流量突增、内存碎片、客户端缓冲区和 fork 时的写时复制都需要额外内存。内存打满后，服务器会淘汰 key 或拒绝写入。",
     },
     fix: Text {
-        en: "give the instance more memory or more shards, let data expire earlier, or shrink what is heaviest",
+        en: "add memory or shards, shorten expiries, or reduce the heaviest data",
         zh: "扩容或增加分片，缩短过期时间，或优化占用最多的数据",
     },
     chapters: &[
@@ -36,7 +37,7 @@ static META: RuleMeta = RuleMeta {
     ],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the part of maxmemory that may be in use", zh: "允许使用的 maxmemory 比例" },
+        what: Text { en: "maximum share of maxmemory in use", zh: "允许使用的 maxmemory 比例" },
         default: ParamDefault::Share(800),
     }],
     unit: Some(Unit::Permille),
@@ -44,17 +45,17 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, (8 << 20) + 1)]).with(TEN_MIB),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(HeadroomRule { max: params.number("max") })))
 }
 
-/// At most so much of the limit is in use.
+/// Limits the share of `maxmemory` in use.
 #[derive(Debug, Clone, Copy)]
 pub struct HeadroomRule {
-    /// The part that may be in use, in thousandths.
+    /// Maximum share in use, in thousandths.
     pub max: u64,
 }
 
@@ -90,7 +91,7 @@ mod tests {
     use crate::report::SourceFile;
 
     #[test]
-    fn shards_fill_their_own_servers() {
+    fn each_shard_is_compared_with_the_limit() {
         let mut report = empty_report();
         for (place, memory) in [70, 81].into_iter().enumerate() {
             report.source.files.push(SourceFile { memory: Bytes(memory), ..source_file(place) });

@@ -1,4 +1,4 @@
-//! Rules about the memory of the whole server, of budgets and of patterns over time.
+//! Rules about the memory of the server, about budgets and about growth.
 
 pub mod budget;
 pub mod growth;

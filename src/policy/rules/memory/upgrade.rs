@@ -1,7 +1,7 @@
-//! `memory.upgrade`: no newer server would keep the same keys in much less memory.
+//! `memory.upgrade`: no newer server would store the same keys in much less memory.
 //!
-//! Measured: what the server that saves most would save, in thousandths of what the keys take now. Judged is what was
-//! computed for other servers in the same run; if nothing was, there is nothing to say.
+//! Measured: largest saving among the servers estimated in the same run, in thousandths of the current memory. Without such
+//! estimates nothing is checked.
 
 use std::cmp::Reverse;
 
@@ -16,6 +16,7 @@ use crate::record::Kind;
 use crate::report::{DetailPart, Report};
 use crate::units::Bytes;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "memory.upgrade",
     severity: Severity::Hint,
@@ -28,18 +29,21 @@ static META: RuleMeta = RuleMeta {
         zh: "升级服务器版本不能再节省超过 saves 的内存",
     },
     why: Text {
-        en: "Newer servers keep the same data in less memory: compact lists instead of tables, smaller entries, fewer pointers. \
-             An upgrade may save what otherwise a bigger machine costs.",
+        en: "Newer servers store the same data in less memory: more compact encodings, smaller entries, fewer pointers. An \
+             upgrade may save the cost of a bigger machine.",
         zh: "新版本通常在内存效率上有所提升：更紧凑的编码、更小的条目、更少的指针。升级可能省下扩容的成本。",
     },
     fix: Text {
-        en: "check the applications' compatibility with the newer version, then upgrade",
+        en: "check that the applications are compatible with the newer version, then upgrade",
         zh: "评估应用与新版本的兼容性后升级",
     },
     chapters: &[Chapter { preset: "platform", heading: "十五 1. 内存优化 / 升级 Redis 版本" }],
     params: &[ParamSpec {
         name: "saves",
-        what: Text { en: "the part of the memory that is worth an upgrade", zh: "值得升级的内存节省比例" },
+        what: Text {
+            en: "minimum share of the memory saved for an upgrade to be worthwhile",
+            zh: "值得升级的内存节省比例",
+        },
         default: ParamDefault::Share(100),
     }],
     unit: Some(Unit::Permille),
@@ -49,14 +53,14 @@ static META: RuleMeta = RuleMeta {
         .with(SampleFacts { upgraded_permille: Some(899), ..SampleFacts::NONE }),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(UpgradeRule { saves: params.number("saves") })))
 }
 
-/// Whether a policy wants it: then a newer server has to be priced along.
+/// Returns whether a policy enables the rule, so that the run has to estimate a newer server, too.
 pub fn is_in_force(policy: &Policy) -> bool {
     policy.settings.iter().any(|setting| setting.rule.meta.id == META.id)
 }
@@ -64,10 +68,10 @@ pub fn is_in_force(policy: &Policy) -> bool {
 const BEST: DetailField = DetailField::new("best", "best", "最佳");
 const ALTERNATIVES: DetailField = DetailField::new("alternatives", "alternatives", "可选方案");
 
-/// No other server would save more than this.
+/// Limits the saving that an upgrade would bring.
 #[derive(Debug, Clone, Copy)]
 pub struct UpgradeRule {
-    /// The part that is worth it, in thousandths.
+    /// Largest share saved that is not reported, in thousandths.
     pub saves: u64,
 }
 
@@ -127,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_not_worth_it_and_more_memory_is_no_saving() {
+    fn small_savings_and_more_memory_are_not_reported() {
         assert!(breaches(1000, &[("a 7", 900), ("a 8", 2000)]).is_empty() && breaches(1000, &[]).is_empty());
         assert!(breaches(0, &[("a 7", 0)]).is_empty());
     }

@@ -1,8 +1,8 @@
-//! `memory.volatile-policy`: under a `volatile-*` policy, what can be evicted is nearly everything.
+//! `memory.volatile-policy`: under a `volatile-*` policy, nearly all memory can be evicted.
 //!
-//! Measured: memory of keys without expiry as a part of all memory, in thousandths, rounded up. Judged only when
-//! `--maxmemory-policy` says that the server evicts nothing but keys with an expiry. Keys whose class may live forever count,
-//! too: the server cannot evict them either.
+//! Measured: memory of keys without expiry in thousandths of all memory, rounded up. Checked only if `--maxmemory-policy`
+//! states that the server evicts only keys with an expiry. Keys of TTL classes that may live forever count, too, since the
+//! server cannot evict them either.
 
 use crate::policy::Context;
 use crate::policy::capacity::{exceeds, permille};
@@ -13,11 +13,12 @@ use crate::policy::rule::{
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{DetailPart, PatternWeight, Report};
 
-/// Patterns that are named.
+/// Maximum number of patterns in a finding.
 const NAMED: usize = 5;
 
 const VOLATILE: SampleFacts = SampleFacts { maxmemory_policy: Some("volatile-lru"), ..SampleFacts::NONE };
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "memory.volatile-policy",
     severity: Severity::Must,
@@ -26,16 +27,16 @@ static META: RuleMeta = RuleMeta {
         zh: "使用 volatile-* 淘汰策略，但无 TTL 的内存超过 max",
     },
     what: Text {
-        en: "under maxmemory-policy volatile-*, no more than `max` of the memory without TTL",
+        en: "at most `max` of the memory without TTL under maxmemory-policy volatile-*",
         zh: "使用 volatile-* 淘汰策略时，无 TTL 的内存不超过 max",
     },
     why: Text {
-        en: "Under volatile-* a server evicts only keys with a TTL. What has none stays forever; once that fills the memory, \
+        en: "Under volatile-* a server evicts only keys with a TTL. Keys without one stay forever; once they fill the memory, \
              everything else has been evicted and writes fail.",
         zh: "volatile-* 策略只淘汰设置了 TTL 的 key，无 TTL 的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。",
     },
     fix: Text {
-        en: "give cached data a TTL, move what has to stay to an instance of its own, or use an allkeys-* policy",
+        en: "set a TTL on cached data, move permanent data to a separate instance, or use an allkeys-* policy",
         zh: "为缓存数据设置 TTL，把需要长期保留的数据放到单独的实例，或改用 allkeys-* 策略",
     },
     chapters: &[
@@ -44,7 +45,7 @@ static META: RuleMeta = RuleMeta {
     ],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the part of the memory that may be without TTL", zh: "允许无 TTL 的内存比例" },
+        what: Text { en: "maximum share of the memory without TTL", zh: "允许无 TTL 的内存比例" },
         default: ParamDefault::Share(100),
     }],
     unit: Some(Unit::Permille),
@@ -57,17 +58,17 @@ static META: RuleMeta = RuleMeta {
         .with(VOLATILE),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(VolatilePolicy { max: params.number("max") })))
 }
 
-/// At most so much cannot be evicted.
+/// Limits the share of memory that cannot be evicted.
 #[derive(Debug, Clone, Copy)]
 pub struct VolatilePolicy {
-    /// The part that may be without expiry, in thousandths.
+    /// Maximum share of memory without expiry, in thousandths.
     pub max: u64,
 }
 
@@ -111,7 +112,7 @@ mod tests {
     use crate::units::Bytes;
 
     #[test]
-    fn only_what_a_volatile_policy_cannot_evict_counts() {
+    fn only_keys_that_a_volatile_policy_cannot_evict_count() {
         let mut report = empty_report();
         report.totals.memory = Bytes(1000);
         report.totals.without_ttl = Weight { keys: 3, memory: Bytes(101) };

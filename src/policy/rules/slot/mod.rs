@@ -1,3 +1,3 @@
-//! Rules about slots.
+//! Rules about hash slots.
 
 pub mod skew;

@@ -1,15 +1,13 @@
-//! `slot.skew`: memory is spread evenly over hash slots and over shards.
+//! `slot.skew`: memory is distributed evenly over hash slots and shards.
 //!
-//! Measured: memory of a slot, or of a file where several are the shards of one deployment.
+//! Measured: memory of a slot, or of a file if several files are the shards of one deployment.
 //!
-//! - A slot is too heavy above `slot_ratio` times the mean of the slots that hold keys, or above `slot_share` of everything,
-//!   which shows when so few slots are used that their mean is no measure; never below `slot_least`. A snapshot that is not of
-//!   a cluster is judged as far as hash tags gather its keys: most keys of the slot have one. Nothing else there was meant to
-//!   be spread.
-//! - A shard is too heavy when it has more than the mean of all by the part `shard_over`; never below `shard_least`.
+//! - A slot is too heavy above `slot_ratio` times the mean of the slots with keys, or above `slot_share` of all memory, which
+//!   applies if few slots are in use and the mean is meaningless; never below `slot_least`. In a snapshot of a server without
+//!   cluster mode, only slots in which most keys have a hash tag are checked, since only tags gather keys on purpose there.
+//! - A shard is too heavy if it exceeds the mean by more than `shard_over`; never below `shard_least`.
 //!
-//! What makes a slot or a shard heavy is told: a big key, that is one with half of it; a hash tag, when most keys have one; or
-//! the number of keys.
+//! Findings state the cause: a big key with at least half of the memory, a hash tag if most keys have one, or many keys.
 
 use crate::policy::Context;
 use crate::policy::capacity::exceeds;
@@ -22,6 +20,7 @@ use crate::record::Kind;
 use crate::report::{Example, Report, SlotRow, SourceFile};
 use crate::units::Bytes;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "slot.skew",
     severity: Severity::Must,
@@ -30,12 +29,12 @@ static META: RuleMeta = RuleMeta {
         en: "no hash slot and no shard much heavier than the others", zh: "没有明显偏重的哈希槽或分片"
     },
     why: Text {
-        en: "A slot is the smallest part of a cluster that can be moved. What gathers in one slot, by a hash tag or in one big \
-             key, makes its shard full and busy while the others have room, and no resharding helps.",
+        en: "A slot is the smallest unit that a cluster can move. Data concentrated in one slot, by a hash tag or a big key, \
+             overloads its shard while others have room, and resharding does not help.",
         zh: "哈希槽是集群迁移的最小单位。数据因 Hash Tag 或大 Key 集中到一个槽，会使该分片内存压力过大，其他分片却有余量，重新分片也无济于事。",
     },
     fix: Text {
-        en: "take tags from what varies most (`{user:1001}`, not `{user}`); split big keys; move slots from heavy shards",
+        en: "use the part that varies most as hash tag (`{user:1001}`, not `{user}`); split big keys; move slots off heavy shards",
         zh: "Hash Tag 取变化最多的部分（如 `{user:1001}` 而不是 `{user}`）；拆分大 Key；把槽从偏重的分片迁走",
     },
     chapters: &[
@@ -45,31 +44,31 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "slot_ratio",
-            what: Text { en: "how many times the mean a slot may take", zh: "槽内存允许达到均值的倍数" },
+            what: Text {
+                en: "maximum memory of a slot, as multiple of the mean", zh: "槽内存允许达到均值的倍数"
+            },
             default: ParamDefault::Int(10),
         },
         ParamSpec {
             name: "slot_share",
             what: Text {
-                en: "the part of all memory that a slot may take", zh: "单个槽允许占总内存的比例"
+                en: "maximum memory of a slot, as share of all memory", zh: "单个槽允许占总内存的比例"
             },
             default: ParamDefault::Share(100),
         },
         ParamSpec {
             name: "slot_least",
-            what: Text { en: "slots up to this size do not count", zh: "不超过此大小的槽不计入" },
+            what: Text { en: "slots up to this size are not checked", zh: "不超过此大小的槽不检查" },
             default: ParamDefault::Bytes(64 << 20),
         },
         ParamSpec {
             name: "shard_over",
-            what: Text {
-                en: "how much more than the mean a shard may take", zh: "分片内存允许超出均值的比例"
-            },
+            what: Text { en: "maximum excess of a shard over the mean", zh: "分片内存允许超出均值的比例" },
             default: ParamDefault::Share(300),
         },
         ParamSpec {
             name: "shard_least",
-            what: Text { en: "shards up to this size do not count", zh: "不超过此大小的分片不计入" },
+            what: Text { en: "shards up to this size are not checked", zh: "不超过此大小的分片不检查" },
             default: ParamDefault::Bytes(64 << 20),
         },
     ],
@@ -78,7 +77,7 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("{user}:cart:{i}", Kind::Hash, 900, 10 << 20).times(20, 0)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -91,18 +90,18 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     })))
 }
 
-/// At most so uneven.
+/// Limits the imbalance of slots and shards.
 #[derive(Debug, Clone, Copy)]
 pub struct SkewRule {
-    /// How many times the mean a slot may take.
+    /// Maximum memory of a slot, as multiple of the mean.
     pub slot_ratio: u64,
-    /// The part of all memory that a slot may take, in thousandths.
+    /// Maximum memory of a slot, in thousandths of all memory.
     pub slot_share: u64,
-    /// Slots up to this size do not count.
+    /// Largest slot that is not checked, in bytes.
     pub slot_least: u64,
-    /// How much more than the mean a shard may take, in thousandths.
+    /// Maximum excess of a shard over the mean, in thousandths.
     pub shard_over: u64,
-    /// Shards up to this size do not count.
+    /// Largest shard that is not checked, in bytes.
     pub shard_least: u64,
 }
 
@@ -169,7 +168,7 @@ impl SkewRule {
     }
 }
 
-/// So many thousandths of a number.
+/// Returns `share` thousandths of a number.
 fn thousandths(whole: u64, share: u64) -> u64 {
     u64::try_from(u128::from(whole) * u128::from(share) / 1000).unwrap_or(u64::MAX)
 }
@@ -191,7 +190,7 @@ fn cause(slot: &SlotRow) -> Text {
     }
 }
 
-/// Whether hash tags decide where most keys of a slot are.
+/// Returns whether most keys of a slot have a hash tag.
 fn gathered(slot: &SlotRow) -> bool {
     exceeds(slot.tagged_keys, slot.keys, 500)
 }
@@ -200,7 +199,7 @@ fn is_half(part: Bytes, whole: Bytes) -> bool {
     exceeds(part.0, whole.0, 499)
 }
 
-/// The heaviest key of a file, if it is among the heaviest of all.
+/// Returns the heaviest key of a file, if it is among the heaviest of all files.
 fn heaviest_key(report: &Report, file: &SourceFile) -> Option<Example> {
     let row = report.top.by_memory.iter().find(|row| row.source.as_ref() == Some(&file.name))?;
     Some(Example { db: row.db, key: row.key.clone(), memory: row.memory })
@@ -220,7 +219,7 @@ mod tests {
         SlotRow { slot: number, keys, tagged_keys, memory: Bytes(memory), share: 0.0, example }
     }
 
-    /// A report on so much memory, with a mean of 20 in its slots.
+    /// Returns a report with this total memory and a mean of 20 per slot.
     fn with_slots(total: u64, heaviest: Vec<SlotRow>) -> Report {
         let mut report = empty_report();
         report.totals.memory = Bytes(total);
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_over_few_slots_hides_nothing_and_little_memory_does_not_count() {
+    fn few_slots_are_checked_by_share_and_small_ones_not_at_all() {
         let mut report = with_slots(600, vec![slot(1, 9, 9, 61, 5), slot(2, 9, 9, 60, 5)]);
         assert_eq!(causes(&report), told(&[("slot 1", HASH_TAG)]), "above a tenth of everything");
         report.totals.memory = Bytes(300);
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_is_held_against_the_mean_of_all() {
+    fn a_shard_is_compared_with_the_mean_of_all() {
         let mut report = empty_report();
         for (place, memory) in [100, 100, 101, 245].into_iter().enumerate() {
             report.source.files.push(crate::report::SourceFile { memory: Bytes(memory), ..source_file(place) });

@@ -5,10 +5,10 @@ pub mod unbounded;
 
 use std::num::NonZeroU64;
 
-/// Ids before 2015-01-01 hold no times: streams are younger, so a client numbered its entries itself.
+/// Earliest plausible time in an id, 2015-01-01: streams did not exist before, so smaller ids were chosen by clients.
 const FIRST_TIME: u64 = 1_420_070_400_000;
 
-/// How many milliseconds a time lies before `now`; `None` if it is none, or later.
+/// Returns the milliseconds from `time` to `now`; `None` if the id holds no time, or a later one.
 fn ago(time: Option<NonZeroU64>, now: u64) -> Option<u64> {
     now.checked_sub(time?.get().max(FIRST_TIME)).filter(|_| time.is_some_and(|time| time.get() >= FIRST_TIME))
 }

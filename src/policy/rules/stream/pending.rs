@@ -1,8 +1,8 @@
-//! `stream.pending`: what a consumer group was given is acknowledged.
+//! `stream.pending`: consumer groups acknowledge delivered entries.
 //!
-//! Measured: pending entries of the group that has most. A stream also breaks the rule when a pending entry was delivered
-//! longer than `max_age` ago, or when a consumer that has pending entries was not seen for `idle`, both at the reference
-//! time; then there is no number.
+//! Measured: pending entries of the group with the most. A stream also violates the rule if a pending entry was delivered
+//! more than `max_age` ago, or if a consumer with pending entries has been inactive for more than `idle`, both at the
+//! reference time; nothing is measured in that case.
 
 use super::ago;
 use crate::policy::KeyView;
@@ -11,25 +11,26 @@ use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity,
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "stream.pending",
     severity: Severity::Must,
     problem: Text {
-        en: "consumer group with many, or long, unacknowledged entries",
+        en: "consumer group with many or long unacknowledged entries",
         zh: "消费组有大量或长期未确认的消息",
     },
     what: Text {
-        en: "no consumer group has many, or long, unacknowledged entries",
+        en: "no consumer group has many or long unacknowledged entries",
         zh: "消费组没有大量或长期未确认的条目",
     },
     why: Text {
-        en: "An entry that was delivered and not acknowledged is work that nobody finished: its consumer has failed, is too \
-             slow, or forgets XACK. PendingRule entries take memory of their own and keep growing.",
+        en: "A delivered but unacknowledged entry is unfinished work: its consumer has failed, is too slow, or does not call \
+             XACK. The list of pending entries takes memory itself and keeps growing.",
         zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。PendingRule List 本身占用内存并持续增长。",
     },
     fix: Text {
-        en: "see XPENDING, hand entries over with XAUTOCLAIM, acknowledge with XACK, remove dead consumers with XGROUP \
-             DELCONSUMER",
+        en: "inspect with XPENDING, reassign entries with XAUTOCLAIM, acknowledge with XACK, remove dead consumers with \
+             XGROUP DELCONSUMER",
         zh: "用 XPENDING 查看，用 XAUTOCLAIM 转移，处理后 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
     },
     chapters: &[Chapter {
@@ -39,14 +40,14 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "max",
             what: Text {
-                en: "the most pending entries of one group", zh: "单个消费组允许的最多未确认条目数"
+                en: "maximum number of pending entries of a group", zh: "单个消费组允许的最大未确认条目数"
             },
             default: ParamDefault::Int(1_000),
         },
         ParamSpec {
             name: "max_age",
             what: Text {
-                en: "how long ago a pending entry may have been delivered",
+                en: "maximum time since the delivery of a pending entry",
                 zh: "未确认条目自投递起允许的最长时间",
             },
             default: ParamDefault::Span(86_400_000),
@@ -54,8 +55,8 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "idle",
             what: Text {
-                en: "how long a consumer with pending entries may be out of sight",
-                zh: "有未确认条目的消费者允许的最长失联时间",
+                en: "maximum idle time of a consumer with pending entries",
+                zh: "有未确认条目的消费者允许的最长空闲时间",
             },
             default: ParamDefault::Span(3_600_000),
         },
@@ -71,7 +72,7 @@ static META: RuleMeta = RuleMeta {
     }]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -79,14 +80,14 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(PendingRule { max: number("max"), max_age: number("max_age"), idle: number("idle") })))
 }
 
-/// Acknowledged before long.
+/// Limits number and age of pending entries.
 #[derive(Debug, Clone, Copy)]
 pub struct PendingRule {
-    /// The most pending entries of one group.
+    /// Maximum number of pending entries of a group.
     pub max: u64,
-    /// The longest time since a delivery, in milliseconds.
+    /// Maximum time since a delivery, in milliseconds.
     pub max_age: u64,
-    /// The longest time that a consumer with pending entries is out of sight, in milliseconds.
+    /// Maximum idle time of a consumer with pending entries, in milliseconds.
     pub idle: u64,
 }
 
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn few_that_wait_long_break_it_too() {
+    fn few_entries_that_are_pending_for_long_break_it_too() {
         let now = Some(Millis(NOW as i64));
         assert_eq!(check(1, NOW - 1_000, NOW - 500, now), None);
         assert_eq!(check(1, NOW - 1_001, NOW, now), Some((0, 0)));
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_delivered_waits_for_nobody() {
+    fn undelivered_entries_are_not_pending() {
         let now = Some(Millis(NOW as i64));
         assert_eq!([check(0, 0, 0, now), check(1, 1, 1, now), check(1, u64::MAX, u64::MAX, now)], [None; 3]);
     }

@@ -1,10 +1,10 @@
-//! `stream.unbounded`: a stream is trimmed.
+//! `stream.unbounded`: streams are trimmed.
 //!
-//! Measured: live entries. A stream also breaks the rule when its first entry is older than `max_age`; then there is no
-//! number. Entries are dated by their ids, which hold milliseconds unless clients number them otherwise: ids of before
-//! 2015 are taken for such. Age is counted from the reference time, without one from the stream's last entry. In front of
-//! Redis 7 a dump does not tell the first entry but the first listpack, some of whose entries may be deleted: there a
-//! trimmed stream may look older by as much as one listpack (100 entries by default) took to fill.
+//! Measured: live entries. A stream also violates the rule if its first entry is older than `max_age`; nothing is measured
+//! in that case. Ids of entries hold milliseconds unless clients choose them; ids before 2015 are taken for such. The age is
+//! relative to the reference time or, without one, to the last entry of the stream. Before Redis 7, dumps hold the id of the
+//! first listpack instead of the first entry, and its first entries may be deleted: a trimmed stream may then look older by
+//! the time in which one listpack (100 entries by default) was filled.
 
 use std::num::NonZeroU64;
 
@@ -15,6 +15,7 @@ use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity,
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "stream.unbounded",
     severity: Severity::Should,
@@ -23,16 +24,16 @@ static META: RuleMeta = RuleMeta {
         zh: "流的消息超过 max 条，或有早于 max_age 的消息",
     },
     what: Text {
-        en: "no stream of more than `max` entries, or with entries older than `max_age`",
+        en: "no stream has more than `max` entries, or entries older than `max_age`",
         zh: "流的条目数不超过 max，且没有早于 max_age 的条目",
     },
     why: Text {
-        en: "Reading and acknowledging removes nothing from a stream: without trimming it keeps every entry ever added and \
-             becomes a big key.",
+        en: "Reading and acknowledging do not remove entries: without trimming, a stream keeps its whole history and becomes \
+             a big key.",
         zh: "读取和确认都不会删除条目：不修剪的流会保留全部历史条目，最终成为大 Key。",
     },
     fix: Text {
-        en: "add with XADD … MAXLEN ~ 1000 or MINID ~ …, and trim once with XTRIM",
+        en: "add entries with XADD … MAXLEN ~ 1000 or MINID ~ …, and trim existing ones with XTRIM",
         zh: "写入时使用 XADD … MAXLEN ~ 1000 或 MINID ~ …，并用 XTRIM 修剪一次",
     },
     chapters: &[Chapter {
@@ -41,12 +42,12 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "max",
-            what: Text { en: "the most entries that are allowed", zh: "允许的最多条目数" },
+            what: Text { en: "maximum number of entries", zh: "允许的最大条目数" },
             default: ParamDefault::Int(10_000),
         },
         ParamSpec {
             name: "max_age",
-            what: Text { en: "the greatest age of the first entry", zh: "首个条目允许的最大年龄" },
+            what: Text { en: "maximum age of the first entry", zh: "首个条目允许的最长存在时间" },
             default: ParamDefault::Span(30 * 86_400_000),
         },
     ],
@@ -55,19 +56,19 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("events:orders", Kind::Stream, 10_001, 900_000)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(UnboundedRule { max: params.number("max"), max_age: params.number("max_age") })))
 }
 
-/// Neither too long nor too old.
+/// Limits length and age of streams.
 #[derive(Debug, Clone, Copy)]
 pub struct UnboundedRule {
-    /// The most entries.
+    /// Maximum number of entries.
     pub max: u64,
-    /// The greatest age of the first, in milliseconds.
+    /// Maximum age of the first entry, in milliseconds.
     pub max_age: u64,
 }
 
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_first_entry_is_a_sign_too() {
+    fn an_old_first_entry_breaks_it_too() {
         let now = Some(Millis(NOW as i64));
         assert_eq!(check(5, NOW - 1_000, NOW, now), None);
         assert_eq!(check(5, NOW - 1_001, NOW, now), Some(Violation { measured: 0, allowed: 0 }));
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_no_times_have_no_age() {
+    fn ids_without_a_time_have_no_age() {
         let now = Some(Millis(NOW as i64));
         assert_eq!([check(5, 1, 90, now), check(5, 0, 0, now), check(5, u64::MAX, u64::MAX, now)], [None; 3]);
         assert_eq!([check(5, NOW, 7, None), check(5, NOW - 9_999, 0, None)], [None; 2]);

@@ -1,21 +1,22 @@
-//! `ttl.expired-present`: what has expired is gone.
+//! `ttl.expired-present`: the snapshot has no expired keys.
 //!
-//! Measured: milliseconds since the expiry, at the reference time. Servers write expired keys that they have not yet
-//! reclaimed; a replica keeps them until its master says so.
+//! Measured: milliseconds since the expiry, at the reference time. Servers also save expired keys that they have not
+//! reclaimed yet; a replica keeps them until its master deletes them.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "ttl.expired-present",
     severity: Severity::Hint,
-    problem: Text { en: "expired keys still there", zh: "已过期的 key 仍未回收" },
-    what: Text { en: "no expired key is still there", zh: "没有已过期但仍未回收的 key" },
+    problem: Text { en: "expired keys not reclaimed yet", zh: "已过期的 key 仍未回收" },
+    what: Text { en: "no expired key is still in memory", zh: "没有已过期但仍未回收的 key" },
     why: Text {
-        en: "The server reclaims expired keys when somebody asks for them, and a few at a time in the background: many that \
-             are left mean that they expire faster than that, and their memory counts until then.",
+        en: "The server reclaims expired keys on access, and a few at a time in the background. Many remaining ones mean that \
+             keys expire faster than that; they take memory until they are reclaimed.",
         zh: "服务器在访问时惰性删除过期 key，并在后台定期少量清理：残留很多说明过期速度超过清理速度，在回收之前它们仍占用内存。",
     },
     fix: Text {
@@ -29,14 +30,14 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("otp:1001:code").expiring_in(-60)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(ExpiredPresent)))
 }
 
-/// Not past its expiry.
+/// Rejects keys past their expiry.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpiredPresent;
 
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_past_at_the_reference_time_has_expired() {
+    fn only_keys_past_their_expiry_at_the_reference_time_break_it() {
         assert_eq!(check(Some(999), Some(1000)), Some(1));
         assert_eq!([check(Some(1000), Some(1000)), check(None, Some(1000)), check(Some(999), None)], [None; 3]);
         assert_eq!(check(Some(i64::MIN), Some(i64::MAX)), Some(1 << 63));

@@ -1,15 +1,16 @@
-//! `ttl.idle-forever`: what never expires is at least used.
+//! `ttl.idle-forever`: keys without expiry are in use.
 //!
-//! Measured: milliseconds since the last access, which only dumps of servers with an LRU policy hold. Those of LFU policies
-//! hold a counter instead, which starts at 5, grows with use and shrinks by one a minute by default: at or below `freq`
-//! it says that nobody has asked for the key lately, but not since when, so there is no number then. Dumps of other servers
-//! say nothing, and no key breaks the rule.
+//! Measured: milliseconds since the last access, which only dumps of servers with an LRU policy contain. Dumps of servers
+//! with an LFU policy contain a counter instead, which starts at 5, grows with use and by default shrinks by one a minute.
+//! At or below `freq` the key was not used recently, but the time is unknown and nothing is measured. Other dumps contain
+//! neither, and no key violates the rule.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "ttl.idle-forever",
     severity: Severity::Should,
@@ -21,12 +22,12 @@ static META: RuleMeta = RuleMeta {
         zh: "未设过期时间的 key，空闲时间不超过 max",
     },
     why: Text {
-        en: "A key that never expires and that nobody asks for is memory lost for good; of all keys without expiry these are \
-             the ones to look at first.",
-        zh: "既不过期又无人访问的 key 会永久占用内存；在没有过期时间的数据里，应首先关注 idletime 长的 key。",
+        en: "A key that never expires and is never read wastes its memory permanently; among keys without expiry, these are \
+             the first to review.",
+        zh: "既不过期又无人访问的 key 会永久占用内存；在没有过期时间的 key 中，应首先检查空闲时间长的。",
     },
     fix: Text {
-        en: "delete what is not needed, move cold data to a database, and give the rest an expiry",
+        en: "delete what is not needed, move cold data to a database, and set an expiry on the rest",
         zh: "删除不再需要的数据，把冷数据迁移到数据库，其余设置过期时间",
     },
     chapters: &[
@@ -36,14 +37,14 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "max",
-            what: Text { en: "the longest idle time that is allowed", zh: "允许的最长空闲时间" },
+            what: Text { en: "maximum idle time", zh: "允许的最长空闲时间" },
             default: ParamDefault::Span(30 * 86_400_000),
         },
         ParamSpec {
             name: "freq",
             what: Text {
-                en: "in dumps with LFU counters: a counter up to this is unused",
-                zh: "在带 LFU 计数的快照中：计数不大于此值视为无人使用",
+                en: "for dumps with LFU counters: keys with a counter up to this value are unused",
+                zh: "用于带 LFU 计数的快照：计数不大于此值视为未使用",
             },
             default: ParamDefault::Int(0),
         },
@@ -53,19 +54,19 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey { idle: Some(90 * 86_400), ..SampleKey::named("city:map:berlin").forever() }]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(IdleForever { max: params.number("max"), freq: params.number("freq") })))
 }
 
-/// Expires, or is used.
+/// Limits the idle time of keys without expiry.
 #[derive(Debug, Clone, Copy)]
 pub struct IdleForever {
-    /// The longest idle time, in milliseconds.
+    /// Maximum idle time, in milliseconds.
     pub max: u64,
-    /// A use counter up to this means unused.
+    /// Highest LFU counter of an unused key.
     pub freq: u64,
 }
 
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_low_counter_says_unused_but_not_since_when() {
+    fn a_low_counter_means_unused_without_a_measured_time() {
         assert_eq!(check(false, None, Some(1)), Some(Violation { measured: 0, allowed: 0 }));
         assert_eq!(check(false, None, Some(2)), None);
         assert_eq!((check(true, None, Some(0)), check(false, None, None)), (None, None));

@@ -1,24 +1,25 @@
-//! `ttl.lock-missing`: a lock expires.
+//! `ttl.lock-missing`: locks have an expiry.
 //!
-//! A lock is known by its first segment, in any case, without the brace of a hash tag.
+//! Locks are recognised by their first segment, without regard to case and to the brace of a hash tag.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "ttl.lock-missing",
     severity: Severity::Must,
     problem: Text { en: "lock without expiry", zh: "分布式锁未设置过期时间" },
-    what: Text { en: "every lock expires", zh: "分布式锁都设置过期时间" },
+    what: Text { en: "every lock has an expiry", zh: "分布式锁都设置过期时间" },
     why: Text {
-        en: "A client that dies while it holds a lock without expiry never gives it back: everybody who waits for it waits \
-             forever.",
+        en: "If a client crashes while it holds a lock without expiry, the lock is never released, and all waiting clients \
+             wait forever.",
         zh: "持有锁的客户端一旦崩溃，没有过期时间的锁就永远不会释放，所有等待者都会一直等下去。",
     },
     fix: Text {
-        en: "take the lock and its expiry in one command: SET lock:… token NX EX 30",
+        en: "acquire the lock and set its expiry in one command: SET lock:… token NX EX 30",
         zh: "用一条命令同时加锁并设置过期时间：SET lock:… token NX EX 30",
     },
     chapters: &[
@@ -27,7 +28,7 @@ static META: RuleMeta = RuleMeta {
     ],
     params: &[ParamSpec {
         name: "prefixes",
-        what: Text { en: "first segments of the names of locks", zh: "锁的 key 名首段" },
+        what: Text { en: "first segments of lock names", zh: "锁的 key 名首段" },
         default: ParamDefault::Words(&["lock"]),
     }],
     unit: None,
@@ -35,21 +36,21 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("lock:task:processing:456").forever()]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     let prefixes = params.words("prefixes");
     if prefixes.is_empty() || prefixes.iter().any(String::is_empty) {
-        return Err("\"prefixes\" names no lock".to_owned());
+        return Err("\"prefixes\" must not be empty or contain an empty word".to_owned());
     }
     Ok(BuiltRule::Key(Box::new(LockMissing { prefixes: prefixes.to_vec() })))
 }
 
-/// Is no lock, or expires.
+/// Demands an expiry on locks.
 #[derive(Debug, Clone)]
 pub struct LockMissing {
-    /// First segments of locks.
+    /// First segments of lock names.
     pub prefixes: Vec<String>,
 }
 
@@ -59,7 +60,7 @@ impl KeyRule for LockMissing {
         if key.record.expires_at.is_some() {
             return None;
         }
-        // Most names begin otherwise, and none of the others has to be taken apart.
+        // Fast path: most names do not begin with a lock prefix, so they need not be split into segments.
         let start = key.name().strip_prefix(b"{").unwrap_or(key.name());
         let begins = |prefix: &String| {
             start.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_may_be_called_otherwise() {
+    fn the_prefixes_of_locks_can_be_changed() {
         let checks = checks("[rules.\"ttl.lock-missing\"]\nprefixes = [\"mutex\", \"redlock\"]\n");
         assert!(breaks(&checks, "mutex:1", |_| {}) && breaks(&checks, "redlock:1", |_| {}));
         assert!(!breaks(&checks, "lock:1", |_| {}));

@@ -1,25 +1,26 @@
-//! `ttl.missing`: a key expires, unless its class of lifetimes lets it live forever.
+//! `ttl.missing`: keys have an expiry, unless their TTL class does not require one.
 //!
-//! A key's class is that of its entry in the data dictionary, or else the class whose patterns it matches. Keys of no
-//! class have to expire like all others; with `unclassified = false` only those of a class do.
+//! The class of a key is that of its dictionary entry, or else the class whose patterns it matches. Keys without a class
+//! must expire, too, unless `unclassified = false`.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "ttl.missing",
     severity: Severity::Should,
     problem: Text { en: "key without expiry", zh: "key 未设置过期时间" },
     what: Text {
-        en: "every key expires, but those of classes that may live forever",
+        en: "every key has an expiry, except those of TTL classes that may live forever",
         zh: "除允许永久保存的类别外，所有 key 都设置过期时间",
     },
     why: Text {
-        en: "What never expires stays in memory until somebody deletes it, and nobody does: memory grows until the server \
-             reaches its limit. Under volatile-* policies such keys are never evicted either.",
-        zh: "不过期的 key 会一直占用内存，直到有人删除，而通常没有人会去删：内存不断增长直至达到上限；在 volatile-* 策略下这些 key 也永远不会被淘汰。",
+        en: "Keys without expiry stay in memory until they are deleted, which is usually forgotten: memory grows until the \
+             server reaches its limit. Under volatile-* policies these keys are never evicted either.",
+        zh: "不过期的 key 会一直占用内存，直到被删除，而删除往往被遗忘：内存不断增长直至达到上限；在 volatile-* 策略下这些 key 也永远不会被淘汰。",
     },
     fix: Text {
         en: "write with an expiry (SET … EX, SETEX, EXPIRE); list what may live forever in a [[ttl_class]] with required = \
@@ -36,7 +37,7 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "unclassified",
         what: Text {
-            en: "whether keys of no ttl class have to expire, too",
+            en: "whether keys without a ttl class must expire, too",
             zh: "不属于任何 ttl 类别的 key 是否也必须过期",
         },
         default: ParamDefault::Flag(true),
@@ -46,17 +47,17 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("cache:user:123").forever()]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(MissingTtl { unclassified: params.flag("unclassified") })))
 }
 
-/// Expires, or may live forever.
+/// Demands an expiry.
 #[derive(Debug, Clone, Copy)]
 pub struct MissingTtl {
-    /// Keys of no class have to expire, too.
+    /// Whether keys without a class must expire, too.
     pub unclassified: bool,
 }
 
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_no_class_can_be_let_off() {
+    fn keys_without_a_class_can_be_excluded() {
         let checks = checks(&format!("[rules.\"ttl.missing\"]\nunclassified = false\n{CLASSES}"));
         assert!(breaks(&checks, "cache:1", |_| {}));
         assert!(!breaks(&checks, "user:1", |_| {}) && !breaks(&checks, "config:a", |_| {}));

@@ -1,4 +1,4 @@
-//! Rules about how long keys live.
+//! Rules about expiry.
 
 pub mod expired_present;
 pub mod idle_forever;

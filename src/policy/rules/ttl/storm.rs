@@ -1,16 +1,16 @@
-//! `ttl.storm`: keys of one pattern do not expire all at once.
+//! `ttl.storm`: the keys of a pattern do not all expire at about the same time.
 //!
-//! Asked of every pattern with enough keys that will expire after the reference time, and of three windows: what part of
-//! them expires within the fullest second, minute, ten minutes? Allowed is the window's parameter, or, where that is more,
-//! `factor` times what the window would hold if the keys were spread evenly over the time that nine of ten of them have
-//! left. So keys that live for a minute may all expire within a minute. The window that exceeds its limit most is named.
+//! For every pattern with enough keys that expire after the reference time, the rule finds the second, the minute and the
+//! ten minutes in which most of them expire. The share of keys in each window is limited to its parameter or, if that is
+//! more, to `factor` times the share under a uniform distribution over the time in which 90 % of the keys expire, so that
+//! keys that live for a minute may all expire within a minute. The window that exceeds its limit most is reported.
 //!
-//! Of patterns with very many keys a sample is known (see [`Expiries`]). Its share is held against the limit only after
-//! three standard deviations are taken off: chance makes no storm, and a small storm in a large pattern can pass. A storm
-//! that is due within seconds passes, too, since nothing else could be expected then.
+//! For large patterns only a sample is known (see [`Expiries`]). Three standard deviations are then subtracted from its
+//! share: chance causes no finding, but a small storm in a large pattern can go unnoticed. So can one that is due within
+//! seconds, since a uniform distribution over these seconds looks the same.
 //!
-//! Measured: thousandths of the expiring keys. The keys of the finding are all that will expire, and their memory;
-//! `details` say how many of them in the window, exactly or, with `sampled`, as an estimate.
+//! Measured: thousandths of the expiring keys. Keys and memory of the finding are those of all expiring keys; `details` has
+//! the number in the window, exact or, with `sampled`, estimated.
 
 use std::cmp::Ordering;
 
@@ -25,6 +25,7 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Details;
 use crate::units::Millis;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "ttl.storm",
     severity: Severity::Should,
@@ -33,12 +34,12 @@ static META: RuleMeta = RuleMeta {
         en: "the keys of a pattern do not expire all at once", zh: "同一模式的 key 不集中在同一时刻过期"
     },
     why: Text {
-        en: "When many cached entries expire together, all requests for them fall through to the database at once, and \
-             deleting them holds up the server: an avalanche.",
+        en: "When many cache entries expire together, all requests for them hit the database at once, and deleting them \
+             delays the server: a cache avalanche.",
         zh: "大量缓存同时失效时，请求会一齐打到数据库，集中删除也会卡住服务器：即缓存雪崩。",
     },
     fix: Text {
-        en: "add a random offset to the expiry, such as 3600 s + random(0, 300): the larger the batch, the wider",
+        en: "add a random offset to the expiry, such as 3600 s + random(0, 300); use a wider range for larger batches",
         zh: "在基础过期时间上加随机偏移，例如 3600 秒 + random(0, 300)：批量越大，偏移范围应越宽",
     },
     chapters: &[
@@ -51,30 +52,30 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "keys",
             what: Text {
-                en: "patterns with fewer expiring keys are let off", zh: "过期 key 少于此数的模式不检查"
+                en: "patterns with fewer expiring keys are not checked", zh: "过期 key 少于此数的模式不检查"
             },
             default: ParamDefault::Int(1_000),
         },
         ParamSpec {
             name: "second",
-            what: Text { en: "the part that may expire within one second", zh: "一秒内允许过期的比例" },
+            what: Text { en: "maximum share that expires within one second", zh: "一秒内允许过期的比例" },
             default: ParamDefault::Share(50),
         },
         ParamSpec {
             name: "minute",
-            what: Text { en: "the part that may expire within one minute", zh: "一分钟内允许过期的比例" },
+            what: Text { en: "maximum share that expires within one minute", zh: "一分钟内允许过期的比例" },
             default: ParamDefault::Share(200),
         },
         ParamSpec {
             name: "ten_minutes",
-            what: Text { en: "the part that may expire within ten minutes", zh: "十分钟内允许过期的比例" },
+            what: Text { en: "maximum share that expires within ten minutes", zh: "十分钟内允许过期的比例" },
             default: ParamDefault::Share(500),
         },
         ParamSpec {
             name: "factor",
             what: Text {
-                en: "so many times what an even spread would give is allowed in any case",
-                zh: "不超过均匀分布期望值的此倍数则始终允许",
+                en: "multiple of the share under a uniform distribution that is always allowed",
+                zh: "不超过均匀分布期望值的该倍数时始终允许",
             },
             default: ParamDefault::Int(3),
         },
@@ -84,12 +85,12 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("page:{i}:html").expiring_in(21_600).times(1_500, 0)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     if params.number("factor") == 0 {
-        return Err("\"factor\" has to be 1 at least".to_owned());
+        return Err("\"factor\" must be at least 1".to_owned());
     }
     Ok(BuiltRule::Pattern(Box::new(StormRule {
         keys: params.number("keys"),
@@ -102,32 +103,32 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     })))
 }
 
-/// A stretch of time.
+/// Time window with its limit.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpiryWindow {
-    /// How long it is.
+    /// Length in seconds.
     pub seconds: u32,
-    /// Thousandths of the keys that may expire in it.
+    /// Maximum share of keys that expire in it, in thousandths.
     pub share: u64,
 }
 
-/// No window is too full.
+/// Limits the share of keys that expire within a window.
 #[derive(Debug, Clone, Copy)]
 pub struct StormRule {
-    /// The fewest keys of a pattern that is asked about.
+    /// Minimum number of expiring keys of a checked pattern.
     pub keys: u64,
-    /// The windows, the shortest first.
+    /// Windows, the shortest first.
     pub windows: [ExpiryWindow; 3],
-    /// Times an even spread.
+    /// Multiple of a uniform distribution that is always allowed.
     pub factor: u64,
 }
 
-/// The fullest stretch of a window's length.
+/// Position of a window with the most keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FullestWindow {
-    /// Kept keys in it.
+    /// Sampled keys in it.
     kept: u64,
-    /// Its first second.
+    /// First second.
     start: u32,
 }
 
@@ -138,7 +139,7 @@ const SAMPLED: DetailField = DetailField::new("sampled", "sampled", "采样数")
 
 impl PatternRule for StormRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
-        // Without it nobody can say what is still to come, and nothing was kept.
+        // Without a reference time no expiries are collected.
         let Some(now) = context.reference else { return Vec::new() };
         let now = u64::try_from(now.0 / 1000).unwrap_or(0);
         let breach = |node: &PatternNode<'_>| self.breach(&node.text, node.expiries?, now);
@@ -170,7 +171,7 @@ impl StormRule {
             (certain > allowed).then_some((*window, fullest, measured, allowed))
         };
         let found = self.windows.iter().filter_map(judged);
-        // The farthest above its limit; of equals the shortest.
+        // The window that exceeds its limit by the largest factor; the shortest of equals.
         let (window, fullest, measured, allowed) = found.reduce(|one, other| {
             let worse = (other.2 * one.3.max(1)).cmp(&(one.2 * other.3.max(1))) == Ordering::Greater;
             if worse { other } else { one }
@@ -196,7 +197,7 @@ impl StormRule {
     }
 }
 
-/// Seconds that nine of ten keys have left, one at least.
+/// Returns the seconds within which 90 % of the keys expire, at least one.
 fn span(seconds: &[Option<u32>], now: u64) -> u64 {
     let far = |second: Option<u32>| second.map_or(u64::from(u32::MAX), u64::from);
     let at = |place: usize| seconds.get(place).copied().map_or(0, far);
@@ -204,8 +205,9 @@ fn span(seconds: &[Option<u32>], now: u64) -> u64 {
     last.saturating_sub(now).saturating_add(1)
 }
 
-/// Of all stretches of so many seconds the one with most keys; the first of several. `seconds` ascend, those that do not
-/// fit stand last and are in none.
+/// Returns the first window of `length` seconds with the most keys.
+///
+/// `seconds` are sorted; times beyond 32 bits (`None`) come last and are in no window.
 fn fullest(seconds: &[Option<u32>], length: u32) -> Option<FullestWindow> {
     let known: Vec<u32> = seconds.iter().map_while(|second| *second).collect();
     let mut best: Option<FullestWindow> = None;
@@ -280,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_even_spread_is_none_however_short() {
+    fn a_uniform_distribution_is_no_storm_however_short() {
         for span in [2, 10, 60, 300, 1_800, 3_600, 86_400, 7 * 86_400] {
             assert_eq!(judge((0..20_000).map(|n| n * 7_919 % span)), None, "{span} s");
         }
@@ -300,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_the_sample_counts_are_exact_and_above_they_say_so() {
+    fn counts_beyond_the_sample_are_marked_as_estimates() {
         let mut rule = storm();
         rule.keys = 10;
         let breach = rule.breach("a", &expiries((0..500).map(|n| if n < 100 { 900 } else { 1_000 * n })), NOW).unwrap();
@@ -315,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fullest_stretch_slides() {
+    fn the_fullest_window_can_start_at_any_second() {
         let seconds: Vec<_> = [0, 59, 60, 61, 118, 200].map(Some).into_iter().chain([None]).collect();
         assert_eq!(fullest(&seconds, 60), Some(FullestWindow { kept: 4, start: 59 }));
         assert_eq!(fullest(&seconds, 1), Some(FullestWindow { kept: 1, start: 0 }));

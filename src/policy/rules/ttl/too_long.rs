@@ -1,13 +1,14 @@
-//! `ttl.too-long`: a key has no more time left than its class of lifetimes allows.
+//! `ttl.too-long`: the remaining time to live does not exceed the maximum of the TTL class.
 //!
-//! Measured: milliseconds left at the reference time. How long the key was meant to live the snapshot does not say; it
-//! was at least this.
+//! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at
+//! least that long.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "ttl.too-long",
     severity: Severity::Should,
@@ -18,12 +19,12 @@ static META: RuleMeta = RuleMeta {
         en: "no key lives longer than its ttl class allows", zh: "剩余时间不超过所属 ttl 类别的上限"
     },
     why: Text {
-        en: "An expiry far beyond what the data is good for is nearly as bad as none: stale caches are served, locks outlive \
-             their holder by hours, temporary data fills the memory.",
+        en: "An expiry far beyond the useful life of the data is almost as bad as none: stale cache entries are served, locks \
+             outlive a crashed holder by hours, temporary data fills the memory.",
         zh: "远超数据有效期的过期时间几乎等于没有：会读到陈旧缓存，锁在持有者崩溃后数小时才释放，临时数据占满内存。",
     },
     fix: Text {
-        en: "shorten the expiry to what the class asks for, or put the keys into a class of their own",
+        en: "shorten the expiry to the maximum of the class, or define a separate class for these keys",
         zh: "把过期时间缩短到类别规定的范围，或为这些 key 单独定义类别",
     },
     chapters: &[Chapter { preset: "service", heading: "过期策略 / 过期时间建议" }],
@@ -38,14 +39,14 @@ const CLASSES: SampleFacts = SampleFacts {
     ..SampleFacts::NONE
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(TooLong)))
 }
 
-/// No longer than its class allows.
+/// Limits the remaining time to live to the maximum of the class.
 #[derive(Debug, Clone, Copy)]
 pub struct TooLong;
 
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_the_class_is_allowed_and_no_more() {
+    fn exactly_the_limit_of_the_class_is_allowed() {
         let now = Some(Millis(1_000_000));
         assert_eq!(allowed("tmp:a", 1_800_000, now), None);
         assert_eq!(allowed("tmp:a", 1_800_001, now), Some((1_800_001, 1_800_000)));

@@ -1,7 +1,7 @@
-//! `type.json-string`: objects whose fields are read and written one by one are hashes, not one text.
+//! `type.json-string`: objects are stored as hashes, not as JSON strings.
 //!
-//! Measured: bytes of strings that begin as a JSON object does: a brace, white space perhaps, and the quote of the first
-//! name. No more than that is looked at, so `{"a` counts, too; arrays, numbers and objects without a name do not.
+//! Measured: length of strings that begin like a JSON object: a brace, optional white space, and the quote of the first
+//! name. Nothing after that is examined, so `{"a` counts, too; arrays, numbers and empty objects do not.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -9,6 +9,7 @@ use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity,
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "type.json-string",
     severity: Severity::Should,
@@ -17,22 +18,23 @@ static META: RuleMeta = RuleMeta {
         zh: "以 string 存储[超过 {max} 的 ]JSON 对象",
     },
     what: Text {
-        en: "no object of more than {max} as a JSON string", zh: "不用 JSON 字符串存储超过 {max} 的对象"
+        en: "no JSON object longer than {max} is stored as a string",
+        zh: "不用 JSON 字符串存储超过 {max} 的对象",
     },
     why: Text {
-        en: "To change one field the client reads the whole text, parses it, writes it and sends it back, and two clients \
-             that do so at once lose a change. A hash reads and writes single fields, and up to its compact limits it \
-             takes less memory, since names need no quotes and numbers are kept as numbers.",
+        en: "To change one field, a client reads the whole text, parses it, serializes it and writes it back, and two clients \
+             doing so at the same time overwrite each other. Hashes allow access to single fields and, within the limits \
+             of the compact encoding, take less memory.",
         zh: "修改一个字段要读出整段文本、解析、重新序列化再写回，两个客户端同时修改还会互相覆盖。Hash 支持字段级读写，在紧凑编码范围内也更省内存。",
     },
     fix: Text {
-        en: "store the object as a hash (HSET key field value ...); keep JSON for what is always read and written whole",
+        en: "store the object as a hash (HSET key field value ...); use JSON only for data that is always read and written as a whole",
         zh: "改用 Hash 存储对象（HSET key field value …）；只有总是整体读写的数据才用 JSON",
     },
     chapters: &[Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 选择合适的数据类型" }],
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "the longest JSON object that is let pass", zh: "允许的最长 JSON 对象字节数" },
+        what: Text { en: "maximum length of a JSON object", zh: "允许的 JSON 对象最大字节数" },
         default: ParamDefault::Bytes(0),
     }],
     unit: Some(Unit::Bytes),
@@ -44,17 +46,17 @@ static META: RuleMeta = RuleMeta {
     }]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(JsonString { max: params.number("max") })))
 }
 
-/// JSON objects of at most so many bytes.
+/// Limits the length of strings with JSON objects.
 #[derive(Debug, Clone, Copy)]
 pub struct JsonString {
-    /// The longest that is allowed.
+    /// Maximum length in bytes.
     pub max: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Rules about the choice of a type.
+//! Rules about the choice of data types.
 
 pub mod json_string;
 pub mod near_compact_limit;

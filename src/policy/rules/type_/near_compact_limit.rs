@@ -1,10 +1,9 @@
-//! `type.near-compact-limit`: collections that miss their compact form by little.
+//! `type.near-compact-limit`: no collection exceeds the limit of its compact encoding only slightly.
 //!
-//! Measured: elements of hashes, sets and sorted sets with more of them than the setting in force allows in a listpack,
-//! ziplist or intset, but at most `factor` times as many, and which would be compact if the limit were that high. The
-//! last is no guess: such a value is walked a second time by a model with the higher limits (`analyze/read/raised_limits.rs`), so a
-//! hash with one value too long for the compact form does not count. What is saved is the difference of the two figures,
-//! that is of `MEMORY USAGE` under the two settings.
+//! Measured: elements of hashes, sets and sorted sets above the configured limit of listpack, ziplist or intset, but at most
+//! `factor` times the limit, that would be compact with the limit raised that far. These values are walked a second time
+//! with a model of the higher limits (`analyze/read/raised_limits.rs`), so a hash with one value too long for the compact
+//! encoding does not count. The saving is the difference of the two results, that is of `MEMORY USAGE` under both settings.
 
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
@@ -13,6 +12,7 @@ use crate::policy::{KeyView, Policy};
 use crate::record::{Encoding, Kind};
 use crate::units::Bytes;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "type.near-compact-limit",
     severity: Severity::Hint,
@@ -21,17 +21,17 @@ static META: RuleMeta = RuleMeta {
         zh: "集合类元素个数略微超出紧凑编码上限（factor 倍以内）",
     },
     what: Text {
-        en: "no collection just above the limit of its compact form (up to `factor` times)",
+        en: "no collection is just above the limit of its compact encoding (up to `factor` times)",
         zh: "集合类元素个数不应略微超出紧凑编码上限（factor 倍以内）",
     },
     why: Text {
-        en: "Servers keep small collections in one piece of memory (listpack, ziplist, intset). One element more than \
-             the setting allows and each element gets allocations and pointers of its own, several times the memory.",
+        en: "Servers store small collections in one block of memory (listpack, ziplist, intset). Above the configured limit, \
+             every element has its own allocations and pointers, which take several times the memory.",
         zh: "服务器把小集合存放在一块连续内存中（listpack、ziplist、intset）。元素个数一旦超过配置上限，每个元素都要单独分配内存和指针，占用增至数倍。",
     },
     fix: Text {
         en: "raise hash-max-listpack-entries, zset-max-listpack-entries, set-max-listpack-entries or \
-             set-max-intset-entries a little (before 7.0: -ziplist-) and measure the CPU time, or split the collections",
+             set-max-intset-entries slightly (before 7.0: -ziplist-) and watch the CPU usage, or split the collections",
         zh: "适当调高 hash-max-listpack-entries、zset-max-listpack-entries、set-max-listpack-entries 或 set-max-intset-entries（7.0 之前为 -ziplist-）并观察 CPU 开销，或拆分集合",
     },
     chapters: &[
@@ -41,7 +41,9 @@ static META: RuleMeta = RuleMeta {
     ],
     params: &[ParamSpec {
         name: "factor",
-        what: Text { en: "times the limit that counts as near it", zh: "上限的多少倍以内算接近" },
+        what: Text {
+            en: "multiple of the limit that still counts as near it", zh: "上限的多少倍以内算接近"
+        },
         default: ParamDefault::Int(2),
     }],
     unit: Some(Unit::Elements),
@@ -52,29 +54,29 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("cart:{i}:items", Kind::Hash, 600, 60_000)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-/// Limits that are raised further than this are no longer near.
+/// Highest allowed factor: collections further above the limit are not near it.
 const LARGEST_FACTOR: u64 = 16;
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     match params.number("factor") {
         factor @ 2..=LARGEST_FACTOR => Ok(BuiltRule::Key(Box::new(NearCompactLimit { factor }))),
-        factor => Err(format!("{}: factor is 2 to {LARGEST_FACTOR}, not {factor}", META.id)),
+        factor => Err(format!("{}: factor must be from 2 to {LARGEST_FACTOR}, not {factor}", META.id)),
     }
 }
 
-/// The factor that limits have to be raised by for this rule; `None` if the policy does not have it.
+/// Returns the factor by which limits must be raised for this rule; `None` if the policy does not enable it.
 pub fn factor(policy: &Policy) -> Option<u64> {
     let own = policy.settings.iter().filter(|setting| setting.rule.meta.id == META.id);
     own.map(|setting| setting.params.number("factor")).max()
 }
 
-/// At most the limit, or far above it.
+/// Rejects collections slightly above the limit of their compact encoding.
 #[derive(Debug, Clone, Copy)]
 pub struct NearCompactLimit {
-    /// Times the limit that is near it.
+    /// Multiple of the limit that counts as near it.
     pub factor: u64,
 }
 
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn near_is_above_the_limit_of_the_form_and_within_the_factor() {
+    fn near_means_above_the_limit_of_the_encoding_and_within_the_factor() {
         let hash = |length| check(Kind::Hash, length, Encoding::Listpack);
         assert_eq!([512, 513, 1024, 1025].map(hash), [None, Some(512), Some(512), None]);
         let zset = |length| check(Kind::Zset, length, Encoding::Listpack);
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_limit_would_make_compact_is_not_near() {
+    fn values_that_no_limit_would_make_compact_do_not_count() {
         let record = Record { kind: Kind::Hash, length: Some(600), ..record(b"a:b") };
         assert_eq!(check_record(&RULE, &record, &Context::default()), None);
     }
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_that_raise_nothing_or_everything_are_refused() {
+    fn factors_out_of_range_are_rejected() {
         for (wrong, right) in [(0, 2), (1, 3), (17, 16)] {
             let params = |factor| {
                 let mut params = Params::defaults(META.params);

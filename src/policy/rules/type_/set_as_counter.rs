@@ -1,7 +1,7 @@
-//! `type.set-as-counter`: who only wants to know how many does not keep all of them.
+//! `type.set-as-counter`: distinct counts do not use sets with all members.
 //!
-//! Measured: members of sets whose name has one of `words` as a segment or as a piece of one, divided by `_`, `-` or `.`,
-//! in whatever case. What is saved is the set's memory less that of a HyperLogLog at its largest.
+//! Measured: members of sets whose name has one of `words`, in any case, as a segment or as part of one separated by `_`, `-`
+//! or `.`. The saving is the memory of the set minus that of the largest HyperLogLog.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -10,6 +10,7 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "type.set-as-counter",
     severity: Severity::Hint,
@@ -18,16 +19,16 @@ static META: RuleMeta = RuleMeta {
         zh: "按 key 名用于计数的 set 超过 max 个成员",
     },
     what: Text {
-        en: "no set of more than `max` members that only counts, by its name",
+        en: "no set of more than `max` members is used as a counter, by its name",
         zh: "用于计数的 set（按 key 名判断）成员数不超过 max",
     },
     why: Text {
-        en: "A set of visitors keeps every one of them, some fifty bytes each. A HyperLogLog counts any number of them in \
-             12 KB with an error of about 0.81 %, and a Bloom filter answers whether somebody was there.",
+        en: "A set of visitors stores every visitor, at about fifty bytes each. A HyperLogLog counts any number of them in \
+             12 KB with a standard error of 0.81 %, and a Bloom filter answers whether a visitor was seen.",
         zh: "用 set 统计访客要保存每个成员，每个约五十字节；HyperLogLog 只用 12 KB 就能统计任意数量（标准误差约 0.81%），布隆过滤器可判断是否出现过。",
     },
     fix: Text {
-        en: "count with PFADD and PFCOUNT; ask for membership with a Bloom filter (BF.ADD, BF.EXISTS) or a bitmap of ids",
+        en: "count with PFADD and PFCOUNT; test membership with a Bloom filter (BF.ADD, BF.EXISTS) or a bitmap of ids",
         zh: "计数用 PFADD、PFCOUNT；存在性判断用布隆过滤器（BF.ADD、BF.EXISTS）或按 id 的位图",
     },
     chapters: &[
@@ -38,12 +39,12 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "max",
-            what: Text { en: "the most members that are allowed", zh: "允许的最多成员数" },
+            what: Text { en: "maximum number of members", zh: "允许的最大成员数" },
             default: ParamDefault::Int(100_000),
         },
         ParamSpec {
             name: "words",
-            what: Text { en: "words in names of sets that count", zh: "计数类 key 名中的词" },
+            what: Text { en: "words in the names of counters", zh: "计数类 key 名中的词" },
             default: ParamDefault::Words(&[
                 "active",
                 "cardinality",
@@ -78,22 +79,22 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::of("page:home:uv:20241104", Kind::Set, 150_000, 9_000_000)]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-/// What a HyperLogLog takes at its largest: a text of 12 304 bytes, which jemalloc keeps in 14 336, and its key.
+/// Memory of the largest HyperLogLog: 12 304 bytes of text, for which jemalloc allocates 14 336, and its key.
 const LARGEST_HYPERLOGLOG: u64 = 14_336 + 64;
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(SetAsCounter { max: params.number("max"), words: params.words("words").to_vec() })))
 }
 
-/// Sets that count have at most so many members.
+/// Limits the members of sets used as counters.
 #[derive(Debug, Clone)]
 pub struct SetAsCounter {
-    /// The most members that are allowed.
+    /// Maximum number of members.
     pub max: u64,
-    /// What names of such sets have in them.
+    /// Words in the names of counters.
     pub words: Vec<String>,
 }
 

@@ -1,13 +1,13 @@
-//! `type.split-object`: `user:1:name`, `user:1:age` and `user:1:favor` are one object and could be one hash.
+//! `type.split-object`: objects are not spread over several string keys: `user:1:name`, `user:1:age` and `user:1:favor`
+//! could be one hash.
 //!
-//! Measured: below a place of the tree of names that varies (`user:{int}`), the names that end there and stand for
-//! strings only, each of them for at least `ids` keys. How many ids there are nobody counted; the most frequent name has
-//! a key for each of at least so many, and that figure is taken.
+//! Measured: last segments directly below a variable segment (`user:{int}`) whose keys are all strings, with at least `ids`
+//! keys each. Distinct ids are not counted; the number of keys of the most frequent of these patterns is a lower bound.
 //!
-//! What is saved: the memory of those keys, less that of one hash for each id with all these fields, priced as the
-//! snapshot's server would (or Redis 7.2 where that is not known), with values of the mean length of their pattern, as
-//! text. Names that less than half of the ids have are left out on both sides. An estimate: values much longer than
-//! the mean turn their hash into a table, numbers take less than their text, and the fields of a hash expire together.
+//! Saving: memory of these keys, minus that of one hash per id with these fields under the memory model of the server
+//! (Redis 7.2 if unknown), with values of the mean length of their pattern, as text. Fields that fewer than half of the ids
+//! have are ignored on both sides. This is an estimate: values much longer than the mean convert their hash to a table,
+//! numbers take less than their text, and the fields of a hash expire together.
 
 use crate::memory::{Allocator, Model, Server, ServerConfig};
 use crate::policy::Context;
@@ -20,6 +20,7 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "type.split-object",
     severity: Severity::Hint,
@@ -28,12 +29,12 @@ static META: RuleMeta = RuleMeta {
         zh: "对象被拆成多个 string key（同一 id 下不少于 leaves 个末段，id 数不少于 ids）",
     },
     what: Text {
-        en: "no object spread over `leaves` or more string keys for each of `ids` or more ids",
-        zh: "不把对象拆成多个 string key（同一 id 下不少于 leaves 个叶子名，id 数不少于 ids）",
+        en: "no object is spread over `leaves` or more string keys, for `ids` or more ids",
+        zh: "不把对象拆成多个 string key（同一 id 下不少于 leaves 个末段，id 数不少于 ids）",
     },
     why: Text {
-        en: "Each key has a name, an entry in the table of keys and an object of its own, often several times the value. \
-             One hash for each object holds the fields side by side and is read, expired and deleted in one command.",
+        en: "Each key has its own name, dictionary entry and object header, often several times the size of the value. One \
+             hash per object stores its fields compactly and is read, expired and deleted with one command.",
         zh: "每个 key 都有自己的 key 名、字典项和对象头，开销常是值的数倍。每个对象用一个 Hash，字段紧凑存放，读取、过期、删除都只需一条命令。",
     },
     fix: Text {
@@ -51,14 +52,14 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "leaves",
             what: Text {
-                en: "names below an id from which on they are an object",
-                zh: "同一 id 下叶子名达到多少个算对象",
+                en: "minimum number of names below an id to count as an object",
+                zh: "同一 id 下末段达到多少个视为对象",
             },
             default: ParamDefault::Int(3),
         },
         ParamSpec {
             name: "ids",
-            what: Text { en: "keys that each of the names has at least", zh: "每个叶子名至少有多少个 key" },
+            what: Text { en: "minimum number of keys of each name", zh: "每个末段至少有多少个 key" },
             default: ParamDefault::Int(100),
         },
     ],
@@ -75,10 +76,10 @@ static META: RuleMeta = RuleMeta {
     ]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-/// Names and examples shown of one place; a place may have thousands of names.
+/// Maximum number of names and examples in a finding; a prefix may have thousands of names.
 const MOST_NAMES: usize = 20;
 const EXAMPLES: usize = 3;
 
@@ -86,16 +87,16 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Pattern(Box::new(SplitObject { leaves: params.number("leaves"), ids: params.number("ids") })))
 }
 
-/// Fewer names than this below an id, or fewer ids.
+/// Rejects objects spread over several string keys.
 #[derive(Debug, Clone, Copy)]
 pub struct SplitObject {
-    /// Names from which on they are an object.
+    /// Minimum number of names that count as an object.
     pub leaves: u64,
-    /// Keys that each of them has at least.
+    /// Minimum number of keys of each name.
     pub ids: u64,
 }
 
-/// A name below an id.
+/// Name below an id that could be a field of a hash.
 #[derive(Clone, Copy)]
 struct FieldPattern<'f> {
     name: &'f str,
@@ -132,7 +133,7 @@ impl SplitObject {
         let ids = leaves.iter().map(|leaf| leaf.sums.keys).max().unwrap_or_default();
         let separator = |c: char| u8::try_from(c).is_ok_and(|byte| context.separators.contains(byte));
         let mut examples: Vec<_> = leaves.iter().filter_map(|leaf| leaf.sums.example.clone()).collect();
-        // Names below one place are sorted, so equals keep an order of their own.
+        // The nodes are sorted by name, and a stable sort keeps that order for equal weights.
         examples.sort_by_key(|example| std::cmp::Reverse(example.memory));
         examples.truncate(EXAMPLES);
         let names = leaves.iter().take(MOST_NAMES).map(|leaf| leaf.name.to_owned()).collect();
@@ -149,7 +150,7 @@ impl SplitObject {
     }
 }
 
-/// What hashes would save; nothing if they take more.
+/// Estimates what hashes would save; zero if they take more.
 fn saves(model: &Model, leaves: &[FieldPattern<'_>], ids: u64) -> Bytes {
     let common: Vec<_> = leaves.iter().filter(|leaf| leaf.sums.keys >= ids / 2).copied().collect();
     let mean = |sum: Bytes, keys: u64| sum.0.div_ceil(keys.max(1));
@@ -163,7 +164,7 @@ fn saves(model: &Model, leaves: &[FieldPattern<'_>], ids: u64) -> Bytes {
     Bytes(now.saturating_sub(hashes))
 }
 
-/// The model where the snapshot's is not known.
+/// Returns the model to use if that of the snapshot is unknown.
 fn usual_model(config: &ServerConfig) -> Model {
     let server = Server::parse("redis-7.2").expect("a server that has a model");
     Model::for_server(server, Allocator::default(), config)
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_few_ids_have_save_nothing() {
+    fn fields_of_few_ids_save_nothing() {
         let common = [("age", STRING, 1000), ("favor", STRING, 1000), ("name", STRING, 1000)];
         let with = judge("{int}", &[common[0], common[1], common[2], ("rare", STRING, 100)]);
         let without = judge("{int}", &common);

@@ -1,10 +1,9 @@
-//! `value.compressible`: long texts that are mostly air are compressed before they are sent.
+//! `value.compressible`: long strings that compress well are compressed by the client.
 //!
-//! Measured: the part of a string that is left of it in the dump, where servers compress with LZF while they save; a
-//! client's gzip or zstd does better. Nothing is expanded: both lengths stand in front of the bytes. Dumps that were
-//! written with `rdbcompression no` have nothing to say, nor have parts of collections. HyperLogLogs do not count, since the
-//! server has to understand them; bitmaps cannot be told from other strings, and do. What is saved is the difference,
-//! before the allocator rounds it.
+//! Measured: size of a string in the dump, which servers compress with LZF, as share of its length; gzip or zstd in the
+//! client compress better. Nothing is decompressed: both lengths precede the data. Dumps written with `rdbcompression no`
+//! and elements of collections give no information. HyperLogLogs do not count, since the server interprets them; bitmaps
+//! cannot be distinguished from other strings and do. The saving is the difference, before rounding by the allocator.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -13,6 +12,7 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
 
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "value.compressible",
     severity: Severity::Should,
@@ -26,11 +26,11 @@ static META: RuleMeta = RuleMeta {
     },
     why: Text {
         en: "In memory and on the network a string takes its full length; only the dump is compressed. Text such as HTML, \
-             JSON or logs shrinks to a fraction, for little CPU time of the clients.",
+             JSON or logs compresses to a fraction of its size at little CPU cost for the clients.",
         zh: "字符串在内存和网络中按原始长度占用，只有 RDB 文件是压缩的。HTML、JSON、日志等文本可压缩到几分之一，客户端只需少量 CPU。",
     },
     fix: Text {
-        en: "compress such values in the client (gzip, zstd, LZ4) and mark them so that old ones can still be read",
+        en: "compress these values in the client (gzip, zstd, LZ4) and mark them so that old values remain readable",
         zh: "在客户端压缩（gzip、zstd、LZ4）后写入，并加标记以兼容旧数据",
     },
     chapters: &[
@@ -40,12 +40,14 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "min",
-            what: Text { en: "shorter strings are let pass", zh: "更短的字符串不检查" },
+            what: Text { en: "shorter strings are not checked", zh: "更短的字符串不检查" },
             default: ParamDefault::Bytes(1024),
         },
         ParamSpec {
             name: "share",
-            what: Text { en: "the least part that has to be left", zh: "压缩后至少应剩的比例" },
+            what: Text {
+                en: "minimum compressed size, as share of the length", zh: "压缩后大小占原长度的最小比例"
+            },
             default: ParamDefault::Share(500),
         },
     ],
@@ -57,19 +59,19 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey { disk: 900, ..SampleKey::of("cache:page:{i}", Kind::String, 5_000, 5_200) }]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(CompressibleRule { min: params.number("min"), share: params.number("share") })))
 }
 
-/// Long strings of which at least this much is left.
+/// Limits how far long strings compress.
 #[derive(Debug, Clone, Copy)]
 pub struct CompressibleRule {
-    /// Bytes from which on a string counts.
+    /// Minimum length of a checked string, in bytes.
     pub min: u64,
-    /// The least part that has to be left, in thousandths.
+    /// Minimum compressed size, in thousandths of the length.
     pub share: u64,
 }
 
@@ -78,7 +80,7 @@ impl KeyRule for CompressibleRule {
         let stored = key.record.value.compressed?.0;
         let length = key.record.length.filter(|&length| length >= self.min.max(1))?;
         let breaks = u128::from(stored) * 1000 < u128::from(length) * u128::from(self.share);
-        // Below `share` if it breaks, so it fits.
+        // Below `share` if the rule is violated, so it fits.
         let measured = u64::try_from(u128::from(stored) * 1000 / u128::from(length)).unwrap_or(u64::MAX);
         breaks.then_some(Violation { measured, allowed: self.share })
     }
@@ -113,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn less_than_the_share_has_to_be_left() {
+    fn strings_that_compress_below_the_share_break_it() {
         assert_eq!(check(2048, Some(1023)), Some(499));
         assert_eq!(check(2048, Some(1024)), None);
         assert_eq!(check(u64::MAX, Some(u64::MAX)), None);
     }
 
     #[test]
-    fn short_strings_and_those_that_are_stored_as_they_are_pass() {
+    fn short_and_uncompressed_strings_pass() {
         assert_eq!(check(1023, Some(1)), None);
         assert_eq!(check(1024, Some(1)), Some(0));
         assert_eq!(check(1 << 20, None), None);

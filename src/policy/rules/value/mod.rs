@@ -1,4 +1,4 @@
-//! Rules about what values hold.
+//! Rules about the content of values.
 
 pub mod compressible;
 pub mod sensitive;

@@ -1,12 +1,12 @@
 //! `value.sensitive`: no secrets and no personal data in plain text.
 //!
-//! Asked only when a run looks into values (`--inspect-values`). Up to 64 keys of each pattern are looked into, drawn by a
-//! hash of their names. Measured: how many of them hold something, in thousandths; nothing is allowed. Keys and memory
-//! are those of the whole pattern, since a sample cannot tell which of the others are like it.
+//! Checked only with `--inspect-values`. Up to 64 keys of each pattern are inspected, sampled by a hash of their names.
+//! Measured: share of inspected keys with a match, in thousandths; none is allowed. Keys and memory are those of the whole
+//! pattern, since a sample does not tell which of the other keys match.
 //!
-//! Numbers that are as long as a mobile number, an identity card or a bank card and are none speak against those that look
-//! like one: a kind counts for a pattern only if more keys hold it than nearly hold it. So a sequence of order numbers that
-//! comes through `138…`, or ids of which every tenth has the checksum of a card, are let pass.
+//! Numbers with the length of a mobile, identity card or bank card number that are invalid count as near misses. A kind is
+//! reported for a pattern only if more keys have a match than a near miss: this excludes sequential order numbers that pass
+//! through `138…`, and ids of which one in ten happens to have a valid checksum.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::sensitive::{FIELDS, Inspection, SensitiveKind, SensitiveKinds};
 use crate::report::DetailPart;
 
-/// Keys shown.
+/// Maximum number of examples.
 const EXAMPLES: usize = 3;
 
-/// The rule's description.
+/// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "value.sensitive",
     severity: Severity::Must,
@@ -35,13 +35,13 @@ static META: RuleMeta = RuleMeta {
         en: "no secrets or personal data in plain text", zh: "不得明文存储密码、身份证号、手机号等敏感信息"
     },
     why: Text {
-        en: "Whoever can read the server, a replica, a backup or a dump can read them, and key names appear in logs and \
-          monitoring besides. Redis encrypts nothing at rest.",
+        en: "Anyone with access to the server, a replica, a backup or a dump can read them, and key names also appear in \
+          logs and monitoring. Redis does not encrypt data at rest.",
         zh: "能访问服务器、副本、备份或 RDB 文件的人都能读到这些内容，key 名还会出现在日志和监控里。Redis 不对落盘数据加密。",
     },
     fix: Text {
-        en: "store a salted hash where it is only compared, encrypt in the application where it must be read back, use a \
-          surrogate id in key names; then rotate what was exposed",
+        en: "store a salted hash if the value is only compared, encrypt it in the application if it must be read back, use \
+          surrogate ids in key names; then rotate exposed credentials",
         zh: "只需比对的改存加盐哈希；需要还原的在应用侧强加密后再写入；key 名改用替代 id；已暴露的密钥和密码应更换",
     },
     chapters: &[
@@ -51,13 +51,13 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "kinds",
-            what: Text { en: "what is looked for", zh: "检查哪些种类" },
+            what: Text { en: "kinds of data to search for", zh: "要检查的数据种类" },
             default: ParamDefault::Words(&SensitiveKind::NAMES),
         },
         ParamSpec {
             name: "fields",
             what: Text {
-                en: "ends of field names that hold a password, without _ - . and in lower case",
+                en: "endings of field names that hold a password, in lower case without _ - .",
                 zh: "视为密码的字段名结尾（小写，不含 _ - .）",
             },
             default: ParamDefault::Words(FIELDS),
@@ -65,7 +65,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "min",
             what: Text {
-                en: "keys of a pattern's sample that must hold one kind",
+                en: "minimum number of sampled keys that hold the same kind",
                 zh: "样本中至少有多少个 key 含有同一种类才报告",
             },
             default: ParamDefault::Int(1),
@@ -82,7 +82,7 @@ static META: RuleMeta = RuleMeta {
     }]),
 };
 
-/// The rule.
+/// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -98,12 +98,12 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Pattern(Box::new(SensitiveRule { inspection: Inspection { kinds, fields }, min })))
 }
 
-/// Nothing of these kinds in the keys of a pattern's sample.
+/// Rejects these kinds of data in sampled keys.
 #[derive(Debug, Clone)]
 pub struct SensitiveRule {
-    /// What is looked for.
+    /// Kinds of data to search for.
     pub inspection: Inspection,
-    /// Keys that must hold one kind.
+    /// Minimum number of sampled keys that hold the same kind.
     pub min: u64,
 }
 
@@ -171,13 +171,13 @@ impl SensitiveRule {
         })
     }
 
-    /// The pattern, without what it gives away itself: few names of a kind stand in patterns as they are.
+    /// Masks secrets in the pattern itself: rare names appear in patterns unchanged.
     fn shown(&self, pattern: &str) -> String {
         let masked = self.inspection.masked_name(pattern.as_bytes(), usize::MAX);
         masked.map_or_else(|| pattern.to_owned(), |masked| String::from_utf8_lossy(&masked).into_owned())
     }
 
-    /// Keys of the sample that hold the kind, if that is more than chance.
+    /// Returns the number of sampled keys with this kind, or `None` if they may be chance matches.
     fn count(&self, kind: SensitiveKind, secrets: &Secrets) -> Option<u64> {
         let wanted = self.inspection.kinds.has(kind);
         let found = secrets.verdicts().filter(|(found, _)| found.has(kind)).count() as u64;
@@ -200,7 +200,7 @@ mod tests {
         SensitiveRule { inspection: checks.inspection().unwrap(), min: 1 }
     }
 
-    /// What is said of a pattern with keys of these names.
+    /// Checks a pattern with keys of these names.
     fn judged(rule: &SensitiveRule, names: &[String]) -> Option<Breach> {
         let (mut secrets, mut room) = (Secrets::default(), PeekBuffers::default());
         for name in names {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_with_mobile_numbers_is_told_with_masked_evidence() {
+    fn mobile_numbers_are_reported_with_masked_evidence() {
         let names: Vec<String> = (0..200).map(|i| format!("sms:1381234{i:04}")).collect();
         let breach = judged(&rule(""), &names).unwrap();
         assert_eq!(
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_that_pass_through_mobile_numbers_are_let_pass() {
+    fn sequences_that_pass_through_mobile_numbers_are_not_reported() {
         let names: Vec<String> = (0..200u64).map(|i| format!("order:{}", 10_000_000_000 + i * 397_000_007)).collect();
         assert_eq!(judged(&rule(""), &names), None);
         let cards: Vec<String> = (0..200u64).map(|i| format!("order:{}", 6_212_345_678_900_000 + i)).collect();
