@@ -32,7 +32,7 @@ pub struct TtlClass {
     pub name: String,
     /// Keys of the class, unless the dictionary assigns them to another.
     pub patterns: Vec<PolicyPattern>,
-    /// Whether its keys must expire.
+    /// True if its keys must expire.
     pub required: bool,
     /// Longest time to live, in milliseconds.
     pub max: Option<u64>,

@@ -13,7 +13,7 @@ pub struct EarlierPatterns {
     pub name: String,
     /// Keys and memory by pattern.
     pub patterns: BTreeMap<String, Weight>,
-    /// Whether the list holds all patterns; otherwise only the heaviest ones.
+    /// True if the list holds all patterns; otherwise only the heaviest ones.
     pub complete: bool,
 }
 
@@ -26,7 +26,7 @@ pub enum EarlierWeight {
     Absent,
     /// Pattern was lighter than this, or did not exist.
     Below(Bytes),
-    /// Nothing is known about the pattern.
+    /// Weight is unknown.
     Unknown,
 }
 

@@ -19,7 +19,7 @@ pub struct PatternNode<'a> {
     pub text: String,
     /// Last segment.
     pub segment: &'a str,
-    /// Whether the last segment is a class or `{*}`, that is variable.
+    /// True if the last segment is a class or `{*}`, that is variable.
     pub varies: bool,
     /// Index of the parent; `None` at the top level.
     pub parent: Option<usize>,

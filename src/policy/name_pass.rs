@@ -36,7 +36,7 @@ pub struct NamePass {
     separators: Separators,
     /// Classes of every byte.
     classes: [u8; 256],
-    /// Whether any test is enabled.
+    /// True if any test is enabled.
     any: bool,
     empty: u64,
     prefix: u64,
@@ -53,7 +53,7 @@ pub struct NamePass {
     plain: [u64; MAX_SEGMENTS + 1],
     /// Smallest length limit: names up to it fail no length test.
     longest: u64,
-    /// Whether separators and lower-case letters fail no test by themselves; false until [`NamePass::settle`].
+    /// True if separators and lower-case letters fail no test by themselves; false until [`NamePass::settle`].
     suits_plain: bool,
 }
 

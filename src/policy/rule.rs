@@ -21,7 +21,8 @@ pub struct RuleMeta {
     pub id: &'static str,
     /// Severity of a violation unless a policy sets another.
     pub severity: Severity,
-    /// Demand of the rule in one line. `{max}`, here and in `fix`, stands for the value of that parameter with its unit.
+    /// Demand of the rule in one line. `{max}`, here and in `fix`, stands for the value of that parameter with its unit. A
+    /// part in square brackets is left out if the limit is 0.
     pub what: Text,
     /// Headline of findings. A part in square brackets is left out if the limit is 0.
     pub problem: Text,
@@ -193,7 +194,7 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
 
 /// Rule about all keys of a pattern, or about several patterns. Checked once, after all keys have been read.
 pub trait PatternRule: fmt::Debug + Send + Sync {
-    /// What breaks the rule, in any order.
+    /// Returns all violations, in any order.
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
 
     /// Returns whether the rule needs expiry times, which are collected on demand only.
@@ -209,7 +210,7 @@ pub trait PatternRule: fmt::Debug + Send + Sync {
 
 /// Rule about the whole snapshot. Checked once, after all other sections of the report are complete.
 pub trait SnapshotRule: fmt::Debug + Send + Sync {
-    /// What breaks the rule, in any order.
+    /// Returns all violations, in any order.
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach>;
 }
 

@@ -15,7 +15,7 @@ pub struct RuleSample {
 /// Facts about a sample besides its keys.
 #[derive(Debug, Clone, Copy)]
 pub struct SampleFacts {
-    /// Whether the file is truncated.
+    /// True if the file is truncated.
     pub damaged: bool,
     /// Hours between the snapshot and now.
     pub age_hours: Option<u64>,
@@ -29,7 +29,7 @@ pub struct SampleFacts {
     pub before: &'static [SampleKey],
     /// Memory of all keys on a newer server, in thousandths of the present memory.
     pub upgraded_permille: Option<u64>,
-    /// Whether each key is in a file of its own.
+    /// True if each key is in a file of its own.
     pub sharded: bool,
 }
 

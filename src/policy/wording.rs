@@ -34,8 +34,12 @@ pub struct RuleWording {
 impl RuleWording {
     /// Returns the texts of a rule with these parameters.
     pub fn of(meta: &RuleMeta, params: &Params) -> RuleWording {
-        let text = |text| filled(text, meta.params, params);
-        RuleWording { problem: problem(meta, params), demand: text(meta.what), fix: text(meta.fix) }
+        let short = |text| short(filled(text, meta.params, params), params);
+        RuleWording {
+            problem: short(meta.problem),
+            demand: short(meta.what),
+            fix: filled(meta.fix, meta.params, params),
+        }
     }
 }
 
@@ -46,9 +50,9 @@ pub fn in_force(policy: &Policy, rule: &str, severity: Severity) -> Option<RuleW
     Some(RuleWording::of(rule.meta, params))
 }
 
-fn problem(meta: &RuleMeta, params: &Params) -> Wording {
+/// Adapts a headline or demand to limits of zero and one.
+fn short(Wording { en, zh }: Wording, params: &Params) -> Wording {
     let without_limit = params.iter().any(|(_, value)| *value == ParamValue::Number(0));
-    let Wording { en, zh } = filled(meta.problem, meta.params, params);
     Wording { en: one(&optional(&en, without_limit)), zh: optional(&zh, without_limit) }
 }
 

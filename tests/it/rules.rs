@@ -4,19 +4,18 @@ use std::fmt::Write;
 use std::path::Path;
 
 use rdblens::internals::policy::params::{ParamSpec, Params};
-use rdblens::internals::policy::rule::{RuleMeta, Text};
-use rdblens::internals::policy::wording;
+use rdblens::internals::policy::rule::RuleMeta;
+use rdblens::internals::policy::wording::{self, RuleWording};
 use rdblens::internals::policy::{Policy, presets, registry};
 use rdblens::internals::render::Lang;
 use rdblens::internals::render::rules::{sample_lines, severities};
-use rdblens::report::Wording;
 
 const HEAD: &str = "# Rules
 
-What the program can hold a snapshot against: every rule with what it demands, why, what a policy can set, and examples. `rdblens
-rules` lists them, `rdblens rules ID` shows one of these chapters in the terminal, in English or (`--lang zh`) in Chinese.
-[policy.md](policy.md) says how to set them, [standards.md](standards.md) goes through the standards they come from. This page is
-generated from the program.
+Reference of all rules: the demand of each, its reason, its parameters, and examples. `rdblens rules` lists them, and
+`rdblens rules ID` shows one of these chapters in the terminal, in English or, with `--lang zh`, in Chinese.
+[policy.md](policy.md) explains how to configure them, [standards.md](standards.md) lists the standards that they come from. This
+page is generated from the program.
 
 ";
 
@@ -40,7 +39,7 @@ fn page() -> String {
     page += "\n|---|---|";
     policies.iter().for_each(|_| page += "---|");
     for rule in registry::RULES {
-        let demand = filled(rule.meta.what, rule.meta, &Params::defaults(rule.meta.params)).en;
+        let demand = RuleWording::of(rule.meta, &Params::defaults(rule.meta.params)).demand.en;
         write!(
             page,
             "\n| [`{id}`](#{anchor}) | {} |",
@@ -58,8 +57,7 @@ fn page() -> String {
 }
 
 fn chapter(meta: &RuleMeta, policies: &[Policy], page: &mut String) {
-    let usual = Params::defaults(meta.params);
-    let (what, fix) = (filled(meta.what, meta, &usual), filled(meta.fix, meta, &usual));
+    let RuleWording { demand: what, fix, .. } = RuleWording::of(meta, &Params::defaults(meta.params));
     write!(page, "\n## {}\n\n**{}.** {}。\n\n{}\n\n", meta.id, capital(&what.en), what.zh, meta.why.en).unwrap();
     write!(page, "*How to fix:* {}.\n\n", fix.en).unwrap();
     *page += "| standard | chapter |\n|---|---|\n";
@@ -76,7 +74,7 @@ fn chapter(meta: &RuleMeta, policies: &[Policy], page: &mut String) {
         }
     }
     if rows.is_empty() {
-        *page += "\nIn no preset: a policy file turns it on.\n";
+        *page += "\nNot enabled in any preset; a policy file can enable it.\n";
     } else {
         write!(page, "\n| preset | severity | parameters |\n|---|---|---|\n{rows}").unwrap();
     }
@@ -89,16 +87,12 @@ fn parameters(specs: &[ParamSpec], page: &mut String) {
     if specs.is_empty() {
         return;
     }
-    *page += "\n| parameter | what | default |\n|---|---|---|\n";
+    *page += "\n| parameter | meaning | default |\n|---|---|---|\n";
     for spec in specs {
         let default = wording::toml(spec.default, &spec.default.value());
         writeln!(page, "| `{}` | {}: {} | `{}` |", spec.name, spec.what.en, spec.default.expects(), cell(&default))
             .unwrap();
     }
-}
-
-fn filled(text: Text, meta: &RuleMeta, params: &Params) -> Wording {
-    wording::filled(text, meta.params, params)
 }
 
 fn capital(text: &str) -> String {

@@ -7,7 +7,7 @@ use crate::policy::Policy;
 use crate::policy::params::{ParamSpec, Params};
 use crate::policy::rule::{Rule, RuleMeta, Unit};
 use crate::policy::sample::RuleSample;
-use crate::policy::wording;
+use crate::policy::wording::{self, RuleWording};
 use crate::render::terminal::page::{Style, TextPage};
 use crate::render::{Lang, TableOptions, key_text};
 use crate::report::Wording;
@@ -29,18 +29,16 @@ pub fn explain(
     // Texts show the numbers of the policy, if it has the rule.
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());
     let params = setting.map_or_else(|| Params::defaults(meta.params), |setting| setting.params.clone());
-    let words = |text| {
-        let Wording { en, zh } = wording::filled(text, meta.params, &params);
-        lang.of(&en, &zh).to_owned()
-    };
-    page.hanging(Style::Bold, &format!("{}: ", meta.id), &words(meta.what))?;
+    let texts = RuleWording::of(meta, &params);
+    let words = |text: &Wording| lang.of(&text.en, &text.zh).to_owned();
+    page.hanging(Style::Bold, &format!("{}: ", meta.id), &words(&texts.demand))?;
     paragraph(&mut page, lang.of("Why", "原因"), lang.pick(meta.why))?;
     chapters(meta, lang, &mut page)?;
     parameters(meta, lang, &mut page)?;
     let mut known: Vec<&Policy> = presets.iter().collect();
     known.extend(policy.filter(|policy| presets.iter().all(|preset| preset.name != policy.name)));
     in_force(meta, &known, lang, &mut page)?;
-    paragraph(&mut page, lang.of("How to fix", "如何修复"), &words(meta.fix))?;
+    paragraph(&mut page, lang.of("How to fix", "如何修复"), &words(&texts.fix))?;
     example(&mut page, lang.of("Passes", "通过的例子"), &meta.passes, lang)?;
     example(&mut page, lang.of("Fails", "不通过的例子"), &meta.fails, lang)
 }

@@ -8,7 +8,7 @@ use crate::policy::params::{self, ParamDefault, Params};
 use crate::policy::rule::{Rule, RuleMeta, Text};
 use crate::policy::sample::RuleSample;
 use crate::policy::settings::RuleSetting;
-use crate::policy::wording;
+use crate::policy::wording::RuleWording;
 use crate::render::Lang;
 use crate::report::Wording;
 
@@ -22,8 +22,7 @@ pub fn json(rules: &[&Rule], policies: &[Policy]) -> Value {
 }
 
 fn rule_json(meta: &RuleMeta, policies: &[Policy]) -> Value {
-    let usual = Params::defaults(meta.params);
-    let filled = |text| both(wording::filled(text, meta.params, &usual));
+    let texts = RuleWording::of(meta, &Params::defaults(meta.params));
     let chapters = meta.chapters.iter().map(|chapter| json!({ "preset": chapter.preset, "heading": chapter.heading }));
     let params = meta.params.iter().map(|spec| {
         json!({
@@ -38,9 +37,9 @@ fn rule_json(meta: &RuleMeta, policies: &[Policy]) -> Value {
     json!({
         "rule": meta.id,
         "severity": meta.severity.name(),
-        "what": filled(meta.what),
+        "what": both(texts.demand),
         "why": text(meta.why),
-        "fix": filled(meta.fix),
+        "fix": both(texts.fix),
         "chapters": chapters.collect::<Vec<_>>(),
         "unit": meta.unit.map(|unit| unit.name()),
         "params": params.collect::<Vec<_>>(),

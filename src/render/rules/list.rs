@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::severities;
 use crate::policy::params::Params;
 use crate::policy::registry::RULES;
-use crate::policy::wording::{self, settings};
+use crate::policy::wording::{RuleWording, settings};
 use crate::policy::{Policy, RuleMeta};
 use crate::render::document::{Cell, Column, Table};
 use crate::render::terminal::page::{Style, TextPage};
@@ -83,7 +83,7 @@ fn severity_cell(words: &str) -> Cell {
 }
 
 fn demand(meta: &RuleMeta, params: &Params, lang: Lang) -> String {
-    let Wording { en, zh } = wording::filled(meta.what, meta.params, params);
+    let Wording { en, zh } = RuleWording::of(meta, params).demand;
     key_text::text(lang.of(&en, &zh)).into_owned()
 }
 

@@ -69,7 +69,7 @@ const NO_CHECKSUM: Text = Text { en: "no checksum", zh: "没有校验和" };
 /// Demands complete and undamaged files.
 #[derive(Debug, Clone, Copy)]
 pub struct IntegrityRule {
-    /// Whether files must have a checksum.
+    /// True if files must have a checksum.
     pub demand_checksum: bool,
 }
 

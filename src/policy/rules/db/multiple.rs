@@ -18,7 +18,7 @@ static META: RuleMeta = RuleMeta {
     id: "db.multiple",
     severity: Severity::Should,
     problem: Text { en: "keys in more than `max` databases", zh: "使用的数据库超过 max 个" },
-    what: Text { en: "the number of databases with keys is at most `max`", zh: "使用的数据库不超过 max 个" },
+    what: Text { en: "at most `max` databases in use", zh: "使用的数据库不超过 max 个" },
     why: Text {
         en: "Databases have only a number, many clients support them poorly, clusters not at all, and all of them share one \
              thread: applications in different databases still delay each other.",

@@ -28,7 +28,7 @@ static META: RuleMeta = RuleMeta {
         zh: "同一实例上的业务超过 segments 个，或数据字典中的负责人超过 owners 个",
     },
     what: Text {
-        en: "at most `segments` businesses, or `owners` owners of the dictionary, on one instance",
+        en: "at most `segments` businesses, or `owners` owners in the dictionary, on one instance",
         zh: "同一实例上的业务不超过 segments 个，数据字典中的负责人不超过 owners 个",
     },
     why: Text {

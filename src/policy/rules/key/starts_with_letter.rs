@@ -50,7 +50,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 /// Demands an ASCII letter at the start.
 #[derive(Debug, Clone, Copy)]
 pub struct StartsWithLetter {
-    /// Whether the brace of a hash tag may precede it.
+    /// True if the brace of a hash tag may precede it.
     pub tags: bool,
 }
 

@@ -26,7 +26,7 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Must,
     problem: Text { en: "hash slot or shard much heavier than the others", zh: "哈希槽或分片明显偏重" },
     what: Text {
-        en: "no hash slot and no shard much heavier than the others", zh: "没有明显偏重的哈希槽或分片"
+        en: "no hash slot or shard is much heavier than the others", zh: "没有明显偏重的哈希槽或分片"
     },
     why: Text {
         en: "A slot is the smallest unit that a cluster can move. Data concentrated in one slot, by a hash tag or a big key, \

@@ -57,7 +57,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 /// Demands an expiry.
 #[derive(Debug, Clone, Copy)]
 pub struct MissingTtl {
-    /// Whether keys without a class must expire, too.
+    /// True if keys without a class must expire, too.
     pub unclassified: bool,
 }
 

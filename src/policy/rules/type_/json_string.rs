@@ -18,8 +18,8 @@ static META: RuleMeta = RuleMeta {
         zh: "以 string 存储[超过 {max} 的 ]JSON 对象",
     },
     what: Text {
-        en: "no JSON object longer than {max} is stored as a string",
-        zh: "不用 JSON 字符串存储超过 {max} 的对象",
+        en: "no JSON object[ longer than {max}] is stored as a string",
+        zh: "不用 JSON 字符串存储[超过 {max} 的]对象",
     },
     why: Text {
         en: "To change one field, a client reads the whole text, parses it, serializes it and writes it back, and two clients \

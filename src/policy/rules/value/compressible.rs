@@ -21,7 +21,7 @@ static META: RuleMeta = RuleMeta {
         zh: "不小于 min 字节的字符串压缩后不足 share",
     },
     what: Text {
-        en: "no string of `min` bytes or more that compresses to less than `share`",
+        en: "no string of `min` bytes or more compresses to less than `share`",
         zh: "不小于 min 字节的字符串压缩后不应低于 share",
     },
     why: Text {
