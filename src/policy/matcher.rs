@@ -34,7 +34,7 @@ enum SegmentPattern {
 }
 
 impl PolicyPattern {
-    /// Parses a pattern. The error says what is wrong and how to mend it.
+    /// Parses a pattern; the error states the problem and a remedy.
     pub fn parse(text: &str, separators: &[u8], classifier: &Classifier) -> Result<PolicyPattern, String> {
         if text.is_empty() {
             return Err("a pattern cannot be empty: `**` matches all keys".to_owned());

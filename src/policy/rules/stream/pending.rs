@@ -26,7 +26,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "A delivered but unacknowledged entry is unfinished work: its consumer has failed, is too slow, or does not call \
              XACK. The list of pending entries takes memory itself and keeps growing.",
-        zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。PendingRule List 本身占用内存并持续增长。",
+        zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。Pending List 本身占用内存并持续增长。",
     },
     fix: Text {
         en: "inspect with XPENDING, reassign entries with XAUTOCLAIM, acknowledge with XACK, remove dead consumers with \
@@ -34,7 +34,7 @@ static META: RuleMeta = RuleMeta {
         zh: "用 XPENDING 查看，用 XAUTOCLAIM 转移，处理后 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
     },
     chapters: &[Chapter {
-        preset: "platform", heading: "十七 1. 流数据结构的正确使用 / PendingRule List 监控"
+        preset: "platform", heading: "十七 1. 流数据结构的正确使用 / Pending List 监控"
     }],
     params: &[
         ParamSpec {
