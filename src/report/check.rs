@@ -37,7 +37,7 @@ pub struct FileCheck {
 }
 
 impl FileCheck {
-    /// Returns true if no header was read, so that there is nothing to report on.
+    /// Returns true if no header was read, so no report is possible.
     pub fn is_hopeless(&self) -> bool {
         self.rdb_version == 0
     }

@@ -13,17 +13,17 @@ use crate::units::{Bytes, Millis};
 pub struct BigKeys {
     /// The limits.
     pub rules: BigRules,
-    /// How many keys are over one of them, exactly.
+    /// Exact number of keys over at least one limit.
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
-    /// How many of them have an expiry: it blocks the server when it comes.
+    /// Number of them with an expiry, which blocks the server when it is due.
     pub expiring: u64,
     /// The heaviest of them.
     pub list: Vec<KeyRow>,
 }
 
-/// What counts as big.
+/// Limits for big keys.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BigRules {
@@ -106,7 +106,7 @@ pub struct NoTtl {
     pub patterns: Vec<PatternWeight>,
 }
 
-/// What one pattern contributes to a total.
+/// Share of one pattern in a total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatternWeight {
     /// Such as `user:{int}:name`.
@@ -131,11 +131,11 @@ pub struct Example {
     pub memory: Bytes,
 }
 
-/// How long keys have left at the reference time.
+/// Distribution of the time to live at the reference time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Expiry {
-    /// The time that expiries are held against; without one the keys with an expiry are all in `unknown`.
+    /// Reference time; without one, all keys with an expiry are in `unknown`.
     pub reference_time: Option<Millis>,
     /// In order of time: `expired`, `< 1 min`, …, `> 1 year`, `unknown`, `none`. Empty classes are kept.
     pub classes: Vec<ExpiryClass>,
@@ -177,7 +177,7 @@ pub struct NamingRule {
     pub rule: Word,
     /// Severity.
     pub severity: Severity,
-    /// What it demands, in a line.
+    /// Requirement, in one line.
     #[serde(flatten, with = "demand")]
     #[schemars(with = "demand::Form")]
     pub demand: Wording,
@@ -202,12 +202,12 @@ pub struct Prefixes {
     pub tree: Vec<PrefixNode>,
     /// Nodes of the top level that are left out.
     pub hidden: Hidden,
-    /// What names begin with, for rules, whatever `tree` shows: names that go on, no classes. By name.
+    /// First segments of names, for rules and independent of `tree`: only segments with more below them, no placeholders; by name.
     #[serde(skip)]
     pub first: Vec<FirstSegment>,
 }
 
-/// What names begin with.
+/// First segment of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirstSegment {
     /// The first segment.
@@ -220,7 +220,7 @@ pub struct FirstSegment {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Hidden {
-    /// How many.
+    /// Number of nodes.
     pub nodes: u64,
     /// Their keys.
     pub keys: u64,
@@ -229,9 +229,9 @@ pub struct Hidden {
 }
 
 impl Prefixes {
-    /// Levels shown where nobody asks for others.
+    /// Default depth of the tree.
     pub const USUAL_DEPTH: u8 = 3;
-    /// The least share shown where nobody asks for another.
+    /// Default minimum share.
     pub const USUAL_MIN_SHARE: f64 = 0.001;
 }
 
@@ -253,7 +253,7 @@ pub struct PrefixNode {
     pub disk: Bytes,
     /// Their elements.
     pub elements: u64,
-    /// Those that never expire.
+    /// Keys without an expiry.
     pub without_ttl: Weight,
     /// Next level, heaviest first.
     pub children: Vec<PrefixNode>,
@@ -294,7 +294,7 @@ pub struct PatternRow {
     /// Elements; a string counts as one.
     #[serde(default)]
     pub elements: u64,
-    /// Those that never expire.
+    /// Keys without an expiry.
     #[serde(default)]
     pub without_ttl: Weight,
     /// When the last of the others expires.
@@ -394,7 +394,7 @@ pub struct SlotRow {
     pub slot: u16,
     /// Keys.
     pub keys: u64,
-    /// Those with a hash tag.
+    /// Number of keys with a hash tag.
     #[serde(default)]
     pub tagged_keys: u64,
     /// Memory.

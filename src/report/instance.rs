@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// What the server takes that is started on the snapshot; of several files all servers together.
+/// Memory of a server that has loaded the snapshot; for several files, the sum over all servers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Instance {
@@ -13,16 +13,16 @@ pub struct Instance {
     pub model: String,
     /// Sum of `MEMORY USAGE` of all keys.
     pub keys: Bytes,
-    /// What the allocator gives for keys and values beyond that; less where the servers count more than there is, or
-    /// entries of tables with the keys.
+    /// Memory that the allocator provides for keys and values beyond that; negative if the servers count more than they use, or
+    /// count entries of tables with the keys.
     pub correction: i64,
-    /// What it gives for the databases' tables, entries included.
+    /// Memory that the allocator provides for the tables of the databases, including their entries.
     pub tables: Tables,
     /// Keys, correction and tables: `used_memory` without what the server took when it was started.
     pub total: Bytes,
     /// The total right after loading, while tables that grew are still moved; `null` if it is the same.
     pub after_load: Option<Bytes>,
-    /// What `MEMORY STATS` calls overhead of the databases.
+    /// Overhead of the databases as in `MEMORY STATS`.
     pub overhead: Tables,
     /// Total without overhead: the databases' part of `used_memory_dataset`.
     pub dataset: i64,
@@ -30,9 +30,9 @@ pub struct Instance {
     pub databases: Vec<InstanceDatabase>,
     /// `used-mem` of the producers when they saved; `null` if one of them does not say.
     pub used_mem: Option<Bytes>,
-    /// What they used beyond the total.
+    /// Memory used beyond the total.
     pub difference: Option<i64>,
-    /// What they may use together, `maxmemory` for each file; absent where no limit was given.
+    /// Memory limit of all servers, `maxmemory` times the number of files; absent if no limit was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maxmemory: Option<Bytes>,
 }
@@ -45,7 +45,7 @@ pub struct Tables {
     pub main: Bytes,
     /// Tables of expiries.
     pub expires: Bytes,
-    /// What finds the keys of a cluster slot.
+    /// Index of keys by cluster slot.
     pub slots: Bytes,
 }
 
@@ -64,10 +64,10 @@ pub struct InstanceDatabase {
     pub db: u64,
     /// Keys in it.
     pub keys: u64,
-    /// Those with an expiry.
+    /// Number of keys with an expiry.
     pub expiring: u64,
-    /// What the table of keys takes, with all that finds the keys of a slot.
+    /// Memory of the table of keys, including the index of cluster slots.
     pub main: Bytes,
-    /// What the table of expiries takes.
+    /// Memory of the table of expiries.
     pub expires: Bytes,
 }

@@ -60,12 +60,12 @@ pub struct Report {
     /// The input files, in the order given.
     #[serde(default)]
     pub source: Source,
-    /// Who wrote the snapshot. The first file's; files that differ say so themselves.
+    /// Server that wrote the snapshot, from the first file; files that differ name theirs.
     #[serde(default)]
     pub server: Server,
-    /// What the whole server takes, if all its keys count.
+    /// Memory of the whole server; absent if keys were filtered.
     pub instance: Option<Instance>,
-    /// How much there is.
+    /// Totals over all keys.
     pub totals: Totals,
     /// Per database, by number.
     #[serde(default)]
@@ -82,33 +82,33 @@ pub struct Report {
     /// Keys that never expire.
     #[serde(default)]
     pub no_ttl: NoTtl,
-    /// How long keys have left.
+    /// Distribution of the time to live.
     #[serde(default)]
     pub expiry: Expiry,
     /// Keys whose names break the default rules.
     #[serde(default)]
     pub naming: Naming,
-    /// What breaks the policy.
+    /// Violations of the policy.
     #[serde(default)]
     pub findings: Findings,
-    /// What grew since an earlier report, when one is given.
+    /// Growth since the baseline, if one is given.
     pub growth: Option<Since>,
     /// The tree of name segments.
     #[serde(default)]
     pub prefixes: Prefixes,
     /// Names with their ids collapsed, heaviest first.
     pub patterns: Patterns,
-    /// How long keys have been idle, where the dump tells.
+    /// Time since the last access, if the dump records it.
     pub idle: Option<Idle>,
-    /// How often keys are used, where the dump tells.
+    /// Access counters, if the dump records them.
     pub freq: Option<Freq>,
     /// Memory over cluster slots, when keys carry hash tags or the dump is of a cluster.
     pub slots: Option<Slots>,
     /// Streams with their groups and pending entries.
     pub streams: Option<Streams>,
-    /// What the keys would take elsewhere, when that was asked.
+    /// Memory on other servers or with other settings, if requested.
     pub what_if: Option<WhatIf>,
-    /// What the reader should know about the figures.
+    /// Warnings about the figures.
     #[serde(default, deserialize_with = "warning::read")]
     pub warnings: Vec<Warning>,
 }

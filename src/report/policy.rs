@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Baseline, Details, Example, Severity, Unit, Weight, Word, Wording, demand, fix, problem};
 use crate::units::Bytes;
 
-/// What breaks the policy.
+/// Violations of the policy.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Findings {
@@ -26,13 +26,13 @@ pub struct Findings {
     pub by_pattern: Vec<PatternFindings>,
     /// By owner of the data dictionary, heaviest first; keys without an owner under null. Empty without a dictionary.
     pub by_owner: Vec<OwnerFindings>,
-    /// What the policy's exemptions cover.
+    /// Keys covered by exemptions of the policy.
     pub exempted: Vec<Exempted>,
-    /// How the data dictionary fits, if the policy has one.
+    /// Coverage of the data dictionary, if the policy has one.
     pub dictionary: Option<DictionaryFit>,
     /// Budgets with what their keys take.
     pub budgets: Vec<BudgetRow>,
-    /// How this compares with an earlier report, if there is one (`--baseline`).
+    /// Comparison with an earlier report (`--baseline`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
 }
@@ -50,7 +50,7 @@ pub struct SeverityRow {
     pub memory: Bytes,
 }
 
-/// What breaks one rule with one severity.
+/// Violations of one rule with one severity.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Such as `key.prefix`.
@@ -61,11 +61,11 @@ pub struct Finding {
     #[serde(flatten, with = "problem")]
     #[schemars(with = "problem::Form")]
     pub problem: Wording,
-    /// What the rule demands, in a line, with the numbers in force.
+    /// Requirement of the rule with its limits, in one line.
     #[serde(flatten, with = "demand")]
     #[schemars(with = "demand::Form")]
     pub demand: Wording,
-    /// What to do about it, likewise.
+    /// Recommended fix, in one line.
     #[serde(flatten, with = "fix")]
     #[schemars(with = "fix::Form")]
     pub fix: Wording,
@@ -80,10 +80,10 @@ pub struct Finding {
     /// Patterns that break it; `patterns` shows the heaviest of them.
     #[serde(default)]
     pub distinct_patterns: u64,
-    /// What is farthest from what is allowed, of all patterns, shown or not; null where nothing is measured.
+    /// Value furthest from its limit over all patterns, listed or not; null if nothing is measured.
     #[serde(default)]
     pub worst: Option<Worst>,
-    /// Where, heaviest first.
+    /// Patterns with violations, heaviest first.
     #[serde(default)]
     pub patterns: Vec<FindingPattern>,
 }
@@ -95,12 +95,12 @@ impl Finding {
     }
 }
 
-/// What is farthest from what is allowed.
+/// Value furthest from its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Worst {
-    /// What was measured.
+    /// Measured value.
     pub measured: u64,
-    /// What is allowed there.
+    /// Limit.
     pub allowed: Option<u64>,
 }
 
@@ -111,19 +111,19 @@ impl Worst {
         rows.iter().rev().filter_map(measured).max_by_key(Worst::distance)
     }
 
-    /// How far over what is allowed, or below it where less is worse.
+    /// Returns the distance from the limit, in the direction that is worse.
     fn distance(&self) -> Option<u64> {
         self.allowed.map(|allowed| self.measured.abs_diff(allowed))
     }
 }
 
-/// What one pattern, or another part of the snapshot, contributes to a finding.
+/// Share of one pattern, or of another part of the snapshot, in a finding.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FindingPattern {
     /// Such as `user:{int}:name`; for rules about the snapshot a file, a database or null.
     pub pattern: Option<String>,
-    /// Who answers for it, by the data dictionary.
+    /// Owner according to the data dictionary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Keys, exactly.
@@ -132,12 +132,12 @@ pub struct FindingPattern {
     pub memory: Bytes,
     /// The worst that was measured.
     pub measured: Option<u64>,
-    /// What is allowed there.
+    /// Limit.
     pub allowed: Option<u64>,
     /// Memory that the remedy would save.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saves: Option<Bytes>,
-    /// What else is to be known, by name.
+    /// Further facts, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, super::detail::DetailForm>")]
     pub details: Details,
@@ -145,19 +145,19 @@ pub struct FindingPattern {
     pub examples: Vec<Example>,
 }
 
-/// What the keys of one pattern break.
+/// Violations by the keys of one pattern.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PatternFindings {
     /// The pattern.
     pub pattern: String,
-    /// Who answers for it, by the data dictionary.
+    /// Owner according to the data dictionary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// All its keys.
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
-    /// What they break, the gravest first.
+    /// Violated rules, most severe first.
     pub rules: Vec<RuleWeight>,
 }
 
@@ -174,26 +174,26 @@ pub struct RuleWeight {
     pub memory: Bytes,
 }
 
-/// What the keys of one owner take and break.
+/// Memory and violations of the keys of one owner.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct OwnerFindings {
-    /// The owner; null for keys that nobody is entered for.
+    /// Owner; null for keys without an owner.
     pub owner: Option<String>,
-    /// How to reach the owner.
+    /// Contact of the owner.
     pub contact: Option<String>,
     /// All keys.
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
-    /// Those that never expire; null for keys without an entry.
+    /// Keys without an expiry; null for keys without an entry.
     pub without_ttl: Option<Weight>,
     /// Keys that break a rule.
     pub broken: Weight,
-    /// What they break, the gravest first.
+    /// Violated rules, most severe first.
     pub rules: Vec<RuleWeight>,
 }
 
-/// What an exemption covers of a rule.
+/// Keys of a rule that an exemption covers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Exempted {
     /// The rule.
@@ -208,7 +208,7 @@ pub struct Exempted {
     pub memory: Bytes,
 }
 
-/// How the data dictionary fits the snapshot.
+/// Coverage of the snapshot by the data dictionary.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DictionaryFit {
     /// Its entries, heaviest first; of equals in the policy's order.
@@ -224,17 +224,17 @@ pub struct DictionaryFit {
 pub struct EntryRow {
     /// Its pattern.
     pub pattern: String,
-    /// Who answers for it.
+    /// Owner.
     pub owner: Option<String>,
-    /// How to reach the owner.
+    /// Contact of the owner.
     pub contact: Option<String>,
-    /// What it is for.
+    /// Purpose of the keys.
     pub note: Option<String>,
     /// Keys.
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
-    /// Those that never expire.
+    /// Keys without an expiry.
     pub without_ttl: Weight,
 }
 
@@ -243,11 +243,11 @@ pub struct EntryRow {
 pub struct BudgetRow {
     /// The pattern or class that it is for.
     pub pattern: String,
-    /// What its keys may take.
+    /// Memory budget.
     pub allowed: Bytes,
     /// Keys.
     pub keys: u64,
-    /// What they take.
+    /// Memory used.
     pub memory: Bytes,
 }
 

@@ -44,20 +44,20 @@ impl Weight {
 pub struct Options {
     /// Selection flags as given, in words (`--db 0`, `--match user:*`); empty when all keys count.
     pub selection: Vec<String>,
-    /// The point in time that expiries are held against: `--at`, or the snapshot's `ctime`.
+    /// Reference time for expiry: `--at`, or the `ctime` of the snapshot.
     pub reference_time: Option<Millis>,
     /// Limits of the server that were not its defaults, as `name value`.
     pub server_config: Vec<String>,
     /// Bytes that divide a name into segments.
     pub separators: Vec<String>,
-    /// How many rows the lists have.
+    /// Maximum number of rows per list.
     pub top: usize,
-    /// How many of them a page for people shows of each list: what `--top` asked for, else 10.
+    /// Maximum number of rows per list in formats for people: the value of `--top`, else 10.
     pub rows: usize,
 }
 
 impl Options {
-    /// Rows of a list on a page for people where nobody asks for others.
+    /// Default maximum number of rows per list in formats for people.
     pub const USUAL_ROWS: usize = 10;
 }
 
@@ -89,7 +89,7 @@ pub struct Source {
 pub struct SourceFile {
     /// As given on the command line (a directory's files: joined to it), or `<stdin>`.
     pub name: String,
-    /// What the file is: `rdb`, `aof-preamble`, `multi-part-aof`, `replication`; with ` in gzip` and the like.
+    /// Container format: `rdb`, `aof-preamble`, `multi-part-aof`, `replication`; with ` in gzip` and the like if compressed.
     pub container: String,
     /// Bytes of the snapshot, decompressed, from the magic to the end of the checksum.
     pub bytes: Bytes,
@@ -108,7 +108,7 @@ pub struct SourceFile {
     pub memory: Bytes,
     /// When the server wrote it, seconds since the epoch.
     pub ctime: Option<i64>,
-    /// Who wrote this file, such as `redis 7.2.6`.
+    /// Server that wrote this file, such as `redis 7.2.6`.
     pub server: String,
     /// Why reading stopped, or the first values that could not be read.
     pub errors: Vec<String>,
@@ -161,7 +161,7 @@ impl Checksum {
     }
 }
 
-/// Who wrote the snapshot.
+/// Server that wrote the snapshot.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Server {
@@ -193,7 +193,7 @@ pub struct AuxField {
     pub value: String,
 }
 
-/// How much there is.
+/// Totals over all keys.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Totals {
@@ -207,9 +207,9 @@ pub struct Totals {
     pub name_bytes: Bytes,
     /// Elements of collections; a string counts as one.
     pub elements: u64,
-    /// Those that never expire.
+    /// Keys without an expiry.
     pub without_ttl: Weight,
-    /// Those already expired at the reference time.
+    /// Keys that had expired at the reference time.
     pub expired: Weight,
 }
 
@@ -224,9 +224,9 @@ pub struct Database {
     pub memory: Bytes,
     /// Their bytes in the file.
     pub disk: Bytes,
-    /// Those with an expiry.
+    /// Number of keys with an expiry.
     pub with_ttl: u64,
-    /// Those already expired at the reference time.
+    /// Keys that had expired at the reference time.
     pub expired: u64,
 }
 

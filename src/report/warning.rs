@@ -1,4 +1,4 @@
-//! What a reader should know about the figures: each warning is a variant with its data, worded in both languages.
+//! Warnings about the figures: each is a variant with its data, worded in both languages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -38,24 +38,24 @@ pub enum WarningKind {
     },
     /// Commands of an append-only file follow the snapshot and are not in the figures.
     CommandsFollow {
-        /// Their bytes.
+        /// Number of bytes.
         bytes: Bytes,
     },
     /// The replication stream does not end with the mark announced at its start.
     NoEndMark,
     /// Bytes behind the end of the snapshot were ignored.
     BytesFollow {
-        /// How many.
+        /// Number of bytes.
         bytes: Bytes,
     },
     /// Key metadata (expiry, idle time) without a key behind it.
     StrayMetadata {
-        /// In how many places.
+        /// Number of places.
         places: u64,
     },
     /// Commands written while the snapshot was taken are not in the figures.
     UpdatesNotApplied {
-        /// How many.
+        /// Number of commands.
         commands: u64,
     },
     /// No time to compare expiries with.

@@ -7,12 +7,12 @@ use super::{Warning, share};
 use crate::record::Kind;
 use crate::units::Bytes;
 
-/// What the same keys would take elsewhere.
+/// Memory of the keys on other servers or with other settings.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WhatIf {
-    /// What everything is held against: the figures of the rest of the report.
+    /// Figures of the rest of the report, with which the alternatives are compared.
     pub base: WhatIfBase,
-    /// What was asked, in the order asked.
+    /// Alternatives, in the order requested.
     pub alternatives: Vec<Alternative>,
     /// By type, heaviest first.
     pub types: Vec<WhatIfType>,
@@ -40,12 +40,12 @@ pub struct Alternative {
     pub ask: String,
     /// Server, allocator and settings that came of it. The first file's.
     pub model: String,
-    /// What the reader has to know about its figures.
+    /// Warnings about the figures of this alternative.
     #[serde(deserialize_with = "super::warning::read")]
     pub caveats: Vec<Warning>,
     /// Memory of the keys.
     pub memory: Bytes,
-    /// How much more that is than now; negative if less.
+    /// Difference from the base; negative if less.
     pub difference: i64,
     /// The difference as a part of the memory now.
     #[serde(deserialize_with = "share")]
@@ -54,7 +54,7 @@ pub struct Alternative {
     pub tables: Option<Bytes>,
     /// Keys and tables together.
     pub total: Option<Bytes>,
-    /// How much more that is than now; negative if less.
+    /// Difference from the base; negative if less.
     pub total_difference: Option<i64>,
 }
 

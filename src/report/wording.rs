@@ -18,7 +18,7 @@ macro_rules! in_both_languages {
                 #[doc = $what]
                 #[serde(default)]
                 $name: String,
-                /// The same in Chinese.
+                /// Text in Chinese.
                 #[serde(skip_serializing_if = "Option::is_none")]
                 $zh: Option<String>,
             }

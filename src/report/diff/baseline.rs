@@ -45,7 +45,7 @@ pub struct BaselineRow {
     pub measured: Option<u64>,
     /// The limit.
     pub allowed: Option<u64>,
-    /// The same row of the earlier report, where it lists it.
+    /// Corresponding row of the earlier report, if it lists one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<BeforeRow>,
 }
