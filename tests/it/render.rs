@@ -308,6 +308,30 @@ fn findings_stand_below_the_overview_and_say_what_to_do() {
 }
 
 #[test]
+fn every_form_has_the_same_sections_in_the_same_order() {
+    for report in [sample::full(), sample::sound(), what_if::asked()] {
+        let text = render(&report, Format::Table, TableOptions { wide: true, ..TableOptions::default() });
+        let headings = |line: &str| Some(line.strip_prefix("── ")?.trim_end_matches(['─', ' ']).to_owned());
+        let terminal: Vec<String> = text.lines().filter_map(headings).collect();
+        let text = render(&report, Format::Markdown, TableOptions::default());
+        let markdown: Vec<String> =
+            text.lines().filter_map(|line| line.strip_prefix("## ").map(str::to_owned)).collect();
+        let text = render(&report, Format::Html, TableOptions::default());
+        let heading = |rest: &str| Some(rest.split_once('>')?.1.split_once("</h2>")?.0.to_owned());
+        let html: Vec<String> = text.split("<h2 id=\"h-").skip(1).filter_map(heading).collect();
+        assert_eq!(terminal, markdown);
+        // Commands to run next are for terminals; the page may add sections of pictures or facts of its own.
+        let common: Vec<String> = html.into_iter().filter(|title| terminal.contains(title)).collect();
+        assert_eq!(common, terminal.iter().filter(|title| *title != "What next").cloned().collect::<Vec<_>>());
+        let at = |title: &str| terminal.iter().position(|shown| shown == title);
+        for two in ["Findings", "Prefixes", "Patterns", "Types", "Instance", "Server"].windows(2) {
+            let [before, after] = [at(two[0]), at(two[1])];
+            assert!(before.is_none() || after.is_none() || before < after, "{two:?}");
+        }
+    }
+}
+
+#[test]
 fn lists_are_as_long_as_asked() {
     let short = render(&sample::full(), Format::Table, TableOptions { rows: 2, ..TableOptions::default() });
     assert!(short.contains("… 10 more with --format json"));

@@ -70,7 +70,7 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
 
 /// All keys, each type, and the patterns that differ most: memory now, and the change under each alternative.
 fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
-    struct Line {
+    struct DifferenceRow {
         tone: Tone,
         what: &'static str,
         which: Cell,
@@ -78,10 +78,11 @@ fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
         then: Vec<Bytes>,
     }
     let lang = scope.lang;
-    let line = |what, which, now, then: &[Bytes]| Line { tone: Tone::Plain, what, which, now, then: then.to_vec() };
+    let line =
+        |what, which, now, then: &[Bytes]| DifferenceRow { tone: Tone::Plain, what, which, now, then: then.to_vec() };
     let all: Vec<Bytes> = what_if.alternatives.iter().map(|alternative| alternative.memory).collect();
     let whole = line(lang.of("all keys", "所有 key"), Cell::Blank, what_if.base.memory, &all);
-    let mut lines = vec![Line { tone: Tone::Strong, ..whole }];
+    let mut lines = vec![DifferenceRow { tone: Tone::Strong, ..whole }];
     let kind = lang.of("type", "类型");
     lines.extend(what_if.types.iter().map(|row| line(kind, row.kind.into(), row.memory, &row.alternatives)));
     let pattern = lang.of("pattern", "模式");
