@@ -33,7 +33,8 @@ pub struct TypeStats {
 /// Sums over the keys of one row; the histogram holds their number.
 #[derive(Debug, Clone, Default)]
 struct TypeCell {
-    elements: u64,
+    /// Bytes of strings, elements of collections.
+    length: u64,
     memory: Bytes,
     spread: Histogram,
 }
@@ -41,24 +42,26 @@ struct TypeCell {
 impl TypeCell {
     #[inline]
     fn add(&mut self, record: &Record<'_>) {
-        self.elements = self.elements.saturating_add(record.length.unwrap_or(0));
+        self.length = self.length.saturating_add(record.length.unwrap_or(0));
         self.memory += record.memory;
         self.spread.add(record.memory.0);
     }
 
     fn merge(&mut self, other: &TypeCell) {
-        self.elements = self.elements.saturating_add(other.elements);
+        self.length = self.length.saturating_add(other.length);
         self.memory += other.memory;
         self.spread.merge(&other.spread);
     }
 
     fn row(&self, kind: Kind, encoding: &str, total: Bytes) -> TypeRow {
         let keys = self.spread.numbers();
+        let is_string = kind == Kind::String;
         TypeRow {
             kind,
             encoding: encoding.to_owned(),
             keys,
-            elements: self.elements,
+            elements: if is_string { keys } else { self.length },
+            string_bytes: is_string.then_some(Bytes(self.length)),
             memory: self.memory,
             share: share(self.memory, total),
             mean: Bytes(self.memory.0 / keys.max(1)),
@@ -107,7 +110,7 @@ impl TypeStats {
     /// Adds the sums of usual keys that [`TypeStats::count`] has counted.
     pub fn add_usual(&mut self, keys: &UsualKeys) {
         let cell = self.cells[cell_of(keys.kind, keys.encoding)].get_or_insert_default();
-        cell.elements = cell.elements.saturating_add(keys.sums.length);
+        cell.length = cell.length.saturating_add(keys.sums.length);
         cell.memory += keys.sums.keys.memory;
     }
 
@@ -176,7 +179,8 @@ mod tests {
         let rows = observe_all(TypeStats::new(), &records).finish();
         let short: Vec<_> =
             rows.iter().map(|r| (r.kind, &*r.encoding, r.keys, r.elements, r.share, r.mean.0)).collect();
-        assert_eq!(short, [(Kind::Hash, "listpack", 1, 9, 0.75, 360), (Kind::String, "embstr", 2, 11, 0.25, 60)]);
+        assert_eq!(short, [(Kind::Hash, "listpack", 1, 9, 0.75, 360), (Kind::String, "embstr", 2, 2, 0.25, 60)]);
+        assert_eq!((rows[0].string_bytes, rows[1].string_bytes), (None, Some(Bytes(11))));
         assert_eq!((rows[1].p50.0, rows[1].p99.0, rows[1].max.0), (50, 70, 70));
     }
 

@@ -241,9 +241,12 @@ pub struct TypeRow {
     pub encoding: String,
     /// Keys.
     pub keys: u64,
-    /// Elements; bytes for strings.
+    /// Elements; a string counts as one.
     #[serde(default)]
     pub elements: u64,
+    /// Bytes of strings; null for other types.
+    #[serde(default)]
+    pub string_bytes: Option<Bytes>,
     /// Memory.
     pub memory: Bytes,
     /// Part of the memory of all keys.

@@ -27,9 +27,12 @@ pub struct WhatIfBase {
     pub model: String,
     /// Memory of the keys.
     pub memory: Bytes,
+    /// What the allocator gives for keys and values beyond that, where it is known; negative if less.
+    #[serde(default)]
+    pub correction: Option<i64>,
     /// Memory of the tables that hold them, where it is known.
     pub tables: Option<Bytes>,
-    /// Keys and tables together.
+    /// Keys, correction and tables together.
     pub total: Option<Bytes>,
 }
 
@@ -50,9 +53,12 @@ pub struct Alternative {
     /// The difference as a part of the memory now.
     #[serde(deserialize_with = "share")]
     pub share: f64,
+    /// What the allocator gives for keys and values beyond their memory, where it is known; negative if less.
+    #[serde(default)]
+    pub correction: Option<i64>,
     /// Memory of the tables that hold the keys, where it is known.
     pub tables: Option<Bytes>,
-    /// Keys and tables together.
+    /// Keys, correction and tables together.
     pub total: Option<Bytes>,
     /// Difference from the base; negative if less.
     pub total_difference: Option<i64>,

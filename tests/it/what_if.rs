@@ -7,7 +7,7 @@ use rdblens::internals::analyze::records::{OwnedRecord, records};
 use rdblens::internals::analyze::{Plan, ReadPlan, Unwatched, analyze};
 use rdblens::internals::memory::{Allocator, Server, WhatIf};
 use rdblens::internals::units::Bytes;
-use rdblens::report::Report;
+use rdblens::report::{Alternative, Report, WhatIfBase};
 
 /// Alternatives: every family, both directions, allocators, limits of every type by old and new names, and
 /// combinations.
@@ -92,6 +92,12 @@ fn each_key_takes_the_memory_of_a_separate_run() {
     }
 }
 
+/// Adds up keys, correction and tables.
+fn summed(keys: Bytes, correction: Option<i64>, tables: Option<Bytes>) -> Option<Bytes> {
+    let allocated = keys.0.checked_add_signed(correction?)?;
+    Some(Bytes(allocated + tables?.0))
+}
+
 #[test]
 fn the_sums_are_those_of_a_separate_run() {
     // All files as the shards of one deployment: every alternative is derived from each file's own server.
@@ -99,13 +105,17 @@ fn the_sums_are_those_of_a_separate_run() {
     let asked = report(&inputs, read_plan(&ASKED), 10_000);
     let base = by_type(&asked);
     let what_if = asked.what_if.unwrap();
-    assert_eq!((what_if.base.memory, what_if.base.model), (asked.totals.memory, asked.server.model));
+    assert_eq!((what_if.base.memory, what_if.base.model.clone()), (asked.totals.memory, asked.server.model));
+    let WhatIfBase { memory, correction, tables, total, .. } = what_if.base;
+    assert!(total.is_some() && summed(memory, correction, tables) == total);
     assert_eq!(what_if.patterns.len() as u64, asked.patterns.distinct);
     for (at, ask) in ASKED.iter().enumerate() {
         let own = report(&inputs, plan_of_its_own(ask), 10_000);
         let alternative = &what_if.alternatives[at];
         assert_eq!((alternative.ask.as_str(), alternative.memory), (*ask, own.totals.memory));
         assert_eq!(alternative.model, own.server.model);
+        let Alternative { memory, correction, tables, total, .. } = alternative;
+        assert_eq!(summed(*memory, *correction, *tables), *total, "{ask}");
         let difference = i128::from(own.totals.memory.0) - i128::from(asked.totals.memory.0);
         assert_eq!(i128::from(alternative.difference), difference, "{ask}");
 

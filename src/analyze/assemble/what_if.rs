@@ -32,6 +32,7 @@ pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> 
             memory: Bytes(0),
             difference: 0,
             share: 0.0,
+            correction: None,
             tables: None,
             total: None,
             total_difference: None,
@@ -67,11 +68,13 @@ pub(super) fn section(
         alternative.difference = difference(sum, memory);
         alternative.share = if memory.0 == 0 { 0.0 } else { alternative.difference as f64 / memory.0 as f64 };
     }
-    let mut base = WhatIfBase { model: base, memory, tables: None, total: None };
+    let mut base = WhatIfBase { model: base, memory, correction: None, tables: None, total: None };
     if let Some((instance, tables)) = whole {
+        base.correction = Some(instance.correction);
         (base.tables, base.total) = (Some(instance.tables.sum()), Some(instance.total));
         for ((alternative, tables), allocated) in alternatives.iter_mut().zip(tables).zip(allocated) {
             let total = allocated + tables;
+            alternative.correction = Some(difference(allocated, alternative.memory));
             (alternative.tables, alternative.total) = (Some(tables), Some(total));
             alternative.total_difference = Some(difference(total, instance.total));
         }
@@ -108,6 +111,7 @@ mod tests {
             memory: Bytes(9),
             difference: 9,
             share: 9.0,
+            correction: None,
             tables: None,
             total: None,
             total_difference: None,

@@ -70,6 +70,7 @@ pub(super) fn type_row(it: &TypeRow) -> CsvRow {
         .text(&it.encoding)
         .number(it.keys)
         .number(it.elements)
+        .number(it.string_bytes)
         .number(it.memory)
         .number(it.share)
         .number(it.mean)
@@ -251,11 +252,12 @@ pub(super) fn what_if(it: &WhatIf) -> Vec<CsvRow> {
             .number(it.memory)
             .number(it.difference)
             .number(it.share)
+            .number(it.correction)
             .number(it.tables)
             .number(it.total)
             .number(it.total_difference)
     };
-    let now = now.number(it.base.tables).number(it.base.total).number(none);
+    let now = now.number(it.base.correction).number(it.base.tables).number(it.base.total).number(none);
     std::iter::once(now).chain(it.alternatives.iter().map(then)).collect()
 }
 

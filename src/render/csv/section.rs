@@ -79,7 +79,7 @@ sections! {
         "db keys memory disk with_ttl expired",
         report.databases.iter().map(database);
     Types = "types", "Per type and encoding.",
-        "type encoding keys elements memory share mean p50 p99 max",
+        "type encoding keys elements string_bytes memory share mean p50 p99 max",
         report.types.iter().map(type_row);
     BigKeys = "big-keys", "Keys over the limits.",
         "db key key_base64 type encoding length memory expires_at source",
@@ -147,7 +147,7 @@ sections! {
         "db key key_base64 entries groups pending memory",
         report.streams.iter().flat_map(|streams| &streams.list).map(stream);
     WhatIf = "what-if", "What the keys would take elsewhere; the first row is now.",
-        "ask model memory difference share tables total total_difference",
+        "ask model memory difference share correction tables total total_difference",
         report.what_if.iter().flat_map(what_if);
     WhatIfParts = "what-if-parts", "Memory by type and pattern, a row for each alternative.",
         "part name keys memory ask memory_then",

@@ -143,7 +143,7 @@ fn types(report: &Report, to: &mut Exposition) {
     };
     each("rdblens_type_keys", "Keys by type and encoding.", &|row| row.keys.into());
     each("rdblens_type_memory_bytes", "Memory by type and encoding.", &|row| row.memory.into());
-    each("rdblens_type_elements", "Elements by type and encoding; bytes of strings.", &|row| row.elements.into());
+    each("rdblens_type_elements", "Elements by type and encoding; a string counts as one.", &|row| row.elements.into());
 }
 
 fn of_instance(instance: &Instance, to: &mut Exposition) {

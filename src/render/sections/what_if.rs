@@ -58,6 +58,10 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
         .column(Column::number(heads::CHANGE), |(row, _)| {
             row.map_or(Cell::Blank, |row| change(base.memory, row.memory))
         })
+        .column(Column::number(heads::CORRECTION).spare(2), |(row, _)| {
+            let bytes = row.map_or(base.correction, |row| row.correction);
+            bytes.map(|bytes| Cell::Difference { bytes, of: None })
+        })
         .column(Column::number(heads::TABLES).spare(2), |(row, _)| row.map_or(base.tables, |row| row.tables))
         .column(Column::number(heads::IN_TOTAL).spare(1), |(row, _)| row.map_or(base.total, |row| row.total))
         .column(Column::number(heads::CHANGE).spare(1), |(row, _)| match row {

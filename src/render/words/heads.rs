@@ -30,6 +30,7 @@ heads! {
     CHECKSUM = "checksum", "校验和";
     COMMANDS_BEHIND = "commands behind", "尾随命令";
     CONTACT = "contact", "联系人";
+    CORRECTION = "correction", "修正";
     COUNTER = "counter", "计数器";
     DB = "db", "库";
     DEMANDS = "demands", "要求";

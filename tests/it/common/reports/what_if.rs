@@ -13,9 +13,10 @@ pub fn asked() -> Report {
     let base = 1_500 * MIB;
     let alternatives = vec![
         Alternative {
+            correction: Some(0),
             tables: Some(Bytes(96 * MIB)),
             total: Some(Bytes(1_396 * MIB)),
-            total_difference: Some(-224_395_264),
+            total_difference: Some(-228_589_568),
             ..alternative("valkey-8.1", base, 1_300 * MIB)
         },
         alternative("redis-8.2,hash-max-listpack-entries=64", base, 1_912 * MIB),
@@ -42,8 +43,9 @@ pub fn asked() -> Report {
         base: WhatIfBase {
             model: "redis 7.0.15, jemalloc-q16".into(),
             memory: Bytes(base),
+            correction: Some(4 * MIB as i64),
             tables: Some(Bytes(110 * MIB)),
-            total: Some(Bytes(1_610 * MIB)),
+            total: Some(Bytes(1_614 * MIB)),
         },
         alternatives,
         types: vec![
@@ -70,6 +72,7 @@ pub fn extreme() -> Report {
         memory: Bytes(u64::MAX),
         difference: i64::MAX,
         share: f64::NAN,
+        correction: Some(i64::MIN),
         tables: Some(Bytes(u64::MAX)),
         total: Some(Bytes(u64::MAX)),
         total_difference: Some(i64::MAX),
@@ -94,6 +97,7 @@ fn alternative(ask: &str, base: u64, memory: u64) -> Alternative {
         memory: Bytes(memory),
         difference,
         share: difference as f64 / base as f64,
+        correction: None,
         tables: None,
         total: None,
         total_difference: None,
