@@ -170,6 +170,7 @@ impl ExampleThreshold {
     }
 
     /// Lowers the threshold to the last entry of a full list.
+    #[inline]
     fn lower_to(&mut self, last: &RankedKey<()>) {
         if last.weight < self.shown {
             (self.shown, self.db, self.beginning) = (last.weight, last.db, beginning(&last.key));
@@ -209,10 +210,15 @@ impl PatternFacts {
             return true;
         }
         // Not an example, so no lighter key is one either: remember the bar for the next usual keys.
-        let lists = broken().map(|broken| &broken.examples).chain(forever.then_some(&self.without_ttl));
         let mut lightest = ExampleThreshold { rules, shown: u64::MAX, ..ExampleThreshold::default() };
+        lightest.lower_to(heaviest);
         // These lists are full, otherwise they would have taken the key.
-        lists.filter_map(Examples::last).chain([heaviest]).for_each(|last| lightest.lower_to(last));
+        for last in broken().filter_map(|broken| broken.examples.last()) {
+            lightest.lower_to(last);
+        }
+        if let Some(last) = self.without_ttl.last().filter(|_| forever) {
+            lightest.lower_to(last);
+        }
         self.lightest[usize::from(!forever)] = lightest;
         false
     }
