@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::read::snapshot::{FileFacts, OpenedFacts};
 use super::read::tally::FileTally;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::Container;
+use crate::input;
+use crate::memory::Server;
 use crate::rdb::batch::FileEnding;
-use crate::report::{Checksum, SourceFile, Warning, WarningKind};
+use crate::report::{Checksum, Compression, Container, ContainerForm, FileServer, SourceFile, Warning, WarningKind};
 use crate::units::Bytes;
 
 /// Length of the end marker of a replication stream.
@@ -57,7 +58,7 @@ pub fn verdicts(
 fn unreadable(name: String, error: Error) -> FileVerdict {
     let row = SourceFile {
         name,
-        container: "unreadable".to_owned(),
+        container: ContainerForm::Unreadable.into(),
         bytes: Bytes(0),
         trailing_bytes: None,
         rdb_version: 0,
@@ -66,7 +67,7 @@ fn unreadable(name: String, error: Error) -> FileVerdict {
         keys_read: 0,
         memory: Bytes(0),
         ctime: None,
-        server: String::new(),
+        server: None,
         errors: vec![error.message()],
         damaged_keys: 0,
     };
@@ -100,7 +101,7 @@ fn read(
         keys_read: tally.keys,
         memory: tally.memory,
         ctime: opened.preamble.ctime(),
-        server: opened.writer.to_string(),
+        server: Some(file_server(opened.writer)),
         errors,
         damaged_keys: tally.damaged,
         name,
@@ -126,17 +127,26 @@ fn check_sum(ending: &FileEnding, tally: &mut FileTally, verify: bool) -> (Check
     }
 }
 
-fn container(opened: &OpenedFacts, trailing: u64) -> String {
-    let plain = match opened.container {
-        Container::Replication { .. } => "replication",
-        Container::Plain if opened.multi_part => "multi-part-aof",
-        Container::Plain if trailing > 0 && is_aof_preamble(opened) => "aof-preamble",
-        Container::Plain => "rdb",
+fn container(opened: &OpenedFacts, trailing: u64) -> Container {
+    let form = match opened.container {
+        input::Container::Replication { .. } => ContainerForm::Replication,
+        input::Container::Plain if opened.multi_part => ContainerForm::MultiPartAof,
+        input::Container::Plain if trailing > 0 && is_aof_preamble(opened) => ContainerForm::AofPreamble,
+        input::Container::Plain => ContainerForm::Rdb,
     };
-    match opened.compression {
-        Some(compression) => format!("{plain} in {compression}"),
-        None => plain.to_owned(),
+    Container { form, compression: opened.compression.map(compression) }
+}
+
+fn compression(compression: input::Compression) -> Compression {
+    match compression {
+        input::Compression::Gzip => Compression::Gzip,
+        input::Compression::Zstd => Compression::Zstd,
+        input::Compression::Lz4 => Compression::Lz4,
     }
+}
+
+fn file_server(writer: Server) -> FileServer {
+    FileServer { family: writer.family.name().to_owned(), version: writer.version_text(), guessed_from: writer.guessed }
 }
 
 fn is_aof_preamble(opened: &OpenedFacts) -> bool {
@@ -163,13 +173,15 @@ fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {
         warnings.push(WarningKind::CommandsFollow { bytes });
     }
     match opened.container {
-        Container::Replication { mark: Some(_), .. } if ending.stopped.is_none() && ending.trailing != MARK_BYTES => {
+        input::Container::Replication { mark: Some(_), .. }
+            if ending.stopped.is_none() && ending.trailing != MARK_BYTES =>
+        {
             warnings.push(WarningKind::NoEndMark);
         }
-        Container::Plain if ending.trailing > 0 && !is_aof_preamble(opened) => {
+        input::Container::Plain if ending.trailing > 0 && !is_aof_preamble(opened) => {
             warnings.push(WarningKind::BytesFollow { bytes: Bytes(ending.trailing) });
         }
-        Container::Replication { .. } | Container::Plain => {}
+        input::Container::Replication { .. } | input::Container::Plain => {}
     }
     if ending.strays > 0 {
         warnings.push(WarningKind::StrayMetadata { places: ending.strays });

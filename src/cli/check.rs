@@ -72,7 +72,8 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     let keys = human::counted(check.keys, nouns::KEY, lang);
     let size = human::bytes(check.bytes);
     let checksum = known::checksum(check.checksum, lang);
-    let (version, server) = (check.rdb_version, known::server(&check.server, lang));
+    let version = check.rdb_version;
+    let server = check.server.as_ref().map(|server| known::server(server, lang)).unwrap_or_default();
     let line = say!(
         lang,
         "{name}: {word}: {keys}, {size}, RDB {version}, {server}, checksum {checksum}",

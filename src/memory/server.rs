@@ -68,6 +68,12 @@ impl Server {
         Server { family, version, guessed: None }
     }
 
+    /// Returns the version as text: `7.2.6`, or `7.2` if the patch number is unknown.
+    pub fn version_text(&self) -> String {
+        let (major, minor, patch) = self.version;
+        if patch == Server::ANY_PATCH { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }
+    }
+
     /// Detects the server that wrote a dump, by its header and the auxiliary fields `redis-ver` and `valkey-ver`.
     ///
     /// Without them, returns the newest server that writes this RDB version, marked as guessed. Version 6 is taken for Redis
@@ -173,11 +179,7 @@ fn version(text: &str) -> Option<(u16, u16, u16)> {
 
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (major, minor, patch) = self.version;
-        write!(f, "{} {major}.{minor}", self.family.name())?;
-        if patch != Server::ANY_PATCH {
-            write!(f, ".{patch}")?;
-        }
+        write!(f, "{} {}", self.family.name(), self.version_text())?;
         match self.guessed {
             Some(rdb) => write!(f, " (guessed from RDB version {rdb})"),
             None => Ok(()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Checksum, Key, Warning};
+use super::{Checksum, Container, FileServer, Key, Warning};
 
 /// Check result of one file.
 #[derive(Debug, Serialize)]
@@ -19,10 +19,10 @@ pub struct FileCheck {
     pub bytes: u64,
     /// RDB version; 0 if no header was read.
     pub rdb_version: u32,
-    /// Server that wrote the file.
-    pub server: String,
-    /// Container format of the file.
-    pub container: String,
+    /// Server that wrote the file; null if the file could not be read.
+    pub server: Option<FileServer>,
+    /// Container and compression.
+    pub container: Container,
     /// State of the checksum.
     pub checksum: Checksum,
     /// Keys with a damaged value inside intact framing.

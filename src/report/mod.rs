@@ -6,6 +6,7 @@
 mod check;
 mod detail;
 pub mod diff;
+mod file;
 mod findings;
 mod instance;
 mod key;
@@ -20,6 +21,7 @@ mod wording;
 pub use check::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared, SecondReading};
 pub use detail::{Detail, DetailField, DetailPart, DetailValue, Details};
 pub use diff::*;
+pub use file::{Compression, Container, ContainerForm, FileServer};
 pub use findings::*;
 pub use instance::*;
 pub use key::{Key, base64};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Text, share};
+use super::{Container, FileServer, Text, file, share};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -89,8 +89,9 @@ pub struct Source {
 pub struct SourceFile {
     /// As given on the command line (a directory's files: joined to it), or `<stdin>`.
     pub name: String,
-    /// Container format: `rdb`, `aof-preamble`, `multi-part-aof`, `replication`; with ` in gzip` and the like if compressed.
-    pub container: String,
+    /// Container and compression.
+    #[serde(deserialize_with = "file::read_container")]
+    pub container: Container,
     /// Bytes of the snapshot, decompressed, from the magic to the end of the checksum.
     pub bytes: Bytes,
     /// Bytes behind the snapshot: commands of an append-only file.
@@ -108,8 +109,9 @@ pub struct SourceFile {
     pub memory: Bytes,
     /// When the server wrote it, seconds since the epoch.
     pub ctime: Option<i64>,
-    /// Server that wrote this file, such as `redis 7.2.6`.
-    pub server: String,
+    /// Server that wrote this file; null if the file could not be read.
+    #[serde(default, deserialize_with = "file::read_server")]
+    pub server: Option<FileServer>,
     /// Why reading stopped, or the first values that could not be read.
     pub errors: Vec<String>,
     /// Keys whose value is damaged inside intact framing; counted in `keys_read` only.

@@ -16,7 +16,7 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::rdb::peek::RawValue;
 use crate::rdb::value_type::ValueType;
 use crate::record::{Compact, Encoding, Kind, Record, StreamFacts, ValueFacts};
-use crate::report::{Checksum, NamedReport, Report, SourceFile};
+use crate::report::{Checksum, ContainerForm, FileServer, NamedReport, Report, SourceFile};
 use crate::units::{Bytes, Millis};
 
 /// Time at which samples are taken.
@@ -85,7 +85,7 @@ fn file(place: usize) -> FileVerdict {
 pub fn source_file(place: usize) -> SourceFile {
     SourceFile {
         name: format!("sample-{place}.rdb"),
-        container: "rdb".to_owned(),
+        container: ContainerForm::Rdb.into(),
         bytes: Bytes(0),
         trailing_bytes: None,
         rdb_version: 11,
@@ -94,7 +94,7 @@ pub fn source_file(place: usize) -> SourceFile {
         keys_read: 0,
         memory: Bytes(0),
         ctime: Some(NOW.0 / 1000),
-        server: "redis 7.2".to_owned(),
+        server: Some(FileServer { family: "redis".to_owned(), version: "7.2".to_owned(), guessed_from: None }),
         errors: Vec::new(),
         damaged_keys: 0,
     }

@@ -101,7 +101,7 @@ fn server(whole: FirstFile, verdicts: &[FileVerdict], cluster: bool) -> report::
     module_aux.dedup();
     report::Server {
         family: whole.writer.family.name().to_owned(),
-        version: version_text(whole.writer),
+        version: whole.writer.version_text(),
         model: whole.model,
         ctime: about.ctime(),
         used_mem: used_mem(verdicts),
@@ -131,12 +131,6 @@ fn used_mem(verdicts: &[FileVerdict]) -> Option<Bytes> {
     verdicts.iter().map(of).sum()
 }
 
-/// Returns the version as recorded in the dump, such as `7.2.6`.
-fn version_text(writer: Server) -> String {
-    let (major, minor, patch) = writer.version;
-    if patch == Server::ANY_PATCH { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }
-}
-
 fn warnings(
     report: &Report,
     whole: Option<&FirstFile>,
@@ -153,10 +147,10 @@ fn warnings(
     if let Some(whole) = whole {
         warnings.extend(whole.caveats.iter().copied().map(Warning::from));
     }
-    let writers: BTreeSet<&str> =
-        verdicts.iter().map(|verdict| verdict.row.server.as_str()).filter(|writer| !writer.is_empty()).collect();
+    let writers: BTreeSet<String> =
+        verdicts.iter().filter_map(|verdict| verdict.row.server.as_ref()).map(ToString::to_string).collect();
     if writers.len() > 1 {
-        let servers = writers.into_iter().map(str::to_owned).collect();
+        let servers = writers.into_iter().collect();
         warnings.push(Warning::new(WarningKind::DifferentServers { servers }));
     }
     warnings

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::file::{InputFile, MappedFile};
 use super::progress::Progress;
 use crate::error::{Error, Result};
-use crate::input::{Body, Container, Input, OpenOptions, Opened};
+use crate::input::{Body, Compression, Container, Input, OpenOptions, Opened};
 use crate::rdb::batch::{Batch, Batches, FileEnding};
 use crate::rdb::file_info::FileInfo;
 
@@ -28,7 +28,7 @@ pub struct PreparedInput {
     /// Size of the file, for progress.
     pub size: Option<u64>,
     /// Compression of the file.
-    pub compression: Option<&'static str>,
+    pub compression: Option<Compression>,
 }
 
 /// A file from which batches are being cut.
@@ -72,7 +72,7 @@ impl PreparedInput {
     fn open(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
         let opened = input.open(options)?;
         let (container, size) = (opened.container, opened.size);
-        let compression = opened.compression.map(|compression| compression.name());
+        let compression = opened.compression;
         // A waiting decompressor costs a thread and its buffers: with many shards reopening is cheaper.
         let keep = compression.is_none() || !input.is_reopenable();
         let mut open = OpenFile::new(opened)?;

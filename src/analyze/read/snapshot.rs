@@ -10,7 +10,7 @@ use super::raised_limits::RaisedLimits;
 use super::reader::ReadOptions;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
-use crate::input::{self, Container};
+use crate::input::{self, Compression, Container};
 use crate::memory::{Caveat, Model, Server};
 use crate::rdb::file_info::FileInfo;
 use crate::units::Millis;
@@ -41,7 +41,7 @@ pub struct OpenedFacts {
     /// Container around the snapshot.
     pub container: Container,
     /// Compression of the file.
-    pub compression: Option<&'static str>,
+    pub compression: Option<Compression>,
     /// Bytes of commands in other files that follow it.
     pub following_bytes: Option<u64>,
     /// True if it is the base of a multi-part append-only file.

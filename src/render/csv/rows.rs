@@ -37,7 +37,7 @@ pub(super) fn totals(report: &Report) -> CsvRow {
 pub(super) fn file(it: &SourceFile) -> CsvRow {
     row()
         .text(&it.name)
-        .text(&it.container)
+        .text(&it.container.to_string())
         .number(it.bytes)
         .number(it.trailing_bytes)
         .number(it.rdb_version)
@@ -46,7 +46,7 @@ pub(super) fn file(it: &SourceFile) -> CsvRow {
         .number(it.keys_read)
         .number(it.memory)
         .number(it.ctime)
-        .text(&it.server)
+        .maybe(it.server.as_ref().map(ToString::to_string).as_deref())
         .number(it.damaged_keys)
         .text(&it.errors.join("; "))
 }

@@ -40,7 +40,9 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::number(heads::KEYS), |file| file.keys)
         .column(Column::number(heads::MEMORY), |file| file.memory)
         .column(Column::text(heads::CHECKSUM), |file| known::checksum(file.checksum, lang))
-        .column(Column::text(heads::SERVER).shrink(8).spare(1), |file| Cell::words(&known::server(&file.server, lang)))
+        .column(Column::text(heads::SERVER).shrink(8).spare(1), |file| {
+            file.server.as_ref().map(|server| Cell::words(&known::server(server, lang)))
+        })
         .column(Column::text(heads::WRITTEN).spare(2), taken)
         .build();
     Some(section.with(table))

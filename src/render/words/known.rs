@@ -4,27 +4,27 @@
 use std::borrow::Cow;
 
 use crate::render::Lang;
-use crate::report::{CheckVerdict, Checksum, Fate, Severity};
+use crate::report::{CheckVerdict, Checksum, Container, ContainerForm, Fate, FileServer, Severity};
 
 /// The state of a checksum.
 pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
     lang.pick(checksum.text())
 }
 
-/// The form of a file: `rdb in gzip`.
-pub fn form(container: &str, lang: Lang) -> Cow<'_, str> {
-    match (lang, container.split_once(" in ")) {
-        (Lang::Zh, Some((plain, compression))) => format!("{plain}（{compression}）").into(),
-        _ => container.into(),
+/// Words a container: `rdb in gzip`.
+pub fn form(container: &Container, lang: Lang) -> String {
+    match (lang, &container.compression) {
+        (Lang::Zh, Some(compression)) => format!("{}（{}）", container.form.name(), compression.name()),
+        (Lang::Zh, None) if container.form == ContainerForm::Unreadable => "无法读取".to_owned(),
+        (Lang::En, _) | (Lang::Zh, None) => container.to_string(),
     }
 }
 
-/// Who wrote a file: `redis 7.2.6`, `redis 7.0 (guessed from RDB version 10)`.
-pub fn server(server: &str, lang: Lang) -> Cow<'_, str> {
-    let guess = server.strip_suffix(')').and_then(|rest| rest.split_once(" (guessed from RDB version "));
-    match (lang, guess) {
-        (Lang::Zh, Some((server, version))) => format!("{server}（由 RDB 版本 {version} 推测）").into(),
-        _ => server.into(),
+/// Words the server of a file: `redis 7.2.6`, `redis 7.0 (guessed from RDB version 10)`.
+pub fn server(server: &FileServer, lang: Lang) -> String {
+    match (lang, server.guessed_from) {
+        (Lang::Zh, Some(version)) => format!("{}（由 RDB 版本 {version} 推测）", server.name()),
+        (Lang::En, _) | (Lang::Zh, None) => server.to_string(),
     }
 }
 
@@ -93,6 +93,7 @@ fn span(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Compression;
 
     #[test]
     fn classes_of_times_are_known() {
@@ -107,10 +108,18 @@ mod tests {
 
     #[test]
     fn what_surrounds_a_name_is_said_in_the_language() {
-        assert_eq!(form("rdb in gzip", Lang::Zh), "rdb（gzip）");
-        assert_eq!(form("multi-part-aof", Lang::Zh), "multi-part-aof");
-        let guessed = "redis 7.0 (guessed from RDB version 10)";
-        assert_eq!(server(guessed, Lang::Zh), "redis 7.0（由 RDB 版本 10 推测）");
-        assert_eq!((server(guessed, Lang::En), server("valkey 8", Lang::Zh)), (guessed.into(), "valkey 8".into()));
+        let gzip = Container { form: ContainerForm::Rdb, compression: Some(Compression::Gzip) };
+        assert_eq!((form(&gzip, Lang::En), form(&gzip, Lang::Zh)), ("rdb in gzip".into(), "rdb（gzip）".into()));
+        assert_eq!(form(&ContainerForm::MultiPartAof.into(), Lang::Zh), "multi-part-aof");
+        let unreadable = Container::from(ContainerForm::Unreadable);
+        assert_eq!(
+            (form(&unreadable, Lang::En), form(&unreadable, Lang::Zh)),
+            ("unreadable".into(), "无法读取".into())
+        );
+        let guessed = FileServer { family: "redis".into(), version: "7.0".into(), guessed_from: Some(10) };
+        assert_eq!(server(&guessed, Lang::En), "redis 7.0 (guessed from RDB version 10)");
+        assert_eq!(server(&guessed, Lang::Zh), "redis 7.0（由 RDB 版本 10 推测）");
+        let named = FileServer { guessed_from: None, ..guessed };
+        assert_eq!(server(&named, Lang::Zh), "redis 7.0");
     }
 }

@@ -52,7 +52,7 @@ pub fn sound() -> Report {
             top: 20,
             rows: 10,
         },
-        source: Source { files: vec![file("shop.rdb", "rdb", 310 * MIB)], bytes: Bytes(310 * MIB) },
+        source: Source { files: vec![file("shop.rdb", ContainerForm::Rdb, 310 * MIB)], bytes: Bytes(310 * MIB) },
         server: server(),
         instance: Some(instance()),
         totals: Totals {
@@ -102,7 +102,7 @@ pub fn sound() -> Report {
     }
 }
 
-fn file(name: &str, container: &str, bytes: u64) -> SourceFile {
+fn file(name: &str, container: impl Into<Container>, bytes: u64) -> SourceFile {
     SourceFile {
         name: name.into(),
         container: container.into(),
@@ -114,7 +114,7 @@ fn file(name: &str, container: &str, bytes: u64) -> SourceFile {
         keys_read: 1_234_567,
         memory: Bytes(TOTAL),
         ctime: Some(CTIME),
-        server: "redis 7.2.6".into(),
+        server: Some(FileServer { family: "redis".into(), version: "7.2.6".into(), guessed_from: None }),
         errors: vec![],
         damaged_keys: 0,
     }
@@ -130,7 +130,7 @@ fn damaged_source() -> Source {
             "byte 104,857,600: hash value: 4,096 bytes expected, 17 left".into(),
             "2 values that could not be read".into(),
         ],
-        ..file("node-2.rdb.gz", "rdb in gzip", 100 * MIB)
+        ..file("node-2.rdb.gz", Container { form: ContainerForm::Rdb, compression: Some(Compression::Gzip) }, 100 * MIB)
     };
     let corrupt = SourceFile {
         trailing_bytes: Some(Bytes(2 * MIB)),
@@ -139,13 +139,13 @@ fn damaged_source() -> Source {
         keys_read: 434_569,
         memory: Bytes(520 * MIB),
         damaged_keys: 2,
-        ..file("appendonlydir", "multi-part-aof", 110 * MIB)
+        ..file("appendonlydir", ContainerForm::MultiPartAof, 110 * MIB)
     };
     let intact = SourceFile {
         keys: 400_000,
         keys_read: 400_000,
         memory: Bytes(500 * MIB),
-        ..file("node-1.rdb", "rdb", 100 * MIB)
+        ..file("node-1.rdb", ContainerForm::Rdb, 100 * MIB)
     };
     Source { files: vec![intact, cut, corrupt], bytes: Bytes(310 * MIB) }
 }
