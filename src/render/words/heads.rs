@@ -21,7 +21,7 @@ macro_rules! heads {
 
 heads! {
     AGAINST_MEAN = "against the mean", "与平均值相比";
-    ALLOWED = "allowed", "上限";
+    ALLOWED = "allowed", "限值";
     BREAK = "break", "违反的规则";
     BREAKING = "breaking", "违规 key 数";
     BREAKS = "breaks", "违反的规则";
@@ -92,7 +92,7 @@ heads! {
     WHICH = "which", "内容";
     WITHOUT_TTL = "without TTL", "无 TTL";
     WITH_TTL = "with TTL", "有 TTL";
-    WORST = "worst", "实测最大值";
+    WORST = "worst", "实测值";
     WRITTEN = "written", "写入时间";
 }
 
