@@ -88,7 +88,11 @@ fn every_encoding_is_inspected() {
     let evidence = details(&report, "user:packed:{int}").unwrap()["evidence"]["value"].clone();
     assert_eq!(
         evidence,
-        json!(["phone 138****5678 in a field", "bank-card 62****30 in a field", "password password=**** in a field"])
+        json!([
+            { "name": "phone 138****5678 in a field", "name_zh": "手机号 138****5678（字段中）" },
+            { "name": "bank-card 62****30 in a field", "name_zh": "银行卡号 62****30（字段中）" },
+            { "name": "password password=**** in a field", "name_zh": "密码 password=****（字段中）" },
+        ])
     );
 }
 

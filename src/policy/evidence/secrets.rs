@@ -10,7 +10,7 @@
 //! then.
 
 use super::bottom_k::{self, BottomK};
-use crate::policy::sensitive::{Inspection, SensitiveKind, SensitiveKinds, ValueVerdict};
+use crate::policy::sensitive::{Inspection, MaskedMatch, SensitiveKinds, ValueVerdict};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::Record;
 use crate::report::Example;
@@ -35,23 +35,26 @@ pub struct Secrets {
 }
 
 /// Masked match in one key.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretEvidence {
-    /// Kind of the match.
-    pub kind: SensitiveKind,
+    /// Match.
+    pub found: MaskedMatch,
     entry: u64,
     db: u64,
     memory: u64,
     /// Name of the key with all matches in it masked.
     key: Box<[u8]>,
-    /// Masked text with its place.
-    pub text: Box<str>,
 }
 
 impl SecretEvidence {
     /// Returns the key as an example.
     pub fn example(&self) -> Example {
         Example { db: self.db, key: self.key.as_ref().into(), memory: Bytes(self.memory) }
+    }
+
+    /// Returns what evidence of one kind is ordered by: the entry decides, the rest makes ties independent of threads.
+    fn order(&self) -> impl Ord {
+        (self.entry, self.db, self.memory, &self.key, &self.found)
     }
 }
 
@@ -74,7 +77,7 @@ impl Secrets {
         let before = self.heap_bytes();
         // Skip kinds with evidence of a lower hash: that of this key would be dropped.
         let kept = self.evidence.iter().filter(|evidence| evidence.entry >> KIND_BITS < hash);
-        let shown = SensitiveKinds::ALL.without(kept.map(|evidence| evidence.kind).collect());
+        let shown = SensitiveKinds::ALL.without(kept.map(|evidence| evidence.found.kind).collect());
         let ValueVerdict { found, near, evidence, .. } = inspection.inspect(record, shown, room);
         let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
         self.lowest.offer(entry);
@@ -84,14 +87,13 @@ impl Secrets {
         }
         let masked = inspection.masked_name(record.key, LONGEST_NAME);
         let name = masked.as_deref().unwrap_or_else(|| record.key.get(..LONGEST_NAME).unwrap_or(record.key));
-        for (kind, text) in evidence {
+        for found in evidence {
             self.offer_evidence(SecretEvidence {
-                kind,
+                found,
                 entry,
                 db: record.db,
                 memory: record.memory.0,
                 key: name.into(),
-                text: text.into(),
             });
         }
         self.drop_evidence();
@@ -99,8 +101,8 @@ impl Secrets {
     }
 
     fn offer_evidence(&mut self, evidence: SecretEvidence) {
-        match self.evidence.binary_search_by_key(&evidence.kind, |kept| kept.kind) {
-            Ok(at) if evidence < self.evidence[at] => self.evidence[at] = evidence,
+        match self.evidence.binary_search_by_key(&evidence.found.kind, |kept| kept.found.kind) {
+            Ok(at) if evidence.order() < self.evidence[at].order() => self.evidence[at] = evidence,
             Ok(_) => {}
             Err(at) => {
                 self.evidence.reserve_exact(1);
@@ -118,7 +120,8 @@ impl Secrets {
 
     /// Returns the bytes on the heap.
     fn heap_bytes(&self) -> usize {
-        let bytes = |evidence: &SecretEvidence| size_of::<SecretEvidence>() + evidence.key.len() + evidence.text.len();
+        let bytes =
+            |evidence: &SecretEvidence| size_of::<SecretEvidence>() + evidence.key.len() + evidence.found.text.len();
         self.lowest.heap_bytes() + self.evidence.iter().map(bytes).sum::<usize>()
     }
 
@@ -164,6 +167,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::policy::sensitive::SensitiveKind;
     use crate::policy::sensitive::testing::everything;
     use crate::policy::testing::record;
 
@@ -199,7 +203,7 @@ mod tests {
     fn evidence_and_the_name_of_its_key_are_masked() {
         let one = sample(&["sms:13812345678".to_owned()]);
         let [evidence] = one.evidence() else { panic!() };
-        assert_eq!(evidence.text.as_ref(), "phone 138****5678 in the name");
+        assert_eq!(evidence.found.wording().en, "phone 138****5678 in the name");
         assert_eq!(evidence.example().key.as_text(), Some("sms:138****5678"));
     }
 

@@ -1,5 +1,7 @@
 //! Kinds of sensitive data, and sets of them.
 
+use crate::report::Text;
+
 /// Kind of sensitive data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SensitiveKind {
@@ -37,6 +39,20 @@ impl SensitiveKind {
     /// Returns the name used in reports and policies.
     pub const fn name(self) -> &'static str {
         SensitiveKind::NAMES[self as usize]
+    }
+
+    /// Returns the name in both languages.
+    pub const fn text(self) -> Text {
+        let zh = match self {
+            SensitiveKind::Phone => "手机号",
+            SensitiveKind::IdCard => "身份证号",
+            SensitiveKind::Email => "邮箱",
+            SensitiveKind::BankCard => "银行卡号",
+            SensitiveKind::Jwt => "JWT",
+            SensitiveKind::PrivateKey => "私钥",
+            SensitiveKind::Password => "密码",
+        };
+        Text { en: self.name(), zh }
     }
 
     /// Returns the kind of this name.

@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
+use crate::report::{Text, Wording};
 pub use kinds::{SensitiveKind, SensitiveKinds};
 pub use password::FIELDS;
 
@@ -47,14 +48,32 @@ pub struct ValueVerdict {
     pub found: SensitiveKinds,
     /// Kinds of which only near misses were found: texts of the right length that do not match.
     pub near: SensitiveKinds,
-    /// First match of each requested kind, masked, with its place.
-    pub evidence: Vec<(SensitiveKind, String)>,
+    /// First match of each requested kind.
+    pub evidence: Vec<MaskedMatch>,
     /// Kinds that evidence is requested for.
     shown: SensitiveKinds,
 }
 
+/// Masked match in a key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MaskedMatch {
+    /// Kind of the match.
+    pub kind: SensitiveKind,
+    /// Masked text.
+    pub text: Box<str>,
+    place: SecretPlace,
+}
+
+impl MaskedMatch {
+    /// Words the match in both languages: `phone 138****5678 in the name`.
+    pub fn wording(&self) -> Wording {
+        let (kind, place, text) = (self.kind.text(), self.place.text(), &self.text);
+        Wording { en: format!("{} {text} {}", kind.en, place.en), zh: format!("{} {text}（{}）", kind.zh, place.zh) }
+    }
+}
+
 /// Place of a match, as named in evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SecretPlace {
     Name,
     Value,
@@ -62,11 +81,11 @@ enum SecretPlace {
 }
 
 impl SecretPlace {
-    const fn words(self) -> &'static str {
+    const fn text(self) -> Text {
         match self {
-            SecretPlace::Name => "in the name",
-            SecretPlace::Value => "in the value",
-            SecretPlace::Field => "in a field",
+            SecretPlace::Name => Text { en: "in the name", zh: "key 名中" },
+            SecretPlace::Value => Text { en: "in the value", zh: "value 中" },
+            SecretPlace::Field => Text { en: "in a field", zh: "字段中" },
         }
     }
 }
@@ -176,8 +195,8 @@ impl ValueVerdict {
             if !self.shown.has(kind) {
                 return;
             }
-            let text = format!("{} {} {}", kind.name(), mask::masked(kind, secret, word), place.words());
-            self.evidence.push((kind, text));
+            let text = mask::masked(kind, secret, word).into();
+            self.evidence.push(MaskedMatch { kind, text, place });
         }
     }
 }
@@ -259,7 +278,10 @@ mod tests {
     fn a_verdict_holds_kinds_and_masked_evidence_only() {
         let verdict =
             everything().inspect(&record(b"sms:13812345678"), SensitiveKinds::ALL, &mut PeekBuffers::default());
-        assert_eq!(verdict.evidence, [(SensitiveKind::Phone, "phone 138****5678 in the name".to_owned())]);
+        let [evidence] = &*verdict.evidence else { panic!("{verdict:?}") };
+        let words =
+            Wording { en: "phone 138****5678 in the name".into(), zh: "手机号 138****5678（key 名中）".into() };
+        assert_eq!((evidence.kind, evidence.wording()), (SensitiveKind::Phone, words));
         assert!(verdict.found.has(SensitiveKind::Phone) && verdict.near.is_empty());
     }
 
@@ -294,7 +316,7 @@ mod tests {
             let mut verdict = ValueVerdict { shown: SensitiveKinds::ALL, ..ValueVerdict::default() };
             everything().text(text.as_bytes(), SecretPlace::Value, &mut verdict);
             let bare = secret.trim_start_matches("\"password\":").trim_matches('"');
-            for (_, evidence) in &verdict.evidence {
+            for evidence in verdict.evidence.iter().map(|evidence| &evidence.text) {
                 prop_assert!(!evidence.contains(bare), "{evidence}");
                 // At most the ends of the secret are shown.
                 prop_assert!(!bare.as_bytes().windows(6).any(|part| {

@@ -19,7 +19,7 @@ use crate::policy::rule::{
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::sensitive::{FIELDS, Inspection, SensitiveKind, SensitiveKinds};
-use crate::report::DetailPart;
+use crate::report::{DetailPart, Wording};
 
 /// Maximum number of examples.
 const EXAMPLES: usize = 3;
@@ -113,16 +113,12 @@ const EVIDENCE: DetailField = DetailField::new("evidence", "evidence", "证据")
 
 /// Returns a kind with the sampled keys that hold it.
 fn part(kind: SensitiveKind, keys: u64) -> DetailPart {
-    let zh = match kind {
-        SensitiveKind::Phone => "手机号",
-        SensitiveKind::IdCard => "身份证号",
-        SensitiveKind::Email => "邮箱",
-        SensitiveKind::BankCard => "银行卡号",
-        SensitiveKind::Jwt => "JWT",
-        SensitiveKind::PrivateKey => "私钥",
-        SensitiveKind::Password => "密码",
-    };
-    DetailPart { name: kind.name().to_owned(), name_zh: Some(zh.to_owned()), keys: Some(keys), ..DetailPart::default() }
+    DetailPart { keys: Some(keys), ..named(kind.text().into()) }
+}
+
+/// Returns an item of a list, in both languages.
+fn named(name: Wording) -> DetailPart {
+    DetailPart { name: name.en, name_zh: Some(name.zh), ..DetailPart::default() }
 }
 
 impl PatternRule for SensitiveRule {
@@ -145,14 +141,14 @@ impl SensitiveRule {
             return None;
         }
         let hits = secrets.verdicts().filter(|(found, _)| !found.both(kinds).is_empty()).count() as u64;
-        let shown = || secrets.evidence().iter().filter(|evidence| kinds.has(evidence.kind));
+        let shown = || secrets.evidence().iter().filter(|evidence| kinds.has(evidence.found.kind));
         let mut examples = Vec::new();
         for example in shown().map(|evidence| evidence.example()) {
             if !examples.contains(&example) && examples.len() < EXAMPLES {
                 examples.push(example);
             }
         }
-        let evidence = shown().map(|evidence| evidence.text.to_string()).collect();
+        let evidence = shown().map(|evidence| named(evidence.found.wording())).collect();
         let parts = counts.into_iter().map(|(kind, keys)| part(kind, keys)).collect();
         Some(Breach {
             pattern: Some(self.shown(&node.text)),
@@ -163,7 +159,7 @@ impl SensitiveRule {
             details: [
                 KINDS.with(DetailValue::Parts(parts)),
                 SAMPLED.with(DetailValue::Count(secrets.sampled())),
-                EVIDENCE.with(DetailValue::Texts(evidence)),
+                EVIDENCE.with(DetailValue::Parts(evidence)),
             ]
             .into(),
             examples,
@@ -238,9 +234,10 @@ mod tests {
         );
         assert_eq!(breach.details["kinds"].value, DetailValue::Parts(vec![part(SensitiveKind::Phone, 64)]));
         assert_eq!(breach.details["sampled"].value, DetailValue::Count(64));
-        let DetailValue::Texts(evidence) = &breach.details["evidence"].value else { panic!() };
-        let evidence = &evidence[0];
-        assert!(evidence.starts_with("phone 138****") && evidence.ends_with(" in the name"), "{evidence}");
+        let DetailValue::Parts(evidence) = &breach.details["evidence"].value else { panic!() };
+        let (en, zh) = (&evidence[0].name, evidence[0].name_zh.as_ref().unwrap());
+        assert!(en.starts_with("phone 138****") && en.ends_with(" in the name"), "{en}");
+        assert!(zh.starts_with("手机号 138****") && zh.ends_with("（key 名中）"), "{zh}");
         assert!(breach.examples[0].key.as_text().unwrap().starts_with("sms:138****"));
     }
 
