@@ -1,5 +1,6 @@
 //! The program as scripts see it: exit status, streams, closed pipes.
 
+use crate::common::program::run_args;
 use std::fs;
 use std::io::{Read, Write};
 use std::process::{Command, Output, Stdio};
@@ -7,10 +8,6 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
-
-fn rdblens(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
-}
 
 /// Runs the program in another locale.
 fn rdblens_in(locale: &str, args: &[&str]) -> Output {
@@ -43,7 +40,7 @@ fn rules_speak_the_language_of_the_locale_or_the_one_asked_for() {
 
 #[test]
 fn an_unknown_rule_is_wrong_usage_with_suggestions() {
-    let output = rdblens(&["rules", "key.perfix"]);
+    let output = run_args(&["rules", "key.perfix"]);
     assert_eq!(status(&output), 2);
     assert!(stderr(&output).contains("did you mean key.prefix?"), "{}", stderr(&output));
 }
@@ -74,7 +71,7 @@ fn changed(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, String) {
 #[test]
 fn status_0_means_done() {
     for args in [&["analyze", SHOP][..], &["keys", SHOP], &["check", SHOP], &["--version"], &["help"]] {
-        let output = rdblens(args);
+        let output = run_args(args);
         assert_eq!(status(&output), 0, "{args:?}: {}", stderr(&output));
         assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{args:?}: {}", stderr(&output));
     }
@@ -82,9 +79,9 @@ fn status_0_means_done() {
 
 #[test]
 fn status_1_means_findings() {
-    assert_eq!(status(&rdblens(&["analyze", SHOP, "--fail-on", "must"])), 1);
+    assert_eq!(status(&run_args(&["analyze", SHOP, "--fail-on", "must"])), 1);
     let clean = ["analyze", SHOP, "--fail-on", "must", "--match", "session:*", "--big-string", "1GB"];
-    assert_eq!(status(&rdblens(&clean)), 0);
+    assert_eq!(status(&run_args(&clean)), 0);
 }
 
 #[test]
@@ -103,7 +100,7 @@ fn status_2_means_wrong_usage() {
         &["keys", SHOP, "--what-if", "redis-8.2"],
         &[&["analyze", SHOP][..], &["--what-if", "glibc"].repeat(9)].concat(),
     ] {
-        let output = rdblens(args);
+        let output = run_args(args);
         assert_eq!(status(&output), 2, "{args:?}: {}", stderr(&output));
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
     }
@@ -114,7 +111,7 @@ fn status_3_means_no_report() {
     let (_folder, path) = changed(|bytes| bytes[0] = b'X');
     for command in ["analyze", "keys", "check"] {
         for input in [path.as_str(), "no-such-file.rdb", env!("CARGO_MANIFEST_DIR")] {
-            let output = rdblens(&[command, input]);
+            let output = run_args(&[command, input]);
             assert_eq!(status(&output), 3, "{command} {input}: {}", stderr(&output));
             let told = stdout(&output) + &stderr(&output);
             assert!(told.contains(input), "{command} {input}: {told}");
@@ -125,13 +122,13 @@ fn status_3_means_no_report() {
 #[test]
 fn status_4_means_incomplete_and_wins_over_findings() {
     let (_folder, path) = changed(|bytes| bytes.truncate(bytes.len() / 2));
-    let output = rdblens(&["analyze", &path, "--format", "json", "--fail-on", "hint"]);
+    let output = run_args(&["analyze", &path, "--format", "json", "--fail-on", "hint"]);
     assert_eq!(status(&output), 4);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["complete"], false);
     assert!(report["totals"]["keys"].as_u64().unwrap() > 100, "what was read before is reported");
     assert!(stderr(&output).contains("changed.rdb: byte 0x"), "{}", stderr(&output));
-    let output = rdblens(&["check", &path]);
+    let output = run_args(&["check", &path]);
     assert_eq!(status(&output), 4);
     assert!(stdout(&output).contains("truncated"), "{}", stdout(&output));
 }
@@ -143,10 +140,10 @@ fn a_changed_byte_is_a_checksum_mismatch() {
         let end = bytes.len();
         bytes[end - 1] ^= 0x55;
     });
-    let output = rdblens(&["check", &path]);
+    let output = run_args(&["check", &path]);
     assert_eq!((status(&output), stdout(&output).contains("checksum mismatch")), (4, true), "{}", stdout(&output));
-    assert_eq!(status(&rdblens(&["analyze", &path])), 4);
-    let output = rdblens(&["check", &path, "--no-checksum"]);
+    assert_eq!(status(&run_args(&["analyze", &path])), 4);
+    let output = run_args(&["check", &path, "--no-checksum"]);
     assert_eq!((status(&output), stdout(&output).contains("checksum skipped")), (0, true), "{}", stdout(&output));
 }
 
@@ -168,7 +165,7 @@ fn a_closed_pipe_is_a_normal_end() {
 
 #[test]
 fn standard_input_gives_what_the_file_gives() {
-    let from_file = rdblens(&["keys", SHOP]);
+    let from_file = run_args(&["keys", SHOP]);
     let mut child = Command::new(env!("CARGO_BIN_EXE_rdblens"))
         .args(["keys", "-"])
         .stdin(Stdio::piped())
@@ -187,39 +184,39 @@ fn an_output_file_is_whole_or_not_there() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
     let path_text = path.to_str().unwrap();
-    let output = rdblens(&["analyze", SHOP, "--format", "json", "-o", path_text]);
+    let output = run_args(&["analyze", SHOP, "--format", "json", "-o", path_text]);
     assert_eq!((status(&output), output.stdout.len()), (0, 0));
-    assert_eq!(fs::read(&path).unwrap(), rdblens(&["analyze", SHOP, "--format", "json"]).stdout);
+    assert_eq!(fs::read(&path).unwrap(), run_args(&["analyze", SHOP, "--format", "json"]).stdout);
     let missing = folder.path().join("no-such-folder/report.json");
-    assert_eq!(status(&rdblens(&["analyze", SHOP, "-o", missing.to_str().unwrap()])), 3);
+    assert_eq!(status(&run_args(&["analyze", SHOP, "-o", missing.to_str().unwrap()])), 3);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-written is left behind");
 }
 
 #[test]
 fn several_files_are_one_snapshot() {
-    let output = rdblens(&["analyze", SHOP, SHOP, "--format", "json"]);
+    let output = run_args(&["analyze", SHOP, SHOP, "--format", "json"]);
     let one: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(one["source"]["files"].as_array().unwrap().len(), 1, "the same file twice is read once");
     let (_folder, copy) = changed(|_| ());
-    let output = rdblens(&["analyze", SHOP, &copy, "--format", "json"]);
+    let output = run_args(&["analyze", SHOP, &copy, "--format", "json"]);
     let both: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let keys = |report: &serde_json::Value| report["totals"]["keys"].as_u64().unwrap();
     assert_eq!(keys(&both), 2 * keys(&one));
     for file in both["source"]["files"].as_array().unwrap() {
         assert_eq!(file["keys"].as_u64().unwrap(), keys(&one));
     }
-    let rows = stdout(&rdblens(&["keys", SHOP, &copy]));
+    let rows = stdout(&run_args(&["keys", SHOP, &copy]));
     let row: serde_json::Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     assert_eq!(row["source"], SHOP);
 }
 
 #[test]
 fn a_missing_shard_leaves_a_report_of_the_others() {
-    let output = rdblens(&["analyze", SHOP, "no-such-shard.rdb", "--format", "json"]);
+    let output = run_args(&["analyze", SHOP, "no-such-shard.rdb", "--format", "json"]);
     assert_eq!(status(&output), 4);
     assert!(stderr(&output).contains("no-such-shard.rdb"), "{}", stderr(&output));
     let (_folder, broken) = changed(|bytes| bytes[0] = b'X');
-    let output = rdblens(&["analyze", SHOP, &broken, "--format", "json"]);
+    let output = run_args(&["analyze", SHOP, &broken, "--format", "json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((status(&output), &report["complete"]), (4, &serde_json::Value::Bool(false)));
     assert!(report["totals"]["keys"].as_u64().unwrap() > 1000);
@@ -228,7 +225,7 @@ fn a_missing_shard_leaves_a_report_of_the_others() {
 #[test]
 fn what_if_matches_a_separate_run() {
     let totals = |args: &[&str]| -> serde_json::Value {
-        let output = rdblens(&[&["analyze", SHOP, "--format", "json"], args].concat());
+        let output = run_args(&[&["analyze", SHOP, "--format", "json"], args].concat());
         serde_json::from_slice(&output.stdout).unwrap()
     };
     let asked = totals(&["--what-if", "valkey-8.1", "--what-if", "redis-8.2,hash-max-listpack-entries=9"]);
@@ -246,9 +243,9 @@ fn what_if_matches_a_separate_run() {
 
 #[test]
 fn selections_agree_with_each_other() {
-    let rows = |args: &[&str]| stdout(&rdblens(&[&["keys", SHOP], args].concat())).lines().count() as u64;
+    let rows = |args: &[&str]| stdout(&run_args(&[&["keys", SHOP], args].concat())).lines().count() as u64;
     let totals = |args: &[&str]| {
-        let output = rdblens(&[&["analyze", SHOP, "--format", "json"], args].concat());
+        let output = run_args(&[&["analyze", SHOP, "--format", "json"], args].concat());
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         report["totals"]["keys"].as_u64().unwrap()
     };
@@ -293,7 +290,7 @@ fn colour_is_used_on_terminals_or_on_request() {
 
 #[test]
 fn a_wide_table_has_whole_names() {
-    let (usual, wide) = (stdout(&rdblens(&["analyze", SHOP])), stdout(&rdblens(&["analyze", SHOP, "--wide"])));
+    let (usual, wide) = (stdout(&run_args(&["analyze", SHOP])), stdout(&run_args(&["analyze", SHOP, "--wide"])));
     let url = "url:https://shop.example/list?tag=sale";
     let row = |text: &str| text.lines().find(|line| line.contains(url)).map(|line| line.contains('…'));
     assert_eq!((row(&usual), row(&wide)), (Some(true), Some(false)));
@@ -304,7 +301,7 @@ fn a_wide_table_has_whole_names() {
 fn the_worst_of_a_finding_is_the_same_however_short_the_lists_are() {
     // Rule, measured and allowed value, from the table of all findings.
     let worst = |policy: &str, top: &str| -> Vec<[String; 3]> {
-        let report = stdout(&rdblens(&["analyze", SHOP, "--policy", policy, "--format", "markdown", "--top", top]));
+        let report = stdout(&run_args(&["analyze", SHOP, "--policy", policy, "--format", "markdown", "--top", top]));
         let rows = report.lines().skip_while(|line| !line.starts_with("| rule | severity |"));
         let rows = rows.take_while(|line| line.starts_with('|'));
         rows.map(|row| [1, 9, 10].map(|at| row.split('|').nth(at).unwrap_or_default().to_owned())).collect()
@@ -321,7 +318,7 @@ fn the_worst_of_a_finding_is_the_same_however_short_the_lists_are() {
 #[test]
 fn a_bad_time_is_reported_under_the_flag_that_it_was_given_to() {
     for flag in ["--at", "--now"] {
-        let output = rdblens(&["analyze", SHOP, flag, "yesterday"]);
+        let output = run_args(&["analyze", SHOP, flag, "yesterday"]);
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.contains(&format!("{flag} yesterday: ")), "{told}");
         assert_eq!(output.status.code(), Some(2), "{told}");
@@ -343,29 +340,29 @@ fn unknown_names_get_suggestions() {
         (&["analyze", SHOP, "--format", "csv", "--section", "fndings"], "'findings'"),
         (&["schema", "reprot"], "'report'"),
     ] {
-        let output = rdblens(args);
+        let output = run_args(args);
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.contains(meant), "{told}");
         assert_eq!(output.status.code(), Some(2), "{told}");
     }
-    let output = rdblens(&["check", &SHOP.replace("shop", "shpo")]);
+    let output = run_args(&["check", &SHOP.replace("shop", "shpo")]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("did you mean") && told.contains("/shop.rdb") && output.status.code() == Some(3), "{told}");
     let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/reports/frist.json");
     for args in [&["render", stored][..], &["analyze", SHOP, "--baseline", stored]] {
-        let output = rdblens(args);
+        let output = run_args(args);
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.contains("did you mean") && told.contains("/first.json?"), "{told}");
         assert_eq!(output.status.code(), Some(2), "{told}");
     }
-    let far = rdblens(&["analyze", SHOP, "--policy", "mine"]);
+    let far = run_args(&["analyze", SHOP, "--policy", "mine"]);
     assert!(!String::from_utf8_lossy(&far.stderr).contains("did you mean"));
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_says_so() {
-    let output = rdblens(&["keys", SHOP, "--format", "parquet"]);
+    let output = run_args(&["keys", SHOP, "--format", "parquet"]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert!(told.contains("built without") && told.contains("feature `parquet`"), "{told}");

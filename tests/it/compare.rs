@@ -1,25 +1,15 @@
 //! `rdblens compare`: reports and dumps in any combination, changes between them, and the forecast of memory.
 
+use crate::common::program::{run_args, stdout_of};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
 
-fn rdblens(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
-}
-
-fn stdout(args: &[&str]) -> String {
-    let output = rdblens(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
 fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&stdout(&[args, &["--format", "json"]].concat())).unwrap()
+    serde_json::from_str(&stdout_of(&[args, &["--format", "json"]].concat())).unwrap()
 }
 
 fn shop() -> String {
@@ -65,7 +55,7 @@ fn growth_since_a_baseline_is_that_of_a_comparison() {
     let report = folder.path().join("now.json");
     let report = report.to_str().unwrap();
     let alone = ["analyze", &later, "--top", "1000", "--format", "json"];
-    fs::write(report, stdout(&alone)).unwrap();
+    fs::write(report, stdout_of(&alone)).unwrap();
     let mut since = json(&["analyze", &later, "--top", "1000", "--baseline", &old])["growth"].take();
     let mut comparison = json(&["compare", &old, report, "--top", "1000"]);
     let whole = &comparison["growth"];
@@ -83,7 +73,7 @@ fn growth_since_a_baseline_is_that_of_a_comparison() {
     let cut = json(&["analyze", &later, "--top", "5", "--baseline", &old])["growth"].take();
     let counts = &cut["patterns"]["counts"];
     assert!(counts["uncertain"].as_u64() > Some(50) && counts["vanished"] == 0, "{counts}");
-    let table = stdout(&["analyze", &later, "--top", "5", "--baseline", &old]);
+    let table = stdout_of(&["analyze", &later, "--top", "5", "--baseline", &old]);
     assert!(table.contains("Growth since ") && table.contains(" in 7 days") && table.contains("is not known"));
 }
 
@@ -91,7 +81,8 @@ fn growth_since_a_baseline_is_that_of_a_comparison() {
 fn keys_that_are_gone_show_by_pattern_and_finding() {
     let folder = tempfile::tempdir().unwrap();
     let part = folder.path().join("part.json");
-    fs::write(&part, stdout(&["analyze", &shop(), "--format", "json", "--match", "cache:*", "--top", "1000"])).unwrap();
+    fs::write(&part, stdout_of(&["analyze", &shop(), "--format", "json", "--match", "cache:*", "--top", "1000"]))
+        .unwrap();
     let comparison = json(&["compare", &shop(), part.to_str().unwrap()]);
     let counts = &comparison["patterns"]["counts"];
     assert!(counts["vanished"].as_u64() > Some(50) && counts["grown"] == 0, "{counts}");
@@ -116,7 +107,7 @@ fn several_reports_forecast_when_memory_runs_out() {
     let told = (trend["reached"]["at"].as_f64().unwrap() - comparison["snapshots"][3]["taken"].as_f64().unwrap())
         / 86_400_000.0;
     assert!((days / told - 1.0).abs() < 0.01, "{days} {told}");
-    let table = stdout(&["compare", &nights[0], &nights[1], &nights[2], &shop(), "--maxmemory", "1GB"]);
+    let table = stdout_of(&["compare", &nights[0], &nights[1], &nights[2], &shop(), "--maxmemory", "1GB"]);
     assert!(table.contains("is reached on") && table.contains("with 95 % between"), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 120));
 }
@@ -129,7 +120,7 @@ fn one_input_or_a_wrong_one_is_wrong_usage() {
     for args in
         [&["compare", &shop()][..], &["compare", &shop(), wrong.to_str().unwrap()], &["compare", &shop(), "no.json"]]
     {
-        let output = rdblens(args);
+        let output = run_args(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(output.stdout.is_empty());
     }

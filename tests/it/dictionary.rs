@@ -1,23 +1,12 @@
 //! A drafted dictionary fits the snapshot that it was drafted from, and reports what a later snapshot has in addition.
 
+use crate::common::program::stdout_of;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
-
-fn rdblens(args: &[&str]) -> Vec<u8> {
-    let output = Command::new(env!("CARGO_BIN_EXE_rdblens"))
-        .args(args)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output.stdout
-}
 
 fn dumps() -> Vec<PathBuf> {
     let folders = fs::read_dir(Path::new(DATA).join("corpus")).unwrap().map(|entry| entry.unwrap().path());
@@ -29,8 +18,8 @@ fn dumps() -> Vec<PathBuf> {
 
 /// Checks a snapshot against the dictionary in `draft`; returns the fit.
 fn fit(draft: &Path, dump: &str) -> Value {
-    let report = rdblens(&["analyze", dump, "--policy", draft.to_str().unwrap(), "--format", "json"]);
-    let report: Value = serde_json::from_slice(&report).unwrap();
+    let report = stdout_of(&["analyze", dump, "--policy", draft.to_str().unwrap(), "--format", "json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
     report["findings"]["dictionary"].clone()
 }
 
@@ -42,7 +31,7 @@ fn a_draft_is_a_policy_that_registers_every_key_of_its_snapshot() {
     assert!(dumps.len() > 10);
     for dump in dumps {
         let dump = dump.to_str().unwrap();
-        fs::write(&draft, rdblens(&["dictionary", dump, "--top", "10000"])).unwrap();
+        fs::write(&draft, stdout_of(&["dictionary", dump, "--top", "10000"])).unwrap();
         let text = fs::read_to_string(&draft).unwrap();
         let fit = fit(&draft, dump);
         assert_eq!(fit["unused"], Value::Array(Vec::new()), "{dump}");
@@ -61,11 +50,11 @@ fn a_dictionary_reports_additional_and_missing_patterns() {
     fs::write(&policy, known).unwrap();
     let fit = fit(&policy, &shop);
     assert_eq!(fit["unused"], serde_json::json!(["gone:{int}"]));
-    let keys = rdblens(&["keys", &shop]);
-    let cached = String::from_utf8(keys).unwrap().lines().filter(|row| row.contains("\"key\":\"cache:")).count();
+    let keys = stdout_of(&["keys", &shop]);
+    let cached = keys.lines().filter(|row| row.contains("\"key\":\"cache:")).count();
     assert_eq!(fit["entries"][0]["keys"], cached);
 
-    let more = String::from_utf8(rdblens(&["dictionary", &shop, "--policy", policy.to_str().unwrap()])).unwrap();
+    let more = stdout_of(&["dictionary", &shop, "--policy", policy.to_str().unwrap()]);
     assert!(more.contains("# No key matches its entry \"gone:{int}\"."), "{more}");
     assert!(!more.contains("pattern = \"cache:") && more.contains("pattern = \"leaderboard:"), "{more}");
     fs::write(&policy, format!("{known}{more}")).unwrap();

@@ -1,14 +1,11 @@
 //! `man` and `completions` are generated from the definitions of commands and flags, so nothing is missing from them.
 
+use crate::common::program::run_args;
 use std::fs;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use clap::CommandFactory;
 use rdblens::internals::cli::Cli;
-
-fn rdblens(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
-}
 
 fn program() -> clap::Command {
     let mut program = Cli::command().disable_help_subcommand(true);
@@ -20,7 +17,7 @@ fn program() -> clap::Command {
 fn every_command_has_a_page_with_all_its_flags() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("share/man1");
-    let output = rdblens(&["man", inside.to_str().unwrap()]);
+    let output = run_args(&["man", inside.to_str().unwrap()]);
     assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
     let program = program();
     for command in program.get_subcommands() {
@@ -45,13 +42,13 @@ fn pages_are_reproducible_and_an_unwritable_folder_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let page = |name: &str| {
         let at = folder.path().join(name);
-        assert!(rdblens(&["man", at.to_str().unwrap()]).status.success());
+        assert!(run_args(&["man", at.to_str().unwrap()]).status.success());
         fs::read(at.join("rdblens-keys.1")).unwrap()
     };
     assert_eq!(page("one"), page("two"));
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    let output = rdblens(&["man", file.join("below").to_str().unwrap()]);
+    let output = run_args(&["man", file.join("below").to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stderr).contains("cannot create the directory"));
 }
@@ -59,7 +56,7 @@ fn pages_are_reproducible_and_an_unwritable_folder_is_an_error() {
 #[test]
 fn completions_know_every_command_and_flag() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = rdblens(&["completions", shell]);
+        let output = run_args(&["completions", shell]);
         let script = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success());
         for command in program().get_subcommands() {
@@ -69,12 +66,12 @@ fn completions_know_every_command_and_flag() {
             }
         }
     }
-    assert_eq!(rdblens(&["completions", "tcsh"]).status.code(), Some(2));
+    assert_eq!(run_args(&["completions", "tcsh"]).status.code(), Some(2));
 }
 
 #[test]
 fn completions_work_in_bash() {
-    let script = String::from_utf8(rdblens(&["completions", "bash"]).stdout).unwrap();
+    let script = String::from_utf8(run_args(&["completions", "bash"]).stdout).unwrap();
     let ask =
         "COMP_WORDS=(rdblens keys --format ''); COMP_CWORD=3; _rdblens rdblens '' --format; echo \"${COMPREPLY[@]}\"";
     // Skipped without bash.

@@ -1,25 +1,15 @@
 //! `--mask`: no id of a key remains, patterns stay, and tokens can be joined.
 
+use crate::common::program::{run_args, stdout_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
 
-fn rdblens(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
-}
-
-fn stdout(args: &[&str]) -> String {
-    let output = rdblens(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
 fn rows(args: &[&str]) -> Vec<Value> {
-    stdout(args).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    stdout_of(args).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Collects every text in a JSON value that is the name of a key.
@@ -40,8 +30,9 @@ fn keys(value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn a_masked_report_names_no_key_whose_pattern_varies() {
-    let plain: Value = serde_json::from_str(&stdout(&["analyze", SHOP, "--format", "json", "--top", "500"])).unwrap();
-    let masked = stdout(&["analyze", SHOP, "--format", "json", "--top", "500", "--mask"]);
+    let plain: Value =
+        serde_json::from_str(&stdout_of(&["analyze", SHOP, "--format", "json", "--top", "500"])).unwrap();
+    let masked = stdout_of(&["analyze", SHOP, "--format", "json", "--top", "500", "--mask"]);
     let masked: Value = serde_json::from_str(&masked).unwrap();
     let (mut before, mut after) = (Vec::new(), Vec::new());
     keys(&plain, &mut before);
@@ -100,9 +91,9 @@ fn a_key_file_gives_other_tokens() {
     let path = folder.path().join("key");
     fs::write(&path, "a secret of the team").unwrap();
     let args = ["keys", SHOP, "--mask", "--mask-key", path.to_str().unwrap(), "--limit", "5"];
-    assert_ne!(stdout(&args), stdout(&["keys", SHOP, "--mask", "--limit", "5"]));
+    assert_ne!(stdout_of(&args), stdout_of(&["keys", SHOP, "--mask", "--limit", "5"]));
     fs::write(&path, "").unwrap();
-    assert_eq!(rdblens(&args).status.code(), Some(2));
-    assert_eq!(rdblens(&["keys", "-", "--mask"]).status.code(), Some(2));
-    assert_eq!(rdblens(&["keys", SHOP, "--mask-key", path.to_str().unwrap()]).status.code(), Some(2));
+    assert_eq!(run_args(&args).status.code(), Some(2));
+    assert_eq!(run_args(&["keys", "-", "--mask"]).status.code(), Some(2));
+    assert_eq!(run_args(&["keys", SHOP, "--mask-key", path.to_str().unwrap()]).status.code(), Some(2));
 }

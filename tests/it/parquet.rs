@@ -1,9 +1,10 @@
 //! `keys --format parquet`: the rows of NDJSON with column types, read back by an independent reader.
 
+use crate::common::program::run_args;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType};
@@ -13,12 +14,8 @@ use serde_json::{Value, json};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
 
-fn rdblens(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output().unwrap()
-}
-
 fn keys(inputs: &[&str], flags: &[&str]) -> Vec<u8> {
-    let output = rdblens(&[&["keys"], inputs, flags].concat());
+    let output = run_args(&[&["keys"], inputs, flags].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }
@@ -169,7 +166,7 @@ fn bytes_are_the_same_at_any_number_of_threads_and_groups_are_bounded() {
 fn a_file_appears_whole_and_a_closed_pipe_is_a_normal_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keys.parquet");
-    let written = rdblens(&["keys", SHOP, "--format", "parquet", "-o", path.to_str().unwrap()]);
+    let written = run_args(&["keys", SHOP, "--format", "parquet", "-o", path.to_str().unwrap()]);
     assert!(written.status.success() && written.stdout.is_empty());
     assert_eq!(fs::read(&path).unwrap(), keys(&[SHOP], &["--format", "parquet"]));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -191,7 +188,7 @@ fn an_incomplete_dump_still_makes_a_file_and_has_its_exit_status() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.rdb");
     fs::write(&path, b"REDIS0011\xfe\x00\x00\x01a\x01b\x00\x03key\x05val").unwrap();
-    let output = rdblens(&["keys", path.to_str().unwrap(), "--format", "parquet"]);
+    let output = run_args(&["keys", path.to_str().unwrap(), "--format", "parquet"]);
     assert_eq!(output.status.code(), Some(4));
     assert_eq!(rows(output.stdout).len(), 1);
 }

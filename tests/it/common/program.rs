@@ -23,6 +23,18 @@ pub fn run(command: &mut Command) -> Output {
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
+/// Runs the binary with these arguments.
+pub fn run_args(args: &[&str]) -> Output {
+    run(rdblens().args(args))
+}
+
+/// Runs the binary with these arguments, which must succeed, and returns its standard output.
+pub fn stdout_of(args: &[&str]) -> String {
+    let output = run_args(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("output is UTF-8")
+}
+
 /// Runs with `input` on standard input.
 pub fn run_with_input(command: &mut Command, input: Vec<u8>) -> Output {
     let mut child = command
