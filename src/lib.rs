@@ -105,102 +105,25 @@ pub use units::{Bytes, Millis};
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {
-    pub mod aggregate {
-        pub use crate::aggregate::*;
+    macro_rules! expose {
+        (rdb: $($name:ident)*) => {
+            $(pub mod $name {
+                pub use crate::rdb::$name::*;
+            })*
+        };
+        ($($name:ident)*) => {
+            $(pub mod $name {
+                pub use crate::$name::*;
+            })*
+        };
     }
-    pub mod analyze {
-        pub use crate::analyze::*;
-    }
+
+    expose!(aggregate analyze error input limits mask memory near pattern policy record units);
     #[cfg(feature = "cli")]
-    pub mod cli {
-        pub use crate::cli::*;
-    }
-    pub mod error {
-        pub use crate::error::*;
-    }
-    pub mod input {
-        pub use crate::input::*;
-    }
-    pub mod limits {
-        pub use crate::limits::*;
-    }
-    pub mod mask {
-        pub use crate::mask::*;
-    }
-    pub mod memory {
-        pub use crate::memory::*;
-    }
-    pub mod near {
-        pub use crate::near::*;
-    }
-    pub mod pattern {
-        pub use crate::pattern::*;
-    }
-    pub mod policy {
-        pub use crate::policy::*;
-    }
+    expose!(cli render show);
+
+    /// Modules of `rdb`, whose own façade is public.
     pub mod rdb {
-        pub mod batch {
-            pub use crate::rdb::batch::*;
-        }
-        pub mod boundary {
-            pub use crate::rdb::boundary::*;
-        }
-        pub mod crc64 {
-            pub use crate::rdb::crc64::*;
-        }
-        pub mod cursor {
-            pub use crate::rdb::cursor::*;
-        }
-        pub mod file_info {
-            pub use crate::rdb::file_info::*;
-        }
-        pub mod header {
-            pub use crate::rdb::header::*;
-        }
-        pub mod kind {
-            pub use crate::rdb::kind::*;
-        }
-        pub mod lzf {
-            pub use crate::rdb::lzf::*;
-        }
-        pub mod opcode {
-            pub use crate::rdb::opcode::*;
-        }
-        pub mod packed {
-            pub use crate::rdb::packed::*;
-        }
-        pub mod peek {
-            pub use crate::rdb::peek::*;
-        }
-        pub mod scan {
-            pub use crate::rdb::scan::*;
-        }
-        pub mod string {
-            pub use crate::rdb::string::*;
-        }
-        pub mod value_type {
-            pub use crate::rdb::value_type::*;
-        }
-        pub mod verify {
-            pub use crate::rdb::verify::*;
-        }
-        pub mod walk {
-            pub use crate::rdb::walk::*;
-        }
-    }
-    pub mod record {
-        pub use crate::record::*;
-    }
-    #[cfg(feature = "cli")]
-    pub mod render {
-        pub use crate::render::*;
-    }
-    #[cfg(feature = "cli")]
-    pub mod show {
-        pub use crate::show::*;
-    }
-    pub mod units {
-        pub use crate::units::*;
+        expose!(rdb: batch boundary crc64 cursor file_info header kind lzf opcode packed peek scan string value_type verify walk);
     }
 }

@@ -40,7 +40,7 @@ pub struct Batches {
     body: Body,
     state: ScanState,
     about: FileInfo,
-    next_index: u32,
+    started: bool,
     stored_checksum: Option<u64>,
     trailing: u64,
     strays: u64,
@@ -79,7 +79,7 @@ impl Batches {
             body,
             state: ScanState { family: header.family, db: Some(FIRST_DATABASE) },
             about: FileInfo::new(header),
-            next_index: 0,
+            started: false,
             stored_checksum: None,
             trailing: 0,
             strays: 0,
@@ -102,7 +102,7 @@ impl Batches {
     /// Returns the whole file if it is memory-mapped and no batch has been emitted yet.
     pub fn mapped(&self) -> Option<Mapped> {
         match &self.body {
-            Body::Mapped(mapped) if self.next_index == 0 => Some(mapped.clone()),
+            Body::Mapped(mapped) if !self.started => Some(mapped.clone()),
             Body::Mapped(_) | Body::Stream(_) => None,
         }
     }
@@ -139,7 +139,7 @@ impl Batches {
     }
 
     fn skip(&self) -> usize {
-        if self.next_index == 0 { RdbHeader::LEN } else { 0 }
+        if self.started { 0 } else { RdbHeader::LEN }
     }
 
     /// Returns the next batch, or `None` after the last intact one; [`Batches::ending`] tells why it was the last.
@@ -210,7 +210,7 @@ impl Batches {
     fn emit(&mut self, end: usize, next: ScanState) -> Option<Batch> {
         let (skip, base, state) = (self.skip(), self.body.offset(), self.state);
         self.state = next;
-        self.next_index += 1;
+        self.started = true;
         Some(Batch { bytes: self.body.take(end), skip, base, state })
     }
 
