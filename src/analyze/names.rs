@@ -11,8 +11,8 @@ use crate::pattern::shape::{Outline, Shape, Shaper};
 use crate::pattern::tree::Leaf;
 use crate::policy::NameJudged;
 
-/// Most slots. The cache is direct-mapped: a shape has one slot, so that there is no search and no list to maintain. Tests have
-/// few, so that entries evict each other.
+/// Maximum number of slots of the direct-mapped cache: each shape has exactly one, so a lookup is one comparison. Tests use
+/// few slots, to make entries evict each other.
 const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 
 /// Slots at first. The cache grows when shapes evict each other: a small file should not pay for a megabyte of slots.

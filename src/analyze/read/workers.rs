@@ -30,7 +30,7 @@ use crate::rdb::batch::FileEnding;
 /// The workers of a run, and the state they share.
 pub(super) struct Workers<'c, 'f, A, F> {
     queue: Mutex<FileQueue<A>>,
-    /// Signals waiting workers that there may be work, or that there is none left.
+    /// Wakes waiting workers when work was added or the queue is finished.
     changed: Condvar,
     /// Batches of inputs that are not mapped.
     feed: Mutex<&'c mut Feed<'f>>,

@@ -6,8 +6,8 @@ use hashbrown::DefaultHashBuilder;
 
 use crate::pattern::{PatternBuf, PatternPart};
 
-/// Slots of the cache. It is direct-mapped: a pattern has one slot, so that there is no search and no list to maintain.
-/// Tests have few, so that entries evict each other.
+/// Slots of the direct-mapped cache: each pattern has exactly one, so a lookup is one comparison. Tests use few slots, to
+/// make entries evict each other.
 const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 
 /// Longest pattern in the cache, which bounds its memory; longer ones are found in the tree each time.

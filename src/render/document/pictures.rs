@@ -1,4 +1,4 @@
-//! Pictures, as raw values. Each stands beside a table with the same figures.
+//! Charts as raw values. A table with the same figures accompanies each.
 
 use crate::record::Kind;
 use crate::units::Bytes;

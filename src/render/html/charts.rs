@@ -1,4 +1,4 @@
-//! Pictures of classes and parts: lengths in thousandths. Each stands beside a table with the same figures.
+//! Charts of classes and parts, with lengths in thousandths. A table with the same figures accompanies each.
 
 use super::prose::HtmlProse;
 use super::view::tenths;

@@ -18,7 +18,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let table = Table::of(title, &findings.by_owner, scope.rows)
         .column(Column::text(heads::OWNER).shrink(12), |row| match &row.owner {
             Some(owner) => Cell::words(owner),
-            None => lang.of("nobody", "无人负责").into(),
+            None => lang.of("no owner", "无人负责").into(),
         })
         .column(Column::text(heads::CONTACT).shrink(12).spare(3), |row| Cell::maybe_words(row.contact.as_deref()))
         .column(Column::number(heads::KEYS), |row| row.keys)
