@@ -29,8 +29,8 @@ pub fn run(args: &RulesArgs) -> Result<ExitStatus> {
                     RULES.iter().filter(|rule| rules::severities(policy, rule.meta.id).is_some()).collect()
                 }
             };
-            let policies = policy.map_or(presets, |policy| vec![policy]);
-            serde_json::to_writer_pretty(&mut out, &rules::json(&rules, &policies))
+            let policies = policy.as_ref().map_or(&presets[..], std::slice::from_ref);
+            serde_json::to_writer_pretty(&mut out, &rules::json(&rules, policies, &presets))
                 .map_err(Into::into)
                 .and_then(|()| out.write_all(b"\n"))
         }

@@ -30,8 +30,6 @@ pub struct RuleMeta {
     pub why: Text,
     /// Remedy for a violation.
     pub fix: Text,
-    /// Chapters of the standards that demand it.
-    pub chapters: &'static [Chapter],
     /// Parameters that a policy can set.
     pub params: &'static [ParamSpec],
     /// Unit of the measured value, if the rule measures a number.
@@ -40,15 +38,6 @@ pub struct RuleMeta {
     pub passes: RuleSample,
     /// Example that violates it.
     pub fails: RuleSample,
-}
-
-/// Reference to a chapter of a standard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chapter {
-    /// Preset that implements the standard.
-    pub preset: &'static str,
-    /// Heading of the chapter, quoted from the standard.
-    pub heading: &'static str,
 }
 
 /// Measured and allowed value of a violation.

@@ -5,6 +5,7 @@ use super::params::{ParamValue, Params};
 use super::registry;
 use super::rule::{Rule, Severity};
 use super::rules::value::sensitive;
+use crate::report::Passage;
 
 /// Complete policy: a preset with the changes of a policy file applied.
 #[derive(Debug, Clone)]
@@ -34,6 +35,15 @@ pub struct RuleSetting {
     pub severity: Severity,
     /// Values of its parameters.
     pub params: Params,
+    /// Passage of a standard that demands it; `None` if the policy names none.
+    pub source: Option<Passage>,
+}
+
+impl RuleSetting {
+    /// Creates the setting of a rule that no policy has changed.
+    pub fn of(rule: &'static Rule) -> RuleSetting {
+        RuleSetting { rule, severity: rule.meta.severity, params: Params::defaults(rule.meta.params), source: None }
+    }
 }
 
 impl Policy {
@@ -82,8 +92,7 @@ impl Policy {
         let rule = &sensitive::RULE;
         let demanded = self.settings.iter().any(|setting| setting.rule.meta.id == rule.meta.id);
         if look && !demanded {
-            let params = Params::defaults(rule.meta.params);
-            self.settings.push(RuleSetting { rule, severity: rule.meta.severity, params });
+            self.settings.push(RuleSetting::of(rule));
             self.sort();
         }
         if !look {

@@ -50,6 +50,17 @@ pub struct SeverityRow {
     pub memory: Bytes,
 }
 
+/// Passage of a document that demands a rule, in the words of the document.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Passage {
+    /// Title of the document.
+    pub document: Option<String>,
+    /// Heading of the chapter; levels are divided by ` / `.
+    pub chapter: Option<String>,
+    /// The sentence.
+    pub quote: Option<String>,
+}
+
 /// Violations of one rule with one severity.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::policy::rule::Severity;
 use crate::record::Kind;
+use crate::report::Passage;
 use crate::units::Bytes;
 
 fn read_text(text: &str) -> Result<Policy> {
@@ -112,4 +113,45 @@ fn errors_state_their_line_and_a_remedy() {
         let message = mistake(text);
         assert!(message.contains(word) && message.contains("team.toml"), "{message}");
     }
+}
+
+/// Returns the passage of each limit of a rule.
+fn cited(text: &str, rule: &str) -> Vec<Option<Passage>> {
+    let policy = read_text(text).unwrap();
+    policy.settings.into_iter().filter(|setting| setting.rule.meta.id == rule).map(|setting| setting.source).collect()
+}
+
+#[test]
+fn the_passage_of_the_preset_stays_until_the_file_cites_its_own() {
+    let preset = cited("extends = \"service\"\n", "key.length");
+    assert!(preset[0].as_ref().is_some_and(|passage| passage.document.is_some() && passage.chapter.is_some()));
+    let changed = |table: &str| cited(&format!("extends = \"service\"\n[rules]\n{table}\n"), "key.length");
+    assert_eq!(changed("\"key.length\" = \"hint\""), preset);
+    assert_eq!(changed("[rules.\"key.length\"]\nmax = 64"), preset);
+    assert_eq!(
+        changed("[[rules.\"key.length\"]]\nmax = 64\n[[rules.\"key.length\"]]\nseverity = \"must\""),
+        [preset[0].clone(), preset[0].clone(),]
+    );
+    assert_eq!(changed("[rules.\"key.length\"]\nquote = \"\""), [None]);
+}
+
+#[test]
+fn a_file_cites_its_own_document() {
+    let own = |document: &str, table: &str| {
+        cited(&format!("{document}extends = \"service\"\n[rules.\"key.length\"]\n{table}\n"), "key.length").remove(0)
+    };
+    let passage = |document: Option<&str>, chapter: Option<&str>, quote: Option<&str>| {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Some(Passage { document: owned(document), chapter: owned(chapter), quote: owned(quote) })
+    };
+    assert_eq!(own("", "source = \"§ 3\""), passage(None, Some("§ 3"), None));
+    assert_eq!(own("document = \"wiki\"\n", "quote = \"short\""), passage(Some("wiki"), None, Some("short")));
+    let other = "document = \"RFC 7\"\nsource = \"1\"\nquote = \"x\"";
+    assert_eq!(own("document = \"wiki\"\n", other), passage(Some("RFC 7"), Some("1"), Some("x")));
+}
+
+#[test]
+fn no_parameter_of_a_rule_is_named_like_a_common_key() {
+    let params = crate::policy::registry::RULES.iter().flat_map(|rule| rule.meta.params);
+    assert!(params.into_iter().all(|param| !rules::COMMON.contains(&param.name)));
 }

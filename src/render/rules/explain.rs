@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::citations::{citations, place, quoted};
 use super::{sample, settings_of};
 use crate::policy::Policy;
 use crate::policy::params::{ParamSpec, Params};
@@ -33,10 +34,10 @@ pub fn explain(
     let words = |text: &Wording| lang.of(&text.en, &text.zh).to_owned();
     page.hanging(Style::Bold, &format!("{}: ", meta.id), &words(&texts.demand))?;
     paragraph(&mut page, lang.of("Why", "原因"), lang.pick(meta.why))?;
-    chapters(meta, lang, &mut page)?;
-    parameters(meta, lang, &mut page)?;
     let mut known: Vec<&Policy> = presets.iter().collect();
     known.extend(policy.filter(|policy| presets.iter().all(|preset| preset.name != policy.name)));
+    demanded_by(meta, &known, lang, &mut page)?;
+    parameters(meta, lang, &mut page)?;
     in_force(meta, &known, lang, &mut page)?;
     paragraph(&mut page, lang.of("How to fix", "如何修复"), &words(&texts.fix))?;
     example(&mut page, lang.of("Passes", "通过的例子"), &meta.passes, lang)?;
@@ -56,12 +57,19 @@ fn paragraph(page: &mut TextPage<'_>, heading: &str, text: &str) -> io::Result<(
     page.hanging(Style::Plain, INDENT, text)
 }
 
-fn chapters(meta: &RuleMeta, lang: Lang, page: &mut TextPage<'_>) -> io::Result<()> {
+fn demanded_by(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut TextPage<'_>) -> io::Result<()> {
+    let cited = citations(policies.iter().copied(), meta.id);
+    if cited.is_empty() {
+        return Ok(());
+    }
     title(page, lang.of("Demanded by", "依据"))?;
-    let widest = meta.chapters.iter().map(|chapter| chapter.preset.len()).max().unwrap_or(0);
-    for chapter in meta.chapters {
-        let mark = format!("{INDENT}{:widest$}  ", chapter.preset);
-        page.hanging(Style::Plain, &mark, chapter.heading)?;
+    for citation in cited {
+        let names: Vec<_> = citation.policies.iter().map(|name| key_text::text(name)).collect();
+        let mark = format!("{INDENT}{}: ", names.join(", "));
+        page.hanging(Style::Plain, &mark, &place(citation.passage))?;
+        if let Some(quote) = quoted(citation.passage, lang) {
+            page.hanging(Style::Plain, &INDENT.repeat(2), &quote)?;
+        }
     }
     Ok(())
 }

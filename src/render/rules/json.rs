@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::citations::{Citation, citations};
 use super::{sample, settings_of};
 use crate::policy::Policy;
 use crate::policy::params::{self, ParamDefault, Params};
@@ -10,20 +11,20 @@ use crate::policy::sample::RuleSample;
 use crate::policy::settings::RuleSetting;
 use crate::policy::wording::RuleWording;
 use crate::render::Lang;
-use crate::report::Wording;
+use crate::report::{Passage, Wording};
 
 /// Name and version of the form.
 pub const SCHEMA: &str = "rdblens.rules/1";
 
-/// Returns the rules with the settings of each policy.
-pub fn json(rules: &[&Rule], policies: &[Policy]) -> Value {
-    let rules: Vec<Value> = rules.iter().map(|rule| rule_json(rule.meta, policies)).collect();
+/// Returns the rules with the settings of `policies`, and with the passages that the presets cite.
+pub fn json(rules: &[&Rule], policies: &[Policy], presets: &[Policy]) -> Value {
+    let rules: Vec<Value> = rules.iter().map(|rule| rule_json(rule.meta, policies, presets)).collect();
     json!({ "schema": SCHEMA, "rules": rules })
 }
 
-fn rule_json(meta: &RuleMeta, policies: &[Policy]) -> Value {
+fn rule_json(meta: &RuleMeta, policies: &[Policy], presets: &[Policy]) -> Value {
     let texts = RuleWording::of(meta, &Params::defaults(meta.params));
-    let chapters = meta.chapters.iter().map(|chapter| json!({ "preset": chapter.preset, "heading": chapter.heading }));
+    let chapters = citations(presets, meta.id).into_iter().flat_map(chapters);
     let params = meta.params.iter().map(|spec| {
         json!({
             "name": spec.name,
@@ -49,9 +50,17 @@ fn rule_json(meta: &RuleMeta, policies: &[Policy]) -> Value {
     })
 }
 
+/// Returns a passage, once for each preset that cites it.
+fn chapters(Citation { passage, policies }: Citation<'_>) -> impl Iterator<Item = Value> {
+    let Passage { document, chapter, quote } = passage;
+    policies
+        .into_iter()
+        .map(move |preset| json!({ "preset": preset, "document": document, "heading": chapter, "quote": quote }))
+}
+
 fn setting(setting: &RuleSetting) -> Value {
     let params: Map<String, Value> = setting.params.iter().map(|(name, set)| (name.to_owned(), value(set))).collect();
-    json!({ "severity": setting.severity.name(), "params": params })
+    json!({ "severity": setting.severity.name(), "params": params, "source": setting.source })
 }
 
 fn value(value: &params::ParamValue) -> Value {

@@ -1,5 +1,6 @@
 //! Descriptions of rules: all of them, those of a policy, or one in full; for people in one language, for programs in both.
 
+mod citations;
 mod explain;
 mod json;
 mod list;
@@ -8,6 +9,8 @@ mod sample;
 use crate::policy::Policy;
 use crate::policy::settings::RuleSetting;
 
+#[cfg(feature = "internals")]
+pub use citations::{citations, place};
 pub use explain::explain;
 pub use json::json;
 pub use list::{all, in_force};

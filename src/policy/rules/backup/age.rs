@@ -6,7 +6,7 @@
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
@@ -27,11 +27,6 @@ static META: RuleMeta = RuleMeta {
         en: "check rdb_last_bgsave_status and the job that copies snapshots; create a new snapshot with BGSAVE",
         zh: "检查 rdb_last_bgsave_status 和拷贝快照的任务；用 BGSAVE 重新生成快照",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "三、数据持久化与安全 / 备份与恢复" },
-        Chapter { preset: "platform", heading: "五、运维与监控规范 / 监控指标" },
-        Chapter { preset: "platform", heading: "十四 1. 监控持久化状态" },
-    ],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum age of a snapshot", zh: "快照的最长时间" },

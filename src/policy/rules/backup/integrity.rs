@@ -5,9 +5,7 @@
 
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text,
-};
+use crate::policy::rule::{Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{Checksum, Report, SourceFile};
 
@@ -31,10 +29,6 @@ static META: RuleMeta = RuleMeta {
         en: "repeat the backup and verify it with `rdblens check` where it is stored; look for full disks and interrupted copies",
         zh: "重新备份，并在存放处用 `rdblens check` 校验；检查磁盘是否写满、拷贝是否中断",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "三、数据持久化与安全 / 备份与恢复" },
-        Chapter { preset: "platform", heading: "二十 2. 恢复演练" },
-    ],
     params: &[ParamSpec {
         name: "demand_checksum",
         what: Text {

@@ -6,7 +6,7 @@
 
 use super::{COLLECTIONS, NotLonger};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{BuiltRule, Rule, RuleMeta, Severity, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -29,7 +29,6 @@ static META: RuleMeta = RuleMeta {
         en: "split it over several keys, trim it on writes, and read it with HSCAN, SSCAN or ZSCAN",
         zh: "拆成多个 key 处理；写入时裁剪；用 HSCAN、SSCAN、ZSCAN 渐进读取",
     },
-    chapters: &[Chapter { preset: "strict", heading: "三、业务规范 / 关于集合类操作" }],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum number of elements", zh: "允许的最大元素个数" },

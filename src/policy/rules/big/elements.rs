@@ -4,7 +4,7 @@
 
 use super::{COLLECTIONS, NotLonger};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{BuiltRule, Rule, RuleMeta, Severity, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -23,13 +23,6 @@ static META: RuleMeta = RuleMeta {
         en: "split it over several keys by id or time; read it incrementally with HSCAN, SSCAN or ZSCAN; delete it with UNLINK",
         zh: "按 id 或时间拆成多个 key；用 HSCAN、SSCAN、ZSCAN 渐进读取；用 UNLINK 删除",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "检查清单" },
-        Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
-        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
-        Chapter { preset: "strict", heading: "二 3. value 设计" },
-        Chapter { preset: "aliyun", heading: "一 2.(1) 拒绝bigkey" },
-    ],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum number of elements", zh: "允许的最大元素个数" },

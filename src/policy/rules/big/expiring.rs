@@ -6,7 +6,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -27,10 +27,6 @@ static META: RuleMeta = RuleMeta {
              LTRIM); set lazyfree-lazy-expire yes",
         zh: "先缩小：拆分，或分批删除（HSCAN+HDEL、SSCAN+SREM、ZREMRANGEBYRANK、LTRIM）；并设置 lazyfree-lazy-expire yes",
     },
-    chapters: &[
-        Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
-        Chapter { preset: "aliyun", heading: "一 2.(1) 拒绝bigkey" },
-    ],
     params: &[
         ParamSpec {
             name: "bytes",

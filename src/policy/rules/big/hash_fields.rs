@@ -4,7 +4,7 @@
 
 use super::NotLonger;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{BuiltRule, Rule, RuleMeta, Severity, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -23,7 +23,6 @@ static META: RuleMeta = RuleMeta {
         en: "split it by field prefix into several hashes, or use one hash per object; read single fields with HMGET",
         zh: "按字段前缀拆成多个 Hash，或每个对象单独一个 Hash；用 HMGET 只读需要的字段",
     },
-    chapters: &[Chapter { preset: "strict", heading: "三、业务规范 / 关于集合类操作" }],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum number of fields", zh: "允许的最大字段数" },

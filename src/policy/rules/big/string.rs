@@ -4,7 +4,7 @@
 
 use super::NotLonger;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, Rule, RuleMeta, Severity, Text, Unit};
+use crate::policy::rule::{BuiltRule, Rule, RuleMeta, Severity, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -23,13 +23,6 @@ static META: RuleMeta = RuleMeta {
         en: "split the value, store the object as a hash and read single fields, or compress it in the client",
         zh: "拆分；改用 Hash 并按字段读取；或在客户端压缩",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "禁止事项" },
-        Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
-        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
-        Chapter { preset: "strict", heading: "二 3. value 设计" },
-        Chapter { preset: "aliyun", heading: "一 2.(1) 拒绝bigkey" },
-    ],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum length of a string", zh: "允许的最大长度" },

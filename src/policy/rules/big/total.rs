@@ -4,7 +4,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -23,13 +23,6 @@ static META: RuleMeta = RuleMeta {
         en: "split it by field prefix, id or time; compress long texts; delete it with UNLINK",
         zh: "按字段前缀、id 或时间拆分；长文本压缩存储；用 UNLINK 删除",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "禁止事项" },
-        Chapter { preset: "hzero", heading: "value设计 / 拒绝bigkey" },
-        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
-        Chapter { preset: "strict", heading: "三、业务规范 / 禁止大key" },
-        Chapter { preset: "aliyun", heading: "一 2.(1) 拒绝bigkey" },
-    ],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum memory of a key", zh: "允许占用的最大内存" },

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Report;
@@ -28,7 +28,6 @@ static META: RuleMeta = RuleMeta {
         en: "keep the keys of an application in database 0 under its own prefix, and use a separate instance per application",
         zh: "同一业务的 key 放在 0 号库并使用自己的前缀；不同业务使用各自的实例",
     },
-    chapters: &[Chapter { preset: "aliyun", heading: "二 3. 合理使用select" }],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum number of databases with keys", zh: "允许有 key 的数据库个数上限" },

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{DetailPart, Report, Weight};
@@ -40,10 +40,6 @@ static META: RuleMeta = RuleMeta {
         en: "move unrelated businesses to separate instances; provide shared data through a service",
         zh: "不相干的业务拆分到各自的实例，公共数据做服务化",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "十五 2. 实例规划 / 拆分多实例" },
-        Chapter { preset: "aliyun", heading: "三 1. 不混用实例" },
-    ],
     params: &[
         ParamSpec {
             name: "segments",

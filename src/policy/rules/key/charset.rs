@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -24,11 +24,6 @@ static META: RuleMeta = RuleMeta {
              patterns, URLs and dashboards.",
         zh: "限定一小组字符，可使含义相同的 key 名写法一致，并能安全地用于 shell、匹配模式、URL 和监控面板。",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
-        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
-        Chapter { preset: "aliyun", heading: "一 1.(3) 不要包含特殊字符" },
-    ],
     fix: Text {
         en: "separate words as the standard does, and encode or hash user input before it becomes part of a name",
         zh: "单词按规范分隔；用户输入进入 key 名之前先编码或取哈希",

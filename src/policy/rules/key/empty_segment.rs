@@ -4,7 +4,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -18,13 +18,6 @@ static META: RuleMeta = RuleMeta {
           built that way collide, and their meaning is lost.",
         zh: "空段通常表示程序拼接 key 名时缺少 id 或名称：这样生成的 key 会互相冲突，也无法看出其含义。",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
-        Chapter { preset: "hzero", heading: "key名设计 / 可读性和可管理性" },
-        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 可读性与结构化" },
-        Chapter { preset: "strict", heading: "二 2. 命名规范" },
-        Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
-    ],
     fix: Text {
         en: "find the code that builds the name from an empty variable, and remove doubled or trailing colons",
         zh: "找出用空变量拼接 key 名的代码；去掉重复的或结尾的冒号",

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -25,10 +25,6 @@ static META: RuleMeta = RuleMeta {
              commands fail.",
         zh: "集群中只有花括号内的内容决定 key 所在的槽。花括号为空、未闭合、嵌套或出现第二对时，服务器取哈希的部分与本意不同：本应在一起的 key 会分散，多 key 命令会失败。",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "四、高可用与集群规范 / 使用 Hash Tag" },
-        Chapter { preset: "aliyun", heading: "二 5. Redis事务功能较弱" },
-    ],
     fix: Text {
         en: "put one pair of braces around the common part of related keys: `{user:1001}:profile`, `{user:1001}:orders`; \
              do not use braces elsewhere",

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -19,13 +19,6 @@ static META: RuleMeta = RuleMeta {
           alone can take more memory than values.",
         zh: "每个 key 名都与值一起常驻内存，并随每条命令传输；key 的数量达到百万级时，仅 key 名就可能比值更占内存。",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / Key 长度限制" },
-        Chapter { preset: "hzero", heading: "key名设计 / 简洁性" },
-        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 简洁性" },
-        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
-        Chapter { preset: "aliyun", heading: "一 1.(2) 简洁性" },
-    ],
     fix: Text {
         en: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), and hash \
           inherently long parts such as URLs and queries",

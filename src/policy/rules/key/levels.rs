@@ -7,7 +7,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -21,13 +21,6 @@ static META: RuleMeta = RuleMeta {
              group by prefix mix different data, and names collide with those of other modules.",
         zh: "规范规定了 key 名各段的含义：业务、模块、表、标识。缺少一段时，按前缀归类的工具会把不同数据混在一起，同一业务的下一个模块也容易产生冲突。",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
-        Chapter { preset: "hzero", heading: "总体要求" },
-        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 可读性与结构化" },
-        Chapter { preset: "strict", heading: "二 2. 命名规范" },
-        Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
-    ],
     fix: Text {
         en: "add the levels that are missing between business and id: `user:12345` becomes `user:profile:12345`",
         zh: "在业务名和标识之间补上缺少的层级：`user:12345` 改为 `user:profile:12345`",

@@ -4,7 +4,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -18,10 +18,6 @@ static META: RuleMeta = RuleMeta {
              case is allowed, such duplicates cannot occur.",
         zh: "key 名按字节比较：`UserProfile:1` 和 `userprofile:1` 是两个 key。只允许小写时，就不必记住到底是哪一种写法。",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
-        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
-    ],
     fix: Text {
         en: "write names in lower case and separate words as the standard does: `UserProfile:12345` becomes \
              `user:profile:12345`",

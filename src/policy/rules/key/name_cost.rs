@@ -11,7 +11,7 @@ use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
@@ -39,13 +39,6 @@ static META: RuleMeta = RuleMeta {
              values into hashes that share a name",
         zh: "缩短固定的段（`user:{uid}:friends:messages:{mid}` 简化为 `u:{uid}:fr:m:{mid}`），或将小值合并到 Hash 中共用一个 key 名",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / Key 长度限制" },
-        Chapter { preset: "hzero", heading: "key名设计 / 简洁性" },
-        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 简洁性" },
-        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
-        Chapter { preset: "aliyun", heading: "一 1.(2) 简洁性" },
-    ],
     params: &[
         ParamSpec {
             name: "keys",

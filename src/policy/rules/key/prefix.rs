@@ -6,7 +6,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -22,13 +22,6 @@ static META: RuleMeta = RuleMeta {
           A name with one segment, an empty first segment or a bare number does not tell which business owns the key.",
         zh: "前缀避免两个应用的 key 名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段、第一段为空或仅为数字的 key 名，无法说明它属于哪个业务。",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
-        Chapter { preset: "hzero", heading: "key名设计 / 可读性和可管理性" },
-        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 可读性与结构化" },
-        Chapter { preset: "strict", heading: "二 2. 命名规范" },
-        Chapter { preset: "aliyun", heading: "一 1.(1) 可读性和可管理性" },
-    ],
     fix: Text {
         en: "prefix the name with the service or module and a colon: `user:profile:12345`; use colons instead of \
           underscores as separators",

@@ -6,7 +6,7 @@
 use crate::policy::Context;
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
 
@@ -27,11 +27,6 @@ static META: RuleMeta = RuleMeta {
              is out of date.",
         zh: "未登记的 key 没有负责人、TTL 策略和可查的业务含义，出现故障时难以处理。类型与登记不符，说明它属于其他应用，或登记已过时。",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "二十一、 文档与文化规范 / 维护数据字典" },
-        Chapter { preset: "platform", heading: "十、流程与协作规范 / 文档化" },
-        Chapter { preset: "strict", heading: "三、业务规范" },
-    ],
     fix: Text {
         en: "add a [[dictionary]] entry with pattern, type, ttl and owner (`rdblens dictionary` drafts them), or delete \
              keys that have no owner",

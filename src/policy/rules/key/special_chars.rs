@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -26,13 +26,6 @@ static META: RuleMeta = RuleMeta {
           from a serializer that was applied to names by mistake.",
         zh: "这些字符不可见，或者在 shell、日志、脚本和客户端库中含义会变：看起来正确的 key 名查不到，遍历 key 名的脚本会出错。非 UTF-8 的字节通常来自误用于 key 名的序列化器。",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
-        Chapter { preset: "hzero", heading: "key名设计 / 不要包含特殊字符" },
-        Chapter { preset: "platform", heading: "一 1. Key 设计规范 / 避免特殊字符" },
-        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
-        Chapter { preset: "aliyun", heading: "一 1.(3) 不要包含特殊字符" },
-    ],
     fix: Text {
         en: "encode or hash user input before it becomes part of a name, and use a plain string serializer for names",
         zh: "用户输入进入 key 名之前先编码或取哈希；key 名使用纯字符串序列化器",

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -19,10 +19,6 @@ static META: RuleMeta = RuleMeta {
              the prefix of an id was forgotten.",
         zh: "key 名以业务名或模块名开头，而它们都是单词。以数字或符号开头的，通常是忘了加前缀的标识。",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "Key 命名规范 / 命名格式" },
-        Chapter { preset: "strict", heading: "二 1. Redis key命名风格" },
-    ],
     fix: Text {
         en: "prefix the name with the business or module: `12345` becomes `user:profile:12345`",
         zh: "在前面加上业务名或模块名：`12345` 改为 `user:profile:12345`",

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -23,7 +23,6 @@ static META: RuleMeta = RuleMeta {
              unexpected type.",
         zh: "看到 key 名就知道可用哪些命令，应用也不会遇到与预期不同类型的 value。",
     },
-    chapters: &[Chapter { preset: "strict", heading: "二 2. 命名规范 / value类型" }],
     fix: Text {
         en: "end the name with the type: `user:basic.info:1001` becomes `user:basic.info:1001:string`",
         zh: "key 名以类型结尾：`user:basic.info:1001` 改为 `user:basic.info:1001:string`",

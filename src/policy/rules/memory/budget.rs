@@ -5,7 +5,7 @@
 
 use crate::policy::Context;
 use crate::policy::params::Params;
-use crate::policy::rule::{Breach, BuiltRule, Chapter, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{Breach, BuiltRule, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
 
@@ -27,7 +27,6 @@ static META: RuleMeta = RuleMeta {
         en: "delete data that is no longer needed, set an expiry, or raise the budget after review",
         zh: "清理不再需要的数据，设置过期时间，或经评估后提高预算",
     },
-    chapters: &[Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL) / 持久类数据" }],
     params: &[],
     unit: Some(Unit::Bytes),
     passes: RuleSample::of(&[SampleKey::of("config:{i}", crate::record::Kind::Hash, 10, 512).times(2, 0)]).with(BUDGET),

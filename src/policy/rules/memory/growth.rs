@@ -9,7 +9,7 @@ use crate::policy::earlier::EarlierWeight;
 use crate::policy::forest::{Forest, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
@@ -39,10 +39,6 @@ static META: RuleMeta = RuleMeta {
         en: "find the release or job that writes these keys; set a TTL or a budget",
         zh: "查明是哪个版本或任务在写这些 key；为其设置 TTL 或内存预算",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL) / 持久类数据" },
-        Chapter { preset: "platform", heading: "十四 1. 监控 Key 空间" },
-    ],
     params: &[
         ParamSpec {
             name: "factor",

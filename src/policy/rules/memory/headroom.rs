@@ -7,7 +7,7 @@ use crate::policy::Context;
 use crate::policy::capacity::{estimated_memory, exceeds, permille};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
@@ -31,10 +31,6 @@ static META: RuleMeta = RuleMeta {
         en: "add memory or shards, shorten expiries, or reduce the heaviest data",
         zh: "扩容或增加分片，缩短过期时间，或优化占用最多的数据",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "八 1. 容量与性能规划 / 内存容量规划" },
-        Chapter { preset: "platform", heading: "五、运维与监控规范 / 内存规划" },
-    ],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum share of maxmemory in use", zh: "允许使用的 maxmemory 比例" },

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use crate::policy::capacity::{UpgradeEstimate, estimated_memory, exceeds, permille, upgrades};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::policy::{Context, Policy};
@@ -37,7 +37,6 @@ static META: RuleMeta = RuleMeta {
         en: "check that the applications are compatible with the newer version, then upgrade",
         zh: "评估应用与新版本的兼容性后升级",
     },
-    chapters: &[Chapter { preset: "platform", heading: "十五 1. 内存优化 / 升级 Redis 版本" }],
     params: &[ParamSpec {
         name: "saves",
         what: Text {

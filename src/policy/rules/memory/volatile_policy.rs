@@ -8,7 +8,7 @@ use crate::policy::Context;
 use crate::policy::capacity::{exceeds, permille};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{DetailPart, PatternWeight, Report};
@@ -39,10 +39,6 @@ static META: RuleMeta = RuleMeta {
         en: "set a TTL on cached data, move permanent data to a separate instance, or use an allkeys-* policy",
         zh: "为缓存数据设置 TTL，把需要长期保留的数据放到单独的实例，或改用 allkeys-* 策略",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "十一 2. 过期策略与内存回收" },
-        Chapter { preset: "aliyun", heading: "三 4. 淘汰策略选择" },
-    ],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum share of the memory without TTL", zh: "允许无 TTL 的内存比例" },

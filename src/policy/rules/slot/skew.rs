@@ -13,7 +13,7 @@ use crate::policy::Context;
 use crate::policy::capacity::exceeds;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
@@ -37,10 +37,6 @@ static META: RuleMeta = RuleMeta {
         en: "use the part that varies most as hash tag (`{user:1001}`, not `{user}`); split big keys; move slots off heavy shards",
         zh: "Hash Tag 取变化最多的部分（如 `{user:1001}` 而不是 `{user}`）；拆分大 Key；把槽从偏重的分片迁走",
     },
-    chapters: &[
-        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
-        Chapter { preset: "platform", heading: "四、高可用与集群规范 / 集群模式下的特殊规范" },
-    ],
     params: &[
         ParamSpec {
             name: "slot_ratio",

@@ -7,7 +7,7 @@
 use super::ago;
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -33,9 +33,6 @@ static META: RuleMeta = RuleMeta {
              XGROUP DELCONSUMER",
         zh: "用 XPENDING 查看，用 XAUTOCLAIM 转移，处理后 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
     },
-    chapters: &[Chapter {
-        preset: "platform", heading: "十七 1. 流数据结构的正确使用 / Pending List 监控"
-    }],
     params: &[
         ParamSpec {
             name: "max",

@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 use super::ago;
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -36,9 +36,6 @@ static META: RuleMeta = RuleMeta {
         en: "add entries with XADD … MAXLEN ~ 1000 or MINID ~ …, and trim existing ones with XTRIM",
         zh: "写入时使用 XADD … MAXLEN ~ 1000 或 MINID ~ …，并用 XTRIM 修剪一次",
     },
-    chapters: &[Chapter {
-        preset: "platform", heading: "十七 1. 流数据结构的正确使用 / 避免 Stream 无限增长"
-    }],
     params: &[
         ParamSpec {
             name: "max",

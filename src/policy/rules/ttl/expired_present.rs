@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -23,7 +23,6 @@ static META: RuleMeta = RuleMeta {
         en: "spread expiries, raise active-expire-effort, and watch expired_keys and expired_stale_perc",
         zh: "打散过期时间，调高 active-expire-effort，并关注 expired_keys 与 expired_stale_perc",
     },
-    chapters: &[Chapter { preset: "platform", heading: "十一 2. 过期策略与内存回收" }],
     params: &[],
     unit: Some(Unit::Millis),
     passes: RuleSample::of(&[SampleKey::named("otp:1001:code").expiring_in(0)]),

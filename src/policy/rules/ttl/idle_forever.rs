@@ -7,7 +7,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -30,10 +30,6 @@ static META: RuleMeta = RuleMeta {
         en: "delete what is not needed, move cold data to a database, and set an expiry on the rest",
         zh: "删除不再需要的数据，把冷数据迁移到数据库，其余设置过期时间",
     },
-    chapters: &[
-        Chapter { preset: "hzero", heading: "value设计 / 控制key的生命周期" },
-        Chapter { preset: "aliyun", heading: "一 2.(3) 控制key的生命周期" },
-    ],
     params: &[
         ParamSpec {
             name: "max",

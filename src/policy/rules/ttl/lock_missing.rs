@@ -4,7 +4,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -22,10 +22,6 @@ static META: RuleMeta = RuleMeta {
         en: "acquire the lock and set its expiry in one command: SET lock:… token NX EX 30",
         zh: "用一条命令同时加锁并设置过期时间：SET lock:… token NX EX 30",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "分布式锁；检查清单" },
-        Chapter { preset: "platform", heading: "七 2. 分布式锁规范" },
-    ],
     params: &[ParamSpec {
         name: "prefixes",
         what: Text { en: "first segments of lock names", zh: "锁的 key 名首段" },

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -27,13 +27,6 @@ static META: RuleMeta = RuleMeta {
              false, under a budget",
         zh: "写入时设置过期时间（SET … EX、SETEX、EXPIRE）；确需永久保存的 key 列入 required = false 的 [[ttl_class]]，并设定内存预算",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "过期策略 / 必须设置过期时间；禁止事项" },
-        Chapter { preset: "hzero", heading: "value设计 / 控制key的生命周期" },
-        Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL)" },
-        Chapter { preset: "strict", heading: "三 关于过期时间" },
-        Chapter { preset: "aliyun", heading: "一 2.(3) 控制key的生命周期" },
-    ],
     params: &[ParamSpec {
         name: "unclassified",
         what: Text {

@@ -19,7 +19,7 @@ use crate::policy::evidence::Expiries;
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Details;
@@ -42,12 +42,6 @@ static META: RuleMeta = RuleMeta {
         en: "add a random offset to the expiry, such as 3600 s + random(0, 300); use a wider range for larger batches",
         zh: "在基础过期时间上加随机偏移，例如 3600 秒 + random(0, 300)：批量越大，偏移范围应越宽",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "过期策略 / 过期时间随机化" },
-        Chapter { preset: "hzero", heading: "value设计 / 控制key的生命周期；5.总结 (9)" },
-        Chapter { preset: "platform", heading: "一 3. 生命周期管理(TTL)" },
-        Chapter { preset: "aliyun", heading: "一 2.(3) 控制key的生命周期" },
-    ],
     params: &[
         ParamSpec {
             name: "keys",

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 
 /// Description of the rule.
@@ -27,7 +27,6 @@ static META: RuleMeta = RuleMeta {
         en: "shorten the expiry to the maximum of the class, or define a separate class for these keys",
         zh: "把过期时间缩短到类别规定的范围，或为这些 key 单独定义类别",
     },
-    chapters: &[Chapter { preset: "service", heading: "过期策略 / 过期时间建议" }],
     params: &[],
     unit: Some(Unit::Millis),
     passes: RuleSample::of(&[SampleKey::named("lock:order:17").expiring_in(60)]).with(CLASSES),

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -31,7 +31,6 @@ static META: RuleMeta = RuleMeta {
         en: "store the object as a hash (HSET key field value ...); use JSON only for data that is always read and written as a whole",
         zh: "改用 Hash 存储对象（HSET key field value …）；只有总是整体读写的数据才用 JSON",
     },
-    chapters: &[Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 选择合适的数据类型" }],
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum length of a JSON object", zh: "允许的 JSON 对象最大字节数" },

@@ -6,7 +6,7 @@
 //! encoding does not count. The saving is the difference of the two results, that is of `MEMORY USAGE` under both settings.
 
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{KeyView, Policy};
 use crate::record::{Encoding, Kind};
@@ -34,11 +34,6 @@ static META: RuleMeta = RuleMeta {
              set-max-intset-entries slightly (before 7.0: -ziplist-) and watch the CPU usage, or split the collections",
         zh: "适当调高 hash-max-listpack-entries、zset-max-listpack-entries、set-max-listpack-entries 或 set-max-intset-entries（7.0 之前为 -ziplist-）并观察 CPU 开销，或拆分集合",
     },
-    chapters: &[
-        Chapter { preset: "hzero", heading: "value设计 / 选择适合的数据类" },
-        Chapter { preset: "platform", heading: "十五 1. 内存优化" },
-        Chapter { preset: "aliyun", heading: "一 2.(2) 选择适合的数据类型" },
-    ],
     params: &[ParamSpec {
         name: "factor",
         what: Text {

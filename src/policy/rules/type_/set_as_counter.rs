@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
@@ -31,11 +31,6 @@ static META: RuleMeta = RuleMeta {
         en: "count with PFADD and PFCOUNT; test membership with a Bloom filter (BF.ADD, BF.EXISTS) or a bitmap of ids",
         zh: "计数用 PFADD、PFCOUNT；存在性判断用布隆过滤器（BF.ADD、BF.EXISTS）或按 id 的位图",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "数据类型选择 / 类型对照表" },
-        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 选择合适的数据类型" },
-        Chapter { preset: "platform", heading: "十七 2. 概率性数据结构的适用场景" },
-    ],
     params: &[
         ParamSpec {
             name: "max",

@@ -14,7 +14,7 @@ use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
@@ -41,13 +41,6 @@ static META: RuleMeta = RuleMeta {
         en: "store each object as one hash (HSET user:1 name tom age 19 favor football)",
         zh: "每个对象存为一个 Hash（HSET user:1 name tom age 19 favor football）",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "数据类型选择 / 类型对照表" },
-        Chapter { preset: "hzero", heading: "value设计 / 选择适合的数据类" },
-        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 选择合适的数据类型" },
-        Chapter { preset: "strict", heading: "三 业务规范 / 选择合适的数据类型" },
-        Chapter { preset: "aliyun", heading: "一 2.(2) 选择适合的数据类型" },
-    ],
     params: &[
         ParamSpec {
             name: "leaves",

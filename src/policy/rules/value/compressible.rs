@@ -7,7 +7,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, Chapter, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
@@ -33,10 +33,6 @@ static META: RuleMeta = RuleMeta {
         en: "compress these values in the client (gzip, zstd, LZ4) and mark them so that old values remain readable",
         zh: "在客户端压缩（gzip、zstd、LZ4）后写入，并加标记以兼容旧数据",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "检查清单" },
-        Chapter { preset: "platform", heading: "一 2. Value 设计规范 / 拒绝大 Key" },
-    ],
     params: &[
         ParamSpec {
             name: "min",

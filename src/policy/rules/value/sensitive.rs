@@ -15,7 +15,7 @@ use crate::policy::evidence::Secrets;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, Chapter, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::sensitive::{FIELDS, Inspection, SensitiveKind, SensitiveKinds};
@@ -44,10 +44,6 @@ static META: RuleMeta = RuleMeta {
           surrogate ids in key names; then rotate exposed credentials",
         zh: "只需比对的改存加盐哈希；需要还原的在应用侧强加密后再写入；key 名改用替代 id；已暴露的密钥和密码应更换",
     },
-    chapters: &[
-        Chapter { preset: "service", heading: "禁止事项" },
-        Chapter { preset: "platform", heading: "十三 2. 敏感信息处理" },
-    ],
     params: &[
         ParamSpec {
             name: "kinds",
