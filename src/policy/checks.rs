@@ -12,7 +12,7 @@ pub use judged::{Judged, NameJudged};
 use super::context::Context;
 use super::dictionary::{DictionaryEntry, Exemption, Matched};
 use super::key_view::KeyView;
-use super::matcher::Matcher;
+use super::matcher::{Matcher, PolicyPattern};
 use super::name_pass::{NamePass, Violations};
 use super::rule::{BuiltRule, KeyRule, NameTest, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule};
 use super::sensitive::Inspection;
@@ -44,6 +44,8 @@ enum PatternTarget {
     Class(u16),
     Budget(u16),
     Exemption(u16),
+    /// Rule that recognises its keys by a word in the name, as its bit.
+    Rule(u8),
 }
 
 /// Memory budget with the name that reports use.
@@ -73,6 +75,8 @@ pub struct Checks {
     names: NamePass,
     /// Rules to check one by one, by type and by whether the key expires.
     asked: [[Vec<u8>; 2]; Kind::ALL.len()],
+    /// Bits of rules that are asked only about keys with one of their words, by type and by whether the key expires.
+    worded: [[u64; 2]; Kind::ALL.len()],
     /// Bits that all keys of a type and lifetime violate, if none of the rules in `asked` depends on anything else.
     constant_result: [[Option<u64>; 2]; Kind::ALL.len()],
     /// Rules that only keys above some size can violate, by type.
@@ -139,6 +143,7 @@ impl Checks {
             snapshots: Vec::new(),
             budgets: Vec::new(),
             asked: Default::default(),
+            worded: Default::default(),
             constant_result: Default::default(),
             sized: Default::default(),
             milder: Vec::new(),
@@ -175,6 +180,9 @@ impl Checks {
             return Err(format!("a policy has at most {MOST_KEY_CHECKS} limits about keys"));
         }
         let bit = 1 << place;
+        for pattern in check.rule.words().iter().flat_map(|word| spellings(word)) {
+            self.matcher.add(&pattern, PatternTarget::Rule(place as u8));
+        }
         for (before, other) in self.keys.iter().enumerate() {
             if other.meta.id == check.meta.id {
                 // Settings are sorted by severity: earlier ones are more severe.
@@ -193,13 +201,14 @@ impl Checks {
         }
         let asked = if named { &[] } else { check.rule.kinds() };
         for &kind in asked {
+            let lifetimes = [false, true].into_iter().enumerate();
+            let lifetimes = lifetimes.filter(|(_, expires)| check.rule.lifetime().includes(*expires));
             match check.rule.size_test(kind) {
                 Some(test) => self.sized[kind as usize].add(test, place as u8),
-                None => {
-                    let lifetimes = self.asked[kind as usize].iter_mut().zip([false, true]);
-                    let asked = lifetimes.filter(|(_, expires)| check.rule.lifetime().includes(*expires));
-                    asked.for_each(|(asked, _)| asked.push(place as u8));
+                None if check.rule.words().is_empty() => {
+                    lifetimes.for_each(|(at, _)| self.asked[kind as usize][at].push(place as u8));
                 }
+                None => lifetimes.for_each(|(at, _)| self.worded[kind as usize][at] |= bit),
             }
         }
         self.keys.push(check);
@@ -276,10 +285,15 @@ impl Checks {
         self.names.measure(&named.broken, &mut judged.violations);
         let mut broken = named.broken.bits;
         let asked = &self.asked[record.kind as usize][usize::from(record.expires_at.is_some())];
-        broken |= self.ask(asked, &view, &mut judged.violations);
+        broken |= self.ask(asked.iter().copied(), &view, &mut judged.violations);
+        let worded = self.worded[record.kind as usize][usize::from(record.expires_at.is_some())] & named.matched.rules;
+        if worded != 0 {
+            let worded = (0..64).filter(|bit| worded >> bit & 1 == 1);
+            broken |= self.ask(worded, &view, &mut judged.violations);
+        }
         let sized = &self.sized[record.kind as usize];
         if sized.concerns(record) {
-            broken |= self.ask(&sized.asked, &view, &mut judged.violations);
+            broken |= self.ask(sized.asked.iter().copied(), &view, &mut judged.violations);
         }
         if broken != 0 {
             broken = self.most_severe(broken);
@@ -299,7 +313,8 @@ impl Checks {
             Some(if rule.constant_result()? { 1 << bit } else { 0 })
         };
         let answers = |asked: &Vec<u8>| asked.iter().try_fold(0, |bits, &bit| Some(bits | answer(bit)?));
-        let is_known = |bits: &u64| self.matcher.is_empty() && bits & self.saving == 0;
+        // With a dictionary, every key counts under an entry or as unregistered.
+        let is_known = |bits: &u64| !self.has_dictionary() && bits & self.saving == 0;
         std::array::from_fn(|kind| {
             std::array::from_fn(|expires| {
                 answers(&self.asked[kind][expires]).filter(is_known).map(|bits| self.most_severe(bits))
@@ -313,6 +328,9 @@ impl Checks {
     /// Valid only for keys below all [size limits](Checks::exceeds_size_limit).
     #[inline]
     pub fn known_broken(&self, kind: Kind, expires: bool, named: &NameJudged) -> Option<u64> {
+        if named.is_matched() {
+            return None;
+        }
         let always = self.constant_result[kind as usize][usize::from(expires)]?;
         match named.broken.bits {
             0 => Some(always),
@@ -335,9 +353,9 @@ impl Checks {
 
     /// Checks rules one by one and returns the bits of the violated ones.
     #[inline]
-    fn ask(&self, bits: &[u8], view: &KeyView<'_>, violations: &mut Violations) -> u64 {
+    fn ask(&self, bits: impl Iterator<Item = u8>, view: &KeyView<'_>, violations: &mut Violations) -> u64 {
         let mut broken = 0;
-        for &bit in bits {
+        for bit in bits {
             if let Some(violation) = self.keys[usize::from(bit)].rule.check(view) {
                 broken |= 1 << bit;
                 violations[usize::from(bit) % MOST_KEY_CHECKS] = violation;
@@ -393,11 +411,14 @@ impl Checks {
         self.matcher.find(name, &mut named.targets);
         (named.matched, named.excuse) = (Matched::default(), 0);
         let (matched, mut class) = (&mut named.matched, None);
+        // The first target of each list takes precedence.
         for target in &named.targets {
             match *target {
-                PatternTarget::Entry(entry) => matched.entry = Some(entry),
-                PatternTarget::Class(of_class) => class = Some(of_class),
-                PatternTarget::Budget(budget) => matched.budget = Some(budget),
+                PatternTarget::Entry(entry) => _ = matched.entry.get_or_insert(entry),
+                PatternTarget::Class(of_class) => _ = class.get_or_insert(of_class),
+                PatternTarget::Budget(budget) => _ = matched.budget.get_or_insert(budget),
+                PatternTarget::Rule(bit) => matched.rules |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
+                PatternTarget::Exemption(exemption) if named.exemptions.contains(&exemption) => {}
                 PatternTarget::Exemption(exemption) => {
                     named.excuse |= self.excuses.get(usize::from(exemption)).copied().unwrap_or_default();
                     named.exemptions.push(exemption);
@@ -477,6 +498,17 @@ impl Checks {
             |check: &RuleCheck<dyn KeyRule>| check.meta.id.starts_with("key.") && check.meta.id != "key.registered";
         self.keys.iter().enumerate().filter(move |(_, check)| about_names(check)).map(|(bit, _)| bit)
     }
+}
+
+/// Returns the patterns of a word in lower case, in capitals and with a capital first.
+fn spellings(word: &str) -> impl Iterator<Item = PolicyPattern> {
+    let upper = word.to_uppercase();
+    let first = word.chars().next().map_or(0, char::len_utf8);
+    let capital = format!("{}{}", word[..first].to_uppercase(), &word[first..]);
+    let mut all = vec![word.to_owned(), word.to_lowercase(), upper, capital];
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().map(|word| PolicyPattern::word(&word, &Classifier::default()))
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ pub struct TtlClass {
     pub required: bool,
     /// Longest time to live, in milliseconds.
     pub max: Option<u64>,
+    /// Random offset allowed on top of it, in milliseconds, if the class sets its own.
+    pub jitter: Option<u64>,
     /// Memory that its keys may take in total.
     pub budget: Option<Bytes>,
     /// Line of the policy file; 0 for built-in policies.
@@ -75,4 +77,6 @@ pub struct Matched {
     pub class: Option<u16>,
     /// Memory budget.
     pub budget: Option<u16>,
+    /// Bits of the rules that recognise the key by one of their [words](super::rule::KeyRule::words).
+    pub rules: u64,
 }

@@ -2,7 +2,11 @@
 //!
 //! A policy writes patterns as reports print them: `user:{int}:name`, so that what a key matches depends on its classified
 //! pattern alone. A segment is a name, a class (`{int}`), `{*}` for any name, `*` or a placeholder such as `{userid}` for any
-//! one segment, or at the end `**` for one or more.
+//! one segment. `**` stands at the end for one or more segments, and at the beginning for any number: `**:lock:**` is a
+//! segment `lock` at any level that another follows.
+//!
+//! A key may match several patterns of a list. The first found wins: those that begin at the first segment, then those with a
+//! leading `**`, the leftmost match first. Two patterns that no such order tells apart must not match the same key.
 
 use hashbrown::HashMap;
 
@@ -15,6 +19,8 @@ use crate::pattern::name::KeyName;
 pub struct PolicyPattern {
     /// Text as written.
     pub text: String,
+    /// True with a leading `**`: the segments may begin at any level.
+    floating: bool,
     segments: Vec<SegmentPattern>,
 }
 
@@ -41,12 +47,29 @@ impl PolicyPattern {
         }
         let parts: Vec<&str> =
             text.split(|c: char| u8::try_from(c).is_ok_and(|byte| separators.contains(&byte))).collect();
+        let (floating, parts) = match parts.as_slice() {
+            ["**", "**", ..] => return Err("`**` twice: one matches any number of segments".to_owned()),
+            ["**", rest @ ..] if !rest.is_empty() => (true, rest),
+            all => (false, all),
+        };
         let last = parts.len() - 1;
         let segments = parts.iter().enumerate().map(|(at, part)| segment(part, at == last, classifier));
-        Ok(PolicyPattern { text: text.to_owned(), segments: segments.collect::<Result<_, _>>()? })
+        Ok(PolicyPattern { text: text.to_owned(), floating, segments: segments.collect::<Result<_, _>>()? })
     }
 
-    /// Returns the name that all matching keys begin with, if any: patterns with different ones match no key in common.
+    /// Returns the pattern of keys with this word as a segment, at any level, that another segment follows.
+    pub fn word(word: &str, classifier: &Classifier) -> PolicyPattern {
+        let name = SegmentPattern::Name(classifier.pattern_text(word.as_bytes()));
+        PolicyPattern { text: format!("**:{word}:**"), floating: true, segments: vec![name, SegmentPattern::Rest] }
+    }
+
+    /// Returns true if the pattern begins with `**`.
+    pub fn is_floating(&self) -> bool {
+        self.floating
+    }
+
+    /// Returns the name that the pattern begins with, if any, after a leading `**`. Patterns with different ones, both with or
+    /// both without a leading `**`, do not [overlap](Self::overlaps).
     pub fn first_name(&self) -> Option<&str> {
         match self.segments.first() {
             Some(SegmentPattern::Name(name)) => Some(name),
@@ -54,8 +77,16 @@ impl PolicyPattern {
         }
     }
 
-    /// Returns true if some key could match both.
+    /// Returns true if some key could match both and neither takes precedence.
+    ///
+    /// A pattern without a leading `**` takes precedence over one with it. Of two with it, the leftmost match does, so they
+    /// overlap only if they can match from the same segment on.
     pub fn overlaps(&self, other: &PolicyPattern) -> bool {
+        self.floating == other.floating && self.meets(other)
+    }
+
+    /// Returns true if some key could match the segments of both from the same segment on.
+    fn meets(&self, other: &PolicyPattern) -> bool {
         let (mut mine, mut theirs) = (self.segments.iter(), other.segments.iter());
         loop {
             match (mine.next(), theirs.next()) {
@@ -73,7 +104,7 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
         "*" => return Ok(SegmentPattern::Any),
         "{*}" => return Ok(SegmentPattern::AnyName),
         "**" if is_last => return Ok(SegmentPattern::Rest),
-        "**" => return Err("`**` is allowed only at the end: `*` matches one segment".to_owned()),
+        "**" => return Err("`**` is allowed only at the beginning and at the end: `*` matches one segment".to_owned()),
         "" => return Ok(SegmentPattern::Name(String::new())),
         _ => {}
     }
@@ -128,6 +159,15 @@ impl SegmentPattern {
 /// Automaton over many patterns, each with a target.
 #[derive(Debug, Clone)]
 pub struct Matcher<T> {
+    /// Patterns without a leading `**`.
+    fixed: MatchTree<T>,
+    /// Patterns with it, without the `**`.
+    floating: MatchTree<T>,
+}
+
+/// Patterns as a tree of their segments, with the root first.
+#[derive(Debug, Clone)]
+struct MatchTree<T> {
     states: Vec<MatchState<T>>,
 }
 
@@ -159,17 +199,62 @@ impl<T> Default for MatchState<T> {
     }
 }
 
-impl<T: Copy> Default for Matcher<T> {
+impl<T> Default for MatchTree<T> {
     fn default() -> Self {
-        Matcher { states: vec![MatchState::default()] }
+        MatchTree { states: vec![MatchState::default()] }
+    }
+}
+
+impl<T> Default for Matcher<T> {
+    fn default() -> Self {
+        Matcher { fixed: MatchTree::default(), floating: MatchTree::default() }
     }
 }
 
 impl<T: Copy> Matcher<T> {
     /// Adds a pattern with its target.
     pub fn add(&mut self, pattern: &PolicyPattern, target: T) {
+        let tree = if pattern.floating { &mut self.floating } else { &mut self.fixed };
+        tree.add(&pattern.segments, target);
+    }
+
+    /// Returns true if there is no pattern.
+    pub fn is_empty(&self) -> bool {
+        self.fixed.is_empty() && self.floating.is_empty()
+    }
+
+    /// Appends the targets of all patterns that the name matches, in order of precedence: patterns without a leading `**`, then
+    /// those with it, the leftmost match first. The same target may follow more than once.
+    ///
+    /// Visits each state at most once per segment of the name, of which classified names have at most 16.
+    pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
+        match name {
+            KeyName::Plain(name) => self.visit(name.segments().map(|name| (name, PartKind::Literal)), found),
+            KeyName::Classified(_, pattern) => self.visit(pattern.segments(), found),
+        }
+    }
+
+    fn visit<'n>(&self, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
+        self.fixed.visit(0, left.clone(), found);
+        if self.floating.is_empty() {
+            return;
+        }
+        loop {
+            let from = left.clone();
+            match left.next() {
+                None => return,
+                // Most segments begin no pattern.
+                Some((name, PartKind::Literal)) if self.floating.rejects(name) => {}
+                Some(_) => self.floating.visit(0, from, found),
+            }
+        }
+    }
+}
+
+impl<T: Copy> MatchTree<T> {
+    fn add(&mut self, segments: &[SegmentPattern], target: T) {
         let mut at = 0;
-        for segment in &pattern.segments {
+        for segment in segments {
             at = match segment {
                 SegmentPattern::Rest => return self.states[at].rest.push(target),
                 segment => self.step(at, segment),
@@ -178,19 +263,15 @@ impl<T: Copy> Matcher<T> {
         self.states[at].ends.push(target);
     }
 
-    /// Returns true if there is no pattern.
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.states.len() == 1 && self.states[0].rest.is_empty()
     }
 
-    /// Appends the targets of all patterns that the name matches, in an order that depends on the policy only.
-    ///
-    /// Visits each state at most once.
-    pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
-        match name {
-            KeyName::Plain(name) => self.visit(0, name.segments().map(|name| (name, PartKind::Literal)), found),
-            KeyName::Classified(_, pattern) => self.visit(0, pattern.segments(), found),
-        }
+    /// Returns true if no pattern begins with this name, as far as the filter knows.
+    #[inline]
+    fn rejects(&self, name: &[u8]) -> bool {
+        let root = &self.states[0];
+        root.marks & mark(name) == 0 && root.any.is_none() && root.any_name.is_none()
     }
 
     fn visit<'n>(&self, at: u32, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
@@ -280,9 +361,68 @@ mod tests {
     }
 
     #[test]
+    fn a_leading_double_star_matches_any_number_of_segments() {
+        let patterns = ["**:lock:**", "**:config", "lock:**", "**:{int}:job", "**:*:x:y"];
+        assert_eq!(matches(&patterns, "lock:a"), ["lock:**", "**:lock:**"]);
+        assert_eq!(matches(&patterns, "shop:lock:order:7"), ["**:lock:**"]);
+        assert_eq!(matches(&patterns, "{shop:1}:lock:7"), ["**:lock:**"]);
+        assert_eq!(matches(&patterns, "shop:config"), ["**:config"]);
+        assert_eq!(matches(&patterns, "config"), ["**:config"]);
+        assert_eq!(matches(&patterns, "a:b:7:job"), ["**:{int}:job"]);
+        assert_eq!(matches(&patterns, "a:b:x:y"), ["**:*:x:y"]);
+        for none in ["shop:lock", "shop:config:a", "blocks:a", "7:job:a", "shop:lock:", "x:y", "", "a::b"] {
+            let found = matches(&patterns, none);
+            assert_eq!(found.is_empty(), none != "shop:lock:", "{none}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_leftmost_match_comes_first() {
+        let patterns = ["**:lock:**", "**:cache:**", "shop:*:lock:*"];
+        assert_eq!(matches(&patterns, "shop:cache:lock:1"), ["shop:*:lock:*", "**:cache:**", "**:lock:**"]);
+        assert_eq!(matches(&patterns, "lock:cache:a"), ["**:lock:**", "**:cache:**"]);
+        assert_eq!(matches(&patterns, "lock:lock:a"), ["**:lock:**", "**:lock:**"]);
+    }
+
+    proptest::proptest! {
+        /// Twin of the tree: all ways to align a pattern with the segments of a name.
+        #[test]
+        fn the_tree_finds_what_trying_all_alignments_finds(
+            patterns in proptest::collection::vec(r"(\*\*:)?(a|b|\*)(:(a|b|\*|\{int\})){0,2}(:\*\*)?", 1..6),
+            key in "(a|b|7|c)(:(a|b|7|c)){0,5}",
+        ) {
+            let parsed: Vec<_> = patterns.iter().map(|text| pattern(text).unwrap()).collect();
+            let mut matcher = Matcher::default();
+            parsed.iter().enumerate().for_each(|(place, pattern)| matcher.add(pattern, place));
+            let (classifier, mut buf, mut found) = (Classifier::default(), PatternBuf::default(), Vec::new());
+            matcher.find(&classifier.read(key.as_bytes(), &mut buf), &mut found);
+            found.sort_unstable();
+            found.dedup();
+            let is = |pattern: &str, segment: &str| {
+                pattern == "*" || pattern == segment || pattern == "{int}" && segment == "7"
+            };
+            let segments: Vec<_> = key.split(':').collect();
+            let fits = |text: &str| {
+                let (inner, floating) = text.strip_prefix("**:").map_or((text, false), |inner| (inner, true));
+                let (inner, open) = inner.strip_suffix(":**").map_or((inner, false), |inner| (inner, true));
+                let inner: Vec<_> = inner.split(':').collect();
+                let starts = if floating { segments.len() } else { 1 };
+                (0..starts).any(|start| {
+                    let rest = &segments[start..];
+                    let length = if open { rest.len() > inner.len() } else { rest.len() == inner.len() };
+                    length && inner.iter().zip(rest).all(|(pattern, segment)| is(pattern, segment))
+                })
+            };
+            let expected: Vec<_> = (0..patterns.len()).filter(|&place| fits(&patterns[place])).collect();
+            proptest::prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
     fn patterns_that_cannot_match_are_rejected_with_a_remedy() {
         assert!(pattern("user:12345").unwrap_err().ends_with("write `{int}`"));
-        assert!(pattern("a:**:b").unwrap_err().contains("only at the end"));
+        assert!(pattern("a:**:b").unwrap_err().contains("only at the beginning and at the end"));
+        assert!(pattern("**:**").unwrap_err().contains("twice") && pattern("**:**:a").unwrap_err().contains("twice"));
         assert!(pattern("user*:b").is_err() && pattern("").is_err() && pattern("user_{x}y").is_err());
     }
 
@@ -296,6 +436,8 @@ mod tests {
         assert!(overlap("user:{int}", "user:*") && overlap("user:**", "user:a:b") && overlap("a:{*}", "a:b"));
         assert!(overlap("**", "a") && overlap("a:{x}:c", "a:b:*"));
         assert!(!overlap("user:{int}", "user:{uuid}") && !overlap("user:{int}", "user:{*}"));
+        assert!(overlap("**:a:**", "**:a:b") && overlap("**:*:b", "**:a:**"));
+        assert!(!overlap("**:a:**", "a:**") && !overlap("**:a:**", "**:b:**") && !overlap("**:a:**", "**:a"));
         assert!(!overlap("user:**", "user") && !overlap("a:b", "a:b:c") && !overlap("a:b", "a:c"));
     }
 }

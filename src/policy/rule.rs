@@ -162,6 +162,14 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
         true
     }
 
+    /// Returns the words by which the rule recognises the keys that it is about; none for all keys.
+    ///
+    /// The rule is asked only about keys with one of them as a segment of the name, at any level, that another segment
+    /// follows. Words may be in lower case, in capitals, or begin with a capital.
+    fn words(&self) -> &[String] {
+        &[]
+    }
+
     /// Returns the types of keys that can violate the rule.
     fn kinds(&self) -> &'static [Kind] {
         &Kind::ALL

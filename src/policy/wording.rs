@@ -180,7 +180,9 @@ const SPANS: Units = &[(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_
 fn in_units(number: u64, units: Units) -> (u64, &'static str) {
     let mut fitting = units.iter().filter(|(size, _)| number > 0 && number.is_multiple_of(*size));
     let single = |unit: &(u64, &str)| number == unit.0 && matches!(unit.1, "d" | "min");
-    let found = fitting.find(|unit| !single(unit)).or(units.last());
+    // Zero has the smallest unit, seconds for time spans.
+    let zero = units.iter().rfind(|unit| unit.1 != "ms");
+    let found = fitting.find(|unit| !single(unit)).or(if number == 0 { zero } else { units.last() });
     found.map_or((number, ""), |(size, unit)| (number / size, *unit))
 }
 
@@ -243,6 +245,7 @@ mod tests {
         assert_eq!(write(ParamDefault::Bytes(10_241)), "10241");
         assert_eq!(write(ParamDefault::Span(1_800_000)), "\"30min\"");
         assert_eq!(write(ParamDefault::Span(60_000)), "\"60s\"");
+        assert_eq!((write(ParamDefault::Span(0)), write(ParamDefault::Bytes(0))), ("\"0s\"".into(), "0".into()));
         assert_eq!(write(ParamDefault::Share(800)), "\"80%\"");
         assert_eq!(write(ParamDefault::Words(&["uv", "d\"u"])), "[\"uv\", 'd\"u']");
         assert_eq!(write(ParamDefault::Flag(true)), "true");

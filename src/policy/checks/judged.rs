@@ -24,7 +24,13 @@ pub struct NameJudged {
 impl NameJudged {
     /// Returns whether the name violates nothing and matches no pattern of the policy.
     pub fn is_plain(&self) -> bool {
-        self.broken.bits == 0 && self.matched == Matched::default() && self.exemptions.is_empty()
+        self.broken.bits == 0 && !self.is_matched()
+    }
+
+    /// Returns whether the name matches a pattern of the policy.
+    #[inline]
+    pub fn is_matched(&self) -> bool {
+        self.matched != Matched::default() || !self.exemptions.is_empty()
     }
 
     /// Returns a copy without spare capacity, for keeping in a cache.

@@ -44,7 +44,7 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
 }
 
 fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<TtlClass, PolicyFault> {
-    reader.only(table, &["name", "patterns", "required", "max", "budget"])?;
+    reader.only(table, &["name", "patterns", "required", "max", "jitter", "budget"])?;
     let patterns = reader.texts(table, "patterns")?.unwrap_or_default();
     Ok(TtlClass {
         name: reader.needed(table, "name", line)?.to_owned(),
@@ -54,6 +54,7 @@ fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> R
             .collect::<Result<_, _>>()?,
         required: reader.flag(table, "required")?.unwrap_or(true),
         max: reader.span(table, "max")?,
+        jitter: reader.span(table, "jitter")?,
         budget: reader.bytes(table, "budget")?.map(Bytes),
         line,
     })
@@ -152,14 +153,14 @@ fn check(policy: &Policy) -> Result<(), PolicyFault> {
 
 fn apart(patterns: &[(&PolicyPattern, usize)], what: &str) -> Result<(), PolicyFault> {
     // Comparing all pairs would be quadratic. Patterns whose first segments are different names cannot overlap, so each is
-    // compared only with those of the same first name and those without one.
-    let (mut named, mut unnamed): (HashMap<&str, Vec<usize>>, Vec<usize>) = Default::default();
+    // compared only with those of the same first name and those without one. A leading `**` changes nothing about that.
+    let (mut named, mut unnamed): (HashMap<(bool, &str), Vec<usize>>, Vec<usize>) = Default::default();
     for (place, &(pattern, line)) in patterns.iter().enumerate() {
         let meets = |&other: &usize| patterns[other].0.overlaps(pattern);
-        let name = pattern.first_name();
+        let name = pattern.first_name().map(|name| (pattern.is_floating(), name));
         let met = match name {
             Some(name) => {
-                let alike = named.get(name).into_iter().flatten().copied().find(meets);
+                let alike = named.get(&name).into_iter().flatten().copied().find(meets);
                 [alike, unnamed.iter().copied().find(meets)].into_iter().flatten().min()
             }
             None => (0..place).find(meets),

@@ -1,11 +1,13 @@
 //! `ttl.lock-missing`: locks have an expiry.
 //!
-//! Locks are recognised by their first segment, without regard to case and to the brace of a hash tag.
+//! Locks are strings or hashes with a segment `lock`, at any level, that another segment follows: `lock:order:7`,
+//! `shop:lock:order:7`. The word as the last segment (`order:7:lock`) may as well be a property of the order.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::record::Kind;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -24,7 +26,10 @@ static META: RuleMeta = RuleMeta {
     },
     params: &[ParamSpec {
         name: "prefixes",
-        what: Text { en: "first segments of lock names", zh: "锁的 key 名首段" },
+        what: Text {
+            en: "segments that mark a lock, at any level, with a segment after them",
+            zh: "标明锁的段，可在任意层级，其后须还有一段",
+        },
         default: ParamDefault::Words(&["lock"]),
     }],
     unit: None,
@@ -46,29 +51,22 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 /// Demands an expiry on locks.
 #[derive(Debug, Clone)]
 pub struct LockMissing {
-    /// First segments of lock names.
+    /// Segments that mark a lock.
     pub prefixes: Vec<String>,
 }
 
 impl KeyRule for LockMissing {
     #[inline]
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        if key.record.expires_at.is_some() {
-            return None;
-        }
-        // Fast path: most names do not begin with a lock prefix, so they need not be split into segments.
-        let start = key.name().strip_prefix(b"{").unwrap_or(key.name());
-        let begins = |prefix: &String| {
-            start.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
-        };
-        if !self.prefixes.iter().any(begins) {
-            return None;
-        }
-        let name = key.untagged();
-        let mut segments = key.context.separators.split(&name);
-        let first = segments.next().unwrap_or_default();
-        let is_lock = self.prefixes.iter().any(|prefix| first.eq_ignore_ascii_case(prefix.as_bytes()));
-        (is_lock && segments.next().is_some()).then_some(Violation { measured: 0, allowed: 0 })
+        key.record.expires_at.is_none().then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn words(&self) -> &[String] {
+        &self.prefixes
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::String, Kind::Hash]
     }
 
     fn lifetime(&self) -> Lifetime {
@@ -79,15 +77,26 @@ impl KeyRule for LockMissing {
 #[cfg(test)]
 mod tests {
     use crate::policy::testing::{breaks, checks};
+    use crate::record::Kind;
     use crate::units::Millis;
 
     #[test]
-    fn locks_are_known_by_their_first_segment() {
+    fn locks_are_known_by_a_segment_that_another_follows() {
         let checks = checks("[rules]\n\"ttl.lock-missing\" = \"must\"\n");
         let is_lock = |name: &str| breaks(&checks, name, |_| {});
-        assert!(["lock:order:1", "{lock:order}:1", "{lock}:1", "Lock:a"].iter().all(|name| is_lock(name)));
-        assert!(!["locks:1", "lock", "order:lock:1", "locker", "{lock", "{lo", ""].iter().any(|name| is_lock(name)));
+        let locks =
+            ["lock:order:1", "{lock:order}:1", "{lock}:1", "Lock:a", "LOCK:a", "shop:lock:order:7", "{tag}:lock:x"];
+        locks.iter().for_each(|name| assert!(is_lock(name), "{name}"));
+        let others = ["locks:1", "lock", "order:1:lock", "locker", "{lock", "{lo", "", "order:lock-1:x", "stock:1"];
+        others.iter().for_each(|name| assert!(!is_lock(name), "{name}"));
         assert!(!breaks(&checks, "lock:1", |record| record.expires_at = Some(Millis(1))));
+    }
+
+    #[test]
+    fn locks_are_strings_or_hashes() {
+        let checks = checks("[rules]\n\"ttl.lock-missing\" = \"must\"\n");
+        let breaking = Kind::ALL.into_iter().filter(|&kind| breaks(&checks, "lock:1", |record| record.kind = kind));
+        assert_eq!(breaking.collect::<Vec<_>>(), [Kind::String, Kind::Hash]);
     }
 
     #[test]
@@ -95,5 +104,11 @@ mod tests {
         let checks = checks("[rules.\"ttl.lock-missing\"]\nprefixes = [\"mutex\", \"redlock\"]\n");
         assert!(breaks(&checks, "mutex:1", |_| {}) && breaks(&checks, "redlock:1", |_| {}));
         assert!(!breaks(&checks, "lock:1", |_| {}));
+    }
+
+    #[test]
+    fn words_with_digits_are_looked_up_as_patterns_show_them() {
+        let checks = checks("[rules.\"ttl.lock-missing\"]\nprefixes = [\"lock2024001\"]\n");
+        assert!(breaks(&checks, "lock2024001:1", |_| {}) && !breaks(&checks, "lock:1", |_| {}));
     }
 }
