@@ -42,6 +42,7 @@ pub static RULES: &[Rule] = &[
     ttl::idle_forever::RULE,
     ttl::lock_missing::RULE,
     ttl::missing::RULE,
+    ttl::null_marker::RULE,
     ttl::storm::RULE,
     ttl::too_long::RULE,
     type_::json_string::RULE,

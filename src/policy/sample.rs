@@ -72,7 +72,7 @@ pub struct SampleKey {
     pub idle: Option<u64>,
     /// Pending entries of a stream.
     pub pending: u64,
-    /// Content of a string, if the rule looks at it.
+    /// Content of a string, if a rule looks at it.
     pub text: &'static str,
 }
 
@@ -110,6 +110,11 @@ impl SampleKey {
     /// Creates a key of this type, length (bytes or elements) and memory.
     pub const fn of(name: &'static str, kind: Kind, length: u64, memory: u64) -> SampleKey {
         SampleKey { kind, length, memory, disk: memory / 2, ..SampleKey::named(name) }
+    }
+
+    /// Creates a string with this content that expires in an hour.
+    pub const fn holding(name: &'static str, text: &'static str) -> SampleKey {
+        SampleKey { length: text.len() as u64, text, ..SampleKey::named(name) }
     }
 
     /// Removes the expiry.

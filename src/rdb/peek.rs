@@ -5,6 +5,8 @@
 //! [`MAX_VALUE_BYTES`] in all are shown, and packed hashes are expanded only up to [`MAX_EXPANDED_BYTES`]. Damage ends the
 //! look without an error, because the walk has already reported it.
 
+use std::borrow::Cow;
+
 use super::cursor::Cursor;
 use super::packed::{PackedElement, listpack, ziplist, zipmap};
 use super::string::{RawString, StringForm};
@@ -46,7 +48,18 @@ pub struct PeekBuffers {
     value: Vec<u8>,
 }
 
-impl RawValue<'_> {
+impl<'a> RawValue<'a> {
+    /// Returns the whole value of a string key of at most `most` bytes; `None` for longer strings and other types.
+    ///
+    /// Borrowed if stored as plain bytes, as nearly all strings are.
+    pub fn short_string(&self, most: usize) -> Option<Cow<'a, [u8]>> {
+        if self.value_type != ValueType::String {
+            return None;
+        }
+        let string = Cursor::new(self.bytes, 0).string().ok()?;
+        if string.len() > most as u64 { None } else { string.to_bytes().ok() }
+    }
+
     /// Shows the first bytes of a string or of the pairs of a hash; shows nothing of other types.
     pub fn peek(&self, room: &mut PeekBuffers, mut see: impl FnMut(ValuePart<'_>)) {
         let mut shown = Shown { left: MAX_VALUE_BYTES, pairs: 0, see: &mut see };

@@ -132,7 +132,8 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         fields_with_ttl: None,
         stream: (key.kind == Kind::Stream).then_some(&stream),
         value: value_facts(key),
-        raw: (key.kind == Kind::String).then_some(RawValue { value_type: ValueType::String, bytes: &value }),
+        raw: (key.kind == Kind::String && !key.text.is_empty())
+            .then_some(RawValue { value_type: ValueType::String, bytes: &value }),
     });
 }
 

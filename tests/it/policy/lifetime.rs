@@ -205,11 +205,12 @@ fn every_preset_demands_what_its_standard_does() {
         |severity: &str, ids: &[&str]| (severity.to_owned(), ids.iter().map(|id| id.to_string()).collect::<Vec<_>>());
     assert_eq!(demanded("default"), of("should", &["ttl.missing"]));
     assert_eq!(demanded("strict"), of("must", &["ttl.missing"]));
-    let service = ["ttl.lock-missing", "ttl.missing", "ttl.storm", "ttl.too-long"];
+    let service = ["ttl.lock-missing", "ttl.missing", "ttl.null-marker", "ttl.storm", "ttl.too-long"];
     assert_eq!(demanded("service"), of("must", &service));
     let idle = ["ttl.idle-forever", "ttl.missing", "ttl.storm"];
     assert_eq!(demanded("hzero"), of("should", &idle));
     assert_eq!(demanded("aliyun"), of("should", &idle));
-    let platform = ["stream.pending", "stream.unbounded", "ttl.expired-present", "ttl.missing", "ttl.storm"];
+    let platform =
+        ["stream.pending", "stream.unbounded", "ttl.expired-present", "ttl.missing", "ttl.null-marker", "ttl.storm"];
     assert_eq!(demanded("platform"), of("must", &platform));
 }

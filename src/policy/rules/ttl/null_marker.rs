@@ -1,0 +1,225 @@
+//! `ttl.null-marker`: a cached "not found" expires soon.
+//!
+//! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value. Numbers
+//! and flags such as `0` or `false` are none, nor are collections, which are never empty.
+//!
+//! The standards speak of cached results, so keys count whose TTL class holds something else: classes of `except`, and those
+//! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so.
+//!
+//! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
+//! that long. A marker without expiry breaks the rule, too, and measures nothing.
+
+use crate::policy::KeyView;
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::sample::{RuleSample, SampleKey};
+use crate::record::Kind;
+
+/// Longest marker, in bytes: lengths are bits of a word.
+const LONGEST: usize = 63;
+
+/// Description of the rule.
+static META: RuleMeta = RuleMeta {
+    id: "ttl.null-marker",
+    severity: Severity::Should,
+    problem: Text {
+        en: "marker for an empty result lives longer than {max}", zh: "空值标记的剩余时间超过 {max}"
+    },
+    what: Text { en: "markers for empty results live at most {max}", zh: "空值标记的过期时间不超过 {max}" },
+    why: Text {
+        en: "A marker keeps requests for missing data away from the database. As long as it lives, data written in the meantime \
+             stays invisible, and requests for made-up ids fill the memory with markers.",
+        zh: "空值标记挡住对不存在数据的查询，避免缓存穿透。但标记存在期间新写入的数据读不到，用随机 id 发起的请求还会让标记占满内存。",
+    },
+    fix: Text {
+        en: "cache empty results briefly: SET key NULL EX 60; delete the marker when the data is written",
+        zh: "缓存空值时使用短过期时间：SET key NULL EX 60；写入数据时删除空值标记",
+    },
+    params: &[
+        ParamSpec {
+            name: "max",
+            what: Text { en: "maximum time to live of a marker", zh: "空值标记允许的最长过期时间" },
+            default: ParamDefault::Span(300_000),
+        },
+        ParamSpec {
+            name: "markers",
+            what: Text { en: "values that mark an empty result", zh: "视为空值标记的 value" },
+            default: ParamDefault::Words(&["", "NULL", "null", "nil", "\"\"", "{}", "[]"]),
+        },
+        ParamSpec {
+            name: "except",
+            what: Text {
+                en: "ttl classes whose keys are no cached results", zh: "不属于缓存结果的 ttl 类别"
+            },
+            default: ParamDefault::Words(&["session", "lock", "queue", "counter", "rate", "tmp"]),
+        },
+    ],
+    unit: Some(Unit::Millis),
+    passes: RuleSample::of(&[
+        SampleKey::holding("cache:user:{i}", "NULL").expiring_in(300),
+        SampleKey::holding("cache:user:name:{i}", "\"Nil\"").expiring_in(3600),
+    ]),
+    fails: RuleSample::of(&[SampleKey::holding("cache:user:{i}", "NULL").expiring_in(301)]),
+};
+
+/// Registry entry of the rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    let markers: Vec<Box<[u8]>> = params.words("markers").iter().map(|word| word.as_bytes().into()).collect();
+    if markers.is_empty() || markers.iter().any(|marker| marker.len() > LONGEST) {
+        return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
+    }
+    let lengths = markers.iter().fold(0, |lengths, marker| lengths | 1 << marker.len());
+    let except = params.words("except").to_vec();
+    Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, lengths, except })))
+}
+
+/// Limits the time to live of markers for empty results.
+#[derive(Debug, Clone)]
+pub struct NullMarker {
+    /// Maximum time to live, in milliseconds.
+    pub max: u64,
+    markers: Vec<Box<[u8]>>,
+    /// Lengths of the markers, as bits.
+    lengths: u64,
+    /// TTL classes whose keys do not count.
+    except: Vec<String>,
+}
+
+impl KeyRule for NullMarker {
+    #[inline]
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        // Fast path: hardly any value has the length of a marker.
+        let length = key.record.length.filter(|&length| length <= LONGEST as u64)?;
+        if self.lengths >> length & 1 == 0 { None } else { self.check_short(key) }
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::String]
+    }
+}
+
+impl NullMarker {
+    #[inline(never)]
+    fn check_short(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let measured = match key.record.expires_at {
+            Some(_) => u64::try_from(key.left()?).ok()?,
+            None => u64::MAX,
+        };
+        let exceeds = measured > self.max && self.is_cached(key) && self.is_marker(key);
+        // No number expresses a life without end.
+        let measured = if measured == u64::MAX { self.max } else { measured };
+        exceeds.then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn is_cached(&self, key: &KeyView<'_>) -> bool {
+        key.class().is_none_or(|class| class.required && !self.except.contains(&class.name))
+    }
+
+    fn is_marker(&self, key: &KeyView<'_>) -> bool {
+        let value = key.record.raw.and_then(|raw| raw.short_string(LONGEST));
+        value.is_some_and(|value| self.markers.iter().any(|marker| **marker == *value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::Context;
+    use crate::policy::checks::Checks;
+    use crate::policy::testing::{broken_by, checks_in};
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::value_type::ValueType;
+    use crate::units::Millis;
+
+    const CLASSES: &str = "[[ttl_class]]\nname = \"cache\"\npatterns = [\"cache:**\"]\n\
+         [[ttl_class]]\nname = \"lock\"\npatterns = [\"lock:**\"]\n\
+         [[ttl_class]]\nname = \"settings\"\npatterns = [\"config:**\"]\nrequired = false\n";
+
+    fn rule(params: &str) -> Checks {
+        let text = format!("[rules.\"ttl.null-marker\"]\nseverity = \"should\"\n{params}\n{CLASSES}");
+        checks_in(&text, Context { reference: Some(Millis(0)), ..Context::default() })
+    }
+
+    /// Checks a string stored as `bytes`, of this length, with these milliseconds left.
+    fn stored(checks: &Checks, name: &str, bytes: &[u8], length: u64, left: Option<i64>) -> Option<(u64, u64)> {
+        let raw = RawValue { value_type: ValueType::String, bytes };
+        let violation = broken_by(checks, name, |record| {
+            (record.raw, record.length, record.expires_at) = (Some(raw), Some(length), left.map(Millis));
+        });
+        violation.map(|violation| (violation.measured, violation.allowed))
+    }
+
+    fn plain(checks: &Checks, name: &str, value: &str, left: Option<i64>) -> Option<(u64, u64)> {
+        let bytes = [&[value.len() as u8], value.as_bytes()].concat();
+        stored(checks, name, &bytes, value.len() as u64, left)
+    }
+
+    #[test]
+    fn exactly_the_limit_is_allowed() {
+        let checks = rule("max = \"60s\"");
+        for value in ["", "NULL", "null", "nil", "\"\"", "{}", "[]"] {
+            assert_eq!(plain(&checks, "cache:user:1", value, Some(60_000)), None, "{value}");
+            assert_eq!(plain(&checks, "cache:user:1", value, Some(60_001)), Some((60_001, 60_000)), "{value}");
+            // Equal values: reports show neither.
+            assert_eq!(plain(&checks, "cache:user:1", value, None), Some((60_000, 60_000)), "{value}");
+            assert_eq!(plain(&checks, "cache:user:1", value, Some(-5)), None, "{value}");
+        }
+        assert_eq!(plain(&checks, "cache:user:1", "NULL", Some(i64::MAX)), Some((i64::MAX as u64, 60_000)));
+    }
+
+    #[test]
+    fn other_values_are_no_markers() {
+        let checks = rule("");
+        for value in
+            ["Null", "NULL ", " null", "null\n", "nul", "0", "1", "false", "none", "{ }", "[1]", "{\"a\":1}", "\0"]
+        {
+            assert_eq!(plain(&checks, "cache:user:1", value, None), None, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn every_encoding_of_a_string_is_read_and_damage_is_no_marker() {
+        let checks = rule("markers = [\"-1\", \"NULL\"]");
+        assert!(stored(&checks, "cache:a", b"\xc0\xff", 2, None).is_some(), "an integer");
+        assert!(stored(&checks, "cache:a", b"\xc0\xfe", 2, None).is_none());
+        // A compressed marker, as only a hostile writer stores it.
+        assert!(stored(&checks, "cache:a", b"\xc3\x05\x04\x03NULL", 4, None).is_some());
+        for bytes in
+            [&b""[..], b"\x04NU", b"\xc3\x05\x04\x1fNULL", b"\xc3\x05\x80\xff\xff\xff\xff\x03NULL", b"\x05NULLs"]
+        {
+            assert!(stored(&checks, "cache:a", bytes, 4, None).is_none(), "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn keys_that_are_no_cached_results_do_not_count() {
+        let checks = rule("");
+        for name in ["cache:user:1", "user:1", "user", "other:a:b"] {
+            assert!(plain(&checks, name, "{}", None).is_some(), "{name}");
+        }
+        for name in ["lock:task:1", "config:features"] {
+            assert!(plain(&checks, name, "{}", None).is_none(), "{name}");
+        }
+        let checks = rule("except = [\"cache\"]");
+        assert!(plain(&checks, "cache:user:1", "{}", None).is_none() && plain(&checks, "lock:a", "{}", None).is_some());
+    }
+
+    #[test]
+    fn markers_are_checked_when_the_policy_is_read() {
+        use crate::policy::params::{ParamValue, Params};
+        let built = |words: &[&str]| {
+            let mut params = Params::defaults(super::META.params);
+            params.set("markers", ParamValue::Words(words.iter().map(|&word| word.to_owned()).collect()));
+            (super::RULE.build)(&params)
+        };
+        assert!(built(&[""]).is_ok() && built(&[&"x".repeat(63)]).is_ok());
+        assert!(built(&[]).is_err() && built(&["a", &"x".repeat(64)]).is_err());
+    }
+
+    #[test]
+    fn only_strings_are_asked_about() {
+        let checks = rule("");
+        assert_eq!(checks.keys[0].rule.kinds(), [crate::record::Kind::String]);
+    }
+}
