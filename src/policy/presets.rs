@@ -64,6 +64,18 @@ pub fn standards() -> Result<Vec<Policy>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Passage;
+
+    #[test]
+    fn every_rule_of_a_preset_cites_a_sentence() {
+        for policy in standards().unwrap() {
+            for setting in policy.settings {
+                let cited =
+                    matches!(&setting.source, Some(Passage { document: Some(_), chapter: Some(_), quote: Some(_) }));
+                assert!(cited, "{}: {} has no document, source and quote", policy.name, setting.rule.meta.id);
+            }
+        }
+    }
 
     #[test]
     fn every_preset_parses_and_bears_its_name() {
