@@ -39,9 +39,19 @@ def characters(name: bytes) -> str:
     return name.decode("utf-8", "surrogateescape")
 
 
+# Characters that Unicode lets fonts ignore, annotation marks, and the empty Braille pattern.
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# Quotation_Mark of Unicode, and the backticks.
+QUOTES = re.compile("[\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a\u2e42\u300c-\u300f\u301d-\u301f\ufe41-\ufe44\uff02\uff07\uff40\uff62\uff63]")
+
+
 def is_special(character: str) -> bool:
     category = unicodedata.category(character)
-    return category in ("Cc", "Cs", "Zs", "Zl", "Zp") or character in "\"'\\"
+    blank = category in ("Cc", "Cs", "Zs", "Zl", "Zp")
+    return blank or character == "\\" or bool(INVISIBLE.match(character) or QUOTES.match(character))
 
 
 # The rules: each function returns whether a key breaks one.
@@ -49,7 +59,9 @@ def is_special(character: str) -> bool:
 
 def prefix(key: Key) -> bool:
     parts = segments(key.name)
-    return len(parts) < 2 or not parts[0] or all(byte in b"0123456789" for byte in parts[0])
+    first = characters(parts[0])
+    named = any(c.isalpha() or (not c.isascii() and not c.isnumeric()) for c in first)
+    return len(parts) < 2 or not named
 
 
 def levels(least: int) -> Check:
@@ -62,6 +74,10 @@ def lowercase(key: Key) -> bool:
 
 def empty_segment(key: Key) -> bool:
     return b"" in segments(key.name)
+
+
+def empty_word(key: Key) -> bool:
+    return any(b"" in segment.split(b".") for segment in segments(key.name))
 
 
 def starts_with_letter(tags: bool) -> Check:
@@ -81,7 +97,13 @@ def charset(allowed: str) -> Check:
 
 
 def length(most: int) -> Check:
-    return lambda key: len(key.name) > most
+    def check(key: Key) -> bool:
+        try:
+            return len(key.name.decode()) > most
+        except UnicodeDecodeError:
+            return len(key.name) > most
+
+    return check
 
 
 SUFFIXES = {
@@ -160,6 +182,7 @@ PRESETS = {
     },
     "strict": {
         **EVERYWHERE,
+        "key.empty-segment": [(MUST, empty_word)],
         "key.levels": [(MUST, levels(4))],
         "key.lowercase": [(MUST, lowercase)],
         "key.starts-with-letter": [(MUST, starts_with_letter(False))],

@@ -2,13 +2,13 @@
 //!
 //! The rules themselves define what is right; this is their fast path, and a property test compares the two.
 //! A table gives each byte its classes; their union over the name, the number of separators and the pairs of neighbouring
-//! separators answer everything for plain names. Only names with bytes beyond ASCII, with an opening brace or with a
-//! leading digit are looked at again.
+//! separators answer everything for plain names. Only names with bytes beyond ASCII, with braces or without a
+//! letter at the start are looked at again.
 
 use super::checks::MOST_KEY_CHECKS;
 use super::rule::{NameTest, Violation};
-use super::rules::key::hash_tag;
 use super::rules::key::special_chars::is_special;
+use super::rules::key::{hash_tag, length, prefix};
 use crate::pattern::classify::MAX_SEGMENTS;
 use crate::pattern::name::KeyName;
 use crate::pattern::plain::PlainName;
@@ -29,6 +29,8 @@ const UPPER: u8 = 16;
 const OUTSIDE: u8 = 32;
 /// Closing brace, which may end a hash tag.
 const CLOSE: u8 = 64;
+/// Separator of words. If words have separators, those of segments have this class, too.
+const WORD: u8 = 128;
 
 /// Enabled name tests with the bits that each sets; zero for disabled ones.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub struct NamePass {
     /// True if any test is enabled.
     any: bool,
     empty: u64,
+    /// Segments and words must not be empty.
+    empty_words: u64,
     prefix: u64,
     special: u64,
     upper: u64,
@@ -107,7 +111,7 @@ pub struct NameFailures {
     pub counted: u64,
     /// Four counts of 16 bits each, laid out as in [`COUNTS`].
     counts: u64,
-    /// Length of the name in bytes.
+    /// Length of the name in characters, or in bytes if it is within all limits.
     length: u64,
     /// Number of segments.
     segments: u32,
@@ -136,15 +140,15 @@ static COUNTS: [u64; 256] = {
 struct NameScan {
     /// Union of the classes of all bytes.
     union: u8,
-    /// [`SEPARATOR`] if the current segment is still empty.
+    /// [`SEPARATOR`] if the current segment is still empty, [`WORD`] if the current word is.
     open: u8,
-    /// [`SEPARATOR`] if a segment was empty.
+    /// [`SEPARATOR`] if a segment was empty, [`WORD`] if a word was.
     empty: u8,
     separators: u32,
 }
 
 impl NameScan {
-    const NOTHING: NameScan = NameScan { union: 0, open: SEPARATOR, empty: 0, separators: 0 };
+    const NOTHING: NameScan = NameScan { union: 0, open: SEPARATOR | WORD, empty: 0, separators: 0 };
 
     #[inline]
     fn pass(mut self, bytes: &[u8], classes: &[u8; 256]) -> NameScan {
@@ -152,7 +156,7 @@ impl NameScan {
             let class = classes[usize::from(byte)];
             self.union |= class;
             self.empty |= class & self.open;
-            self.open = class & SEPARATOR;
+            self.open = class & (SEPARATOR | WORD);
             self.separators = self.separators.wrapping_add(u32::from(class & SEPARATOR));
         }
         self
@@ -160,6 +164,11 @@ impl NameScan {
 
     fn has_empty_segment(self) -> bool {
         (self.empty | self.open) & SEPARATOR != 0
+    }
+
+    /// Returns whether a segment or a word is empty, if words have separators.
+    fn has_empty_word(self) -> bool {
+        (self.empty | self.open) & WORD != 0
     }
 
     fn has(self, class: u8) -> bool {
@@ -177,6 +186,7 @@ impl NamePass {
             classes,
             any: false,
             empty: 0,
+            empty_words: 0,
             prefix: 0,
             special: 0,
             upper: 0,
@@ -196,7 +206,14 @@ impl NamePass {
     pub fn add(&mut self, place: usize, test: NameTest) -> bool {
         let bits = 1 << (place % MOST_KEY_CHECKS);
         match test {
-            NameTest::EmptySegment => self.empty |= bits,
+            NameTest::EmptySegment(words) if words.is_empty() => self.empty |= bits,
+            NameTest::EmptySegment(_) if self.empty_words != 0 => return false, // only one class is available
+            NameTest::EmptySegment(words) => {
+                self.empty_words = bits;
+                let divides = |byte: &u8| self.separators.contains(*byte) || words.contains(byte);
+                let dividing = (0..=u8::MAX).filter(divides);
+                dividing.for_each(|byte| self.classes[usize::from(byte)] |= WORD);
+            }
             NameTest::NoPrefix => self.prefix |= bits,
             NameTest::Special => self.special |= bits,
             NameTest::LongerThan(most) => self.lengths.add(place, most, u64::min),
@@ -229,7 +246,7 @@ impl NamePass {
         (0..=u8::MAX).all(|byte| {
             let class = self.classes[usize::from(byte)];
             match self.separators.contains(byte) {
-                true => class == SEPARATOR,
+                true => class & !WORD == SEPARATOR,
                 false => class & SEPARATOR == 0 && (class == 0 || !byte.is_ascii_lowercase()),
             }
         })
@@ -283,12 +300,15 @@ impl NamePass {
     /// Derives the state after a plain name from its bitmaps, without a pass over its bytes.
     #[inline]
     fn seen_plain(&self, name: &PlainName<'_>) -> NameScan {
-        let of = |is: bool| if is { SEPARATOR } else { 0 };
+        let of = |is: bool, class: u8| if is { class } else { 0 };
         let others = name.others().fold(0, |union, byte| union | self.classes[usize::from(byte)]);
+        if others & WORD != 0 {
+            return NameScan::NOTHING.pass(name.bytes(), &self.classes);
+        }
         NameScan {
-            union: others | of(name.separators() != 0),
+            union: others | of(name.separators() != 0, SEPARATOR),
             open: 0,
-            empty: of(name.has_empty_segment()),
+            empty: of(name.has_empty_segment(), SEPARATOR | WORD),
             separators: name.segment_count() - 1,
         }
     }
@@ -311,18 +331,22 @@ impl NamePass {
         };
         let fails = |bits: u64, fails: bool| if fails { bits } else { 0 };
         let is_letter = |first: Option<u8>| first.is_some_and(|byte| byte.is_ascii_alphabetic());
-        let (length, levels) = (name.len() as u64, segments.separators.saturating_add(1));
+        let bytes = name.len() as u64;
+        // A character has one byte at least, so names within the limit in bytes need no count.
+        let length = if seen.has(HIGH) && bytes > self.longest { length::length(name) } else { bytes };
+        let levels = segments.separators.saturating_add(1);
         let mut broken = self.lengths.broken(length, |length, most| length > most)
             | self.levels.broken(u64::from(levels), |segments, least| segments < least)
             | fails(self.empty, segments.has_empty_segment())
+            | fails(self.empty_words, segments.has_empty_word())
             | fails(self.prefix, !segments.has(SEPARATOR) || first.is_none_or(|byte| self.separators.contains(byte)))
             | fails(self.special, seen.has(SPECIAL))
             | fails(self.upper, seen.has(UPPER))
             | fails(self.tagged_start, !is_letter(first))
             | fails(self.start, !is_letter(name.first().copied()))
             | fails(self.outside, seen.has(OUTSIDE));
-        if first.is_some_and(|byte| byte.is_ascii_digit()) {
-            broken |= fails(self.prefix, self.starts_with_a_number(name));
+        if first.is_some_and(|byte| !byte.is_ascii_alphabetic()) {
+            broken |= fails(self.prefix, self.starts_without_a_name(name));
         }
         if seen.has(HIGH) {
             broken |= fails(self.special, has_special_beyond_ascii(name));
@@ -380,10 +404,14 @@ impl NamePass {
         (seen, pieces.into_iter().flatten().next().copied())
     }
 
-    /// Returns true if the first segment is digits only.
-    fn starts_with_a_number(&self, name: &[u8]) -> bool {
-        let mut first = untagged(name).into_iter().flatten().take_while(|&&byte| !self.separators.contains(byte));
-        first.all(u8::is_ascii_digit)
+    /// Returns true if the first segment names nothing: it has no letter, only digits and punctuation.
+    #[inline(never)]
+    fn starts_without_a_name(&self, name: &[u8]) -> bool {
+        let first = |name: &[u8]| !prefix::names_a_business(self.separators.split(name).next().unwrap_or_default());
+        match untagged(name) {
+            [_, [], _] => first(name), // no tag: a tag is never empty
+            pieces => first(&pieces.concat()),
+        }
     }
 }
 

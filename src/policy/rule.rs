@@ -54,13 +54,13 @@ pub struct Violation {
 /// Test of a name's bytes that [`NamePass`](super::name_pass) evaluates together with all others, without calling the rule.
 #[derive(Clone, PartialEq, Eq)]
 pub enum NameTest {
-    /// Fails if a segment is empty.
-    EmptySegment,
+    /// Fails if a segment is empty, or a word between these signs.
+    EmptySegment(Box<[u8]>),
     /// Fails if the name does not start with a business segment.
     NoPrefix,
     /// Fails on special characters.
     Special,
-    /// Fails if the name is longer, in bytes.
+    /// Fails if the name is longer, in characters.
     LongerThan(u64),
     /// Fails if the name has fewer segments.
     FewerSegments(u64),
@@ -77,7 +77,7 @@ pub enum NameTest {
 impl fmt::Debug for NameTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NameTest::EmptySegment => f.write_str("EmptySegment"),
+            NameTest::EmptySegment(words) => write!(f, "EmptySegment({})", words.escape_ascii()),
             NameTest::NoPrefix => f.write_str("NoPrefix"),
             NameTest::Special => f.write_str("Special"),
             NameTest::LongerThan(most) => write!(f, "LongerThan({most})"),

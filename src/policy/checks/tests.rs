@@ -100,12 +100,19 @@ fn exemptions_excuse_breaches_by_text_by_match_and_as_a_whole() {
 
 /// Every rule about names, some with two limits; `key.charset` has three, of which the pass can take only one.
 const ALL_NAMES: &str = r#"[rules]
-"key.empty-segment" = "must"
 "key.hash-tag" = "must"
 "key.lowercase" = "must"
 "key.prefix" = "must"
 "key.special-chars" = "must"
 "key.type-suffix" = "must"
+[[rules."key.empty-segment"]]
+severity = "must"
+[[rules."key.empty-segment"]]
+severity = "should"
+word_separators = ["."]
+[[rules."key.empty-segment"]]
+severity = "hint"
+word_separators = ["-", "."]
 [[rules."key.charset"]]
 severity = "must"
 chars = "a-z0-9:_.{}-"
@@ -135,7 +142,7 @@ severity = "should"
 tags = false
 "#;
 
-const PIECES: [&[u8]; 19] = [
+const PIECES: [&[u8]; 26] = [
     b":",
     b":",
     b"{",
@@ -155,6 +162,13 @@ const PIECES: [&[u8]; 19] = [
     b"\xe4\xb8\xad",
     b"user",
     b"User",
+    b"-",
+    b"`",
+    b"\xe2\x80\x8b",
+    b"\xe2\x80\x9c",
+    b"\xef\xbc\x91",
+    b"\xe2\x85\xa3",
+    b"\xf0\x9f\x8e\xae",
 ];
 const SEPARATORS: [&[u8]; 10] = [b":", b"", b".", b":.", b"{", b"}", b":{}", b"1", b" :", b"\xff:"];
 
@@ -165,6 +179,8 @@ fn names() -> impl Strategy<Value = Vec<u8>> {
         "[a-z]{0,12}(:[a-z.]{0,9}){0,3}[ A-Z]?".prop_map(String::into_bytes),
         prop::collection::vec(any::<u8>(), 0..140),
         (120usize..140).prop_map(|length| [b"u:".to_vec(), b"x".repeat(length)].concat()),
+        (110usize..140).prop_map(|length| format!("u:{}", "\u{7528}".repeat(length)).into_bytes()),
+        "[a-z]{0,3}[.-]{0,2}[a-z]{0,3}(:[.-]{0,2}[a-z]{0,3}[.-]{0,2}){0,3}".prop_map(String::into_bytes),
     ]
 }
 

@@ -1,9 +1,12 @@
-//! `key.empty-segment`: no segment of a name is empty.
+//! `key.empty-segment`: no segment of a name is empty, and no word of a segment.
 //!
-//! Measured: empty segments. The empty name has one.
+//! A standard that divides the words of a segment by a sign of their own (`user:basic.info`) names it in `word_separators`;
+//! `basic..info` then has an empty word.
+//!
+//! Measured: empty segments and, besides, empty words in segments that are not empty. The empty name has one.
 
 use crate::policy::KeyView;
-use crate::policy::params::Params;
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
@@ -11,18 +14,25 @@ use crate::policy::sample::{RuleSample, SampleKey};
 static META: RuleMeta = RuleMeta {
     id: "key.empty-segment",
     severity: Severity::Must,
-    problem: Text { en: "empty segment in the name", zh: "key 名中有空段" },
-    what: Text { en: "no segment of the name is empty", zh: "名称中没有空段" },
+    problem: Text { en: "empty segment or word in the name", zh: "key 名中有空段或空单词" },
+    what: Text { en: "no segment or word of the name is empty", zh: "key 名中没有空段，也没有空单词" },
     why: Text {
         en: "An empty segment usually comes from an id or name that was missing when the program built the key: all keys \
           built that way collide, and their meaning is lost.",
         zh: "空段通常表示程序拼接 key 名时缺少 id 或名称：这样生成的 key 会互相冲突，也无法看出其含义。",
     },
     fix: Text {
-        en: "find the code that builds the name from an empty variable, and remove doubled or trailing colons",
-        zh: "找出用空变量拼接 key 名的代码；去掉重复的或结尾的冒号",
+        en: "find the code that builds the name from an empty variable, and remove doubled or trailing separators",
+        zh: "找出用空变量拼接 key 名的代码；去掉重复的或结尾的分隔符",
     },
-    params: &[],
+    params: &[ParamSpec {
+        name: "word_separators",
+        what: Text {
+            en: "characters that divide the words of a segment, such as [\".\"]",
+            zh: "同一段内分隔单词的字符，例如 [\".\"]",
+        },
+        default: ParamDefault::Words(&[]),
+    }],
     unit: Some(Unit::Segments),
     passes: RuleSample::of(&[SampleKey::named("user:profile:12345")]),
     fails: RuleSample::of(&[SampleKey::named("user:profile:")]),
@@ -31,23 +41,39 @@ static META: RuleMeta = RuleMeta {
 /// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
-fn build(_: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Key(Box::new(EmptySegment)))
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(EmptySegment::read(params.words("word_separators"))?)))
 }
 
 /// Rejects adjacent separators and separators at either end.
-#[derive(Debug, Clone, Copy)]
-pub struct EmptySegment;
+#[derive(Debug, Clone, Default)]
+pub struct EmptySegment {
+    /// ASCII signs that divide the words of a segment.
+    words: Box<[u8]>,
+}
+
+impl EmptySegment {
+    /// Parses the signs between words; fails with a message if one is no ASCII punctuation.
+    pub fn read(signs: &[String]) -> Result<EmptySegment, String> {
+        let sign = |sign: &String| match sign.as_bytes() {
+            [byte] if byte.is_ascii_punctuation() && !matches!(byte, b'{' | b'}') => Ok(*byte),
+            _ => Err(format!("{sign:?} must be a single ASCII punctuation character, and no brace")),
+        };
+        Ok(EmptySegment { words: signs.iter().map(sign).collect::<Result<_, _>>()? })
+    }
+}
 
 impl KeyRule for EmptySegment {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let name = key.untagged();
-        let measured = key.context.separators.split(&name).filter(|segment| segment.is_empty()).count() as u64;
+        // Dividing by both at once counts an empty segment once.
+        let divides = |byte: &u8| key.context.separators.contains(*byte) || self.words.contains(byte);
+        let measured = name.split(divides).filter(|part| part.is_empty()).count() as u64;
         (measured > 0).then_some(Violation { measured, allowed: 0 })
     }
 
     fn name_test(&self) -> Option<NameTest> {
-        Some(NameTest::EmptySegment)
+        Some(NameTest::EmptySegment(self.words.clone()))
     }
 }
 
@@ -57,13 +83,30 @@ mod tests {
     use crate::policy::testing::check_name;
 
     fn empty(name: &str) -> Option<u64> {
-        check_name(&EmptySegment, name).map(|violation| violation.measured)
+        check_name(&EmptySegment::default(), name).map(|violation| violation.measured)
     }
 
     #[test]
     fn empty_segments_are_counted_at_any_position() {
         let names = ["user:profile:", "a::b", ":a", "", ":", "a{:}:b"];
         assert_eq!(names.map(empty), [Some(1), Some(1), Some(1), Some(1), Some(2), Some(1)]);
+    }
+
+    #[test]
+    fn words_are_divided_by_signs_of_their_own() {
+        let rule = EmptySegment::read(&[".".to_owned()]).unwrap();
+        let empty = |name| check_name(&rule, name).map(|violation| violation.measured);
+        let names =
+            ["user:basic..info", "user:.info:1", "user:info.:1", "user:.:1", "user::1", ".", "user:basic.info:1.5"];
+        assert_eq!(names.map(empty), [Some(1), Some(1), Some(1), Some(2), Some(1), Some(2), None]);
+        assert_eq!(check_name(&EmptySegment::default(), "user:basic..info"), None);
+    }
+
+    #[test]
+    fn signs_between_words_are_punctuation() {
+        for sign in ["a", "..", "", "{", "\u{ff0e}", " "] {
+            assert!(EmptySegment::read(&[sign.to_owned()]).is_err(), "{sign:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! `key.length`: names are at most `max` bytes long.
+//! `key.length`: names are at most `max` characters long.
 //!
-//! Measured: bytes, which is what takes memory. The standards count characters, which is the same for the names that they
-//! allow.
+//! Measured: characters, as the standards count (「不超过 128 字符」): code points of Unicode. A name that is not UTF-8 has no
+//! characters, so its bytes count.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -12,8 +12,8 @@ use crate::policy::sample::{RuleSample, SampleKey};
 static META: RuleMeta = RuleMeta {
     id: "key.length",
     severity: Severity::Should,
-    problem: Text { en: "name longer than {max} bytes", zh: "key 名超过 {max} 字节" },
-    what: Text { en: "the name has at most {max} bytes", zh: "key 名不超过 {max} 字节" },
+    problem: Text { en: "name longer than {max} characters", zh: "key 名超过 {max} 字符" },
+    what: Text { en: "the name has at most {max} characters", zh: "key 名不超过 {max} 字符" },
     why: Text {
         en: "Every name is kept in memory along with its value and sent with every command; with millions of keys, names \
           alone can take more memory than values.",
@@ -26,10 +26,13 @@ static META: RuleMeta = RuleMeta {
     },
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "maximum number of bytes", zh: "最大字节数" },
+        what: Text {
+            en: "maximum number of characters; of bytes if the name is not UTF-8",
+            zh: "最大字符数；不是 UTF-8 的 key 名按字节计",
+        },
         default: ParamDefault::Int(128),
     }],
-    unit: Some(Unit::Bytes),
+    unit: Some(Unit::Count),
     passes: RuleSample::of(&[SampleKey::named("u:1001:fr:m:42")]),
     fails: RuleSample::of(&[SampleKey::named(
         "user:1001:friends-of-this-user:messages-that-were-sent-by-these-friends:ordered-by-date-of-delivery:\
@@ -47,18 +50,26 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 /// Limits the length of names.
 #[derive(Debug, Clone, Copy)]
 pub struct LengthRule {
-    /// Maximum length in bytes.
+    /// Maximum length in characters.
     pub max: u64,
 }
 
 impl KeyRule for LengthRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let measured = key.name().len() as u64;
+        let measured = length(key.name());
         (measured > self.max).then_some(Violation { measured, allowed: self.max })
     }
 
     fn name_test(&self) -> Option<NameTest> {
         Some(NameTest::LongerThan(self.max))
+    }
+}
+
+/// Returns the number of characters of a name; of bytes if it is not UTF-8.
+pub fn length(name: &[u8]) -> u64 {
+    match std::str::from_utf8(name) {
+        Ok(text) => text.chars().count() as u64,
+        Err(_) => name.len() as u64,
     }
 }
 
@@ -72,5 +83,16 @@ mod tests {
         let check = |length| check_bytes(&LengthRule { max: 128 }, &b"x".repeat(length));
         assert_eq!(check(128), None);
         assert_eq!(check(129), Some(Violation { measured: 129, allowed: 128 }));
+    }
+
+    #[test]
+    fn characters_count_not_bytes() {
+        let check = |name: &[u8]| check_bytes(&LengthRule { max: 4 }, name).map(|violation| violation.measured);
+        assert_eq!(check("\u{7528}\u{6237}:1".as_bytes()), None);
+        assert_eq!(check("\u{7528}\u{6237}:12".as_bytes()), Some(5));
+        assert_eq!(check("e\u{301}:1".as_bytes()), None);
+        assert_eq!(check(b"\xff\xfe:1"), None);
+        assert_eq!(check("\u{7528}:\u{fffd}".as_bytes()), None);
+        assert_eq!(check(&[b"\xff", "\u{7528}:".as_bytes()].concat()), Some(5));
     }
 }

@@ -1,8 +1,9 @@
 //! `key.prefix`: names start with the name of the business that they belong to.
 //!
-//! A first segment of digits is no business name: the `service` standard rejects `12345` for lack of a business prefix, and
-//! `12345:name` does not identify its owner either, while all five standards demand the *name* of a business, module or
-//! database.
+//! A first segment without any letter is no business name: the `service` standard rejects `12345` for lack of a business
+//! prefix, and neither `12345:name` nor `2024-11-04:visits` or `_:name` identifies its owner, while all five standards demand
+//! the *name* of a business, module or database. Letters of any script count, and so do other signs beyond ASCII that are no
+//! numbers.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
@@ -19,8 +20,8 @@ static META: RuleMeta = RuleMeta {
     },
     why: Text {
         en: "A prefix prevents collisions between applications, and owners, dashboards and this report group keys by it. \
-          A name with one segment, an empty first segment or a bare number does not tell which business owns the key.",
-        zh: "前缀避免两个应用的 key 名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段、第一段为空或仅为数字的 key 名，无法说明它属于哪个业务。",
+          A name with one segment, an empty first segment or one without a letter does not tell which business owns the key.",
+        zh: "前缀避免两个应用的 key 名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段、第一段为空或不含任何文字（如仅为数字）的 key 名，无法说明它属于哪个业务。",
     },
     fix: Text {
         en: "prefix the name with the service or module and a colon: `user:profile:12345`; use colons instead of \
@@ -40,7 +41,7 @@ fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(PrefixRule)))
 }
 
-/// Demands at least two segments, the first of which is neither empty nor a number.
+/// Demands at least two segments, the first of which has a letter.
 #[derive(Debug, Clone, Copy)]
 pub struct PrefixRule;
 
@@ -49,14 +50,19 @@ impl KeyRule for PrefixRule {
         let name = key.untagged();
         let mut segments = key.context.separators.split(&name);
         let first = segments.next().unwrap_or_default();
-        let names_a_business = !first.iter().all(u8::is_ascii_digit);
-        let prefixed = names_a_business && segments.next().is_some();
+        let prefixed = names_a_business(first) && segments.next().is_some();
         (!prefixed).then_some(Violation { measured: 0, allowed: 1 })
     }
 
     fn name_test(&self) -> Option<NameTest> {
         Some(NameTest::NoPrefix)
     }
+}
+
+/// Returns whether a first segment names something: it has a letter, or a sign beyond ASCII that is no number.
+pub fn names_a_business(segment: &[u8]) -> bool {
+    let names = |c: char| c.is_alphabetic() || !c.is_ascii() && !c.is_numeric();
+    segment.utf8_chunks().any(|chunk| chunk.valid().chars().any(names) || !chunk.invalid().is_empty())
 }
 
 #[cfg(test)]
@@ -75,12 +81,33 @@ mod tests {
 
     #[test]
     fn an_empty_or_numeric_first_segment_names_no_business() {
-        assert!([":a", ":", "12345:name", "{1001}:profile"].iter().all(|name| breaks(name)));
+        let names = [
+            ":a",
+            ":",
+            "::",
+            "12345:name",
+            "{1001}:profile",
+            "2024-11-04:visits",
+            "_:a",
+            "-:1",
+            "10.0.0.1:x",
+            "\u{ff11}\u{ff12}:a",
+        ];
+        names.iter().for_each(|name| assert!(breaks(name), "{name}"));
     }
 
     #[test]
     fn a_word_and_a_colon_suffice() {
-        let names = ["user:1", "{user}:1", "{user:1001}:profile", "user:", "2fa:1", "\u{7528}\u{6237}:1"];
+        let names = [
+            "user:1",
+            "{user}:1",
+            "{user:1001}:profile",
+            "user:",
+            "2fa:1",
+            "_a:1",
+            "\u{7528}\u{6237}:1",
+            "\u{1f3ae}:1",
+        ];
         assert!(!names.iter().any(|name| breaks(name)));
     }
 }

@@ -1,7 +1,9 @@
-//! `key.special-chars`: names have no characters that terminals, shells or logs interpret or hide.
+//! `key.special-chars`: names have no invisible characters, and none that begin or end a text or an escape sequence.
 //!
-//! Measured: white space and control characters as defined by Unicode (including U+3000 and C1 controls), quotes,
-//! backslashes, and invalid UTF-8 sequences. Letters of any script are allowed.
+//! Measured: white space and control characters as defined by Unicode (including U+00A0, U+3000 and C1 controls), invisible
+//! characters (zero width, byte order mark, marks of direction, soft hyphen, fillers), quotes of any script and backticks,
+//! backslashes, and invalid UTF-8 sequences. Letters of any script are allowed, and so are visible signs such as `$` and
+//! `*`: the texts that allow only some of them are implemented by `key.charset`.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
@@ -13,12 +15,12 @@ static META: RuleMeta = RuleMeta {
     id: "key.special-chars",
     severity: Severity::Must,
     problem: Text {
-        en: "space, control character, quote, backslash or invalid UTF-8 in the name",
-        zh: "key 名含空白、控制字符、引号、反斜杠，或不是合法 UTF-8",
+        en: "space, invisible or control character, quote, backslash or invalid UTF-8 in the name",
+        zh: "key 名含空白、不可见字符、控制字符、引号、反斜杠，或不是合法 UTF-8",
     },
     what: Text {
-        en: "no space, control, quote or backslash; valid UTF-8",
-        zh: "不含空白、控制字符、引号、反斜杠；须为合法 UTF-8",
+        en: "no space, invisible character, control, quote or backslash; valid UTF-8",
+        zh: "不含空白、不可见字符、控制字符、引号、反斜杠；须为合法 UTF-8",
     },
     why: Text {
         en: "These characters are invisible or have a special meaning in shells, logs, scripts and client libraries: a \
@@ -61,9 +63,31 @@ impl KeyRule for SpecialChars {
     }
 }
 
-/// Returns whether the character is white space, a control character, a quote or a backslash.
+/// Returns whether the character is white space, a control character, invisible, a quote or a backslash.
 pub fn is_special(character: char) -> bool {
-    character.is_whitespace() || character.is_control() || matches!(character, '"' | '\'' | '\\')
+    character.is_whitespace()
+        || character.is_control()
+        || matches!(character, '"' | '\'' | '`' | '\\')
+        || !character.is_ascii() && (is_invisible(character) || is_quote(character))
+}
+
+/// Returns whether a character takes no space, or shows as a space that is none.
+///
+/// These are the characters that Unicode lets fonts ignore (`Default_Ignorable_Code_Point`), the annotation marks, and the
+/// empty Braille pattern.
+fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns whether a character beyond ASCII is a quotation mark (`Quotation_Mark` of Unicode) or the wide backtick.
+fn is_quote(character: char) -> bool {
+    matches!(character,
+        '\u{ab}' | '\u{bb}' | '\u{2018}'..='\u{201f}' | '\u{2039}' | '\u{203a}' | '\u{2e42}' | '\u{300c}'..='\u{300f}'
+        | '\u{301d}'..='\u{301f}' | '\u{fe41}'..='\u{fe44}' | '\u{ff02}' | '\u{ff07}' | '\u{ff40}' | '\u{ff62}' | '\u{ff63}')
 }
 
 #[cfg(test)]
@@ -84,12 +108,33 @@ mod tests {
     }
 
     #[test]
+    fn invisible_characters_count() {
+        let invisible = "\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2060}\u{2064}\u{feff}\u{202a}\u{202e}\u{2066}\u{2069}\u{ad}\
+                         \u{61c}\u{180e}\u{3164}\u{115f}\u{2800}\u{fe0f}\u{e0041}\u{fff9}";
+        for character in invisible.chars() {
+            assert_eq!(specials(format!("user:{character}1").as_bytes()), 1, "{}", character.escape_unicode());
+        }
+        let blank = "\u{a0}\u{1680}\u{2000}\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}";
+        assert_eq!(specials(blank.as_bytes()), blank.chars().count() as u64);
+    }
+
+    #[test]
+    fn quotes_of_every_kind_count() {
+        let quotes = "\u{201c}\u{201d}\u{2018}\u{2019}\u{201a}\u{201e}\u{300c}\u{300d}\u{300e}\u{300f}\u{ab}\u{bb}\u{2039}\u{203a}\u{301d}\u{301e}\u{ff02}\u{ff07}\u{ff62}`";
+        for character in quotes.chars() {
+            assert_eq!(specials(format!("user:{character}1").as_bytes()), 1, "{}", character.escape_unicode());
+        }
+    }
+
+    #[test]
     fn every_invalid_sequence_counts_once() {
         assert_eq!(specials(b"a\xffb\xe4\xb8"), 2);
     }
 
     #[test]
     fn letters_and_punctuation_are_fine() {
-        assert_eq!(specials("\u{7528}\u{6237}:caf\u{e9}:{a}[b](c)_-.~|/@#$%^&*+=<>?!,;`".as_bytes()), 0);
+        assert_eq!(specials("\u{7528}\u{6237}:caf\u{e9}:{a}[b](c)_-.~|/@#$%^&*+=<>?!,;".as_bytes()), 0);
+        let others = "\u{3010}\u{3011}\u{300a}\u{300b}\u{ff08}\u{ff09}\u{ff0c}\u{3002}\u{b7}\u{2014}\u{2026}\u{1f600}\u{ff41}\u{2011}\u{fffd}";
+        assert_eq!(specials(others.as_bytes()), 0);
     }
 }
