@@ -147,6 +147,37 @@ def ttl_missing(key: Key) -> bool:
     return not key.expires
 
 
+# Patterns look at 16 segments; the last one holds what is left.
+LEVELS = 16
+LOCK_TYPES = ("string", "hash")
+
+
+def lock_missing(key: Key) -> bool:
+    spellings = (b"lock", b"Lock", b"LOCK")
+    parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
+    return not key.expires and key.type in LOCK_TYPES and any(part in spellings for part in parts[:-1])
+
+
+def platform_class(key: Key) -> str | None:
+    """Returns the class of a key under platform: that of its leftmost word."""
+    parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
+    for at, part in enumerate(parts):
+        if part in (b"counter", b"config"):
+            return "persistent"
+        if part in (b"cache", b"lock") and at + 1 < len(parts):
+            # The class of locks takes only some types; it is still the first word that decides.
+            return part.decode() if part == b"cache" or key.type in LOCK_TYPES else None
+    return None
+
+
+def classed_missing(key: Key) -> bool:
+    return not key.expires and platform_class(key) in ("cache", "lock")
+
+
+def unclassed_missing(key: Key) -> bool:
+    return not key.expires and platform_class(key) is None
+
+
 # Presets: rule, then severities with their checks, the gravest limit first; a key counts under the first that it breaks.
 
 EVERYWHERE = {
@@ -166,12 +197,14 @@ PRESETS = {
         "key.charset": [(MUST, charset(r"[a-z0-9:_.{}-]*"))],
         "key.length": [(SHOULD, length(128))],
         "key.hash-tag": [(HINT, hash_tag)],
+        "ttl.lock-missing": [(MUST, lock_missing)],
         "big.string": [(MUST, big_string(MB)), (SHOULD, big_string(10 * KB))],
     },
     "hzero": {
         **EVERYWHERE,
         "key.levels": [(MUST, levels(2)), (HINT, levels(3))],
         "key.length": [(HINT, length(128))],
+        "key.hash-tag": [(HINT, hash_tag)],
         "big.expiring": [(MUST, expiring)],
     },
     "platform": {
@@ -179,6 +212,8 @@ PRESETS = {
         "key.levels": [(SHOULD, levels(4))],
         "key.length": [(HINT, length(128))],
         "key.hash-tag": [(MUST, hash_tag)],
+        "ttl.lock-missing": [(MUST, lock_missing)],
+        "ttl.missing": [(MUST, classed_missing), (SHOULD, unclassed_missing)],
     },
     "strict": {
         **EVERYWHERE,

@@ -32,6 +32,8 @@ pub struct TtlClass {
     pub name: String,
     /// Keys of the class, unless the dictionary assigns them to another.
     pub patterns: Vec<PolicyPattern>,
+    /// Types of its keys; empty for all.
+    pub kinds: Vec<Kind>,
     /// True if its keys must expire.
     pub required: bool,
     /// Longest time to live, in milliseconds.

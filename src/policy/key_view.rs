@@ -48,9 +48,11 @@ impl<'a> KeyView<'a> {
         self.matched.entry.and_then(|entry| self.context.entries.get(usize::from(entry)))
     }
 
-    /// Returns the TTL class of the key: that of its dictionary entry, or the class whose patterns it matches.
+    /// Returns the TTL class of the key: that of its dictionary entry, or the class whose patterns it matches; `None` if the
+    /// class does not take its type.
     pub fn class(&self) -> Option<&'a TtlClass> {
-        self.matched.class.and_then(|class| self.context.classes.get(usize::from(class)))
+        let class = self.context.classes.get(usize::from(self.matched.class?))?;
+        (class.kinds.is_empty() || class.kinds.contains(&self.record.kind)).then_some(class)
     }
 
     /// Returns the remaining time to live at the reference time in milliseconds, negative if expired; `None` without expiry

@@ -39,6 +39,7 @@ pub static RULES: &[Rule] = &[
     stream::pending::RULE,
     stream::unbounded::RULE,
     ttl::expired_present::RULE,
+    ttl::idle::RULE,
     ttl::idle_forever::RULE,
     ttl::lock_missing::RULE,
     ttl::missing::RULE,

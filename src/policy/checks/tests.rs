@@ -87,6 +87,37 @@ fn the_dictionary_gives_a_key_its_entry_class_and_budget() {
 }
 
 #[test]
+fn a_class_for_some_types_leaves_the_others_without_a_class() {
+    let checks = checks(
+        "[[ttl_class]]\nname = \"lock\"\npatterns = [\"**:lock:**\"]\ntypes = [\"string\", \"hash\"]\n\
+         [rules.\"ttl.missing\"]\nunclassified = false\n",
+    );
+    let breaking = Kind::ALL.into_iter().filter(|&kind| {
+        let record = Record { kind, ..record(b"shop:lock:7") };
+        let mut pattern = PatternBuf::default();
+        Classifier::default().classify(record.key, &mut pattern);
+        !checks.broken_by(&record, &pattern).is_empty()
+    });
+    assert_eq!(breaking.collect::<Vec<_>>(), [Kind::String, Kind::Hash]);
+}
+
+#[test]
+fn of_several_classes_the_first_in_order_of_precedence_applies() {
+    let class = |name: &str| format!("[[ttl_class]]\nname = \"{name}\"\npatterns = [\"**:{name}:**\"]\n");
+    let own = "[[ttl_class]]\nname = \"own\"\npatterns = [\"shop:*:lock:**\"]\n";
+    let exempt = "[[exempt]]\npattern = \"**:lock:**\"\nreason = \"x\"\n";
+    let checks = checks(&[&class("lock"), &class("cache"), own, exempt].concat());
+    let class = |name: &str| {
+        let (mut named, mut pattern) = (NameJudged::default(), PatternBuf::default());
+        checks.judge_name(&Classifier::default().read(name.as_bytes(), &mut pattern), &mut named);
+        assert!(named.exemptions() <= 1, "{name}");
+        named.matched.class.map(|class| checks.policy.classes[usize::from(class)].name.as_str())
+    };
+    assert_eq!((class("a:cache:lock:1"), class("a:lock:cache:1")), (Some("cache"), Some("lock")));
+    assert_eq!((class("shop:1:lock:x"), class("lock:lock:lock:x"), class("a:b")), (Some("own"), Some("lock"), None));
+}
+
+#[test]
 fn exemptions_excuse_breaches_by_text_by_match_and_as_a_whole() {
     let checks = checks(
         "[[exempt]]\npattern = \"user:**\"\nrules = [\"db.multiple\"]\nreason = \"x\"\n\

@@ -44,9 +44,17 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
 }
 
 fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<TtlClass, PolicyFault> {
-    reader.only(table, &["name", "patterns", "required", "max", "jitter", "budget"])?;
+    reader.only(table, &["name", "patterns", "types", "required", "max", "jitter", "budget"])?;
     let patterns = reader.texts(table, "patterns")?.unwrap_or_default();
+    let types = reader.texts(table, "types")?.unwrap_or_default();
+    if !types.is_empty() && table.contains_key("budget") {
+        let line = reader.line_of(table, "budget");
+        let what = "a ttl class with \"types\" cannot have a budget, which counts keys of all types";
+        return Err(PolicyFault::at(line, what, "use a [[budget]]"));
+    }
+    let kinds = types.iter().map(|name| kind(name, reader.line_of(table, "types"))).collect::<Result<_, _>>()?;
     Ok(TtlClass {
+        kinds,
         name: reader.needed(table, "name", line)?.to_owned(),
         patterns: patterns
             .iter()
@@ -70,14 +78,7 @@ fn entry(
     let text = |key| reader.text(table, key).map(|text| text.filter(|text| !text.is_empty()).map(str::to_owned));
     let kind = match text("type")? {
         None => None,
-        Some(name) => {
-            let known = Kind::ALL.into_iter().find(|kind| kind.name() == name);
-            let names = Kind::ALL.map(Kind::name).join(", ");
-            let line = reader.line_of(table, "type");
-            Some(known.ok_or_else(|| {
-                PolicyFault::at(line, format!("{name:?} is not a type"), format!("the types are {names}"))
-            })?)
-        }
+        Some(name) => Some(kind(&name, reader.line_of(table, "type"))?),
     };
     let class = match text("ttl")? {
         None => None,
@@ -92,6 +93,13 @@ fn entry(
         note: text("note")?,
         budget: reader.bytes(table, "budget")?.map(Bytes),
         line,
+    })
+}
+
+fn kind(name: &str, line: usize) -> Result<Kind, PolicyFault> {
+    Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        let names = Kind::ALL.map(Kind::name).join(", ");
+        PolicyFault::at(line, format!("{name:?} is not a type"), format!("the types are {names}"))
     })
 }
 

@@ -107,6 +107,8 @@ fn errors_state_their_line_and_a_remedy() {
         ("[rules.key.length]\nmax = 9", "in quotes, as in [rules.\"key."),
         ("[[dictionary]]\npattern = \"a:b\"\nttl = \"x\"", "there is no ttl class"),
         ("[[dictionary]]\npattern = \"a:b\"\ntype = \"text\"", "is not a type"),
+        ("[[ttl_class]]\nname = \"a\"\ntypes = [\"text\"]", "is not a type"),
+        ("[[ttl_class]]\nname = \"a\"\ntypes = [\"hash\"]\nbudget = \"1MB\"", "cannot have a budget"),
         ("[[budget]]\npattern = \"a:b\"", "\"memory\" is missing"),
         ("a = [", "TOML"),
     ] {

@@ -45,6 +45,27 @@ impl Dump {
         self.key(16, key, lzf(&listpack(pairs)))
     }
 
+    /// Adds a list in the oldest encoding.
+    pub fn list(&mut self, key: &str, elements: &[&str]) -> &mut Dump {
+        let strings = elements.iter().flat_map(|element| string(element.as_bytes()));
+        let bytes = length(elements.len()).into_iter().chain(strings).collect();
+        self.key(1, key, bytes)
+    }
+
+    /// Sets the expiry of the next key, in milliseconds.
+    pub fn expires_at(&mut self, millis: i64) -> &mut Dump {
+        self.0.push(0xFC);
+        self.0.extend(millis.to_le_bytes());
+        self
+    }
+
+    /// Sets the idle time of the next key, in seconds.
+    pub fn idle(&mut self, seconds: i64) -> &mut Dump {
+        self.0.push(0xF8);
+        self.0.extend(length(usize::try_from(seconds).unwrap()));
+        self
+    }
+
     fn key(&mut self, value_type: u8, key: &str, value: Vec<u8>) -> &mut Dump {
         self.0.push(value_type);
         self.0.extend(string(key.as_bytes()));

@@ -82,7 +82,8 @@ fn keys_without_expiry_are_counted_but_for_classes_that_may_live_forever() {
 fn the_services_classes_have_their_limits() {
     let report = report(&shop(), "extends = \"service\"\n");
     let now = now(&report);
-    let limits = [("cache:", 86_400), ("session:", 604_800), ("lock:", 60), ("tmp:", 1_800), ("rate:", 86_400)];
+    // With five minutes of jitter, but for locks.
+    let limits = [("cache:", 86_700), ("session:", 605_100), ("lock:", 60), ("tmp:", 2_100), ("rate:", 86_700)];
     let too_long = |row: &Value| {
         let limit = limits.iter().find(|(prefix, _)| name(row).starts_with(prefix)).map(|(_, seconds)| seconds * 1000);
         left(row, now).zip(limit).is_some_and(|(left, limit)| left > limit)
@@ -95,12 +96,12 @@ fn the_services_classes_have_their_limits() {
     let narrow = "[rules]\n\"ttl.too-long\" = \"should\"\n[[ttl_class]]\nname = \"s\"\npatterns = [\"session:*\"]\nmax = \"1d\"\n";
     let narrow = self::report(&shop(), narrow);
     let long = counted(&shop(), |row| {
-        name(row).starts_with("session:") && left(row, now).is_some_and(|left| left > 86_400_000)
+        name(row).starts_with("session:") && left(row, now).is_some_and(|left| left > 86_700_000)
     });
     assert!(long.0 > 0);
     assert_eq!(weight(&narrow, "ttl.too-long"), long);
     let row = &finding(&narrow, "ttl.too-long")["patterns"][0];
-    assert_eq!(row["allowed"], 86_400_000);
+    assert_eq!(row["allowed"], 86_700_000);
 }
 
 #[test]
@@ -204,13 +205,21 @@ fn every_preset_demands_what_its_standard_does() {
     let of =
         |severity: &str, ids: &[&str]| (severity.to_owned(), ids.iter().map(|id| id.to_string()).collect::<Vec<_>>());
     assert_eq!(demanded("default"), of("should", &["ttl.missing"]));
-    assert_eq!(demanded("strict"), of("must", &["ttl.missing"]));
+    assert_eq!(demanded("strict"), of("must", &["ttl.idle", "ttl.idle-forever", "ttl.missing", "ttl.too-long"]));
     let service = ["ttl.lock-missing", "ttl.missing", "ttl.null-marker", "ttl.storm", "ttl.too-long"];
     assert_eq!(demanded("service"), of("must", &service));
     let idle = ["ttl.idle-forever", "ttl.missing", "ttl.storm"];
     assert_eq!(demanded("hzero"), of("should", &idle));
     assert_eq!(demanded("aliyun"), of("should", &idle));
-    let platform =
-        ["stream.pending", "stream.unbounded", "ttl.expired-present", "ttl.missing", "ttl.null-marker", "ttl.storm"];
+    let platform = [
+        "stream.pending",
+        "stream.unbounded",
+        "ttl.expired-present",
+        "ttl.lock-missing",
+        "ttl.missing",
+        "ttl.null-marker",
+        "ttl.storm",
+        "ttl.too-long",
+    ];
     assert_eq!(demanded("platform"), of("must", &platform));
 }

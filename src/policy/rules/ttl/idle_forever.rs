@@ -3,7 +3,7 @@
 //! Measured: milliseconds since the last access, which only dumps of servers with an LRU policy contain. Dumps of servers
 //! with an LFU policy contain a counter instead, which starts at 5, grows with use and by default shrinks by one a minute.
 //! At or below `freq` the key was not used recently, but the time is unknown and nothing is measured. Other dumps contain
-//! neither, and no key violates the rule.
+//! neither, and the rule cannot be evaluated.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -15,11 +15,12 @@ static META: RuleMeta = RuleMeta {
     id: "ttl.idle-forever",
     severity: Severity::Should,
     problem: Text {
-        en: "key without expiry, unused for longer than `max`", zh: "未设过期时间的 key 空闲超过 max"
+        en: "key without expiry out of use: idle for longer than {max}, or an LFU counter of at most {freq}",
+        zh: "未设过期时间的 key 已无人使用：空闲超过 {max}，或 LFU 计数不大于 {freq}",
     },
     what: Text {
-        en: "no key without expiry is unused for longer than `max`",
-        zh: "未设过期时间的 key，空闲时间不超过 max",
+        en: "no key without expiry is idle for longer than {max}, or has an LFU counter of at most {freq}",
+        zh: "未设过期时间的 key，空闲时间不超过 {max}，LFU 计数大于 {freq}",
     },
     why: Text {
         en: "A key that never expires and is never read wastes its memory permanently; among keys without expiry, these are \

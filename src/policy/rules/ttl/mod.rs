@@ -1,6 +1,7 @@
 //! Rules about expiry.
 
 pub mod expired_present;
+pub mod idle;
 pub mod idle_forever;
 pub mod lock_missing;
 pub mod missing;
