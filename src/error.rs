@@ -1,10 +1,20 @@
 //! Error type with file, byte offset, context and hint.
 //!
 //! The failing primitive creates the error with its absolute offset, the walker adds what was being read ([`Within`]), and
-//! the command adds the file. The message is formatted only when it is shown.
+//! the command adds the file.
+//!
+//! Reports quote the errors of the files that they are about, so these errors are worded in both languages: all that is
+//! made while a file is read takes a [`Wording`]. Wrong requests ([`Error::usage`], [`Error::with_hint`]) are answered on
+//! standard error, in English. `tests/it/architecture.rs` checks that the stages that read files make none of these.
+
+mod reading;
 
 use std::fmt;
 use std::io;
+
+pub use reading::Reading;
+
+use crate::wording::{Wording, wording};
 
 /// Alias of [`std::result::Result`] with [`Error`] as error type.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -19,9 +29,9 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     offset: Option<u64>,
-    within: Option<&'static str>,
+    within: Option<Reading>,
     file: Option<String>,
-    hint: Option<String>,
+    hint: Option<Wording>,
 }
 
 /// Category of an error, with its data.
@@ -36,13 +46,13 @@ pub enum ErrorKind {
         left: u64,
     },
     /// The bytes contradict the format.
-    Corrupt(String),
+    Corrupt(Wording),
     /// A format, version or type that this program does not support; the input may be valid.
-    Unsupported(String),
+    Unsupported(Wording),
     /// The file is not a snapshot.
-    NotASnapshot(String),
+    NotASnapshot(Wording),
     /// The file exceeds one of the limits in `src/limits.rs`.
-    Limit(String),
+    Limit(Wording),
     /// The checksum over the file differs from the one stored at its end.
     Checksum {
         /// Checksum stored in the file.
@@ -52,7 +62,9 @@ pub enum ErrorKind {
     },
     /// Error from the operating system.
     Io(io::Error),
-    /// Invalid request by the caller.
+    /// The input cannot be read, for a reason other than its bytes and the operating system.
+    Unreadable(Wording),
+    /// Invalid request by the caller, in English.
     Usage(String),
 }
 
@@ -71,14 +83,14 @@ impl Error {
 
     /// Creates an [`ErrorKind::Corrupt`] error at `offset`.
     #[cold]
-    pub fn corrupt(offset: u64, what: impl Into<String>) -> Self {
-        Error::at(offset, ErrorKind::Corrupt(what.into()))
+    pub fn corrupt(offset: u64, what: Wording) -> Self {
+        Error::at(offset, ErrorKind::Corrupt(what))
     }
 
     /// Creates an [`ErrorKind::Unsupported`] error at `offset`.
     #[cold]
-    pub fn unsupported(offset: u64, what: impl Into<String>) -> Self {
-        Error::at(offset, ErrorKind::Unsupported(what.into()))
+    pub fn unsupported(offset: u64, what: Wording) -> Self {
+        Error::at(offset, ErrorKind::Unsupported(what))
     }
 
     /// Creates an [`ErrorKind::Truncated`] error at `offset`.
@@ -107,10 +119,20 @@ impl Error {
         self
     }
 
-    /// Adds a hint for the user, unless already set.
+    /// Adds a hint for the user of a command, in English, unless already set.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint.get_or_insert_with(|| hint.into());
+        self.0.hint.get_or_insert_with(|| {
+            let en = hint.into();
+            Wording { zh: en.clone(), en }
+        });
+        self
+    }
+
+    /// Adds what to do about the file, unless already set.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: Wording) -> Self {
+        self.0.hint.get_or_insert(remedy);
         self
     }
 
@@ -126,7 +148,7 @@ impl Error {
 
     /// Returns what was being read.
     pub fn within(&self) -> Option<&'static str> {
-        self.0.within
+        self.0.within.map(|part| part.text().en)
     }
 
     /// Returns the file name, once added.
@@ -136,7 +158,7 @@ impl Error {
 
     /// Returns the hint.
     pub fn hint(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+        self.0.hint.as_ref().map(|hint| hint.en.as_str())
     }
 
     /// Returns the number of bytes needed from the error's offset on, for a truncated read.
@@ -149,28 +171,29 @@ impl Error {
 
     /// Returns the message without the file name: `byte 0x1f3a: hash field: needs 512 bytes, 37 left`.
     pub fn message(&self) -> String {
-        struct Bare<'a>(&'a Error);
-        impl fmt::Display for Bare<'_> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.write_message(f)
-            }
-        }
-        Bare(self).to_string()
+        self.wording().en
     }
 
-    fn write_message(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = &*self.0;
-        if let Some(offset) = inner.offset {
-            write!(f, "byte {offset:#x}: ")?;
+    /// Returns the message without the file name in both languages.
+    pub fn wording(&self) -> Wording {
+        let Inner { kind, offset, within, hint, .. } = &*self.0;
+        let mut words = Wording::default();
+        let mut add = |more: Wording| {
+            words.en += &more.en;
+            words.zh += &more.zh;
+        };
+        if let Some(offset) = offset {
+            add(wording!("byte {offset:#x}: ", "字节 {offset:#x}："));
         }
-        if let Some(within) = inner.within {
-            write!(f, "{within}: ")?;
+        if let Some(part) = within {
+            let part = part.text();
+            add(Wording { en: format!("{}: ", part.en), zh: format!("{}：", part.zh) });
         }
-        write!(f, "{}", inner.kind)?;
-        match &inner.hint {
-            Some(hint) => write!(f, " ({hint})"),
-            None => Ok(()),
+        add(kind.wording());
+        if let Some(hint) = hint {
+            add(Wording { en: format!(" ({})", hint.en), zh: format!("（{}）", hint.zh) });
         }
+        words
     }
 }
 
@@ -179,26 +202,60 @@ impl fmt::Display for Error {
         if let Some(file) = &self.0.file {
             write!(f, "{file}: ")?;
         }
-        self.write_message(f)
+        f.write_str(&self.message())
     }
 }
 
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ErrorKind {
+    /// Words the error in both languages.
+    fn wording(&self) -> Wording {
         match self {
             ErrorKind::Truncated { needed, left } => {
-                write!(f, "needs {needed} {}, {left} left", if *needed == 1 { "byte" } else { "bytes" })
+                let unit = if *needed == 1 { "byte" } else { "bytes" };
+                Wording {
+                    en: format!("needs {needed} {unit}, {left} left"),
+                    zh: format!("需要 {needed} 字节，只剩 {left} 字节"),
+                }
             }
             ErrorKind::Corrupt(what)
             | ErrorKind::Unsupported(what)
             | ErrorKind::NotASnapshot(what)
             | ErrorKind::Limit(what)
-            | ErrorKind::Usage(what) => f.write_str(what),
-            ErrorKind::Checksum { stored, computed } => {
-                write!(f, "checksum mismatch: stored {stored:016x}, computed {computed:016x}")
+            | ErrorKind::Unreadable(what) => what.clone(),
+            ErrorKind::Checksum { stored, computed } => wording!(
+                "checksum mismatch: stored {stored:016x}, computed {computed:016x}",
+                "校验和不符：文件中为 {stored:016x}，计算得到 {computed:016x}"
+            ),
+            ErrorKind::Io(error) => {
+                let known = refusal(error.kind());
+                wording!("{error}", "{known}（{error}）")
             }
-            ErrorKind::Io(error) => write!(f, "{error}"),
+            ErrorKind::Usage(what) => wording!("{what}", "参数有误：{what}"),
         }
+    }
+}
+
+/// Words a refusal of the operating system in Chinese.
+fn refusal(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::NotFound => "文件或目录不存在",
+        io::ErrorKind::PermissionDenied => "没有权限",
+        io::ErrorKind::IsADirectory => "是目录，不是文件",
+        io::ErrorKind::NotADirectory => "路径中有一段不是目录",
+        io::ErrorKind::StorageFull => "磁盘空间不足",
+        io::ErrorKind::QuotaExceeded => "超出磁盘配额",
+        io::ErrorKind::ReadOnlyFilesystem => "文件系统只读",
+        io::ErrorKind::OutOfMemory => "内存不足",
+        io::ErrorKind::UnexpectedEof => "数据提前结束",
+        io::ErrorKind::TimedOut => "超时",
+        io::ErrorKind::StaleNetworkFileHandle => "网络文件句柄已失效",
+        _ => "读写失败",
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.wording().en)
     }
 }
 
@@ -217,18 +274,18 @@ impl From<io::Error> for Error {
     }
 }
 
-/// Adds what was being read to an error: `input.length().within("hash size")?`.
+/// Adds what was being read to an error: `input.length().within(Reading::HashSize)?`.
 pub trait Within {
     /// Names what was being read, unless an inner call has already named it.
     #[must_use]
-    fn within(self, noun: &'static str) -> Self;
+    fn within(self, part: Reading) -> Self;
 }
 
 impl<T> Within for Result<T> {
     #[inline]
-    fn within(self, noun: &'static str) -> Self {
+    fn within(self, part: Reading) -> Self {
         self.map_err(|mut error| {
-            error.0.within.get_or_insert(noun);
+            error.0.within.get_or_insert(part);
             error
         })
     }
@@ -239,8 +296,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn message_names_file_offset_noun_and_fault() {
-        let error = Err::<(), _>(Error::truncated(0x1f3a, 512, 37)).within("hash field").unwrap_err();
+    fn message_names_file_offset_part_and_fault() {
+        let error = Err::<(), _>(Error::truncated(0x1f3a, 512, 37)).within(Reading::HashField).unwrap_err();
+        assert_eq!(error.wording().zh, "字节 0x1f3a：hash 字段：需要 512 字节，只剩 37 字节");
         assert_eq!(
             error.in_file("dump.rdb").to_string(),
             "dump.rdb: byte 0x1f3a: hash field: needs 512 bytes, 37 left"
@@ -248,8 +306,16 @@ mod tests {
     }
 
     #[test]
-    fn innermost_noun_and_first_file_are_kept() {
-        let error = Err::<(), _>(Error::corrupt(1, "x")).within("inner").within("outer").unwrap_err();
-        assert_eq!(error.in_file("a").in_file("b").to_string(), "a: byte 0x1: inner: x");
+    fn innermost_part_and_first_file_are_kept() {
+        let error = Error::corrupt(1, wording!("x", "误")).with_remedy(wording!("y", "改"));
+        let error = Err::<(), _>(error).within(Reading::Score).within(Reading::Key).unwrap_err();
+        assert_eq!(error.wording().zh, "字节 0x1：score：误（改）");
+        assert_eq!(error.in_file("a").in_file("b").to_string(), "a: byte 0x1: score: x (y)");
+    }
+
+    #[test]
+    fn the_operating_system_is_quoted_in_chinese_too() {
+        let missing = Error::from(io::Error::from_raw_os_error(2)).wording();
+        assert_eq!(missing.zh, format!("文件或目录不存在（{}）", missing.en));
     }
 }

@@ -37,6 +37,7 @@
 //! ```text
 //! units      bytes and milliseconds
 //! limits     every cap on what a file may ask for, with its reason
+//! wording    texts in English and Chinese
 //! error      absolute offset, what was being read, what was wrong
 //! near       "did you mean" suggestions
 //! input      files, pipes, compression, containers
@@ -87,6 +88,7 @@ pub mod report;
 #[cfg(feature = "cli")]
 mod show;
 mod units;
+mod wording;
 
 pub use analyze::check::check;
 pub use analyze::records::{OwnedRecord, Records, for_each_record, records};

@@ -2,6 +2,8 @@
 
 use strsim::osa_distance;
 
+use crate::wording::Wording;
+
 /// Longest text that gets suggestions; comparing takes time quadratic in the length.
 const LONGEST: usize = 64;
 
@@ -36,9 +38,18 @@ pub fn nearest<'k>(
     near.into_iter().map(|(_, known)| known).take(MOST).collect()
 }
 
-/// Formats suggestions as a question followed by a space; empty without any.
+/// Formats suggestions as an English question followed by a space; empty without any.
 pub fn did_you_mean(near: &[&str]) -> String {
-    if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
+    question(near).en
+}
+
+/// Formats suggestions as a question that other words can follow; empty without any.
+pub fn question(near: &[&str]) -> Wording {
+    if near.is_empty() {
+        return Wording::default();
+    }
+    let (en, zh) = (near.join(" or "), near.join(" 或 "));
+    Wording { en: format!("did you mean {en}? "), zh: format!("是否想找 {zh}？") }
 }
 
 #[cfg(test)]
@@ -51,6 +62,7 @@ mod tests {
         assert_eq!(names("STRICT", ["strict"]), ["strict"]);
         assert_eq!(names("dmup.rdb", ["dump.rdb", "readme.md"]), ["dump.rdb"]);
         assert_eq!(did_you_mean(&names("strct", ["strict"])), "did you mean strict? ");
+        assert_eq!(question(&["a", "b"]).zh, "是否想找 a 或 b？");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::read::progress::Progress;
 use super::read::snapshot::Snapshot;
 use super::read::tally::{FileTally, Tallies, merge_tallies};
 use super::verdict::{FileVerdict, verdicts};
-use crate::error::{ErrorKind, Result, Within};
+use crate::error::{ErrorKind, Reading, Result, Within};
 use crate::rdb::scan::FileItem;
 use crate::rdb::verify::Verify;
 use crate::report::{CheckVerdict, FileCheck};
@@ -66,7 +66,7 @@ fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) {
             Err(error) => return tally.damage(error),
         };
         tally.keys += 1;
-        let key = entry.key.decode(&mut scratch).map(|_| ()).within("key");
+        let key = entry.key.decode(&mut scratch).map(|_| ()).within(Reading::Key);
         if let Err(error) = scanner.value(&entry, &mut verify) {
             return tally.damage(error);
         }
@@ -86,7 +86,7 @@ fn file_check(verdict: FileVerdict) -> FileCheck {
             ErrorKind::Unsupported(_) => CheckVerdict::Unsupported,
             ErrorKind::Corrupt(_) | ErrorKind::Limit(_) => CheckVerdict::Corrupt,
             ErrorKind::NotASnapshot(_) => CheckVerdict::NotASnapshot,
-            ErrorKind::Io(_) | ErrorKind::Usage(_) => CheckVerdict::Unreadable,
+            ErrorKind::Io(_) | ErrorKind::Unreadable(_) | ErrorKind::Usage(_) => CheckVerdict::Unreadable,
         },
     };
     let row = verdict.row;

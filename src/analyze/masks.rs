@@ -15,6 +15,7 @@ use super::read::tally::FileTally;
 use crate::aggregate::Aggregate;
 use crate::aggregate::patterns::PatternStats;
 use crate::error::{Error, Result};
+use crate::input;
 use crate::mask::Secret;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
@@ -40,9 +41,11 @@ pub fn masks<P: AsRef<Path>>(
     classifier: &Classifier,
     progress: &dyn Progress,
 ) -> Result<MaskingData> {
-    if inputs.iter().any(|input| input.as_ref().as_os_str() == "-") {
-        return Err(Error::usage("rows cannot be masked from standard input: the snapshot is read twice")
-            .with_hint("write it to a file first; `analyze --mask` reads once"));
+    if let Some(name) = input::read_once(inputs) {
+        let what = "rows cannot be masked from standard input or a pipe: the snapshot is read twice";
+        return Err(
+            Error::usage(format!("{name}: {what}")).with_hint("write it to a file first; `analyze --mask` reads once")
+        );
     }
     let mut snapshot = Snapshot::open(inputs, plan, progress)?;
     let mut reading = snapshot.reading(plan);

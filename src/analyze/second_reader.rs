@@ -6,6 +6,7 @@
 //! end mark, which also confirms where the record ends.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
@@ -18,13 +19,15 @@ use super::read::progress::Unwatched;
 use super::read::reader::{Continue, ReadOptions, read_batch};
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::input;
 use crate::rdb::scan::{FileItem, KeyEntry};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
 use crate::record::{Kind, Record};
 use crate::report::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared, SecondReading};
 use crate::units::Millis;
+use crate::wording::{Wording, wording};
 
 /// File header for the crate, which reads value types by their byte whatever the version.
 const HEADER: &[u8] = b"REDIS0011";
@@ -41,22 +44,30 @@ const NO_EXPIRY: i64 = -1;
 /// Differences listed per file; further ones are only counted.
 const KEPT: usize = 10;
 
+/// Refuses inputs that cannot be read again. To be called before they are checked, which reads them.
+pub fn require_files<P: AsRef<Path>>(inputs: &[P]) -> Result<()> {
+    let Some(name) = input::read_once(inputs) else { return Ok(()) };
+    let what = "--second-reader reads the input twice, so it does not accept standard input or a pipe";
+    Err(Error::usage(format!("{name}: {what}")).with_hint("save the snapshot to a file first"))
+}
+
 /// Reads every sound file again with both readers and adds the result to its check.
-pub fn compare_readers<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, checks: &mut [FileCheck]) -> Result<()> {
-    let mut snapshot = Snapshot::open_any(inputs, plan, &Unwatched)?;
+pub fn compare_readers<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, checks: &mut [FileCheck]) {
     let reading = ReadOptions { selection: &plan.selection, reference: None, checksum: false };
-    let mut files: BTreeMap<usize, SecondReading> = BTreeMap::new();
-    for work in snapshot.feed(1, &Unwatched).by_ref() {
-        let index = work.file.index;
-        if checks.get(index).is_some_and(|check| check.verdict == CheckVerdict::Ok) {
-            compare_batch(&work, reading, files.entry(index).or_default());
+    let sound = |check: &&mut FileCheck| check.verdict == CheckVerdict::Ok;
+    let mut files: BTreeMap<String, SecondReading> =
+        checks.iter_mut().filter(sound).map(|check| (check.name.clone(), SecondReading::default())).collect();
+    // Files that are gone by now have no batches: all their keys are counted as not compared below.
+    if let Ok(mut snapshot) = Snapshot::open_any(inputs, plan, &Unwatched) {
+        for work in snapshot.feed(1, &Unwatched).by_ref() {
+            if let Some(result) = files.get_mut(&work.file.name) {
+                compare_batch(&work, reading, result);
+            }
         }
     }
-    for (index, check) in checks.iter_mut().enumerate() {
-        let is_sound = check.verdict == CheckVerdict::Ok;
-        check.second_reader = is_sound.then(|| files.remove(&index).unwrap_or_default());
+    for check in checks.iter_mut().filter(sound) {
+        check.second_reader = files.remove(&check.name).map(|result| result.of_file(check.keys));
     }
-    Ok(())
 }
 
 /// Facts about a key that both readers report.
@@ -130,20 +141,20 @@ fn not_comparable(entry: &KeyEntry<'_>, ours: &KeyFacts, decoded: u64) -> Option
 }
 
 /// Reads one record with the crate. `bytes` must have been verified.
-fn second(db: u64, bytes: &[u8]) -> std::result::Result<KeyFacts, String> {
+fn second(db: u64, bytes: &[u8]) -> std::result::Result<KeyFacts, Wording> {
     let select = [&[SELECT, 0x81][..], &db.to_be_bytes()].concat();
     let file = HEADER.chain(&select[..]).chain(bytes).chain(END);
-    let mut items = RdbDecoder::new(file, Simple::new()).map_err(|error| error.to_string())?;
+    let refused = |error: rdb::types::RdbError| wording!("not readable: {error}", "无法读取：{error}");
+    let lacks_key = || wording!("no key", "没有 key");
+    let mut items = RdbDecoder::new(file, Simple::new()).map_err(refused)?;
     // KeyDB puts auxiliary fields between an expiry and its key.
     let mut items = items.by_ref().filter(|item| !matches!(item, Ok(RdbValue::AuxField { .. })));
-    let mut next = || items.next().transpose().map_err(|error| error.to_string());
-    let (RdbValue::SelectDb(db), value) = (next()?.ok_or("nothing")?, next()?.ok_or("no key")?) else {
-        return Err("no database".to_owned());
-    };
-    let facts = facts_of(db.into(), value).ok_or("no key")?;
+    let mut next = || items.next().transpose().map_err(refused);
+    let (Some(RdbValue::SelectDb(db)), Some(value)) = (next()?, next()?) else { return Err(lacks_key()) };
+    let facts = facts_of(db.into(), value).ok_or_else(lacks_key)?;
     match next()? {
         Some(RdbValue::Checksum(left)) if left.is_empty() => Ok(facts),
-        Some(_) | None => Err("the record ends elsewhere".to_owned()),
+        Some(_) | None => Err(wording!("the record ends elsewhere", "记录在别处结束")),
     }
 }
 
@@ -168,8 +179,17 @@ fn facts_of(db: u64, value: RdbValue) -> Option<KeyFacts> {
 }
 
 impl SecondReading {
+    /// Counts what is missing of the `keys` of the file as not compared: the file changed after it was checked.
+    fn of_file(mut self, keys: u64) -> SecondReading {
+        let told = self.compared.saturating_add(self.not_compared.values().sum());
+        if told < keys {
+            self.not_compared.insert(NotCompared::Changed, keys - told);
+        }
+        self
+    }
+
     /// Adds a key that both readers have read.
-    fn add(&mut self, ours: &KeyFacts, theirs: &std::result::Result<KeyFacts, String>) {
+    fn add(&mut self, ours: &KeyFacts, theirs: &std::result::Result<KeyFacts, Wording>) {
         self.compared += 1;
         let Some((what, ours_says, theirs_says)) = difference(ours, theirs) else { return };
         self.different += 1;
@@ -180,27 +200,34 @@ impl SecondReading {
     }
 }
 
+/// Returns a value that reads the same in both languages.
+fn shown(value: impl fmt::Display) -> Wording {
+    wording!("{value}", "{value}")
+}
+
+fn shown_or_none(value: Option<impl fmt::Display>) -> Wording {
+    value.map_or_else(|| wording!("none", "无"), shown)
+}
+
 /// Returns the first fact in which two readers differ, with both values.
 fn difference(
     ours: &KeyFacts,
-    theirs: &std::result::Result<KeyFacts, String>,
-) -> Option<(DifferenceKind, String, String)> {
-    let number = |number: Option<u64>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
-    let time = |time: Option<i64>| time.map_or_else(|| "none".to_owned(), |time| time.to_string());
+    theirs: &std::result::Result<KeyFacts, Wording>,
+) -> Option<(DifferenceKind, Wording, Wording)> {
     let theirs = match theirs {
         Ok(theirs) => theirs,
-        Err(error) => return Some((DifferenceKind::Unread, ours.kind.name().to_owned(), error.clone())),
+        Err(error) => return Some((DifferenceKind::Unread, shown(ours.kind.name()), error.clone())),
     };
     let (what, pair) = if ours.db != theirs.db {
-        (DifferenceKind::Db, [ours.db.to_string(), theirs.db.to_string()])
+        (DifferenceKind::Db, [shown(ours.db), shown(theirs.db)])
     } else if ours.key != theirs.key {
-        (DifferenceKind::Key, [ours, theirs].map(|facts| facts.key.escape_ascii().to_string()))
+        (DifferenceKind::Key, [ours, theirs].map(|facts| shown(facts.key.escape_ascii())))
     } else if ours.kind != theirs.kind {
-        (DifferenceKind::Type, [ours, theirs].map(|facts| facts.kind.name().to_owned()))
+        (DifferenceKind::Type, [ours, theirs].map(|facts| shown(facts.kind.name())))
     } else if ours.length != theirs.length {
-        (DifferenceKind::Length, [number(ours.length), number(theirs.length)])
+        (DifferenceKind::Length, [ours.length, theirs.length].map(shown_or_none))
     } else if ours.expires_at != theirs.expires_at {
-        (DifferenceKind::Expiry, [time(ours.expires_at), time(theirs.expires_at)])
+        (DifferenceKind::Expiry, [ours.expires_at, theirs.expires_at].map(shown_or_none))
     } else {
         return None;
     };
@@ -247,14 +274,26 @@ mod tests {
             assert_eq!(difference(&facts(), &Ok(theirs)).map(|found| found.0), Some(what));
         }
         assert_eq!(difference(&facts(), &Ok(facts())), None);
-        assert_eq!(difference(&facts(), &Err("x".to_owned())).map(|found| found.0), Some(DifferenceKind::Unread));
+        assert_eq!(difference(&facts(), &Err(shown("x"))).map(|found| found.0), Some(DifferenceKind::Unread));
     }
 
     #[test]
     fn differences_are_counted_beyond_those_kept() {
         let mut reading = SecondReading::default();
-        (0..25).for_each(|_| reading.add(&facts(), &Err("x".to_owned())));
+        (0..25).for_each(|_| reading.add(&facts(), &Err(shown("x"))));
         reading.add(&facts(), &Ok(facts()));
         assert_eq!((reading.compared, reading.different, reading.differences.len()), (26, 25, KEPT));
+    }
+
+    #[test]
+    fn keys_that_are_gone_are_counted_as_not_compared() {
+        let mut reading = SecondReading::default();
+        reading.add(&facts(), &Ok(facts()));
+        reading.not_compared.insert(NotCompared::Stream, 2);
+        let whole = reading.of_file(3);
+        assert_eq!(whole.not_compared.get(&NotCompared::Changed), None);
+        let changed = whole.of_file(10);
+        assert_eq!(changed.not_compared[&NotCompared::Changed], 7);
+        assert!(changed.is_incomplete());
     }
 }

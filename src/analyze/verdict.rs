@@ -8,8 +8,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input;
 use crate::memory::Server;
 use crate::rdb::batch::FileEnding;
-use crate::report::{Checksum, Compression, Container, ContainerForm, FileServer, SourceFile, Warning, WarningKind};
+use crate::report::{
+    Checksum, Compression, Container, ContainerForm, FileError, FileServer, SourceFile, Warning, WarningKind,
+};
 use crate::units::Bytes;
+use crate::wording::wording;
 
 /// Length of the end marker of a replication stream.
 const MARK_BYTES: u64 = 40;
@@ -68,7 +71,7 @@ fn unreadable(name: String, error: Error) -> FileVerdict {
         memory: Bytes(0),
         ctime: None,
         server: None,
-        errors: vec![error.message()],
+        errors: vec![FileError::from(&error)],
         damaged_keys: 0,
     };
     FileVerdict { row, fault: Some(error), damage: Vec::new(), warnings: Vec::new(), ending: None }
@@ -90,7 +93,7 @@ fn read(
     let trailing = ending.as_ref().map_or(0, |ending| ending.trailing);
     let warnings = ending.as_ref().map_or_else(Vec::new, |ending| warnings_of(opened, ending));
     let warnings = warnings.into_iter().map(|kind| Warning::about(&name, kind)).collect();
-    let errors = fault.iter().chain(&tally.errors).map(Error::message).collect();
+    let errors = fault.iter().chain(&tally.errors).map(FileError::from).collect();
     let row = SourceFile {
         container: container(opened, trailing),
         bytes: Bytes(ending.as_ref().map_or(0, |ending| ending.bytes)),
@@ -119,8 +122,10 @@ fn check_sum(ending: &FileEnding, tally: &mut FileTally, verify: bool) -> (Check
         Some(stored) => match tally.checksum() {
             computed if computed == stored => (Checksum::Ok, None),
             computed => {
-                let error = Error::new(ErrorKind::Checksum { stored, computed })
-                    .with_hint("the file was damaged after it was written: take the backup again");
+                let error = Error::new(ErrorKind::Checksum { stored, computed }).with_remedy(wording!(
+                    "the file was damaged after it was written: take the backup again",
+                    "文件在写入之后损坏：请重新备份"
+                ));
                 (Checksum::Mismatch, Some(error))
             }
         },

@@ -33,7 +33,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
 fn print_damage(report: &Report) {
     for file in &report.source.files {
         for error in &file.errors {
-            eprintln!("rdblens: {}: {error}", file.name);
+            eprintln!("rdblens: {}: {}", file.name, error.wording.en);
         }
     }
 }

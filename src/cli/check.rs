@@ -9,17 +9,16 @@ use super::output::Output;
 use super::progress::ProgressLine;
 use super::{ExitStatus, plan, written};
 use crate::analyze::check::check;
-use crate::analyze::second_reader::compare_readers;
-use crate::error::{Error, Result};
+use crate::analyze::second_reader::{compare_readers, require_files};
+use crate::error::Result;
 use crate::render::words::{known, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::{CheckVerdict, DifferenceKind, FileCheck, NotCompared, SecondReading};
 
 /// Checks every input and prints the verdicts.
 pub fn run(args: &CheckArgs) -> Result<ExitStatus> {
-    if args.second_reader && args.input.inputs.iter().any(|input| input == "-") {
-        return Err(Error::usage("--second-reader reads the input twice, so it does not accept standard input")
-            .with_hint("save the snapshot to a file first"));
+    if args.second_reader {
+        require_files(&args.input.inputs)?;
     }
     let plan = plan::input(&args.input);
     let mut checks = {
@@ -27,7 +26,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus> {
         check(&args.input.inputs, &plan, &bar)?
     };
     if args.second_reader {
-        compare_readers(&args.input.inputs, &plan, &mut checks)?;
+        compare_readers(&args.input.inputs, &plan, &mut checks);
     }
     let mut out = Output::open(None)?;
     let printed = match args.format {
@@ -65,7 +64,8 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     let word = known::verdict(check.verdict, lang);
     let word = if color { painted(word, check.verdict) } else { word.to_owned() };
     if check.is_hopeless() {
-        let errors = check.errors.join("; ");
+        let errors: Vec<&str> = check.errors.iter().map(|error| lang.say(&error.wording)).collect();
+        let errors = errors.join(lang.of("; ", "；"));
         let errors = key_text::text(&errors);
         return writeln!(out, "{}", say!(lang, "{name}: {word}: {errors}", "{name}: {word}：{errors}"));
     }
@@ -81,7 +81,7 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     );
     writeln!(out, "{line}")?;
     for error in &check.errors {
-        writeln!(out, "  {}", key_text::text(error))?;
+        writeln!(out, "  {}", key_text::text(lang.say(&error.wording)))?;
     }
     let unnamed = check.damaged_keys.saturating_sub(check.errors.len() as u64);
     if unnamed > 0 {
@@ -89,7 +89,7 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     }
     if !quiet {
         for warning in &check.warnings {
-            let warning = key_text::text(lang.of(&warning.wording.en, &warning.wording.zh));
+            let warning = key_text::text(lang.say(&warning.wording));
             writeln!(out, "{}", say!(lang, "  note: {warning}", "  说明：{warning}"))?;
         }
     }
@@ -117,7 +117,7 @@ fn print_second(check: &FileCheck, lang: Lang, out: &mut impl Write) -> io::Resu
     writeln!(out, "{said}")?;
     for row in differences {
         let (db, key, what) = (row.db, key_text::key(&row.key.0), fact(row.what, lang));
-        let (ours, theirs) = (key_text::text(&row.ours), key_text::text(&row.theirs));
+        let (ours, theirs) = (key_text::text(lang.say(&row.ours)), key_text::text(lang.say(&row.theirs)));
         let line = say!(
             lang,
             "    db {db} {key}: {what}: {ours} by rdblens, {theirs} by the second reader",
@@ -156,5 +156,6 @@ fn reason(why: NotCompared, lang: Lang) -> &'static str {
         NotCompared::LongZiplist => lang.of("ziplist too long for its count", "长度超出计数的 ziplist"),
         NotCompared::Database => lang.of("database number above 32 bits", "超过 32 位的数据库编号"),
         NotCompared::Large => lang.of("value above 1 GiB", "超过 1 GiB 的值"),
+        NotCompared::Changed => lang.of("file changed since it was checked", "校验之后文件已变化"),
     }
 }

@@ -8,7 +8,7 @@ use super::args::{InputArgs, MaskArgs, PolicyArgs, ReadArgs, ReportArgs};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
-use crate::input::resolve::did_you_mean;
+use crate::input::resolve::question;
 use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Server, ServerConfig, WhatIf};
@@ -122,7 +122,7 @@ pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
 
 /// Builds the error for a report that cannot be read, with "did you mean" suggestions.
 pub(super) fn unreadable_report(path: &Path, name: &str, error: &io::Error) -> Error {
-    let near = if error.kind() == io::ErrorKind::NotFound { did_you_mean(path) } else { String::new() };
+    let near = if error.kind() == io::ErrorKind::NotFound { question(path).en } else { String::new() };
     Error::usage(format!("{name}: {error}"))
         .with_hint(format!("{near}give a report written by `rdblens analyze --format json`"))
 }

@@ -9,7 +9,8 @@
 //! ```
 
 use super::decompress::Compression;
-use crate::error::{Error, ErrorKind, Result, Within};
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::wording::{Wording, wording};
 
 /// Container of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +62,7 @@ pub(super) fn recognise(head: &[u8], ended: bool) -> Result<ContainerStep> {
     if magic.len() < MAGIC && !ended {
         return Ok(ContainerStep::Needs(start + MAGIC));
     }
-    check_magic(magic, start).within("magic")?;
+    check_magic(magic, start).within(Reading::Magic)?;
     Ok(ContainerStep::Found { container, start })
 }
 
@@ -70,7 +71,7 @@ enum FirstLine {
     Read(Container, usize),
 }
 
-fn first_line(rest: &[u8], ended: bool) -> std::result::Result<FirstLine, String> {
+fn first_line(rest: &[u8], ended: bool) -> std::result::Result<FirstLine, Wording> {
     let wrong = || first_bytes(rest);
     if rest.starts_with(b"$EOF:") {
         // The mark may contain any bytes, including line ends.
@@ -101,36 +102,52 @@ fn check_magic(magic: &[u8], start: usize) -> Result<()> {
     if magic.starts_with(b"VKCS") {
         return Err(Error::unsupported(
             place,
-            "a snapshot in Valkey's compressed envelope (VKCS), which is not read yet",
+            wording!(
+                "a snapshot in Valkey's compressed envelope (VKCS), which is not read yet",
+                "Valkey 压缩封装（VKCS）中的快照，目前还不支持"
+            ),
         )
-        .with_hint("save it with `rdbcompression` streaming turned off"));
+        .with_remedy(wording!(
+            "save it with `rdbcompression` streaming turned off",
+            "请关闭 `rdbcompression` 的流式压缩后重新保存"
+        )));
     }
     if magic.starts_with(b"*") || magic.starts_with(b"#TS:") {
-        return Err(Error::unsupported(place, "append-only file contains only commands, no snapshot").with_hint(
-            "only append-only files with an RDB preamble are read: BGREWRITEAOF under `aof-use-rdb-preamble yes` writes one",
-        ));
+        let what = wording!("append-only file contains only commands, no snapshot", "AOF 文件中只有命令，没有快照");
+        return Err(Error::unsupported(place, what).with_remedy(wording!(
+            "only append-only files with an RDB preamble are read: BGREWRITEAOF under `aof-use-rdb-preamble yes` writes \
+             one",
+            "只支持以 RDB 开头的 AOF 文件：在 `aof-use-rdb-preamble yes` 下执行 BGREWRITEAOF 即可生成"
+        )));
     }
     if magic.is_empty() && start == 0 {
-        return Err(not_a_snapshot(0, "the file is empty".to_owned()));
+        return Err(not_a_snapshot(0, wording!("the file is empty", "文件为空")));
     }
     if b"REDIS0".starts_with(magic) || b"VALKEY".starts_with(magic) {
         return Err(Error::truncated(place, 9, u64::try_from(magic.len()).unwrap_or(u64::MAX)));
     }
     let error = not_a_snapshot(start, first_bytes(magic));
     Err(match Compression::recognise(magic) {
-        Ok(None) => error.with_hint("an RDB file starts with REDIS or VALKEY"),
-        Ok(Some(_)) | Err(_) => {
-            error.with_hint("compressed twice? only one layer is decompressed; decompress the other first")
+        Ok(None) => {
+            error.with_remedy(wording!("an RDB file starts with REDIS or VALKEY", "RDB 文件以 REDIS 或 VALKEY 开头"))
         }
+        Ok(Some(_)) | Err(_) => error.with_remedy(wording!(
+            "compressed twice? only one layer is decompressed; decompress the other first",
+            "是否压缩了两次？只会解压一层，请先解压外层"
+        )),
     })
 }
 
-fn first_bytes(bytes: &[u8]) -> String {
+fn first_bytes(bytes: &[u8]) -> Wording {
     // Show only the bytes that decide, so that the message does not depend on how much was read.
-    format!("not a snapshot: starts with \"{}\"", bytes[..bytes.len().min(MAGIC)].escape_ascii())
+    wording!(
+        "not a snapshot: starts with \"{}\"",
+        "不是快照：开头为 \"{}\"",
+        bytes[..bytes.len().min(MAGIC)].escape_ascii()
+    )
 }
 
-fn not_a_snapshot(start: usize, what: String) -> Error {
+fn not_a_snapshot(start: usize, what: Wording) -> Error {
     Error::at(u64::try_from(start).unwrap_or(u64::MAX), ErrorKind::NotASnapshot(what))
 }
 

@@ -20,6 +20,7 @@ use flate2::bufread::MultiGzDecoder;
 use super::lz4::Frames;
 use super::source::{Source, read_some};
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::wording;
 
 /// Supported compression format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,23 +83,36 @@ impl Compression {
             return Error::at(offset, ErrorKind::Io(error));
         }
         if error.kind() == io::ErrorKind::UnexpectedEof {
-            let hint =
-                format!("{name} data is truncated, or followed by other data, after {offset} decompressed bytes");
-            return Error::truncated(offset, 1, 0).with_hint(hint);
+            let hint = wording!(
+                "{name} data is truncated, or followed by other data, after {offset} decompressed bytes",
+                "{name} 数据在解压 {offset} 字节后被截断，或其后还有其他数据"
+            );
+            return Error::truncated(offset, 1, 0).with_remedy(hint);
         }
         let what = error.to_string();
         if self == Compression::Zstd && what.contains("too much memory") {
-            let limit = format!("the zstd window is larger than 2^{} bytes", Self::ZSTD_WINDOW_LOG);
-            return Error::at(offset, ErrorKind::Limit(limit))
-                .with_hint("decompress with `zstd -dc --long=31` and pass the output as `-`");
+            let limit =
+                wording!("the zstd window is larger than 2^{} bytes", "zstd 窗口大于 2^{} 字节", Self::ZSTD_WINDOW_LOG);
+            return Error::at(offset, ErrorKind::Limit(limit)).with_remedy(wording!(
+                "decompress with `zstd -dc --long=31` and pass the output as `-`",
+                "请用 `zstd -dc --long=31` 解压，并以 `-` 从管道传入"
+            ));
         }
-        Error::corrupt(offset, format!("{name} data is damaged after {offset} decompressed bytes: {what}"))
+        Error::corrupt(
+            offset,
+            wording!(
+                "{name} data is damaged after {offset} decompressed bytes: {what}",
+                "{name} 数据在解压 {offset} 字节后损坏：{what}"
+            ),
+        )
     }
 }
 
 fn foreign(what: &str, command: &str) -> Error {
-    Error::unsupported(0, format!("{what} compression is not supported"))
-        .with_hint(format!("decompress with `{command}` and pass the output as `-`"))
+    Error::unsupported(0, wording!("{what} compression is not supported", "不支持 {what} 压缩")).with_remedy(wording!(
+        "decompress with `{command}` and pass the output as `-`",
+        "请用 `{command}` 解压，并以 `-` 从管道传入"
+    ))
 }
 
 /// Message from the decompressing thread to the window.
@@ -187,8 +201,8 @@ impl Source for Decompressed {
                 Ok(ChunkMessage::Ended) => self.ended = true,
                 Ok(ChunkMessage::Failed(error)) => return Err(error),
                 Err(_) => {
-                    let gone = io::Error::other("decompression thread has ended");
-                    return Err(Error::at(offset, ErrorKind::Io(gone)));
+                    let gone = wording!("the decompression thread has ended", "解压线程已结束");
+                    return Err(Error::at(offset, ErrorKind::Unreadable(gone)));
                 }
             }
         }

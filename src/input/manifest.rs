@@ -10,7 +10,8 @@
 //! order, `h` history that the server has yet to delete. Unknown pairs are skipped. Names must be plain file names in the
 //! same directory; other manifests are rejected, because following them would read files that the user did not name.
 
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
+use crate::wording::{Wording, wording};
 
 /// Files that make up the current state.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,25 +31,32 @@ impl Manifest {
         let mut manifest = Manifest::default();
         let (mut offset, mut last_increment) = (0u64, None);
         for line in text.split(|&byte| byte == b'\n') {
-            manifest.line(line, &mut last_increment).map_err(|what| Error::corrupt(offset, what)).within("manifest")?;
+            manifest
+                .line(line, &mut last_increment)
+                .map_err(|what| Error::corrupt(offset, what))
+                .within(Reading::Manifest)?;
             offset = offset.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX)).saturating_add(1);
         }
         Ok(manifest)
     }
 
-    fn line(&mut self, line: &[u8], last_increment: &mut Option<u64>) -> std::result::Result<(), String> {
+    fn line(&mut self, line: &[u8], last_increment: &mut Option<u64>) -> std::result::Result<(), Wording> {
         if line.len() > LINE {
-            return Err(format!("line of {} bytes exceeds the limit of {LINE}", line.len()));
+            return Err(wording!(
+                "line of {} bytes exceeds the limit of {LINE}",
+                "该行长 {} 字节，超过上限 {LINE}",
+                line.len()
+            ));
         }
         if line.starts_with(b"#") || line.trim_ascii().is_empty() {
             return Ok(());
         }
         let entry = ManifestEntry::parse(&words(line)?)?;
         match entry.kind {
-            FileKind::Base if self.base.is_some() => return Err("a second base file".to_owned()),
+            FileKind::Base if self.base.is_some() => return Err(wording!("a second base file", "出现第二个基础文件")),
             FileKind::Base => self.base = Some(entry.file),
             FileKind::Increment if last_increment.is_some_and(|last| last >= entry.sequence) => {
-                return Err("command files are not in rising order".to_owned());
+                return Err(wording!("command files are not in rising order", "命令文件未按序号递增"));
             }
             FileKind::Increment => {
                 *last_increment = Some(entry.sequence);
@@ -73,10 +81,10 @@ enum FileKind {
 }
 
 impl ManifestEntry {
-    fn parse(words: &[Vec<u8>]) -> std::result::Result<ManifestEntry, String> {
+    fn parse(words: &[Vec<u8>]) -> std::result::Result<ManifestEntry, Wording> {
         let (pairs, odd) = words.as_chunks::<2>();
         if !odd.is_empty() {
-            return Err("an odd number of words".to_owned());
+            return Err(wording!("an odd number of words", "单词数为奇数"));
         }
         let (mut file, mut sequence, mut kind) = (None, None, None);
         for [key, value] in pairs {
@@ -89,30 +97,32 @@ impl ManifestEntry {
         }
         match (file, sequence, kind) {
             (Some(file), Some(sequence), Some(kind)) => Ok(ManifestEntry { file, sequence, kind }),
-            _ => Err("a line without file, seq or type".to_owned()),
+            _ => Err(wording!("a line without file, seq or type", "该行缺少 file、seq 或 type")),
         }
     }
 }
 
-fn kind_of(value: &[u8]) -> std::result::Result<FileKind, String> {
+fn kind_of(value: &[u8]) -> std::result::Result<FileKind, Wording> {
     match value {
         b"b" => Ok(FileKind::Base),
         b"i" => Ok(FileKind::Increment),
         b"h" => Ok(FileKind::History),
-        other => Err(format!("unknown file type \"{}\"", other.escape_ascii())),
+        other => Err(wording!("unknown file type \"{}\"", "未知的文件类型 \"{}\"", other.escape_ascii())),
     }
 }
 
-fn plain_name(name: &[u8]) -> std::result::Result<String, String> {
-    let text = std::str::from_utf8(name).map_err(|_| format!("\"{}\" is not a name in UTF-8", name.escape_ascii()))?;
+fn plain_name(name: &[u8]) -> std::result::Result<String, Wording> {
+    let text = std::str::from_utf8(name).map_err(|_| {
+        wording!("\"{}\" is not a name in UTF-8", "\"{}\" 不是 UTF-8 编码的文件名", name.escape_ascii())
+    })?;
     if text.is_empty() || text == "." || text == ".." || text.contains(['/', '\\', '\0', ':']) {
-        return Err(format!("\"{}\" is not a plain file name", name.escape_ascii()));
+        return Err(wording!("\"{}\" is not a plain file name", "\"{}\" 不是单纯的文件名", name.escape_ascii()));
     }
     Ok(text.to_owned())
 }
 
 /// Splits a line at blanks; words may be quoted.
-fn words(line: &[u8]) -> std::result::Result<Vec<Vec<u8>>, String> {
+fn words(line: &[u8]) -> std::result::Result<Vec<Vec<u8>>, Wording> {
     let (mut words, mut rest) = (Vec::new(), line.trim_ascii_start());
     while let Some(&first) = rest.first() {
         let (word, behind) = match first {
@@ -123,7 +133,7 @@ fn words(line: &[u8]) -> std::result::Result<Vec<Vec<u8>>, String> {
             }
         };
         if behind.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            return Err("a closing quote inside a word".to_owned());
+            return Err(wording!("a closing quote inside a word", "单词中间出现右引号"));
         }
         words.push(word);
         rest = behind.trim_ascii_start();
@@ -132,11 +142,11 @@ fn words(line: &[u8]) -> std::result::Result<Vec<Vec<u8>>, String> {
 }
 
 /// Parses a quoted word and returns it with the rest of the text. Double quotes allow all escapes, single quotes only `\'`.
-fn quoted(text: &[u8], quote: u8) -> std::result::Result<(Vec<u8>, &[u8]), String> {
+fn quoted(text: &[u8], quote: u8) -> std::result::Result<(Vec<u8>, &[u8]), Wording> {
     let (mut word, mut rest) = (Vec::new(), text);
     loop {
         rest = match rest {
-            [] => return Err("an open quote".to_owned()),
+            [] => return Err(wording!("an open quote", "引号未闭合")),
             [end, behind @ ..] if *end == quote => return Ok((word, behind)),
             [b'\\', b'x', high, low, behind @ ..]
                 if quote == b'"' && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>

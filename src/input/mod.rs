@@ -26,10 +26,11 @@ pub use body::{Body, Mapped};
 pub use container::Container;
 pub use decompress::Compression;
 pub use mmap::Map;
-pub use resolve::{Resolved, resolve, resolve_each};
+pub use resolve::{Resolved, read_once, resolve, resolve_each};
 pub use stream::Window;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::wording;
 use container::ContainerStep;
 use decompress::Decompressed;
 use source::{Counted, Plain, Source, read_some};
@@ -112,7 +113,10 @@ fn open_file(path: &PathBuf, options: &OpenOptions) -> Result<Opened> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(Error::usage("expected a file, found a directory"));
+        return Err(Error::new(ErrorKind::Unreadable(wording!(
+            "expected a file, found a directory",
+            "应为文件，实际是目录"
+        ))));
     }
     if !metadata.is_file() {
         return open_reader(file, None, options);
@@ -176,7 +180,7 @@ fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
 /// Error for an undecided container. Never returned, since a complete file is always decided; it prevents an endless loop
 /// in case of a bug.
 fn undecided() -> Error {
-    Error::at(0, ErrorKind::NotASnapshot("not a snapshot".to_owned()))
+    Error::at(0, ErrorKind::NotASnapshot(wording!("not a snapshot", "不是快照")))
 }
 
 #[cfg(test)]

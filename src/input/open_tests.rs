@@ -119,7 +119,7 @@ fn missing_file_and_directory_are_reported() {
     assert!(matches!(missing.kind(), ErrorKind::Io(_)));
     assert!(missing.file().unwrap().ends_with("missing"));
     let directory = Input::file(dir.path().to_owned()).open(&options(&dir, true)).err().unwrap();
-    assert!(matches!(directory.kind(), ErrorKind::Usage(_)));
+    assert!(matches!(directory.kind(), ErrorKind::Unreadable(_)));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::manifest::Manifest;
 use super::{Input, Location};
 use crate::error::{Error, ErrorKind, Result};
 use crate::near;
+use crate::wording::{Wording, wording};
 
 /// Endings of snapshot files in a directory.
 const ENDINGS: [&str; 5] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof"];
@@ -56,6 +57,11 @@ pub fn resolve_each<P: AsRef<Path>>(arguments: &[P]) -> Resolved {
     Resolved { inputs, failed }
 }
 
+/// Returns the name of the first input that can be read only once: standard input, a named pipe, `<(zcat …)`.
+pub fn read_once<P: AsRef<Path>>(arguments: &[P]) -> Option<String> {
+    resolve_each(arguments).inputs.into_iter().find(|input| !input.is_reopenable()).map(|input| input.name)
+}
+
 /// Returns the canonical location, equal for different names of one file.
 fn identity(location: &Location) -> Location {
     match location {
@@ -74,17 +80,20 @@ fn resolve_one(argument: &Path, inputs: &mut Vec<Input>) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.to_str().filter(|text| is_glob(text)) {
             Some(pattern) => resolve_glob(pattern, inputs),
             None => {
-                let near = did_you_mean(argument);
-                Err(Error::from(error).with_hint(format!("{near}no such file; a glob may contain *, ? and [...]")))
+                let Wording { en: near, zh: near_zh } = question(argument);
+                Err(Error::from(error).with_remedy(Wording {
+                    en: format!("{near}no such file; a glob may contain *, ? and [...]"),
+                    zh: format!("{near_zh}没有该文件；通配符可以包含 *、? 和 [...]"),
+                }))
             }
         },
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns "did you mean …? " for a missing file, or an empty string if no file has a similar name.
-pub fn did_you_mean(path: &Path) -> String {
-    near::did_you_mean(&near_files(path).iter().map(String::as_str).collect::<Vec<_>>())
+/// Returns "did you mean …? " for a missing file, or an empty text if no file has a similar name.
+pub fn question(path: &Path) -> Wording {
+    near::question(&near_files(path).iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Returns files in the same directory with similar names.
@@ -108,13 +117,16 @@ fn is_glob(text: &str) -> bool {
 }
 
 fn resolve_glob(pattern: &str, inputs: &mut Vec<Input>) -> Result<()> {
-    let paths = glob::glob(pattern).map_err(|error| Error::usage(format!("not a valid glob: {error}")))?;
+    let invalid =
+        |error| Error::new(ErrorKind::Unreadable(wording!("not a valid glob: {error}", "通配符有误：{error}")));
+    let paths = glob::glob(pattern).map_err(invalid)?;
     let mut paths = paths
         .collect::<std::result::Result<Vec<_>, _>>()
         .map_err(|error| Error::from(io::Error::new(error.error().kind(), error.to_string())))?;
     if paths.is_empty() {
-        let nothing = io::Error::new(io::ErrorKind::NotFound, "no matching file");
-        return Err(Error::from(nothing).with_hint("check the directory part of the glob"));
+        let nothing = ErrorKind::Unreadable(wording!("no matching file", "没有匹配的文件"));
+        return Err(Error::new(nothing)
+            .with_remedy(wording!("check the directory part of the glob", "请检查通配符中的目录部分")));
     }
     paths.sort();
     paths
@@ -147,8 +159,12 @@ fn resolve_directory(directory: &Path, inputs: &mut Vec<Input>) -> Result<()> {
         }
     }
     if inputs.len() == before {
-        let what = ErrorKind::NotASnapshot("no snapshot in this directory".to_owned());
-        return Err(Error::new(what).with_hint(format!("looked for *{} and *.manifest", ENDINGS.join(", *"))));
+        let what = ErrorKind::NotASnapshot(wording!("no snapshot in this directory", "该目录中没有快照"));
+        return Err(Error::new(what).with_remedy(wording!(
+            "looked for *{} and *.manifest",
+            "查找的是 *{} 和 *.manifest",
+            ENDINGS.join(", *")
+        )));
     }
     Ok(())
 }
@@ -187,42 +203,60 @@ fn multi_part(manifest: &Path) -> Result<Input> {
     let name = manifest.display().to_string();
     let parsed = read_manifest(manifest).map_err(|error| error.in_file(&name))?;
     let Some(base) = parsed.base else {
-        return Err(commands_only("no base file: only commands, no snapshot").in_file(&name));
+        return Err(commands_only(wording!(
+            "no base file: only commands, no snapshot",
+            "没有基础文件：只有命令，没有快照"
+        ))
+        .in_file(&name));
     };
     let base = manifest.with_file_name(base);
     if has_ending(&base, ".base.aof") {
-        return Err(commands_only("the base file holds commands, not a snapshot").in_file(&base.display().to_string()));
+        return Err(commands_only(wording!(
+            "the base file holds commands, not a snapshot",
+            "基础文件中是命令，不是快照"
+        ))
+        .in_file(&base.display().to_string()));
     }
     // Check it now, so that the error for a missing base names the base.
     size_of(&base)?;
     let mut following = 0u64;
     for increment in parsed.increments {
         following = following.saturating_add(size_of(&manifest.with_file_name(increment)).map_err(|error| {
-            error.with_hint(format!("name {} itself to read the snapshot without its commands", base.display()))
+            error.with_remedy(wording!(
+                "name {} itself to read the snapshot without its commands",
+                "如只需快照而不要其后的命令，请直接指定 {}",
+                base.display()
+            ))
         })?);
     }
     Ok(Input { following_bytes: Some(following), multi_part: true, ..Input::file(base) })
 }
 
-fn commands_only(what: &str) -> Error {
-    Error::new(ErrorKind::Unsupported(what.to_owned()))
-        .with_hint("BGREWRITEAOF under `aof-use-rdb-preamble yes` writes a base file that is a snapshot")
+fn commands_only(what: Wording) -> Error {
+    Error::new(ErrorKind::Unsupported(what)).with_remedy(wording!(
+        "BGREWRITEAOF under `aof-use-rdb-preamble yes` writes a base file that is a snapshot",
+        "在 `aof-use-rdb-preamble yes` 下执行 BGREWRITEAOF，会写出内容为快照的基础文件"
+    ))
 }
 
 fn read_manifest(path: &Path) -> Result<Manifest> {
     let mut text = Vec::new();
     File::open(path)?.take(LARGEST_MANIFEST + 1).read_to_end(&mut text)?;
     if u64::try_from(text.len()).is_ok_and(|len| len > LARGEST_MANIFEST) {
-        return Err(Error::new(ErrorKind::Limit(format!("manifest exceeds {LARGEST_MANIFEST} bytes"))));
+        return Err(Error::new(ErrorKind::Limit(wording!(
+            "manifest exceeds {LARGEST_MANIFEST} bytes",
+            "清单文件超过 {LARGEST_MANIFEST} 字节"
+        ))));
     }
     Manifest::parse(&text)
 }
 
 fn size_of(path: &Path) -> Result<u64> {
     let metadata = fs::metadata(path).map_err(|error| {
-        Error::from(error)
-            .in_file(&path.display().to_string())
-            .with_hint("the manifest names it: is the copy complete?")
+        Error::from(error).in_file(&path.display().to_string()).with_remedy(wording!(
+            "the manifest names it: is the copy complete?",
+            "清单文件中列有该文件：拷贝是否完整？"
+        ))
     })?;
     Ok(metadata.len())
 }

@@ -77,7 +77,7 @@ fn missing_file_and_empty_glob_have_a_hint() {
         assert!(matches!(error.kind(), ErrorKind::Io(_)), "{error}");
         assert!(error.file().unwrap().ends_with(argument) && error.hint().is_some());
     }
-    assert!(matches!(fails(&dir, "a[.rdb").kind(), ErrorKind::Usage(_)));
+    assert!(matches!(fails(&dir, "a[.rdb").kind(), ErrorKind::Unreadable(_)));
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::block::{Block, Pool};
 use super::source::Source;
 use super::spill::Spill;
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::wording;
 
 /// Window of the bytes of a stream that have been read but not consumed.
 pub struct Window {
@@ -213,8 +214,10 @@ impl Window {
             // Bytes may have been read but not stored, so later bytes would not be contiguous.
             self.state = SourceState::Told;
             let (limit, dir) = (self.limit, self.spool_dir.display());
-            Error::at(self.offset, ErrorKind::Io(error))
-                .with_hint(format!("this record is larger than the window of {limit} bytes and needs room in {dir}"))
+            Error::at(self.offset, ErrorKind::Io(error)).with_remedy(wording!(
+                "this record is larger than the window of {limit} bytes and needs room in {dir}",
+                "该记录大于 {limit} 字节的窗口，需要使用 {dir} 中的空间"
+            ))
         })
     }
 
@@ -262,7 +265,7 @@ impl Window {
             SourceState::Failed(error) => Err(error),
             SourceState::Open | SourceState::Told => {
                 let end = self.place_of(self.bytes().len());
-                Err(Error::at(end, ErrorKind::Io(std::io::Error::other("an earlier read failed"))))
+                Err(Error::at(end, ErrorKind::Unreadable(wording!("an earlier read failed", "此前的读取已失败"))))
             }
         }
     }

@@ -17,7 +17,7 @@ use std::num::NonZeroU64;
 use super::Model;
 use super::price::{FrameSize, Key};
 use super::slack::gap;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::memory::{Encoding, StreamFacts};
 use crate::rdb::kind::{Kind, ModuleName};
@@ -26,6 +26,7 @@ use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::units::Bytes;
+use crate::wording::wording;
 
 /// Value as a given server would hold it after loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +178,12 @@ impl<'m> Meter<'m> {
         }
         let (model, key) = (self.model, self.key);
         let value = match self.value_type.kind() {
-            Kind::String => return Err(Error::usage("finish was called before a value was walked")),
+            Kind::String => {
+                return Err(Error::new(ErrorKind::Corrupt(wording!(
+                    "finish was called before a value was walked",
+                    "尚未读取任何值就结束了"
+                ))));
+            }
             Kind::List => self.list.finish(model, key),
             Kind::Set => self.set.finish(model, key),
             Kind::Zset => self.zset.finish(model, key),

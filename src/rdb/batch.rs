@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::file_info::FileInfo;
 use super::header::RdbHeader;
 use super::scan::{FileItem, ScanState, Scanner};
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::input::{Block, Body, Mapped};
 use crate::limits;
 
@@ -74,7 +74,7 @@ impl Batches {
     pub fn open(mut body: Body) -> Result<Self> {
         let start = body.offset();
         body.fill(RdbHeader::LEN as u64)?;
-        let header = RdbHeader::read(&mut Cursor::new(body.bytes(), start)).within("header")?;
+        let header = RdbHeader::read(&mut Cursor::new(body.bytes(), start)).within(Reading::Header)?;
         Ok(Batches {
             body,
             state: ScanState { family: header.family, db: Some(FIRST_DATABASE) },
@@ -237,7 +237,7 @@ impl Batches {
             return Ok(());
         }
         self.fill(8);
-        let stored = Cursor::new(self.body.bytes(), self.body.offset()).u64_le().within("checksum");
+        let stored = Cursor::new(self.body.bytes(), self.body.offset()).u64_le().within(Reading::Checksum);
         let stored = stored.map_err(|error| self.failure.take().unwrap_or(error))?;
         self.body.skip(8);
         self.stored_checksum = Some(stored);

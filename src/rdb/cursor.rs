@@ -13,6 +13,7 @@
 //! ```
 
 use crate::error::{Error, Result};
+use crate::wording::wording;
 
 /// Read position in a slice whose absolute file offset is known.
 #[derive(Debug, Clone)]
@@ -195,7 +196,10 @@ impl<'a> Cursor<'a> {
                 }
                 None => Err(self.short(9)),
             },
-            other => Err(Error::corrupt(self.offset(), format!("unknown length encoding {other:#04x}"))),
+            other => Err(Error::corrupt(
+                self.offset(),
+                wording!("unknown length encoding {other:#04x}", "未知的长度编码 {other:#04x}"),
+            )),
         }
     }
 
@@ -205,9 +209,10 @@ impl<'a> Cursor<'a> {
         let start = self.offset();
         match self.length_or_special()? {
             Length::Plain(number) => Ok(number),
-            Length::Special(form) => {
-                Err(Error::corrupt(start, format!("expected a length, found string encoding {form}")))
-            }
+            Length::Special(form) => Err(Error::corrupt(
+                start,
+                wording!("expected a length, found string encoding {form}", "应为长度，实际为字符串编码 {form}"),
+            )),
         }
     }
 
@@ -216,7 +221,10 @@ impl<'a> Cursor<'a> {
     pub fn length(&mut self) -> Result<u64> {
         let start = self.offset();
         match self.number()? {
-            u64::MAX => Err(Error::corrupt(start, "length 2^64-1 is reserved for errors")),
+            u64::MAX => Err(Error::corrupt(
+                start,
+                wording!("length 2^64-1 is reserved for errors", "长度 2^64-1 保留用于表示错误"),
+            )),
             length => Ok(length),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::wording::wording;
 
 /// Format family of a file, which selects the table of opcodes and types.
 ///
@@ -44,15 +45,21 @@ impl RdbHeader {
             [b'R', b'E', b'D', b'I', b'S', digits @ ..] => (Family::Redis, &digits[..]),
             [b'V', b'A', b'L', b'K', b'E', b'Y', digits @ ..] => (Family::Valkey, &digits[..]),
             _ => {
-                return Err(Error::at(start, ErrorKind::NotASnapshot("no RDB magic".to_owned()))
-                    .with_hint("an RDB file starts with REDIS or VALKEY and a version"));
+                return Err(Error::at(start, ErrorKind::NotASnapshot(wording!("no RDB magic", "没有 RDB 魔数")))
+                    .with_remedy(wording!(
+                        "an RDB file starts with REDIS or VALKEY and a version",
+                        "RDB 文件以 REDIS 或 VALKEY 加版本号开头"
+                    )));
             }
         };
         let version = digits
             .iter()
             .try_fold(0u32, |version, &digit| digit.is_ascii_digit().then(|| version * 10 + u32::from(digit - b'0')));
         let Some(version) = version else {
-            return Err(Error::corrupt(start, "version in the header is not a number"));
+            return Err(Error::corrupt(
+                start,
+                wording!("version in the header is not a number", "文件头中的版本不是数字"),
+            ));
         };
         let header = RdbHeader { family, version };
         let fits = match family {
@@ -62,8 +69,14 @@ impl RdbHeader {
         if fits {
             return Ok(header);
         }
-        Err(Error::unsupported(start, format!("no server writes {} version {version}", header.magic()))
-            .with_hint("the header is damaged, or a newer server wrote it: try a newer rdblens"))
+        Err(Error::unsupported(
+            start,
+            wording!("no server writes {} version {version}", "没有服务器会写出 {} 版本 {version}", header.magic()),
+        )
+        .with_remedy(wording!(
+            "the header is damaged, or a newer server wrote it: try a newer rdblens",
+            "文件头已损坏，或由更新的服务器写入：请尝试更新 rdblens"
+        )))
     }
 
     /// Returns whether a checksum follows the EOF opcode.

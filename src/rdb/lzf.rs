@@ -11,6 +11,7 @@
 //! The format is liblzf's (`lzf_d.c`). Tests compare with the `lzf` crate, which expands only whole blocks.
 
 use crate::limits;
+use crate::wording::{Wording, wording};
 
 /// Fault in a compressed block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +26,11 @@ pub enum LzfError {
 
 impl LzfError {
     /// Returns the error message.
-    pub const fn message(self) -> &'static str {
+    pub fn message(self) -> Wording {
         match self {
-            LzfError::Short => "LZF block ends before its declared size",
-            LzfError::Distance => "LZF back reference points before the start",
-            LzfError::Long => "LZF block expands beyond its declared size",
+            LzfError::Short => wording!("LZF block ends before its declared size", "LZF 块解压后短于声明的长度"),
+            LzfError::Distance => wording!("LZF back reference points before the start", "LZF 的回溯引用越过开头"),
+            LzfError::Long => wording!("LZF block expands beyond its declared size", "LZF 块解压后超出声明的长度"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Opcodes: bytes at the start of a record that are not value types.
 
 use super::header::Family;
+use crate::wording::Text;
 
 /// Opcode, named after the `RDB_OPCODE_…` constants in `rdb.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,14 +50,15 @@ impl Opcode {
 }
 
 /// Describes an opcode of another server, for the error message.
-pub fn foreign_opcode(byte: u8) -> Option<&'static str> {
+pub fn foreign_opcode(byte: u8) -> Option<Text> {
+    let text = |en, zh| Text { en, zh };
     Some(match byte {
-        200 => "Dragonfly's end of full sync",
-        201..=203 => "Dragonfly's compressed block",
-        210 | 211 => "Dragonfly's journal",
-        220 => "Dragonfly's key flags",
-        222..=224 => "Dragonfly's search index or chunk",
-        100..=121 => "an opcode of Redis Enterprise",
+        200 => text("Dragonfly's end of full sync", " Dragonfly 的全量同步结束标记"),
+        201..=203 => text("Dragonfly's compressed block", " Dragonfly 的压缩块"),
+        210 | 211 => text("Dragonfly's journal", " Dragonfly 的日志"),
+        220 => text("Dragonfly's key flags", " Dragonfly 的 key 标志"),
+        222..=224 => text("Dragonfly's search index or chunk", " Dragonfly 的搜索索引或分块"),
+        100..=121 => text("an opcode of Redis Enterprise", " Redis Enterprise 的操作码"),
         _ => return None,
     })
 }

@@ -14,10 +14,11 @@ use super::opcode::{Opcode, foreign_opcode};
 use super::string::{RawString, StringForm};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::kind::ModuleName;
 use crate::units::Millis;
+use crate::wording::{Text, Wording, wording};
 
 /// `RDB_OPCODE_EXPIRETIME_MS`, the same byte in every family: see [`Opcode::from_byte`].
 const EXPIRE_TIME_MS: u8 = 252;
@@ -194,7 +195,7 @@ impl<'a> Scanner<'a> {
         loop {
             let start = self.cursor.consumed();
             let offset = self.cursor.offset();
-            let byte = self.cursor.byte().within("opcode")?;
+            let byte = self.cursor.byte().within(Reading::Opcode)?;
             if let Some(value_type) = ValueType::from_byte(self.state.family, byte) {
                 return self.entry(start, offset, value_type).map(FileItem::Key);
             }
@@ -209,10 +210,10 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     fn entry(&mut self, start: usize, offset: u64, value_type: ValueType) -> Result<KeyEntry<'a>> {
-        let key = self.cursor.string().within("key")?;
+        let key = self.cursor.string().within(Reading::Key)?;
         if key.len() > limits::MAX_KEY_BYTES {
-            return Err(Error::corrupt(key.offset, format!("a key of {} bytes", key.len()))
-                .with_hint("Redis allows at most 512 MiB"));
+            return Err(Error::corrupt(key.offset, wording!("a key of {} bytes", "key 长 {} 字节", key.len()))
+                .with_remedy(wording!("Redis allows at most 512 MiB", "Redis 最多允许 512 MiB")));
         }
         let prefix = std::mem::take(&mut self.prefix);
         let first = prefix.start.unwrap_or(start);
@@ -233,24 +234,24 @@ impl<'a> Scanner<'a> {
         let cursor = &mut self.cursor;
         let item = match opcode {
             Opcode::ExpireTimeMs => {
-                let time = cursor.i64_le().within("expiry")?;
+                let time = cursor.i64_le().within(Reading::Expiry)?;
                 self.prefix.expires_at = expiry(time);
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
             Opcode::ExpireTime => {
-                let seconds = cursor.i32_le().within("expiry in seconds")?;
+                let seconds = cursor.i32_le().within(Reading::ExpiryInSeconds)?;
                 self.prefix.expires_at = Some(Millis(i64::from(seconds) * 1000));
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
             Opcode::Idle => {
-                self.prefix.idle = Some(cursor.number().within("idle time")?);
+                self.prefix.idle = Some(cursor.number().within(Reading::IdleTime)?);
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
             Opcode::Freq => {
-                self.prefix.freq = Some(cursor.byte().within("access counter")?);
+                self.prefix.freq = Some(cursor.byte().within(Reading::AccessCounter)?);
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
@@ -260,40 +261,40 @@ impl<'a> Scanner<'a> {
                 return Ok(None);
             }
             Opcode::Aux => {
-                let name = cursor.string().within("auxiliary field's name")?;
-                return Ok(Some(FileItem::Aux(name, cursor.string().within("auxiliary field's value")?)));
+                let name = cursor.string().within(Reading::AuxiliaryFieldName)?;
+                return Ok(Some(FileItem::Aux(name, cursor.string().within(Reading::AuxiliaryFieldValue)?)));
             }
             Opcode::SelectDb => {
-                let db = cursor.length().within("database number")?;
+                let db = cursor.length().within(Reading::DatabaseNumber)?;
                 self.state.db = Some(db);
                 FileItem::Database(db)
             }
             Opcode::ResizeDb => {
-                let keys = cursor.length().within("database size")?;
-                FileItem::DatabaseSize(keys, cursor.length().within("number of expiries")?)
+                let keys = cursor.length().within(Reading::DatabaseSize)?;
+                FileItem::DatabaseSize(keys, cursor.length().within(Reading::NumberOfExpiries)?)
             }
             Opcode::SlotInfo => {
-                let slot = cursor.length().within("slot number")?;
-                cursor.length().within("slot size")?;
-                cursor.length().within("slot's number of expiries")?;
+                let slot = cursor.length().within(Reading::SlotNumber)?;
+                cursor.length().within(Reading::SlotSize)?;
+                cursor.length().within(Reading::SlotNumberOfExpiries)?;
                 FileItem::Slot(slot)
             }
-            Opcode::Function2 => FileItem::Function(cursor.string().within("function library")?),
+            Opcode::Function2 => FileItem::Function(cursor.string().within(Reading::FunctionLibrary)?),
             Opcode::FunctionPreGa => {
-                let name = cursor.string().within("function name")?;
-                cursor.string().within("function engine")?;
-                if cursor.length().within("function description")? != 0 {
-                    cursor.string().within("function description")?;
+                let name = cursor.string().within(Reading::FunctionName)?;
+                cursor.string().within(Reading::FunctionEngine)?;
+                if cursor.length().within(Reading::FunctionDescription)? != 0 {
+                    cursor.string().within(Reading::FunctionDescription)?;
                 }
-                cursor.string().within("function code")?;
+                cursor.string().within(Reading::FunctionCode)?;
                 FileItem::Function(name)
             }
             Opcode::ModuleAux => FileItem::ModuleAux(module::skip_aux(cursor)?),
             Opcode::SlotImport => {
-                cursor.string().within("slot import's job")?;
-                for _ in 0..cursor.count(2).within("slot import's ranges")? {
-                    cursor.length().within("first slot")?;
-                    cursor.length().within("last slot")?;
+                cursor.string().within(Reading::SlotImportJob)?;
+                for _ in 0..cursor.count(2).within(Reading::SlotImportRanges)? {
+                    cursor.length().within(Reading::FirstSlot)?;
+                    cursor.length().within(Reading::LastSlot)?;
                 }
                 FileItem::SlotImport
             }
@@ -326,15 +327,20 @@ impl<'a> Scanner<'a> {
     fn unknown(&self, offset: u64, byte: u8) -> Error {
         let foreign = foreign_type(self.state.family, byte).or_else(|| foreign_opcode(byte));
         let what = match foreign {
-            Some(name) => format!("value type or opcode {byte} is {name}, which is not supported"),
-            None => format!("unknown value type or opcode {byte}"),
+            Some(Text { en, zh }) => Wording {
+                en: format!("value type or opcode {byte} is {en}, which is not supported"),
+                zh: format!("类型或操作码 {byte} 是{zh}，不支持"),
+            },
+            None => wording!("unknown value type or opcode {byte}", "未知的类型或操作码 {byte}"),
         };
         if byte == 8 {
-            return Error::corrupt(offset, "value type 8 has never been used");
+            return Error::corrupt(offset, wording!("value type 8 has never been used", "类型 8 从未使用过"));
         }
-        let error = Error::unsupported(offset, what)
-            .with_hint("a newer server or a module wrote it, or the bytes before it are damaged: try a newer rdblens");
-        match Err::<std::convert::Infallible, _>(error).within("record") {
+        let error = Error::unsupported(offset, what).with_remedy(wording!(
+            "a newer server or a module wrote it, or the bytes before it are damaged: try a newer rdblens",
+            "由更新的服务器或模块写入，或前面的字节已损坏：请尝试更新 rdblens"
+        ));
+        match Err::<std::convert::Infallible, _>(error).within(Reading::Record) {
             Ok(never) => match never {},
             Err(error) => error,
         }

@@ -10,8 +10,9 @@ use std::borrow::Cow;
 
 use super::cursor::{Cursor, Length};
 use super::lzf;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::wording::wording;
 
 /// Undecoded string, borrowed from the file.
 #[derive(Debug, Clone, Copy)]
@@ -144,12 +145,18 @@ impl<'a> Cursor<'a> {
                     if !is_possible(compressed, len) {
                         return Err(Error::corrupt(
                             start.offset(),
-                            format!("LZF block of {compressed} bytes cannot expand to {len}"),
+                            wording!(
+                                "LZF block of {compressed} bytes cannot expand to {len}",
+                                "LZF 块长 {compressed} 字节，不可能解压为 {len} 字节"
+                            ),
                         ));
                     }
                     cursor.take(compressed).map(|block| StringForm::Lzf { block, len })
                 }
-                other => Err(Error::corrupt(start.offset(), format!("unknown string encoding {other}"))),
+                other => Err(Error::corrupt(
+                    start.offset(),
+                    wording!("unknown string encoding {other}", "未知的字符串编码 {other}"),
+                )),
             }
         };
         match read(self) {
@@ -282,7 +289,10 @@ impl<'a> RawString<'a> {
             Ok(small) if len <= limits::MAX_BLOB_BYTES => Ok(small),
             _ => Err(Error::at(
                 self.offset,
-                crate::error::ErrorKind::Limit(format!("compressed value of {len} bytes exceeds the limit of 4 GiB")),
+                ErrorKind::Limit(wording!(
+                    "compressed value of {len} bytes exceeds the limit of 4 GiB",
+                    "压缩的值长 {len} 字节，超出 4 GiB 的上限"
+                )),
             )),
         }
     }

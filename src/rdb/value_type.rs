@@ -2,6 +2,7 @@
 
 use super::header::Family;
 use crate::rdb::kind::Kind;
+use crate::wording::Text;
 
 /// On-disk layout, named after the servers' `RDB_TYPE_…` constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,12 +127,17 @@ impl ValueType {
 }
 
 /// Describes a type byte of another server, for the error message.
-pub fn foreign_type(family: Family, byte: u8) -> Option<&'static str> {
+pub fn foreign_type(family: Family, byte: u8) -> Option<Text> {
+    let text = |en, zh| Text { en, zh };
     Some(match (family, byte) {
-        (Family::Redis, 29) => "the rate limiter of a newer Redis",
-        (Family::Redis, 30..=37) => "a private type of Dragonfly or of a newer Redis",
-        (Family::Valkey, 23) => "the path hash of a newer Valkey",
-        (Family::Valkey, 24..=41) => "a type written only by Redis or a newer Valkey",
+        (Family::Redis, 29) => text("the rate limiter of a newer Redis", "更新版本 Redis 的限流器"),
+        (Family::Redis, 30..=37) => {
+            text("a private type of Dragonfly or of a newer Redis", " Dragonfly 或更新版本 Redis 的私有类型")
+        }
+        (Family::Valkey, 23) => text("the path hash of a newer Valkey", "更新版本 Valkey 的路径 hash"),
+        (Family::Valkey, 24..=41) => {
+            text("a type written only by Redis or a newer Valkey", "只有 Redis 或更新版本 Valkey 才写入的类型")
+        }
         _ => return None,
     })
 }

@@ -4,8 +4,9 @@ use super::packed::{intset, listpack, ziplist, zipmap};
 use super::string::{RawString, StringForm};
 use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
+use crate::wording::wording;
 
 /// Visitor that validates every part of a value and keeps the first fault.
 #[derive(Debug, Default)]
@@ -28,8 +29,9 @@ impl Verify {
         let (entries, length) = (std::mem::take(&mut self.entries), self.head.length);
         match self.fault.take() {
             Some(fault) => Err(fault),
-            None if is_stream && entries != length => Err(Error::new(crate::error::ErrorKind::Corrupt(format!(
-                "stream: nodes hold {entries} entries, but its length is {length}"
+            None if is_stream && entries != length => Err(Error::new(ErrorKind::Corrupt(wording!(
+                "stream: nodes hold {entries} entries, but its length is {length}",
+                "stream：节点中有 {entries} 个条目，长度却为 {length}"
             )))),
             None => Ok(()),
         }
@@ -41,15 +43,15 @@ impl Verify {
         }
     }
 
-    fn text(&mut self, string: RawString<'_>, noun: &'static str) {
+    fn text(&mut self, string: RawString<'_>, reading: Reading) {
         if let StringForm::Lzf { .. } = string.form {
-            let result = string.decode(&mut self.scratch).map(|_| ()).within(noun);
+            let result = string.decode(&mut self.scratch).map(|_| ()).within(reading);
             self.note(result);
         }
     }
 
-    fn packed(&mut self, blob: RawString<'_>, noun: &'static str, check: impl Fn(&[u8], u64) -> Result<()>) {
-        let result = blob.decode(&mut self.scratch).and_then(|bytes| check(bytes, blob.offset)).within(noun);
+    fn packed(&mut self, blob: RawString<'_>, reading: Reading, check: impl Fn(&[u8], u64) -> Result<()>) {
+        let result = blob.decode(&mut self.scratch).and_then(|bytes| check(bytes, blob.offset)).within(reading);
         self.note(result);
     }
 }
@@ -77,7 +79,10 @@ fn check_groups(seen: u64, offset: u64, group: u64) -> Result<()> {
     if seen.is_multiple_of(group) {
         return Ok(());
     }
-    Err(Error::corrupt(offset, format!("element count {seen} is not a multiple of {group}")))
+    Err(Error::corrupt(
+        offset,
+        wording!("element count {seen} is not a multiple of {group}", "元素数 {seen} 不是 {group} 的倍数"),
+    ))
 }
 
 fn check_intset(bytes: &[u8], offset: u64) -> Result<()> {
@@ -85,7 +90,7 @@ fn check_intset(bytes: &[u8], offset: u64) -> Result<()> {
     let mut last = numbers.next();
     for number in numbers {
         if last >= Some(number) {
-            return Err(Error::corrupt(offset, "intset is not in ascending order"));
+            return Err(Error::corrupt(offset, wording!("intset is not in ascending order", "intset 未按升序排列")));
         }
         last = Some(number);
     }
@@ -105,7 +110,9 @@ fn check_stream_node(bytes: &[u8], offset: u64) -> Result<u64> {
         _ => None,
     };
     elements.try_for_each(|element| element.map(|_| ()))?;
-    live.ok_or_else(|| Error::corrupt(offset, "stream node does not start with its entry count"))
+    live.ok_or_else(|| {
+        Error::corrupt(offset, wording!("stream node does not start with its entry count", "stream 节点开头不是条目数"))
+    })
 }
 
 impl Visit for Verify {
@@ -115,27 +122,29 @@ impl Visit for Verify {
     }
 
     fn string(&mut self, value: RawString<'_>) {
-        self.text(value, "string value");
+        self.text(value, Reading::StringValue);
     }
 
     fn element(&mut self, element: RawString<'_>) {
-        self.text(element, "element");
+        self.text(element, Reading::Element);
     }
 
     fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {
-        self.text(member, "sorted set member");
+        self.text(member, Reading::SortedSetMember);
         let not_a_number = match score {
             ScoreValue::Binary(score) => score.is_nan(),
             ScoreValue::Text(text) => text == b"nan",
         };
         if not_a_number {
-            self.note(Err(Error::corrupt(member.offset, "score is NaN")).within("score"));
+            self.note(
+                Err(Error::corrupt(member.offset, wording!("score is NaN", "score 为 NaN"))).within(Reading::Score),
+            );
         }
     }
 
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
-        self.text(field, "hash field");
-        self.text(value, "hash value");
+        self.text(field, Reading::HashField);
+        self.text(value, Reading::HashValue);
     }
 
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, _expiry: FieldExpiry) {
@@ -144,25 +153,29 @@ impl Visit for Verify {
 
     fn blob(&mut self, blob: RawString<'_>) {
         match self.value_type {
-            Some(ValueType::HashZipmap) => self.packed(blob, "zipmap", check_zipmap),
-            Some(ValueType::SetIntset) => self.packed(blob, "intset", check_intset),
-            Some(ValueType::ListZiplist) => self.packed(blob, "ziplist", |bytes, at| check_ziplist(bytes, at, 1)),
+            Some(ValueType::HashZipmap) => self.packed(blob, Reading::Zipmap, check_zipmap),
+            Some(ValueType::SetIntset) => self.packed(blob, Reading::Intset, check_intset),
+            Some(ValueType::ListZiplist) => {
+                self.packed(blob, Reading::Ziplist, |bytes, at| check_ziplist(bytes, at, 1))
+            }
             Some(ValueType::ZsetZiplist | ValueType::HashZiplist) => {
-                self.packed(blob, "ziplist", |bytes, at| check_ziplist(bytes, at, 2));
+                self.packed(blob, Reading::Ziplist, |bytes, at| check_ziplist(bytes, at, 2));
             }
             Some(ValueType::HashListpackEx | ValueType::HashListpackExPreGa) => {
-                self.packed(blob, "listpack", |bytes, at| check_listpack(bytes, at, 3));
+                self.packed(blob, Reading::Listpack, |bytes, at| check_listpack(bytes, at, 3));
             }
-            Some(ValueType::SetListpack) => self.packed(blob, "listpack", |bytes, at| check_listpack(bytes, at, 1)),
-            _ => self.packed(blob, "listpack", |bytes, at| check_listpack(bytes, at, 2)),
+            Some(ValueType::SetListpack) => {
+                self.packed(blob, Reading::Listpack, |bytes, at| check_listpack(bytes, at, 1))
+            }
+            _ => self.packed(blob, Reading::Listpack, |bytes, at| check_listpack(bytes, at, 2)),
         }
     }
 
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         match node {
-            ListNode::Ziplist => self.packed(blob, "list node", |bytes, at| check_ziplist(bytes, at, 1)),
-            ListNode::Listpack => self.packed(blob, "list node", |bytes, at| check_listpack(bytes, at, 1)),
-            ListNode::Plain => self.text(blob, "list node"),
+            ListNode::Ziplist => self.packed(blob, Reading::ListNode, |bytes, at| check_ziplist(bytes, at, 1)),
+            ListNode::Listpack => self.packed(blob, Reading::ListNode, |bytes, at| check_listpack(bytes, at, 1)),
+            ListNode::Plain => self.text(blob, Reading::ListNode),
         }
     }
 
@@ -170,7 +183,7 @@ impl Visit for Verify {
         let live = blob
             .decode(&mut self.scratch)
             .and_then(|bytes| check_stream_node(bytes, blob.offset))
-            .within("stream node");
+            .within(Reading::StreamNode);
         match live {
             Ok(live) => self.entries = self.entries.saturating_add(live),
             Err(error) => self.note(Err(error)),
@@ -182,24 +195,24 @@ impl Visit for Verify {
     }
 
     fn group(&mut self, name: RawString<'_>, _last: (u64, u64), _read: Option<u64>, _pending: u64) {
-        self.text(name, "group name");
+        self.text(name, Reading::GroupName);
     }
 
     fn consumer(&mut self, name: RawString<'_>, _seen: i64, _active: Option<i64>, _pending: u64) {
-        self.text(name, "consumer name");
+        self.text(name, Reading::ConsumerName);
     }
 
     fn producer(&mut self, name: RawString<'_>, _ids: u64) {
-        self.text(name, "producer name");
+        self.text(name, Reading::ProducerName);
     }
 
     fn idempotency(&mut self, id: RawString<'_>, _entry: (u64, u64)) {
-        self.text(id, "idempotency id");
+        self.text(id, Reading::IdempotencyId);
     }
 
     fn module_item(&mut self, item: ModuleItem<'_>) {
         if let ModuleItem::String(string) = item {
-            self.text(string, "string in module data");
+            self.text(string, Reading::StringInModuleData);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Languages of texts for people. Ids, JSON fields and numbers are the same in both.
 
-use crate::report::Text;
+use crate::report::{Text, Wording};
 
 /// A language of texts for people.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +30,11 @@ impl Lang {
     /// Returns the text in this language.
     pub const fn pick(self, text: Text) -> &'static str {
         self.of(text.en, text.zh)
+    }
+
+    /// Returns the wording in this language.
+    pub fn say(self, wording: &Wording) -> &str {
+        self.of(&wording.en, &wording.zh)
     }
 
     /// Returns the one of two texts that is in this language.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Checksum, Container, FileServer, Key, Warning};
+use super::wording::{ours, theirs};
+use super::{Checksum, Container, FileError, FileServer, Key, Warning, Wording};
 
 /// Check result of one file.
 #[derive(Debug, Serialize)]
@@ -28,7 +29,7 @@ pub struct FileCheck {
     /// Keys with a damaged value inside intact framing.
     pub damaged_keys: u64,
     /// Errors, in the order of offsets.
-    pub errors: Vec<String>,
+    pub errors: Vec<FileError>,
     /// Warnings that do not make the file invalid.
     pub warnings: Vec<Warning>,
     /// Comparison with a second, independent reader; absent unless asked for and the file is sound.
@@ -44,8 +45,8 @@ impl FileCheck {
 
     /// Returns true if nothing is wrong and the second reader, if it ran, found the same.
     pub fn is_sound(&self) -> bool {
-        let different = self.second_reader.as_ref().map_or(0, |reading| reading.different);
-        self.verdict == CheckVerdict::Ok && different == 0
+        let agrees = |reading: &SecondReading| reading.different == 0 && !reading.is_incomplete();
+        self.verdict == CheckVerdict::Ok && self.second_reader.as_ref().is_none_or(agrees)
     }
 }
 
@@ -62,8 +63,15 @@ pub struct SecondReading {
     pub not_compared: BTreeMap<NotCompared, u64>,
 }
 
+impl SecondReading {
+    /// Returns true if the file changed before it was read to its end for the second time.
+    pub fn is_incomplete(&self) -> bool {
+        self.not_compared.contains_key(&NotCompared::Changed)
+    }
+}
+
 /// Key in which two readers differ.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Difference {
     /// Database number.
     pub db: u64,
@@ -73,13 +81,15 @@ pub struct Difference {
     /// The fact in which they differ.
     pub what: DifferenceKind,
     /// Value by this program.
-    pub ours: String,
+    #[serde(flatten, with = "ours")]
+    pub ours: Wording,
     /// Value by the second reader.
-    pub theirs: String,
+    #[serde(flatten, with = "theirs")]
+    pub theirs: Wording,
 }
 
 /// Fact in which two readers differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DifferenceKind {
     /// The database.
@@ -118,6 +128,8 @@ pub enum NotCompared {
     Database,
     /// Values of more than 1 GiB are not handed to the second reader, which holds them whole.
     Large,
+    /// The file changed between the check and the second reading.
+    Changed,
 }
 
 /// Overall result of checking one file.

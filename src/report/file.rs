@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::wording::{Wording, wording};
+
 /// Container of a snapshot, and the compression around it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Container {
@@ -50,7 +52,7 @@ pub enum Compression {
 }
 
 /// Server that wrote one input file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FileServer {
     /// `redis`, `valkey`, `keydb`.
     pub family: String,
@@ -111,16 +113,21 @@ impl FileServer {
     pub fn name(&self) -> String {
         format!("{} {}", self.family, self.version).trim().to_owned()
     }
+
+    /// Words the server in both languages: `redis 7.0 (guessed from RDB version 10)`.
+    pub fn wording(&self) -> Wording {
+        let (name, note) = (self.name(), self.guessed_from);
+        let note =
+            note.map(|version| wording!(" (guessed from RDB version {version})", "（由 RDB 版本 {version} 推测）"));
+        let Wording { en, zh } = note.unwrap_or_default();
+        Wording { en: format!("{name}{en}"), zh: format!("{name}{zh}") }
+    }
 }
 
 impl fmt::Display for FileServer {
     /// Writes the server in English: `redis 7.0 (guessed from RDB version 10)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())?;
-        match self.guessed_from {
-            Some(version) => write!(f, " (guessed from RDB version {version})"),
-            None => Ok(()),
-        }
+        f.write_str(&self.wording().en)
     }
 }
 
@@ -140,21 +147,34 @@ pub(super) fn read_container<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
 
 /// Reads a server; of plain text, as the first reports had it, the first word is the family.
 pub(super) fn read_server<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FileServer>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Stored {
-        Text(String),
-        Server(FileServer),
-    }
-    Ok(match Option::deserialize(deserializer)? {
-        None => None,
-        Some(Stored::Text(text)) if text.is_empty() => None,
-        Some(Stored::Text(text)) => {
-            let (family, version) = text.split_once(' ').unwrap_or((&text, ""));
-            Some(FileServer { family: family.to_owned(), version: version.to_owned(), guessed_from: None })
+    Ok(Option::<StoredServer>::deserialize(deserializer)?.and_then(StoredServer::server))
+}
+
+/// Reads several servers, each as [`read_server`] does.
+pub(super) fn read_servers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FileServer>, D::Error> {
+    let stored: Vec<StoredServer> = Vec::deserialize(deserializer)?;
+    Ok(stored.into_iter().filter_map(StoredServer::server).collect())
+}
+
+/// Server in a report of any version of the program.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredServer {
+    Text(String),
+    Server(FileServer),
+}
+
+impl StoredServer {
+    fn server(self) -> Option<FileServer> {
+        match self {
+            StoredServer::Text(text) if text.is_empty() => None,
+            StoredServer::Text(text) => {
+                let (family, version) = text.split_once(' ').unwrap_or((&text, ""));
+                Some(FileServer { family: family.to_owned(), version: version.to_owned(), guessed_from: None })
+            }
+            StoredServer::Server(server) => Some(server),
         }
-        Some(Stored::Server(server)) => Some(server),
-    })
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod check;
 mod detail;
 pub mod diff;
 mod file;
+mod file_error;
 mod findings;
 mod instance;
 mod key;
@@ -22,6 +23,7 @@ pub use check::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared
 pub use detail::{Detail, DetailField, DetailPart, DetailValue, Details};
 pub use diff::*;
 pub use file::{Compression, Container, ContainerForm, FileServer};
+pub use file_error::{FileError, FileErrorKind};
 pub use findings::*;
 pub use instance::*;
 pub use key::{Key, base64};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Container, FileServer, Text, file, share};
+use super::{Container, FileError, FileServer, Text, file, file_error, share};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -113,7 +113,8 @@ pub struct SourceFile {
     #[serde(default, deserialize_with = "file::read_server")]
     pub server: Option<FileServer>,
     /// Why reading stopped, or the first values that could not be read.
-    pub errors: Vec<String>,
+    #[serde(deserialize_with = "file_error::read")]
+    pub errors: Vec<FileError>,
     /// Keys whose value is damaged inside intact framing; counted in `keys_read` only.
     pub damaged_keys: u64,
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::wording::{Text, Wording};
+
 /// Severity of a violation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -83,30 +85,6 @@ impl Unit {
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// A fixed text in both languages of the reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text {
-    /// English.
-    pub en: &'static str,
-    /// Chinese.
-    pub zh: &'static str,
-}
-
-/// A text in both languages, with the numbers in force.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wording {
-    /// English.
-    pub en: String,
-    /// Chinese.
-    pub zh: String,
-}
-
-impl From<Text> for Wording {
-    fn from(text: Text) -> Wording {
-        Wording { en: text.en.to_owned(), zh: text.zh.to_owned() }
     }
 }
 

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::Wording;
 use super::wording::text;
+use super::{FileServer, Wording};
 use crate::memory::Caveat;
 use crate::units::Bytes;
 
@@ -64,8 +64,9 @@ pub enum WarningKind {
     CrowdedLevels,
     /// The files were written by different servers.
     DifferentServers {
-        /// Each of them, such as `redis 7.2.6`.
-        servers: Vec<String>,
+        /// Each of them.
+        #[serde(deserialize_with = "super::file::read_servers")]
+        servers: Vec<FileServer>,
     },
     /// The rule reads values, which was not asked for.
     RuleNotChecked {
@@ -182,10 +183,14 @@ impl WarningKind {
                 "too many distinct names: crowded levels are collapsed to {*}",
                 "不同的名称过多：名称过多的层级合并为 {*}",
             ),
-            DifferentServers { servers } => filled(
-                format!("the files are from different servers, each sized by its own: {}", servers.join(", ")),
-                format!("文件来自不同的服务器，各自按自己的版本估算内存：{}", servers.join("、")),
-            ),
+            DifferentServers { servers } => {
+                let (en, zh): (Vec<_>, Vec<_>) =
+                    servers.iter().map(FileServer::wording).map(|Wording { en, zh }| (en, zh)).unzip();
+                filled(
+                    format!("the files are from different servers, each sized by its own: {}", en.join(", ")),
+                    format!("文件来自不同的服务器，各自按自己的版本估算内存：{}", zh.join("、")),
+                )
+            }
             RuleNotChecked { rule } => filled(
                 format!("{rule} was not checked: it reads values, --inspect-values turns it on"),
                 format!("未检查 {rule}：该规则需要读取 value，用 --inspect-values 启用"),

@@ -38,5 +38,7 @@ macro_rules! in_both_languages {
 
 in_both_languages!(demand, demand_zh, "What the rule demands, in a line, with the numbers in force.");
 in_both_languages!(problem, problem_zh, "Names the problem, with the numbers in force.");
-in_both_languages!(text, text_zh, "The warning in words.");
+in_both_languages!(text, text_zh, "The same in words.");
+in_both_languages!(ours, ours_zh, "Value by this program.");
+in_both_languages!(theirs, theirs_zh, "Value by the second reader.");
 in_both_languages!(fix, fix_zh, "What to do about it, likewise.");

@@ -1,7 +1,7 @@
 //! Visitor that decodes a walked value into a [`Value`], for every layout but streams.
 
 use super::value::{HashField, Item, Value};
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::packed::{PackedElement, intset, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
@@ -9,6 +9,7 @@ use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
 use crate::record::{Kind, ModuleName};
 use crate::units::Millis;
+use crate::wording::wording;
 
 /// Decodes the value in `bytes`, which start at `offset` of the file.
 pub fn collect(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<Value> {
@@ -58,7 +59,7 @@ impl Collect {
     }
 
     /// Adds the elements of a blob to the value.
-    fn unpack(&mut self, packing: Packing, blob: RawString<'_>, noun: &'static str) {
+    fn unpack(&mut self, packing: Packing, blob: RawString<'_>, reading: Reading) {
         let (value, at) = (&mut self.value, blob.offset);
         let expiries = matches!(self.value_type, ValueType::HashListpackEx | ValueType::HashListpackExPreGa);
         let added = blob.decode(&mut self.scratch).and_then(|bytes| match packing {
@@ -73,7 +74,7 @@ impl Collect {
                 Ok(())
             }),
         });
-        self.note(added.within(noun));
+        self.note(added.within(reading));
     }
 
     fn item(&mut self, item: ModuleItem<'_>) -> Item {
@@ -120,7 +121,9 @@ fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offse
 }
 
 fn following<'b>(elements: &mut Elements<'_, 'b>, offset: u64) -> Result<PackedElement<'b>> {
-    elements.next().unwrap_or_else(|| Err(Error::corrupt(offset, "its last element lacks what belongs to it")))
+    elements.next().unwrap_or_else(|| {
+        Err(Error::corrupt(offset, wording!("its last element lacks what belongs to it", "最后一个元素不完整")))
+    })
 }
 
 /// The time of a field in a packed hash: 0 is none.
@@ -128,7 +131,9 @@ fn field_expiry(packed: PackedElement<'_>, offset: u64) -> Result<Option<Millis>
     match packed {
         PackedElement::Int(0) => Ok(None),
         PackedElement::Int(time) => Ok(Some(Millis(time))),
-        PackedElement::Text(_) => Err(Error::corrupt(offset, "text where a field's expiry belongs")),
+        PackedElement::Text(_) => {
+            Err(Error::corrupt(offset, wording!("text where a field's expiry belongs", "应为字段过期时间处是文本")))
+        }
     }
 }
 
@@ -141,7 +146,7 @@ fn add_field(value: &mut Value, field: Vec<u8>, text: Vec<u8>, expires_at: Optio
 /// A score in text form.
 fn score(text: &[u8], offset: u64) -> Result<f64> {
     let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    number.ok_or_else(|| Error::corrupt(offset, "a score that is no number"))
+    number.ok_or_else(|| Error::corrupt(offset, wording!("a score that is no number", "score 不是数字")))
 }
 
 impl Visit for Collect {
@@ -159,7 +164,7 @@ impl Visit for Collect {
     fn scored(&mut self, member: RawString<'_>, stored: ScoreValue<'_>) {
         let score = match stored {
             ScoreValue::Binary(score) => Ok(score),
-            ScoreValue::Text(text) => score(text, member.offset).within("score"),
+            ScoreValue::Text(text) => score(text, member.offset).within(Reading::Score),
         };
         let member = self.text(member);
         match (score, &mut self.value) {
@@ -180,19 +185,19 @@ impl Visit for Collect {
 
     fn blob(&mut self, blob: RawString<'_>) {
         match self.value_type {
-            ValueType::HashZipmap => self.unpack(Packing::Zipmap, blob, "zipmap"),
-            ValueType::SetIntset => self.unpack(Packing::Intset, blob, "intset"),
+            ValueType::HashZipmap => self.unpack(Packing::Zipmap, blob, Reading::Zipmap),
+            ValueType::SetIntset => self.unpack(Packing::Intset, blob, Reading::Intset),
             ValueType::ListZiplist | ValueType::ZsetZiplist | ValueType::HashZiplist => {
-                self.unpack(Packing::Ziplist, blob, "ziplist");
+                self.unpack(Packing::Ziplist, blob, Reading::Ziplist);
             }
-            _ => self.unpack(Packing::Listpack, blob, "listpack"),
+            _ => self.unpack(Packing::Listpack, blob, Reading::Listpack),
         }
     }
 
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         match node {
-            ListNode::Ziplist => self.unpack(Packing::Ziplist, blob, "list node"),
-            ListNode::Listpack => self.unpack(Packing::Listpack, blob, "list node"),
+            ListNode::Ziplist => self.unpack(Packing::Ziplist, blob, Reading::ListNode),
+            ListNode::Listpack => self.unpack(Packing::Listpack, blob, Reading::ListNode),
             ListNode::Plain => self.element(blob),
         }
     }

@@ -9,6 +9,7 @@ use crate::rdb::cursor::Cursor;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
 use crate::rdb::walk::walk;
+use crate::wording::wording;
 
 /// Decodes the value of a key that was found. Damage inside it is an error with its offset.
 pub fn decode(found: &Found) -> Result<Value> {
@@ -33,7 +34,9 @@ fn verify(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<()> {
     verify.finish()?;
     match input.left() {
         0 => Ok(()),
-        left => Err(Error::corrupt(input.offset(), format!("{left} bytes behind the value"))),
+        left => {
+            Err(Error::corrupt(input.offset(), wording!("{left} bytes behind the value", "值之后还有 {left} 字节")))
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! is read.
 
 use crate::analyze::read::feed::PreparedInput;
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::input::{self, Input, OpenOptions};
 use crate::rdb::scan::{FileItem, KeyEntry};
 use crate::rdb::string::{RawString, StringForm};
@@ -83,7 +83,7 @@ fn find_in(input: Input, key: &[u8], db: Option<u64>, options: &OpenOptions, key
             let value_offset = scanner.cursor().offset();
             scanner.skip_value(&entry)?;
             let wanted = db.is_none_or(|db| entry.db == Some(db));
-            if wanted && is_same(&entry.key, key, &mut scratch).within("key")? {
+            if wanted && is_same(&entry.key, key, &mut scratch).within(Reading::Key)? {
                 let value = scanner.cursor().since(start).to_vec();
                 let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
                 return Ok(Some(found(file, &entry, key, value, value_offset, disk)));

@@ -10,12 +10,13 @@
 use std::sync::Arc;
 
 use super::value::{Consumer, Entry, Group, Pending, Producer, Stream};
-use crate::error::{Error, ErrorKind, Result, Within};
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::string::RawString;
 use crate::rdb::walk::{StreamHead, Visit};
 use crate::units::Millis;
+use crate::wording::wording;
 
 /// The entry is deleted and only its place is left.
 const DELETED: i64 = 1;
@@ -66,7 +67,9 @@ impl<'a> Node<'a> {
     }
 
     fn element(&mut self) -> Result<PackedElement<'a>> {
-        self.next()?.ok_or_else(|| Error::corrupt(self.offset, "a stream node ends inside an entry"))
+        self.next()?.ok_or_else(|| {
+            Error::corrupt(self.offset, wording!("a stream node ends inside an entry", "stream 节点在条目中间结束"))
+        })
     }
 
     fn text(&mut self) -> Result<Vec<u8>> {
@@ -76,7 +79,10 @@ impl<'a> Node<'a> {
     fn number(&mut self) -> Result<i64> {
         match self.element()? {
             PackedElement::Int(number) => Ok(number),
-            PackedElement::Text(_) => Err(Error::corrupt(self.offset, "a text where a stream node has a number")),
+            PackedElement::Text(_) => Err(Error::corrupt(
+                self.offset,
+                wording!("a text where a stream node has a number", "stream 节点中应为数字处是文本"),
+            )),
         }
     }
 }
@@ -88,7 +94,10 @@ fn admit(pairs: &[(Arc<[u8]>, Vec<u8>)], offset: u64, names: &mut u64) -> Result
     if *names <= limits::MAX_BLOB_BYTES {
         return Ok(());
     }
-    let what = "the field names of its entries, written out, are beyond what is expanded".to_owned();
+    let what = wording!(
+        "the field names of its entries, written out, are beyond what is expanded",
+        "各条目的字段名展开后超出上限"
+    );
     Err(Error::at(offset, ErrorKind::Limit(what)))
 }
 
@@ -101,7 +110,10 @@ fn decode_node(master: (u64, u64), bytes: &[u8], offset: u64, names: &mut u64, e
     node.number()?;
     while let Some(flags) = node.next()? {
         let PackedElement::Int(flags) = flags else {
-            return Err(Error::corrupt(offset, "a text where a stream node has flags"));
+            return Err(Error::corrupt(
+                offset,
+                wording!("a text where a stream node has flags", "stream 节点中应为标志处是文本"),
+            ));
         };
         let id = (master.0.wrapping_add_signed(node.number()?), master.1.wrapping_add_signed(node.number()?));
         let pairs = if flags & SAME_FIELDS != 0 {
@@ -124,7 +136,7 @@ impl Visit for StreamDecoder {
         let decoded = blob
             .to_bytes()
             .and_then(|bytes| decode_node(id(master), &bytes, blob.offset, &mut self.names, &mut self.stream.entries))
-            .within("stream node");
+            .within(Reading::StreamNode);
         if let Err(error) = decoded {
             self.fault.get_or_insert(error);
         }

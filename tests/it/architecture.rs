@@ -186,6 +186,46 @@ fn stages_import_earlier_stages_only() {
     assert!(found.is_empty(), "the order of stages is in src/lib.rs:\n{}", found.join("\n"));
 }
 
+/// Returns whether a file of `src` reads input files, so that its errors end up in reports.
+fn reads_files(file: &str) -> bool {
+    const READERS: [&str; 6] =
+        ["input/", "rdb/", "memory/meter", "analyze/read/", "analyze/check.rs", "analyze/verdict.rs"];
+    READERS.iter().any(|reader| file.starts_with(reader))
+}
+
+/// Returns the lines of code that make an error in English only.
+fn english_errors(code: &str) -> Vec<usize> {
+    let english = |line: &str| {
+        (line.contains("Error::usage(") && !line.contains("Error::usage(\"no input given\")"))
+            || line.contains("ErrorKind::Usage(") && !line.contains("ErrorKind::Usage(_)")
+            || line.contains(".with_hint(")
+    };
+    code.lines().zip(1..).filter(|(line, _)| english(line)).map(|(_, number)| number).collect()
+}
+
+#[test]
+fn errors_of_files_are_in_both_languages() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut read = 0;
+    for path in files {
+        let file = path.strip_prefix(&root).unwrap().to_str().unwrap();
+        if !reads_files(file) || file.ends_with("tests.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let tests = text.find("#[cfg(test)]\nmod tests").unwrap_or(text.len());
+        let lines = english_errors(&text[..tests]);
+        assert!(lines.is_empty(), "{file}: {lines:?}: quoted by reports, so use wording! and with_remedy");
+        read += 1;
+    }
+    assert!(read > 40, "{read}");
+    let english =
+        "a\nErr(Error::usage(x))\nerror.with_hint(y)\nErrorKind::Usage(z)\nError::usage(\"no input given\")\n";
+    assert_eq!(english_errors(english), [2, 3, 4]);
+}
+
 #[test]
 fn every_stage_has_a_place_in_the_order() {
     let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();

@@ -41,7 +41,7 @@ fn with_name(name: &[u8]) -> Report {
     report.no_ttl.patterns.iter_mut().for_each(|row| row.pattern = text());
     report.prefixes.tree.iter_mut().for_each(|node| (node.prefix, node.segment) = (text(), text()));
     report.types.iter_mut().for_each(|row| row.encoding = text());
-    report.source.files.iter_mut().for_each(|file| (file.name, file.errors) = (text(), vec![text()]));
+    report.source.files.iter_mut().for_each(|file| (file.name, file.errors) = (text(), vec![text().into()]));
     report.findings.policy = text();
     for row in report.findings.list.iter_mut().flat_map(|finding| &mut finding.patterns) {
         (row.pattern, row.owner) = (Some(text()), Some(text()));

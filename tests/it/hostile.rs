@@ -145,7 +145,7 @@ impl Checker {
         let checks = check(&[&path], &self.plan, &Unwatched).map_err(|error| error.to_string())?;
         match checks.iter().all(|file| file.verdict == CheckVerdict::Ok) {
             true => Ok(()),
-            false => Err(checks.into_iter().flat_map(|file| file.errors).collect()),
+            false => Err(checks.into_iter().flat_map(|file| file.errors).map(|error| error.wording.en).collect()),
         }
     }
 }
@@ -179,4 +179,21 @@ fn a_cut_at_any_byte_is_a_clear_error() {
         cuts += end;
     }
     assert!(cuts > 10_000, "{cuts} cuts were made");
+}
+
+#[test]
+fn every_error_is_worded_in_both_languages() {
+    let checker = Checker::new();
+    let is_chinese = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
+    let mut seen = 0;
+    for file in dumps("hostile") {
+        let Ok(checks) = check(&[&file], &checker.plan, &Unwatched) else { continue };
+        for error in checks.into_iter().flat_map(|check| check.errors) {
+            let (en, zh) = (&error.wording.en, &error.wording.zh);
+            assert!(is_chinese(zh) && !is_chinese(en), "{}: {en} / {zh}", name(&file));
+            assert!(!zh.contains(": ") || zh.contains("：\"") || zh.contains('`'), "{}: {zh}", name(&file));
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "{seen}");
 }

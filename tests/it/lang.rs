@@ -43,6 +43,21 @@ fn keys_drafts_and_verdicts_match_the_golden_files_in_chinese() {
 }
 
 #[test]
+fn errors_that_reports_quote_are_in_their_language() {
+    let paths = ["truncated-in-list", "listpack-odd-pairs", "checksum-wrong", "not-rdb-text"]
+        .map(|file| format!("testdata/hostile/{file}.rdb"));
+    let damaged = |lang: &str| {
+        let args = ["analyze", "--policy", "platform", "--lang", lang];
+        let output = run(rdblens().args(args).args(&paths).current_dir(Path::new(env!("CARGO_MANIFEST_DIR"))));
+        assert_eq!(output.status.code(), Some(4));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (lang, golden) in [("en", "report-damaged.txt"), ("zh", "report-damaged.zh.txt")] {
+        golden::check(golden, &damaged(lang));
+    }
+}
+
+#[test]
 fn the_locale_decides_where_no_language_is_asked_for() {
     for args in [
         &["analyze", SMALL][..],

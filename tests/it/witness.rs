@@ -11,7 +11,7 @@ use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::common::program::{rdblens as program, run};
+use crate::common::program::{rdblens as program, run, run_within};
 use rdb::{RdbDecoder, RdbValue, filter::Simple};
 use rdblens::internals::analyze::check::check;
 use rdblens::internals::analyze::second_reader::compare_readers;
@@ -21,7 +21,7 @@ use rdblens::internals::rdb::scan::FileItem;
 use rdblens::internals::rdb::value_type::ValueType;
 use rdblens::internals::record::Kind;
 use rdblens::internals::show::{HashField, Looked, Value, collect, decode, decode_value, find};
-use rdblens::report::CheckVerdict;
+use rdblens::report::{CheckVerdict, NotCompared};
 use rdblens::{ReadPlan, Unwatched, for_each_record};
 
 /// Database and name of a key.
@@ -289,7 +289,7 @@ fn the_second_reader_of_check_finds_the_same() {
     let dumps = dumps();
     let plan = ReadPlan::new(std::env::temp_dir());
     let mut checks = check(&dumps, &plan, &Unwatched).unwrap();
-    compare_readers(&dumps, &plan, &mut checks).unwrap();
+    compare_readers(&dumps, &plan, &mut checks);
     let mut compared = 0;
     for check in &checks {
         let Some(reading) = &check.second_reader else {
@@ -321,4 +321,40 @@ fn a_difference_between_the_readers_exits_with_4() {
     assert!(status == Some(0) && text.contains("not compared: database number above 32 bits 1"), "{text}");
     let (status, text) = checked("-", "en");
     assert!(status == Some(2) && text.is_empty());
+}
+
+#[test]
+fn a_file_that_changes_after_its_check_is_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    let dump = |name: &str| format!("{}/testdata/{name}.rdb", env!("CARGO_MANIFEST_DIR"));
+    let plan = ReadPlan::new(std::env::temp_dir());
+    std::fs::copy(dump("dumps/shop"), &path).unwrap();
+    let compared = |change: &dyn Fn()| {
+        let mut checks = check(&[&path], &plan, &Unwatched).unwrap();
+        change();
+        compare_readers(&[&path], &plan, &mut checks);
+        let reading = checks[0].second_reader.as_ref().unwrap();
+        assert_eq!(reading.compared + reading.not_compared.values().sum::<u64>(), checks[0].keys);
+        (checks[0].is_sound(), reading.compared, reading.not_compared.get(&NotCompared::Changed).copied())
+    };
+    assert_eq!(compared(&|| ()).2, None);
+    let (sound, before, changed) = compared(&|| drop(std::fs::copy(dump("hostile/truncated-in-list"), &path).unwrap()));
+    assert!(!sound && before < 10 && changed > Some(5000), "{before} {changed:?}");
+    std::fs::copy(dump("dumps/shop"), &path).unwrap();
+    assert_eq!(compared(&|| std::fs::remove_file(&path).unwrap()), (false, 0, Some(5257)));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_refused_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.rdb");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for args in [&["check", "--second-reader"][..], &["keys", "--mask"]] {
+        let output = run_within(program().args(args).arg(&pipe), std::time::Duration::from_secs(20)).unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("a pipe") && said.contains("to a file first"), "{said}");
+    }
 }

@@ -104,7 +104,7 @@ pub fn source_file(place: usize) -> SourceFile {
 fn damage(file: &mut FileVerdict) {
     let fault = Error::at(100, ErrorKind::Truncated { needed: 9, left: 4 });
     file.row.checksum = Checksum::NotReached;
-    file.row.errors.push(fault.message());
+    file.row.errors.push((&fault).into());
     file.fault = Some(fault);
 }
 

@@ -18,7 +18,7 @@ use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::{Caveat, Server};
 use crate::rdb::file_info::FileInfo;
 use crate::report::diff::{baseline, growth};
-use crate::report::{self, AuxField, Options, Report, SCHEMA, Warning, WarningKind};
+use crate::report::{self, AuxField, FileServer, Options, Report, SCHEMA, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Facts reported once for the whole snapshot, from the first readable file.
@@ -147,10 +147,9 @@ fn warnings(
     if let Some(whole) = whole {
         warnings.extend(whole.caveats.iter().copied().map(Warning::from));
     }
-    let writers: BTreeSet<String> =
-        verdicts.iter().filter_map(|verdict| verdict.row.server.as_ref()).map(ToString::to_string).collect();
+    let writers: BTreeSet<&FileServer> = verdicts.iter().filter_map(|verdict| verdict.row.server.as_ref()).collect();
     if writers.len() > 1 {
-        let servers = writers.into_iter().collect();
+        let servers = writers.into_iter().cloned().collect();
         warnings.push(Warning::new(WarningKind::DifferentServers { servers }));
     }
     warnings

@@ -11,7 +11,7 @@ use super::reader::{Continue, KnownDatabase, ReadOptions, ReadStop, RecordReader
 use super::schedule::Schedule;
 use super::second_pass::{self, Boundary, DeferredRange};
 use super::tally::{FileTally, PartTally};
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::batch::{FIRST_DATABASE, FileEnding};
 use crate::rdb::crc64::Crc64Digest;
@@ -93,7 +93,7 @@ impl ChunkFacts {
         if self.complete {
             let rest = mapped.map.bytes.get(self.end..).unwrap_or_default();
             let mut behind = Cursor::new(rest, self.end as u64);
-            match mapped.header.has_checksum().then(|| behind.u64_le().within("checksum")) {
+            match mapped.header.has_checksum().then(|| behind.u64_le().within(Reading::Checksum)) {
                 Some(Err(error)) => ending.stopped = Some(error.in_file(&mapped.file.name)),
                 sum => {
                     ending.stored_checksum = sum.and_then(Result::ok);

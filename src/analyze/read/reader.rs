@@ -3,7 +3,7 @@
 use super::file::InputFile;
 use super::tally::{FileTally, PartTally};
 use crate::analyze::select::Selection;
-use crate::error::{Result, Within};
+use crate::error::{Reading, Result, Within};
 use crate::memory::Meters;
 use crate::rdb::batch::Batch;
 use crate::rdb::peek::RawValue;
@@ -145,7 +145,7 @@ impl<'f> RecordReader<'f> {
         see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
     ) -> Result<Continue> {
         let RecordReader { file, reading, everything, meters, scratch, .. } = self;
-        let key = match entry.key.decode(scratch).within("key") {
+        let key = match entry.key.decode(scratch).within(Reading::Key) {
             Ok(key) => key,
             Err(error) => {
                 scanner.skip_value(entry)?;

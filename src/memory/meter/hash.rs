@@ -15,6 +15,7 @@ use crate::rdb::packed::{PackedElement, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::FieldExpiry;
+use crate::wording::wording;
 
 /// Number of pairs above which the table is created before the pairs are inserted.
 const SMALLEST_TABLE: u64 = 4;
@@ -302,7 +303,10 @@ impl HashMeter {
         if !elements.is_multiple_of(per_pair) {
             return Err(Error::corrupt(
                 blob.offset,
-                format!("a hash of {elements} elements, not {per_pair} each pair"),
+                wording!(
+                    "a hash of {elements} elements, not {per_pair} each pair",
+                    "hash 有 {elements} 个元素，不是每个字段 {per_pair} 个"
+                ),
             ));
         }
         let pairs = elements / per_pair;

@@ -14,6 +14,7 @@ use crate::memory::slack::gap;
 use crate::rdb::packed::{PackedElement, listpack, ziplist};
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::walk::ListNode;
+use crate::wording::wording;
 
 /// Maximum node size if the limit is a number of elements.
 const SIZE_SAFETY_LIMIT: u64 = 8192;
@@ -390,5 +391,9 @@ pub fn walk_listpack(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> 
         element?;
         elements += 1;
     }
-    if elements == 0 { Err(Error::corrupt(offset, "an empty listpack")) } else { Ok(elements) }
+    if elements == 0 {
+        Err(Error::corrupt(offset, wording!("an empty listpack", "空的 listpack")))
+    } else {
+        Ok(elements)
+    }
 }

@@ -14,6 +14,7 @@ use crate::memory::skiplist::NodeSum;
 use crate::rdb::packed::{listpack, ziplist};
 use crate::rdb::string::RawString;
 use crate::rdb::walk::ScoreValue;
+use crate::wording::wording;
 
 /// Meter for sorted sets.
 #[derive(Debug, Default)]
@@ -125,7 +126,13 @@ impl ZsetMeter {
     /// Records a packed form of `elements` elements and returns the number of members.
     fn stored(&mut self, model: &Model, elements: u64, blob: RawString<'_>) -> Result<u64> {
         if !elements.is_multiple_of(2) {
-            return Err(Error::corrupt(blob.offset, format!("a sorted set of {elements} members and scores")));
+            return Err(Error::corrupt(
+                blob.offset,
+                wording!(
+                    "a sorted set of {elements} members and scores",
+                    "sorted set 的成员和 score 共 {elements} 个，应为偶数"
+                ),
+            ));
         }
         let members = elements / 2;
         if members <= model.config.zset_entries {

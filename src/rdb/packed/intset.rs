@@ -6,6 +6,7 @@
 
 use super::chunk;
 use crate::error::{Error, Result};
+use crate::wording::wording;
 
 /// Size of the header in bytes.
 pub const HEADER: usize = 8;
@@ -24,12 +25,18 @@ pub fn header(prefix: &[u8], len: u64, offset: u64) -> Result<IntsetHeader> {
     let width = u64::from(u32::from_le_bytes(chunk(prefix, 0, offset)?));
     let count = u64::from(u32::from_le_bytes(chunk(prefix, 4, offset)?));
     if !matches!(width, 2 | 4 | 8) {
-        return Err(Error::corrupt(offset, format!("unknown intset width of {width} bytes")));
+        return Err(Error::corrupt(
+            offset,
+            wording!("unknown intset width of {width} bytes", "未知的 intset 整数宽度：{width} 字节"),
+        ));
     }
     if HEADER as u64 + width * count != len {
         return Err(Error::corrupt(
             offset + 4,
-            format!("intset of {len} bytes declares {count} integers of {width} bytes"),
+            wording!(
+                "intset of {len} bytes declares {count} integers of {width} bytes",
+                "intset 长 {len} 字节，却声明有 {count} 个 {width} 字节的整数"
+            ),
         ));
     }
     Ok(IntsetHeader { width, count })

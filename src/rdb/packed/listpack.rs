@@ -6,6 +6,7 @@
 
 use super::{PackedElement, chunk, slice};
 use crate::error::{Error, Result};
+use crate::wording::wording;
 
 /// Size of the header in bytes.
 pub const HEADER: usize = 6;
@@ -21,11 +22,23 @@ pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
     let [total @ .., low, high] = chunk::<HEADER>(prefix, 0, offset)?;
     let (total, count) = (u32::from_le_bytes(total), u16::from_le_bytes([low, high]));
     if u64::from(total) != len || len <= HEADER as u64 {
-        return Err(Error::corrupt(offset, format!("listpack of {len} bytes declares a size of {total}")));
+        return Err(Error::corrupt(
+            offset,
+            wording!(
+                "listpack of {len} bytes declares a size of {total}",
+                "listpack 长 {len} 字节，却声明为 {total} 字节"
+            ),
+        ));
     }
     // An element takes at least two bytes: encoding and backlen.
     if count != UNKNOWN && u64::from(count) > (len - HEADER as u64 - 1) / 2 {
-        return Err(Error::corrupt(offset + 4, format!("listpack of {len} bytes declares {count} elements")));
+        return Err(Error::corrupt(
+            offset + 4,
+            wording!(
+                "listpack of {len} bytes declares {count} elements",
+                "listpack 长 {len} 字节，却声明有 {count} 个元素"
+            ),
+        ));
     }
     Ok((count != UNKNOWN).then_some(u64::from(count)))
 }
@@ -46,7 +59,7 @@ impl<'a> Elements<'a> {
         let announced = count(blob, blob.len() as u64, offset)?;
         match blob.last() {
             Some(&END) => Ok(Elements { blob, at: HEADER, offset, announced, seen: 0 }),
-            _ => Err(Error::corrupt(offset, "listpack has no end byte")),
+            _ => Err(Error::corrupt(offset, wording!("listpack has no end byte", "listpack 缺少结束字节"))),
         }
     }
 
@@ -71,8 +84,12 @@ impl<'a> Elements<'a> {
                 let len = u32::from_le_bytes(chunk(blob, at + 1, offset)?);
                 text(
                     5,
-                    usize::try_from(len)
-                        .map_err(|_| Error::corrupt(here(), "listpack element is larger than the address space"))?,
+                    usize::try_from(len).map_err(|_| {
+                        Error::corrupt(
+                            here(),
+                            wording!("listpack element is larger than the address space", "listpack 元素超出地址空间"),
+                        )
+                    })?,
                 )?
             }
             0xF1 => (PackedElement::Int(i64::from(i16::from_le_bytes(chunk(blob, at + 1, offset)?))), 3),
@@ -84,8 +101,18 @@ impl<'a> Elements<'a> {
             0xF3 => (PackedElement::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
             0xF4 => (PackedElement::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
             END if at + 1 == blob.len() => return Ok(None),
-            END => return Err(Error::corrupt(here(), "listpack end byte before the end")),
-            _ => return Err(Error::corrupt(here(), format!("unknown listpack encoding {first:#04x}"))),
+            END => {
+                return Err(Error::corrupt(
+                    here(),
+                    wording!("listpack end byte before the end", "listpack 的结束字节提前出现"),
+                ));
+            }
+            _ => {
+                return Err(Error::corrupt(
+                    here(),
+                    wording!("unknown listpack encoding {first:#04x}", "未知的 listpack 编码 {first:#04x}"),
+                ));
+            }
         };
         let back = backlen(size as u64);
         check_backlen(slice(blob, at + size, back, offset)?, size, here())?;
@@ -110,7 +137,11 @@ impl<'a> Iterator for Elements<'a> {
                 match self.announced {
                     Some(announced) if announced != self.seen => Some(Err(Error::corrupt(
                         self.offset + 4,
-                        format!("listpack of {} elements declares {announced}", self.seen),
+                        wording!(
+                            "listpack of {} elements declares {announced}",
+                            "listpack 有 {} 个元素，却声明有 {announced} 个",
+                            self.seen
+                        ),
                     ))),
                     _ => None,
                 }
@@ -140,7 +171,13 @@ fn check_backlen(bytes: &[u8], size: usize, offset: u64) -> Result<()> {
     if told == size {
         return Ok(());
     }
-    Err(Error::corrupt(offset, format!("listpack element of {size} bytes has a backlen of {told}")))
+    Err(Error::corrupt(
+        offset,
+        wording!(
+            "listpack element of {size} bytes has a backlen of {told}",
+            "listpack 元素长 {size} 字节，backlen 却为 {told}"
+        ),
+    ))
 }
 
 #[cfg(test)]

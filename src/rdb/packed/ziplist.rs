@@ -6,6 +6,7 @@
 
 use super::{PackedElement, chunk, slice};
 use crate::error::{Error, Result};
+use crate::wording::wording;
 
 /// Size of the header in bytes.
 pub const HEADER: usize = 10;
@@ -22,13 +23,28 @@ pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
     let tail = u32::from_le_bytes(chunk(prefix, 4, offset)?);
     let count = u16::from_le_bytes(chunk(prefix, 8, offset)?);
     if u64::from(total) != len || len <= HEADER as u64 {
-        return Err(Error::corrupt(offset, format!("ziplist of {len} bytes declares a size of {total}")));
+        return Err(Error::corrupt(
+            offset,
+            wording!(
+                "ziplist of {len} bytes declares a size of {total}",
+                "ziplist 长 {len} 字节，却声明为 {total} 字节"
+            ),
+        ));
     }
     if u64::from(tail) > len - 1 {
-        return Err(Error::corrupt(offset + 4, format!("ziplist of {len} bytes has its last entry at {tail}")));
+        return Err(Error::corrupt(
+            offset + 4,
+            wording!(
+                "ziplist of {len} bytes has its last entry at {tail}",
+                "ziplist 长 {len} 字节，最后一项却位于 {tail}"
+            ),
+        ));
     }
     if count != UNKNOWN && u64::from(count) > (len - HEADER as u64 - 1) / 2 {
-        return Err(Error::corrupt(offset + 8, format!("ziplist of {len} bytes declares {count} entries")));
+        return Err(Error::corrupt(
+            offset + 8,
+            wording!("ziplist of {len} bytes declares {count} entries", "ziplist 长 {len} 字节，却声明有 {count} 项"),
+        ));
     }
     Ok((count != UNKNOWN).then_some(u64::from(count)))
 }
@@ -50,7 +66,7 @@ impl<'a> Entries<'a> {
         let announced = count(blob, blob.len() as u64, offset)?;
         match blob.last() {
             Some(&END) => Ok(Entries { blob, at: HEADER, offset, announced, seen: 0, previous: 0 }),
-            _ => Err(Error::corrupt(offset, "ziplist has no end byte")),
+            _ => Err(Error::corrupt(offset, wording!("ziplist has no end byte", "ziplist 缺少结束字节"))),
         }
     }
 
@@ -62,7 +78,10 @@ impl<'a> Entries<'a> {
             if start + 1 == blob.len() {
                 return Ok(None);
             }
-            return Err(Error::corrupt(here, "ziplist end byte before the end"));
+            return Err(Error::corrupt(
+                here,
+                wording!("ziplist end byte before the end", "ziplist 的结束字节提前出现"),
+            ));
         }
         let (previous, head) = match first {
             LONG_PREVIOUS => (u32::from_le_bytes(chunk(blob, start + 1, offset)?) as usize, 5),
@@ -72,7 +91,10 @@ impl<'a> Entries<'a> {
             let (is, told) = (self.previous, previous);
             return Err(Error::corrupt(
                 here,
-                format!("ziplist entry of {is} bytes is followed by a prevlen of {told}"),
+                wording!(
+                    "ziplist entry of {is} bytes is followed by a prevlen of {told}",
+                    "ziplist 的一项长 {is} 字节，后一项的 prevlen 却为 {told}"
+                ),
             ));
         }
         let at = start + head;
@@ -97,7 +119,10 @@ impl<'a> Entries<'a> {
             0xF1..=0xFD => (PackedElement::Int(i64::from(encoding & 0x0F) - 1), 1),
             _ => {
                 let at = offset + at as u64;
-                return Err(Error::corrupt(at, format!("unknown ziplist encoding {encoding:#04x}")));
+                return Err(Error::corrupt(
+                    at,
+                    wording!("unknown ziplist encoding {encoding:#04x}", "未知的 ziplist 编码 {encoding:#04x}"),
+                ));
             }
         };
         self.previous = head + size;
@@ -121,7 +146,11 @@ impl<'a> Iterator for Entries<'a> {
                 match self.announced {
                     Some(announced) if announced != self.seen => Some(Err(Error::corrupt(
                         self.offset + 8,
-                        format!("ziplist of {} entries declares {announced}", self.seen),
+                        wording!(
+                            "ziplist of {} entries declares {announced}",
+                            "ziplist 有 {} 项，却声明有 {announced} 项",
+                            self.seen
+                        ),
                     ))),
                     _ => None,
                 }

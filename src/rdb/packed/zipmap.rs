@@ -7,6 +7,7 @@
 
 use super::{chunk, slice};
 use crate::error::{Error, Result};
+use crate::wording::wording;
 
 const END: u8 = 0xFF;
 const LONG: u8 = 254;
@@ -25,7 +26,7 @@ impl<'a> Pairs<'a> {
     pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
         match blob {
             [_, .., END] => Ok(Pairs { blob, at: 1, offset, seen: 0 }),
-            _ => Err(Error::corrupt(offset, "zipmap has no end byte")),
+            _ => Err(Error::corrupt(offset, wording!("zipmap has no end byte", "zipmap 缺少结束字节"))),
         }
     }
 
@@ -33,7 +34,12 @@ impl<'a> Pairs<'a> {
         let first = chunk::<1>(self.blob, self.at, self.offset)?[0];
         let (length, size) = match first {
             LONG => (u32::from_le_bytes(chunk(self.blob, self.at + 1, self.offset)?) as usize, 5),
-            END => return Err(Error::corrupt(self.offset + self.at as u64, "zipmap field has no value")),
+            END => {
+                return Err(Error::corrupt(
+                    self.offset + self.at as u64,
+                    wording!("zipmap field has no value", "zipmap 的字段没有值"),
+                ));
+            }
             short => (usize::from(short), 1),
         };
         self.at += size;
@@ -73,7 +79,13 @@ impl<'a> Iterator for Pairs<'a> {
             let wrong = announced < u64::from(LONG) && announced != self.seen;
             return wrong.then(|| {
                 let seen = self.seen;
-                Err(Error::corrupt(self.offset, format!("zipmap of {seen} pairs declares {announced}")))
+                Err(Error::corrupt(
+                    self.offset,
+                    wording!(
+                        "zipmap of {seen} pairs declares {announced}",
+                        "zipmap 有 {seen} 对字段和值，却声明有 {announced} 对"
+                    ),
+                ))
             });
         }
         let pair = self.pair();

@@ -4,54 +4,55 @@
 //! walk has a second loop that skips contents.
 
 use super::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit};
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
+use crate::wording::wording;
 
 /// Walks `n, string[n]`: lists and sets.
-pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, noun: &'static str) -> Result<()> {
-    let elements = input.count(1).within("number of elements")?;
+pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, reading: Reading) -> Result<()> {
+    let elements = input.count(1).within(Reading::NumberOfElements)?;
     visit.count(elements);
     let mut left = elements;
     while left > 0 && !visit.lengths_suffice() {
-        visit.element(input.string().within(noun)?);
+        visit.element(input.string().within(reading)?);
         left -= 1;
     }
     for _ in 0..left {
-        visit.element_len(input.string_len().within(noun)?);
+        visit.element_len(input.string_len().within(reading)?);
     }
     Ok(())
 }
 
 /// Walks a hash: `n, (field, value)[n]`.
 pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let pairs = input.count(2).within("hash size")?;
+    let pairs = input.count(2).within(Reading::HashSize)?;
     visit.count(pairs);
     let mut left = pairs;
     while left > 0 && !visit.lengths_suffice() {
-        let field = input.string().within("hash field")?;
-        visit.pair(field, input.string().within("hash value")?);
+        let field = input.string().within(Reading::HashField)?;
+        visit.pair(field, input.string().within(Reading::HashValue)?);
         left -= 1;
     }
     for _ in 0..left {
-        let field = input.string_len().within("hash field")?;
-        visit.pair_len(field, input.string_len().within("hash value")?);
+        let field = input.string_len().within(Reading::HashField)?;
+        visit.pair_len(field, input.string_len().within(Reading::HashValue)?);
     }
     Ok(())
 }
 
 /// Walks a sorted set with binary scores: `n, (member, double)[n]`.
 pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let members = input.count(9).within("sorted set size")?;
+    let members = input.count(9).within(Reading::SortedSetSize)?;
     visit.count(members);
     let mut left = members;
     while left > 0 && !visit.lengths_suffice() {
-        let member = input.string().within("sorted set member")?;
-        visit.scored(member, ScoreValue::Binary(input.f64_le().within("score")?));
+        let member = input.string().within(Reading::SortedSetMember)?;
+        visit.scored(member, ScoreValue::Binary(input.f64_le().within(Reading::Score)?));
         left -= 1;
     }
     for _ in 0..left {
-        let member = input.string_len().within("sorted set member")?;
-        input.f64_le().within("score")?;
+        let member = input.string_len().within(Reading::SortedSetMember)?;
+        input.f64_le().within(Reading::Score)?;
         visit.scored_len(member);
     }
     Ok(())
@@ -59,16 +60,16 @@ pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Resu
 
 /// Walks a sorted set with text scores: `n, (member, u8 length, text)[n]`; lengths 253 to 255 mean NaN and infinities.
 pub fn walk_zset_text<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let members = input.count(2).within("sorted set size")?;
+    let members = input.count(2).within(Reading::SortedSetSize)?;
     visit.count(members);
     let mut left = members;
     while left > 0 && !visit.lengths_suffice() {
-        let member = input.string().within("sorted set member")?;
+        let member = input.string().within(Reading::SortedSetMember)?;
         visit.scored(member, ScoreValue::Text(score_text(input)?));
         left -= 1;
     }
     for _ in 0..left {
-        let member = input.string_len().within("sorted set member")?;
+        let member = input.string_len().within(Reading::SortedSetMember)?;
         score_text(input)?;
         visit.scored_len(member);
     }
@@ -77,36 +78,41 @@ pub fn walk_zset_text<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result
 
 #[inline]
 fn score_text<'a>(input: &mut Cursor<'a>) -> Result<&'a [u8]> {
-    Ok(match input.byte().within("score")? {
+    Ok(match input.byte().within(Reading::Score)? {
         253 => &b"nan"[..],
         254 => b"inf",
         255 => b"-inf",
-        len => input.take(u64::from(len)).within("score")?,
+        len => input.take(u64::from(len)).within(Reading::Score)?,
     })
 }
 
 /// Walks a quicklist of ziplists: `n, ziplist[n]`.
 pub fn walk_quicklist<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let nodes = input.count(1).within("number of list nodes")?;
+    let nodes = input.count(1).within(Reading::NumberOfListNodes)?;
     visit.count(nodes);
     for _ in 0..nodes {
-        visit.node(ListNode::Ziplist, input.string().within("list node")?);
+        visit.node(ListNode::Ziplist, input.string().within(Reading::ListNode)?);
     }
     Ok(())
 }
 
 /// Walks a quicklist of listpacks: `n, (container, blob)[n]`; container 1 is a plain element, 2 a listpack.
 pub fn walk_quicklist_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let nodes = input.count(2).within("number of list nodes")?;
+    let nodes = input.count(2).within(Reading::NumberOfListNodes)?;
     visit.count(nodes);
     for _ in 0..nodes {
         let offset = input.offset();
-        let node = match input.length().within("list node container")? {
+        let node = match input.length().within(Reading::ListNodeContainer)? {
             1 => ListNode::Plain,
             2 => ListNode::Listpack,
-            other => return Err(Error::corrupt(offset, format!("unknown list node container {other}"))),
+            other => {
+                return Err(Error::corrupt(
+                    offset,
+                    wording!("unknown list node container {other}", "未知的 list 节点容器类型 {other}"),
+                ));
+            }
         };
-        visit.node(node, input.string().within("list node")?);
+        visit.node(node, input.string().within(Reading::ListNode)?);
     }
     Ok(())
 }
@@ -124,14 +130,14 @@ pub enum FieldTimes {
 pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times: FieldTimes) -> Result<()> {
     let earliest = match times {
         FieldTimes::Absolute => 0,
-        FieldTimes::SinceEarliest => input.i64_le().within("earliest field expiry")?,
+        FieldTimes::SinceEarliest => input.i64_le().within(Reading::EarliestFieldExpiry)?,
     };
-    let pairs = input.count(3).within("hash size")?;
+    let pairs = input.count(3).within(Reading::HashSize)?;
     visit.count(pairs);
     for _ in 0..pairs {
-        let time = input.number().within("field expiry")?;
-        let field = input.string().within("hash field")?;
-        let value = input.string().within("hash value")?;
+        let time = input.number().within(Reading::FieldExpiry)?;
+        let field = input.string().within(Reading::HashField)?;
+        let value = input.string().within(Reading::HashValue)?;
         let expires_at = match (time, times) {
             (0, _) => None,
             (time, FieldTimes::Absolute) => Some(i64::try_from(time).unwrap_or(i64::MAX)),
@@ -144,12 +150,12 @@ pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times
 
 /// Walks Valkey's hash with field expiries: `n, (field, value, i64 time)[n]`; time -1 means none.
 pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let pairs = input.count(10).within("hash size")?;
+    let pairs = input.count(10).within(Reading::HashSize)?;
     visit.count(pairs);
     for _ in 0..pairs {
-        let field = input.string().within("hash field")?;
-        let value = input.string().within("hash value")?;
-        let time = input.i64_le().within("field expiry")?;
+        let field = input.string().within(Reading::HashField)?;
+        let value = input.string().within(Reading::HashValue)?;
+        let time = input.i64_le().within(Reading::FieldExpiry)?;
         visit.expiring_pair(field, value, FieldExpiry((time != -1).then_some(time)));
     }
     Ok(())
@@ -157,19 +163,24 @@ pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()
 
 /// Walks an array: `n, flag, [insert index], (index, tag, text or number)[n]`.
 pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let items = input.count(3).within("array size")?;
-    if input.length().within("array flag")? != 0 {
-        input.number().within("array insert index")?;
+    let items = input.count(3).within(Reading::ArraySize)?;
+    if input.length().within(Reading::ArrayFlag)? != 0 {
+        input.number().within(Reading::ArrayInsertIndex)?;
     }
     visit.count(items);
     for _ in 0..items {
-        let index = input.length().within("array index")?;
+        let index = input.length().within(Reading::ArrayIndex)?;
         let offset = input.offset();
-        let item = match input.length().within("array item's tag")? {
-            0 | 3 => ModuleItem::String(input.string().within("array item")?),
-            1 => ModuleItem::Integer(input.u64_le().within("array item")?),
-            2 => ModuleItem::Double(*input.array().within("array item")?),
-            other => return Err(Error::corrupt(offset, format!("unknown array item tag {other}"))),
+        let item = match input.length().within(Reading::ArrayItemTag)? {
+            0 | 3 => ModuleItem::String(input.string().within(Reading::ArrayItem)?),
+            1 => ModuleItem::Integer(input.u64_le().within(Reading::ArrayItem)?),
+            2 => ModuleItem::Double(*input.array().within(Reading::ArrayItem)?),
+            other => {
+                return Err(Error::corrupt(
+                    offset,
+                    wording!("unknown array item tag {other}", "未知的 array 元素标记 {other}"),
+                ));
+            }
         };
         visit.array_item(index, item);
     }
@@ -178,13 +189,13 @@ pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()>
 
 /// Walks KeyDB's cron job: script, start, interval, keys, arguments.
 pub fn walk_cron<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    visit.module_item(ModuleItem::String(input.string().within("cron script")?));
-    for noun in ["cron start", "cron interval"] {
-        visit.module_item(ModuleItem::Integer(input.u64_le().within(noun)?));
+    visit.module_item(ModuleItem::String(input.string().within(Reading::CronScript)?));
+    for reading in [Reading::CronStart, Reading::CronInterval] {
+        visit.module_item(ModuleItem::Integer(input.u64_le().within(reading)?));
     }
-    for noun in ["cron keys", "cron arguments"] {
-        for _ in 0..input.count(1).within(noun)? {
-            visit.module_item(ModuleItem::String(input.string().within(noun)?));
+    for reading in [Reading::CronKeys, Reading::CronArguments] {
+        for _ in 0..input.count(1).within(reading)? {
+            visit.module_item(ModuleItem::String(input.string().within(reading)?));
         }
     }
     Ok(())

@@ -1,17 +1,18 @@
 //! Commands inlined by Valkey's fork-less save, in RESP: `*2 CRLF ($3 CRLF foo CRLF)[2]`.
 
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
+use crate::wording::wording;
 
 /// Maximum number of digits in a count.
 const MAX_DIGITS: usize = 19;
 
 /// Skips one command.
 pub fn skip(input: &mut Cursor<'_>) -> Result<()> {
-    for _ in 0..number(input, b'*').within("inlined command")? {
-        let len = number(input, b'$').within("inlined argument")?;
-        input.take(len).within("inlined argument")?;
-        line_end(input).within("inlined argument")?;
+    for _ in 0..number(input, b'*').within(Reading::InlinedCommand)? {
+        let len = number(input, b'$').within(Reading::InlinedArgument)?;
+        input.take(len).within(Reading::InlinedArgument)?;
+        line_end(input).within(Reading::InlinedArgument)?;
     }
     Ok(())
 }
@@ -19,7 +20,7 @@ pub fn skip(input: &mut Cursor<'_>) -> Result<()> {
 fn number(input: &mut Cursor<'_>, mark: u8) -> Result<u64> {
     let offset = input.offset();
     if input.byte()? != mark {
-        return Err(Error::corrupt(offset, format!("expected {:?}", char::from(mark))));
+        return Err(Error::corrupt(offset, wording!("expected {:?}", "应为 {:?}", char::from(mark))));
     }
     let mut number: u64 = 0;
     for _ in 0..MAX_DIGITS {
@@ -29,20 +30,20 @@ fn number(input: &mut Cursor<'_>, mark: u8) -> Result<u64> {
                 let end = input.offset();
                 return match input.byte()? {
                     b'\n' => Ok(number),
-                    _ => Err(Error::corrupt(end, "expected CRLF")),
+                    _ => Err(Error::corrupt(end, wording!("expected CRLF", "应为 CRLF"))),
                 };
             }
             _ => break,
         }
     }
-    Err(Error::corrupt(offset, "expected a number and CRLF"))
+    Err(Error::corrupt(offset, wording!("expected a number and CRLF", "应为数字和 CRLF")))
 }
 
 fn line_end(input: &mut Cursor<'_>) -> Result<()> {
     let offset = input.offset();
     match input.array::<2>()? {
         b"\r\n" => Ok(()),
-        _ => Err(Error::corrupt(offset, "expected CRLF")),
+        _ => Err(Error::corrupt(offset, wording!("expected CRLF", "应为 CRLF"))),
     }
 }
 

@@ -12,7 +12,8 @@ mod stream;
 use super::cursor::Cursor;
 use super::string::RawString;
 use super::value_type::ValueType;
-use crate::error::{Error, ErrorKind, Result, Within};
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::wording::wording;
 
 /// Score of a sorted set member, as stored.
 #[derive(Debug, Clone, Copy)]
@@ -170,7 +171,7 @@ impl Visit for Ignore {
 pub fn walk<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     if value_type == ValueType::String {
         visit.begin(value_type);
-        visit.string(input.string().within("string value")?);
+        visit.string(input.string().within(Reading::StringValue)?);
         return Ok(());
     }
     walk_other(value_type, input, visit)
@@ -185,8 +186,8 @@ fn begin<V: Visit>(value_type: ValueType, visit: &mut V) -> &mut V {
 
 /// Walks a value that is a single blob.
 #[inline(always)]
-fn walk_blob<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V, noun: &'static str) -> Result<()> {
-    begin(value_type, visit).blob(input.string().within(noun)?);
+fn walk_blob<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V, reading: Reading) -> Result<()> {
+    begin(value_type, visit).blob(input.string().within(reading)?);
     Ok(())
 }
 
@@ -198,22 +199,22 @@ fn walk_blob<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mu
 fn walk_other<V: Visit>(layout: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     use collections as c;
     match layout {
-        ValueType::String => begin(layout, visit).string(input.string().within("string value")?),
-        ValueType::HashZipmap => walk_blob(ValueType::HashZipmap, input, visit, "zipmap")?,
-        ValueType::ListZiplist => walk_blob(ValueType::ListZiplist, input, visit, "ziplist")?,
-        ValueType::ZsetZiplist => walk_blob(ValueType::ZsetZiplist, input, visit, "ziplist")?,
-        ValueType::HashZiplist => walk_blob(ValueType::HashZiplist, input, visit, "ziplist")?,
-        ValueType::SetIntset => walk_blob(ValueType::SetIntset, input, visit, "intset")?,
-        ValueType::HashListpack => walk_blob(ValueType::HashListpack, input, visit, "listpack")?,
-        ValueType::ZsetListpack => walk_blob(ValueType::ZsetListpack, input, visit, "listpack")?,
-        ValueType::SetListpack => walk_blob(ValueType::SetListpack, input, visit, "listpack")?,
-        ValueType::HashListpackExPreGa => walk_blob(ValueType::HashListpackExPreGa, input, visit, "listpack")?,
+        ValueType::String => begin(layout, visit).string(input.string().within(Reading::StringValue)?),
+        ValueType::HashZipmap => walk_blob(ValueType::HashZipmap, input, visit, Reading::Zipmap)?,
+        ValueType::ListZiplist => walk_blob(ValueType::ListZiplist, input, visit, Reading::Ziplist)?,
+        ValueType::ZsetZiplist => walk_blob(ValueType::ZsetZiplist, input, visit, Reading::Ziplist)?,
+        ValueType::HashZiplist => walk_blob(ValueType::HashZiplist, input, visit, Reading::Ziplist)?,
+        ValueType::SetIntset => walk_blob(ValueType::SetIntset, input, visit, Reading::Intset)?,
+        ValueType::HashListpack => walk_blob(ValueType::HashListpack, input, visit, Reading::Listpack)?,
+        ValueType::ZsetListpack => walk_blob(ValueType::ZsetListpack, input, visit, Reading::Listpack)?,
+        ValueType::SetListpack => walk_blob(ValueType::SetListpack, input, visit, Reading::Listpack)?,
+        ValueType::HashListpackExPreGa => walk_blob(ValueType::HashListpackExPreGa, input, visit, Reading::Listpack)?,
         ValueType::HashListpackEx => {
-            input.i64_le().within("earliest field expiry")?;
-            walk_blob(ValueType::HashListpackEx, input, visit, "listpack")?;
+            input.i64_le().within(Reading::EarliestFieldExpiry)?;
+            walk_blob(ValueType::HashListpackEx, input, visit, Reading::Listpack)?;
         }
-        ValueType::List => c::walk_elements(input, begin(layout, visit), "list element")?,
-        ValueType::Set => c::walk_elements(input, begin(layout, visit), "set member")?,
+        ValueType::List => c::walk_elements(input, begin(layout, visit), Reading::ListElement)?,
+        ValueType::Set => c::walk_elements(input, begin(layout, visit), Reading::SetMember)?,
         ValueType::Zset => c::walk_zset_text(input, begin(layout, visit))?,
         ValueType::Zset2 => c::walk_zset_binary(input, begin(layout, visit))?,
         ValueType::Hash => c::walk_hash(input, begin(layout, visit))?,
@@ -231,8 +232,12 @@ fn walk_other<V: Visit>(layout: ValueType, input: &mut Cursor<'_>, visit: &mut V
         ValueType::Stream(version) => stream::walk_stream(input, begin(layout, visit), version)?,
         ValueType::Module2 => module::walk_module(input, begin(layout, visit))?,
         ValueType::ModulePreGa => {
-            let kind = ErrorKind::Unsupported("module value of a Redis 4.0 release candidate".to_owned());
-            return Err(Error::at(input.offset(), kind).with_hint("its end cannot be found without the module"));
+            let kind = ErrorKind::Unsupported(wording!(
+                "module value of a Redis 4.0 release candidate",
+                "Redis 4.0 候选版本的模块值"
+            ));
+            return Err(Error::at(input.offset(), kind)
+                .with_remedy(wording!("its end cannot be found without the module", "没有该模块就无法确定其结尾")));
         }
     }
     Ok(())

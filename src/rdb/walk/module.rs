@@ -2,25 +2,32 @@
 //! (`rdbLoadCheckModuleValue` in `rdb.c`).
 
 use super::{ModuleItem, Visit};
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::kind::ModuleName;
+use crate::wording::wording;
 
 /// Walks a module's value: the module id, then the items.
 pub fn walk_module<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    visit.module(input.number().within("module id")?);
+    visit.module(input.number().within(Reading::ModuleId)?);
     walk_items(input, |item| visit.module_item(item))
 }
 
 /// Skips data that a module stores outside keys: module id, `when` (an integer item), items.
 pub fn skip_aux(input: &mut Cursor<'_>) -> Result<ModuleName> {
-    let name = ModuleName::from_id(input.number().within("module id")?);
+    let name = ModuleName::from_id(input.number().within(Reading::ModuleId)?);
     let offset = input.offset();
-    match input.length().within("module data's \"when\" field")? {
-        2 => input.number().within("module data's \"when\" field")?,
+    match input.length().within(Reading::ModuleDataWhenField)? {
+        2 => input.number().within(Reading::ModuleDataWhenField)?,
         other => {
-            return Err(Error::corrupt(offset, format!("module data's \"when\" field has tag {other} instead of 2")));
+            return Err(Error::corrupt(
+                offset,
+                wording!(
+                    "module data's \"when\" field has tag {other} instead of 2",
+                    "模块数据的 when 字段标记为 {other}，应为 2"
+                ),
+            ));
         }
     };
     walk_items(input, |_| ())?;
@@ -30,12 +37,18 @@ pub fn skip_aux(input: &mut Cursor<'_>) -> Result<ModuleName> {
 /// Skips metadata that modules attach to a key: `n, (u32 class, items)[n]`.
 pub fn skip_key_meta(input: &mut Cursor<'_>) -> Result<()> {
     let offset = input.offset();
-    let classes = input.length().within("number of metadata classes")?;
+    let classes = input.length().within(Reading::NumberOfMetadataClasses)?;
     if classes > limits::MAX_KEY_META_CLASSES {
-        return Err(Error::corrupt(offset, format!("{classes} metadata classes, at most 7 are possible")));
+        return Err(Error::corrupt(
+            offset,
+            wording!(
+                "{classes} metadata classes, at most 7 are possible",
+                "有 {classes} 个元数据类别，最多只能有 7 个"
+            ),
+        ));
     }
     for _ in 0..classes {
-        input.u32_le().within("metadata class")?;
+        input.u32_le().within(Reading::MetadataClass)?;
         walk_items(input, |_| ())?;
     }
     Ok(())
@@ -44,13 +57,18 @@ pub fn skip_key_meta(input: &mut Cursor<'_>) -> Result<()> {
 fn walk_items(input: &mut Cursor<'_>, mut see: impl FnMut(ModuleItem<'_>)) -> Result<()> {
     loop {
         let offset = input.offset();
-        see(match input.length().within("tag in module data")? {
+        see(match input.length().within(Reading::TagInModuleData)? {
             0 => return Ok(()),
-            1 | 2 => ModuleItem::Integer(input.number().within("integer in module data")?),
-            3 => ModuleItem::Float(*input.array().within("float in module data")?),
-            4 => ModuleItem::Double(*input.array().within("double in module data")?),
-            5 => ModuleItem::String(input.string().within("string in module data")?),
-            other => return Err(Error::corrupt(offset, format!("unknown tag {other} in module data"))),
+            1 | 2 => ModuleItem::Integer(input.number().within(Reading::IntegerInModuleData)?),
+            3 => ModuleItem::Float(*input.array().within(Reading::FloatInModuleData)?),
+            4 => ModuleItem::Double(*input.array().within(Reading::DoubleInModuleData)?),
+            5 => ModuleItem::String(input.string().within(Reading::StringInModuleData)?),
+            other => {
+                return Err(Error::corrupt(
+                    offset,
+                    wording!("unknown tag {other} in module data", "模块数据中有未知标记 {other}"),
+                ));
+            }
         });
     }
 }

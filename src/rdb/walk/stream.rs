@@ -8,19 +8,20 @@
 //! ```
 
 use super::{StreamHead, Visit};
-use crate::error::{Error, Result, Within};
+use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::string::StringForm;
+use crate::wording::wording;
 
 /// Walks a stream of the given layout.
 pub fn walk_stream<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
-    let nodes = input.count(2).within("number of stream nodes")?;
+    let nodes = input.count(2).within(Reading::NumberOfStreamNodes)?;
     visit.count(nodes);
     for _ in 0..nodes {
         walk_node(input, visit)?;
     }
     visit.stream_head(walk_head(input, layout)?);
-    let groups = input.count(5).within("number of consumer groups")?;
+    let groups = input.count(5).within(Reading::NumberOfConsumerGroups)?;
     visit.groups(groups);
     for _ in 0..groups {
         walk_group(input, visit, layout)?;
@@ -32,18 +33,18 @@ pub fn walk_stream<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) 
 }
 
 fn walk_node<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    let master = input.string().within("stream node's id")?;
+    let master = input.string().within(Reading::StreamNodeId)?;
     let id = match master.form {
         StringForm::Plain(bytes) => <&[u8; 16]>::try_from(bytes).ok(),
         StringForm::Int(_) | StringForm::Lzf { .. } => None,
     };
-    let blob = input.string().within("stream node")?;
+    let blob = input.string().within(Reading::StreamNode)?;
     match (id, master.form) {
         (Some(id), _) => visit.stream_node(id, blob),
         // Servers never compress 16 bytes, but the format allows it.
         (None, StringForm::Lzf { len: 16, .. }) => {
             let mut scratch = Vec::new();
-            let id = master.decode(&mut scratch).within("stream node's id")?;
+            let id = master.decode(&mut scratch).within(Reading::StreamNodeId)?;
             if let Ok(id) = id.try_into() {
                 visit.stream_node(id, blob);
             }
@@ -51,83 +52,87 @@ fn walk_node<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
         (None, _) => {
             return Err(Error::corrupt(
                 master.offset,
-                format!("stream node id has {} bytes instead of 16", master.len()),
+                wording!(
+                    "stream node id has {} bytes instead of 16",
+                    "stream 节点的 id 长 {} 字节，应为 16 字节",
+                    master.len()
+                ),
             ));
         }
     }
     Ok(())
 }
 
-fn id(input: &mut Cursor<'_>, noun: &'static str) -> Result<(u64, u64)> {
-    let ms = input.number().within(noun)?;
-    Ok((ms, input.number().within(noun)?))
+fn id(input: &mut Cursor<'_>, reading: Reading) -> Result<(u64, u64)> {
+    let ms = input.number().within(reading)?;
+    Ok((ms, input.number().within(reading)?))
 }
 
 fn walk_head(input: &mut Cursor<'_>, layout: u8) -> Result<StreamHead> {
-    let length = input.length().within("stream length")?;
-    let last_id = id(input, "stream's last id")?;
+    let length = input.length().within(Reading::StreamLength)?;
+    let last_id = id(input, Reading::StreamLastId)?;
     if layout < 2 {
         return Ok(StreamHead { length, last_id, ..StreamHead::default() });
     }
-    let first_id = Some(id(input, "stream's first id")?);
-    let max_deleted_id = Some(id(input, "stream's greatest deleted id")?);
-    let entries_added = Some(input.number().within("stream's entries added")?);
+    let first_id = Some(id(input, Reading::StreamFirstId)?);
+    let max_deleted_id = Some(id(input, Reading::StreamGreatestDeletedId)?);
+    let entries_added = Some(input.number().within(Reading::StreamEntriesAdded)?);
     Ok(StreamHead { length, first_id, last_id, entries_added, max_deleted_id })
 }
 
 fn walk_group<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
-    let name = input.string().within("group name")?;
-    let last_id = id(input, "group's last id")?;
+    let name = input.string().within(Reading::GroupName)?;
+    let last_id = id(input, Reading::GroupLastId)?;
     let entries_read = match layout {
         0 | 1 => None,
-        _ => Some(input.number().within("group's entries read")?),
+        _ => Some(input.number().within(Reading::GroupEntriesRead)?),
     };
-    let pending = input.count(25).within("group's pending entries")?;
+    let pending = input.count(25).within(Reading::GroupPendingEntries)?;
     visit.group(name, last_id, entries_read, pending);
     for _ in 0..pending {
-        let id = input.array().within("pending entry's id")?;
-        let delivered_at = input.i64_le().within("pending entry's time")?;
-        visit.pending(id, delivered_at, input.number().within("pending entry's deliveries")?);
+        let id = input.array().within(Reading::PendingEntryId)?;
+        let delivered_at = input.i64_le().within(Reading::PendingEntryTime)?;
+        visit.pending(id, delivered_at, input.number().within(Reading::PendingEntryDeliveries)?);
     }
-    for _ in 0..input.count(10).within("group's consumers")? {
+    for _ in 0..input.count(10).within(Reading::GroupConsumers)? {
         walk_consumer(input, visit, layout)?;
     }
     if layout >= 5 {
-        for _ in 0..input.count(16).within("group's returned entries")? {
-            visit.nacked(input.array().within("returned entry's id")?);
+        for _ in 0..input.count(16).within(Reading::GroupReturnedEntries)? {
+            visit.nacked(input.array().within(Reading::ReturnedEntryId)?);
         }
     }
     Ok(())
 }
 
 fn walk_consumer<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
-    let name = input.string().within("consumer name")?;
-    let seen_at = input.i64_le().within("consumer's time")?;
+    let name = input.string().within(Reading::ConsumerName)?;
+    let seen_at = input.i64_le().within(Reading::ConsumerTime)?;
     let active_at = match layout {
         0..=2 => None,
-        _ => Some(input.i64_le().within("consumer's active time")?),
+        _ => Some(input.i64_le().within(Reading::ConsumerActiveTime)?),
     };
-    let pending = input.count(16).within("consumer's pending entries")?;
+    let pending = input.count(16).within(Reading::ConsumerPendingEntries)?;
     visit.consumer(name, seen_at, active_at, pending);
     for _ in 0..pending {
-        visit.consumer_pending(input.array().within("consumer's pending entry")?);
+        visit.consumer_pending(input.array().within(Reading::ConsumerPendingEntry)?);
     }
     Ok(())
 }
 
 fn walk_producers<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    input.number().within("idempotency duration")?;
-    input.number().within("idempotency limit")?;
-    for _ in 0..input.count(2).within("number of producers")? {
-        let name = input.string().within("producer name")?;
-        let ids = input.count(3).within("producer's ids")?;
+    input.number().within(Reading::IdempotencyDuration)?;
+    input.number().within(Reading::IdempotencyLimit)?;
+    for _ in 0..input.count(2).within(Reading::NumberOfProducers)? {
+        let name = input.string().within(Reading::ProducerName)?;
+        let ids = input.count(3).within(Reading::ProducerIds)?;
         visit.producer(name, ids);
         for _ in 0..ids {
-            let own = input.string().within("idempotency id")?;
-            visit.idempotency(own, id(input, "idempotent entry's id")?);
+            let own = input.string().within(Reading::IdempotencyId)?;
+            visit.idempotency(own, id(input, Reading::IdempotentEntryId)?);
         }
     }
-    input.number().within("idempotency ids added")?;
-    input.number().within("idempotency duplicates")?;
+    input.number().within(Reading::IdempotencyIdsAdded)?;
+    input.number().within(Reading::IdempotencyDuplicates)?;
     Ok(())
 }

@@ -48,7 +48,7 @@ pub(super) fn file(it: &SourceFile) -> CsvRow {
         .number(it.ctime)
         .maybe(it.server.as_ref().map(ToString::to_string).as_deref())
         .number(it.damaged_keys)
-        .text(&it.errors.join("; "))
+        .text(&it.errors.iter().map(|error| error.wording.en.as_str()).collect::<Vec<_>>().join("; "))
 }
 
 pub(super) fn instance(it: &Instance) -> CsvRow {

@@ -52,7 +52,7 @@ fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
             0 => String::new(),
             n => say!(lang, " (and {n} more)", "（另有 {n} 处）"),
         };
-        problems.push(format!("{}{others}", key_text::text(first)));
+        problems.push(format!("{}{others}", key_text::text(lang.say(&first.wording))));
     }
     match file.checksum {
         Checksum::Mismatch if file.errors.is_empty() => {

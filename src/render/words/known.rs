@@ -22,10 +22,7 @@ pub fn form(container: &Container, lang: Lang) -> String {
 
 /// Words the server of a file: `redis 7.2.6`, `redis 7.0 (guessed from RDB version 10)`.
 pub fn server(server: &FileServer, lang: Lang) -> String {
-    match (lang, server.guessed_from) {
-        (Lang::Zh, Some(version)) => format!("{}（由 RDB 版本 {version} 推测）", server.name()),
-        (Lang::En, _) | (Lang::Zh, None) => server.to_string(),
-    }
+    lang.say(&server.wording()).to_owned()
 }
 
 /// Word of a severity.

@@ -7,7 +7,7 @@ use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
-use crate::report::{Checksum, Report, SourceFile};
+use crate::report::{Checksum, DetailPart, FileError, Report, SourceFile, Wording};
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -78,7 +78,7 @@ impl SnapshotRule for IntegrityRule {
                 details: [
                     STATE.with(state.into()),
                     CHECKSUM.with(file.checksum.text().into()),
-                    ERRORS.with(DetailValue::Texts(file.errors.clone())),
+                    ERRORS.with(DetailValue::Parts(file.errors.iter().map(quoted).collect())),
                     DAMAGED_KEYS.with(DetailValue::Count(file.damaged_keys)),
                 ]
                 .into(),
@@ -86,6 +86,11 @@ impl SnapshotRule for IntegrityRule {
             })
             .collect()
     }
+}
+
+fn quoted(error: &FileError) -> DetailPart {
+    let Wording { en, zh } = error.wording.clone();
+    DetailPart { name: en, name_zh: Some(zh), ..DetailPart::default() }
 }
 
 impl IntegrityRule {
@@ -120,7 +125,7 @@ mod tests {
         assert_eq!(state(false, |file| file.checksum = Checksum::Mismatch), Some("checksum mismatch"));
         assert_eq!(state(false, |file| file.checksum = Checksum::NotReached), Some("not readable to the end"));
         assert_eq!(state(false, |file| file.damaged_keys = 1), Some("damaged"));
-        assert_eq!(state(false, |file| file.errors.push("x".to_owned())), Some("damaged"));
+        assert_eq!(state(false, |file| file.errors.push("x".to_owned().into())), Some("damaged"));
         for checksum in [Checksum::Absent, Checksum::NotComputed] {
             assert_eq!(state(false, |file| file.checksum = checksum), None);
             assert_eq!(state(true, |file| file.checksum = checksum), Some("no checksum"));

@@ -53,7 +53,7 @@ pub fn extreme() -> Report {
     };
     for file in &mut report.source.files {
         file.name = "\u{1b}[2J/".repeat(90);
-        file.errors.push("\u{202e}e".repeat(300));
+        file.errors.push("\u{202e}e".repeat(300).into());
         (file.keys, file.bytes, file.memory) = (u64::MAX, Bytes(u64::MAX), Bytes(u64::MAX));
         file.ctime = Some(i64::MIN);
     }

@@ -127,8 +127,16 @@ fn damaged_source() -> Source {
         keys_read: 400_000,
         memory: Bytes(480 * MIB),
         errors: vec![
-            "byte 104,857,600: hash value: 4,096 bytes expected, 17 left".into(),
-            "2 values that could not be read".into(),
+            FileError {
+                kind: FileErrorKind::Truncated { needed: 4096, left: 17 },
+                offset: Some(100 * MIB),
+                reading: Some("hash value".into()),
+                wording: Wording {
+                    en: "byte 0x6400000: hash value: needs 4096 bytes, 17 left".into(),
+                    zh: "字节 0x6400000：hash 字段的值：需要 4096 字节，只剩 17 字节".into(),
+                },
+            },
+            "an error of an older report".to_owned().into(),
         ],
         ..file("node-2.rdb.gz", Container { form: ContainerForm::Rdb, compression: Some(Compression::Gzip) }, 100 * MIB)
     };
