@@ -329,7 +329,7 @@ fn a_file_that_changes_after_its_check_is_not_compared() {
     let path = folder.path().join("dump.rdb");
     let dump = |name: &str| format!("{}/testdata/{name}.rdb", env!("CARGO_MANIFEST_DIR"));
     let plan = ReadPlan::new(std::env::temp_dir());
-    std::fs::copy(dump("dumps/shop"), &path).unwrap();
+    fs::copy(dump("dumps/shop"), &path).unwrap();
     let compared = |change: &dyn Fn()| {
         let mut checks = check(&[&path], &plan, &Unwatched).unwrap();
         change();
@@ -339,10 +339,12 @@ fn a_file_that_changes_after_its_check_is_not_compared() {
         (checks[0].is_sound(), reading.compared, reading.not_compared.get(&NotCompared::Changed).copied())
     };
     assert_eq!(compared(&|| ()).2, None);
-    let (sound, before, changed) = compared(&|| drop(std::fs::copy(dump("hostile/truncated-in-list"), &path).unwrap()));
+    let (sound, before, changed) = compared(&|| {
+        fs::copy(dump("hostile/truncated-in-list"), &path).unwrap();
+    });
     assert!(!sound && before < 10 && changed > Some(5000), "{before} {changed:?}");
-    std::fs::copy(dump("dumps/shop"), &path).unwrap();
-    assert_eq!(compared(&|| std::fs::remove_file(&path).unwrap()), (false, 0, Some(5257)));
+    fs::copy(dump("dumps/shop"), &path).unwrap();
+    assert_eq!(compared(&|| fs::remove_file(&path).unwrap()), (false, 0, Some(5257)));
 }
 
 #[test]
