@@ -10,7 +10,7 @@ use crate::pattern::classify::Classifier;
 use crate::policy::checks::RuleCheck;
 use crate::policy::dictionary::Exemption;
 use crate::policy::forest::Forest;
-use crate::policy::rule::Breach;
+use crate::policy::rule::{Breach, PatternRule};
 use crate::policy::wording::in_force;
 use crate::policy::{Checks, RuleMeta, Severity};
 use crate::report::{
@@ -73,6 +73,19 @@ pub fn found(
     };
     finish(checks, &mut findings);
     KeyFindings { findings, naming }
+}
+
+/// Returns the violations of rules about patterns that the findings count, by rule and limit.
+pub fn pattern_breaches<'c>(
+    checks: &'c Checks,
+    classifier: &Classifier,
+    forest: &Forest<'_>,
+) -> Vec<(&'c RuleCheck<dyn PatternRule>, Vec<Breach>)> {
+    let mut judging = BreachCollector::new(checks, classifier, 0);
+    let judge = |check: &'c RuleCheck<dyn PatternRule>| {
+        (check, judging.counted(check.meta.id, check.rule.judge(forest, &checks.context)))
+    };
+    checks.patterns.iter().map(judge).collect()
 }
 
 /// Adds violations of rules about the snapshot, which examine the other sections of the report, and names owners.
@@ -145,8 +158,13 @@ impl<'a> BreachCollector<'a> {
     }
 
     /// Turns breaches into a finding; returns `None` if none of them counts.
-    fn finding<R: ?Sized>(&mut self, check: &RuleCheck<R>, mut breaches: Vec<Breach>) -> Option<Finding> {
-        let rule = check.meta.id;
+    fn finding<R: ?Sized>(&mut self, check: &RuleCheck<R>, breaches: Vec<Breach>) -> Option<Finding> {
+        let breaches = self.counted(check.meta.id, breaches);
+        breached(check, breaches, self.top)
+    }
+
+    /// Returns the breaches that count: not those reported under a more severe limit, and no exempted ones.
+    fn counted(&mut self, rule: &'static str, mut breaches: Vec<Breach>) -> Vec<Breach> {
         let mut said = Vec::new();
         breaches.retain(|breach| {
             let new = !self.said.contains(&(rule, breach.pattern.clone()));
@@ -165,7 +183,7 @@ impl<'a> BreachCollector<'a> {
             }
             exemption.is_none()
         });
-        breached(check, breaches, self.top)
+        breaches
     }
 
     /// Returns the exempted violations.

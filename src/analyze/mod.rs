@@ -7,18 +7,19 @@
 //! ```
 //!
 //! `read` is everything up to the joined aggregates, `assemble` makes the report of them. Each command has one file: `run`
-//! (`analyze`), `check`, `records`, `rows` (`keys`).
+//! (`analyze`), `check`, `records`, `rows` and `row_filter` (`keys`).
 
 pub mod aggregates;
 mod assemble;
 pub mod check;
 mod findings;
-pub mod masks;
+mod first_pass;
 mod names;
 pub mod plan;
 mod questions;
 pub mod read;
 pub mod records;
+pub mod row_filter;
 pub mod rows;
 mod run;
 #[cfg(feature = "cli")]

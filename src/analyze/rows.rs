@@ -12,17 +12,16 @@ use super::read::file::InputFile;
 use super::read::progress::Progress;
 use super::read::reader::{Continue, ReadOptions, read_batch};
 use super::read::tally::FileTally;
-use crate::pattern::PatternBuf;
 use crate::record::Record;
 
 /// Batches in flight per thread: enough that one slow batch does not leave the others waiting.
 const BATCHES_PER_THREAD: usize = 2;
 
 /// Formats every selected record with `row` into some `T`, and passes each `T` to `out` in file order, with the number of its
-/// rows that count.
+/// rows that count. `row` returns whether it made a row; each batch has one `S` of buffers.
 ///
 /// Stops after `limit` rows, or at the first error of `out`.
-pub fn write_rows<T, R>(
+pub fn write_rows<T, S, R>(
     feed: &mut Feed<'_>,
     reading: ReadOptions<'_>,
     limit: Option<u64>,
@@ -32,7 +31,8 @@ pub fn write_rows<T, R>(
 ) -> (BTreeMap<usize, FileTally>, io::Result<()>)
 where
     T: Default + Send,
-    R: Fn(&Record<'_>, &InputFile, &mut PatternBuf, &mut T) + Sync,
+    S: Default,
+    R: Fn(&Record<'_>, &InputFile, &mut S, &mut T) -> bool + Sync,
 {
     let at_once = rayon::current_num_threads() * BATCHES_PER_THREAD;
     let mut tallies: BTreeMap<usize, FileTally> = BTreeMap::new();
@@ -45,11 +45,10 @@ where
         let written: Vec<_> = works
             .into_par_iter()
             .map(|work| {
-                let (mut rows, mut count, mut pattern) = (T::default(), 0_usize, PatternBuf::default());
+                let (mut rows, mut count, mut room) = (T::default(), 0_usize, S::default());
                 let mut tally = FileTally::default();
                 read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
-                    row(record, &work.file, &mut pattern, &mut rows);
-                    count += 1;
+                    count += usize::from(row(record, &work.file, &mut room, &mut rows));
                     // Rows of earlier batches count first, but no batch needs more rows than the limit.
                     if (count as u64) < left { Continue::Yes } else { Continue::No }
                 });

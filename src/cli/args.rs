@@ -134,6 +134,8 @@ pub struct KeysArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     #[command(flatten)]
+    pub rows: RowArgs,
+    #[command(flatten)]
     pub output: OutputArgs,
     #[command(flatten)]
     pub mask: MaskArgs,

@@ -8,52 +8,45 @@ use super::args::{KeysArgs, RowFormat as RowFormatArg};
 use super::output::Output;
 use super::progress::ProgressLine;
 use super::{ExitStatus, plan, print_error, written};
-use crate::analyze::masks::masks;
 use crate::analyze::read::feed::Feed;
 use crate::analyze::read::file::InputFile;
 use crate::analyze::read::reader::ReadOptions;
 use crate::analyze::read::tally::Tallies;
+use crate::analyze::row_filter::{RowFilter, RowRoom, RowSetup};
 use crate::analyze::rows::write_rows;
 use crate::analyze::verdict::{FileVerdict, verdicts};
 use crate::analyze::{Snapshot, pool};
 use crate::error::{Error, Result};
-use crate::mask::Masker;
-use crate::pattern::PatternBuf;
-use crate::pattern::classify::Classifier;
-use crate::pattern::segment::Separators;
 use crate::record::Record;
 #[cfg(feature = "parquet")]
 use crate::render::rows::{Columns, ParquetFile};
-use crate::render::rows::{RecordLines, RecordRow, RowFormat, RowMaker};
+use crate::render::rows::{RecordLines, RecordRow, RowColumns, RowFormat, RowMaker};
 
 /// Reads the inputs and writes the rows.
 pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
-    let plan = plan::read(&args.read)?;
-    let separators = Separators::new(&plan.separators)?;
-    let classifier = Classifier::new(separators.clone());
+    let (plan, conditions) = plan::rows_of(plan::read(&args.read)?, &args.rows, plan::mask(&args.mask)?)?;
     let inputs = &args.read.input.inputs;
     check_format(args)?;
     let bar = ProgressLine::new(args.read.input.quiet);
-    let masks = match plan::mask(&args.mask)? {
-        None => None,
-        Some(key) => Some(masks(inputs, &plan, &key, &classifier, &bar)?),
-    };
-    let masker =
-        masks.as_ref().map(|masks| Masker::new(masks.secret.clone(), &classifier, &separators, &masks.patterns));
-    let maker = RowMaker::new(&classifier, masker.as_ref());
-    let mut snapshot = Snapshot::open(inputs, &plan, &bar)?;
-    let reading = snapshot.reading(&plan);
+    let mut snapshot = Snapshot::open(inputs, &plan.read, &bar)?;
+    let columns = if conditions.policy.is_some() { RowColumns::Labeled } else { RowColumns::Facts };
+    let setup = RowSetup::new(inputs, &plan, conditions, &snapshot, &bar)?;
+    let (masker, filter) = (setup.masker(), setup.filter()?);
+    let maker = RowMaker::new(setup.classifier(), masker.as_ref());
+    let reading = snapshot.reading(&plan.read);
     let sharded = snapshot.is_sharded();
     let mut out = Output::open(args.output.output.as_deref())?;
-    let threads = pool(plan.threads)?;
+    let threads = pool(plan.read.threads)?;
     let mut feed = snapshot.feed(1, &bar);
     let mut stream = RowStream {
         feed: &mut feed,
         reading,
-        limit: plan.limit,
+        limit: plan.read.limit,
         bar: &bar,
         threads: &threads,
         maker,
+        filter: filter.as_ref(),
+        columns,
         name_files: sharded,
     };
     let (tallies, rows) = match args.format {
@@ -88,6 +81,8 @@ struct RowStream<'s, 'f, 'p> {
     bar: &'s ProgressLine,
     threads: &'s ThreadPool,
     maker: RowMaker<'p>,
+    filter: Option<&'p RowFilter<'p>>,
+    columns: RowColumns,
     /// True if rows contain the name of their file.
     name_files: bool,
 }
@@ -97,7 +92,7 @@ type Streamed = (Tallies, io::Result<()>);
 
 impl RowStream<'_, '_, '_> {
     fn lines(&mut self, format: RowFormat, out: &mut Output) -> Streamed {
-        let head = out.write_all(&RecordLines::head(format));
+        let head = out.write_all(&RecordLines::head(format, self.columns));
         let push = |lines: &mut RecordLines, row: &RecordRow<'_>| lines.push(row, format);
         let (tallies, rows) = self.write(push, |lines, count| out.write_all(lines.first(count)));
         (tallies, head.and(rows))
@@ -105,7 +100,7 @@ impl RowStream<'_, '_, '_> {
 
     #[cfg(feature = "parquet")]
     fn parquet(&mut self, out: &mut Output) -> Streamed {
-        let mut file = match ParquetFile::new(out) {
+        let mut file = match ParquetFile::new(out, self.columns) {
             Ok(file) => file,
             Err(error) => return (Tallies::new(), Err(error)),
         };
@@ -124,9 +119,17 @@ impl RowStream<'_, '_, '_> {
         push: impl Fn(&mut T, &RecordRow<'_>) + Sync,
         out: impl FnMut(T, usize) -> io::Result<()> + Send,
     ) -> Streamed {
-        let (maker, name_files) = (self.maker, self.name_files);
-        let row = |record: &Record<'_>, file: &InputFile, pattern: &mut PatternBuf, rows: &mut T| {
-            maker.row(record, name_files.then_some(file.name.as_str()), pattern, |row| push(rows, row));
+        let (maker, filter, name_files) = (self.maker, self.filter, self.name_files);
+        let row = |record: &Record<'_>, file: &InputFile, room: &mut RowRoom, rows: &mut T| {
+            match filter {
+                None => maker.classify(record, &mut room.pattern),
+                Some(filter) if !filter.takes(record, room) => return false,
+                Some(_) => {}
+            }
+            let (source, labels) =
+                (name_files.then_some(file.name.as_str()), filter.and_then(|filter| filter.labels(room)));
+            maker.row(record, &room.pattern, source, labels, |row| push(rows, row));
+            true
         };
         let (feed, reading, limit, bar) = (&mut *self.feed, self.reading, self.limit, self.bar);
         self.threads.install(|| write_rows(feed, reading, limit, bar, row, out))

@@ -4,7 +4,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{InputArgs, MaskArgs, PolicyArgs, ReadArgs, ReportArgs};
+use super::args::{ANY_RULE, BigArgs, InputArgs, MaskArgs, PolicyArgs, ReadArgs, ReportArgs, RowArgs};
+use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
@@ -12,6 +13,7 @@ use crate::input::resolve::question;
 use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Server, ServerConfig, WhatIf};
+use crate::render::key_text;
 use crate::report::NamedReport;
 use crate::units::{Bytes, Millis};
 
@@ -53,17 +55,51 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
 /// Adds the flags that control the contents of the report.
 pub fn report(mut read: ReadPlan, args: &ReportArgs) -> Result<Plan> {
     read.what_if = what_if(&args.what_if)?;
-    let big =
-        BigLimits { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) };
     let usual = Plan::new(read);
     Ok(Plan {
         top: args.top.map_or(usual.top, rows),
         rows: args.top.map_or(usual.rows, rows),
-        big,
+        big: big(&args.big),
         depth: usize::from(args.depth),
         min_share: args.min_share,
         ..usual
     })
+}
+
+fn big(args: &BigArgs) -> BigLimits {
+    BigLimits { string_bytes: args.big_string, elements: args.big_elements, memory: args.big_memory.map(Bytes) }
+}
+
+/// Returns the plan and the conditions of rows.
+pub fn rows_of(read: ReadPlan, args: &RowArgs, mask: Option<MaskKey>) -> Result<(Plan, RowConditions)> {
+    let usual = Plan::new(read);
+    let asks = !args.breaking.is_empty() || args.severity.is_some() || !args.owners.is_empty();
+    let policy = args.policy.as_deref().or(asks.then_some("default"));
+    let any = args.breaking.iter().any(|rule| rule == ANY_RULE) || args.breaking.is_empty() && args.severity.is_some();
+    let named = Some(&args.breaking).filter(|rules| !rules.is_empty()).cloned();
+    let conditions = RowConditions {
+        patterns: args.patterns.iter().flat_map(|pattern| pattern_texts(pattern)).collect(),
+        policy: policy.map(|_| PolicyConditions {
+            breaking: if any { Some(Vec::new()) } else { named },
+            severity: args.severity.unwrap_or_default(),
+            owners: args.owners.clone(),
+        }),
+    };
+    let plan = Plan {
+        policy: policy_source(policy.unwrap_or("none"))?,
+        big: big(&args.big),
+        mask,
+        inspect_values: args.inspect_values,
+        baseline: baseline(args.baseline.as_deref())?,
+        ..usual
+    };
+    Ok((plan, conditions))
+}
+
+/// Returns the pattern as given, and as it is if it was copied from a report that escapes hidden characters.
+fn pattern_texts(pattern: &str) -> impl Iterator<Item = String> {
+    let unescaped = key_text::unescape(pattern).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    std::iter::once(pattern.to_owned()).chain(unescaped.filter(|text| text != pattern))
 }
 
 /// Converts the value of `--top`.
@@ -84,11 +120,7 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     let mut plan = Plan { policy: policy_source(&args.policy)?, ..plan };
     plan.inspect_values = args.inspect_values;
     plan.now = args.now.as_deref().map(|text| time("--now", text)).transpose()?;
-    let baseline = args.baseline.as_deref().map(|path| {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        named_report(path, &name)
-    });
-    plan.baseline = baseline.transpose()?.map(Arc::new);
+    plan.baseline = baseline(args.baseline.as_deref())?;
     if let Some(limit) = args.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string())?;
     }
@@ -96,6 +128,14 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
         plan.read.config.set("maxmemory-policy", policy)?;
     }
     Ok(plan)
+}
+
+fn baseline(path: Option<&Path>) -> Result<Option<Arc<NamedReport>>> {
+    let read = |path: &Path| {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        named_report(path, &name)
+    };
+    Ok(path.map(read).transpose()?.map(Arc::new))
 }
 
 /// Returns the key for masking names, or `None` without `--mask`.

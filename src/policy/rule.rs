@@ -230,6 +230,20 @@ pub struct Breach {
     pub details: Details,
     /// Example keys.
     pub examples: Vec<Example>,
+    /// Which keys `keys` counts, for listing them.
+    pub concerned: ConcernedKeys,
+}
+
+/// Keys that a violation of a rule about patterns counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ConcernedKeys {
+    /// All keys of the violation's pattern.
+    #[default]
+    Pattern,
+    /// Keys of the violation's pattern, or of all patterns if it names none, that have yet to expire.
+    Expiring,
+    /// All keys of these patterns, each as in the forest.
+    Patterns(Vec<String>),
 }
 
 /// Rule built from its parameters, ready to check.

@@ -12,6 +12,7 @@ use crate::mask::{Masker, Scratch};
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::slot::slot_of;
+use crate::policy::KeyLabels;
 use crate::record::{Kind, Record};
 use crate::report::base64;
 use crate::units::{Bytes, Millis};
@@ -30,7 +31,7 @@ pub enum RowFormat {
     Csv,
 }
 
-/// Columns of the CSV form.
+/// Columns of the CSV form without labels.
 const COLUMNS: [&str; 18] = [
     "db",
     "key",
@@ -51,6 +52,18 @@ const COLUMNS: [&str; 18] = [
     "pending",
     "source",
 ];
+
+/// Columns of the labels, after all others.
+const LABELS: [&str; 3] = ["breaks", "owner", "class"];
+
+/// Columns of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowColumns {
+    /// Facts about the key.
+    Facts,
+    /// These, and what the policy says about the key.
+    Labeled,
+}
 
 /// One key as every form has it.
 #[derive(Debug, Serialize)]
@@ -81,6 +94,8 @@ pub struct RecordRow<'a> {
     pending: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'a str>,
+    #[serde(flatten)]
+    labels: Option<KeyLabels<'a>>,
 }
 
 fn as_base64<S: Serializer>(bytes: &Option<&[u8]>, to: S) -> Result<S::Ok, S::Error> {
@@ -100,18 +115,23 @@ impl<'c> RowMaker<'c> {
         RowMaker { classifier, masker }
     }
 
-    /// Passes the row of one key to `see`. `source` names its file if there are several; `pattern` is a buffer to reuse.
+    /// Classifies the key of a record for [`RowMaker::row`], unless masking does so itself.
+    pub fn classify(&self, record: &Record<'_>, pattern: &mut PatternBuf) {
+        if self.masker.is_none() {
+            self.classifier.classify(record.key, pattern);
+        }
+    }
+
+    /// Passes the row of one key, whose pattern this is, to `see`. `source` names its file if there are several.
     pub fn row(
         &self,
         record: &Record<'_>,
+        pattern: &PatternBuf,
         source: Option<&str>,
-        pattern: &mut PatternBuf,
+        labels: Option<KeyLabels<'_>>,
         see: impl FnOnce(&RecordRow<'_>),
     ) {
         let masked = self.masker.map(|masker| masker.mask(record.key, &mut Scratch::default()));
-        if masked.is_none() {
-            self.classifier.classify(record.key, pattern);
-        }
         let key = masked.as_ref().map_or(record.key, |masked| &masked.key);
         let text = std::str::from_utf8(key).ok();
         see(&RecordRow {
@@ -133,6 +153,7 @@ impl<'c> RowMaker<'c> {
             groups: record.stream.map(|stream| stream.groups),
             pending: record.stream.map(|stream| stream.pending),
             source,
+            labels,
         });
     }
 }
@@ -147,11 +168,14 @@ pub struct RecordLines {
 
 impl RecordLines {
     /// Returns the text before the first row.
-    pub fn head(format: RowFormat) -> Vec<u8> {
+    pub fn head(format: RowFormat, columns: RowColumns) -> Vec<u8> {
         let mut head = Vec::new();
         match format {
             RowFormat::Ndjson => {}
-            RowFormat::Csv => write_csv_record(&COLUMNS, &mut head),
+            RowFormat::Csv => match columns {
+                RowColumns::Facts => write_csv_record(&COLUMNS, &mut head),
+                RowColumns::Labeled => write_csv_record(&[&COLUMNS[..], &LABELS].concat(), &mut head),
+            },
         }
         head
     }
@@ -204,7 +228,13 @@ fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
         number(row.pending),
         text(row.source),
     ];
-    write_csv_record(&fields, out);
+    match row.labels {
+        None => write_csv_record(&fields, out),
+        Some(KeyLabels { breaks, owner, class }) => {
+            let labels = [breaks.join(" "), text(owner), text(class)];
+            write_csv_record(&[&fields[..], &labels].concat(), out);
+        }
+    }
 }
 
 /// Appends a line of comma-separated values, quoted where they must be.
@@ -249,11 +279,17 @@ mod tests {
     }
 
     fn written(format: RowFormat, key: &[u8], source: Option<&str>) -> String {
+        labeled(format, key, source, None)
+    }
+
+    fn labeled(format: RowFormat, key: &[u8], source: Option<&str>, labels: Option<KeyLabels<'_>>) -> String {
         let classifier = Classifier::new(Separators::new(&[":".to_owned()]).unwrap());
         let mut lines = RecordLines::default();
-        RowMaker::new(&classifier, None)
-            .row(&record(key), source, &mut PatternBuf::default(), |row| lines.push(row, format));
-        String::from_utf8([&RecordLines::head(format), lines.first(1)].concat()).unwrap()
+        let (maker, mut pattern) = (RowMaker::new(&classifier, None), PatternBuf::default());
+        maker.classify(&record(key), &mut pattern);
+        maker.row(&record(key), &pattern, source, labels, |row| lines.push(row, format));
+        let columns = if labels.is_some() { RowColumns::Labeled } else { RowColumns::Facts };
+        String::from_utf8([&RecordLines::head(format, columns), lines.first(1)].concat()).unwrap()
     }
 
     #[test]
@@ -265,6 +301,21 @@ mod tests {
             "pattern": "user:{int}",
         });
         assert_eq!(row, expected);
+    }
+
+    #[test]
+    fn labels_are_the_last_columns() {
+        let labels = KeyLabels { breaks: &["big.string", "ttl.missing"], owner: Some("=team"), class: None };
+        let row: serde_json::Value =
+            serde_json::from_str(&labeled(RowFormat::Ndjson, b"a:1", None, Some(labels))).unwrap();
+        assert_eq!(row["breaks"], serde_json::json!(["big.string", "ttl.missing"]));
+        assert_eq!((&row["owner"], &row["class"]), (&"=team".into(), &serde_json::Value::Null));
+        let text = labeled(RowFormat::Csv, b"a:1", None, Some(labels));
+        let mut lines = text.lines();
+        assert!(lines.next().unwrap().ends_with(",source,breaks,owner,class"));
+        assert!(lines.next().unwrap().ends_with(",big.string ttl.missing,'=team,"), "{text}");
+        let nothing = labeled(RowFormat::Csv, b"a:1", None, Some(KeyLabels::default()));
+        assert!(nothing.ends_with(",,,\n"), "{nothing}");
     }
 
     #[test]

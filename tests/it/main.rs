@@ -15,6 +15,7 @@ mod common;
 
 mod architecture;
 mod bench_dumps;
+mod breaking;
 mod cli;
 mod compare;
 mod corpus;

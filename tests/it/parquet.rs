@@ -26,14 +26,17 @@ fn reader(file: Vec<u8>) -> SerializedFileReader<Bytes> {
 
 /// Converts each row to the form of NDJSON, with null for absent fields.
 fn rows(file: Vec<u8>) -> Vec<Value> {
-    let plain = |field: &Field| match field {
-        Field::Null => Value::Null,
-        Field::Short(n) => json!(n),
-        Field::Long(n) | Field::TimestampMillis(n) => json!(n),
-        Field::Str(text) => json!(text),
-        Field::Bytes(bytes) => json!(data_encoding::BASE64.encode(bytes.data())),
-        other => panic!("no column is of this type: {other:?}"),
-    };
+    fn plain(field: &Field) -> Value {
+        match field {
+            Field::Null => Value::Null,
+            Field::Short(n) => json!(n),
+            Field::Long(n) | Field::TimestampMillis(n) => json!(n),
+            Field::Str(text) => json!(text),
+            Field::Bytes(bytes) => json!(data_encoding::BASE64.encode(bytes.data())),
+            Field::ListInternal(list) => list.elements().iter().map(plain).collect(),
+            other => panic!("no column is of this type: {other:?}"),
+        }
+    }
     reader(file)
         .get_row_iter(None)
         .unwrap()
@@ -141,6 +144,18 @@ fn extreme_names_and_times_are_clamped_to_the_limits_of_readers() {
     assert_eq!(column("key"), [json!("far"), json!("long ago"), Value::Null, json!("键\n\"")]);
     assert_eq!(column("key_bytes")[2], json!("/wD+"));
     assert_eq!(column("db"), [json!(0), json!(0), json!(0), json!(i64::MAX)]);
+}
+
+#[test]
+fn labels_are_a_list_of_rules_an_owner_and_a_class() {
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/policy/shop.toml");
+    let parquet = rows(keys(&[SHOP], &["--format", "parquet", "--policy", policy]));
+    assert_eq!(parquet, expected(&keys(&[SHOP], &["--policy", policy])));
+    let lengths: Vec<usize> = parquet.iter().map(|row| row["breaks"].as_array().unwrap().len()).collect();
+    assert!([0, 1, 2].iter().all(|length| lengths.contains(length)));
+    assert!(parquet.iter().any(|row| row["owner"] == "accounts" && row["class"] == "session"));
+    let some = rows(keys(&[SHOP], &["--format", "parquet", "--policy", policy, "--breaking", "--limit", "700"]));
+    assert_eq!(some[..], parquet.into_iter().filter(|row| row["breaks"] != json!([])).take(700).collect::<Vec<_>>());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::facts::{LeafSums, NEVER, PatternFacts};
 use super::{BrokenPatterns, PatternSections, PatternsPlan};
-use crate::pattern::tree::{PatternTree, TreeNode};
+use crate::pattern::tree::{PatternTree, PlaceId, TreeNode};
 use crate::policy::Violation;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::record::Kind;
@@ -192,6 +192,21 @@ fn plant<'a>(node: TreeNode<'a, PatternFacts>, above: Option<usize>, path: &mut 
         });
         plant(child, Some(at), path, forest);
         path.truncate(whole);
+    }
+}
+
+/// Returns the places of the nodes that [`forest`] returns.
+pub(super) fn places(tree: &PatternTree<PatternFacts>) -> Vec<PlaceId> {
+    let mut places = Vec::new();
+    add_places(tree.root(), &mut places);
+    places
+}
+
+/// Adds everything below a place. Recurses as deep as the tree, whose depth is limited.
+fn add_places(node: TreeNode<'_, PatternFacts>, places: &mut Vec<PlaceId>) {
+    for child in children(node) {
+        places.push(child.place());
+        add_places(child, places);
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
-use crate::pattern::tree::{Leaf, PatternTree, TreeLimits};
+use crate::pattern::tree::{Leaf, PatternTree, PlaceId, TreeLimits};
 use crate::policy::evidence::MOST_EXPIRIES;
 use crate::policy::forest::Forest;
 use crate::policy::sensitive::Inspection;
@@ -163,6 +163,7 @@ impl PatternStats {
     }
 
     /// Adds a key with its pattern, always made by the same classifier; `judged` says which rules it breaks.
+    #[cfg(any(test, feature = "internals"))]
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, judged: &Judged) {
         let leaf = self.leaf(pattern);
@@ -278,6 +279,16 @@ impl PatternStats {
     /// Returns all patterns as a flat list, for rules about patterns.
     pub fn forest(&self) -> Forest<'_> {
         finish::forest(&self.tree)
+    }
+
+    /// Returns the place of each node of [`PatternStats::forest`], in the same order.
+    pub fn places(&self) -> Vec<PlaceId> {
+        finish::places(&self.tree)
+    }
+
+    /// Returns the place of the pattern that a name was counted under.
+    pub fn place_of<'n>(&self, name: impl Into<KeyName<'n>>) -> Option<PlaceId> {
+        self.tree.place_of(name)
     }
 
     /// Returns the pattern sections of the report.

@@ -191,7 +191,8 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usua
     true
 }
 
-fn patterns(questions: &Questions) -> PatternStats {
+/// Creates the empty tree of patterns of a run.
+pub(super) fn patterns(questions: &Questions) -> PatternStats {
     let patterns = PatternStats::new(TreeLimits::default(), questions.alternatives);
     let patterns = patterns.sharing(&questions.varied).inspecting(questions.inspection.clone());
     match questions.reference.filter(|_| questions.checks.wants_expiries()) {

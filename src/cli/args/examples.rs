@@ -20,6 +20,8 @@ pub(super) const KEYS: &str = examples!(
     "export all keys for DuckDB or pandas" => "keys dump.rdb --format parquet -o keys.parquet",
     "list sessions without a TTL" =>
         "keys dump.rdb --match 'session:*' | jq -r 'select(.expires_at == null) | .key'",
+    "list the keys behind a finding, with the rules that they break" => "keys dump.rdb --breaking big.string --format csv",
+    "list the keys of a pattern" => "keys dump.rdb --pattern 'user:{int}:profile'",
 );
 
 pub(super) const CHECK: &str = examples!(

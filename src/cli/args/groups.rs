@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 
 use super::values::{ReportFormat, label, section, share, size};
 use crate::memory::Allocator;
@@ -139,13 +139,9 @@ pub struct PolicyArgs {
     pub inspect_values: bool,
 }
 
-/// Contents of a report.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Report")]
-pub struct ReportArgs {
-    /// Maximum rows per list [default: 20; the table shows 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub top: Option<u32>,
+/// Limits of big keys.
+#[derive(Debug, Default, Args)]
+pub struct BigArgs {
     /// Strings longer than this are big keys [default: big.string of the policy, or 10240]
     ///
     /// Like --big-elements and --big-memory, this also overrides the limit of the policy's rule.
@@ -157,6 +153,54 @@ pub struct ReportArgs {
     /// Keys of any type that use more memory than this are big keys [default: big.total of the policy]
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub big_memory: Option<u64>,
+}
+
+/// Conditions on rows besides the selection.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Policy")]
+pub struct RowArgs {
+    /// Include only keys of this pattern, as reports print it, such as 'user:{int}:profile' (repeatable)
+    ///
+    /// A pattern with {*} needs a first pass over the input.
+    #[arg(long = "pattern", value_name = "PATTERN", help_heading = "Selection")]
+    pub patterns: Vec<String>,
+    /// Add the columns breaks, owner and class: a preset or a policy file that ends in .toml [default with the flags below:
+    /// default]
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub policy: Option<String>,
+    /// Include only keys that break a rule: any rule about keys, or one of those named (repeatable, or separated by commas)
+    ///
+    /// A rule about patterns, such as ttl.storm, lists the keys that its finding counts; this needs a first pass over the input.
+    #[arg(long, value_name = "RULE", num_args = 0..=1, default_missing_value = ANY_RULE, value_delimiter = ',', action = ArgAction::Append)]
+    pub breaking: Vec<String>,
+    /// Include only keys that break a rule of this severity or higher
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub severity: Option<Severity>,
+    /// Include only keys of this owner of the data dictionary, or '' for keys without one (repeatable)
+    #[arg(long = "owner", value_name = "NAME")]
+    pub owners: Vec<String>,
+    #[command(flatten)]
+    pub big: BigArgs,
+    /// Earlier JSON report, for --breaking memory.growth
+    #[arg(long, value_name = "REPORT.json", help_heading = "Policy")]
+    pub baseline: Option<PathBuf>,
+    /// Search the values of a sample of keys, for --breaking value.sensitive
+    #[arg(long, help_heading = "Policy")]
+    pub inspect_values: bool,
+}
+
+/// Value of --breaking without a rule.
+pub const ANY_RULE: &str = "any";
+
+/// Contents of a report.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Report")]
+pub struct ReportArgs {
+    /// Maximum rows per list [default: 20; the table shows 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub top: Option<u32>,
+    #[command(flatten)]
+    pub big: BigArgs,
     /// Depth of the prefix tree
     #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub depth: u8,

@@ -51,6 +51,10 @@ pub struct Leaf {
     age: u64,
 }
 
+/// Place in a tree that no longer changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaceId(u32);
+
 /// Tree of patterns with their payloads.
 #[derive(Debug, Clone)]
 pub struct PatternTree<T> {
@@ -239,6 +243,23 @@ impl<T: Payload> PatternTree<T> {
         kept.resize(pattern.parts.len(), last);
     }
 
+    /// Returns the place of the pattern that a name was counted under; `None` for a name that is new to the tree.
+    ///
+    /// Changes nothing, unlike [`PatternTree::leaf`], so that many threads may look names up in a finished tree.
+    pub fn place_of<'n>(&self, name: impl Into<KeyName<'n>>) -> Option<PlaceId> {
+        match name.into() {
+            KeyName::Plain(name) => self.follow(&PlainPath { bytes: name.bytes(), separators: name.separators() }),
+            KeyName::Classified(_, pattern) => self.follow(pattern),
+        }
+    }
+
+    fn follow(&self, path: &impl Path) -> Option<PlaceId> {
+        let mut steps = path.steps(self.limits.last_level(self.is_strict()));
+        let place = steps
+            .try_fold(ROOT, |at, step| self.places.find(at, &step).or_else(|| self.places.find(at, &step.starred())));
+        place.map(PlaceId)
+    }
+
     /// Returns true in strict mode.
     pub fn is_strict(&self) -> bool {
         self.seen.is_none()
@@ -334,6 +355,11 @@ impl<T> Copy for TreeNode<'_, T> {}
 impl<'a, T: Payload> TreeNode<'a, T> {
     fn step(self) -> PathStep<'a> {
         self.places.step(self.id)
+    }
+
+    /// Returns its place.
+    pub fn place(self) -> PlaceId {
+        PlaceId(self.id)
     }
 
     /// Returns its segment: a name, a class or `{*}`.

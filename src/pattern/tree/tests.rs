@@ -290,6 +290,24 @@ proptest! {
     }
 
     #[test]
+    fn a_finished_tree_knows_the_place_of_every_name(patterns in keys(), limits in any_limits()) {
+        fn walk(node: TreeNode<'_, NumberList>, found: &mut BTreeMap<PlaceId, Vec<u32>>) {
+            if let Some(numbers) = node.payload() {
+                found.insert(node.place(), numbers.0.clone());
+            }
+            node.children().for_each(|child| walk(child, found));
+        }
+        let tree = tree(&patterns, &limits);
+        let (mut counted, mut looked_up) = (BTreeMap::new(), BTreeMap::<PlaceId, Vec<u32>>::new());
+        walk(tree.root(), &mut counted);
+        for (pattern, number) in &patterns {
+            looked_up.entry(tree.place_of(pattern).unwrap()).or_default().push(*number);
+        }
+        counted.values_mut().chain(looked_up.values_mut()).for_each(|numbers| numbers.sort_unstable());
+        prop_assert_eq!(counted, looked_up);
+    }
+
+    #[test]
     fn every_place_but_the_root_is_reachable_once(patterns in keys(), limits in any_limits()) {
         fn count(node: TreeNode<'_, NumberList>) -> usize {
             node.children().map(|child| 1 + count(child)).sum()

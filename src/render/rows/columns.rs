@@ -1,6 +1,7 @@
 //! Columns of rows, for the row groups of a Parquet file.
 
-use super::RecordRow;
+use super::{RecordRow, RowColumns};
+use crate::policy::KeyLabels;
 
 /// Type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub(super) enum ParquetType {
     /// Milliseconds since the epoch.
     Time,
     Text,
+    /// Any number of texts.
+    Texts,
     Binary,
 }
 
@@ -31,8 +34,11 @@ const fn optional(name: &'static str, holds: ParquetType) -> ParquetColumn {
     ParquetColumn { name, holds, required: false }
 }
 
-/// All columns, in the order of [`Columns::push`].
-pub(super) const COLUMNS: [ParquetColumn; 18] = [
+/// Number of columns without labels.
+const FACTS: usize = 18;
+
+/// All columns, in the order of [`Columns::push`]; the last three are labels.
+const COLUMNS: [ParquetColumn; FACTS + 3] = [
     required("db", ParquetType::Number),
     optional("key", ParquetType::Text),
     optional("key_bytes", ParquetType::Binary),
@@ -51,7 +57,18 @@ pub(super) const COLUMNS: [ParquetColumn; 18] = [
     optional("groups", ParquetType::Number),
     optional("pending", ParquetType::Number),
     optional("source", ParquetType::Text),
+    required("breaks", ParquetType::Texts),
+    optional("owner", ParquetType::Text),
+    optional("class", ParquetType::Text),
 ];
+
+/// Returns the columns of a file.
+pub(super) fn columns(columns: RowColumns) -> &'static [ParquetColumn] {
+    match columns {
+        RowColumns::Facts => COLUMNS.split_at(FACTS).0,
+        RowColumns::Labeled => &COLUMNS,
+    }
+}
 
 /// First and last millisecond of the years 1 to 9999. Readers convert times to microseconds or to their language's
 /// own type, and a single time beyond these limits would make them refuse the whole column.
@@ -62,6 +79,8 @@ const TIMES: (i64, i64) = (-62_135_596_800_000, 253_402_300_799_999);
 pub(super) struct Values {
     /// 1 for each row that has a value, else 0: Parquet's definition levels.
     pub present: Vec<i16>,
+    /// Of a list: 0 for each row, 1 for each further text of it: Parquet's repetition levels.
+    pub repeated: Vec<i16>,
     pub numbers: Vec<i64>,
     /// Texts one after the other, and the end of each.
     pub bytes: Vec<u8>,
@@ -91,8 +110,25 @@ impl Values {
         self.present.push(i16::from(present));
     }
 
+    /// Appends a row of a list.
+    fn push_list(&mut self, texts: &[&str]) {
+        for (at, text) in texts.iter().enumerate() {
+            self.push(&ParquetCell::Bytes(Some(text.as_bytes())));
+            self.repeated.push(i16::from(at > 0));
+        }
+        if texts.is_empty() {
+            self.push(&ParquetCell::Bytes(None));
+            self.repeated.push(0);
+        }
+    }
+
     fn truncate(&mut self, rows: usize) {
-        self.present.truncate(rows);
+        let starts = self.repeated.iter().enumerate().filter(|(_, repeated)| **repeated == 0);
+        // Of a list, a row is as many levels as it has texts.
+        let levels =
+            if self.repeated.is_empty() { rows } else { starts.map(|(at, _)| at).nth(rows).unwrap_or(usize::MAX) };
+        self.repeated.truncate(levels);
+        self.present.truncate(levels);
         let left = self.present.iter().filter(|present| **present == 1).count();
         self.numbers.truncate(left);
         self.ends.truncate(left);
@@ -101,6 +137,7 @@ impl Values {
 
     fn append(&mut self, other: Values) {
         self.present.extend(other.present);
+        self.repeated.extend(other.repeated);
         self.numbers.extend(other.numbers);
         let before = self.bytes.len();
         self.ends.extend(other.ends.iter().map(|end| before + end));
@@ -121,7 +158,7 @@ impl Columns {
         fn text(text: Option<&str>) -> ParquetCell<'_> {
             ParquetCell::Bytes(text.map(str::as_bytes))
         }
-        let cells: [ParquetCell<'_>; COLUMNS.len()] = [
+        let cells: [ParquetCell<'_>; FACTS] = [
             number(Some(row.db)),
             text(row.key),
             ParquetCell::Bytes(row.key_bytes),
@@ -142,6 +179,12 @@ impl Columns {
             text(row.source),
         ];
         self.values.iter_mut().zip(&cells).for_each(|(values, cell)| values.push(cell));
+        if let Some(KeyLabels { breaks, owner, class }) = row.labels {
+            let [.., list, owners, classes] = &mut self.values;
+            list.push_list(breaks);
+            owners.push(&text(owner));
+            classes.push(&text(class));
+        }
     }
 
     /// Returns the number of rows.
@@ -171,7 +214,7 @@ impl Columns {
         self.values.iter_mut().zip(other.values).for_each(|(values, other)| values.append(other));
     }
 
-    /// Returns the values of each column.
+    /// Returns the values of each column; those of labels are empty if the rows have none.
     pub(super) fn into_values(self) -> [Values; COLUMNS.len()] {
         self.values
     }
@@ -198,6 +241,17 @@ mod tests {
         values.truncate(3);
         assert_eq!((values.present.as_slice(), values.ends.as_slice()), ([1, 0, 1].as_slice(), [3, 3].as_slice()));
         assert_eq!(values.bytes, b"one");
+    }
+
+    #[test]
+    fn lists_keep_step_with_their_rows() {
+        let mut values = Values::default();
+        [&["a", "b"][..], &[], &["c"]].into_iter().for_each(|list| values.push_list(list));
+        assert_eq!((values.repeated.as_slice(), values.present.as_slice()), (&[0, 1, 0, 0][..], &[1, 1, 0, 1][..]));
+        values.truncate(2);
+        assert_eq!((values.repeated.as_slice(), values.bytes.as_slice()), (&[0, 1, 0][..], &b"ab"[..]));
+        values.truncate(0);
+        assert!(values.present.is_empty() && values.bytes.is_empty());
     }
 
     #[test]

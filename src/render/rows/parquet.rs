@@ -17,7 +17,8 @@ use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedW
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type as Schema, TypePtr};
 use rayon::prelude::*;
 
-use super::columns::{COLUMNS, Columns, ParquetColumn, ParquetType, Values};
+use super::RowColumns;
+use super::columns::{Columns, ParquetColumn, ParquetType, Values, columns};
 
 /// Rows of a group. Readers work on groups in parallel and skip those whose statistics exclude what they look for.
 const GROUP_ROWS: usize = 128 << 10;
@@ -33,8 +34,9 @@ pub struct ParquetFile<W: Write + Send> {
 
 impl<W: Write + Send> ParquetFile<W> {
     /// Begins the file.
-    pub fn new(out: W) -> io::Result<Self> {
-        let file = SerializedFileWriter::new(out, schema().map_err(into_io)?, Arc::new(properties().map_err(into_io)?));
+    pub fn new(out: W, columns: RowColumns) -> io::Result<Self> {
+        let file =
+            SerializedFileWriter::new(out, schema(columns).map_err(into_io)?, Arc::new(properties().map_err(into_io)?));
         Ok(ParquetFile { file: file.map_err(into_io)?, group: Columns::default() })
     }
 
@@ -78,6 +80,7 @@ fn encode(
     values: Values,
 ) -> Result<(Bytes, ColumnCloseResult)> {
     let present = (column.max_def_level() > 0).then_some(values.present.as_slice());
+    let repeated = (column.max_rep_level() > 0).then_some(values.repeated.as_slice());
     let mut sink = TrackedWrite::new(Vec::new());
     let pages = Box::new(SerializedPageWriter::new(&mut sink));
     let mut writer = get_column_writer(column, Arc::clone(properties), pages);
@@ -96,7 +99,7 @@ fn encode(
                 .iter()
                 .map(|end| ByteArray::from(all.slice(std::mem::replace(&mut start, *end)..*end)))
                 .collect();
-            writer.write_batch(&texts, present, None)?;
+            writer.write_batch(&texts, present, repeated)?;
         }
         _ => return Err(ParquetError::NYI("a column of a type that no row has".to_owned())),
     }
@@ -104,8 +107,8 @@ fn encode(
     Ok((sink.into_inner()?.into(), closed))
 }
 
-fn schema() -> Result<TypePtr> {
-    let columns = COLUMNS.iter().map(|column| column_schema(column).map(Arc::new)).collect::<Result<_>>()?;
+fn schema(of: RowColumns) -> Result<TypePtr> {
+    let columns = columns(of).iter().map(|column| column_schema(column).map(Arc::new)).collect::<Result<_>>()?;
     Schema::group_type_builder("keys").with_fields(columns).build().map(Arc::new)
 }
 
@@ -115,11 +118,27 @@ fn column_schema(column: &ParquetColumn) -> Result<Schema> {
         ParquetType::Small => (Physical::INT32, Some(LogicalType::integer(16, true))),
         ParquetType::Number => (Physical::INT64, None),
         ParquetType::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
+        ParquetType::Texts => return list_schema(column),
         ParquetType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         ParquetType::Binary => (Physical::BYTE_ARRAY, None),
     };
     let repetition = if column.required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
     Schema::primitive_type_builder(column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
+}
+
+/// Returns the schema of a list of texts, which may be empty but is never null, in the three levels that readers expect.
+fn list_schema(column: &ParquetColumn) -> Result<Schema> {
+    let text = Schema::primitive_type_builder("element", parquet::basic::Type::BYTE_ARRAY)
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(Some(LogicalType::String));
+    let list = Schema::group_type_builder("list")
+        .with_repetition(Repetition::REPEATED)
+        .with_fields(vec![Arc::new(text.build()?)]);
+    Schema::group_type_builder(column.name)
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(Some(LogicalType::List))
+        .with_fields(vec![Arc::new(list.build()?)])
+        .build()
 }
 
 fn properties() -> Result<WriterProperties> {

@@ -19,7 +19,7 @@ use crate::policy::evidence::Expiries;
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Details;
@@ -186,6 +186,7 @@ impl StormRule {
             measured: Some(measured),
             allowed: Some(allowed),
             details,
+            concerned: ConcernedKeys::Expiring,
             ..Breach::default()
         })
     }

@@ -14,7 +14,7 @@ use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
@@ -139,6 +139,9 @@ impl SplitObject {
             saves: Some(saves(model, leaves, ids)),
             details: [IDS.with(DetailValue::Count(ids)), LEAVES.with(DetailValue::Texts(names))].into(),
             examples,
+            concerned: ConcernedKeys::Patterns(
+                leaves.iter().map(|leaf| format!("{}{}", node.text, leaf.name)).collect(),
+            ),
         }
     }
 }

@@ -1,0 +1,448 @@
+//! Conditions on the rows of `keys` besides the selection: pattern, owner, and the rules that a key breaks.
+//!
+//! Most conditions follow from the key alone. Some need a first pass over the snapshot: `{*}` in a pattern stands for a level
+//! that the tree of patterns has collapsed, and rules about patterns are judged by all keys. Rows then equal the counts of a
+//! report on the same selection, since both come from the same tree and the same checks.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::aggregates;
+use super::findings::pattern_breaches;
+use super::first_pass::FirstPass;
+use super::plan::{MaskKey, Plan};
+use super::questions::{LoadedPolicy, Questions, questions};
+use super::read::progress::Progress;
+use super::read::snapshot::Snapshot;
+use crate::aggregate::patterns::PatternStats;
+use crate::error::{Error, Result};
+use crate::mask::Masker;
+use crate::near;
+use crate::pattern::PatternBuf;
+use crate::pattern::classify::Classifier;
+use crate::pattern::name::KeyName;
+use crate::pattern::tree::PlaceId;
+use crate::policy::forest::{Forest, PatternNode};
+use crate::policy::registry;
+use crate::policy::rule::{Breach, ConcernedKeys};
+use crate::policy::rules::memory::growth;
+use crate::policy::rules::type_::near_compact_limit;
+use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
+use crate::record::Record;
+use crate::units::Millis;
+
+/// Text of a collapsed level in a pattern.
+const COLLAPSED: &str = "{*}";
+
+/// Conditions that a key must meet to get a row.
+#[derive(Debug, Clone, Default)]
+pub struct RowConditions {
+    /// Patterns as reports print them, one of which the key must be counted under; empty for any.
+    pub patterns: Vec<String>,
+    /// Conditions of the policy; `None` if rows do not depend on it.
+    pub policy: Option<PolicyConditions>,
+}
+
+/// Conditions that depend on the policy.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyConditions {
+    /// Rules one of which the key must break, or any rule about keys if the list is empty; `None` for all keys.
+    pub breaking: Option<Vec<String>>,
+    /// Least severity of these rules.
+    pub severity: Severity,
+    /// Owners, one of which the key must have; an empty text stands for keys without one. Empty for any.
+    pub owners: Vec<String>,
+}
+
+/// Everything that rows of a snapshot are made with.
+#[derive(Debug)]
+pub struct RowSetup {
+    questions: Arc<Questions>,
+    conditions: RowConditions,
+    first: Option<FirstPass>,
+    mask: Option<MaskKey>,
+}
+
+impl RowSetup {
+    /// Checks the conditions, and reads the inputs once if a condition or masking needs that.
+    ///
+    /// Must be called before the snapshot is read. Without policy conditions, the plan's policy should be `none`.
+    pub fn new<P: AsRef<Path>>(
+        inputs: &[P],
+        plan: &Plan,
+        conditions: RowConditions,
+        snapshot: &Snapshot,
+        progress: &dyn Progress,
+    ) -> Result<RowSetup> {
+        let questions = Arc::new(questions(plan, LoadedPolicy::load(plan)?, snapshot)?);
+        if let Some(factor) = near_compact_limit::factor(&questions.checks.policy) {
+            snapshot.raise_limits(factor);
+        }
+        let mut about_patterns = None;
+        if let Some(policy) = &conditions.policy {
+            check_owners(&questions.checks, &policy.owners)?;
+            for id in policy.breaking.iter().flatten() {
+                check_rule(&questions, id)?;
+                let is_one = questions.checks.patterns.iter().any(|check| check.meta.id == id);
+                about_patterns = about_patterns.or(is_one.then(|| format!("--breaking {id}")));
+            }
+        }
+        let collapsed = conditions.patterns.iter().find(|pattern| pattern.contains(COLLAPSED));
+        let reason = plan.mask.as_ref().map(|_| "--mask".to_owned());
+        let reason = reason.or(about_patterns).or(collapsed.map(|_| format!("--pattern with {COLLAPSED}")));
+        let empty = || aggregates::patterns(&questions);
+        let read = |flag: String| FirstPass::read(inputs, &plan.read, &questions.classifier, empty, progress, &flag);
+        let first = reason.map(read).transpose()?;
+        Ok(RowSetup { questions, conditions, first, mask: plan.mask.clone() })
+    }
+
+    /// Returns the classifier of the run.
+    pub fn classifier(&self) -> &Classifier {
+        &self.questions.classifier
+    }
+
+    /// Returns the masker of names, if names are to be masked.
+    pub fn masker(&self) -> Option<Masker<'_>> {
+        let (first, key) = (self.first.as_ref()?, self.mask.as_ref()?);
+        let Questions { classifier, separators, .. } = &*self.questions;
+        Some(Masker::new(first.secret(key), classifier, separators, &first.patterns))
+    }
+
+    /// Returns the filter of rows, or `None` if every selected key gets a row without labels.
+    pub fn filter(&self) -> Result<Option<RowFilter<'_>>> {
+        if self.conditions.patterns.is_empty() && self.conditions.policy.is_none() {
+            return Ok(None);
+        }
+        let questions = &*self.questions;
+        let tree = self.first.as_ref().map(|first| &first.patterns);
+        let mut filter = RowFilter {
+            questions,
+            tree,
+            patterns: PatternCondition::new(&self.conditions.patterns, tree),
+            labels: self.conditions.policy.is_some(),
+            breaking: None,
+            owners: None,
+        };
+        if let Some(policy) = &self.conditions.policy {
+            filter.owners = OwnerCondition::new(&questions.checks, &policy.owners);
+            let named = policy.breaking.as_deref();
+            let breaking = named.map(|rules| BreakingCondition::new(questions, tree, policy, rules));
+            filter.breaking = breaking.transpose()?;
+        }
+        Ok(Some(filter))
+    }
+
+    /// Returns patterns of the snapshot that resemble the ones asked for, after none of their keys was found.
+    ///
+    /// Reads the snapshot again unless its patterns are known; returns nothing if it cannot be read twice.
+    pub fn near_patterns<P: AsRef<Path>>(&self, inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Vec<String> {
+        let Questions { classifier, .. } = &*self.questions;
+        let empty = || aggregates::patterns(&self.questions);
+        let read = || FirstPass::read(inputs, &plan.read, classifier, empty, progress, "--pattern").ok();
+        let again = if self.first.is_none() { read() } else { None };
+        let Some(first) = self.first.as_ref().or(again.as_ref()) else { return Vec::new() };
+        let forest = first.patterns.forest();
+        let texts: Vec<&str> = forest.patterns().map(|(node, _)| node.text.as_str()).collect();
+        let near = self.conditions.patterns.iter().flat_map(|asked| near_pattern(asked, &texts));
+        near.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+/// Fails unless the keys of this rule can be listed.
+fn check_rule(questions: &Questions, id: &str) -> Result<()> {
+    let checks = &questions.checks;
+    let about_keys = || checks.keys.iter().map(|check| check.meta.id);
+    let about_patterns = || checks.patterns.iter().map(|check| check.meta.id);
+    if id == growth::RULE.meta.id && checks.context.earlier.is_none() {
+        return Err(Error::usage(format!("--breaking {id}: the rule compares with an earlier report"))
+            .with_hint("add --baseline REPORT.json"));
+    }
+    if about_keys().chain(about_patterns()).any(|known| known == id) {
+        return Ok(());
+    }
+    let listed: BTreeSet<&str> = about_keys().chain(about_patterns()).collect();
+    let listed = listed.into_iter().collect::<Vec<_>>().join(", ");
+    let all = format!("policy {} lists the keys of: {listed}", checks.policy.name);
+    let fault = if checks.snapshots.iter().any(|check| check.meta.id == id) {
+        format!("--breaking {id}: the rule is about the snapshot as a whole, not about single keys")
+    } else if questions.unread == Some(id) {
+        return Err(Error::usage(format!("--breaking {id}: the rule reads values")).with_hint("add --inspect-values"));
+    } else if registry::find(id).is_some() {
+        format!("--breaking {id}: policy {} does not check this rule", checks.policy.name)
+    } else {
+        let near = near::did_you_mean(&registry::suggestions(id));
+        return Err(Error::usage(format!("--breaking {id}: unknown rule")).with_hint(format!("{near}{all}")));
+    };
+    Err(Error::usage(fault).with_hint(all))
+}
+
+/// Fails for an owner that the data dictionary does not name.
+fn check_owners(checks: &Checks, owners: &[String]) -> Result<()> {
+    let known: BTreeSet<&str> = checks.policy.entries.iter().filter_map(|entry| entry.owner.as_deref()).collect();
+    match owners.iter().find(|owner| !owner.is_empty() && !known.contains(owner.as_str())) {
+        None => Ok(()),
+        Some(owner) if known.is_empty() => {
+            Err(Error::usage(format!("--owner {owner}: policy {} has no data dictionary", checks.policy.name))
+                .with_hint("give a policy file with [[dictionary]] entries; `rdblens dictionary` drafts one"))
+        }
+        Some(owner) => {
+            let near = near::did_you_mean(&near::names(owner, known.iter().copied()));
+            let known = known.into_iter().collect::<Vec<_>>().join(", ");
+            Err(Error::usage(format!("--owner {owner}: no such owner in the data dictionary"))
+                .with_hint(format!("{near}the owners are {known}")))
+        }
+    }
+}
+
+/// Returns the patterns that resemble this one, nearest first.
+fn near_pattern<'t>(asked: &str, texts: &[&'t str]) -> Vec<&'t str> {
+    const MOST: usize = 3;
+    // Reports shorten long names in the middle.
+    if let Some((start, end)) = asked.split_once('…') {
+        let fits = |text: &&&str| text.starts_with(start) && text.ends_with(end);
+        return texts.iter().filter(fits).take(MOST).copied().collect();
+    }
+    near::names(asked, texts.iter().copied())
+}
+
+/// Filter of rows; shared by all workers.
+#[derive(Debug)]
+pub struct RowFilter<'s> {
+    questions: &'s Questions,
+    tree: Option<&'s PatternStats>,
+    patterns: PatternCondition,
+    /// True if rows have labels.
+    labels: bool,
+    breaking: Option<BreakingCondition>,
+    owners: Option<OwnerCondition>,
+}
+
+/// Buffers of a worker, reused from key to key.
+#[derive(Debug, Default)]
+pub struct RowRoom {
+    /// Pattern of the last key.
+    pub pattern: PatternBuf,
+    named: NameJudged,
+    judged: Judged,
+    breaks: Vec<&'static str>,
+}
+
+impl RowFilter<'_> {
+    /// Returns whether a key gets a row; its pattern is then in `room`.
+    pub fn takes(&self, record: &Record<'_>, room: &mut RowRoom) -> bool {
+        let Questions { classifier, checks, .. } = self.questions;
+        classifier.classify(record.key, &mut room.pattern);
+        let name = KeyName::Classified(record.key, &room.pattern);
+        let place = if self.wants_place() { self.tree.and_then(|tree| tree.place_of(name)) } else { None };
+        if !self.patterns.holds(&room.pattern.text, place) {
+            return false;
+        }
+        if !self.labels {
+            return true;
+        }
+        checks.judge_name(&name, &mut room.named);
+        checks.judge_named(record, &room.named, &mut room.judged);
+        if self.owners.as_ref().is_some_and(|owners| !owners.hold(room.judged.matched.entry)) {
+            return false;
+        }
+        room.breaks.clear();
+        let of_patterns = self.breaking.iter().flat_map(|breaking| breaking.of_patterns(record, place));
+        room.breaks.extend(of_patterns);
+        let holds = match &self.breaking {
+            None => true,
+            Some(breaking) => breaking.keys & room.judged.broken != 0 || !room.breaks.is_empty(),
+        };
+        if holds {
+            let broken = room.judged.broken;
+            let own = checks.keys.iter().enumerate().filter(|(bit, _)| broken >> bit & 1 == 1);
+            room.breaks.extend(own.map(|(_, check)| check.meta.id));
+            room.breaks.sort_unstable();
+            room.breaks.dedup();
+        }
+        holds
+    }
+
+    /// Returns the labels of the key that was taken last; `None` if rows have none.
+    pub fn labels<'r>(&'r self, room: &'r RowRoom) -> Option<KeyLabels<'r>> {
+        let policy = &self.questions.checks.policy;
+        let matched = room.judged.matched;
+        let entry = matched.entry.and_then(|entry| policy.entries.get(usize::from(entry)));
+        let class = matched.class.and_then(|class| policy.classes.get(usize::from(class)));
+        self.labels.then(|| KeyLabels {
+            breaks: &room.breaks,
+            owner: entry.and_then(|entry| entry.owner.as_deref()),
+            class: class.map(|class| class.name.as_str()),
+        })
+    }
+
+    /// Returns whether a condition depends on the place of a key's pattern in the tree.
+    fn wants_place(&self) -> bool {
+        let by_pattern = self.breaking.as_ref().is_some_and(|breaking| !breaking.places.is_empty());
+        !self.patterns.places.is_empty() || by_pattern
+    }
+}
+
+/// Patterns that keys must have.
+#[derive(Debug, Default)]
+struct PatternCondition {
+    any: bool,
+    /// Patterns of keys by themselves.
+    texts: HashSet<String>,
+    /// Places of patterns in the tree, for those with collapsed levels.
+    places: HashSet<PlaceId>,
+}
+
+impl PatternCondition {
+    fn new(asked: &[String], tree: Option<&PatternStats>) -> Self {
+        let mut condition = PatternCondition { any: asked.is_empty(), ..PatternCondition::default() };
+        for text in asked.iter().filter(|text| !text.contains(COLLAPSED)) {
+            condition.texts.insert(text.clone());
+        }
+        let collapsed: HashSet<&str> =
+            asked.iter().map(String::as_str).filter(|text| text.contains(COLLAPSED)).collect();
+        if let Some(tree) = tree.filter(|_| !collapsed.is_empty()) {
+            let nodes = tree.forest().nodes.into_iter().zip(tree.places());
+            let found = nodes.filter(|(node, _)| node.facts.is_some() && collapsed.contains(node.text.as_str()));
+            condition.places.extend(found.map(|(_, place)| place));
+        }
+        condition
+    }
+
+    /// A pattern without `{*}` is that of all its keys, whatever levels of the tree have collapsed.
+    fn holds(&self, text: &str, place: Option<PlaceId>) -> bool {
+        self.any || self.texts.contains(text) || place.is_some_and(|place| self.places.contains(&place))
+    }
+}
+
+/// Owners that keys must have.
+#[derive(Debug)]
+struct OwnerCondition {
+    /// By dictionary entry.
+    entries: Vec<bool>,
+    /// True for keys without an entry.
+    none: bool,
+}
+
+impl OwnerCondition {
+    fn new(checks: &Checks, owners: &[String]) -> Option<Self> {
+        let wanted = |owner: Option<&str>| owners.iter().any(|wanted| wanted == owner.unwrap_or_default());
+        let entries = checks.policy.entries.iter().map(|entry| wanted(entry.owner.as_deref())).collect();
+        (!owners.is_empty()).then(|| OwnerCondition { entries, none: wanted(None) })
+    }
+
+    fn hold(&self, entry: Option<u16>) -> bool {
+        entry.map_or(self.none, |entry| self.entries.get(usize::from(entry)).copied().unwrap_or_default())
+    }
+}
+
+/// Rules that keys must break.
+#[derive(Debug, Default)]
+struct BreakingCondition {
+    /// Bits of rules about keys.
+    keys: u64,
+    /// Violations of rules about patterns, by the place of the pattern.
+    places: HashMap<PlaceId, Vec<BrokenPattern>>,
+}
+
+/// Violation of a rule about patterns, for the keys of one pattern.
+#[derive(Debug, Clone, Copy)]
+struct BrokenPattern {
+    rule: &'static str,
+    /// Keys that expire before this do not count, nor those that never expire; `None` if all do.
+    expiring_from: Option<Millis>,
+}
+
+impl BreakingCondition {
+    fn new(
+        questions: &Questions,
+        tree: Option<&PatternStats>,
+        policy: &PolicyConditions,
+        rules: &[String],
+    ) -> Result<Self> {
+        let Questions { checks, classifier, reference, .. } = questions;
+        let is_named = |id: &str| rules.iter().any(|rule| rule == id);
+        let counts = |severity: Severity, id: &str| severity >= policy.severity && is_named(id);
+        let mut condition = BreakingCondition::default();
+        for (bit, check) in checks.keys.iter().enumerate() {
+            let wanted = counts(check.severity, check.meta.id) || rules.is_empty() && check.severity >= policy.severity;
+            condition.keys |= u64::from(wanted) << bit;
+        }
+        if let Some(tree) = tree.filter(|_| checks.patterns.iter().any(|check| is_named(check.meta.id))) {
+            let (forest, places) = (tree.forest(), tree.places());
+            let nodes = ForestIndex::new(&forest, &places);
+            for (check, breaches) in pattern_breaches(checks, classifier, &forest) {
+                let counted = breaches.iter().filter(|_| counts(check.severity, check.meta.id));
+                counted.into_iter().try_for_each(|breach| condition.add(check.meta.id, breach, &nodes, *reference))?;
+            }
+        }
+        Ok(condition)
+    }
+
+    /// Adds the keys of a violation. Fails if they are not known exactly.
+    fn add(
+        &mut self,
+        rule: &'static str,
+        breach: &Breach,
+        nodes: &ForestIndex<'_>,
+        reference: Option<Millis>,
+    ) -> Result<()> {
+        let expiring = breach.concerned == ConcernedKeys::Expiring;
+        let keys = |node: &PatternNode<'_>| match expiring {
+            true => node.expiries.map_or(0, |expiries| expiries.all().keys),
+            false => node.facts.as_ref().map_or(0, |facts| facts.keys),
+        };
+        let broken = BrokenPattern { rule, expiring_from: reference.filter(|_| expiring) };
+        let mut found = 0_u64;
+        for &(node, place) in nodes.concerned(breach) {
+            found = found.saturating_add(keys(node));
+            self.places.entry(place).or_default().push(broken);
+        }
+        if found == breach.keys {
+            return Ok(());
+        }
+        Err(Error::usage(format!("--breaking {rule}: the keys of this finding cannot be listed one by one"))
+            .with_hint("list the keys of its patterns with --pattern"))
+    }
+
+    /// Returns the rules about patterns that count this key.
+    fn of_patterns(&self, record: &Record<'_>, place: Option<PlaceId>) -> impl Iterator<Item = &'static str> {
+        let broken = place.and_then(|place| self.places.get(&place)).into_iter().flatten();
+        let counts = |broken: &&BrokenPattern| {
+            broken.expiring_from.is_none_or(|from| record.expires_at.is_some_and(|at| at >= from))
+        };
+        broken.filter(counts).map(|broken| broken.rule)
+    }
+}
+
+/// Patterns of a forest by their text.
+struct ForestIndex<'f> {
+    all: Vec<(&'f PatternNode<'f>, PlaceId)>,
+    /// Ranges of `all`, which is sorted by text.
+    by_text: HashMap<&'f str, Range<usize>>,
+}
+
+impl<'f> ForestIndex<'f> {
+    fn new(forest: &'f Forest<'f>, places: &[PlaceId]) -> Self {
+        let nodes = forest.nodes.iter().zip(places.iter().copied());
+        let mut all: Vec<_> = nodes.filter(|(node, _)| node.facts.is_some()).collect();
+        all.sort_by_key(|(node, _)| node.text.as_str());
+        let mut by_text: HashMap<&str, Range<usize>> = HashMap::new();
+        for (at, (node, _)) in all.iter().enumerate() {
+            by_text.entry(&node.text).or_insert(at..at).end = at + 1;
+        }
+        ForestIndex { all, by_text }
+    }
+
+    /// Returns the patterns whose keys a violation counts.
+    fn concerned<'s>(&'s self, breach: &'s Breach) -> Vec<&'s (&'f PatternNode<'f>, PlaceId)> {
+        let of = |text: &str| self.by_text.get(text).and_then(|range| self.all.get(range.clone())).unwrap_or_default();
+        match (&breach.concerned, breach.pattern.as_deref()) {
+            (ConcernedKeys::Patterns(texts), _) => texts.iter().flat_map(|text| of(text)).collect(),
+            (ConcernedKeys::Expiring, None) => self.all.iter().collect(),
+            (ConcernedKeys::Pattern | ConcernedKeys::Expiring, Some(pattern)) => of(pattern).iter().collect(),
+            (ConcernedKeys::Pattern, None) => Vec::new(),
+        }
+    }
+}
