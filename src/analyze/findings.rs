@@ -11,8 +11,7 @@ use crate::policy::checks::RuleCheck;
 use crate::policy::dictionary::Exemption;
 use crate::policy::forest::Forest;
 use crate::policy::rule::{Breach, PatternRule};
-use crate::policy::wording::in_force;
-use crate::policy::{Checks, RuleMeta, Severity};
+use crate::policy::{Checks, Severity};
 use crate::report::{
     BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, OwnerFindings,
     PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight, Word, Worst,
@@ -49,7 +48,7 @@ pub fn found(
             distinct_patterns: broken.distinct,
             worst: broken.worst,
             patterns: broken.list,
-            ..finding(check.meta, check.severity)
+            ..finding(check)
         })
         .collect();
     let mut judging = BreachCollector::new(checks, classifier, top);
@@ -71,7 +70,7 @@ pub fn found(
         budgets: budgets(checks, violations),
         baseline: None,
     };
-    finish(checks, &mut findings);
+    finish(&mut findings);
     KeyFindings { findings, naming }
 }
 
@@ -96,19 +95,14 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
         report.findings.list.extend(judging.finding(check, breaches));
     }
     report.findings.exempted.extend(judging.exempted());
-    finish(checks, &mut report.findings);
+    finish(&mut report.findings);
     if checks.has_dictionary() {
         name_owners(checks, classifier, &mut report.findings);
     }
 }
 
-/// Sorts and counts the findings, and inserts the limits in force into their texts.
-fn finish(checks: &Checks, findings: &mut Findings) {
-    for finding in &mut findings.list {
-        if let Some(texts) = in_force(&checks.policy, &finding.rule, finding.severity) {
-            (finding.problem, finding.demand, finding.fix) = (texts.problem, texts.demand, texts.fix);
-        }
-    }
+/// Sorts and counts the findings.
+fn finish(findings: &mut Findings) {
     findings.list.sort_by_key(|finding| {
         (Reverse(finding.severity), Reverse(finding.memory), Reverse(finding.keys), finding.rule.clone())
     });
@@ -123,14 +117,16 @@ fn checked(checks: &Checks) -> Vec<&'static str> {
     ids
 }
 
-fn finding(meta: &RuleMeta, severity: Severity) -> Finding {
+fn finding<R: ?Sized>(check: &RuleCheck<R>) -> Finding {
+    let texts = check.texts.clone();
     Finding {
-        rule: meta.id.into(),
-        severity,
-        problem: meta.problem.into(),
-        demand: meta.what.into(),
-        fix: meta.fix.into(),
-        unit: meta.unit,
+        rule: check.meta.id.into(),
+        severity: check.severity,
+        problem: texts.problem,
+        demand: texts.demand,
+        fix: texts.fix,
+        source: check.source.clone(),
+        unit: check.meta.unit,
         keys: 0,
         memory: Bytes(0),
         saves: None,
@@ -215,7 +211,7 @@ fn breached<R: ?Sized>(check: &RuleCheck<R>, mut breaches: Vec<Breach>, top: usi
         memory: Bytes(sum(&|breach| breach.memory.0)),
         saves: saves.then(|| Bytes(sum(&|breach| breach.saves.map_or(0, |saves| saves.0)))),
         distinct_patterns: breaches.iter().filter(|breach| breach.pattern.is_some()).count() as u64,
-        ..finding(check.meta, check.severity)
+        ..finding(check)
     };
     whole.patterns = breaches.into_iter().map(row).collect();
     whole.worst = Worst::of(&whole.patterns);
@@ -250,7 +246,7 @@ fn naming(checks: &Checks, violations: &Violations, broken: &[BrokenPatterns]) -
         NamingRule {
             rule: check.meta.id.into(),
             severity: check.severity,
-            demand: in_force(&checks.policy, check.meta.id, check.severity).unwrap_or_default().demand,
+            demand: check.texts.demand.clone(),
             keys: tally.keys,
             memory: tally.memory,
             patterns: broken.get(bit).map_or_else(Vec::new, |broken| broken.list.iter().map(weight).collect()),

@@ -16,11 +16,13 @@ use super::matcher::{Matcher, PolicyPattern};
 use super::name_pass::{NamePass, Violations};
 use super::rule::{BuiltRule, KeyRule, NameTest, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule};
 use super::sensitive::Inspection;
-use super::settings::Policy;
+use super::settings::{Policy, RuleSetting};
+use super::wording::RuleWording;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::name::KeyName;
 use crate::record::{Kind, Record};
+use crate::report::Passage;
 use crate::units::Bytes;
 
 /// Maximum number of limits about keys in a policy: one bit each in a mask.
@@ -33,6 +35,10 @@ pub struct RuleCheck<R: ?Sized> {
     pub meta: &'static RuleMeta,
     /// Severity of a violation.
     pub severity: Severity,
+    /// Texts of findings, with the limits in force.
+    pub texts: RuleWording,
+    /// Passage of a standard that demands the rule.
+    pub source: Option<Passage>,
     /// Check of the rule.
     pub rule: Box<R>,
 }
@@ -129,6 +135,18 @@ impl SizeRules {
     }
 }
 
+impl<R: ?Sized> RuleCheck<R> {
+    fn new(setting: &RuleSetting, rule: Box<R>) -> RuleCheck<R> {
+        RuleCheck {
+            meta: setting.rule.meta,
+            severity: setting.severity,
+            texts: RuleWording::in_force(setting),
+            source: setting.source.clone(),
+            rule,
+        }
+    }
+}
+
 impl Checks {
     /// Compiles a policy. TTL classes and dictionary in `context` are replaced by those of the policy.
     ///
@@ -158,12 +176,11 @@ impl Checks {
             context,
         };
         for setting in std::mem::take(&mut checks.policy.settings) {
-            let (meta, severity) = (setting.rule.meta, setting.severity);
             match (setting.rule.build)(&setting.params)? {
                 BuiltRule::Key(rule) if !rule.applies(&checks.context) => continue,
-                BuiltRule::Key(rule) => checks.add_key(RuleCheck { meta, severity, rule })?,
-                BuiltRule::Pattern(rule) => checks.patterns.push(RuleCheck { meta, severity, rule }),
-                BuiltRule::Snapshot(rule) => checks.snapshots.push(RuleCheck { meta, severity, rule }),
+                BuiltRule::Key(rule) => checks.add_key(RuleCheck::new(&setting, rule))?,
+                BuiltRule::Pattern(rule) => checks.patterns.push(RuleCheck::new(&setting, rule)),
+                BuiltRule::Snapshot(rule) => checks.snapshots.push(RuleCheck::new(&setting, rule)),
             }
             checks.policy.settings.push(setting);
         }

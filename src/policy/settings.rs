@@ -5,7 +5,7 @@ use super::params::{ParamValue, Params};
 use super::registry;
 use super::rule::{Rule, Severity};
 use super::rules::value::sensitive;
-use crate::report::Passage;
+use crate::report::{Passage, Wording};
 
 /// Complete policy: a preset with the changes of a policy file applied.
 #[derive(Debug, Clone)]
@@ -37,12 +37,20 @@ pub struct RuleSetting {
     pub params: Params,
     /// Passage of a standard that demands it; `None` if the policy names none.
     pub source: Option<Passage>,
+    /// Remedy that replaces that of the rule; names of parameters in braces stand for their values.
+    pub fix: Option<Wording>,
 }
 
 impl RuleSetting {
     /// Creates the setting of a rule that no policy has changed.
     pub fn of(rule: &'static Rule) -> RuleSetting {
-        RuleSetting { rule, severity: rule.meta.severity, params: Params::defaults(rule.meta.params), source: None }
+        RuleSetting {
+            rule,
+            severity: rule.meta.severity,
+            params: Params::defaults(rule.meta.params),
+            source: None,
+            fix: None,
+        }
     }
 }
 

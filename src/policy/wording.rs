@@ -5,8 +5,8 @@
 
 use super::params::{ParamDefault, ParamSpec, ParamValue, Params};
 use super::rule::RuleMeta;
-use super::settings::{Policy, RuleSetting};
-use crate::report::{Severity, Text, Wording};
+use super::settings::RuleSetting;
+use crate::report::{Text, Wording};
 
 /// Fills the values of parameters into a text.
 pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
@@ -21,7 +21,7 @@ pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
 }
 
 /// Texts of a rule with the parameters in effect filled in.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RuleWording {
     /// Headline of a violation.
     pub problem: Wording,
@@ -41,13 +41,29 @@ impl RuleWording {
             fix: filled(meta.fix, meta.params, params),
         }
     }
+
+    /// Returns the texts of a rule as a policy sets it.
+    pub fn in_force(setting: &RuleSetting) -> RuleWording {
+        let meta = setting.rule.meta;
+        let texts = RuleWording::of(meta, &setting.params);
+        match &setting.fix {
+            Some(fix) => RuleWording { fix: filled_fix(fix, meta.params, &setting.params), ..texts },
+            None => texts,
+        }
+    }
 }
 
-/// Returns the texts with the limits that `policy` sets at this severity; `None` if it sets none.
-pub fn in_force(policy: &Policy, rule: &str, severity: Severity) -> Option<RuleWording> {
-    let is_it = |setting: &&RuleSetting| setting.rule.meta.id == rule && setting.severity == severity;
-    let RuleSetting { rule, params, .. } = policy.settings.iter().find(is_it)?;
-    Some(RuleWording::of(rule.meta, params))
+/// Fills the values of parameters in braces or backticks into a remedy that a policy gives.
+fn filled_fix(fix: &Wording, specs: &[ParamSpec], params: &Params) -> Wording {
+    let Wording { mut en, mut zh } = fix.clone();
+    for spec in specs {
+        let Some((_, value)) = params.iter().find(|(name, _)| *name == spec.name) else { continue };
+        let [in_en, in_zh] = words(spec.default, value);
+        // Bare names stay: the text is not ours, and `max` may be a word of it.
+        en = fill(&en, spec.name, &in_en, " bytes", false);
+        zh = fill(&zh, spec.name, &in_zh, " 字节", false);
+    }
+    Wording { en, zh }
 }
 
 /// Adapts a headline or demand to limits of zero and one.

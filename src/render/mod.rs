@@ -13,6 +13,7 @@ pub mod json;
 pub mod key_text;
 pub mod lang;
 pub mod markdown;
+pub mod passage;
 mod plain;
 pub mod prometheus;
 pub mod rows;

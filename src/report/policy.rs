@@ -80,6 +80,9 @@ pub struct Finding {
     #[serde(flatten, with = "fix")]
     #[schemars(with = "fix::Form")]
     pub fix: Wording,
+    /// Passage of a document that demands it, in the words of the document; null where the policy cites none.
+    #[serde(default)]
+    pub source: Option<Passage>,
     /// Unit of `measured` and `allowed`; null where nothing is measured.
     pub unit: Option<Unit>,
     /// Keys, exactly.

@@ -8,7 +8,8 @@ use rdblens::internals::policy::rule::RuleMeta;
 use rdblens::internals::policy::wording::{self, RuleWording};
 use rdblens::internals::policy::{Policy, presets, registry};
 use rdblens::internals::render::Lang;
-use rdblens::internals::render::rules::{citations, place, sample_lines, severities};
+use rdblens::internals::render::passage::place;
+use rdblens::internals::render::rules::{citations, own_fixes, sample_lines, severities};
 
 const HEAD: &str = "# Rules
 
@@ -60,12 +61,15 @@ fn chapter(meta: &RuleMeta, policies: &[Policy], page: &mut String) {
     let RuleWording { demand: what, fix, .. } = RuleWording::of(meta, &Params::defaults(meta.params));
     write!(page, "\n## {}\n\n**{}.** {}。\n\n{}\n\n", meta.id, capital(&what.en), what.zh, meta.why.en).unwrap();
     write!(page, "*How to fix:* {}.\n\n", fix.en).unwrap();
+    for (names, fix) in own_fixes(policies, meta.id) {
+        write!(page, "*In {}:* {}.\n\n", names.join(", "), fix.en).unwrap();
+    }
     let cited = citations(policies, meta.id);
     if !cited.is_empty() {
         *page += "| presets | document and chapter | sentence |\n|---|---|---|\n";
     }
     for citation in cited {
-        let (place, quote) = (place(citation.passage), citation.passage.quote.as_deref().unwrap_or("–"));
+        let (place, quote) = (place(citation.passage, Lang::En), citation.passage.quote.as_deref().unwrap_or("–"));
         writeln!(page, "| {} | {} | {} |", citation.policies.join(", "), cell(&place), cell(quote)).unwrap();
     }
     parameters(meta.params, page);

@@ -1,7 +1,7 @@
 //! Parser of `[rules]`: severities and parameters.
 //!
 //! A table modifies the setting of the preset; an array of tables (`[[rules."big.string"]]`) replaces it, with one limit
-//! per table. Both keep the passage that the preset cites unless they cite one of their own.
+//! per table. Both keep the passage and the remedy of the preset unless they give their own.
 
 use toml::de::DeValue;
 
@@ -11,7 +11,7 @@ use crate::policy::params::{ParamDefault, ParamSpec, ParamValue};
 use crate::policy::registry;
 use crate::policy::rule::{BuiltRule, Rule, Severity};
 use crate::policy::settings::{Policy, RuleSetting};
-use crate::report::Passage;
+use crate::report::{Passage, Wording};
 
 /// Applies the rules of a document to those of the preset.
 pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
@@ -66,7 +66,7 @@ struct RuleReader<'r, 't> {
 }
 
 /// Keys that every rule has besides its parameters.
-pub const COMMON: [&str; 4] = ["severity", "document", "source", "quote"];
+pub const COMMON: [&str; 6] = ["severity", "document", "source", "quote", "fix", "fix_zh"];
 
 fn settings(
     reader: &RuleReader<'_, '_>,
@@ -114,20 +114,33 @@ fn wrong(id: &str, line: usize) -> PolicyFault {
     PolicyFault::at(line, format!("{id:?} must be a severity or a table"), remedy)
 }
 
+/// Keys that cite a passage.
+const CITES: [&str; 3] = ["document", "source", "quote"];
+
+/// Keys that give a remedy.
+const FIXES: [&str; 2] = ["fix", "fix_zh"];
+
+fn has_any(table: &TomlTable<'_>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| table.contains_key(*key))
+}
+
 impl RuleReader<'_, '_> {
-    /// Reads one of several limits. It cites the passage of the preset's limit of the same severity, or of its first.
+    /// Reads one of several limits. Passage and remedy are those of the preset's limit of the same severity, or of its first.
     fn limit(
         &self,
         before: &[RuleSetting],
         table: &TomlTable<'_>,
         line: usize,
     ) -> Result<Option<RuleSetting>, PolicyFault> {
-        let Some(made) = self.setting(RuleSetting::of(self.rule), table, line)? else { return Ok(None) };
-        if made.source.is_some() || self.cites(table) {
-            return Ok(Some(made));
-        }
+        let Some(mut made) = self.setting(RuleSetting::of(self.rule), table, line)? else { return Ok(None) };
         let alike = before.iter().find(|setting| setting.severity == made.severity).or(before.first());
-        Ok(Some(RuleSetting { source: alike.and_then(|setting| setting.source.clone()), ..made }))
+        if !has_any(table, &CITES) {
+            made.source = alike.and_then(|setting| setting.source.clone());
+        }
+        if !has_any(table, &FIXES) {
+            made.fix = alike.and_then(|setting| setting.fix.clone());
+        }
+        Ok(Some(made))
     }
 
     /// Applies a table to a setting; `None` if it disables the rule.
@@ -146,8 +159,11 @@ impl RuleReader<'_, '_> {
                 Some(severity) => setting.severity = severity,
             }
         }
-        if self.cites(table) {
+        if has_any(table, &CITES) {
             setting.source = self.passage(table)?;
+        }
+        if has_any(table, &FIXES) {
+            setting.fix = self.fix(table)?;
         }
         for spec in meta.params {
             if let Some(value) = table.get(spec.name) {
@@ -161,20 +177,30 @@ impl RuleReader<'_, '_> {
         Ok(Some(setting))
     }
 
-    /// Returns whether a table cites a passage of its own.
-    fn cites(&self, table: &TomlTable<'_>) -> bool {
-        ["document", "source", "quote"].into_iter().any(|key| table.contains_key(key))
-    }
-
     /// Reads the passage that a table cites; `None` if it is blank, which takes back that of the preset.
     fn passage(&self, table: &TomlTable<'_>) -> Result<Option<Passage>, PolicyFault> {
-        let text = |key| Ok(self.reader.text(table, key)?.map(str::trim).filter(|text| !text.is_empty()));
-        let (own, chapter, quote) = (text("document")?, text("source")?, text("quote")?);
-        if own.or(chapter).or(quote).is_none() {
+        let [own, chapter, quote] =
+            [self.line(table, "document")?, self.line(table, "source")?, self.line(table, "quote")?];
+        if own.is_none() && chapter.is_none() && quote.is_none() {
             return Ok(None);
         }
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        Ok(Some(Passage { document: owned(own.or(self.document)), chapter: owned(chapter), quote: owned(quote) }))
+        let document = own.or_else(|| self.document.map(str::to_owned));
+        Ok(Some(Passage { document, chapter, quote }))
+    }
+
+    /// Reads the remedy that a table gives; `None` if it is blank, which takes back that of the preset.
+    ///
+    /// A remedy in one language serves for both: it is right, that of the rule might not be.
+    fn fix(&self, table: &TomlTable<'_>) -> Result<Option<Wording>, PolicyFault> {
+        let (en, zh) = (self.line(table, "fix")?, self.line(table, "fix_zh")?);
+        let Some(either) = en.as_ref().or(zh.as_ref()).cloned() else { return Ok(None) };
+        Ok(Some(Wording { en: en.unwrap_or_else(|| either.clone()), zh: zh.unwrap_or(either) }))
+    }
+
+    /// Reads a text as one line; `None` if it is blank.
+    fn line(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<String>, PolicyFault> {
+        let words = self.reader.text(table, key)?.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+        Ok(words.filter(|text| !text.is_empty()))
     }
 }
 

@@ -157,3 +157,20 @@ fn no_parameter_of_a_rule_is_named_like_a_common_key() {
     let params = crate::policy::registry::RULES.iter().flat_map(|rule| rule.meta.params);
     assert!(params.into_iter().all(|param| !rules::COMMON.contains(&param.name)));
 }
+
+#[test]
+fn a_file_gives_a_remedy_of_its_own() {
+    let fix = |table: &str| {
+        let text = format!("extends = \"service\"\n[[rules.\"big.string\"]]\nmax = \"2KB\"\n{table}\n");
+        let setting =
+            read_text(&text).unwrap().settings.into_iter().find(|it| it.rule.meta.id == "big.string").unwrap();
+        let texts = crate::policy::wording::RuleWording::in_force(&setting);
+        (texts.fix.en, texts.fix.zh)
+    };
+    let usual = fix("");
+    assert!(!usual.0.is_empty() && usual.0 != usual.1);
+    assert_eq!(fix("fix = \"keep it below {max}\""), ("keep it below 2 KiB".into(), "keep it below 2 KiB".into()));
+    assert_eq!(fix("fix_zh = \"不超过 {max}\""), ("不超过 2 KiB".into(), "不超过 2 KiB".into()));
+    assert_eq!(fix("fix = \"a max\"\nfix_zh = \"max\""), ("a max".into(), "max".into()));
+    assert_eq!(fix("fix = \" \""), usual);
+}

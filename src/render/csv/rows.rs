@@ -134,6 +134,9 @@ pub(super) fn finding(it: &Finding) -> CsvRow {
         .maybe(it.unit.map(Unit::name))
         .text(&it.demand.en)
         .text(&it.fix.en)
+        .maybe(it.source.as_ref().and_then(|source| source.document.as_deref()))
+        .maybe(it.source.as_ref().and_then(|source| source.chapter.as_deref()))
+        .maybe(it.source.as_ref().and_then(|source| source.quote.as_deref()))
 }
 
 pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = CsvRow> {

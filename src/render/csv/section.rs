@@ -106,7 +106,7 @@ sections! {
         "depth prefix segment keys memory share disk elements without_ttl_keys without_ttl_memory",
         prefixes(&report.prefixes.tree);
     Findings = "findings", "What breaks the policy, by rule.",
-        "rule severity keys memory saves patterns unit demand fix",
+        "rule severity keys memory saves patterns unit demand fix document chapter quote",
         report.findings.list.iter().map(finding);
     FindingPatterns = "finding-patterns", "What breaks the policy, by rule and pattern.",
         "rule severity pattern owner keys memory measured allowed unit saves example_db example_key \

@@ -147,6 +147,8 @@ pub struct FindingBlock {
     pub demand: Prose,
     /// Remedy.
     pub fix: Prose,
+    /// Passage of a document that demands the rule.
+    pub source: Option<Prose>,
     /// Number of keys, unless the finding is not about keys.
     pub keys: Option<u64>,
     /// Memory, where it has any.

@@ -22,6 +22,8 @@ pub struct FindingView {
     pub demand: HtmlProse,
     /// Remedy.
     pub fix: HtmlProse,
+    /// Passage that demands it.
+    pub source: Option<HtmlProse>,
     /// Keys, if it is about keys.
     pub keys: Option<String>,
     /// Memory, if it has any.
@@ -54,6 +56,7 @@ impl FindingView {
             rule: finding.rule.to_string(),
             demand: (&finding.demand).into(),
             fix: (&finding.fix).into(),
+            source: finding.source.as_ref().map(HtmlProse::from),
             keys: finding.keys.map(human::count),
             memory: finding.memory.map(|memory| human::bytes(memory.0)),
             share: human::share_of(memory.0, finding.whole.0),

@@ -98,7 +98,8 @@ impl<'a> Writer<'a> {
         for detail in &it.details {
             self.item(&detail.plain())?;
         }
-        self.block(&format!("→ {}", escape(&it.fix.plain())))
+        self.block(&format!("→ {}", escape(&it.fix.plain())))?;
+        it.source.iter().try_for_each(|source| self.block(&format!("> {}", escape(&source.plain()))))
     }
 
     fn whole_table(&mut self, table: &Table) -> io::Result<()> {

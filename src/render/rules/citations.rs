@@ -1,9 +1,9 @@
-//! Passages that policies cite for a rule, each once.
+//! Passages that policies cite for a rule and remedies that they give, each once.
 
 use super::settings_of;
 use crate::policy::Policy;
-use crate::render::{Lang, key_text};
-use crate::report::Passage;
+use crate::policy::wording::RuleWording;
+use crate::report::{Passage, Wording};
 
 /// Preset that combines what the standards agree on. It cites no sentence that they do not, so it is not listed.
 const COMBINED: &str = "default";
@@ -32,14 +32,18 @@ pub fn citations<'p>(policies: impl IntoIterator<Item = &'p Policy>, id: &str) -
     found
 }
 
-/// Returns document and chapter in one line, escaped.
-pub fn place(passage: &Passage) -> String {
-    let parts = [&passage.document, &passage.chapter].into_iter().flatten();
-    parts.map(|part| key_text::text(part).into_owned()).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns the sentence in the quotation marks of a language, escaped.
-pub fn quoted(passage: &Passage, lang: Lang) -> Option<String> {
-    let quote = passage.quote.as_deref().map(key_text::text)?;
-    Some(lang.of("“{}”", "「{}」").replacen("{}", &quote, 1))
+/// Returns the remedies that policies put in place of the rule's, each with the names of the policies.
+pub fn own_fixes<'p>(policies: impl IntoIterator<Item = &'p Policy>, id: &str) -> Vec<(Vec<&'p str>, Wording)> {
+    let mut found: Vec<(Vec<&str>, Wording)> = Vec::new();
+    for policy in policies {
+        for setting in settings_of(policy, id).filter(|setting| setting.fix.is_some()) {
+            let fix = RuleWording::in_force(setting).fix;
+            match found.iter_mut().find(|(_, known)| *known == fix) {
+                Some((names, _)) if names.last() == Some(&policy.name.as_str()) => {}
+                Some((names, _)) => names.push(&policy.name),
+                None => found.push((vec![&policy.name], fix)),
+            }
+        }
+    }
+    found
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::citations::{citations, place, quoted};
+use super::citations::{citations, own_fixes};
 use super::{sample, settings_of};
 use crate::policy::Policy;
 use crate::policy::params::{ParamSpec, Params};
@@ -10,7 +10,7 @@ use crate::policy::rule::{Rule, RuleMeta, Unit};
 use crate::policy::sample::RuleSample;
 use crate::policy::wording::{self, RuleWording};
 use crate::render::terminal::page::{Style, TextPage};
-use crate::render::{Lang, TableOptions, key_text};
+use crate::render::{Lang, TableOptions, key_text, passage};
 use crate::report::Wording;
 
 /// Indentation of a paragraph.
@@ -29,8 +29,7 @@ pub fn explain(
     let meta = rule.meta;
     // Texts show the numbers of the policy, if it has the rule.
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());
-    let params = setting.map_or_else(|| Params::defaults(meta.params), |setting| setting.params.clone());
-    let texts = RuleWording::of(meta, &params);
+    let texts = setting.map_or_else(|| RuleWording::of(meta, &Params::defaults(meta.params)), RuleWording::in_force);
     let words = |text: &Wording| lang.of(&text.en, &text.zh).to_owned();
     page.hanging(Style::Bold, &format!("{}: ", meta.id), &words(&texts.demand))?;
     paragraph(&mut page, lang.of("Why", "原因"), lang.pick(meta.why))?;
@@ -40,6 +39,10 @@ pub fn explain(
     parameters(meta, lang, &mut page)?;
     in_force(meta, &known, lang, &mut page)?;
     paragraph(&mut page, lang.of("How to fix", "如何修复"), &words(&texts.fix))?;
+    for (names, fix) in own_fixes(known.iter().copied(), meta.id) {
+        let names: Vec<_> = names.into_iter().map(key_text::text).collect();
+        page.hanging(Style::Plain, INDENT, &key_text::text(&format!("{}: {}", names.join(", "), words(&fix))))?;
+    }
     example(&mut page, lang.of("Passes", "通过的例子"), &meta.passes, lang)?;
     example(&mut page, lang.of("Fails", "不通过的例子"), &meta.fails, lang)
 }
@@ -66,8 +69,8 @@ fn demanded_by(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut Tex
     for citation in cited {
         let names: Vec<_> = citation.policies.iter().map(|name| key_text::text(name)).collect();
         let mark = format!("{INDENT}{}: ", names.join(", "));
-        page.hanging(Style::Plain, &mark, &place(citation.passage))?;
-        if let Some(quote) = quoted(citation.passage, lang) {
+        page.hanging(Style::Plain, &mark, &passage::place(citation.passage, lang))?;
+        if let Some(quote) = passage::quoted(citation.passage, lang) {
             page.hanging(Style::Plain, &INDENT.repeat(2), &quote)?;
         }
     }

@@ -59,8 +59,9 @@ fn chapters(Citation { passage, policies }: Citation<'_>) -> impl Iterator<Item 
 }
 
 fn setting(setting: &RuleSetting) -> Value {
+    let fix = setting.fix.as_ref().map(|_| both(RuleWording::in_force(setting).fix));
     let params: Map<String, Value> = setting.params.iter().map(|(name, set)| (name.to_owned(), value(set))).collect();
-    json!({ "severity": setting.severity.name(), "params": params, "source": setting.source })
+    json!({ "severity": setting.severity.name(), "params": params, "source": setting.source, "fix": fix })
 }
 
 fn value(value: &params::ParamValue) -> Value {

@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::policy::settings::RuleSetting;
 
 #[cfg(feature = "internals")]
-pub use citations::{citations, place};
+pub use citations::{citations, own_fixes};
 pub use explain::explain;
 pub use json::json;
 pub use list::{all, in_force};

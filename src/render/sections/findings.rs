@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::render::document::{Block, Cell, Column, FindingBlock, Forms, Prose, Scope, Section, Table, inline};
 use crate::render::words::{heads, known, nouns, others, say};
-use crate::render::{Lang, human, key_text};
+use crate::render::{Lang, human, key_text, passage};
 use crate::report::{Detail, DetailPart, DetailValue, Finding, FindingPattern, Findings, Report, Weight, Worst};
 use crate::units::Bytes;
 
@@ -134,6 +134,7 @@ fn block(report: &Report, finding: &Finding, scope: &Scope) -> FindingBlock {
         rule: finding.rule.clone(),
         demand: Prose::wording(finding.headline(), lang),
         fix: Prose::wording(&finding.fix, lang),
+        source: finding.source.as_ref().map(|source| passage::line(source, lang).into()),
         keys: Some(finding.keys).filter(|keys| *keys > 0),
         memory: memory(finding),
         whole: report.totals.memory,

@@ -82,7 +82,8 @@ fn finding(it: &FindingBlock, page: &mut TextPage<'_>) -> io::Result<()> {
     for detail in &it.details {
         page.hanging(Style::Faint, "  ", &detail.plain())?;
     }
-    page.hanging(Style::Plain, "→ ", &it.fix.plain())
+    page.hanging(Style::Plain, "→ ", &it.fix.plain())?;
+    it.source.iter().try_for_each(|source| page.hanging(Style::Faint, "§ ", &source.plain()))
 }
 
 /// Writes commands. One that does not fit could not be pasted: its next variant is taken, or none.

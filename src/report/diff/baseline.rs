@@ -237,6 +237,7 @@ mod tests {
             problem: Default::default(),
             demand: Default::default(),
             fix: Default::default(),
+            source: None,
             unit: None,
             keys: rows.iter().map(|row| row.1).sum(),
             memory: Bytes(rows.iter().map(|row| row.2).sum()),

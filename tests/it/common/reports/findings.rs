@@ -95,6 +95,7 @@ fn list() -> Vec<Finding> {
                 FindingPattern { measured: Some(2_000_000), allowed: Some(5_000), ..ranks },
                 FindingPattern { measured: Some(9_000), allowed: Some(5_000), ..feeds },
             ],
+            source: passage(Some("Redis 使用规范"), Some("检查清单"), "大 Value 已拆分或压缩"),
             ..finding(
                 "big.elements",
                 Severity::Must,
@@ -104,6 +105,7 @@ fn list() -> Vec<Finding> {
         },
         Finding {
             unit: Some(Unit::Count),
+            source: passage(None, Some("3 | <b>names</b>"), "不含 `空格` | \x1b[2J\u{202e} <script>alert(1)</script>"),
             keys: 13,
             memory: Bytes(31 * MIB),
             distinct_patterns: 1,
@@ -181,6 +183,7 @@ fn finding(rule: &'static str, severity: Severity, demand: [&str; 2], fix: [&str
         problem: Wording { en: format!("{rule} violated"), zh: format!("违反 {rule}") },
         demand: wording(demand),
         fix: wording(fix),
+        source: None,
         unit: None,
         keys: 0,
         memory: Bytes(0),
@@ -189,6 +192,11 @@ fn finding(rule: &'static str, severity: Severity, demand: [&str; 2], fix: [&str
         worst: None,
         patterns: vec![],
     }
+}
+
+fn passage(document: Option<&str>, chapter: Option<&str>, quote: &str) -> Option<Passage> {
+    let owned = |text: &str| text.to_owned();
+    Some(Passage { document: document.map(owned), chapter: chapter.map(owned), quote: Some(owned(quote)) })
 }
 
 fn row(pattern: &str, keys: u64, memory: u64, key: &[u8]) -> FindingPattern {
