@@ -21,6 +21,10 @@ const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const YEAR: u64 = 365 * DAY;
 
+/// Units of time, the longest first.
+const STEPS: [(u64, Noun); 5] =
+    [(YEAR, nouns::YEAR), (DAY, nouns::DAY), (HOUR, nouns::HOUR), (MINUTE, nouns::MINUTE), (SECOND, nouns::SECOND)];
+
 /// Returns an integer with its digits in groups: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -149,11 +153,9 @@ pub fn time_of_seconds(seconds: i64) -> String {
 
 /// Returns a length of time, given in milliseconds, in the largest unit of which there are two: `36 hours`, `12 天`. Rounded down.
 pub fn duration(millis: u64, lang: Lang) -> String {
-    const STEPS: [(u64, Noun); 4] =
-        [(YEAR, nouns::YEAR), (DAY, nouns::DAY), (HOUR, nouns::HOUR), (MINUTE, nouns::MINUTE)];
-    let step = STEPS.into_iter().find(|(size, _)| millis / size >= 2);
+    let step = STEPS[..4].iter().find(|(size, _)| millis / size >= 2);
     match step {
-        Some((size, noun)) => counted(millis / size, noun, lang),
+        Some(&(size, noun)) => counted(millis / size, noun, lang),
         None if millis >= SECOND || millis == 0 => counted(millis / SECOND, nouns::SECOND, lang),
         None => format!("{millis} ms"),
     }
@@ -165,13 +167,65 @@ pub fn distance(time: i64, now: i64, lang: Lang) -> String {
     if time > now { say!(lang, "in {apart}", "{apart}后") } else { say!(lang, "{apart} ago", "{apart}前") }
 }
 
-/// Returns a number of a rule's unit for people.
-pub fn in_unit(number: u64, unit: Option<Unit>, lang: Lang) -> String {
+/// Returns a measured value of a rule for people, with as many digits as it takes to tell it from its limit.
+pub fn measured(number: u64, limit: Option<u64>, unit: Option<Unit>, lang: Lang) -> String {
+    match (unit, limit) {
+        (Some(Unit::Bytes), Some(limit)) if alike(number, limit) => exact_bytes(number),
+        (Some(Unit::Millis), Some(limit)) => {
+            let differs = |shown: u64| shown.cmp(&limit) == number.cmp(&limit);
+            let steps = STEPS.iter().filter(|(size, _)| number / size > 0).count().max(1);
+            let told = (1..=steps).map(|parts| span(number, parts, lang)).find(|(_, shown)| differs(*shown));
+            told.map_or_else(|| span(number, usize::MAX, lang).0, |(text, _)| text)
+        }
+        _ => in_unit(number, unit, lang),
+    }
+}
+
+/// Returns the limit of a rule for people: times to the millisecond, bytes if it takes them to tell it from the measured value.
+pub fn limit(number: u64, measured: Option<u64>, unit: Option<Unit>, lang: Lang) -> String {
+    match (unit, measured) {
+        (Some(Unit::Millis), _) => span(number, usize::MAX, lang).0,
+        (Some(Unit::Bytes), Some(measured)) if alike(number, measured) => exact_bytes(number),
+        _ => in_unit(number, unit, lang),
+    }
+}
+
+/// Returns whether two different sizes look the same.
+fn alike(one: u64, other: u64) -> bool {
+    one != other && bytes(one) == bytes(other)
+}
+
+fn exact_bytes(n: u64) -> String {
+    format!("{} B", count(n))
+}
+
+fn in_unit(number: u64, unit: Option<Unit>, lang: Lang) -> String {
     match unit {
         Some(Unit::Bytes) => bytes(number),
         Some(Unit::Millis) => duration(number, lang),
         Some(Unit::Permille) => share_of(number, 1000),
         Some(Unit::Elements | Unit::Segments | Unit::Count) | None => count(number),
+    }
+}
+
+/// Returns a length of time in units from the largest of which there are two (`24 hours 5 minutes`), at most `parts` of them,
+/// and the milliseconds that the text stands for.
+fn span(millis: u64, parts: usize, lang: Lang) -> (String, u64) {
+    let first = STEPS.iter().position(|(size, _)| millis / size >= 2).unwrap_or(STEPS.len() - 1);
+    let (mut left, mut texts) = (millis, Vec::new());
+    for &(size, noun) in &STEPS[first..] {
+        if left >= size && texts.len() < parts {
+            texts.push(counted(left / size, noun, lang));
+            left %= size;
+        }
+    }
+    if left > 0 && texts.len() < parts {
+        texts.push(format!("{left} ms"));
+        left = 0;
+    }
+    match texts.is_empty() {
+        true => (counted(0, nouns::SECOND, lang), 0),
+        false => (texts.join(" "), millis - left),
     }
 }
 
@@ -188,6 +242,30 @@ pub fn left(at: Option<Millis>, now: Option<Millis>, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_measured_value_differs_from_its_limit() {
+        let pair = |number, allowed, unit, lang| {
+            [measured(number, Some(allowed), Some(unit), lang), limit(allowed, Some(number), Some(unit), lang)]
+                .join(" / ")
+        };
+        let zh = |number, allowed| pair(number, allowed, Unit::Millis, Lang::Zh);
+        let en = |number, allowed| pair(number, allowed, Unit::Millis, Lang::En);
+        assert_eq!(zh(86_650_000, 86_400_000), "24 小时 4 分钟 / 24 小时");
+        assert_eq!(zh(86_701_000, 86_700_000), "24 小时 5 分钟 1 秒 / 24 小时 5 分钟");
+        assert_eq!(en(86_700_001, 86_700_000), "24 hours 5 minutes 1 ms / 24 hours 5 minutes");
+        assert_eq!(en(172_800_000, 86_700_000), "2 days / 24 hours 5 minutes");
+        assert_eq!(en(60_001, 60_000), "60 seconds 1 ms / 60 seconds");
+        assert_eq!(en(61_000, 60_000), "61 seconds / 60 seconds");
+        assert_eq!(en(30 * DAY, 3_600_000), "30 days / 60 minutes");
+        assert_eq!(en(10 * YEAR, 90 * DAY + 300_000), "10 years / 90 days 5 minutes");
+        assert_eq!(en(1, 0), "1 ms / 0 seconds");
+        assert!(en(u64::MAX, u64::MAX - 1).contains(" / "));
+        let bytes = |number, allowed| pair(number, allowed, Unit::Bytes, Lang::En);
+        assert_eq!(bytes(10_241, 10_240), "10,241 B / 10,240 B");
+        assert_eq!(bytes(20_480, 10_240), "20.0 KiB / 10.0 KiB");
+        assert_eq!(measured(10_241, None, Some(Unit::Bytes), Lang::En), "10.0 KiB");
+    }
 
     #[test]
     fn counts_are_grouped_by_thousands() {

@@ -38,7 +38,8 @@ pub(super) fn text(cell: &Cell, unit: ByteUnit, lang: Lang) -> String {
         Cell::Difference { bytes, of: Some((before, after)) } => {
             format!("{}, {}", human::signed(*bytes), human::change(*before, *after))
         }
-        Cell::Measured(number, unit) => human::in_unit(*number, *unit, lang),
+        Cell::Measured { number, limit, unit } => human::measured(*number, *limit, *unit, lang),
+        Cell::Limit { number, measured, unit } => human::limit(*number, *measured, *unit, lang),
         Cell::Severity(severity) => known::severity(*severity, lang).to_owned(),
         Cell::Kind(kind) => kind.name().to_owned(),
         Cell::Time(at) => human::time(at.0),

@@ -66,8 +66,24 @@ pub enum Cell {
         /// Before and after.
         of: Option<(u64, u64)>,
     },
-    /// A measured value or a limit of a rule, in its unit.
-    Measured(u64, Option<Unit>),
+    /// A measured value of a rule, in its unit.
+    Measured {
+        /// The value.
+        number: u64,
+        /// Its limit, if there is one.
+        limit: Option<u64>,
+        /// Unit of both.
+        unit: Option<Unit>,
+    },
+    /// A limit of a rule, in its unit.
+    Limit {
+        /// The limit.
+        number: u64,
+        /// The measured value beside it, if there is one.
+        measured: Option<u64>,
+        /// Unit of both.
+        unit: Option<Unit>,
+    },
     /// A severity.
     Severity(Severity),
     /// A type of values.

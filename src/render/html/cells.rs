@@ -107,7 +107,12 @@ pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> Html
             };
             HtmlCell::Change(ChangeBar::new(shown, bytes.unsigned_abs(), largest(table, at), *bytes < 0))
         }
-        Cell::Measured(number, unit) => HtmlCell::Number(human::in_unit(*number, *unit, lang), *number),
+        Cell::Measured { number, limit, unit } => {
+            HtmlCell::Number(human::measured(*number, *limit, *unit, lang), *number)
+        }
+        Cell::Limit { number, measured, unit } => {
+            HtmlCell::Number(human::limit(*number, *measured, *unit, lang), *number)
+        }
         Cell::Severity(severity) => HtmlCell::Severity(severity.name(), known::severity(*severity, lang)),
         Cell::Kind(kind) => HtmlCell::Kind(kind.name()),
         Cell::Time(time) => HtmlCell::Number(human::time(time.0), u64::try_from(time.0).unwrap_or(0)),

@@ -99,8 +99,8 @@ fn summary(report: &Report, lang: Lang) -> Table {
         .column(Column::number(heads::MEMORY), memory)
         .column(Column::number(heads::OF_MEMORY).spare(5), |it| of(it, it.memory.0, totals.memory.0))
         .column(Column::number(heads::SAVES).spare(2), |it| it.saves)
-        .column(Column::number(heads::WORST), |it| measured(it, worst(it).map(|worst| worst.measured)))
-        .column(Column::number(heads::ALLOWED).spare(1), |it| measured(it, worst(it).and_then(|worst| worst.allowed)))
+        .column(Column::number(heads::WORST), |it| measured(it, worst(it)))
+        .column(Column::number(heads::ALLOWED).spare(1), |it| allowed(it, worst(it)))
         .build()
 }
 
@@ -114,8 +114,22 @@ fn worst(finding: &Finding) -> Option<Worst> {
     finding.worst.or_else(|| Worst::of(&finding.patterns))
 }
 
-fn measured(finding: &Finding, number: Option<u64>) -> Cell {
-    number.map_or(Cell::Absent, |number| Cell::Measured(number, finding.unit))
+fn measured(finding: &Finding, worst: Option<Worst>) -> Cell {
+    let cell = |worst: Worst| Cell::Measured { number: worst.measured, limit: worst.allowed, unit: finding.unit };
+    worst.map_or(Cell::Absent, cell)
+}
+
+fn allowed(finding: &Finding, worst: Option<Worst>) -> Cell {
+    let cell = |worst: Worst| {
+        let (number, measured) = (worst.allowed?, Some(worst.measured));
+        Some(Cell::Limit { number, measured, unit: finding.unit })
+    };
+    worst.and_then(cell).unwrap_or(Cell::Absent)
+}
+
+/// Returns the figures of a row, if it measures any.
+fn figures(row: &FindingPattern) -> Option<Worst> {
+    Some(Worst { measured: row.measured?, allowed: row.allowed })
 }
 
 /// One finding by itself.
@@ -123,8 +137,8 @@ fn block(report: &Report, finding: &Finding, scope: &Scope) -> FindingBlock {
     let lang = scope.lang;
     let worst = worst(finding);
     let figures = [
-        (heads::WORST, measured(finding, worst.map(|worst| worst.measured))),
-        (heads::ALLOWED, measured(finding, worst.and_then(|worst| worst.allowed))),
+        (heads::WORST, measured(finding, worst)),
+        (heads::ALLOWED, allowed(finding, worst)),
         (heads::SAVES, finding.saves.into()),
         (heads::PATTERNS, Cell::nonzero(finding.distinct_patterns)),
     ];
@@ -161,8 +175,8 @@ fn places(finding: &Finding, scope: &Scope) -> Table {
         .column(Column::number(heads::KEYS), |row| Cell::nonzero(row.keys))
         .column(Column::number(heads::MEMORY), |row| has_memory(row).then_some(row.memory))
         .column(Column::number(heads::SAVES).spare(4), |row| row.saves)
-        .column(Column::number(heads::WORST).spare(5), |row| measured(finding, row.measured))
-        .column(Column::number(heads::ALLOWED).spare(6), |row| measured(finding, row.allowed.filter(|_| !alike)))
+        .column(Column::number(heads::WORST).spare(5), |row| measured(finding, figures(row)))
+        .column(Column::number(heads::ALLOWED).spare(6), |row| allowed(finding, figures(row).filter(|_| !alike)))
         .column(Column::text(heads::EXAMPLE).shrink(16).spare(1), |row| row.examples.first())
         .build();
     let all = finding.distinct_patterns.max(finding.patterns.len() as u64);
