@@ -1,6 +1,6 @@
-"""Passages that the presets cite, compared with the standards word by word.
+"""Passages that the presets and docs/standards.md cite, compared with the standards word by word.
 
-White space and the marks of Markdown do not count. Headings must follow each other, and the sentence must follow the last of them.
+In presets, white space and the marks of Markdown do not count. Headings must follow each other, and the sentence must follow the last of them.
 """
 
 import re
@@ -24,6 +24,9 @@ DOCUMENTS = {
 }
 # More than this many in each preset; fewer would mean that they were not found.
 LEAST = 3
+PAGE = ROOT / "docs" / "standards.md"
+# Presets whose parts of the page quote one standard each, and how many sentences each part quotes at least.
+PARTS = {"service": ("000", 50), "hzero": ("001", 30), "platform": ("002", 100), "strict": ("003", 30), "aliyun": ("004", 35)}
 
 
 class Passage(NamedTuple):
@@ -83,3 +86,28 @@ def test_a_wrong_word_is_found() -> None:
     assert place(right, standard(document)) is None
     for wrong in [right._replace(quote="建议 Key 长度不超过 129 字符"), right._replace(chapter="禁止事项 / Key 长度限制")]:
         assert place(wrong, standard(document)) is not None
+
+
+def part(page: str, preset: str) -> str:
+    """Returns the part of the page on one standard."""
+    return page.partition(f"\n## {preset}: ")[2].partition("\n## ")[0]
+
+
+def lost_quotes(page: str, preset: str) -> list[str]:
+    """Returns what the page quotes and the standard does not say, character by character."""
+    number, least = PARTS[preset]
+    [path] = STANDARDS.glob(f"{number}_*.txt")
+    text = path.read_text(encoding="utf-8")
+    quotes = re.findall("「(.*?)」", part(page, preset))
+    assert len(quotes) > least
+    return [quote for quote in quotes if quote not in text]
+
+
+@pytest.mark.parametrize("preset", PARTS)
+def test_the_page_quotes_the_standards(preset: str) -> None:
+    assert not lost_quotes(PAGE.read_text(encoding="utf-8"), preset)
+
+
+def test_a_wrong_quote_on_the_page_is_found() -> None:
+    page = PAGE.read_text(encoding="utf-8").replace("「不要空标识」", "「不要空标志」")
+    assert lost_quotes(page, "service") == ["不要空标志"]

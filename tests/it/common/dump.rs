@@ -1,34 +1,86 @@
 //! Dumps built by tests: a few keys in the encodings under test.
 
+mod listpack;
+mod stream;
+
+use listpack::Listpack;
+pub use stream::Stream;
+
+/// Time of the snapshot, in milliseconds.
+pub const CTIME: i64 = 1_700_000_000_000;
+
+/// Longest element of a compact collection, in bytes.
+const COMPACT_BYTES: usize = 64;
+
 /// Builder of a dump of version 11, without a checksum.
 #[derive(Debug, Clone)]
-pub struct Dump(Vec<u8>);
+pub struct Dump {
+    bytes: Vec<u8>,
+    db: usize,
+}
 
 impl Dump {
     /// Starts a dump without keys.
     pub fn new() -> Dump {
         let mut bytes = b"REDIS0011".to_vec();
-        for (name, value) in [("redis-ver", "7.2.4"), ("ctime", "1700000000")] {
+        for (name, value) in [("redis-ver", "7.2.4"), ("ctime", &(CTIME / 1000).to_string())] {
             bytes.push(0xFA);
             bytes.extend(string(name.as_bytes()));
             bytes.extend(string(value.as_bytes()));
         }
         bytes.extend([0xFE, 0]);
-        Dump(bytes)
+        Dump { bytes, db: 0 }
+    }
+
+    /// Selects the database of the keys that follow.
+    pub fn db(&mut self, db: usize) -> &mut Dump {
+        if db != self.db {
+            self.db = db;
+            self.bytes.push(0xFE);
+            self.bytes.extend(length(db));
+        }
+        self
+    }
+
+    /// Sets the expiry of the next key, in milliseconds since the epoch.
+    pub fn expires_at(&mut self, at: i64) -> &mut Dump {
+        self.bytes.push(0xFC);
+        self.bytes.extend(at.to_le_bytes());
+        self
+    }
+
+    /// Sets the idle time of the next key, in seconds.
+    pub fn idle(&mut self, seconds: i64) -> &mut Dump {
+        self.bytes.push(0xF8);
+        self.bytes.extend(length(usize::try_from(seconds).unwrap()));
+        self
+    }
+
+    /// Sets the access counter of the next key.
+    pub fn freq(&mut self, counter: u8) -> &mut Dump {
+        self.bytes.extend([0xF9, counter]);
+        self
     }
 
     /// Adds a string as it is.
-    pub fn string(&mut self, key: &str, value: impl AsRef<[u8]>) -> &mut Dump {
+    pub fn string(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> &mut Dump {
         self.key(0, key, string(value.as_ref()))
     }
 
     /// Adds a compressed string.
-    pub fn compressed(&mut self, key: &str, value: impl AsRef<[u8]>) -> &mut Dump {
+    pub fn compressed(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> &mut Dump {
         self.key(0, key, lzf(value.as_ref()))
     }
 
+    /// Adds a string as servers do: compressed if that makes it shorter.
+    pub fn stored(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> &mut Dump {
+        let value = value.as_ref();
+        let shorter = lzf::compress(value).is_ok_and(|block| value.len() > 20 && block.len() + 4 < value.len());
+        if shorter { self.compressed(key, value) } else { self.string(key, value) }
+    }
+
     /// Adds a hash as a table.
-    pub fn hash(&mut self, key: &str, pairs: &[(&str, &str)]) -> &mut Dump {
+    pub fn hash(&mut self, key: impl AsRef<[u8]>, pairs: &[(&str, &str)]) -> &mut Dump {
         let strings =
             pairs.iter().flat_map(|(field, value)| [string(field.as_bytes()), string(value.as_bytes())].concat());
         let bytes = length(pairs.len()).into_iter().chain(strings).collect();
@@ -36,54 +88,98 @@ impl Dump {
     }
 
     /// Adds a hash as a listpack.
-    pub fn hash_listpack(&mut self, key: &str, pairs: &[(&str, &str)]) -> &mut Dump {
-        self.key(16, key, string(&listpack(pairs)))
+    pub fn hash_listpack(&mut self, key: impl AsRef<[u8]>, pairs: &[(&str, &str)]) -> &mut Dump {
+        self.key(16, key, string(&Listpack::of(flat(pairs)).bytes()))
     }
 
     /// Adds a hash as a compressed listpack.
-    pub fn hash_compressed(&mut self, key: &str, pairs: &[(&str, &str)]) -> &mut Dump {
-        self.key(16, key, lzf(&listpack(pairs)))
+    pub fn hash_compressed(&mut self, key: impl AsRef<[u8]>, pairs: &[(&str, &str)]) -> &mut Dump {
+        self.key(16, key, lzf(&Listpack::of(flat(pairs)).bytes()))
     }
 
-    /// Adds a list in the oldest encoding.
-    pub fn list(&mut self, key: &str, elements: &[&str]) -> &mut Dump {
-        let strings = elements.iter().flat_map(|element| string(element.as_bytes()));
-        let bytes = length(elements.len()).into_iter().chain(strings).collect();
-        self.key(1, key, bytes)
+    /// Adds a hash as a server with default limits stores it.
+    pub fn hash_stored(&mut self, key: impl AsRef<[u8]>, pairs: &[(&str, &str)]) -> &mut Dump {
+        let compact = pairs.len() <= 512 && flat(pairs).all(|text| text.len() <= COMPACT_BYTES);
+        if compact { self.hash_listpack(key, pairs) } else { self.hash(key, pairs) }
     }
 
-    /// Sets the expiry of the next key, in milliseconds.
-    pub fn expires_at(&mut self, millis: i64) -> &mut Dump {
-        self.0.push(0xFC);
-        self.0.extend(millis.to_le_bytes());
-        self
+    /// Adds a list as a quicklist: listpacks of at most 8 KiB, longer elements on their own.
+    pub fn list(&mut self, key: impl AsRef<[u8]>, elements: &[impl AsRef<str>]) -> &mut Dump {
+        let mut nodes = Vec::new();
+        let mut rest = elements;
+        while let Some(first) = rest.first() {
+            let mut room = 8_000_usize;
+            let packed = rest.iter().take_while(|text| {
+                let fits = text.as_ref().len() + 6 <= room;
+                room = room.saturating_sub(text.as_ref().len() + 6);
+                fits
+            });
+            let count = packed.count();
+            match count {
+                0 => nodes.push([length(1), string(first.as_ref().as_bytes())].concat()),
+                _ => {
+                    let pack = Listpack::of(rest[..count].iter().map(AsRef::as_ref));
+                    nodes.push([length(2), string(&pack.bytes())].concat());
+                }
+            }
+            rest = &rest[count.max(1)..];
+        }
+        self.key(18, key, [length(nodes.len()), nodes.concat()].concat())
     }
 
-    /// Sets the idle time of the next key, in seconds.
-    pub fn idle(&mut self, seconds: i64) -> &mut Dump {
-        self.0.push(0xF8);
-        self.0.extend(length(usize::try_from(seconds).unwrap()));
-        self
+    /// Adds a set as a server with default limits stores it.
+    pub fn set(&mut self, key: impl AsRef<[u8]>, members: &[String]) -> &mut Dump {
+        if members.len() <= 128 && members.iter().all(|text| text.len() <= COMPACT_BYTES) {
+            return self.key(20, key, string(&Listpack::of(members.iter().map(String::as_str)).bytes()));
+        }
+        let strings = members.iter().flat_map(|text| string(text.as_bytes()));
+        self.key(2, key, length(members.len()).into_iter().chain(strings).collect())
     }
 
-    fn key(&mut self, value_type: u8, key: &str, value: Vec<u8>) -> &mut Dump {
-        self.0.push(value_type);
-        self.0.extend(string(key.as_bytes()));
-        self.0.extend(value);
+    /// Adds a sorted set as a server with default limits stores it; the scores are 1, 2, 3 and so on.
+    pub fn zset(&mut self, key: impl AsRef<[u8]>, members: &[String]) -> &mut Dump {
+        if members.len() <= 128 && members.iter().all(|text| text.len() <= COMPACT_BYTES) {
+            let mut pack = Listpack::default();
+            for (member, score) in members.iter().zip(1..) {
+                pack.text(member).int(score);
+            }
+            return self.key(17, key, string(&pack.bytes()));
+        }
+        let pairs = members
+            .iter()
+            .zip(1..)
+            .flat_map(|(text, score)| [string(text.as_bytes()), f64::from(score).to_le_bytes().to_vec()].concat());
+        self.key(5, key, length(members.len()).into_iter().chain(pairs).collect())
+    }
+
+    /// Adds a stream.
+    pub fn stream(&mut self, key: impl AsRef<[u8]>, stream: &Stream) -> &mut Dump {
+        self.key(21, key, stream.bytes())
+    }
+
+    fn key(&mut self, value_type: u8, key: impl AsRef<[u8]>, value: Vec<u8>) -> &mut Dump {
+        self.bytes.push(value_type);
+        self.bytes.extend(string(key.as_ref()));
+        self.bytes.extend(value);
         self
     }
 
     /// Returns the whole file.
     pub fn bytes(&self) -> Vec<u8> {
-        [&self.0[..], &[0xFF], &[0; 8]].concat()
+        [&self.bytes[..], &[0xFF], &[0; 8]].concat()
     }
+}
+
+fn flat<'t>(pairs: &'t [(&'t str, &'t str)]) -> impl Iterator<Item = &'t str> {
+    pairs.iter().flat_map(|(field, value)| [*field, *value])
 }
 
 /// Encodes a length.
 fn length(len: usize) -> Vec<u8> {
     match len {
         0..64 => vec![len as u8],
-        _ => [&[0x80], &u32::try_from(len).unwrap().to_be_bytes()[..]].concat(),
+        64..0x1_0000_0000 => [&[0x80], &u32::try_from(len).unwrap().to_be_bytes()[..]].concat(),
+        _ => [&[0x81], &(len as u64).to_be_bytes()[..]].concat(),
     }
 }
 
@@ -94,25 +190,4 @@ fn string(text: &[u8]) -> Vec<u8> {
 fn lzf(text: &[u8]) -> Vec<u8> {
     let block = lzf::compress(text).expect("the text of the test compresses");
     [vec![0xC3], length(block.len()), length(text.len()), block].concat()
-}
-
-/// Encodes texts of at most 4095 bytes as a listpack.
-fn listpack(pairs: &[(&str, &str)]) -> Vec<u8> {
-    let mut elements = Vec::new();
-    for text in pairs.iter().flat_map(|(field, value)| [field, value]) {
-        let (len, start) = (text.len(), elements.len());
-        match len {
-            0..64 => elements.push(0x80 | len as u8),
-            _ => elements.extend([0xE0 | (len >> 8) as u8, (len & 0xFF) as u8]),
-        }
-        elements.extend(text.as_bytes());
-        let size = elements.len() - start;
-        match size {
-            0..128 => elements.push(size as u8),
-            _ => elements.extend([(size >> 7) as u8, (size & 127) as u8 | 128]),
-        }
-    }
-    let total = u32::try_from(elements.len() + 7).unwrap();
-    let count = u16::try_from(pairs.len() * 2).unwrap();
-    [&total.to_le_bytes()[..], &count.to_le_bytes(), &elements, &[0xFF]].concat()
 }
