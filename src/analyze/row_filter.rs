@@ -388,7 +388,7 @@ impl BreakingCondition {
         nodes: &ForestIndex<'_>,
         reference: Option<Millis>,
     ) -> Result<()> {
-        let expiring = breach.concerned == ConcernedKeys::Expiring;
+        let expiring = matches!(breach.concerned, ConcernedKeys::Expiring | ConcernedKeys::ExpiringOf(_));
         let keys = |node: &PatternNode<'_>| match expiring {
             true => node.expiries.map_or(0, |expiries| expiries.all().keys),
             false => node.facts.as_ref().map_or(0, |facts| facts.keys),
@@ -439,10 +439,11 @@ impl<'f> ForestIndex<'f> {
     fn concerned<'s>(&'s self, breach: &'s Breach) -> Vec<&'s (&'f PatternNode<'f>, PlaceId)> {
         let of = |text: &str| self.by_text.get(text).and_then(|range| self.all.get(range.clone())).unwrap_or_default();
         match (&breach.concerned, breach.pattern.as_deref()) {
-            (ConcernedKeys::Patterns(texts), _) => texts.iter().flat_map(|text| of(text)).collect(),
-            (ConcernedKeys::Expiring, None) => self.all.iter().collect(),
+            (ConcernedKeys::Patterns(texts) | ConcernedKeys::ExpiringOf(texts), _) => {
+                texts.iter().flat_map(|text| of(text)).collect()
+            }
             (ConcernedKeys::Pattern | ConcernedKeys::Expiring, Some(pattern)) => of(pattern).iter().collect(),
-            (ConcernedKeys::Pattern, None) => Vec::new(),
+            (ConcernedKeys::Pattern | ConcernedKeys::Expiring, None) => Vec::new(),
         }
     }
 }

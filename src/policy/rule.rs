@@ -240,8 +240,10 @@ pub enum ConcernedKeys {
     /// All keys of the violation's pattern.
     #[default]
     Pattern,
-    /// Keys of the violation's pattern, or of all patterns if it names none, that have yet to expire.
+    /// Keys of the violation's pattern that have yet to expire.
     Expiring,
+    /// Keys of these patterns that have yet to expire.
+    ExpiringOf(Vec<String>),
     /// All keys of these patterns, each as in the forest.
     Patterns(Vec<String>),
 }

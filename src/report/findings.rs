@@ -214,6 +214,8 @@ pub struct FirstSegment {
     pub segment: String,
     /// All keys that begin with it and go on.
     pub weight: Weight,
+    /// Segments that follow it, under the same conditions.
+    pub next: Vec<FirstSegment>,
 }
 
 /// Nodes that are left out of a level because they weigh too little.

@@ -45,7 +45,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
             min_share: plan.min_share,
             tree: level.shown,
             hidden: level.hidden,
-            first: first(tree),
+            first: first(tree.root(), BUSINESS_LEVELS),
         },
         patterns: Patterns {
             distinct: lists.distinct,
@@ -60,22 +60,28 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     }
 }
 
-/// Returns the first segments of names: literal ones that other segments follow.
-fn first(tree: &PatternTree<PatternFacts>) -> Vec<FirstSegment> {
+/// Levels of first segments: a business, which may have one prefix that says what a key is for, such as `cache`.
+const BUSINESS_LEVELS: usize = 2;
+
+/// Returns the first segments of names below a node: literal ones that other segments follow.
+fn first(node: TreeNode<'_, PatternFacts>, levels: usize) -> Vec<FirstSegment> {
     let goes_on = |child: &TreeNode<'_, PatternFacts>| {
         !child.varies() && !child.name().is_empty() && !child.separator().is_empty()
     };
     let mut first: Vec<FirstSegment> = Vec::new();
-    for child in children(tree.root()).into_iter().filter(goes_on) {
+    for child in children(node).into_iter().filter(goes_on) {
         let below = all(child);
+        let next = if levels > 1 { self::first(child, levels - 1) } else { Vec::new() };
         match first.last_mut().filter(|last| last.segment == child.name()) {
             // The same segment with another separator.
             Some(last) => {
                 last.weight.merge(Weight { keys: below.keys, memory: below.memory });
+                last.next.extend(next);
             }
             None => first.push(FirstSegment {
                 segment: child.name().to_owned(),
                 weight: Weight { keys: below.keys, memory: below.memory },
+                next,
             }),
         }
     }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::pattern::{PartKind, PatternPart};
+use crate::policy::evidence::Expiries;
 use crate::record::{Encoding, Kind};
 use crate::report::{Hidden, PrefixNode, Weight};
 use crate::units::{Bytes, Millis};
@@ -85,7 +86,12 @@ fn plan() -> PatternsPlan {
 
 fn show(patterns: PatternStats, plan: &PatternsPlan) -> String {
     let forest = patterns.forest();
-    let times = forest.nodes.iter().map(|node| (&node.text, node.expiries.map(|times| (times.all(), times.seconds()))));
+    let seconds = |times: &Expiries| {
+        let mut seconds: Vec<u32> = times.known_seconds().collect();
+        seconds.sort_unstable();
+        seconds
+    };
+    let times = forest.nodes.iter().map(|node| (&node.text, node.expiries.map(|times| (times.all(), seconds(times)))));
     format!("{:#?} {:?}", patterns.finish(plan), times.collect::<Vec<_>>())
 }
 

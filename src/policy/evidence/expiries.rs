@@ -64,12 +64,16 @@ impl Expiries {
         self.lowest.len()
     }
 
-    /// Returns the expiry times of the sampled keys in seconds since 1970, ascending; `None` for the year 2106 and later.
+    /// Returns whether only some of the keys are in the sample.
+    pub fn is_sampled(&self) -> bool {
+        self.all.keys > self.kept() as u64
+    }
+
+    /// Returns the expiry times of the sampled keys in seconds since 1970, in no order, without those of the year 2106 and
+    /// later.
     #[expect(clippy::cast_possible_truncation, reason = "masked to 32 bits")]
-    pub fn seconds(&self) -> Vec<Option<u32>> {
-        let mut seconds: Vec<u32> = self.lowest.entries().map(|entry| (entry & u64::from(u32::MAX)) as u32).collect();
-        seconds.sort_unstable();
-        seconds.into_iter().map(|second| (second < FAR).then_some(second)).collect()
+    pub fn known_seconds(&self) -> impl Iterator<Item = u32> {
+        self.lowest.entries().map(|entry| (entry & u64::from(u32::MAX)) as u32).filter(|&second| second < FAR)
     }
 
     /// Returns the bytes on the heap.
@@ -103,6 +107,12 @@ mod tests {
         expiries
     }
 
+    fn seconds(expiries: &Expiries) -> Vec<u32> {
+        let mut seconds: Vec<u32> = expiries.known_seconds().collect();
+        seconds.sort_unstable();
+        seconds
+    }
+
     fn shown(expiries: &Expiries) -> (Weight, Vec<u64>) {
         let mut entries: Vec<_> = expiries.lowest.entries().collect();
         entries.sort_unstable();
@@ -112,7 +122,7 @@ mod tests {
     #[test]
     fn few_keys_are_all_kept() {
         let expiries = sample(&[(1, 9), (2, 7), (3, 9)], 4);
-        assert_eq!(expiries.seconds(), [Some(7), Some(9), Some(9)]);
+        assert_eq!(seconds(&expiries), [7, 9, 9]);
         assert_eq!(expiries.all(), Weight { keys: 3, memory: Bytes(9) });
     }
 
@@ -123,7 +133,7 @@ mod tests {
         assert_eq!((expiries.kept(), expiries.all().keys), (MOST_EXPIRIES, 40_000));
         assert!(expiries.heap_bytes() <= MOST_EXPIRIES * 8);
         for quarter in 0..4 {
-            let share = expiries.seconds().iter().filter(|second| **second == Some(quarter)).count();
+            let share = expiries.known_seconds().filter(|second| *second == quarter).count();
             assert!((90..=166).contains(&share), "{share} of 128");
         }
     }
@@ -143,7 +153,7 @@ mod tests {
         for at in [i64::MIN, -1, i64::MAX, i64::from(u32::MAX) * 1000, 5_000] {
             expiries.add(b"x", Bytes(u64::MAX), Millis(at));
         }
-        assert_eq!(expiries.seconds(), [Some(0), Some(0), Some(5), None, None]);
+        assert_eq!((seconds(&expiries), expiries.kept()), (vec![0, 0, 5], 5));
     }
 
     #[test]

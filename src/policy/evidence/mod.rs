@@ -4,6 +4,7 @@
 mod bottom_k;
 mod expiries;
 mod secrets;
+pub mod timeline;
 
 pub use expiries::{Expiries, MOST_EXPIRIES};
 pub use secrets::Secrets;

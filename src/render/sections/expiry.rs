@@ -101,7 +101,10 @@ fn storm_table(title: &str, storms: &[&FindingPattern], scope: &Scope) -> Table 
     const WITHIN: Text = Text { en: "within", zh: "时间窗口" };
     const EXPIRING: Text = Text { en: "expiring", zh: "过期 key 数" };
     Table::of(title, storms, scope.few)
-        .column(Column::text(heads::PATTERN), |storm| storm.pattern.as_deref().map(Cell::pattern))
+        .column(Column::text(heads::PATTERN), |storm| match storm.pattern.as_deref() {
+            Some(pattern) => Cell::pattern(pattern),
+            None => Cell::words(scope.lang.of("the whole instance", "整个实例")),
+        })
         .column(Column::text(BEGINS), |storm| start(storm).map(|start| Cell::Time(Millis(start))))
         .column(Column::text(WITHIN), |storm| match value(storm, "window") {
             Some(DetailValue::Duration(window)) => Cell::words(&human::duration(*window, scope.lang)),

@@ -82,7 +82,12 @@ fn businesses_are_counted_by_first_segment_whatever_the_tree_shows() {
     let DetailValue::Parts(parts) = &row.details["segments"].value else { panic!("{row:?}") };
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     assert_eq!(Some(names.len() as u64), row.measured);
-    assert!(names.contains(&"cache") && !names.iter().any(|name| name.contains('{')), "{names:?}");
+    let is_none = |name: &&str| name.contains('{') || ["cache", "lock", "queue", "session", "rate"].contains(name);
+    assert!(!names.iter().any(is_none), "{names:?}");
+    let by_prefix = shop_by(&format!("{policy}prefixes = []\n"));
+    let row_of_prefixes = &finding(&by_prefix, "instance.mixed").unwrap().patterns[0];
+    let DetailValue::Parts(parts) = &row_of_prefixes.details["segments"].value else { panic!("{row_of_prefixes:?}") };
+    assert!(parts.iter().any(|part| part.name == "cache"), "{parts:?}");
     let mut cut = plan(policy);
     (cut.min_share, cut.depth, cut.top) = (1.0, 1, 1);
     assert_eq!(finding(&judged(&cut, &[shop()]), "instance.mixed").unwrap().patterns[0].details, row.details);

@@ -1,11 +1,14 @@
 //! `instance.mixed`: an instance serves one business.
 //!
-//! Measured: number of owners in the data dictionary whose keys are on the instance or, if it has no owners, of first
-//! segments that are followed by another segment; ids, dates and crowded levels (`{int}`, `{*}`) are not counted. Only owners
-//! and segments with at least `share` of the memory or of the keys count. A snapshot cannot tell whether two prefixes belong
-//! to the same business, so more prefixes than owners are allowed.
+//! Measured: number of owners in the data dictionary whose keys are on the instance or, if it has no owners, of businesses: first
+//! segments that are followed by another segment; ids, dates and crowded levels (`{int}`, `{*}`) are not counted. A first
+//! segment that says what a key is for (`prefixes`: `cache:`, `lock:`) is no business; the next segment is, under the same
+//! conditions, so that `lock:order:1` and `order:1:info` belong to one. Only owners and businesses with at least `share` of the
+//! memory or of the keys count. A snapshot cannot tell whether two names belong to the same business, so more of them than
+//! owners are allowed.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -13,7 +16,7 @@ use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
-use crate::report::{DetailPart, Report, Weight};
+use crate::report::{DetailPart, FirstSegment, Report, Weight};
 use crate::units::Bytes;
 
 const OWNERS: &str = "[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\"\n\
@@ -50,6 +53,14 @@ static META: RuleMeta = RuleMeta {
             default: ParamDefault::Int(5),
         },
         ParamSpec {
+            name: "prefixes",
+            what: Text {
+                en: "first segments that are no business; the next segment is",
+                zh: "不代表业务的首段，以其后一段为业务",
+            },
+            default: ParamDefault::Words(&INFRASTRUCTURE),
+        },
+        ParamSpec {
             name: "owners",
             what: Text {
                 en: "maximum number of owners, counted by the data dictionary",
@@ -80,20 +91,26 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(MixedRule {
         segments: params.number("segments"),
         owners: params.number("owners"),
+        prefixes: params.words("prefixes").to_vec(),
         share: params.number("share"),
     })))
 }
 
 const OWNER_LIST: DetailField = DetailField::new("owners", "owners", "负责人");
-const SEGMENT_LIST: DetailField = DetailField::new("segments", "segments", "首段");
+const SEGMENT_LIST: DetailField = DetailField::new("segments", "businesses", "业务");
+
+/// First segments that say what a key is for, not whose it is: those of 常用前缀约定.
+pub const INFRASTRUCTURE: [&str; 7] = ["cache", "session", "lock", "queue", "counter", "rate", "tmp"];
 
 /// Limits the number of businesses.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct MixedRule {
     /// Maximum number of businesses by first segment.
     pub segments: u64,
     /// Maximum number of owners.
     pub owners: u64,
+    /// First segments that are no business.
+    pub prefixes: Vec<String>,
     /// Minimum share of memory or keys that counts, in thousandths.
     pub share: u64,
 }
@@ -113,8 +130,7 @@ impl SnapshotRule for MixedRule {
         let mut tenants: Vec<BusinessShare<'_>> = owners.collect();
         let by_owner = !tenants.is_empty();
         if !by_owner {
-            let first = report.prefixes.first.iter();
-            tenants = first.map(|first| BusinessShare { name: &first.segment, weight: first.weight }).collect();
+            tenants = self.businesses(&report.prefixes.first);
         }
         let allowed = if by_owner { self.owners } else { self.segments };
         tenants.retain(|tenant| self.counts(tenant.weight, report));
@@ -138,6 +154,19 @@ impl SnapshotRule for MixedRule {
 }
 
 impl MixedRule {
+    /// Returns the businesses by name: first segments, or those behind a prefix.
+    fn businesses<'a>(&self, first: &'a [FirstSegment]) -> Vec<BusinessShare<'a>> {
+        let mut businesses: BTreeMap<&str, Weight> = BTreeMap::new();
+        for first in first {
+            let is_prefix = self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(&first.segment));
+            let named = if is_prefix { &first.next[..] } else { std::slice::from_ref(first) };
+            for FirstSegment { segment, weight, .. } in named {
+                businesses.entry(segment).or_default().merge(*weight);
+            }
+        }
+        businesses.into_iter().map(|(name, weight)| BusinessShare { name, weight }).collect()
+    }
+
     /// Returns whether a weight has enough of the memory or of the keys to count.
     fn counts(&self, weight: Weight, report: &Report) -> bool {
         let totals = &report.totals;
@@ -167,7 +196,6 @@ fn row(tenant: &BusinessShare<'_>, report: &Report) -> DetailPart {
 mod tests {
     use super::*;
     use crate::analyze::examples::empty_report;
-    use crate::report::FirstSegment;
 
     fn report(first: &[(&str, u64, u64)]) -> Report {
         let mut report = empty_report();
@@ -175,14 +203,37 @@ mod tests {
         let segment = |&(segment, keys, memory): &(&str, u64, u64)| FirstSegment {
             segment: segment.to_owned(),
             weight: Weight { keys, memory: Bytes(memory) },
+            next: Vec::new(),
         };
         report.prefixes.first = first.iter().map(segment).collect();
         report
     }
 
+    fn rule() -> MixedRule {
+        MixedRule { segments: 1, owners: 1, prefixes: INFRASTRUCTURE.map(str::to_owned).into(), share: 100 }
+    }
+
+    #[test]
+    fn behind_a_prefix_the_next_segment_is_the_business() {
+        let mut report = report(&[("Cache", 300, 300), ("lock", 300, 300), ("order", 300, 300)]);
+        let next = |segment: &str, keys| FirstSegment {
+            segment: segment.to_owned(),
+            weight: Weight { keys, memory: Bytes(keys) },
+            next: Vec::new(),
+        };
+        report.prefixes.first[0].next = vec![next("order", 200)];
+        report.prefixes.first[1].next = vec![next("order", 300)];
+        assert!(rule().judge(&report, &Context::default()).is_empty());
+        report.prefixes.first[0].next.push(next("user", 100));
+        let [breach] = &rule().judge(&report, &Context::default())[..] else { panic!() };
+        let DetailValue::Parts(parts) = &breach.details["segments"].value else { panic!("{breach:?}") };
+        let parts: Vec<_> = parts.iter().map(|part| (part.name.as_str(), part.keys)).collect();
+        assert_eq!(parts, [("order", Some(800)), ("user", Some(100))]);
+    }
+
     #[test]
     fn a_business_counts_by_memory_or_by_keys() {
-        let mixed = MixedRule { segments: 1, owners: 1, share: 100 };
+        let mixed = rule();
         let judge = |first: &[(&str, u64, u64)]| mixed.judge(&report(first), &Context::default());
         let [breach] = &judge(&[("a", 1, 800), ("b", 900, 10), ("c", 99, 99)])[..] else { panic!() };
         assert_eq!((breach.measured, breach.keys, breach.memory), (Some(2), 901, Bytes(810)));

@@ -1,37 +1,45 @@
-//! `ttl.storm`: the keys of a pattern do not all expire at about the same time.
+//! `ttl.storm`: not many keys expire at about the same time, neither of one pattern nor of the whole instance.
 //!
-//! For every pattern with enough keys that expire after the reference time, the rule finds the second, the minute and the
-//! ten minutes in which most of them expire. The share of keys in each window is limited to its parameter or, if that is
-//! more, to `factor` times the share under a uniform distribution over the time in which 90 % of the keys expire, so that
-//! keys that live for a minute may all expire within a minute. The window that exceeds its limit most is reported.
+//! The rule looks for seconds, ten seconds, half minutes and minutes in which at least `keys` keys expire, and compares them with
+//! what expires in the five minutes (`spread`) before and after. A window may hold a share of these keys or, if that is more,
+//! `factor` times the share that it would have if they were spread evenly over five minutes, which is what the standards
+//! advise (0 to 300 s of random offset). Batches with such an offset pass, however many there are and however long it took to
+//! write them: any 300 s of an even spread that touch a window lie within these eleven minutes, and the window gets a fifth of
+//! them at most. Close to the reference time, where earlier expiries are past and unknown, the even share is larger; windows
+//! that begin within a minute are not judged, since keys that are refreshed all the time look like that, except for single
+//! seconds that hold half of the keys.
 //!
-//! For large patterns only a sample is known (see [`Expiries`]). Three standard deviations are then subtracted from its
-//! share: chance causes no finding, but a small storm in a large pattern can go unnoticed. So can one that is due within
-//! seconds, since a uniform distribution over these seconds looks the same.
+//! For large patterns only a sample is known (see [`Expiries`]). Three standard deviations are then subtracted from the number
+//! in a window: chance causes no finding, but a storm of less than about 3 % of a large pattern can go unnoticed.
 //!
-//! Measured: thousandths of the expiring keys. Keys and memory of the finding are those of all expiring keys; `details` has
-//! the number in the window, exact or, with `sampled`, estimated.
+//! The instance is measured over all patterns without a finding of their own, so that no key counts twice. Its finding names
+//! the patterns with keys in the window.
+//!
+//! Measured: thousandths of what expires in, before and after the window. Keys and memory are those of all expiring keys of
+//! the pattern or patterns; `details` has the number in the window, exact or, with `sampled`, estimated.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use crate::policy::Context;
 use crate::policy::evidence::Expiries;
+use crate::policy::evidence::timeline::{KeyEstimate, TimeWindow, Timeline, within};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
-use crate::report::Details;
+use crate::report::{DetailPart, Details, Weight};
 use crate::units::Millis;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
     id: "ttl.storm",
     severity: Severity::Should,
-    problem: Text { en: "many keys of a pattern expire at once", zh: "同一模式的大量 key 集中过期" },
+    problem: Text { en: "many keys expire at once", zh: "大量 key 集中过期" },
     what: Text {
-        en: "the keys of a pattern do not expire all at once", zh: "同一模式的 key 不集中在同一时刻过期"
+        en: "the keys of a pattern or of the instance do not expire all at once",
+        zh: "同一模式或整个实例的 key 不集中在同一时刻过期",
     },
     why: Text {
         en: "When many cache entries expire together, all requests for them hit the database at once, and deleting them \
@@ -46,32 +54,47 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "keys",
             what: Text {
-                en: "patterns with fewer expiring keys are not checked", zh: "过期 key 少于此数的模式不检查"
+                en: "windows in which fewer keys expire are not checked",
+                zh: "过期 key 少于此数的时间窗口不检查",
             },
             default: ParamDefault::Int(1_000),
         },
         ParamSpec {
             name: "second",
-            what: Text { en: "maximum share that expires within one second", zh: "一秒内允许过期的比例" },
+            what: Text {
+                en: "maximum share of what expires around a second that expires within it",
+                zh: "前后时段过期的 key 中，允许在一秒内过期的比例",
+            },
             default: ParamDefault::Share(50),
         },
         ParamSpec {
-            name: "minute",
-            what: Text { en: "maximum share that expires within one minute", zh: "一分钟内允许过期的比例" },
-            default: ParamDefault::Share(200),
+            name: "ten_seconds",
+            what: Text { en: "likewise within ten seconds", zh: "同上，允许在十秒内过期的比例" },
+            default: ParamDefault::Share(100),
         },
         ParamSpec {
-            name: "ten_minutes",
-            what: Text { en: "maximum share that expires within ten minutes", zh: "十分钟内允许过期的比例" },
-            default: ParamDefault::Share(500),
+            name: "minute",
+            what: Text {
+                en: "likewise within one minute; half of it within half a minute",
+                zh: "同上，允许在一分钟内过期的比例；半分钟为其一半",
+            },
+            default: ParamDefault::Share(400),
+        },
+        ParamSpec {
+            name: "spread",
+            what: Text {
+                en: "time over which a batch is to be spread; the shares are of what expires within it before and after",
+                zh: "一批 key 的过期时间应打散到多长时间；比例按窗口前后这段时间内过期的 key 计算",
+            },
+            default: ParamDefault::Span(300_000),
         },
         ParamSpec {
             name: "factor",
             what: Text {
-                en: "multiple of the share under a uniform distribution that is always allowed",
-                zh: "不超过均匀分布期望值的该倍数时始终允许",
+                en: "multiple of the share under an even spread that is always allowed",
+                zh: "不超过均匀打散时比例的该倍数时始终允许",
             },
-            default: ParamDefault::Int(3),
+            default: ParamDefault::Int(2),
         },
     ],
     unit: Some(Unit::Permille),
@@ -88,13 +111,24 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     }
     Ok(BuiltRule::Pattern(Box::new(StormRule {
         keys: params.number("keys"),
-        windows: [
-            ExpiryWindow { seconds: 1, share: params.number("second") },
-            ExpiryWindow { seconds: 60, share: params.number("minute") },
-            ExpiryWindow { seconds: 600, share: params.number("ten_minutes") },
-        ],
+        windows: windows(params.number("second"), params.number("ten_seconds"), params.number("minute")),
+        spread: u32::try_from(params.number("spread") / 1000).unwrap_or(u32::MAX),
         factor: params.number("factor"),
     })))
+}
+
+/// Returns the windows to judge, the shortest first.
+///
+/// A second that is due within a minute must hold half of the keys around it: keys that are refreshed every few seconds may
+/// well fill a tenth.
+fn windows(second: u64, ten_seconds: u64, minute: u64) -> [ExpiryWindow; 5] {
+    [
+        ExpiryWindow { seconds: 1, share: second, lead: 60 },
+        ExpiryWindow { seconds: 1, share: second.max(500), lead: 10 },
+        ExpiryWindow { seconds: 10, share: ten_seconds, lead: 60 },
+        ExpiryWindow { seconds: 30, share: minute / 2, lead: 60 },
+        ExpiryWindow { seconds: 60, share: minute, lead: 60 },
+    ]
 }
 
 /// Time window with its limit.
@@ -102,33 +136,43 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 pub struct ExpiryWindow {
     /// Length in seconds.
     pub seconds: u32,
-    /// Maximum share of keys that expire in it, in thousandths.
+    /// Maximum share of the keys around it that expire in it, in thousandths.
     pub share: u64,
+    /// Seconds after the reference time in which no window begins.
+    pub lead: u32,
 }
 
 /// Limits the share of keys that expire within a window.
 #[derive(Debug, Clone, Copy)]
 pub struct StormRule {
-    /// Minimum number of expiring keys of a checked pattern.
+    /// Minimum number of keys that expire in a window.
     pub keys: u64,
     /// Windows, the shortest first.
-    pub windows: [ExpiryWindow; 3],
-    /// Multiple of a uniform distribution that is always allowed.
+    pub windows: [ExpiryWindow; 5],
+    /// Seconds over which a batch is to be spread.
+    pub spread: u32,
+    /// Multiple of an even spread that is always allowed.
     pub factor: u64,
 }
 
-/// Position of a window with the most keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FullestWindow {
-    /// Sampled keys in it.
-    kept: u64,
-    /// First second.
+/// Window in which too many keys expire.
+#[derive(Debug, Clone, Copy)]
+struct Storm {
+    seconds: u32,
     start: u32,
+    inside: KeyEstimate,
+    /// Thousandths of the keys around it.
+    measured: u64,
+    allowed: u64,
 }
 
 const WINDOW: DetailField = DetailField::new("window", "window", "窗口");
 const START: DetailField = DetailField::new("start", "start", "起始时间");
 const IN_WINDOW: DetailField = DetailField::new("in_window", "in window", "该窗口内过期数");
+/// Maximum number of patterns that a finding about the instance names.
+const MOST_PATTERNS: usize = 20;
+
+const PATTERNS: DetailField = DetailField::new("patterns", "patterns", "模式");
 const SAMPLED: DetailField = DetailField::new("sampled", "sampled", "采样数");
 
 impl PatternRule for StormRule {
@@ -136,8 +180,16 @@ impl PatternRule for StormRule {
         // Without a reference time no expiries are collected.
         let Some(now) = context.reference else { return Vec::new() };
         let now = u64::try_from(now.0 / 1000).unwrap_or(0);
-        let breach = |node: &PatternNode<'_>| self.breach(&node.text, node.expiries?, now);
-        forest.nodes.iter().filter_map(breach).collect()
+        let expiring: Vec<_> = forest.nodes.iter().filter_map(|node| Some((node, node.expiries?))).collect();
+        let (mut breaches, mut others) = (Vec::new(), Vec::new());
+        for (node, expiries) in expiring {
+            match self.of_pattern(&node.text, expiries, now) {
+                Some(breach) => breaches.push(breach),
+                None => others.push((node, expiries)),
+            }
+        }
+        breaches.extend(self.of_instance(&others, now));
+        breaches
     }
 
     fn wants_expiries(&self) -> bool {
@@ -146,77 +198,109 @@ impl PatternRule for StormRule {
 }
 
 impl StormRule {
-    fn breach(&self, pattern: &str, expiries: &Expiries, now: u64) -> Option<Breach> {
+    fn of_pattern(&self, pattern: &str, expiries: &Expiries, now: u64) -> Option<Breach> {
         let all = expiries.all();
-        if all.keys < self.keys || expiries.kept() == 0 {
+        if all.keys < self.keys {
             return None;
         }
-        let seconds = expiries.seconds();
-        let span = span(&seconds, now);
-        let sampled = all.keys > seconds.len() as u64;
-        let kept = seconds.len() as u64;
-        let judged = |window: &ExpiryWindow| {
-            let fullest = fullest(&seconds, window.seconds)?;
-            let even = (u64::from(window.seconds) * 1000).checked_div(span).unwrap_or(1000);
-            let allowed = window.share.max(even.saturating_mul(self.factor));
-            let measured = fullest.kept * 1000 / kept;
-            let chance = if sampled { (9 * fullest.kept).isqrt() } else { 0 };
-            let certain = fullest.kept.saturating_sub(chance) * 1000 / kept;
-            (certain > allowed).then_some((*window, fullest, measured, allowed))
-        };
-        let found = self.windows.iter().filter_map(judged);
-        // The window that exceeds its limit by the largest factor; the shortest of equals.
-        let (window, fullest, measured, allowed) = found.reduce(|one, other| {
-            let worse = (other.2 * one.3.max(1)).cmp(&(one.2 * other.3.max(1))) == Ordering::Greater;
-            if worse { other } else { one }
-        })?;
-        let in_window = u128::from(all.keys) * u128::from(fullest.kept) / u128::from(kept);
-        let mut details = Details::from([
-            WINDOW.with(DetailValue::Duration(u64::from(window.seconds) * 1000)),
-            START.with(DetailValue::Time(Millis(i64::from(fullest.start) * 1000))),
-            IN_WINDOW.with(DetailValue::Count(u64::try_from(in_window).unwrap_or(u64::MAX))),
-        ]);
-        if sampled {
-            details.extend([SAMPLED.with(DetailValue::Count(kept))]);
+        let storm = self.worst(&Timeline::of([expiries]), now)?;
+        let mut details = storm.details();
+        if expiries.is_sampled() {
+            details.extend([SAMPLED.with(DetailValue::Count(expiries.kept() as u64))]);
         }
         Some(Breach {
             pattern: Some(pattern.to_owned()),
             keys: all.keys,
             memory: all.memory,
-            measured: Some(measured),
-            allowed: Some(allowed),
             details,
             concerned: ConcernedKeys::Expiring,
-            ..Breach::default()
+            ..storm.breach()
+        })
+    }
+
+    /// Judges all patterns without a finding of their own together.
+    fn of_instance(&self, patterns: &[(&PatternNode<'_>, &Expiries)], now: u64) -> Option<Breach> {
+        let keys = patterns.iter().fold(0u64, |sum, (_, expiries)| sum.saturating_add(expiries.all().keys));
+        if keys < self.keys {
+            return None;
+        }
+        let storm = self.worst(&Timeline::of(patterns.iter().map(|(_, expiries)| *expiries)), now)?;
+        let inside = |(node, expiries): &(&PatternNode<'_>, &Expiries)| {
+            let inside = within(expiries, storm.start, storm.seconds);
+            let part = DetailPart {
+                name: node.text.clone(),
+                name_zh: None,
+                keys: Some(inside.rounded()),
+                memory: None,
+                share: None,
+                share_of_keys: Some(inside.keys / storm.inside.keys.max(1.0)),
+            };
+            (inside.certain() > 0.0).then_some((part, expiries.all()))
+        };
+        let mut concerned: Vec<_> = patterns.iter().filter_map(inside).collect();
+        if concerned.len() < 2 {
+            return None; // a single pattern has passed by itself
+        }
+        let mut all = Weight::default();
+        concerned.iter().for_each(|(_, weight)| all.merge(*weight));
+        let texts = concerned.iter().map(|(part, _)| part.name.clone()).collect();
+        concerned
+            .sort_by(|(one, _), (other, _)| (Reverse(one.keys), &one.name).cmp(&(Reverse(other.keys), &other.name)));
+        concerned.truncate(MOST_PATTERNS);
+        let mut details = storm.details();
+        details.extend([PATTERNS.with(DetailValue::Parts(concerned.into_iter().map(|(part, _)| part).collect()))]);
+        let concerned = ConcernedKeys::ExpiringOf(texts);
+        Some(Breach { keys: all.keys, memory: all.memory, details, concerned, ..storm.breach() })
+    }
+
+    /// Returns the window that exceeds its limit by the largest factor; the shortest of equals.
+    fn worst(&self, line: &Timeline, now: u64) -> Option<Storm> {
+        let fullest = self.windows.iter().filter_map(|window| {
+            let storms = line.windows(window.seconds, self.spread).filter_map(|found| self.storm(window, &found, now));
+            // The first of equals.
+            storms.reduce(|one, other| if other.inside.keys > one.inside.keys { other } else { one })
+        });
+        fullest.reduce(|one, other| {
+            let worse = (other.measured * one.allowed.max(1)).cmp(&(one.measured * other.allowed.max(1)));
+            if worse == Ordering::Greater { other } else { one }
+        })
+    }
+
+    /// Returns the storm if too many keys expire in the window.
+    fn storm(&self, window: &ExpiryWindow, found: &TimeWindow, now: u64) -> Option<Storm> {
+        let &TimeWindow { start, inside, around } = found;
+        let after = u64::from(start).checked_sub(now)?;
+        if inside.rounded() < self.keys.max(1) || after < u64::from(window.lead) {
+            return None;
+        }
+        // Keys of an even spread that touches the window expire outside, too, for at least as long.
+        let (length, spread) = (u64::from(window.seconds), u64::from(self.spread));
+        let even = length * 1000 / (length + spread.saturating_sub(length).min(after));
+        let allowed = window.share.max(even.saturating_mul(self.factor));
+        let permille = |keys: f64| keys * 1000.0 / around.keys.max(inside.keys);
+        let measured = KeyEstimate::exact(permille(inside.keys)).rounded();
+        (permille(inside.certain()) > allowed as f64).then_some(Storm {
+            seconds: window.seconds,
+            start,
+            inside,
+            measured,
+            allowed,
         })
     }
 }
 
-/// Returns the seconds within which 90 % of the keys expire, at least one.
-fn span(seconds: &[Option<u32>], now: u64) -> u64 {
-    let far = |second: Option<u32>| second.map_or(u64::from(u32::MAX), u64::from);
-    let at = |place: usize| seconds.get(place).copied().map_or(0, far);
-    let last = at((seconds.len() * 9 / 10).min(seconds.len().saturating_sub(1)));
-    last.saturating_sub(now).saturating_add(1)
-}
-
-/// Returns the first window of `length` seconds with the most keys.
-///
-/// `seconds` are sorted; times beyond 32 bits (`None`) come last and are in no window.
-fn fullest(seconds: &[Option<u32>], length: u32) -> Option<FullestWindow> {
-    let known: Vec<u32> = seconds.iter().map_while(|second| *second).collect();
-    let mut best: Option<FullestWindow> = None;
-    let mut end = 0;
-    for (first, &start) in known.iter().enumerate() {
-        while known.get(end).is_some_and(|&second| second - start < length) {
-            end += 1;
-        }
-        let kept = (end - first) as u64;
-        if best.is_none_or(|best| kept > best.kept) {
-            best = Some(FullestWindow { kept, start });
-        }
+impl Storm {
+    fn details(&self) -> Details {
+        Details::from([
+            WINDOW.with(DetailValue::Duration(u64::from(self.seconds) * 1000)),
+            START.with(DetailValue::Time(Millis(i64::from(self.start) * 1000))),
+            IN_WINDOW.with(DetailValue::Count(self.inside.rounded())),
+        ])
     }
-    best
+
+    fn breach(&self) -> Breach {
+        Breach { measured: Some(self.measured), allowed: Some(self.allowed), ..Breach::default() }
+    }
 }
 
 #[cfg(test)]
@@ -228,32 +312,21 @@ mod tests {
     const NOW: u64 = 1_700_000_000;
 
     fn storm() -> StormRule {
-        match build(&Params::defaults(META.params)).unwrap() {
-            BuiltRule::Pattern(_) => {}
-            question => panic!("{question:?}"),
-        }
-        StormRule {
-            keys: 1_000,
-            windows: [
-                ExpiryWindow { seconds: 1, share: 50 },
-                ExpiryWindow { seconds: 60, share: 200 },
-                ExpiryWindow { seconds: 600, share: 500 },
-            ],
-            factor: 3,
-        }
+        StormRule { keys: 1_000, windows: windows(50, 100, 400), spread: 300, factor: 2 }
     }
 
-    fn expiries(left: impl Iterator<Item = u64>) -> Expiries {
+    fn expiries(name: &str, left: impl Iterator<Item = u64>) -> Expiries {
         let mut expiries = Expiries::new(MOST_EXPIRIES);
         for (number, left) in left.enumerate() {
             let at = i64::try_from((NOW + left) * 1000).unwrap();
-            expiries.add(format!("page:{number}").as_bytes(), Bytes(10), Millis(at));
+            expiries.add(format!("{name}:{number}").as_bytes(), Bytes(10), Millis(at));
         }
         expiries
     }
 
+    /// Returns length of the window, keys in it, measured and allowed share.
     fn judge(left: impl Iterator<Item = u64>) -> Option<(u64, u64, u64, u64)> {
-        let breach = storm().breach("page:{int}", &expiries(left), NOW)?;
+        let breach = storm().of_pattern("page:{int}", &expiries("page", left), NOW)?;
         let value = |name: &str| breach.details[name].value.clone();
         let (DetailValue::Duration(window), DetailValue::Count(keys)) = (value("window"), value("in_window")) else {
             panic!("{breach:?}")
@@ -261,10 +334,63 @@ mod tests {
         Some((window / 1000, keys, breach.measured?, breach.allowed?))
     }
 
+    /// Pseudo-random numbers below `most`, the same in every run.
+    fn random(seed: u64, most: u64) -> impl Iterator<Item = u64> {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        std::iter::repeat_with(move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 20) % most
+        })
+    }
+
+    const BASES: [u64; 9] = [60, 90, 120, 300, 600, 1_800, 3_600, 86_400, 7 * 86_400];
+
     #[test]
-    fn keys_that_expire_in_one_second_are_a_storm() {
-        let found = judge((0..2_000).map(|_| 3_600));
-        assert_eq!(found, Some((1, 2_000, 1_000, 50)));
+    fn batches_with_a_random_offset_of_five_minutes_pass() {
+        for base in BASES {
+            for keys in [1_000, 1_500, 5_000, 40_000] {
+                for written_over in [1, 60, 300, 3_600] {
+                    let times = random(base + keys, 301).zip(random(7 + keys, written_over));
+                    let left = times.map(|(offset, later)| base + offset + later).take(usize::try_from(keys).unwrap());
+                    assert_eq!(judge(left), None, "{base} s, {keys} keys within {written_over} s");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn several_batches_with_a_random_offset_pass_wherever_they_lie() {
+        for seed in 1..60 {
+            let starts: Vec<u64> = random(seed, 2_000).take(1 + usize::try_from(seed % 7).unwrap()).collect();
+            let batch = |&start: &u64| random(seed + start, 301).map(move |offset| start + offset).take(1_000);
+            let left: Vec<u64> = starts.iter().flat_map(batch).collect();
+            assert_eq!(judge(left.into_iter()), None, "{starts:?}");
+        }
+    }
+
+    #[test]
+    fn a_batch_that_is_half_over_passes() {
+        for gone in [60, 150, 240, 290, 299] {
+            let left = random(gone, 301).filter_map(|offset| offset.checked_sub(gone)).take(4_000);
+            assert_eq!(judge(left), None, "{gone} s ago");
+        }
+    }
+
+    #[test]
+    fn batches_without_an_offset_or_with_a_short_one_are_storms() {
+        for base in BASES {
+            for offset in [1, 2, 5, 10, 20, 30] {
+                for keys in [1_000, 20_000] {
+                    let left = random(base + offset, offset).map(|offset| base + offset).take(keys);
+                    assert!(judge(left).is_some(), "{base} s + 0 to {offset} s, {keys} keys");
+                }
+            }
+        }
+        assert_eq!(judge((0..2_000).map(|_| 3_600)), Some((1, 2_000, 1_000, 50)));
+        let (window, ..) = judge((0..20_000).map(|n| 3_600 + n % 60)).unwrap();
+        assert!(window >= 30);
     }
 
     #[test]
@@ -273,7 +399,9 @@ mod tests {
         assert_eq!(window, 1);
         assert!((2_800..3_900).contains(&keys), "{keys}");
         let (window, ..) = judge((0..10_000).map(|n| if n % 2 == 0 { 7_200 + n % 60 } else { n * 8 })).unwrap();
-        assert_eq!(window, 60);
+        assert!(window >= 30);
+        let (window, ..) = judge((0..40_000).map(|n| if n % 16 == 0 { 7_200 } else { n * 8 })).unwrap();
+        assert_eq!(window, 1);
     }
 
     #[test]
@@ -283,6 +411,8 @@ mod tests {
         }
         // Sliding expiries: most keys were used a moment ago.
         assert_eq!(judge((1..20_000u64).map(|n| 604_800 - (n * 7_919 % 20_000).pow(2) / 700)), None);
+        // Heartbeats: refreshed every 10 s, 30 s to live.
+        assert_eq!(judge((0..20_000).map(|n| 20 + n % 10)), None);
     }
 
     #[test]
@@ -294,28 +424,70 @@ mod tests {
     #[test]
     fn keys_of_the_far_future_share_no_second() {
         assert_eq!(judge((0..2_000).map(|n| u64::from(u32::MAX) * (n + 1))), None);
+        assert_eq!(judge((0..2_000).map(|_| u64::from(u32::MAX) - NOW - 1)).map(|found| found.0), Some(1));
     }
 
     #[test]
     fn counts_beyond_the_sample_are_marked_as_estimates() {
         let mut rule = storm();
         rule.keys = 10;
-        let breach = rule.breach("a", &expiries((0..500).map(|n| if n < 100 { 900 } else { 1_000 * n })), NOW).unwrap();
-        assert_eq!((breach.measured, breach.keys), (Some(200), 500));
+        let judge = |rule: &StormRule, left: &mut dyn Iterator<Item = u64>| {
+            rule.of_pattern("a", &expiries("a", left), NOW).unwrap()
+        };
+        let breach = judge(&rule, &mut (0..500).map(|n| if n < 100 { 900 } else { 1_000 * n }));
+        assert_eq!((breach.measured, breach.keys), (Some(1_000), 500));
         assert_eq!(breach.details.get("sampled"), None);
         assert_eq!(
             (&breach.details["in_window"].value, &breach.details["start"].value),
             (&DetailValue::Count(100), &DetailValue::Time(Millis(1_700_000_900_000)))
         );
-        let breach = rule.breach("a", &expiries((0..5_000).map(|_| 900)), NOW).unwrap();
+        let breach = judge(&rule, &mut (0..5_000).map(|_| 900));
         assert_eq!(breach.details["sampled"].value, DetailValue::Count(MOST_EXPIRIES as u64));
     }
 
+    fn instance(patterns: &[(&str, Vec<u64>)]) -> Vec<Breach> {
+        let samples: Vec<_> = patterns.iter().map(|(name, left)| expiries(name, left.iter().copied())).collect();
+        let node = |(name, expiries)| PatternNode {
+            text: format!("{name}:{{int}}"),
+            segment: "{int}",
+            varies: true,
+            parent: None,
+            facts: None,
+            expiries: Some(expiries),
+            secrets: None,
+        };
+        let nodes = patterns.iter().map(|(name, _)| *name).zip(&samples).map(node).collect();
+        let context = Context { reference: Some(Millis(i64::try_from(NOW * 1000).unwrap())), ..Context::default() };
+        storm().judge(&Forest { nodes }, &context)
+    }
+
+    const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+
     #[test]
-    fn the_fullest_window_can_start_at_any_second() {
-        let seconds: Vec<_> = [0, 59, 60, 61, 118, 200].map(Some).into_iter().chain([None]).collect();
-        assert_eq!(fullest(&seconds, 60), Some(FullestWindow { kept: 4, start: 59 }));
-        assert_eq!(fullest(&seconds, 1), Some(FullestWindow { kept: 1, start: 0 }));
-        assert_eq!(fullest(&[None], 1), None);
+    fn many_small_patterns_make_a_storm_of_the_instance() {
+        let mut patterns: Vec<_> = NAMES.iter().map(|&name| (name, vec![3_600; 500])).collect();
+        patterns.push(("other", (0..50_000).map(|n| n * 7 % 86_400).collect()));
+        let found = instance(&patterns);
+        let [breach] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((breach.pattern.clone(), breach.keys), (None, 5_000));
+        let DetailValue::Parts(parts) = &breach.details["patterns"].value else { panic!("{breach:?}") };
+        assert_eq!((parts.len(), parts[0].name.as_str(), parts[0].keys), (10, "a:{int}", Some(500)));
+    }
+
+    #[test]
+    fn keys_of_a_pattern_with_a_finding_count_once() {
+        let alone = instance(&[("a", vec![3_600; 5_000]), ("b", vec![3_600; 900])]);
+        assert_eq!(alone.iter().map(|breach| breach.pattern.as_deref()).collect::<Vec<_>>(), [Some("a:{int}")]);
+        let both = instance(&[("a", vec![3_600; 5_000]), ("b", vec![3_600; 900]), ("c", vec![3_600; 900])]);
+        let keys: Vec<_> = both.iter().map(|breach| (breach.pattern.is_some(), breach.keys)).collect();
+        assert_eq!(keys, [(true, 5_000), (false, 1_800)]);
+    }
+
+    #[test]
+    fn small_patterns_with_a_random_offset_pass() {
+        let batch = |&name: &&'static str| {
+            (name, random(u64::from(name.as_bytes()[0]), 301).map(|offset| 3_600 + offset).take(500).collect())
+        };
+        assert!(instance(&NAMES.iter().map(batch).collect::<Vec<_>>()).is_empty());
     }
 }

@@ -1,0 +1,183 @@
+//! Expiries of one or more patterns on one line of time: how many keys expire in a window, and how many around it.
+//!
+//! Patterns are sampled at different rates, so each sampled key stands for `keys / sampled` keys of its pattern. Sums over
+//! windows are estimates with a known variance; they are exact as long as no pattern has more keys than its sample.
+
+use super::Expiries;
+
+/// Estimated number of keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct KeyEstimate {
+    /// Expected value.
+    pub keys: f64,
+    /// Upper bound of the variance; zero if the number is exact.
+    variance: f64,
+}
+
+impl KeyEstimate {
+    /// Creates an exact number.
+    pub fn exact(keys: f64) -> KeyEstimate {
+        KeyEstimate { keys, variance: 0.0 }
+    }
+
+    /// Returns three standard deviations less than the expected value, so that chance alone hardly ever reaches it.
+    pub fn certain(self) -> f64 {
+        (self.keys - 3.0 * self.variance.sqrt()).max(0.0)
+    }
+
+    /// Returns the number rounded to a whole.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and `as` saturates")]
+    pub fn rounded(self) -> u64 {
+        self.keys.round() as u64
+    }
+
+    fn add(self, other: KeyEstimate) -> KeyEstimate {
+        KeyEstimate { keys: self.keys + other.keys, variance: self.variance + other.variance }
+    }
+
+    fn minus(self, other: KeyEstimate) -> KeyEstimate {
+        KeyEstimate { keys: self.keys - other.keys, variance: (self.variance - other.variance).max(0.0) }
+    }
+}
+
+/// Window of time with the keys that expire in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeWindow {
+    /// First second, since 1970.
+    pub start: u32,
+    /// Keys that expire in it.
+    pub inside: KeyEstimate,
+    /// Keys that expire in it, shortly before or shortly after.
+    pub around: KeyEstimate,
+}
+
+/// Expiries of one or more patterns, summed up by second.
+#[derive(Debug, Clone, Default)]
+pub struct Timeline {
+    /// Seconds in which keys expire, ascending.
+    seconds: Vec<u32>,
+    /// Sums over the seconds before each of these, and over all of them.
+    before: Vec<KeyEstimate>,
+}
+
+impl Timeline {
+    /// Sums up the expiries of these patterns. Times beyond 32 bits are ignored.
+    pub fn of<'e>(patterns: impl IntoIterator<Item = &'e Expiries>) -> Timeline {
+        let (mut weights, mut entries) = (Vec::new(), Vec::new());
+        for (number, pattern) in (0u32..).zip(patterns) {
+            weights.push(one_key(pattern));
+            entries.extend(pattern.known_seconds().map(|second| (second, number)));
+        }
+        // Also fixes the order of the sums, which decides about their last bits.
+        entries.sort_unstable();
+        let mut line = Timeline { seconds: Vec::new(), before: vec![KeyEstimate::default()] };
+        for (second, number) in entries {
+            let sum = line.before.last().copied().unwrap_or_default();
+            let sum = sum.add(weights.get(number as usize).copied().unwrap_or_default());
+            match line.before.last_mut() {
+                Some(last) if line.seconds.last() == Some(&second) => *last = sum,
+                _ => {
+                    line.seconds.push(second);
+                    line.before.push(sum);
+                }
+            }
+        }
+        line
+    }
+
+    /// Returns the window of this length that begins at each second, with what expires up to `spread` seconds before and
+    /// after it.
+    pub fn windows(&self, length: u32, spread: u32) -> impl Iterator<Item = TimeWindow> {
+        let (mut left, mut end, mut right) = (0, 0, 0);
+        self.seconds.iter().enumerate().map(move |(first, &start)| {
+            let stop = u64::from(start) + u64::from(length);
+            left = self.reach(left, u64::from(start.saturating_sub(spread)));
+            end = self.reach(end, stop);
+            right = self.reach(right, stop + u64::from(spread));
+            TimeWindow { start, inside: self.sum(first, end), around: self.sum(left, right) }
+        })
+    }
+
+    /// Advances to the first second that is not before `until`.
+    fn reach(&self, mut at: usize, until: u64) -> usize {
+        while self.seconds.get(at).is_some_and(|&second| u64::from(second) < until) {
+            at += 1;
+        }
+        at
+    }
+
+    fn sum(&self, from: usize, to: usize) -> KeyEstimate {
+        let before = |at: usize| self.before.get(at).copied().unwrap_or_default();
+        before(to).minus(before(from))
+    }
+}
+
+/// Returns what a sampled key of a pattern stands for.
+fn one_key(pattern: &Expiries) -> KeyEstimate {
+    if !pattern.is_sampled() {
+        return KeyEstimate::exact(1.0);
+    }
+    let keys = pattern.all().keys as f64 / pattern.kept() as f64;
+    KeyEstimate { keys, variance: keys * keys }
+}
+
+/// Estimates the keys of one pattern that expire in the `length` seconds from `start` on.
+pub fn within(pattern: &Expiries, start: u32, length: u32) -> KeyEstimate {
+    let is_inside = |second: &u32| second.checked_sub(start).is_some_and(|after| after < length);
+    let inside = pattern.known_seconds().filter(is_inside).count() as f64;
+    let KeyEstimate { keys, variance } = one_key(pattern);
+    KeyEstimate { keys: inside * keys, variance: inside * variance }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::policy::evidence::MOST_EXPIRIES;
+    use crate::units::{Bytes, Millis};
+
+    fn pattern(name: &str, most: usize, seconds: &[u32]) -> Expiries {
+        let mut expiries = Expiries::new(most);
+        for (number, &second) in seconds.iter().enumerate() {
+            expiries.add(format!("{name}:{number}").as_bytes(), Bytes(10), Millis(i64::from(second) * 1000));
+        }
+        expiries
+    }
+
+    #[test]
+    fn samples_stand_for_all_keys_of_their_pattern() {
+        let all = [7u32; 100];
+        let line = Timeline::of([&pattern("a", 10, &all), &pattern("b", 100, &all)]);
+        let window = line.windows(1, 0).next().unwrap();
+        assert_eq!((window.start, window.inside.rounded()), (7, 200));
+        assert!(window.inside.certain() > 100.0 && window.inside.certain() < 110.0, "{window:?}");
+        assert_eq!(Timeline::of([&pattern("b", 100, &all)]).windows(1, 0).next().unwrap().inside.certain(), 100.0);
+        assert_eq!(within(&pattern("a", 10, &all), 7, 1).rounded(), 100);
+        assert_eq!(within(&pattern("a", 10, &all), 8, 9).rounded(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn windows_are_counted_as_one_by_one(
+            seconds in prop::collection::vec(0u32..60, 0..80), length in 1u32..20, spread in 0u32..20, cut in 0usize..80,
+        ) {
+            let (one, other) = seconds.split_at(cut.min(seconds.len()));
+            let patterns = [pattern("a", MOST_EXPIRIES, one), pattern("b", MOST_EXPIRIES, other)];
+            let line = Timeline::of(&patterns);
+            let count = |from: u32, to: u32| seconds.iter().filter(|&&second| (from..to).contains(&second)).count() as u64;
+            let mut starts: Vec<_> = seconds.clone();
+            starts.sort_unstable();
+            starts.dedup();
+            let found: Vec<_> = line.windows(length, spread).collect();
+            prop_assert_eq!(found.iter().map(|window| window.start).collect::<Vec<_>>(), starts);
+            for TimeWindow { start, inside, around } in found {
+                prop_assert_eq!(inside.rounded(), count(start, start + length));
+                prop_assert_eq!(around.rounded(), count(start.saturating_sub(spread), start + length + spread));
+                prop_assert!(inside.certain() == inside.keys);
+                let parts: u64 = patterns.iter().map(|pattern| within(pattern, start, length).rounded()).sum();
+                prop_assert_eq!(parts, inside.rounded());
+            }
+        }
+    }
+}
