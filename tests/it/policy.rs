@@ -159,6 +159,8 @@ fn service_names() {
         (":user:12345", Text, "!empty-segment !prefix !starts-with-letter"),
         ("user:profile:1 2", Text, "!charset !special-chars"),
         ("用户:资料:12345", Text, "!charset !starts-with-letter"),
+        ("user:profile:$1", Text, "!charset"),
+        ("user:profile:ａ1", Text, "!charset"),
     ]);
 }
 
@@ -186,6 +188,11 @@ fn hzero_names() {
         ("12345", Text, "!levels !prefix"),
         ("user_profile_12345", Text, "!levels !prefix"),
         ("Hpfm:fnd:Profile-1|x", Hash, ""),
+        ("hpfm:fnd:a;b*c%d&<e>$f", Hash, ""),
+        ("用户:基础:资料", Hash, ""),
+        ("2024-11-04:fnd:visits", Text, "!prefix"),
+        ("hpfm:fnd:“a”", Text, "!special-chars"),
+        ("hpfm:fnd:a`b", Text, "!special-chars"),
         // 反例 of another rule: the names are valid.
         ("user:1:name", Text, ""),
         ("user:1:age", Text, ""),
@@ -210,6 +217,12 @@ fn platform_names() {
         ("live:room:1001:a b", Hash, "!special-chars"),
         ("live:room:1001:a\n", Hash, "!special-chars"),
         ("live:room:1001:\"a\"", Hash, "!special-chars"),
+        ("live:room:1001:「a」", Hash, "!special-chars"),
+        ("live:room:1001:in\u{200b}fo", Hash, "!special-chars"),
+        ("\u{feff}live:room:1001:info", Hash, "!special-chars"),
+        ("live:room:1001:a\u{3000}b", Hash, "!special-chars"),
+        ("live:room:1001:a\u{202e}b", Hash, "!special-chars"),
+        ("live:room:1001:a&b", Hash, ""),
         // Hash Tag: its own examples have three segments of the four.
         ("{user:1001}:profile", Hash, "+levels"),
         ("{user:1001}:orders", List, "+levels"),
@@ -246,7 +259,9 @@ fn strict_names() {
         ("user：basic：1001：string", Text, "!charset !levels !prefix !type-suffix"),
         // 以英文字母开头
         ("1001:user:basic.info:string", Text, "!prefix !starts-with-letter"),
-        (".user:basic.info:1001:string", Text, "!starts-with-letter"),
+        (".user:basic.info:1001:string", Text, "!empty-segment !starts-with-letter"),
+        ("user:basic..info:1001:string", Text, "!empty-segment"),
+        ("user:basic.info.:1001:string", Text, "!empty-segment"),
         ("{user}:basic.info:1001:string", Text, "!charset !starts-with-letter"),
         // 不该使用特别长的key名
         (&long, Text, "+length"),

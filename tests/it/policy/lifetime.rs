@@ -106,7 +106,7 @@ fn the_services_classes_have_their_limits() {
 
 #[test]
 fn the_nights_warm_up_is_a_storm_and_sessions_are_none() {
-    let report = report(&shop(), "[rules.\"ttl.storm\"]\nkeys = 300\n");
+    let report = report(&shop(), "[rules.\"ttl.storm\"]\nkeys = 120\n");
     let found = finding(&report, "ttl.storm");
     let rows = found["patterns"].as_array().unwrap();
     assert_eq!(rows.len(), 1, "{rows:?}");
