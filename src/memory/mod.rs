@@ -183,7 +183,9 @@ impl Model {
 
     /// Returns a description: server, allocator and settings that differ from the default.
     pub fn name(&self) -> String {
-        let mut name = format!("{}, {}", self.server, self.allocator);
+        // Without the note on a guess, which is a caveat of its own.
+        let (family, version) = (self.server.family.name(), self.server.version_text());
+        let mut name = format!("{family} {version}, {}", self.allocator);
         for changed in self.config.changed() {
             name.push_str(", ");
             name.push_str(&changed);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Container, FileError, FileServer, Text, file, file_error, share};
+use super::{Container, FileError, FileServer, Text, Wording, file, file_error, share};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -170,8 +170,10 @@ impl Checksum {
 pub struct Server {
     /// `redis`, `valkey`, `keydb`.
     pub family: String,
-    /// As the dump says, or the range that its RDB version allows (`2.6-3.0`).
+    /// As the dump says (`7.2.6`), or the newest line that writes its RDB version (`7.0`).
     pub version: String,
+    /// RDB version that the server was guessed from; null if the dump names its server.
+    pub guessed_from: Option<u32>,
     /// The memory model that the figures come from.
     pub model: String,
     /// When the server wrote it, seconds since the epoch.
@@ -186,6 +188,14 @@ pub struct Server {
     pub functions: u64,
     /// Modules that left data outside keys.
     pub module_aux: Vec<String>,
+}
+
+impl Server {
+    /// Words the server in both languages: `redis 7.0 (guessed from RDB version 10)`.
+    pub fn wording(&self) -> Wording {
+        let (family, version) = (self.family.clone(), self.version.clone());
+        FileServer { family, version, guessed_from: self.guessed_from }.wording()
+    }
 }
 
 /// One auxiliary field; bytes that are not UTF-8 are replaced.

@@ -102,6 +102,7 @@ fn server(whole: FirstFile, verdicts: &[FileVerdict], cluster: bool) -> report::
     report::Server {
         family: whole.writer.family.name().to_owned(),
         version: whole.writer.version_text(),
+        guessed_from: whole.writer.guessed,
         model: whole.model,
         ctime: about.ctime(),
         used_mem: used_mem(verdicts),

@@ -78,8 +78,8 @@ impl Words<'_> {
     }
 
     fn identity(&self) -> Vec<Prose> {
-        let server = format!("{} {}", self.report.server.family, self.report.server.version);
-        let server = server.trim();
+        let server = self.report.server.wording();
+        let server = self.lang.say(&server);
         let taken = |ctime| say!(self.lang, "snapshot of {}", "快照时间 {}", human::time_of_seconds(ctime)).into();
         let server = (!server.is_empty()).then(|| inline(server).into());
         server.into_iter().chain(self.report.server.ctime.map(taken)).collect()

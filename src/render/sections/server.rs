@@ -23,8 +23,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 /// Says which server it was and what is special about it.
 fn about(report: &Report, lang: Lang) -> Option<Prose> {
     let server = &report.server;
-    let (family, version, model) = (&server.family, &server.version, &server.model);
-    let mut facts = vec![say!(lang, "{family} {version}, sized as {model}", "{family} {version}，内存按 {model} 估算")];
+    let (name, model) = (server.wording(), &server.model);
+    let mut facts = vec![say!(lang, "{name}, sized as {model}", "{name}，内存按 {model} 估算", name = lang.say(&name))];
     if server.cluster {
         facts.push(lang.of("a cluster node", "集群节点").to_owned());
     }
@@ -40,7 +40,7 @@ fn about(report: &Report, lang: Lang) -> Option<Prose> {
         facts.push(say!(lang, "with {}", "设置 {}", report.options.server_config.join(", ")));
     }
     let facts = facts.join(lang.of("; ", "；"));
-    (!family.is_empty()).then(|| say!(lang, "{}.", "{}。", key_text::text(&facts)).into())
+    (!server.family.is_empty()).then(|| say!(lang, "{}.", "{}。", key_text::text(&facts)).into())
 }
 
 /// Lists everything that the figures depend on.
@@ -52,7 +52,7 @@ fn facts(report: &Report, lang: Lang) -> Table {
             facts.push((what, value));
         }
     };
-    fact(lang.of("server", "服务器"), format!("{} {}", server.family, server.version).trim().to_owned());
+    fact(lang.of("server", "服务器"), lang.say(&server.wording()).to_owned());
     if server.cluster {
         fact(lang.of("deployment", "部署方式"), lang.of("a cluster node", "集群节点").to_owned());
     }

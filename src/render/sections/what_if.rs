@@ -51,14 +51,15 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
             None => lang.pick(heads::NOW).into(),
             Some(row) => Cell::words(&row.ask),
         })
-        .column(Column::text(heads::MODEL).shrink(16).spare(3), |(row, _)| {
+        .column(Column::text(heads::MODEL).shrink(16).spare(4), |(row, _)| {
             Cell::words(row.map_or(&base.model, |row| &row.model))
         })
         .column(Column::number(heads::KEYS_MEMORY), |(row, _)| row.map_or(base.memory, |row| row.memory))
         .column(Column::number(heads::CHANGE), |(row, _)| {
             row.map_or(Cell::Blank, |row| change(base.memory, row.memory))
         })
-        .column(Column::number(heads::CORRECTION).spare(2), |(row, _)| {
+        // The smallest part of the total gives way before the tables do.
+        .column(Column::number(heads::CORRECTION).spare(3), |(row, _)| {
             let bytes = row.map_or(base.correction, |row| row.correction);
             bytes.map(|bytes| Cell::Difference { bytes, of: None })
         })

@@ -13,10 +13,17 @@ pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
 
 /// Words a container: `rdb in gzip`.
 pub fn form(container: &Container, lang: Lang) -> String {
+    let zh = match &container.form {
+        ContainerForm::AofPreamble => "带 RDB 头的 AOF",
+        ContainerForm::MultiPartAof => "多文件 AOF",
+        ContainerForm::Replication => "复制流",
+        ContainerForm::Unreadable => "无法读取",
+        ContainerForm::Rdb | ContainerForm::Other(_) => container.form.name(),
+    };
     match (lang, &container.compression) {
-        (Lang::Zh, Some(compression)) => format!("{}（{}）", container.form.name(), compression.name()),
-        (Lang::Zh, None) if container.form == ContainerForm::Unreadable => "无法读取".to_owned(),
-        (Lang::En, _) | (Lang::Zh, None) => container.to_string(),
+        (Lang::Zh, Some(compression)) => format!("{zh}（{}）", compression.name()),
+        (Lang::Zh, None) => zh.to_owned(),
+        (Lang::En, _) => container.to_string(),
     }
 }
 
@@ -107,7 +114,7 @@ mod tests {
     fn what_surrounds_a_name_is_said_in_the_language() {
         let gzip = Container { form: ContainerForm::Rdb, compression: Some(Compression::Gzip) };
         assert_eq!((form(&gzip, Lang::En), form(&gzip, Lang::Zh)), ("rdb in gzip".into(), "rdb（gzip）".into()));
-        assert_eq!(form(&ContainerForm::MultiPartAof.into(), Lang::Zh), "multi-part-aof");
+        assert_eq!(form(&ContainerForm::MultiPartAof.into(), Lang::Zh), "多文件 AOF");
         let unreadable = Container::from(ContainerForm::Unreadable);
         assert_eq!(
             (form(&unreadable, Lang::En), form(&unreadable, Lang::Zh)),

@@ -163,6 +163,7 @@ fn server() -> Server {
     Server {
         family: "redis".into(),
         version: "7.2.6".into(),
+        guessed_from: None,
         model: "redis-7".into(),
         ctime: Some(CTIME),
         used_mem: Some(Bytes(1_717_986_918)),
