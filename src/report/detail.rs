@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -84,7 +85,8 @@ impl From<Text> for DetailValue {
 }
 
 /// One of several things that a detail lists.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct DetailPart {
     /// Its name.
@@ -107,7 +109,8 @@ pub struct DetailPart {
 }
 
 /// JSON form of a [`Detail`].
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct DetailForm {
     /// Label for people.
     label: String,

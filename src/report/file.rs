@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::wording::{Wording, wording};
 
 /// Container of a snapshot, and the compression around it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Container {
     /// Form of the file.
     pub form: ContainerForm,
@@ -18,7 +20,8 @@ pub struct Container {
 }
 
 /// Form of an input file. Later versions of the program may add forms.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ContainerForm {
     /// A snapshot alone.
@@ -37,7 +40,8 @@ pub enum ContainerForm {
 }
 
 /// Compression of an input file. Later versions of the program may add formats.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Compression {
     /// gzip.
@@ -52,7 +56,8 @@ pub enum Compression {
 }
 
 /// Server that wrote one input file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FileServer {
     /// `redis`, `valkey`, `keydb`.
     pub family: String,

@@ -1,5 +1,6 @@
 //! Errors of input files as reports quote them: each is a kind with its data, worded in both languages.
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -10,7 +11,8 @@ use crate::error::{Error, ErrorKind};
 /// Error found while a file was read.
 ///
 /// In JSON `kind`, `offset`, `reading` and the data are for programs, `text` and `text_zh` for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FileError {
     /// Kind of the error, with its data.
     #[serde(flatten)]
@@ -23,12 +25,13 @@ pub struct FileError {
     pub reading: Option<Word>,
     /// Wording, with offset, part and what to do about it.
     #[serde(flatten, with = "text")]
-    #[schemars(with = "text::Form")]
+    #[cfg_attr(feature = "cli", schemars(with = "text::Form"))]
     pub wording: Wording,
 }
 
 /// Kind of an error in a file. Later versions of the program may add kinds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FileErrorKind {
     /// The file ends early.

@@ -1,5 +1,6 @@
 //! The other sections of a report, in the order in which they are shown: which keys, which names, how long, how often.
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::record::{Encoding, Kind};
 use crate::units::{Bytes, Millis};
 
 /// Keys over the limits.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct BigKeys {
     /// The limits.
@@ -24,7 +26,8 @@ pub struct BigKeys {
 }
 
 /// Limits for big keys.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct BigRules {
     /// Strings longer than this.
@@ -43,7 +46,8 @@ impl Default for BigRules {
 }
 
 /// One key in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct KeyRow {
     /// Its database.
     pub db: u64,
@@ -70,7 +74,8 @@ pub struct KeyRow {
 }
 
 /// The heaviest and longest keys.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Top {
     /// By memory.
@@ -82,7 +87,8 @@ pub struct Top {
 }
 
 /// The heaviest keys of one type.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct TopOfType {
     /// The type.
     #[serde(rename = "type")]
@@ -92,7 +98,8 @@ pub struct TopOfType {
 }
 
 /// Keys that never expire.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct NoTtl {
     /// Exactly.
@@ -107,7 +114,8 @@ pub struct NoTtl {
 }
 
 /// Share of one pattern in a total.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct PatternWeight {
     /// Such as `user:{int}:name`.
     pub pattern: String,
@@ -120,7 +128,8 @@ pub struct PatternWeight {
 }
 
 /// A key that shows what is meant.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Example {
     /// Its database.
     pub db: u64,
@@ -132,7 +141,8 @@ pub struct Example {
 }
 
 /// Distribution of the time to live at the reference time.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Expiry {
     /// Reference time; without one, all keys with an expiry are in `unknown`.
@@ -146,7 +156,8 @@ pub struct Expiry {
 }
 
 /// One class of time left.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct ExpiryClass {
     /// Its name.
     pub left: Word,
@@ -159,7 +170,8 @@ pub struct ExpiryClass {
 }
 
 /// Names that break the default rules.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Naming {
     /// Keys that break at least one rule.
@@ -171,7 +183,8 @@ pub struct Naming {
 }
 
 /// One naming rule.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct NamingRule {
     /// Such as `key.prefix`.
     pub rule: Word,
@@ -179,7 +192,7 @@ pub struct NamingRule {
     pub severity: Severity,
     /// Requirement, in one line.
     #[serde(flatten, with = "demand")]
-    #[schemars(with = "demand::Form")]
+    #[cfg_attr(feature = "cli", schemars(with = "demand::Form"))]
     pub demand: Wording,
     /// Keys that break it, exactly.
     pub keys: u64,
@@ -190,7 +203,8 @@ pub struct NamingRule {
 }
 
 /// The tree of name segments, cut by `--depth` and `--min-share`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Prefixes {
     /// Levels shown.
@@ -219,7 +233,8 @@ pub struct FirstSegment {
 }
 
 /// Nodes that are left out of a level because they weigh too little.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Hidden {
     /// Number of nodes.
@@ -238,7 +253,8 @@ impl Prefixes {
 }
 
 /// One prefix.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct PrefixNode {
     /// The whole prefix, such as `user:{int}`; a trailing separator says that keys go on below.
     pub prefix: String,
@@ -264,7 +280,8 @@ pub struct PrefixNode {
 }
 
 /// Names with their ids collapsed.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Patterns {
     /// Different patterns found.
     pub distinct: u64,
@@ -276,7 +293,8 @@ pub struct Patterns {
 }
 
 /// One pattern.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct PatternRow {
     /// Such as `user:{int}:name`.
     pub pattern: String,
@@ -311,7 +329,8 @@ pub struct PatternRow {
 }
 
 /// Keys of one type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct TypeCount {
     /// The type.
     #[serde(rename = "type")]
@@ -321,7 +340,8 @@ pub struct TypeCount {
 }
 
 /// Time since the last access.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Idle {
     /// Keys that carry an idle time.
     pub keys: u64,
@@ -330,7 +350,8 @@ pub struct Idle {
 }
 
 /// One class of idle time.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct IdleClass {
     /// Its name.
     pub idle: Word,
@@ -343,7 +364,8 @@ pub struct IdleClass {
 }
 
 /// The logarithmic access counter.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Freq {
     /// Keys that carry a counter.
     pub keys: u64,
@@ -352,7 +374,8 @@ pub struct Freq {
 }
 
 /// One class of the access counter, both ends included.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FreqClass {
     /// Lowest counter.
     pub from: u8,
@@ -365,7 +388,8 @@ pub struct FreqClass {
 }
 
 /// Memory over cluster slots.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Slots {
     /// Slots that hold a key.
     pub used: u64,
@@ -390,7 +414,8 @@ pub struct Slots {
 }
 
 /// One slot.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct SlotRow {
     /// Its number.
     pub slot: u16,
@@ -409,7 +434,8 @@ pub struct SlotRow {
 }
 
 /// Slots beside each other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct SlotRange {
     /// The first of them.
     pub first: u16,
@@ -422,7 +448,8 @@ pub struct SlotRange {
 }
 
 /// Streams.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Streams {
     /// Stream keys.
@@ -440,7 +467,8 @@ pub struct Streams {
 }
 
 /// One stream.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct StreamRow {
     /// Its database.
     pub db: u64,

@@ -1,12 +1,14 @@
 //! The section on the whole server: keys, tables, and what the server itself says.
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
 /// Memory of a server that has loaded the snapshot; for several files, the sum over all servers.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Instance {
     /// The memory model that the figures come from.
@@ -38,7 +40,8 @@ pub struct Instance {
 }
 
 /// Bytes of tables.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Tables {
     /// Tables of keys.
@@ -57,7 +60,8 @@ impl Tables {
 }
 
 /// The tables of one database.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct InstanceDatabase {
     /// Its number.

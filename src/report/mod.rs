@@ -36,6 +36,7 @@ use wording::{demand, fix, problem};
 
 use std::borrow::Cow;
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -48,10 +49,11 @@ pub const SCHEMA: &str = "rdblens.report/1";
 pub type Word = Cow<'static, str>;
 
 /// Everything `rdblens analyze` has to say about a snapshot. Sections without an answer are null or empty.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Report {
     /// Always `rdblens.report/1`.
-    #[schemars(extend("const" = SCHEMA))]
+    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
     pub schema: Word,
     /// The program's version that made the report.
     #[serde(default)]

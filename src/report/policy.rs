@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,8 @@ use super::{Baseline, Details, Example, Severity, Unit, Weight, Word, Wording, d
 use crate::units::Bytes;
 
 /// Violations of the policy.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Findings {
     /// The policy's name.
@@ -38,7 +40,8 @@ pub struct Findings {
 }
 
 /// Findings of one severity.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct SeverityRow {
     /// Severity.
     pub severity: Severity,
@@ -51,7 +54,8 @@ pub struct SeverityRow {
 }
 
 /// Passage of a document that demands a rule, in the words of the document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Passage {
     /// Title of the document.
     pub document: Option<String>,
@@ -62,7 +66,8 @@ pub struct Passage {
 }
 
 /// Violations of one rule with one severity.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Finding {
     /// Such as `key.prefix`.
     pub rule: Word,
@@ -70,15 +75,15 @@ pub struct Finding {
     pub severity: Severity,
     /// Names the problem, with the numbers in force.
     #[serde(flatten, with = "problem")]
-    #[schemars(with = "problem::Form")]
+    #[cfg_attr(feature = "cli", schemars(with = "problem::Form"))]
     pub problem: Wording,
     /// Requirement of the rule with its limits, in one line.
     #[serde(flatten, with = "demand")]
-    #[schemars(with = "demand::Form")]
+    #[cfg_attr(feature = "cli", schemars(with = "demand::Form"))]
     pub demand: Wording,
     /// Recommended fix, in one line.
     #[serde(flatten, with = "fix")]
-    #[schemars(with = "fix::Form")]
+    #[cfg_attr(feature = "cli", schemars(with = "fix::Form"))]
     pub fix: Wording,
     /// Passage of a document that demands it, in the words of the document; null where the policy cites none.
     #[serde(default)]
@@ -110,7 +115,8 @@ impl Finding {
 }
 
 /// Value furthest from its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Worst {
     /// Measured value.
     pub measured: u64,
@@ -132,7 +138,8 @@ impl Worst {
 }
 
 /// Share of one pattern, or of another part of the snapshot, in a finding.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct FindingPattern {
     /// Such as `user:{int}:name`; for rules about the snapshot a file, a database or null.
@@ -153,14 +160,15 @@ pub struct FindingPattern {
     pub saves: Option<Bytes>,
     /// Further facts, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(with = "BTreeMap<String, super::detail::DetailForm>")]
+    #[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, super::detail::DetailForm>"))]
     pub details: Details,
     /// The heaviest keys; ties go to the lower database, then the smaller name.
     pub examples: Vec<Example>,
 }
 
 /// Violations by the keys of one pattern.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct PatternFindings {
     /// The pattern.
     pub pattern: String,
@@ -176,7 +184,8 @@ pub struct PatternFindings {
 }
 
 /// Keys that break a rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct RuleWeight {
     /// The rule.
     pub rule: Word,
@@ -189,7 +198,8 @@ pub struct RuleWeight {
 }
 
 /// Memory and violations of the keys of one owner.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct OwnerFindings {
     /// Owner; null for keys without an owner.
     pub owner: Option<String>,
@@ -208,7 +218,8 @@ pub struct OwnerFindings {
 }
 
 /// Keys of a rule that an exemption covers.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Exempted {
     /// The rule.
     pub rule: Word,
@@ -223,7 +234,8 @@ pub struct Exempted {
 }
 
 /// Coverage of the snapshot by the data dictionary.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct DictionaryFit {
     /// Its entries, heaviest first; of equals in the policy's order.
     pub entries: Vec<EntryRow>,
@@ -234,7 +246,8 @@ pub struct DictionaryFit {
 }
 
 /// One entry of the data dictionary.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct EntryRow {
     /// Its pattern.
     pub pattern: String,
@@ -253,7 +266,8 @@ pub struct EntryRow {
 }
 
 /// A budget.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct BudgetRow {
     /// The pattern or class that it is for.
     pub pattern: String,

@@ -1,5 +1,6 @@
 //! The first sections of a report: where the figures come from, how much there is, how it divides.
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
 /// Keys and their weight: the common columns of most tables.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Weight {
     /// Number of keys.
     pub keys: u64,
@@ -39,7 +41,8 @@ impl Weight {
 }
 
 /// The options that the figures depend on, so that a report can be made again.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Options {
     /// Selection flags as given, in words (`--db 0`, `--match user:*`); empty when all keys count.
@@ -75,7 +78,8 @@ impl Default for Options {
 }
 
 /// The input files.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Source {
     /// Each file, in the order given.
@@ -85,7 +89,8 @@ pub struct Source {
 }
 
 /// One input file.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct SourceFile {
     /// As given on the command line (a directory's files: joined to it), or `<stdin>`.
     pub name: String,
@@ -120,7 +125,8 @@ pub struct SourceFile {
 }
 
 /// State of a file's checksum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Checksum {
     #[serde(rename = "ok")]
@@ -165,7 +171,8 @@ impl Checksum {
 }
 
 /// Server that wrote the snapshot.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Server {
     /// `redis`, `valkey`, `keydb`.
@@ -199,7 +206,8 @@ impl Server {
 }
 
 /// One auxiliary field; bytes that are not UTF-8 are replaced.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct AuxField {
     pub name: String,
@@ -207,7 +215,8 @@ pub struct AuxField {
 }
 
 /// Totals over all keys.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Totals {
     /// Keys selected.
@@ -227,7 +236,8 @@ pub struct Totals {
 }
 
 /// One database.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Database {
     /// Its number.
     pub db: u64,
@@ -244,7 +254,8 @@ pub struct Database {
 }
 
 /// One type in one encoding.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct TypeRow {
     /// The type.
     #[serde(rename = "type")]

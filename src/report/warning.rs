@@ -1,5 +1,6 @@
 //! Warnings about the figures: each is a variant with its data, worded in both languages.
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -11,7 +12,8 @@ use crate::units::Bytes;
 /// A warning of a report, a comparison or a check.
 ///
 /// In JSON `kind` and the data are for programs, `text` and `text_zh` for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Warning {
     /// File or report that it is about; absent if it is about all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,12 +23,13 @@ pub struct Warning {
     pub kind: WarningKind,
     /// Wording, as the program that wrote the report put it.
     #[serde(flatten, with = "text")]
-    #[schemars(with = "text::Form")]
+    #[cfg_attr(feature = "cli", schemars(with = "text::Form"))]
     pub wording: Wording,
 }
 
 /// Kind of a warning. Later versions of the program may add kinds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WarningKind {
     /// The RDB version is newer than this program knows.

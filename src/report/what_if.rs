@@ -1,5 +1,6 @@
 //! The section that holds the figures against those of other servers, allocators and settings.
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::record::Kind;
 use crate::units::Bytes;
 
 /// Memory of the keys on other servers or with other settings.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct WhatIf {
     /// Figures of the rest of the report, with which the alternatives are compared.
     pub base: WhatIfBase,
@@ -21,7 +23,8 @@ pub struct WhatIf {
 }
 
 /// The model of the rest of the report.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct WhatIfBase {
     /// Server, allocator and settings. The first file's.
     pub model: String,
@@ -37,7 +40,8 @@ pub struct WhatIfBase {
 }
 
 /// One alternative.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Alternative {
     /// As it was asked.
     pub ask: String,
@@ -65,7 +69,8 @@ pub struct Alternative {
 }
 
 /// Keys of one type.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct WhatIfType {
     /// The type.
     #[serde(rename = "type")]
@@ -79,7 +84,8 @@ pub struct WhatIfType {
 }
 
 /// Keys of one pattern.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct WhatIfPattern {
     /// The pattern.
     pub pattern: String,

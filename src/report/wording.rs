@@ -1,6 +1,7 @@
 //! Texts of rules in a report. Fields of JSON are in English in every language, so that `demand` is; `demand_zh` beside it
 //! is the same in Chinese, so that any version of the program can make a page in Chinese of a stored report.
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -13,7 +14,8 @@ macro_rules! in_both_languages {
             use super::*;
 
             /// The fields.
-            #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+            #[derive(Debug, Serialize, Deserialize)]
+            #[cfg_attr(feature = "cli", derive(JsonSchema))]
             pub struct Form {
                 #[doc = $what]
                 #[serde(default)]

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,8 @@ use crate::report::{Finding, FindingPattern, Findings, Severity, Warning, Warnin
 use crate::units::Bytes;
 
 /// Findings compared with those of an earlier report.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Baseline {
     /// The earlier report's file, without its folder.
@@ -28,7 +30,8 @@ pub struct Baseline {
 }
 
 /// A part of a finding that changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct BaselineRow {
     /// The rule.
@@ -51,7 +54,8 @@ pub struct BaselineRow {
 }
 
 /// A row of a finding in the earlier report.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct BeforeRow {
     /// Keys.

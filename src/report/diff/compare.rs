@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,10 +27,11 @@ pub struct ComparePlan {
 }
 
 /// Comparison of several snapshots.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Comparison {
     /// Always `rdblens.compare/1`.
-    #[schemars(extend("const" = SCHEMA))]
+    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
     pub schema: &'static str,
     /// The program's version.
     pub rdblens: &'static str,
@@ -51,7 +53,8 @@ pub struct Comparison {
 }
 
 /// One of the compared snapshots.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct SnapshotRow {
     /// The input.
     pub name: String,

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,8 @@ use super::{NamedReport, Report, Weight};
 use crate::units::{Bytes, Millis};
 
 /// Growth since the snapshot of an earlier report.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Since {
     /// The earlier report's file, without its folder.
@@ -37,7 +39,8 @@ pub struct Since {
 }
 
 /// A change of keys and memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Growth {
     /// Change in the number of keys; negative if there are fewer.
@@ -49,7 +52,8 @@ pub struct Growth {
 }
 
 /// Keys of one type.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct TypeChange {
     /// The type.
@@ -65,7 +69,8 @@ pub struct TypeChange {
 }
 
 /// Changes of patterns, each list with the largest change first.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct PatternChanges {
     /// Patterns that take more memory or have more keys.
@@ -83,7 +88,8 @@ pub struct PatternChanges {
 }
 
 /// Number of patterns by what became of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct PatternCounts {
     /// Patterns in `grown`.
@@ -101,7 +107,8 @@ pub struct PatternCounts {
 }
 
 /// The change of one pattern.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct PatternChange {
     /// The pattern.

@@ -4,6 +4,7 @@
 //! interval of its slope by Student's distribution, provided that growth is steady and the scatter random. A weekly rhythm or
 //! a campaign is neither, so the dates are a warning, not a promise.
 
+#[cfg(feature = "cli")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,7 +26,8 @@ const NORMAL: f64 = 1.960;
 const FARTHEST_DAYS: f64 = 36_525.0;
 
 /// Line through the memory of several snapshots.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Trend {
     /// Method, in words.
     pub method: &'static str,
@@ -46,7 +48,8 @@ pub struct Trend {
 }
 
 /// Date at which memory reaches a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct Reached {
     /// The limit.
     pub maxmemory: Bytes,
