@@ -48,14 +48,37 @@ pub struct Record<'a> {
     pub raw: Option<RawValue<'a>>,
 }
 
+impl Record<'_> {
+    /// Returns the [payload](crate::rdb::payload) in bytes if it exceeds `limit`; `None` if not, and for modules and damaged
+    /// values.
+    ///
+    /// Values stored in blobs are read only if their sizes do not settle the matter.
+    pub(crate) fn payload_over(&self, limit: u64) -> Option<u64> {
+        let payload = match (self.kind, self.value.payload, self.raw) {
+            (Kind::String, _, _) => self.length,
+            (_, Some(counted), _) => Some(counted.0),
+            (_, None, Some(raw)) if raw.payload_at_most(self.length.unwrap_or(u64::MAX)) > limit => raw.payload(),
+            (_, None, _) => None,
+        };
+        payload.filter(|&payload| payload > limit)
+    }
+
+    /// Returns whether the value is a HyperLogLog. Reads the value.
+    pub(crate) fn is_hyperloglog(&self) -> bool {
+        self.raw.is_some_and(|raw| raw.is_hyperloglog())
+    }
+}
+
 /// Facts about a value besides its size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ValueFacts {
-    /// True for strings that start like a JSON object: a brace followed by a quoted name.
-    pub json_object: bool,
-    /// Compressed size of a string stored compressed; `None` for HyperLogLogs, which clients cannot compress because the server
-    /// has to read them.
+    /// True for strings whose first byte may be that of a JSON object, of an array of objects, or of a string that holds one.
+    pub may_be_json: bool,
+    /// Compressed size of a string stored compressed.
     pub compressed: Option<Bytes>,
+    /// Payload of a collection that is stored element by element; `None` if it is stored in blobs, which
+    /// [`Record::payload_over`] reads.
+    pub payload: Option<Bytes>,
     /// Packed form of a collection slightly above a packing limit; computed only on request.
     pub compact: Option<Compact>,
 }

@@ -8,8 +8,11 @@ from typing import NamedTuple
 KB, MB = 1024, 1024 * 1024
 MUST, SHOULD, HINT = "must", "should", "hint"
 
-# Types that are no module's.
-OWN_TYPES = ["string", "list", "set", "zset", "hash", "stream"]
+# Types that the standards limit in their number of elements.
+COLLECTIONS = ["hash", "list", "set", "zset"]
+
+# Length of a dense HyperLogLog, which is no big string. Rows hold no values; no other string of the corpora has this length.
+HYPERLOGLOG = 12304
 
 
 class Key(NamedTuple):
@@ -128,11 +131,11 @@ def hash_tag(key: Key) -> bool:
 
 
 def big_string(most: int) -> Check:
-    return lambda key: key.type == "string" and key.length > most
+    return lambda key: key.type == "string" and key.length > most and key.length != HYPERLOGLOG
 
 
 def big_elements(most: int) -> Check:
-    return lambda key: key.type in OWN_TYPES and key.type != "string" and key.length > most
+    return lambda key: key.type in COLLECTIONS and key.length > most
 
 
 def hash_fields(most: int) -> Check:
@@ -140,7 +143,7 @@ def hash_fields(most: int) -> Check:
 
 
 def expiring(key: Key) -> bool:
-    return key.expires and (big_string(10 * KB)(key) or big_elements(5000)(key))
+    return key.expires and big_elements(5000)(key)
 
 
 def ttl_missing(key: Key) -> bool:
@@ -180,14 +183,14 @@ def unclassed_missing(key: Key) -> bool:
 
 # Presets: rule, then severities with their checks, the gravest limit first; a key counts under the first that it breaks.
 
-EVERYWHERE = {
+COMMON = {
     "key.empty-segment": [(MUST, empty_segment)],
     "key.prefix": [(MUST, prefix)],
     "key.special-chars": [(MUST, special_chars)],
     "big.elements": [(MUST, big_elements(5000))],
-    "big.expiring": [(SHOULD, expiring)],
     "big.string": [(MUST, big_string(10 * KB))],
 }
+EVERYWHERE = {**COMMON, "big.expiring": [(SHOULD, expiring)]}
 PRESETS = {
     "service": {
         **EVERYWHERE,
@@ -228,7 +231,7 @@ PRESETS = {
         "big.collection-hard": [(SHOULD, big_elements(10000))],
     },
     "aliyun": {
-        **EVERYWHERE,
+        **COMMON,
         "key.prefix": [(HINT, prefix)],
         "key.levels": [(HINT, levels(2))],
         "key.charset": [(MUST, charset(r"[A-Za-z0-9_(){}\[\]:]*"))],

@@ -43,27 +43,38 @@ impl BigKeyStats {
     }
 }
 
-/// Size limits: length by kind, in the order of [`Kind::ALL`], and memory.
+/// Size limits.
 #[derive(Debug, Clone, Copy)]
 struct SizeLimits {
+    /// Length by kind, in the order of [`Kind::ALL`].
     length: [u64; Kind::ALL.len()],
+    payload: u64,
     memory: Bytes,
 }
 
 impl SizeLimits {
-    /// Lays out the limits of `rules`. Only memory limits modules: their length does not say how heavy they are.
+    /// Lays out the limits of `rules`. Only those of payload and memory concern streams and arrays, which no standard calls
+    /// collections; only that of memory concerns modules.
     fn by(rules: &BigRules) -> Self {
         let length = |kind| match kind {
             Kind::String => rules.string_bytes,
-            Kind::List | Kind::Set | Kind::Zset | Kind::Hash | Kind::Stream | Kind::Array => rules.elements,
-            Kind::Module => u64::MAX,
+            Kind::List | Kind::Set | Kind::Zset | Kind::Hash => rules.elements,
+            Kind::Stream | Kind::Array | Kind::Module => u64::MAX,
         };
-        SizeLimits { length: Kind::ALL.map(length), memory: rules.memory.unwrap_or(Bytes(u64::MAX)) }
+        SizeLimits {
+            length: Kind::ALL.map(length),
+            payload: rules.payload.map_or(u64::MAX, |payload| payload.0),
+            memory: rules.memory.unwrap_or(Bytes(u64::MAX)),
+        }
     }
 
     #[inline]
     fn is_exceeded(&self, record: &Record<'_>) -> bool {
-        record.length.unwrap_or(0) > self.length[record.kind as usize] || record.memory > self.memory
+        (record.length.unwrap_or(0) > self.length[record.kind as usize]
+            || record.memory > self.memory
+            || self.payload < u64::MAX && record.payload_over(self.payload).is_some())
+            // Last, since it looks into the value.
+            && !record.is_hyperloglog()
     }
 }
 
@@ -74,7 +85,7 @@ impl BigKeyStats {
         self.allowed.is_exceeded(record)
     }
 
-    /// Returns the greatest length and memory that a key of this type may have without counting as big.
+    /// Returns a length and a memory up to which no key of this type counts as big, as far as its payload allows.
     pub fn allowed(&self, kind: Kind) -> (u64, Bytes) {
         (self.allowed.length[kind as usize], self.allowed.memory)
     }
@@ -87,7 +98,7 @@ impl Aggregate for BigKeyStats {
             return; // the common case
         }
         self.all.add(record.memory);
-        self.expiring += u64::from(record.expires_at.is_some());
+        self.expiring += u64::from(record.expires_at.is_some() && record.kind != Kind::String);
         self.list.offer(record.memory.0, record.db, record.key, || KeyFacts::of(record));
     }
 
@@ -106,6 +117,8 @@ impl Aggregate for BigKeyStats {
 mod tests {
     use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
     use super::*;
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::value_type::ValueType;
     use crate::record::Encoding;
     use crate::units::Bytes;
 
@@ -129,17 +142,48 @@ mod tests {
     }
 
     #[test]
-    fn big_keys_with_an_expiry_are_counted_separately() {
-        let mut record = OwnedRecord::string("a", 20_000, 20_000);
-        record.rest.expires_at = Some(NOW);
-        let big = observe_all(BigKeyStats::new(BigRules::default(), 5), &[record]).finish();
-        assert_eq!((big.keys, big.expiring, big.list[0].expires_at), (1, 1, Some(NOW)));
+    fn payload_counts_without_overhead() {
+        let rules = BigRules { payload: Some(Bytes(10_240)), ..BigRules::default() };
+        let set = |name, payload| {
+            let mut set = OwnedRecord::of(name, Kind::Set, Encoding::Hashtable, 500, 50_000);
+            set.rest.value.payload = Some(Bytes(payload));
+            set
+        };
+        let stream = OwnedRecord::of("stream", Kind::Stream, Encoding::Stream, 6_000, 900_000);
+        let records = [set("at", 10_240), set("over", 10_241), stream];
+        let big = observe_all(BigKeyStats::new(rules, 5), &records).finish();
+        assert_eq!((big.keys, big.list[0].key.as_text()), (1, Some("over")));
+    }
+
+    #[test]
+    fn hyperloglogs_are_not_big() {
+        let text = |byte| [&[0x80, 0, 0, 0x30, 0x10][..], b"HYLL\0\0\0\0", &[byte; 12_296]].concat().leak();
+        let records = [b"HYLL\0\0\0\0", b"HYLLxxxx"].map(|start| {
+            let bytes = text(7);
+            bytes[5..13].copy_from_slice(start);
+            let mut record = OwnedRecord::string("uv", 12_304, 14_400);
+            record.rest.raw = Some(RawValue { value_type: ValueType::String, bytes });
+            record
+        });
+        assert_eq!(observe_all(BigKeyStats::new(BigRules::default(), 5), &records).finish().keys, 1);
+    }
+
+    #[test]
+    fn big_collections_with_an_expiry_are_counted_separately() {
+        let expiring = |mut record: OwnedRecord| {
+            record.rest.expires_at = Some(NOW);
+            let big = observe_all(BigKeyStats::new(BigRules::default(), 5), &[record]).finish();
+            (big.keys, big.expiring, big.list[0].expires_at)
+        };
+        assert_eq!(expiring(OwnedRecord::of("a", Kind::Set, Encoding::Hashtable, 5_001, 9)), (1, 1, Some(NOW)));
+        // Freeing a string takes no time.
+        assert_eq!(expiring(OwnedRecord::string("a", 20_000, 20_000)), (1, 0, Some(NOW)));
     }
 
     proptest::proptest! {
         #[test]
         fn laws(sample in samples(), top in 0usize..5) {
-            let rules = BigRules { string_bytes: 100, elements: 50, memory: Some(Bytes(10_000)) };
+            let rules = BigRules { string_bytes: 100, elements: 50, payload: Some(Bytes(200)), memory: Some(Bytes(10_000)) };
             check_laws(&sample, || BigKeyStats::new(rules, top), BigKeyStats::finish);
         }
     }

@@ -117,7 +117,7 @@ pub struct BigLimits {
     pub string_bytes: Option<u64>,
     /// Collections with more elements than this are big.
     pub elements: Option<u64>,
-    /// Keys of any type heavier than this are big.
+    /// Keys of any type that take more memory than this are big. No rule has this limit.
     pub memory: Option<Bytes>,
 }
 
@@ -126,10 +126,8 @@ impl BigLimits {
     pub(crate) fn lay_over(&self, policy: &mut Policy) {
         let limits = [
             ("big.string", "max", self.string_bytes),
-            ("big.expiring", "bytes", self.string_bytes),
             ("big.elements", "max", self.elements),
             ("big.expiring", "elements", self.elements),
-            ("big.total", "max", self.memory.map(|memory| memory.0)),
         ];
         for (rule, param, limit) in limits {
             if let Some(limit) = limit {
@@ -145,7 +143,8 @@ impl BigLimits {
         BigRules {
             string_bytes: limit(self.string_bytes, "big.string").unwrap_or(usual.string_bytes),
             elements: limit(self.elements, "big.elements").unwrap_or(usual.elements),
-            memory: limit(self.memory.map(|memory| memory.0), "big.total").map(Bytes),
+            payload: policy.limit("big.total", "max").map(Bytes),
+            memory: self.memory,
         }
     }
 }

@@ -145,6 +145,11 @@ impl ServerConfig {
         (self.maxmemory_policy != "noeviction").then(|| self.maxmemory_policy.clone())
     }
 
+    /// Returns whether the server compresses inner nodes of lists.
+    pub fn compresses_lists(&self) -> bool {
+        self.list_depth > 0
+    }
+
     /// Returns the maximum number of pairs of a packed hash.
     pub fn hash_max_entries(&self) -> u64 {
         self.hash_entries

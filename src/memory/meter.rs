@@ -22,6 +22,7 @@ use crate::limits;
 use crate::memory::{Encoding, StreamFacts};
 use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::packed::{listpack, ziplist};
+use crate::rdb::payload::{self, SCORE_BYTES};
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
@@ -47,13 +48,15 @@ pub struct Measured {
     pub stream: Option<StreamFacts>,
     /// Facts about the contents of a string.
     pub text: TextFacts,
+    /// Payload of a collection stored element by element; 0 if unknown.
+    pub payload: u64,
 }
 
 /// Facts about the contents of a string: see [`crate::record::ValueFacts`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextFacts {
-    /// True if the string starts like a JSON object.
-    pub json_object: bool,
+    /// True if the first byte may be that of a JSON object, an array, or a string that holds one.
+    pub may_be_json: bool,
     /// Compressed size, if the string is stored compressed.
     pub compressed: Option<NonZeroU64>,
 }
@@ -85,6 +88,7 @@ impl PricedValue {
             fields_with_ttl: None,
             stream: None,
             text,
+            payload: 0,
         }
     }
 }
@@ -111,6 +115,8 @@ pub struct Meter<'m> {
     model: &'m Model,
     key: Key,
     value_type: ValueType,
+    /// Payload of the elements so far; those in blobs are not counted.
+    payload: u64,
     /// Decompression buffer; [`super::Meters`] shares one among its meters.
     pub(super) scratch: Vec<u8>,
     error: Option<Error>,
@@ -132,6 +138,7 @@ impl<'m> Meter<'m> {
             model,
             key: Key::default(),
             value_type: ValueType::String,
+            payload: 0,
             scratch: Vec::new(),
             error: None,
             measured: PricedValue::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default()),
@@ -199,7 +206,7 @@ impl<'m> Meter<'m> {
             }
             Kind::Array => self.array_value(),
         };
-        self.measured = value.measured(TextFacts::default());
+        self.measured = Measured { payload: self.payload, ..value.measured(TextFacts::default()) };
         if let Kind::Hash = self.value_type.kind() {
             self.measured.fields_with_ttl = self.hash.with_ttl();
         }
@@ -239,12 +246,17 @@ impl<'m> Meter<'m> {
 }
 
 impl Meter<'_> {
+    #[inline(always)]
+    fn count_payload(&mut self, bytes: u64) {
+        self.payload = self.payload.saturating_add(bytes);
+    }
+
     /// Prices any string: the slow path of [`Visit::string`].
     #[inline(never)]
     fn other_string(&mut self, value: RawString<'_>) {
         match string::measure(self.model, self.key, value, &mut self.scratch) {
             Ok(measured) => {
-                self.measured = measured.measured(string::look(value, &mut self.scratch));
+                self.measured = measured.measured(string::look(value));
                 self.priced = true;
             }
             Err(error) => self.keep(Err(error)),
@@ -259,6 +271,7 @@ impl Visit for Meter<'_> {
         if value_type == ValueType::String {
             return; // fast path: strings keep no state
         }
+        self.payload = 0;
         match value_type.kind() {
             Kind::String => {}
             Kind::List => self.list.begin(),
@@ -305,21 +318,25 @@ impl Visit for Meter<'_> {
 
     #[inline]
     fn element_len(&mut self, len: u64) {
+        self.count_payload(len);
         self.set.add(self.model, len);
     }
 
     #[inline]
     fn pair_len(&mut self, field: u64, value: u64) {
+        self.count_payload(field.saturating_add(value));
         self.hash.add(self.model, field, value);
     }
 
     #[inline]
     fn scored_len(&mut self, member: u64) {
+        self.count_payload(member.saturating_add(SCORE_BYTES));
         self.zset.add(self.model, member);
     }
 
     #[inline]
     fn element(&mut self, element: RawString<'_>) {
+        self.count_payload(element.len());
         let result = match self.value_type {
             ValueType::Set => self.set.member(self.model, element, &mut self.scratch),
             _ => self.list.element(self.model, element, &mut self.scratch),
@@ -329,18 +346,21 @@ impl Visit for Meter<'_> {
 
     #[inline]
     fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {
+        self.count_payload(member.len().saturating_add(SCORE_BYTES));
         let result = self.zset.member(self.model, member, score, &mut self.scratch);
         self.keep(result);
     }
 
     #[inline]
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        self.count_payload(field.len().saturating_add(value.len()));
         let result = self.hash.pair(self.model, field, value, &mut self.scratch);
         self.keep(result);
     }
 
     #[inline]
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
+        self.count_payload(field.len().saturating_add(value.len()));
         let result = self.hash.expiring_pair(self.model, (field, value), expiry, &mut self.scratch);
         self.keep(result);
     }
@@ -418,6 +438,7 @@ impl Visit for Meter<'_> {
     }
 
     fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
+        self.count_payload(payload::array_item(item));
         self.module.integers += 1;
         if let ModuleItem::String(string) = item {
             self.module.bytes = self.module.bytes.saturating_add(self.model.sds(string.len()));

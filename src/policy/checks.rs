@@ -21,6 +21,7 @@ use super::wording::RuleWording;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::name::KeyName;
+use crate::rdb::payload::PACKED_GAIN;
 use crate::record::{Kind, Record};
 use crate::report::Passage;
 use crate::units::Bytes;
@@ -87,6 +88,8 @@ pub struct Checks {
     constant_result: [[Option<u64>; 2]; Kind::ALL.len()],
     /// Rules that only keys above some size can violate, by type.
     sized: [SizeRules; Kind::ALL.len()],
+    /// Rules that only strings that may be JSON can violate.
+    json: Vec<u8>,
     /// Bit of a limit, and of a less severe limit of the same rule.
     milder: Vec<(u64, u64)>,
     /// Bits of name tests whose measured value needs a call of the rule.
@@ -120,10 +123,16 @@ impl Default for SizeRules {
 }
 
 impl SizeRules {
-    fn add(&mut self, test: SizeTest, place: u8) {
+    /// Adds a rule about keys, whose payload may exceed their memory by far if they are `denser`.
+    fn add(&mut self, test: SizeTest, place: u8, denser: bool) {
         match test {
             SizeTest::Length(most) => self.length = self.length.min(most),
-            SizeTest::Memory(most) => self.memory = self.memory.min(most),
+            SizeTest::Payload(_) if denser => (self.length, self.memory) = (0, 0),
+            SizeTest::Payload(most) => {
+                // Packed elements take less memory than their payload by at most `PACKED_GAIN` each, two to a pair.
+                self.memory = self.memory.min(most / 2);
+                self.length = self.length.min(most / 2 / (2 * PACKED_GAIN));
+            }
         }
         self.asked.push(place);
     }
@@ -164,6 +173,7 @@ impl Checks {
             worded: Default::default(),
             constant_result: Default::default(),
             sized: Default::default(),
+            json: Vec::new(),
             milder: Vec::new(),
             measured: 0,
             counting: 0,
@@ -216,12 +226,21 @@ impl Checks {
         if check.rule.estimates_saving() {
             self.saving |= bit;
         }
-        let asked = if named { &[] } else { check.rule.kinds() };
+        let is_about_json = check.rule.is_about_json();
+        if is_about_json {
+            self.json.push(place as u8);
+        }
+        let asked = if named || is_about_json { &[] } else { check.rule.kinds() };
         for &kind in asked {
             let lifetimes = [false, true].into_iter().enumerate();
             let lifetimes = lifetimes.filter(|(_, expires)| check.rule.lifetime().includes(*expires));
             match check.rule.size_test(kind) {
-                Some(test) => self.sized[kind as usize].add(test, place as u8),
+                Some(test) => {
+                    let packed_lists = kind == Kind::List && self.context.config.compresses_lists();
+                    // Entries of a stream share their field names in memory.
+                    let shares_names = kind == Kind::Stream;
+                    self.sized[kind as usize].add(test, place as u8, packed_lists || shares_names);
+                }
                 None if check.rule.words().is_empty() => {
                     lifetimes.for_each(|(at, _)| self.asked[kind as usize][at].push(place as u8));
                 }
@@ -312,6 +331,9 @@ impl Checks {
         if sized.concerns(record) {
             broken |= self.ask(sized.asked.iter().copied(), &view, &mut judged.violations);
         }
+        if self.wants_json(record) {
+            broken |= self.ask(self.json.iter().copied(), &view, &mut judged.violations);
+        }
         if broken != 0 {
             broken = self.most_severe(broken);
             self.measure(broken & !named.broken.counted, &view, judged);
@@ -342,7 +364,7 @@ impl Checks {
     /// Fast path of [`Checks::judge_named`]: the bits that a key violates, if they follow from its type, lifetime and name and
     /// none of the rules measures anything.
     ///
-    /// Valid only for keys below all [size limits](Checks::exceeds_size_limit).
+    /// Valid only for keys below all [size limits](Checks::exceeds_size_limit) that need no [look at JSON](Checks::wants_json).
     #[inline]
     pub fn known_broken(&self, kind: Kind, expires: bool, named: &NameJudged) -> Option<u64> {
         if named.is_matched() {
@@ -360,6 +382,12 @@ impl Checks {
     #[inline]
     pub fn exceeds_size_limit(&self, record: &Record<'_>) -> bool {
         self.sized[record.kind as usize].concerns(record)
+    }
+
+    /// Returns whether a rule has to look for JSON in the value.
+    #[inline]
+    pub fn wants_json(&self, record: &Record<'_>) -> bool {
+        record.value.may_be_json && !self.json.is_empty()
     }
 
     /// Returns the smallest limits on length and memory: keys that exceed neither violate no rule about sizes.

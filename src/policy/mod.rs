@@ -12,6 +12,7 @@
 
 pub mod capacity;
 pub mod checks;
+mod content;
 pub mod context;
 pub mod dictionary;
 pub mod earlier;

@@ -102,8 +102,8 @@ impl NameTest {
 pub enum SizeTest {
     /// Length: bytes of a string, elements of a collection.
     Length(u64),
-    /// Memory in bytes.
-    Memory(u64),
+    /// Payload in bytes, for types other than strings.
+    Payload(u64),
 }
 
 /// Keys that a rule applies to, by expiry.
@@ -154,6 +154,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     /// Most keys are small, so most of them are never checked one by one.
     fn size_test(&self, _kind: Kind) -> Option<SizeTest> {
         None
+    }
+
+    /// Returns whether the rule concerns only strings whose first byte [may be that of JSON](crate::record::ValueFacts).
+    fn is_about_json(&self) -> bool {
+        false
     }
 
     /// Returns whether the rule can be checked at all in this context. If not, it is disabled and reports do not list it as

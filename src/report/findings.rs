@@ -19,7 +19,7 @@ pub struct BigKeys {
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
-    /// Number of them with an expiry, which blocks the server when it is due.
+    /// Number of collections among them with an expiry, which blocks the server when it is due.
     pub expiring: u64,
     /// The heaviest of them.
     pub list: Vec<KeyRow>,
@@ -34,14 +34,16 @@ pub struct BigRules {
     pub string_bytes: u64,
     /// Collections with more elements than this.
     pub elements: u64,
-    /// Keys of any type heavier than this.
+    /// Values with more bytes of content than this, without overhead of the server.
+    pub payload: Option<Bytes>,
+    /// Keys of any type that take more memory than this.
     pub memory: Option<Bytes>,
 }
 
 impl Default for BigRules {
     /// 10 KB and 5000 elements: the numbers that the published standards agree on.
     fn default() -> Self {
-        BigRules { string_bytes: 10_240, elements: 5_000, memory: None }
+        BigRules { string_bytes: 10_240, elements: 5_000, payload: None, memory: None }
     }
 }
 

@@ -179,7 +179,8 @@ impl Aggregates {
 fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usual: &mut UsualBuffer) -> bool {
     let UnusualKeys { big_keys: sizes, top: top_keys, streams: _ } = lists;
     let is_listed = matches!(record.kind, Kind::Stream | Kind::Module) || top_keys.takes(record);
-    if is_listed || sizes.counts(record) || checks.exceeds_size_limit(record) {
+    // The limit of payload is that of a rule, so the rule's test precedes the costly look at it.
+    if is_listed || checks.exceeds_size_limit(record) || sizes.counts(record) {
         return false;
     }
     let above = |(length, Bytes(memory)): (u64, Bytes)| (length.saturating_add(1), Bytes(memory.saturating_add(1)));
@@ -217,6 +218,7 @@ impl Aggregate for Aggregates {
             questions.tagged.store(true, Ordering::Relaxed);
         }
         if self.takes_usual
+            && !questions.checks.wants_json(record)
             && let Some(rules) = questions.checks.known_broken(record.kind, record.expires_at.is_some(), name.judged)
             && self.sums.continues_run(record)
             && (self.usual.is_small(record)

@@ -138,7 +138,7 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
 }
 
 /// Returns the facts about a value. A string that takes less space in the file than in memory counts as compressed;
-/// collections would be compact if the default limits were doubled.
+/// collections have their size in the file as payload and would be compact if the default limits were doubled.
 fn value_facts(key: &SampleKey) -> ValueFacts {
     let most = match key.kind {
         Kind::Hash => 1024,
@@ -148,8 +148,9 @@ fn value_facts(key: &SampleKey) -> ValueFacts {
     let table = matches!(encoding(key.kind, key.length), Encoding::Hashtable | Encoding::Skiplist);
     let compact = Compact { encoding: Encoding::Listpack, memory: Bytes(key.memory / 4) };
     ValueFacts {
-        json_object: key.text.starts_with("{\""),
+        may_be_json: key.text.starts_with('{'),
         compressed: (key.kind == Kind::String && key.disk < key.length).then_some(Bytes(key.disk)),
+        payload: (key.kind != Kind::String).then_some(Bytes(key.disk)),
         compact: (table && key.length <= most).then_some(compact),
     }
 }

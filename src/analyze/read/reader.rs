@@ -202,8 +202,9 @@ impl<'f> RecordReader<'f> {
                     stream: measured.stream.as_ref(),
                     // Field by field: a struct copy would stall on loads of bytes just stored.
                     value: ValueFacts {
-                        json_object: measured.text.json_object,
+                        may_be_json: measured.text.may_be_json,
                         compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
+                        payload: Some(Bytes(measured.payload)).filter(|payload| payload.0 > 0),
                         compact: None,
                     },
                     raw: Some(value),

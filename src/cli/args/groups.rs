@@ -144,13 +144,13 @@ pub struct PolicyArgs {
 pub struct BigArgs {
     /// Strings longer than this are big keys [default: big.string of the policy, or 10240]
     ///
-    /// Like --big-elements and --big-memory, this also overrides the limit of the policy's rule.
+    /// Like --big-elements, this also overrides the limit of the policy's rule.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub big_string: Option<u64>,
     /// Collections with more elements than this are big keys [default: big.elements of the policy, or 5000]
     #[arg(long, value_name = "N")]
     pub big_elements: Option<u64>,
-    /// Keys of any type that use more memory than this are big keys [default: big.total of the policy]
+    /// Keys of any type that use more memory than this are big keys, too
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub big_memory: Option<u64>,
 }

@@ -25,16 +25,16 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec
     Ok(PricedValue::new(Encoding::Int, len, outside + object, slack + shared))
 }
 
-/// Examines the start of a string; usually the first byte decides.
+/// Examines the first byte of a string, and the compressed size of a compressed one.
 #[inline]
-pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> TextFacts {
+pub fn look(string: RawString<'_>) -> TextFacts {
     match string.form {
         StringForm::Int(_) => TextFacts::default(),
         StringForm::Plain(text) => look_at(text),
         StringForm::Lzf { block, .. } => TextFacts {
             // An LZF block starts with a literal run, because there is nothing before it to refer to.
-            json_object: block.get(1) == Some(&b'{') && string.prefix(LONGEST_START, scratch).is_ok_and(is_json_object),
-            compressed: NonZeroU64::new(block.len() as u64).filter(|_| !is_hyperloglog(block)),
+            may_be_json: block.get(1).is_some_and(|&first| may_start_json(first)),
+            compressed: NonZeroU64::new(block.len() as u64),
         },
     }
 }
@@ -42,25 +42,13 @@ pub fn look(string: RawString<'_>, scratch: &mut Vec<u8>) -> TextFacts {
 /// Like [`look`], for a plain string.
 #[inline]
 pub fn look_at(text: &[u8]) -> TextFacts {
-    let json_object = text.first() == Some(&b'{') && is_json_object(text);
-    TextFacts { json_object, compressed: None }
+    TextFacts { may_be_json: text.first().is_some_and(|&first| may_start_json(first)), compressed: None }
 }
 
-/// Returns whether a compressed string starts with the magic of a HyperLogLog (`hyperloglog.c`).
-///
-/// The magic contains no repetition, so it is part of the first literal run.
-fn is_hyperloglog(block: &[u8]) -> bool {
-    block.get(1..5) == Some(b"HYLL") && block.first().is_some_and(|control| (3..32).contains(control))
-}
-
-/// Number of bytes after a brace in which the first quoted name must start.
-const LONGEST_START: usize = 32;
-
-/// Returns whether the text starts with a brace followed, after white space, by a quote.
-fn is_json_object(text: &[u8]) -> bool {
-    let Some((b'{', rest)) = text.split_first() else { return false };
-    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-    rest.iter().take(LONGEST_START).find(|byte| !blank(byte)) == Some(&b'"')
+/// Returns whether JSON that holds an object may start with this byte: a brace, bracket, quote or white space.
+#[inline]
+fn may_start_json(first: u8) -> bool {
+    matches!(first, b'{' | b'[' | b'"' | b' ' | b'\t' | b'\n' | b'\r')
 }
 
 #[inline]
@@ -110,48 +98,26 @@ fn text(model: &Model, key: Key, len: u64) -> PricedValue {
 mod tests {
     use super::*;
 
-    fn looks(text: &[u8]) -> bool {
-        look(RawString::plain(text), &mut Vec::new()).json_object
+    #[test]
+    fn first_byte_tells_whether_a_string_may_be_json() {
+        let look = |text| look(RawString::plain(text)).may_be_json;
+        assert!([&b"{}"[..], b"[1]", b"\"{", b" \n{", b"\t"].into_iter().all(look));
+        assert!([&b""[..], b"a{", b"<html>", b"1", b"\x00{", b"\xef\xbb\xbf{"].into_iter().all(|text| !look(text)));
     }
 
     #[test]
-    fn json_objects_start_with_brace_and_quoted_name() {
-        for text in [&b"{\"a\":1}"[..], b"{ \"a\"", b"{\r\n\t\"name\": 1}", b"{\""] {
-            assert!(looks(text), "{}", text.escape_ascii());
-        }
-        for text in [&b""[..], b"{", b"{}", b"{user:1}", b"{'a':1}", b"[{\"a\":1}]", b" {\"a\":1}", b"\"{\"", b"{ }"] {
-            assert!(!looks(text), "{}", text.escape_ascii());
-        }
-        assert!(!looks(&[b"{".as_slice(), &[b' '; 99], b"\""].concat()), "nobody looks far");
-    }
-
-    #[test]
-    fn compressed_json_objects_are_recognised_by_their_first_bytes() {
-        let compressed = |block: &[u8], len| {
-            let string = RawString { offset: 0, form: StringForm::Lzf { block, len } };
-            look(string, &mut Vec::new())
-        };
-        // `{`, line end, blanks that repeat, and the quote in the next run.
-        let indented = compressed(b"\x02{\n \x20\x00\x01\"a\xe0\x40\x00", 81);
-        assert!(indented.json_object);
-        assert_eq!(indented.compressed, NonZeroU64::new(12));
-        assert!(!compressed(b"\x01<\"\xe0\x40\x00", 75).json_object);
+    fn compressed_strings_keep_their_stored_size() {
+        let compressed = |block: &'static [u8]| look(RawString { offset: 0, form: StringForm::Lzf { block, len: 81 } });
+        let indented = compressed(b"\x02{\n \x20\x00\x01\"a\xe0\x40\x00");
+        assert_eq!(indented, TextFacts { may_be_json: true, compressed: NonZeroU64::new(12) });
+        assert!(!compressed(b"\x01<\"\xe0\x40\x00").may_be_json);
         // Damaged blocks are none.
-        assert!(!compressed(b"\x1f{\"", 75).json_object);
-        assert!(!compressed(b"", 75).json_object);
-    }
-
-    #[test]
-    fn hyperloglogs_have_no_compressed_size() {
-        let compressed =
-            |block| look(RawString { offset: 0, form: StringForm::Lzf { block, len: 99 } }, &mut Vec::new());
-        assert_eq!(compressed(b"\x04HYLL\x01\xe0\x50\x00"), TextFacts::default());
-        assert!(compressed(b"\x02HYLL\x01\xe0\x50\x00").compressed.is_some());
+        assert_eq!(compressed(b""), TextFacts::default());
     }
 
     #[test]
     fn integers_have_no_text_facts() {
         let number = RawString { offset: 0, form: StringForm::Int(7) };
-        assert_eq!(look(number, &mut Vec::new()), TextFacts::default());
+        assert_eq!(look(number), TextFacts::default());
     }
 }

@@ -8,6 +8,7 @@ use crate::pattern::segment::Separators;
 use crate::policy::KeyView;
 use crate::policy::rule::Violation;
 use crate::policy::testing::{checks, checks_in, record};
+use crate::record::ValueFacts;
 
 fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
     let mut judged = Judged::default();
@@ -253,7 +254,6 @@ const ALL_SIZES: &str = r#"[rules]
 "big.collection-hard" = "should"
 "big.hash-fields" = "should"
 [rules."big.expiring"]
-bytes = 30
 elements = 20
 [[rules."big.elements"]]
 severity = "must"
@@ -277,11 +277,16 @@ proptest! {
         kind in prop::sample::select(&Kind::ALL[..]),
         length in prop::option::of(prop_oneof![0u64..120, 9_990u64..10_010]),
         memory in 400u64..1_000,
+        payload in prop::option::of(200u64..1_000),
         expires in any::<bool>(),
     ) {
         let checks = checks(ALL_SIZES);
         let expires_at = expires.then_some(crate::units::Millis(1));
-        let record = Record { kind, length, memory: Bytes(memory), expires_at, ..record(b"a:b") };
+        // Packed elements gain at most this much.
+        let gained = 2 * crate::rdb::payload::PACKED_GAIN * length.unwrap_or(0);
+        let payload = payload.map(|payload| Bytes(payload.min(memory + gained)));
+        let value = ValueFacts { payload, ..ValueFacts::default() };
+        let record = Record { kind, length, memory: Bytes(memory), expires_at, value, ..record(b"a:b") };
         let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };
         let asked = checks.keys.iter().filter(|check| check.rule.kinds().contains(&kind));
         let mut expected: Vec<_> = asked

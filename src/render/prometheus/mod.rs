@@ -116,7 +116,7 @@ fn totals(report: &Report, to: &mut Exposition) {
     let big = &report.big_keys;
     to.one("rdblens_keys_big", "Keys over the limits of size.", Some(big.keys));
     to.one("rdblens_memory_big_bytes", "Memory of keys over the limits of size.", Some(big.memory));
-    to.one("rdblens_keys_big_expiring", "Keys over the limits of size that expire.", Some(big.expiring));
+    to.one("rdblens_keys_big_expiring", "Collections over the limits of size that expire.", Some(big.expiring));
     to.one("rdblens_patterns", "Different patterns of names.", Some(report.patterns.distinct));
 }
 

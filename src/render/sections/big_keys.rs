@@ -20,12 +20,12 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     };
     let limits = leads::big(&big.rules, lang);
     let expiring = match big.expiring {
-        0 => lang.of("none of them expires", "均不会过期").to_owned(),
+        0 => lang.of("no collection of them expires", "其中的集合均不会过期").to_owned(),
         n => say!(
             lang,
             "{} of them will expire, which can block the server",
-            "其中 {} 个将过期，过期删除可能阻塞服务器",
-            human::count(n)
+            "其中 {}将过期，过期删除可能阻塞服务器",
+            human::counted(n, nouns::COLLECTION, lang)
         ),
     };
     let lead = say!(

@@ -180,8 +180,8 @@ impl Words<'_> {
         };
         let big = &report.big_keys;
         let expiring = match big.expiring {
-            0 => lang.of("none expires", "均不会过期").to_owned(),
-            n => say!(lang, "{} will expire", "{} 个将过期", human::count(n)),
+            0 => lang.of("no collection expires", "集合均不会过期").to_owned(),
+            n => say!(lang, "{} will expire", "{}将过期", human::counted(n, nouns::COLLECTION, lang)),
         };
         add(lang.of("! big keys", "! 大 key"), expiring, big.keys, big.memory);
 
@@ -302,11 +302,11 @@ impl Words<'_> {
 
     fn big(&self) -> Option<String> {
         let (big, lang) = (&self.report.big_keys, self.lang);
-        let keys = human::counted(big.expiring, nouns::KEY, lang);
+        let collections = human::counted(big.expiring, nouns::COLLECTION, lang);
         let said = say!(
             lang,
-            "{keys} over the limits of size will expire by themselves, which can block the server.",
-            "{keys} 超过大小限制且将自动过期，过期删除可能阻塞服务器。"
+            "{collections} over the limits of size will expire, which can block the server.",
+            "{collections}超过大小限制且将过期，过期删除可能阻塞服务器。"
         );
         (big.expiring > 0).then_some(said)
     }

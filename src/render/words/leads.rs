@@ -7,12 +7,15 @@ use crate::report::{BigRules, DictionaryFit, Report, Slots, Streams};
 /// Describes which keys count as big.
 pub fn big(rules: &BigRules, lang: Lang) -> String {
     let memory = rules.memory.map_or_else(String::new, |memory| {
-        say!(lang, ", any key over {}", "，任意 key 超过 {}", human::bytes(memory.0))
+        say!(lang, ", any key over {} of memory", "，任意 key 占用内存超过 {}", human::bytes(memory.0))
+    });
+    let payload = rules.payload.map_or_else(String::new, |payload| {
+        say!(lang, ", any value over {}", "，任意 value 总大小超过 {}", human::bytes(payload.0))
     });
     say!(
         lang,
-        "strings over {}, collections over {} elements{memory}",
-        "string 超过 {}，集合类型超过 {} 个元素{memory}",
+        "strings over {}, collections over {} elements{payload}{memory}",
+        "string 超过 {}，集合类型超过 {} 个元素{payload}{memory}",
         human::bytes(rules.string_bytes),
         human::count(rules.elements),
     )

@@ -28,6 +28,7 @@ macro_rules! nouns {
 
 nouns! {
     BYTE = "byte", "bytes", "字节";
+    COLLECTION = "collection", "collections", "个集合";
     CONSUMER_GROUP = "consumer group", "consumer groups", "个消费组";
     DATABASE = "database", "databases", "个数据库";
     DAY = "day", "days", "天";

@@ -3,8 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use rdblens::internals::analyze::records::for_each_record;
 use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::internals::memory::Server;
+use rdblens::internals::rdb::payload::PACKED_GAIN;
+use rdblens::internals::record::Kind;
 use rdblens::internals::units::Bytes;
 use rdblens::report::{DetailValue, Finding, Report, Severity};
 
@@ -42,6 +45,17 @@ impl Dump {
     fn string(&mut self, key: &str, text: impl AsRef<[u8]>) {
         self.value(0, key);
         self.text(text);
+    }
+
+    /// Adds a string as servers compress it.
+    fn compressed(&mut self, key: &str, text: impl AsRef<[u8]>) -> (u64, u64) {
+        let block = lzf::compress(text.as_ref()).unwrap();
+        self.value(0, key);
+        self.0.push(0xc3);
+        self.length(block.len());
+        self.length(text.as_ref().len());
+        self.0.extend(&block);
+        (text.as_ref().len() as u64, block.len() as u64)
     }
 
     /// Adds a compressed string: the text once, then `times` copies of its first bytes.
@@ -299,18 +313,29 @@ fn json_objects_are_known_compressed_or_not() {
     let mut dump = Dump::new();
     dump.string("user:1:profile", r#"{"name":"tom","age":19}"#);
     dump.string("user:2:profile", "{\n  \"name\": \"tom\"\n}");
-    dump.repeated("user:3:profile", r#"{"name":"tom tom tom"#, 20);
-    for (name, text) in
-        [("list", r#"[{"a":1}]"#), ("empty", "{}"), ("tag", "{user:1}"), ("number", "12345"), ("text", "tom")]
-    {
+    let long = format!("{{\"names\":[{}\"tom\"]}}", "\"tom\",".repeat(100));
+    dump.compressed("user:3:profile", &long);
+    dump.string("user:4:profile", r#"[{"name":"tom"},{"name":"ann"}]"#);
+    dump.string("user:5:profile", serde_json::to_string(r#"{"name":"tom"}"#).unwrap());
+    for (name, text) in [
+        ("list", "[1,2,3]"),
+        ("empty", "{}"),
+        ("tag", "{user:1}"),
+        ("number", "12345"),
+        ("text", "tom"),
+        ("template", "{{name}}"),
+        ("log", "{\"level\":\"info\"} GET /\n{\"level\":\"info\"}"),
+        ("ini", "[INFO]\na={\"b\":1}"),
+    ] {
         dump.string(&format!("user:1:{name}"), text);
+        dump.compressed(&format!("user:2:{name}"), format!("{text}{}", " and so on".repeat(50)));
     }
     dump.hash("user:4:profile", &[("json".into(), r#"{"a":1}"#.into())]);
     let (_folder, path) = dump.write();
     let platform = report(&path, "platform");
     let found = finding(&platform, "type.json-string").unwrap();
-    assert_eq!((found.severity, patterns(found)), (Severity::Should, vec![("user:{int}:profile", 3)]));
-    assert_eq!((found.patterns[0].measured, found.patterns[0].allowed), (Some(400), Some(0)));
+    assert_eq!((found.severity, patterns(found)), (Severity::Should, vec![("user:{int}:profile", 5)]));
+    assert_eq!((found.patterns[0].measured, found.patterns[0].allowed), (Some(long.len() as u64), Some(0)));
     // Other presets allow objects in strings: the service standard names them as its first example.
     assert!(finding(&report(&path, "service"), "type.json-string").is_none());
 }
@@ -337,6 +362,8 @@ fn values_that_the_dump_compresses_well_are_reported() {
     let (length, stored) = dump.repeated("page:home:html", "<li class=tile>", 300);
     dump.repeated("page:shop:short", "<li>", 250);
     dump.string("page:home:image", vec![0xee; 5_000]);
+    dump.compressed("page:home:bits", [&[0; 4_000][..], b"x"].concat());
+    dump.compressed("page:home:uv", [b"HYLL", &[0; 12_300][..]].concat());
     let (_folder, path) = dump.write();
     let service = report(&path, "service");
     let found = finding(&service, "value.compressible").unwrap();
@@ -373,4 +400,78 @@ fn long_names_of_small_values_are_reported_with_their_saving() {
         (&DetailValue::Bytes(Bytes(31_000)), &DetailValue::Bytes(Bytes(2_000)))
     );
     assert!(finding(&report(&short, "hzero"), "key.name-cost").is_none());
+}
+
+#[test]
+fn the_size_of_a_value_is_that_of_its_content() {
+    let mut dump = Dump::new();
+    // A set of 500 short members takes some 30 KB of memory, a string of 9 KB up to 10 KB.
+    dump.set("tag:a:b:set", (0..500usize).map(|i| format!("member-{i:04}")));
+    dump.string("page:a:b:string", "x".repeat(10_240));
+    dump.set("tag:c:d:set", (0..500usize).map(|i| format!("member-{i:014}")));
+    dump.zset("rank:a:b:zset", 1_000);
+    let pairs = |len: usize| (0..40).map(|i| (format!("f{i:02}"), "v".repeat(len))).collect::<Vec<_>>();
+    dump.hash("user:a:b:hash", &pairs(253));
+    dump.hash("user:c:d:hash", &pairs(254));
+    let (_folder, path) = dump.write();
+    let report = report(&path, "strict");
+    let found = finding(&report, "big.total").unwrap();
+    assert_eq!(
+        (found.severity, patterns(found)),
+        (Severity::Must, vec![("rank:a:b:zset", 1), ("tag:c:d:set", 1), ("user:c:d:hash", 1)])
+    );
+    // Each member: `member:` and its number, and 8 for the score.
+    let zset = found.patterns.iter().find(|row| row.pattern.as_deref() == Some("rank:a:b:zset")).unwrap();
+    assert_eq!((zset.measured, zset.allowed), (Some(10 + 90 * 2 + 900 * 3 + 1_000 * (7 + 8)), Some(10_240)));
+    assert!(finding(&report, "big.string").is_none());
+    assert_eq!(report.big_keys.keys, 3);
+}
+
+#[test]
+fn hyperloglogs_break_no_rule_about_size() {
+    let mut dump = Dump::new();
+    let dense = [b"HYLL\0\0\0\0", &[0x5a; 12_296][..]].concat();
+    dump.string("uv:home:{1}:string", &dense);
+    dump.compressed("uv:home:{2}:string", &dense);
+    let text = [b"HYLL", &[b'x'; 12_300][..]].concat();
+    dump.string("uv:text:{1}:string", &text);
+    let (_folder, path) = dump.write();
+    for preset in ["default", "service", "hzero", "platform", "strict", "aliyun"] {
+        let report = report(&path, preset);
+        for finding in report.findings.list.iter().filter(|finding| finding.rule.starts_with("big.")) {
+            assert_eq!(patterns(finding), [("uv:text:{int}:string", 1)], "{preset}: {}", finding.rule);
+        }
+        assert!(finding(&report, "big.string").is_some(), "{preset}");
+    }
+}
+
+#[test]
+fn payload_keeps_its_bounds_on_every_dump() {
+    let mut plan = ReadPlan::new(std::env::temp_dir());
+    let (mut packed, mut counted) = (0, 0);
+    for server in [None, Some("redis-4.0"), Some("redis-6.2"), Some("valkey-9.0")] {
+        plan.server = server.map(|server| Server::parse(server).unwrap());
+        for dump in crate::common::dumps() {
+            let _ = for_each_record(&[&dump], &plan, |record, _| {
+                let (raw, name) = (record.raw.unwrap(), record.key.escape_ascii());
+                let Some(payload) = raw.payload() else { return };
+                let length = record.length.unwrap_or(0);
+                assert!(payload <= raw.payload_at_most(length), "{}: {name}", dump.display());
+                match record.kind {
+                    Kind::String => assert_eq!(Some(payload), record.length),
+                    Kind::Stream => {}
+                    _ => {
+                        let most = record.memory.0 + 2 * PACKED_GAIN * length;
+                        assert!(payload <= most, "{}: {name}: {payload} of {most}", dump.display());
+                    }
+                }
+                packed += u64::from(raw.payload_at_most(length) < u64::MAX);
+                if let Some(Bytes(sum)) = record.value.payload {
+                    assert_eq!(sum, payload, "{}: {name}", dump.display());
+                    counted += 1;
+                }
+            });
+        }
+    }
+    assert!(packed > 1_000 && counted > 100, "{packed} {counted}");
 }

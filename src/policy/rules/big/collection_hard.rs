@@ -1,6 +1,6 @@
 //! `big.collection-hard`: no collection exceeds the size that harms the server with any O(N) command.
 //!
-//! Measured: elements of lists, sets, sorted sets, hashes and arrays, and entries of streams. The `strict` standard has two
+//! Measured: elements of hashes, lists, sets and sorted sets. The `strict` standard has two
 //! limits: 5 000 elements as a demand (`big.elements`), and 10 000, in its chapter on O(N) commands, which collections
 //! should not reach under any circumstances. This rule still applies if a policy raises the first limit.
 
@@ -15,11 +15,12 @@ static META: RuleMeta = RuleMeta {
     id: "big.collection-hard",
     severity: Severity::Should,
     problem: Text {
-        en: "collection of more than `max` elements, far too many", zh: "集合类元素超过 max 个，过于庞大"
+        en: "collection of more than {max} elements, far too many",
+        zh: "集合类元素超过 {max} 个，过于庞大",
     },
     what: Text {
-        en: "no collection exceeds `max` elements under any circumstances",
-        zh: "集合类、链表类元素尽量不要超过 max",
+        en: "no collection exceeds {max} elements under any circumstances",
+        zh: "集合类、链表类元素尽量不要超过 {max} 个",
     },
     why: Text {
         en: "From about ten thousand elements, a single O(N) command causes time-outs for all clients.",

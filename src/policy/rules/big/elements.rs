@@ -1,6 +1,7 @@
 //! `big.elements`: collections have at most `max` elements.
 //!
-//! Measured: elements of lists, sets, sorted sets, hashes and arrays, and entries of streams.
+//! Measured: elements of hashes, lists, sets and sorted sets, the types that the standards name. The length of streams is
+//! limited by `stream.unbounded`.
 
 use super::{COLLECTIONS, NotLonger};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};

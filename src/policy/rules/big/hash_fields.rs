@@ -12,8 +12,8 @@ use crate::record::Kind;
 static META: RuleMeta = RuleMeta {
     id: "big.hash-fields",
     severity: Severity::Should,
-    problem: Text { en: "hash of more than `max` fields", zh: "Hash 字段超过 max 个" },
-    what: Text { en: "no hash has more than `max` fields", zh: "Hash 字段数不超过 max" },
+    problem: Text { en: "hash of more than {max} fields", zh: "Hash 字段超过 {max} 个" },
+    what: Text { en: "no hash has more than {max} fields", zh: "Hash 字段数不超过 {max}" },
     why: Text {
         en: "Applications often read whole hashes with HGETALL, whose time grows with the number of fields; hashes with few \
              fields also keep the compact encoding.",

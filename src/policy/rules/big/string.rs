@@ -1,6 +1,7 @@
 //! `big.string`: strings are at most `max` bytes long.
 //!
-//! Measured: length in bytes, as reported by `STRLEN`.
+//! Measured: length in bytes, as reported by `STRLEN`. HyperLogLogs do not count: the standards recommend them, and a dense one
+//! always has 12,304 bytes. Bitmaps cannot be distinguished from other strings and do count.
 
 use super::NotLonger;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};

@@ -1,6 +1,8 @@
-//! `big.total`: keys of any type take at most `max` of memory.
+//! `big.total`: values of any type have at most `max` bytes of payload.
 //!
-//! Measured: total memory of the key, as reported by `MEMORY USAGE`: name, value and overhead of the server.
+//! Measured: the [payload](crate::rdb::payload): bytes of the string, of all elements, fields and values; 8 for a score, 16 for
+//! the id of a stream entry. The key's name and the server's overhead do not count. HyperLogLogs, which the standards
+//! recommend, always comply, and nothing is known of modules.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -12,8 +14,8 @@ use crate::record::Kind;
 static META: RuleMeta = RuleMeta {
     id: "big.total",
     severity: Severity::Should,
-    problem: Text { en: "key that takes more than `max` of memory", zh: "单个 key 占用内存超过 max" },
-    what: Text { en: "no key takes more than `max` of memory", zh: "单个 key 占用内存不超过 max" },
+    problem: Text { en: "value larger than {max}", zh: "value 总大小超过 {max}" },
+    what: Text { en: "no value is larger than {max}", zh: "value 总大小不超过 {max}" },
     why: Text {
         en: "A collection of few long elements can be as heavy as one with many: reading it saturates the network, freeing \
              it blocks the server, and it makes one node of a cluster heavier than the others.",
@@ -25,12 +27,21 @@ static META: RuleMeta = RuleMeta {
     },
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "maximum memory of a key", zh: "允许占用的最大内存" },
+        what: Text {
+            en: "maximum size of a value: bytes of its content, without overhead of the server",
+            zh: "value 允许的最大总大小：内容的字节数，不含服务器开销",
+        },
         default: ParamDefault::Bytes(1 << 20),
     }],
     unit: Some(Unit::Bytes),
-    passes: RuleSample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, 1 << 20)]),
-    fails: RuleSample::of(&[SampleKey::of("page:parts:home", Kind::Hash, 40, (1 << 20) + 1)]),
+    passes: RuleSample::of(&[SampleKey {
+        disk: 1 << 20,
+        ..SampleKey::of("page:parts:home", Kind::Hash, 40, 1_100_000)
+    }]),
+    fails: RuleSample::of(&[SampleKey {
+        disk: (1 << 20) + 1,
+        ..SampleKey::of("page:parts:home", Kind::Hash, 40, 1_100_000)
+    }]),
 };
 
 /// Registry entry of the rule.
@@ -40,21 +51,25 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(BigTotal { max: params.number("max") })))
 }
 
-/// Limits the memory of a key.
+/// Limits the payload of a key.
 #[derive(Debug, Clone, Copy)]
 pub struct BigTotal {
-    /// Maximum memory in bytes.
+    /// Maximum payload in bytes.
     pub max: u64,
 }
 
 impl KeyRule for BigTotal {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let measured = key.record.memory.0;
-        (measured > self.max).then_some(Violation { measured, allowed: self.max })
+        let measured = key.record.payload_over(self.max)?;
+        (!key.record.is_hyperloglog()).then_some(Violation { measured, allowed: self.max })
     }
 
-    fn size_test(&self, _: Kind) -> Option<SizeTest> {
-        Some(SizeTest::Memory(self.max))
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
+    }
+
+    fn size_test(&self, kind: Kind) -> Option<SizeTest> {
+        Some(if kind == Kind::String { SizeTest::Length(self.max) } else { SizeTest::Payload(self.max) })
     }
 }
 
@@ -63,18 +78,28 @@ mod tests {
     use super::*;
     use crate::policy::Context;
     use crate::policy::testing::{check_record, record};
-    use crate::record::Record;
+    use crate::record::{Record, ValueFacts};
     use crate::units::Bytes;
 
+    fn check(record: &Record<'_>) -> Option<Violation> {
+        check_record(&BigTotal { max: 10_240 }, record, &Context::default())
+    }
+
     #[test]
-    fn the_limit_itself_is_allowed_whatever_the_type() {
-        for kind in Kind::ALL {
-            let check = |memory| {
-                let record = Record { kind, memory: Bytes(memory), length: None, ..record(b"a:b") };
-                check_record(&BigTotal { max: 10_240 }, &record, &Context::default())
-            };
-            assert_eq!(check(10_240), None);
-            assert_eq!(check(10_241), Some(Violation { measured: 10_241, allowed: 10_240 }));
+    fn the_limit_itself_is_allowed_whatever_the_memory() {
+        let over = Some(Violation { measured: 10_241, allowed: 10_240 });
+        for (payload, expected) in [(10_240, None), (10_241, over)] {
+            let memory = Bytes(99_999);
+            let value = ValueFacts { payload: Some(Bytes(payload)), ..ValueFacts::default() };
+            assert_eq!(check(&Record { kind: Kind::Set, memory, value, ..record(b"a:b") }), expected);
+            assert_eq!(check(&Record { memory, length: Some(payload), ..record(b"a:b") }), expected);
+        }
+    }
+
+    #[test]
+    fn unknown_payload_is_not_judged() {
+        for kind in [Kind::Module, Kind::Stream, Kind::List] {
+            assert_eq!(check(&Record { kind, memory: Bytes(1 << 30), ..record(b"a:b") }), None);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! `type.json-string`: objects are stored as hashes, not as JSON strings.
 //!
-//! Measured: length of strings that begin like a JSON object: a brace, optional white space, and the quote of the first
-//! name. Nothing after that is examined, so `{"a` counts, too; arrays, numbers and empty objects do not.
+//! Measured: length of strings that hold a JSON object with members, an array of such objects, or a JSON string that holds one of
+//! these (encoded twice). The first 256 bytes must follow the grammar of JSON and the last one must end it; shorter texts are
+//! parsed completely. Other arrays, numbers, empty objects, templates and log lines do not count.
 
 use crate::policy::KeyView;
+use crate::policy::content::json;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
@@ -61,11 +63,15 @@ pub struct JsonString {
 
 impl KeyRule for JsonString {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        if !key.record.value.json_object {
+        if !key.record.value.may_be_json {
             return None; // the common case
         }
-        let measured = key.record.length.unwrap_or_default();
-        (measured > self.max).then_some(Violation { measured, allowed: self.max })
+        let measured = key.record.length.filter(|&length| length > self.max)?;
+        json::holds_objects(key.record).then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn is_about_json(&self) -> bool {
+        true
     }
 
     fn kinds(&self) -> &'static [Kind] {
@@ -76,20 +82,32 @@ impl KeyRule for JsonString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Context;
-    use crate::policy::testing::{check_record, record};
-    use crate::record::{Record, ValueFacts};
+    use crate::policy::testing::{broken_by, checks};
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::value_type::ValueType;
 
-    fn check(max: u64, json_object: bool, length: u64) -> Option<Violation> {
-        let value = ValueFacts { json_object, ..ValueFacts::default() };
-        let record = Record { length: Some(length), value, ..record(b"a:b") };
-        check_record(&JsonString { max }, &record, &Context::default())
+    fn check(max: u64, text: &'static [u8]) -> Option<Violation> {
+        let checks = checks(&format!("[rules.\"type.json-string\"]\nseverity = \"must\"\nmax = {max}\n"));
+        let bytes = [&[text.len() as u8], text].concat();
+        broken_by(&checks, "a:b", |record| {
+            record.length = Some(text.len() as u64);
+            record.value.may_be_json = matches!(text[0], b'{' | b'[' | b'"');
+            record.raw = Some(RawValue { value_type: ValueType::String, bytes: bytes.leak() });
+        })
     }
 
     #[test]
     fn objects_longer_than_the_limit_break_it() {
-        assert_eq!(check(0, true, 7), Some(Violation { measured: 7, allowed: 0 }));
-        assert_eq!(check(64, true, 65), Some(Violation { measured: 65, allowed: 64 }));
-        assert_eq!((check(64, true, 64), check(0, false, 900)), (None, None));
+        assert_eq!(check(0, b"{\"a\":1}"), Some(Violation { measured: 7, allowed: 0 }));
+        assert_eq!(check(6, b"{\"a\":1}"), Some(Violation { measured: 7, allowed: 6 }));
+        assert_eq!(check(7, b"{\"a\":1}"), None);
+    }
+
+    #[test]
+    fn other_strings_keep_it() {
+        for text in [&b"{{a}}"[..], b"[1]", b"[]", b"\"a\"", b"abc"] {
+            assert_eq!(check(0, text), None);
+        }
+        assert!(check(0, b"[{\"a\":1}]").is_some() && check(0, b"\"{\\\"a\\\":1}\"").is_some());
     }
 }

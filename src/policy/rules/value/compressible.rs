@@ -1,13 +1,15 @@
-//! `value.compressible`: long strings that compress well are compressed by the client.
+//! `value.compressible`: long texts that compress well are compressed by the client.
 //!
-//! Measured: size of a string in the dump, which servers compress with LZF, as share of its length; gzip or zstd in the
-//! client compress better. Nothing is decompressed: both lengths precede the data. Dumps written with `rdbcompression no`
-//! and elements of collections give no information. HyperLogLogs do not count, since the server interprets them; bitmaps
-//! cannot be distinguished from other strings and do. The saving is the difference, before rounding by the allocator.
+//! Measured: size of a string in the dump, which servers compress with LZF, as share of its length. Clients with gzip or zstd
+//! save more, so the saving is a lower bound: the difference of both lengths, before rounding by the allocator. Only
+//! [text](crate::policy::content::text) counts: UTF-8 without control characters in its first kilobyte. Bitmaps, HyperLogLogs
+//! and formats for machines do not, since the server or other programs interpret their bytes. Elements of collections and dumps
+//! written with `rdbcompression no` give no information.
 
 use crate::policy::KeyView;
+use crate::policy::content::text;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
@@ -17,12 +19,12 @@ static META: RuleMeta = RuleMeta {
     id: "value.compressible",
     severity: Severity::Should,
     problem: Text {
-        en: "string of `min` bytes or more that compresses to less than `share`",
-        zh: "不小于 min 字节的字符串压缩后不足 share",
+        en: "text of `min` bytes or more that compresses to less than `share`",
+        zh: "不小于 min 字节的文本压缩后不足 share",
     },
     what: Text {
-        en: "no string of `min` bytes or more compresses to less than `share`",
-        zh: "不小于 min 字节的字符串压缩后不应低于 share",
+        en: "no text of `min` bytes or more compresses to less than `share`",
+        zh: "不小于 min 字节的文本压缩后不低于 share",
     },
     why: Text {
         en: "In memory and on the network a string takes its full length; only the dump is compressed. Text such as HTML, \
@@ -52,7 +54,11 @@ static META: RuleMeta = RuleMeta {
         disk: 5_000,
         ..SampleKey::of("cache:thumbnail:{i}", Kind::String, 5_000, 5_200)
     }]),
-    fails: RuleSample::of(&[SampleKey { disk: 900, ..SampleKey::of("cache:page:{i}", Kind::String, 5_000, 5_200) }]),
+    fails: RuleSample::of(&[SampleKey {
+        disk: 900,
+        text: "<!DOCTYPE html><html lang=\"en\"><head><title>Home</title></head>",
+        ..SampleKey::of("cache:page:{i}", Kind::String, 5_000, 5_200)
+    }]),
 };
 
 /// Registry entry of the rule.
@@ -78,7 +84,7 @@ impl KeyRule for CompressibleRule {
         let breaks = u128::from(stored) * 1000 < u128::from(length) * u128::from(self.share);
         // Below `share` if the rule is violated, so it fits.
         let measured = u64::try_from(u128::from(stored) * 1000 / u128::from(length)).unwrap_or(u64::MAX);
-        breaks.then_some(Violation { measured, allowed: self.share })
+        (breaks && text::is_text(key.record)).then_some(Violation { measured, allowed: self.share })
     }
 
     fn estimates_saving(&self) -> bool {
@@ -93,25 +99,36 @@ impl KeyRule for CompressibleRule {
     fn kinds(&self) -> &'static [Kind] {
         &[Kind::String]
     }
+
+    fn size_test(&self, _: Kind) -> Option<SizeTest> {
+        Some(SizeTest::Length(self.min.saturating_sub(1)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Context;
-    use crate::policy::testing::{check_record, record};
-    use crate::record::{Record, ValueFacts};
+    use crate::policy::testing::{broken_by, checks};
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::value_type::ValueType;
 
-    const RULE: CompressibleRule = CompressibleRule { min: 1024, share: 500 };
+    fn check_text(length: u64, compressed: Option<u64>, bytes: &[u8]) -> Option<u64> {
+        let checks = checks("[rules]\n\"value.compressible\" = \"should\"\n");
+        let violation = broken_by(&checks, "a:b", |record| {
+            record.length = Some(length);
+            record.value.compressed = compressed.map(Bytes);
+            let bytes = [&[bytes.len() as u8], bytes].concat().leak();
+            record.raw = Some(RawValue { value_type: ValueType::String, bytes });
+        });
+        violation.map(|violation| violation.measured)
+    }
 
     fn check(length: u64, compressed: Option<u64>) -> Option<u64> {
-        let value = ValueFacts { compressed: compressed.map(Bytes), ..ValueFacts::default() };
-        let record = Record { length: Some(length), value, ..record(b"a:b") };
-        check_record(&RULE, &record, &Context::default()).map(|violation| violation.measured)
+        check_text(length, compressed, b"text")
     }
 
     #[test]
-    fn strings_that_compress_below_the_share_break_it() {
+    fn texts_that_compress_below_the_share_break_it() {
         assert_eq!(check(2048, Some(1023)), Some(499));
         assert_eq!(check(2048, Some(1024)), None);
         assert_eq!(check(u64::MAX, Some(u64::MAX)), None);
@@ -122,5 +139,12 @@ mod tests {
         assert_eq!(check(1023, Some(1)), None);
         assert_eq!(check(1024, Some(1)), Some(0));
         assert_eq!(check(1 << 20, None), None);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_pass() {
+        for bytes in [&b"\0\0\0\x80"[..], b"HYLL\x01\0\0\0", b"\x1f\x8b\x08\0", b"\xff\xff"] {
+            assert_eq!(check_text(12_304, Some(900), bytes), None);
+        }
     }
 }

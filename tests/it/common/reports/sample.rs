@@ -67,7 +67,7 @@ pub fn sound() -> Report {
         databases: vec![database(0, 1_200_000, 1_480 * MIB), database(3, 34_567, 20 * MIB)],
         types: types(),
         big_keys: BigKeys {
-            rules: BigRules { memory: Some(Bytes(MIB)), ..BigRules::default() },
+            rules: BigRules { payload: Some(Bytes(MIB)), ..BigRules::default() },
             keys: 1_024,
             memory: Bytes(420 * MIB),
             expiring: 12,

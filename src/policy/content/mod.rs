@@ -1,0 +1,32 @@
+//! Recognition of what a string holds: text, or JSON with objects. Only the beginning of the string is read.
+
+pub mod json;
+pub mod text;
+
+use crate::rdb::cursor::Cursor;
+use crate::rdb::string::{RawString, StringForm};
+use crate::rdb::value_type::ValueType;
+use crate::record::Record;
+
+/// Bytes by which the decompressed beginning of a string may exceed the requested length: the longest copy of LZF.
+const LONGEST_COPY: usize = 264;
+
+/// Calls `see` with at least the first `most` bytes of a string, or all if there are fewer, and with true if these are all.
+///
+/// Returns `None` for other types and for damaged strings.
+fn beginning<T>(record: &Record<'_>, most: usize, see: impl FnOnce(&[u8], bool) -> T) -> Option<T> {
+    let string = stored(record)?;
+    let mut room = match string.form {
+        StringForm::Lzf { .. } => Vec::with_capacity(most + LONGEST_COPY),
+        StringForm::Plain(_) | StringForm::Int(_) => Vec::new(),
+    };
+    let text = string.prefix(most, &mut room).ok()?;
+    let whole = text.len() as u64 == string.len();
+    Some(see(text, whole))
+}
+
+/// Returns the string as stored; `None` for other types.
+fn stored<'a>(record: &Record<'a>) -> Option<RawString<'a>> {
+    let raw = record.raw.filter(|raw| raw.value_type == ValueType::String)?;
+    Cursor::new(raw.bytes, 0).string().ok()
+}

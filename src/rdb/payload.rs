@@ -1,0 +1,310 @@
+//! Payload of a value: the bytes of its content as clients see them, without any overhead of the server.
+//!
+//! Strings, elements, fields and values count their length; integers that are stored packed count as their decimal text. A
+//! score counts [`SCORE_BYTES`], the id of a stream entry [`ENTRY_ID_BYTES`]; a stream entry counts its field names even
+//! where the stream stores them once. Consumer groups, field expiries and indexes of arrays are not content. Nothing is known
+//! of modules.
+//!
+//! [`RawValue::payload`] decodes one blob at a time and keeps none.
+
+use super::cursor::Cursor;
+use super::packed::{PackedElement, intset, listpack, ziplist, zipmap};
+use super::peek::RawValue;
+use super::string::RawString;
+use super::value_type::ValueType;
+use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
+use crate::error::{Error, Result};
+use crate::rdb::kind::Kind;
+
+/// Bytes that a score counts: a double.
+pub const SCORE_BYTES: u64 = 8;
+/// Bytes that the id of a stream entry counts: two 64-bit numbers.
+pub const ENTRY_ID_BYTES: u64 = 16;
+/// Maximum number of bytes by which the payload of a packed element exceeds its stored size: eight bytes of an intset hold 20
+/// digits.
+pub const PACKED_GAIN: u64 = 12;
+/// Maximum ratio of an element's payload to its size in a listpack: two bytes may hold three digits, ten hold 20.
+const LISTPACK_RATIO: u64 = 2;
+
+/// The entry is deleted and only its place is left.
+const DELETED: i64 = 1;
+/// The entry has the fields of the master entry.
+const SAME_FIELDS: i64 = 2;
+
+impl RawValue<'_> {
+    /// Returns the payload in bytes; `None` for modules and damaged values.
+    pub fn payload(&self) -> Option<u64> {
+        if self.value_type.kind() == Kind::Module {
+            return None;
+        }
+        let mut sum = PayloadSum { value_type: self.value_type, bytes: 0, damaged: false, scratch: Vec::new() };
+        walk(self.value_type, &mut Cursor::new(self.bytes, 0), &mut sum).ok()?;
+        (!sum.damaged).then_some(sum.bytes)
+    }
+
+    /// Returns an upper bound of the payload of a value stored in blobs, given its number of elements. Decodes nothing.
+    pub fn payload_at_most(&self, elements: u64) -> u64 {
+        let mut blobs = BlobSizes::default();
+        if !self.is_packed() || walk(self.value_type, &mut Cursor::new(self.bytes, 0), &mut blobs).is_err() {
+            return u64::MAX;
+        }
+        match self.value_type.kind() {
+            Kind::Hash | Kind::Zset => blobs.sum.saturating_add(elements.saturating_mul(2 * PACKED_GAIN)),
+            // Each entry counts the field names of its node.
+            Kind::Stream => elements
+                .saturating_mul(blobs.longest.saturating_mul(LISTPACK_RATIO) + ENTRY_ID_BYTES)
+                .saturating_add(blobs.sum.saturating_mul(LISTPACK_RATIO)),
+            Kind::String | Kind::List | Kind::Set | Kind::Module | Kind::Array => {
+                blobs.sum.saturating_add(elements.saturating_mul(PACKED_GAIN))
+            }
+        }
+    }
+
+    /// Returns whether all content is in blobs.
+    fn is_packed(&self) -> bool {
+        match self.value_type {
+            ValueType::HashZipmap
+            | ValueType::ListZiplist
+            | ValueType::SetIntset
+            | ValueType::ZsetZiplist
+            | ValueType::HashZiplist
+            | ValueType::ListQuicklist
+            | ValueType::ListQuicklist2
+            | ValueType::HashListpack
+            | ValueType::ZsetListpack
+            | ValueType::SetListpack
+            | ValueType::HashListpackExPreGa
+            | ValueType::HashListpackEx
+            | ValueType::Stream(_) => true,
+            ValueType::String
+            | ValueType::List
+            | ValueType::Set
+            | ValueType::Zset
+            | ValueType::Zset2
+            | ValueType::Hash
+            | ValueType::Hash2
+            | ValueType::HashMetadata
+            | ValueType::HashMetadataPreGa
+            | ValueType::Array
+            | ValueType::ModulePreGa
+            | ValueType::Module2
+            | ValueType::KeydbCron => false,
+        }
+    }
+}
+
+/// Visitor that adds up the sizes of blobs.
+#[derive(Debug, Default)]
+struct BlobSizes {
+    sum: u64,
+    longest: u64,
+}
+
+impl BlobSizes {
+    fn add(&mut self, blob: RawString<'_>) {
+        self.sum = self.sum.saturating_add(blob.len());
+        self.longest = self.longest.max(blob.len());
+    }
+}
+
+impl Visit for BlobSizes {
+    fn blob(&mut self, blob: RawString<'_>) {
+        self.add(blob);
+    }
+
+    fn node(&mut self, _node: ListNode, blob: RawString<'_>) {
+        self.add(blob);
+    }
+
+    fn stream_node(&mut self, _master: &[u8; 16], blob: RawString<'_>) {
+        self.add(blob);
+    }
+}
+
+/// Visitor that adds up the payload.
+#[derive(Debug)]
+struct PayloadSum {
+    value_type: ValueType,
+    bytes: u64,
+    damaged: bool,
+    /// Decompressed blob.
+    scratch: Vec<u8>,
+}
+
+impl PayloadSum {
+    fn add(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Adds the payload of a blob, which `measure` computes.
+    fn add_blob(&mut self, blob: RawString<'_>, measure: impl FnOnce(&[u8]) -> Result<u64>) {
+        match blob.decode(&mut self.scratch).and_then(measure) {
+            Ok(bytes) => self.add(bytes),
+            Err(_) => self.damaged = true,
+        }
+    }
+}
+
+impl Visit for PayloadSum {
+    fn lengths_suffice(&self) -> bool {
+        true
+    }
+
+    fn string(&mut self, value: RawString<'_>) {
+        self.add(value.len());
+    }
+
+    fn element_len(&mut self, len: u64) {
+        self.add(len);
+    }
+
+    fn pair_len(&mut self, field: u64, value: u64) {
+        self.add(field.saturating_add(value));
+    }
+
+    fn scored_len(&mut self, member: u64) {
+        self.add(member.saturating_add(SCORE_BYTES));
+    }
+
+    fn element(&mut self, element: RawString<'_>) {
+        self.add(element.len());
+    }
+
+    fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        self.pair_len(field.len(), value.len());
+    }
+
+    fn scored(&mut self, member: RawString<'_>, _score: ScoreValue<'_>) {
+        self.scored_len(member.len());
+    }
+
+    fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, _expiry: FieldExpiry) {
+        self.pair_len(field.len(), value.len());
+    }
+
+    fn blob(&mut self, blob: RawString<'_>) {
+        match self.value_type {
+            ValueType::SetIntset => self.add_blob(blob, |bytes| {
+                Ok(intset::numbers(bytes, 0)?.map(|number| PackedElement::Int(number).len()).sum())
+            }),
+            ValueType::HashZipmap => self.add_blob(blob, |bytes| {
+                zipmap::Pairs::new(bytes, 0)?
+                    .map(|pair| pair.map(|(field, value)| (field.len() + value.len()) as u64))
+                    .sum()
+            }),
+            ValueType::ListZiplist | ValueType::HashZiplist => {
+                self.add_blob(blob, |bytes| lengths(ziplist::Entries::new(bytes, 0)?))
+            }
+            ValueType::ZsetZiplist => self.add_blob(blob, |bytes| scored(ziplist::Entries::new(bytes, 0)?)),
+            ValueType::ZsetListpack => self.add_blob(blob, |bytes| scored(listpack::Elements::new(bytes, 0)?)),
+            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => {
+                self.add_blob(blob, |bytes| without_expiries(listpack::Elements::new(bytes, 0)?));
+            }
+            // Hashes and sets; no other layout is a single blob.
+            _ => self.add_blob(blob, |bytes| lengths(listpack::Elements::new(bytes, 0)?)),
+        }
+    }
+
+    fn node(&mut self, node: ListNode, blob: RawString<'_>) {
+        match node {
+            ListNode::Plain => self.add(blob.len()),
+            ListNode::Ziplist => self.add_blob(blob, |bytes| lengths(ziplist::Entries::new(bytes, 0)?)),
+            ListNode::Listpack => self.add_blob(blob, |bytes| lengths(listpack::Elements::new(bytes, 0)?)),
+        }
+    }
+
+    fn stream_node(&mut self, _master: &[u8; 16], blob: RawString<'_>) {
+        self.add_blob(blob, |bytes| StreamNode(listpack::Elements::new(bytes, 0)?).payload());
+    }
+
+    fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
+        self.add(array_item(item));
+    }
+}
+
+/// Returns the payload of an array item: the length of a string or of an integer's text, or 8 for a double.
+pub fn array_item(item: ModuleItem<'_>) -> u64 {
+    match item {
+        ModuleItem::Integer(bits) => PackedElement::Int(bits.cast_signed()).len(),
+        ModuleItem::Float(_) | ModuleItem::Double(_) => SCORE_BYTES,
+        ModuleItem::String(string) => string.len(),
+    }
+}
+
+/// Adds up the lengths of all elements.
+fn lengths<'a>(elements: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<u64> {
+    elements.map(|element| element.map(|element| element.len())).sum()
+}
+
+/// Adds up members, which alternate with scores.
+fn scored<'a>(mut elements: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<u64> {
+    let mut sum = 0;
+    while let Some(member) = elements.next() {
+        sum += member?.len() + SCORE_BYTES;
+        elements.next().transpose()?;
+    }
+    Ok(sum)
+}
+
+/// Adds up fields and values, which an expiry follows.
+fn without_expiries<'a>(mut elements: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<u64> {
+    let mut sum = 0;
+    while let Some(field) = elements.next() {
+        sum += field?.len() + elements.next().transpose()?.map_or(0, |value| value.len());
+        elements.next().transpose()?;
+    }
+    Ok(sum)
+}
+
+/// Listpack of stream entries (`t_stream.c`).
+///
+/// ```text
+/// live, deleted, n, field[n], 0
+/// { flags, ms, seq, [n, (field, value)[n] | value[n] if the fields are the master's], elements of this entry }*
+/// ```
+struct StreamNode<'a>(listpack::Elements<'a>);
+
+impl StreamNode<'_> {
+    fn payload(mut self) -> Result<u64> {
+        self.numbers(2)?;
+        let shared = self.number()?;
+        let names = self.texts(shared)?;
+        self.numbers(1)?;
+        let mut sum: u64 = 0;
+        while let Some(flags) = self.0.next().transpose()? {
+            let PackedElement::Int(flags) = flags else { return Err(Self::malformed()) };
+            self.numbers(2)?;
+            let fields = if flags & SAME_FIELDS != 0 {
+                names.saturating_add(self.texts(shared)?)
+            } else {
+                let pairs = self.number()?;
+                self.texts(pairs.saturating_mul(2))?
+            };
+            self.numbers(1)?;
+            if flags & DELETED == 0 {
+                sum = sum.saturating_add(fields.saturating_add(ENTRY_ID_BYTES));
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Adds up the lengths of the next elements.
+    fn texts(&mut self, count: i64) -> Result<u64> {
+        (0..count).map(|_| self.0.next().ok_or_else(Self::malformed)?.map(|element| element.len())).sum()
+    }
+
+    fn numbers(&mut self, count: usize) -> Result<()> {
+        (0..count).try_for_each(|_| self.number().map(|_| ()))
+    }
+
+    fn number(&mut self) -> Result<i64> {
+        match self.0.next().transpose()? {
+            Some(PackedElement::Int(number)) => Ok(number),
+            Some(PackedElement::Text(_)) | None => Err(Self::malformed()),
+        }
+    }
+
+    fn malformed() -> Error {
+        Error::corrupt(0, "malformed stream entry")
+    }
+}
