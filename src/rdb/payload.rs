@@ -15,6 +15,7 @@ use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
 use crate::error::{Error, Result};
 use crate::rdb::kind::Kind;
+use crate::wording::wording;
 
 /// Bytes that a score counts: a double.
 pub const SCORE_BYTES: u64 = 8;
@@ -305,6 +306,6 @@ impl StreamNode<'_> {
     }
 
     fn malformed() -> Error {
-        Error::corrupt(0, "malformed stream entry")
+        Error::corrupt(0, wording!("malformed stream entry", "流条目格式错误"))
     }
 }

@@ -138,7 +138,7 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
 }
 
 /// Returns the facts about a value. A string that takes less space in the file than in memory counts as compressed;
-/// collections have their size in the file as payload and would be compact if the default limits were doubled.
+/// collections would be compact if the default limits were doubled.
 fn value_facts(key: &SampleKey) -> ValueFacts {
     let most = match key.kind {
         Kind::Hash => 1024,
@@ -150,7 +150,7 @@ fn value_facts(key: &SampleKey) -> ValueFacts {
     ValueFacts {
         may_be_json: key.text.starts_with('{'),
         compressed: (key.kind == Kind::String && key.disk < key.length).then_some(Bytes(key.disk)),
-        payload: (key.kind != Kind::String).then_some(Bytes(key.disk)),
+        payload: None,
         compact: (table && key.length <= most).then_some(compact),
     }
 }

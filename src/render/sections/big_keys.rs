@@ -20,10 +20,10 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     };
     let limits = leads::big(&big.rules, lang);
     let expiring = match big.expiring {
-        0 => lang.of("no collection of them expires", "其中的集合均不会过期").to_owned(),
+        0 => lang.of("no collection among them expires", "其中的集合均不会过期").to_owned(),
         n => say!(
             lang,
-            "{} of them will expire, which can block the server",
+            "{} among them will expire, which can block the server",
             "其中 {}将过期，过期删除可能阻塞服务器",
             human::counted(n, nouns::COLLECTION, lang)
         ),

@@ -34,14 +34,8 @@ static META: RuleMeta = RuleMeta {
         default: ParamDefault::Bytes(1 << 20),
     }],
     unit: Some(Unit::Bytes),
-    passes: RuleSample::of(&[SampleKey {
-        disk: 1 << 20,
-        ..SampleKey::of("page:parts:home", Kind::Hash, 40, 1_100_000)
-    }]),
-    fails: RuleSample::of(&[SampleKey {
-        disk: (1 << 20) + 1,
-        ..SampleKey::of("page:parts:home", Kind::Hash, 40, 1_100_000)
-    }]),
+    passes: RuleSample::of(&[SampleKey::of("page:home:html", Kind::String, 1 << 20, 1_310_776)]),
+    fails: RuleSample::of(&[SampleKey::of("page:home:html", Kind::String, (1 << 20) + 1, 1_310_776)]),
 };
 
 /// Registry entry of the rule.
