@@ -107,6 +107,7 @@ impl Inspection {
         if let Some(value) = record.raw.filter(|_| matches!(record.kind, Kind::String | Kind::Hash)) {
             value.peek(room, |part| match part {
                 ValuePart::String(text) => self.text(text, SecretPlace::Value, &mut verdict),
+                ValuePart::Element(text) => self.text(text, SecretPlace::Value, &mut verdict),
                 ValuePart::Pair(field, value) => {
                     let word = password::word(field, value, &self.fields);
                     if let Some(word) = word.filter(|_| self.kinds.has(SensitiveKind::Password)) {
