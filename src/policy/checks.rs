@@ -526,10 +526,11 @@ impl Checks {
 
     /// Returns what all rules together search for in values; `None` if no rule does.
     pub fn inspection(&self) -> Option<Inspection> {
-        self.patterns.iter().filter_map(|check| check.rule.inspection()).reduce(|mut all, more| {
+        let all = self.patterns.iter().filter_map(|check| check.rule.inspection()).reduce(|mut all, more| {
             all.extend(more);
             all
-        })
+        })?;
+        Some(Inspection { separators: self.context.separators.clone(), ..all })
     }
 
     /// Returns whether the policy has a data dictionary.

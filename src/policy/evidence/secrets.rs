@@ -78,7 +78,7 @@ impl Secrets {
         // Skip kinds with evidence of a lower hash: that of this key would be dropped.
         let kept = self.evidence.iter().filter(|evidence| evidence.entry >> KIND_BITS < hash);
         let shown = SensitiveKinds::ALL.without(kept.map(|evidence| evidence.found.kind).collect());
-        let ValueVerdict { found, near, evidence, .. } = inspection.inspect(record, shown, room);
+        let ValueVerdict { found, near, evidence } = inspection.inspect(record, shown, room);
         let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
         self.lowest.offer(entry);
         if evidence.is_empty() {

@@ -3,6 +3,8 @@
 //! ```text
 //! digits    mobile numbers, identity cards, bank cards      email      addresses
 //! token     JSON web tokens, private keys                   password   fields named like one
+//! named     keys named like a password                      fullwidth  digits as input methods type them
+//! verdict   chance matches told apart                       mask       what evidence shows
 //! ```
 //!
 //! The detectors are pure functions of bytes that take linear time on any input and never fail. Matches leave this module
@@ -10,18 +12,28 @@
 
 mod digits;
 mod email;
+mod fullwidth;
 mod kinds;
 mod mask;
+mod named;
 mod password;
 mod token;
+mod verdict;
 
+use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
+use crate::pattern::segment::Separators;
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Text, Wording};
+use fullwidth::Folded;
 pub use kinds::{SensitiveKind, SensitiveKinds};
+pub use named::NAMES;
+use named::PasswordName;
 pub use password::FIELDS;
+pub use verdict::ValueVerdict;
+use verdict::{MatchTally, TextGroup};
 
 /// Confidence of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,19 +51,10 @@ pub struct Inspection {
     pub kinds: SensitiveKinds,
     /// Endings of field names that hold a password, in lower case without `_`, `-`, `.` and blanks.
     pub fields: Vec<String>,
-}
-
-/// Result of inspecting one key. Holds no secret.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ValueVerdict {
-    /// Kinds found.
-    pub found: SensitiveKinds,
-    /// Kinds of which only near misses were found: texts of the right length that do not match.
-    pub near: SensitiveKinds,
-    /// First match of each requested kind.
-    pub evidence: Vec<MaskedMatch>,
-    /// Kinds that evidence is requested for.
-    shown: SensitiveKinds,
+    /// Words of key names whose values are passwords.
+    pub names: Vec<String>,
+    /// Separators of key names.
+    pub separators: Separators,
 }
 
 /// Masked match in a key.
@@ -78,6 +81,7 @@ enum SecretPlace {
     Name,
     Value,
     Field,
+    Element,
 }
 
 impl SecretPlace {
@@ -86,49 +90,66 @@ impl SecretPlace {
             SecretPlace::Name => Text { en: "in the name", zh: "key 名中" },
             SecretPlace::Value => Text { en: "in the value", zh: "value 中" },
             SecretPlace::Field => Text { en: "in a field", zh: "字段中" },
+            SecretPlace::Element => Text { en: "in an element", zh: "元素中" },
         }
     }
 }
 
 impl Inspection {
-    /// Adds the kinds and fields of `other`.
+    /// Adds the kinds and words of `other`.
     pub fn extend(&mut self, other: Inspection) {
         self.kinds = self.kinds.or(other.kinds);
-        let new: Vec<String> = other.fields.into_iter().filter(|word| !self.fields.contains(word)).collect();
-        self.fields.extend(new);
+        for (words, more) in [(&mut self.fields, other.fields), (&mut self.names, other.names)] {
+            let new: Vec<String> = more.into_iter().filter(|word| !words.contains(word)).collect();
+            words.extend(new);
+        }
     }
 
-    /// Inspects the name of a key and the beginning of its string or hash. Collects evidence for the kinds in `shown`.
+    /// Inspects the name of a key and the beginning of its value. Collects evidence for the kinds in `shown`.
     pub fn inspect(&self, record: &Record<'_>, shown: SensitiveKinds, room: &mut PeekBuffers) -> ValueVerdict {
-        let mut verdict = ValueVerdict { shown, ..ValueVerdict::default() };
-        self.scan(beginning(record.key), &mut |seen, kind, range| {
-            verdict.add(seen, kind, SecretPlace::Name, record.key, range);
-        });
-        if let Some(value) = record.raw.filter(|_| matches!(record.kind, Kind::String | Kind::Hash)) {
-            value.peek(room, |part| match part {
-                ValuePart::String(text) => self.text(text, SecretPlace::Value, &mut verdict),
-                ValuePart::Element(text) => self.text(text, SecretPlace::Value, &mut verdict),
-                ValuePart::Pair(field, value) => {
-                    let word = password::word(field, value, &self.fields);
-                    if let Some(word) = word.filter(|_| self.kinds.has(SensitiveKind::Password)) {
-                        verdict.found(SensitiveKind::Password, SecretPlace::Field, value, word);
-                    }
-                    self.text(field, SecretPlace::Field, &mut verdict);
-                    self.text(value, SecretPlace::Field, &mut verdict);
-                }
-            });
+        let mut tally = MatchTally::new(shown);
+        let (key, name) = (beginning(record.key), TextGroup::Single(SecretPlace::Name));
+        self.scan(key, &mut |seen, kind, secret, _| tally.add(seen, kind, name, secret, ""));
+        tally.end_text(name);
+        if let Some(value) = record.raw {
+            let wants_passwords = self.kinds.has(SensitiveKind::Password);
+            let named = if wants_passwords { named::find(key, &self.names, &self.separators) } else { None };
+            value.peek(room, |part| self.part(part, record.kind, named, &mut tally));
         }
-        verdict.near = verdict.near.without(verdict.found);
-        verdict
+        tally.finish()
+    }
+
+    /// Inspects a part of a value under a name that may say password.
+    fn part(&self, part: ValuePart<'_>, kind: Kind, named: Option<PasswordName<'_>>, tally: &mut MatchTally) {
+        match part {
+            ValuePart::String(text) => self.text(text, TextGroup::Single(SecretPlace::Value), named, tally),
+            ValuePart::Element(text) => {
+                // Sets and sorted sets of passwords are mostly lists of those that nobody may use.
+                let named = named.filter(|named| named.is_last && kind == Kind::List);
+                self.text(text, TextGroup::Elements, named, tally);
+            }
+            ValuePart::Pair(field, value) => {
+                self.text(field, TextGroup::Fields, None, tally);
+                let of_id = named::is_id(field);
+                let group = if of_id { TextGroup::ValuesOfIds } else { TextGroup::Values(hash(field)) };
+                if self.kinds.has(SensitiveKind::Password)
+                    && let Some(word) = password::word(field, value, &self.fields)
+                {
+                    tally.add(MatchStrength::Found, SensitiveKind::Password, group, value, word);
+                }
+                // A hash of passwords by user, not one that describes a password.
+                self.text(value, group, named.filter(|named| named.is_last && of_id), tally);
+            }
+        }
     }
 
     /// Returns the name with all matches masked, cut to `most` bytes; `None` if nothing matches.
     pub fn masked_name(&self, name: &[u8], most: usize) -> Option<Vec<u8>> {
         let name = beginning(name);
-        let mut found: Vec<(Range<usize>, SensitiveKind)> = Vec::new();
-        self.scan(name, &mut |seen, kind, range| {
+        let mut found: Vec<(Range<usize>, String)> = Vec::new();
+        self.scan(name, &mut |seen, kind, secret, range| {
             if seen == MatchStrength::Found {
-                found.push((range, kind));
+                found.push((range, mask::masked(kind, secret, "")));
             }
         });
         if found.is_empty() {
@@ -136,15 +157,14 @@ impl Inspection {
         }
         found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
         let (mut masked, mut at) = (Vec::with_capacity(name.len()), 0);
-        for (range, kind) in found {
+        for (range, shown) in found {
             if range.start < at {
                 // Overlaps the previous match, which is masked already.
                 at = at.max(range.end);
                 continue;
             }
             masked.extend_from_slice(name.get(at..range.start).unwrap_or_default());
-            let secret = name.get(range.clone()).unwrap_or_default();
-            masked.extend_from_slice(mask::masked(kind, secret, "").as_bytes());
+            masked.extend_from_slice(shown.as_bytes());
             at = range.end;
         }
         masked.extend_from_slice(name.get(at..).unwrap_or_default());
@@ -153,17 +173,33 @@ impl Inspection {
     }
 
     /// Inspects a text of a value, including members of JSON objects in it.
-    fn text(&self, text: &[u8], place: SecretPlace, verdict: &mut ValueVerdict) {
-        self.scan(text, &mut |seen, kind, range| verdict.add(seen, kind, place, text, range));
+    fn text(&self, text: &[u8], group: TextGroup, named: Option<PasswordName<'_>>, tally: &mut MatchTally) {
+        self.scan(text, &mut |seen, kind, secret, _| tally.add(seen, kind, group, secret, ""));
         if self.kinds.has(SensitiveKind::Password) {
             password::scan(text, &self.fields, |word, range| {
-                verdict.found(SensitiveKind::Password, place, text.get(range).unwrap_or_default(), word);
+                let secret = text.get(range).unwrap_or_default();
+                tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
             });
+            if let Some(named) = named.filter(|named| named.is_told_by(text)) {
+                tally.add(MatchStrength::Found, SensitiveKind::Password, group, text, named.word);
+            }
+        }
+        tally.end_text(group);
+    }
+
+    /// Runs all detectors that look at bytes only, without field names. Passes on each match with its place in `text`.
+    fn scan(&self, text: &[u8], see: &mut dyn FnMut(MatchStrength, SensitiveKind, &[u8], Range<usize>)) {
+        match Folded::of(text) {
+            None => self.detect(text, &mut |seen, kind, range| {
+                see(seen, kind, text.get(range.clone()).unwrap_or_default(), range);
+            }),
+            Some(folded) => self.detect(&folded.text, &mut |seen, kind, range| {
+                see(seen, kind, folded.text.get(range.clone()).unwrap_or_default(), folded.origin(&range));
+            }),
         }
     }
 
-    /// Runs all detectors that look at bytes only, without field names.
-    fn scan(&self, text: &[u8], see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>)) {
+    fn detect(&self, text: &[u8], see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>)) {
         const NUMBERS: SensitiveKinds = SensitiveKinds::from_bits(
             1 << SensitiveKind::Phone as u8 | 1 << SensitiveKind::IdCard as u8 | 1 << SensitiveKind::BankCard as u8,
         );
@@ -182,24 +218,11 @@ impl Inspection {
     }
 }
 
-impl ValueVerdict {
-    fn add(&mut self, seen: MatchStrength, kind: SensitiveKind, place: SecretPlace, text: &[u8], range: Range<usize>) {
-        match seen {
-            MatchStrength::Found => self.found(kind, place, text.get(range).unwrap_or_default(), ""),
-            MatchStrength::Near => self.near.add(kind),
-        }
-    }
-
-    fn found(&mut self, kind: SensitiveKind, place: SecretPlace, secret: &[u8], word: &str) {
-        if !self.found.has(kind) {
-            self.found.add(kind);
-            if !self.shown.has(kind) {
-                return;
-            }
-            let text = mask::masked(kind, secret, word).into();
-            self.evidence.push(MaskedMatch { kind, text, place });
-        }
-    }
+/// Tells fields apart.
+fn hash(field: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(field);
+    hasher.finish()
 }
 
 /// Limits a name to the length that is inspected of values, since names may be as long.
@@ -216,12 +239,20 @@ pub(crate) mod testing {
         Inspection {
             kinds: SensitiveKind::ALL.into_iter().collect(),
             fields: FIELDS.iter().map(|word| (*word).to_owned()).collect(),
+            names: NAMES.iter().map(|word| (*word).to_owned()).collect(),
+            separators: Separators::default(),
         }
     }
 
+    /// Returns the verdict on the text of a value, with evidence.
+    pub fn verdict(text: &[u8]) -> ValueVerdict {
+        let mut tally = MatchTally::new(SensitiveKinds::ALL);
+        everything().text(text, TextGroup::Single(SecretPlace::Value), None, &mut tally);
+        tally.finish()
+    }
+
     fn kinds(text: &str, which: impl Fn(&ValueVerdict) -> SensitiveKinds) -> Vec<SensitiveKind> {
-        let mut verdict = ValueVerdict::default();
-        everything().text(text.as_bytes(), SecretPlace::Value, &mut verdict);
+        let verdict = verdict(text.as_bytes());
         SensitiveKind::ALL.into_iter().filter(|kind| which(&verdict).has(*kind)).collect()
     }
 
@@ -240,7 +271,7 @@ pub(crate) mod testing {
 mod tests {
     use proptest::prelude::*;
 
-    use super::testing::{everything, found};
+    use super::testing::{everything, found, verdict};
     use super::*;
     use crate::policy::testing::record;
 
@@ -314,8 +345,7 @@ mod tests {
         #[test]
         fn evidence_never_holds_the_secret(before in "[ :,]{0,3}", secret in secrets(), behind in "[ :,]{0,3}") {
             let text = format!("{before}{secret}{behind}");
-            let mut verdict = ValueVerdict { shown: SensitiveKinds::ALL, ..ValueVerdict::default() };
-            everything().text(text.as_bytes(), SecretPlace::Value, &mut verdict);
+            let verdict = verdict(text.as_bytes());
             let bare = secret.trim_start_matches("\"password\":").trim_matches('"');
             for evidence in verdict.evidence.iter().map(|evidence| &evidence.text) {
                 prop_assert!(!evidence.contains(bare), "{evidence}");
@@ -331,15 +361,13 @@ mod tests {
 
         #[test]
         fn any_bytes_can_be_inspected(text in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let mut verdict = ValueVerdict { shown: SensitiveKinds::ALL, ..ValueVerdict::default() };
-            everything().text(&text, SecretPlace::Value, &mut verdict);
+            verdict(&text);
             everything().masked_name(&text, 20);
         }
 
         #[test]
         fn texts_of_marks_can_be_inspected(text in "[0-9@.:\"\\\\xX -]{0,120}") {
-            let mut verdict = ValueVerdict { shown: SensitiveKinds::ALL, ..ValueVerdict::default() };
-            everything().text(text.as_bytes(), SecretPlace::Value, &mut verdict);
+            verdict(text.as_bytes());
             everything().masked_name(text.as_bytes(), 256);
         }
     }

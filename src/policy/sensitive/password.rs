@@ -1,19 +1,31 @@
 //! Detection of password fields with a value, in hashes and in JSON objects within any text.
 //!
 //! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it. Empty and masked
-//! values (`null`, `****`) do not count, nor do hashed passwords, as the standards demand them: hexadecimal digests and
-//! formats such as `$2a$…`.
+//! values (`null`, `****`) do not count, nor do hashed and encrypted passwords, as the standards demand them: digests and
+//! ciphertexts in hexadecimal or base64, and formats such as `$2a$…`.
 
 use std::ops::Range;
 
 /// Default endings of field names. A bare `token` is not among them, since sessions legitimately store one.
-pub const FIELDS: &[&str] =
-    &["password", "passwd", "pwd", "passphrase", "secret", "secretkey", "apikey", "accesstoken", "refreshtoken"];
+pub const FIELDS: &[&str] = &[
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "secretkey",
+    "apikey",
+    "accesstoken",
+    "refreshtoken",
+    "密码",
+    "口令",
+];
 
 /// Longest field name that is considered.
 const LONGEST_FIELD: usize = 64;
-/// Lengths of hexadecimal digests, in characters.
-const DIGESTS: [usize; 7] = [32, 40, 48, 56, 64, 96, 128];
+/// Length of the shortest digest or block of ciphertext, in hexadecimal and in base64.
+const SHORTEST_HEX: usize = 32;
+const SHORTEST_BASE64: usize = 24;
 
 /// Returns the word that the field of a pair matches, if its value is a plain-text secret.
 pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Option<&'w str> {
@@ -28,9 +40,14 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
     }
     let name = &name[..len];
     let word = words.iter().find(|word| name.ends_with(word.as_bytes()))?;
-    let hashable = matches!(word.as_str(), "password" | "passwd" | "pwd" | "passphrase");
-    let harmless = is_nothing(value) || hashable && is_hashed(value);
-    (!harmless).then_some(word)
+    (!is_harmless(word, value)).then_some(word)
+}
+
+/// Returns whether a value under this word is no plain-text secret: empty, a flag, masked, hashed or encrypted. Keys and tokens
+/// are secrets in any form.
+pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
+    let hashable = matches!(word, "password" | "passwd" | "pwd" | "passphrase" | "密码" | "口令");
+    is_nothing(value) || hashable && is_hashed(value)
 }
 
 /// Reports all members of JSON objects in a text that hold a plain-text password, with the range of the value.
@@ -77,18 +94,71 @@ fn string_end(text: &[u8], start: usize) -> usize {
 }
 
 fn is_nothing(value: &[u8]) -> bool {
-    const WORDS: [&[u8]; 9] = [b"null", b"nil", b"none", b"undefined", b"true", b"false", b"0", b"1", b"n/a"];
+    const WORDS: [&[u8]; 23] = [
+        b"null",
+        b"nil",
+        b"none",
+        b"undefined",
+        b"true",
+        b"false",
+        b"yes",
+        b"no",
+        b"on",
+        b"off",
+        b"ok",
+        b"set",
+        b"unset",
+        b"empty",
+        b"0",
+        b"1",
+        b"-1",
+        b"n/a",
+        b"hidden",
+        b"masked",
+        b"redacted",
+        b"filtered",
+        b"removed",
+    ];
     let value = value.trim_ascii();
-    let masked = value.iter().filter(|byte| **byte == b'*').count() >= 3;
-    value.is_empty() || masked || WORDS.iter().any(|word| word.eq_ignore_ascii_case(value))
+    let bare = without_brackets(value);
+    let masked = MASKS.iter().any(|mask| memchr::memmem::find_iter(value, mask).count() >= 3);
+    value.is_empty() || masked || WORDS.iter().any(|word| word.eq_ignore_ascii_case(bare))
 }
 
+/// Marks that stand for characters left out: asterisk, full-width asterisk, bullet, black circle.
+const MASKS: [&[u8]; 4] = [b"*", "＊".as_bytes(), "•".as_bytes(), "●".as_bytes()];
+
 fn is_hashed(value: &[u8]) -> bool {
-    let digest = DIGESTS.contains(&value.len()) && value.iter().all(u8::is_ascii_hexdigit);
+    let hex = value.len() >= SHORTEST_HEX && value.len().is_multiple_of(2) && value.iter().all(u8::is_ascii_hexdigit);
     let crypt = value.first() == Some(&b'$') && value.iter().filter(|byte| **byte == b'$').count() >= 3;
     let tagged = value.first() == Some(&b'{') && memchr::memchr(b'}', value).is_some_and(|end| (4..=16).contains(&end));
-    let named = [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha256", b"sha512"];
-    digest || crypt || tagged || named.iter().any(|name| value.starts_with(name))
+    let sealed = value.starts_with(b"ENC(") && value.ends_with(b")") || value.starts_with(b"vault:v");
+    let named =
+        [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha1$", b"sha256", b"sha512", b"md5$", b"SCRAM-SHA-"];
+    hex || crypt || tagged || sealed || is_base64(value) || named.iter().any(|name| value.starts_with(name))
+}
+
+/// Returns whether a text is a digest or ciphertext in base64: whole groups of four, and small letters, capitals and digits
+/// mixed, as in all that is random and this long.
+fn is_base64(text: &[u8]) -> bool {
+    let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
+    let body = text.get(..text.len() - padding).unwrap_or_default();
+    let has = |is: fn(&u8) -> bool| body.iter().any(is);
+    text.len() >= SHORTEST_BASE64
+        && text.len().is_multiple_of(4)
+        && padding <= 2
+        && body.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+}
+
+/// Removes one pair of brackets.
+fn without_brackets(value: &[u8]) -> &[u8] {
+    match value {
+        [b'[', inner @ .., b']'] | [b'<', inner @ .., b'>'] | [b'(', inner @ .., b')'] => inner,
+        other => other,
+    }
 }
 
 #[cfg(test)]

@@ -6,10 +6,12 @@
 //!
 //! Numbers with the length of a mobile, identity card or bank card number that are invalid count as near misses. A kind is
 //! reported for a pattern only if more keys have a match than a near miss: this excludes sequential order numbers that pass
-//! through `138…`, and ids of which one in ten happens to have a valid checksum.
+//! through `138…`, and ids of which one in ten happens to have a valid checksum. The elements of one collection are weighed
+//! against each other in the same way.
 
 use std::collections::BTreeMap;
 
+use crate::pattern::segment::Separators;
 use crate::policy::context::Context;
 use crate::policy::evidence::Secrets;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
@@ -18,7 +20,7 @@ use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
-use crate::policy::sensitive::{FIELDS, Inspection, SensitiveKind, SensitiveKinds};
+use crate::policy::sensitive::{FIELDS, Inspection, NAMES, SensitiveKind, SensitiveKinds};
 use crate::report::{DetailPart, Wording};
 
 /// Maximum number of examples.
@@ -59,6 +61,13 @@ static META: RuleMeta = RuleMeta {
             default: ParamDefault::Words(FIELDS),
         },
         ParamSpec {
+            name: "names",
+            what: Text {
+                en: "words of key names whose value is a password", zh: "key 名中的词，其 value 视为密码"
+            },
+            default: ParamDefault::Words(NAMES),
+        },
+        ParamSpec {
             name: "min",
             what: Text {
                 en: "minimum number of sampled keys that hold the same kind",
@@ -90,8 +99,9 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     let fields = params.words("fields").iter();
     let strip = |word: &String| word.to_ascii_lowercase().replace(['_', '-', '.', ' '], "");
     let fields: Vec<String> = fields.map(strip).filter(|word| !word.is_empty()).collect();
-    let min = params.number("min").max(1);
-    Ok(BuiltRule::Pattern(Box::new(SensitiveRule { inspection: Inspection { kinds, fields }, min })))
+    let names = params.words("names").iter().filter(|word| !word.is_empty()).cloned().collect();
+    let inspection = Inspection { kinds, fields, names, separators: Separators::default() };
+    Ok(BuiltRule::Pattern(Box::new(SensitiveRule { inspection, min: params.number("min").max(1) })))
 }
 
 /// Rejects these kinds of data in sampled keys.
