@@ -96,6 +96,131 @@ fn every_encoding_is_inspected() {
     );
 }
 
+/// Returns keys of every collection type with one secret each among ordinary elements.
+fn collections() -> Dump {
+    let mut dump = Dump::new();
+    let json = format!("{{\"orderNo\":\"10000000001\",\"mobile\":\"{PHONE}\"}}");
+    let long = "x".repeat(300);
+    dump.list("queue:sms:1", &["hello", PHONE, "bye"])
+        .list_compressed("queue:mail:1", &[&long, EMAIL, &long])
+        .list("queue:event:1", &[&json, &json, &json])
+        .set("black:phone:1", &[PHONE, "13912345678", "15912345678"])
+        .intset("white:phone:1", &[13_812_345_678, 13_912_345_678])
+        .set("black:card:1", &[CARD])
+        .zset("rank:user:1", &[EMAIL, "bob@corp-mail.cn"])
+        .stream_of("stream:login:1", &[&[("user", "ann"), ("password", PASSWORD)], &[("user", "bob"), ("password", "")]])
+        .stream_of("stream:kyc:1", &[&[("no", "1"), ("card", ID_CARD)]])
+        .hash("contact:1", &[(PHONE, "ann"), ("13912345678", "bob")]);
+    dump
+}
+
+#[test]
+fn every_element_is_inspected() {
+    let report = json_of(&collections(), &["--policy", "service", "--inspect-values"]);
+    let kinds = |pattern: &str| kinds_of(details(&report, pattern).unwrap_or_else(|| panic!("{pattern}")));
+    for pattern in ["queue:sms", "queue:event", "black:phone", "white:phone"] {
+        assert_eq!(kinds(&format!("{pattern}:{{int}}")), json!({ "phone": 1 }), "{pattern}");
+    }
+    assert_eq!(kinds("queue:mail:{int}"), json!({ "email": 1 }));
+    assert_eq!(kinds("black:card:{int}"), json!({ "bank-card": 1 }));
+    assert_eq!(kinds("rank:user:{int}"), json!({ "email": 1 }));
+    assert_eq!(kinds("stream:login:{int}"), json!({ "password": 1 }));
+    assert_eq!(kinds("stream:kyc:{int}"), json!({ "id-card": 1 }));
+    assert_eq!(kinds("contact:{int}"), json!({ "phone": 1 }));
+    let evidence = &details(&report, "white:phone:{int}").unwrap()["evidence"]["value"][0];
+    assert_eq!(
+        *evidence,
+        json!({ "name": "phone 138****5678 in an element", "name_zh": "手机号 138****5678（元素中）" })
+    );
+    let shown = finding(&report).unwrap().to_string();
+    for secret in [PHONE, EMAIL, CARD, ID_CARD, PASSWORD, "13912345678"] {
+        assert!(!shown.contains(secret), "{secret}");
+    }
+}
+
+#[test]
+fn elements_that_are_ids_times_and_numbers_are_not_reported() {
+    let mut dump = Dump::new();
+    let texts = |of: &dyn Fn(u64) -> u64, key: u64| (0..30).map(|n| of(key * 30 + n).to_string()).collect::<Vec<_>>();
+    let series: [(&str, &dyn Fn(u64) -> u64); 4] = [
+        ("order", &|n| 10_000_000_000 + n * 397_007),
+        ("card-like", &|n| 6_212_345_678_900_000 + n),
+        ("snowflake", &|n| 1_789_012_345_678_901_234 + n * 4_194_304),
+        ("time", &|n| 1_700_000_000_123 + n),
+    ];
+    for (name, of) in series {
+        for key in 0..100 {
+            let texts = texts(of, key);
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let numbers: Vec<i64> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            let scored: Vec<(&str, &str)> = texts.iter().map(|text| (*text, "1")).collect();
+            let rows: Vec<[(&str, &str); 2]> = texts.iter().map(|text| [("name", "ann"), ("no", *text)]).collect();
+            let rows: Vec<&[(&str, &str)]> = rows.iter().map(|row| &row[..]).collect();
+            let json = format!("[{}]", texts.join(","));
+            dump.list(&format!("{name}:list:{key}"), &texts)
+                .set(&format!("{name}:set:{key}"), &texts)
+                .intset(&format!("{name}:intset:{key}"), &numbers)
+                .zset(&format!("{name}:zset:{key}"), &texts)
+                .hash(&format!("{name}:hash:{key}"), &scored)
+                .stream_of(&format!("{name}:stream:{key}"), &rows)
+                .string(&format!("{name}:json:{key}"), json);
+        }
+    }
+    let report = json_of(&dump, &["--policy", "service", "--inspect-values"]);
+    assert!(finding(&report).is_none(), "{:#}", finding(&report).unwrap());
+}
+
+#[test]
+fn values_under_names_that_say_password_are_found() {
+    let mut dump = Dump::new();
+    dump.string("user:1:password", PASSWORD)
+        .string("user:password:2", "\"hunter2\"")
+        .string("login.pwd", "123456")
+        .string("password:user:ann", "hunter2")
+        .hash("app:pwd", &[("1001", "hunter2"), ("1002", "swordfish")])
+        .list("user:3:password", &["hunter2", "hunter3"])
+        .string("用户:1:密码", "hunter2");
+    let report = json_of(&dump, &["--policy", "service", "--inspect-values"]);
+    let patterns =
+        ["user:{int}:password", "user:password:{int}", "login.pwd", "password:user:ann", "app:pwd", "用户:{int}:密码"];
+    for pattern in patterns {
+        let details = details(&report, pattern).unwrap_or_else(|| panic!("{pattern}"));
+        assert!(kinds_of(details)["password"].as_u64() >= Some(1), "{pattern}");
+        assert!(details["evidence"]["value"][0]["name"].as_str().unwrap().contains("=****"), "{pattern}");
+    }
+    assert_eq!(finding(&report).unwrap()["distinct_patterns"], patterns.len());
+    let shown = finding(&report).unwrap().to_string();
+    for secret in [PASSWORD, "hunter", "123456", "swordfish"] {
+        assert!(!shown.contains(secret), "{secret}");
+    }
+
+    let mut harmless = Dump::new();
+    let bcrypt = "$2b$12$abcdefghijklmnopqrstuuMG5kIhQzS1kZ2eYbQzqzqzqzqzqzqzq";
+    harmless
+        .string("user:1:password", bcrypt)
+        .string("user:2:password", "138****5678")
+        .string("user:3:password", "1")
+        .string("user:4:password", "")
+        .string("user:5:pwd", "0123456789abcdef0123456789abcdef")
+        .string("cache:password-reset-page", "<html>".repeat(50))
+        .string("password:reset:alice", "1700000000")
+        .string("password:attempts:1001", "12")
+        .hash("user:6:password", &[("hash", bcrypt), ("algo", "bcrypt"), ("salt", "c29tZXNhbHQ")])
+        .set("weak:password", &["hunter2", "123456", "iloveyou"]);
+    let report = json_of(&harmless, &["--policy", "service", "--inspect-values"]);
+    assert!(finding(&report).is_none(), "{:#}", finding(&report).unwrap());
+}
+
+#[test]
+fn full_width_digits_count_and_are_masked_in_names() {
+    let mut dump = Dump::new();
+    dump.string("note:1", "电话：１３８１２３４５６７８，谢谢").string("sms:１３９１２３４５６７８:code", "4711");
+    let report = json_of(&dump, &["--policy", "service", "--inspect-values"]);
+    assert_eq!(kinds_of(details(&report, "note:{int}").unwrap()), json!({ "phone": 1 }));
+    let shown = finding(&report).unwrap().to_string();
+    assert!(shown.contains("sms:139****5678:code") && !shown.contains("１３９１２"), "{shown}");
+}
+
 #[test]
 fn the_finding_shows_no_secret() {
     for policy in ["service", "default"] {
@@ -198,6 +323,7 @@ fn hostile_values_cost_no_more_than_their_beginning() {
             dump.string(&format!("plain{i}:{n}"), &value);
             dump.compressed(&format!("pressed{i}:{n}"), &value);
             dump.hash(&format!("hash{i}:{n}"), &[(&value, &value), ("password", &value)]);
+            dump.list(&format!("list{i}:{n}:password"), &[value.as_str(); 4]);
             dump.string(&format!("name{i}:{n}:{value}"), "");
         });
     }

@@ -140,8 +140,7 @@ mod tests {
 
     #[test]
     fn plain_values_are_secrets() {
-        for value in ["hunter2", "123456", "correct horse battery", "\"P@ssw0rd\"", "密码很长", "changeme"]
-        {
+        for value in ["hunter2", "123456", "correct horse battery", "\"P@ssw0rd\"", "密码很长", "changeme"] {
             assert!(is_secret("user:1:password", value), "{value}");
         }
         assert!(is_secret("app:1:secret", "0123456789abcdef0123456789abcdef"));

@@ -127,34 +127,51 @@ impl Dump {
         self.key(18, key, [length(nodes.len()), nodes.concat()].concat())
     }
 
+    /// Adds a list as a quicklist with one compressed listpack.
+    pub fn list_compressed(&mut self, key: impl AsRef<[u8]>, elements: &[&str]) -> &mut Dump {
+        self.key(18, key, [vec![1, 2], lzf(&Listpack::of(elements.iter().copied()).bytes())].concat())
+    }
+
+    /// Adds a set of integers as an intset; they must ascend.
+    pub fn intset(&mut self, key: impl AsRef<[u8]>, members: &[i64]) -> &mut Dump {
+        let count = u32::try_from(members.len()).unwrap();
+        let numbers: Vec<u8> = members.iter().flat_map(|member| member.to_le_bytes()).collect();
+        self.key(11, key, string(&[&8u32.to_le_bytes()[..], &count.to_le_bytes(), &numbers].concat()))
+    }
+
     /// Adds a set as a server with default limits stores it.
-    pub fn set(&mut self, key: impl AsRef<[u8]>, members: &[String]) -> &mut Dump {
-        if members.len() <= 128 && members.iter().all(|text| text.len() <= COMPACT_BYTES) {
-            return self.key(20, key, string(&Listpack::of(members.iter().map(String::as_str)).bytes()));
+    pub fn set(&mut self, key: impl AsRef<[u8]>, members: &[impl AsRef<str>]) -> &mut Dump {
+        if members.len() <= 128 && members.iter().all(|text| text.as_ref().len() <= COMPACT_BYTES) {
+            return self.key(20, key, string(&Listpack::of(members.iter().map(AsRef::as_ref)).bytes()));
         }
-        let strings = members.iter().flat_map(|text| string(text.as_bytes()));
+        let strings = members.iter().flat_map(|text| string(text.as_ref().as_bytes()));
         self.key(2, key, length(members.len()).into_iter().chain(strings).collect())
     }
 
     /// Adds a sorted set as a server with default limits stores it; the scores are 1, 2, 3 and so on.
-    pub fn zset(&mut self, key: impl AsRef<[u8]>, members: &[String]) -> &mut Dump {
-        if members.len() <= 128 && members.iter().all(|text| text.len() <= COMPACT_BYTES) {
+    pub fn zset(&mut self, key: impl AsRef<[u8]>, members: &[impl AsRef<str>]) -> &mut Dump {
+        if members.len() <= 128 && members.iter().all(|text| text.as_ref().len() <= COMPACT_BYTES) {
             let mut pack = Listpack::default();
             for (member, score) in members.iter().zip(1..) {
-                pack.text(member).int(score);
+                pack.text(member.as_ref()).int(score);
             }
             return self.key(17, key, string(&pack.bytes()));
         }
         let pairs = members
             .iter()
             .zip(1..)
-            .flat_map(|(text, score)| [string(text.as_bytes()), f64::from(score).to_le_bytes().to_vec()].concat());
+            .flat_map(|(text, score)| [string(text.as_ref().as_bytes()), f64::from(score).to_le_bytes().to_vec()].concat());
         self.key(5, key, length(members.len()).into_iter().chain(pairs).collect())
     }
 
     /// Adds a stream.
     pub fn stream(&mut self, key: impl AsRef<[u8]>, stream: &Stream) -> &mut Dump {
         self.key(21, key, stream.bytes())
+    }
+
+    /// Adds a stream of one node, without groups; all entries have the fields of the first.
+    pub fn stream_of(&mut self, key: impl AsRef<[u8]>, entries: &[&[(&str, &str)]]) -> &mut Dump {
+        self.key(15, key, stream::node_of(entries))
     }
 
     fn key(&mut self, value_type: u8, key: impl AsRef<[u8]>, value: Vec<u8>) -> &mut Dump {

@@ -66,3 +66,23 @@ impl Stream {
         [string(b"workers"), last, read, pending, entries, length(1), consumer].concat()
     }
 }
+
+/// Encodes a stream of one node in layout 1, without groups.
+pub fn node_of(entries: &[&[(&str, &str)]]) -> Vec<u8> {
+    let fields = entries[0].len() as i64;
+    let mut pack = Listpack::default();
+    pack.int(entries.len() as i64).int(0).int(fields);
+    for (field, _) in entries[0] {
+        pack.text(field);
+    }
+    pack.int(0);
+    for (place, pairs) in entries.iter().enumerate() {
+        pack.int(2).int(0).int(place as i64);
+        for (_, value) in *pairs {
+            pack.text(value);
+        }
+        pack.int(fields + 3);
+    }
+    let count = length(entries.len());
+    [length(1), string(&[0; 16]), string(&pack.bytes()), count.clone(), length(0), count, length(0)].concat()
+}
