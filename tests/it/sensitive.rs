@@ -108,7 +108,10 @@ fn collections() -> Dump {
         .intset("white:phone:1", &[13_812_345_678, 13_912_345_678])
         .set("black:card:1", &[CARD])
         .zset("rank:user:1", &[EMAIL, "bob@corp-mail.cn"])
-        .stream_of("stream:login:1", &[&[("user", "ann"), ("password", PASSWORD)], &[("user", "bob"), ("password", "")]])
+        .stream_of(
+            "stream:login:1",
+            &[&[("user", "ann"), ("password", PASSWORD)], &[("user", "bob"), ("password", "")]],
+        )
         .stream_of("stream:kyc:1", &[&[("no", "1"), ("card", ID_CARD)]])
         .hash("contact:1", &[(PHONE, "ann"), ("13912345678", "bob")]);
     dump

@@ -1,7 +1,7 @@
 //! Detection of email addresses.
 //!
 //! An address is a name, `@`, and a domain of at least two labels, the last of them letters. File names of that form
-//! (`logo@2x.png`, `vue@next.js`) are recognised by their last label.
+//! (`logo@2x.png`, `vue@next.js`) are recognised by their last label. Addresses at domains reserved for examples are nobody's.
 
 use std::ops::Range;
 
@@ -41,7 +41,10 @@ const FILES: &[&[u8]] = &[
     b"localhost",
     b"invalid",
     b"test",
+    b"example",
 ];
+/// Domains reserved for examples (RFC 2606), with their subdomains.
+const EXAMPLES: [&[u8]; 3] = [b"example.com", b"example.net", b"example.org"];
 
 /// Reports all addresses in a text.
 pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
@@ -73,10 +76,16 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
         .split(|byte| *byte == b'.')
         .all(|label| !label.is_empty() && !label.starts_with(b"-") && !label.ends_with(b"-"));
     let is_file = FILES.iter().any(|file| file.eq_ignore_ascii_case(top));
+    let is_example = EXAMPLES.iter().any(|example| {
+        let at = domain.len().checked_sub(example.len());
+        let tail = at.and_then(|at| domain.get(at..)).is_some_and(|tail| tail.eq_ignore_ascii_case(example));
+        tail && at.is_some_and(|at| at == 0 || domain[at - 1] == b'.')
+    });
     let start = name.iter().position(u8::is_ascii_alphanumeric)?;
     // A second @ follows: part of something else, such as the user of a URL.
     let followed = behind.get(domain.len()) == Some(&b'@');
-    (good_top && good_host && !is_file && !followed).then(|| at - name.len() + start..at + 1 + domain.len())
+    (good_top && good_host && !is_file && !is_example && !followed)
+        .then(|| at - name.len() + start..at + 1 + domain.len())
 }
 
 fn in_name(byte: u8) -> bool {
@@ -95,7 +104,7 @@ mod tests {
     #[test]
     fn addresses() {
         for text in [
-            "alice@example.com",
+            "alice@myexample.com",
             "a.b+c_d%e@mail.example.co.uk",
             "<bob@corp.cn>",
             "mail me: x@y.io.",
@@ -129,6 +138,9 @@ mod tests {
             "a@b.com@c",
             "...@b.com",
             "@scope/name.js",
+            "zhangsan@example.com",
+            "a@mail.Example.ORG",
+            "a@b.example",
         ] {
             assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
         }

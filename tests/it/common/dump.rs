@@ -157,10 +157,9 @@ impl Dump {
             }
             return self.key(17, key, string(&pack.bytes()));
         }
-        let pairs = members
-            .iter()
-            .zip(1..)
-            .flat_map(|(text, score)| [string(text.as_ref().as_bytes()), f64::from(score).to_le_bytes().to_vec()].concat());
+        let pairs = members.iter().zip(1..).flat_map(|(text, score)| {
+            [string(text.as_ref().as_bytes()), f64::from(score).to_le_bytes().to_vec()].concat()
+        });
         self.key(5, key, length(members.len()).into_iter().chain(pairs).collect())
     }
 
