@@ -524,6 +524,11 @@ impl Checks {
         self.patterns.iter().any(|check| check.rule.wants_expiries())
     }
 
+    /// Returns whether a rule needs the ids of string keys.
+    pub fn wants_ids(&self) -> bool {
+        self.patterns.iter().any(|check| check.rule.wants_ids())
+    }
+
     /// Returns what all rules together search for in values; `None` if no rule does.
     pub fn inspection(&self) -> Option<Inspection> {
         let all = self.patterns.iter().filter_map(|check| check.rule.inspection()).reduce(|mut all, more| {

@@ -1,6 +1,6 @@
 //! Tree of all patterns of a snapshot, for rules about patterns.
 
-use super::evidence::{Expiries, Secrets};
+use super::evidence::{Expiries, IdSample, Secrets};
 use crate::record::Kind;
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
@@ -28,6 +28,8 @@ pub struct PatternNode<'a> {
     /// Expiry times of keys that have yet to expire, if an enabled rule [needs](super::rule::PatternRule::wants_expiries)
     /// them. `None` without a reference time.
     pub expiries: Option<&'a Expiries>,
+    /// Ids of its strings, if an enabled rule [needs](super::rule::PatternRule::wants_ids) them.
+    pub ids: Option<&'a IdSample>,
     /// Findings in the values of sampled keys, if an enabled rule [needs](super::rule::PatternRule::inspection) them.
     pub secrets: Option<&'a Secrets>,
 }

@@ -204,6 +204,11 @@ pub trait PatternRule: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Returns whether the rule needs the ids of string keys, which are collected on demand only.
+    fn wants_ids(&self) -> bool {
+        false
+    }
+
     /// Returns what to search for in the values of sampled keys, if the rule looks into values.
     fn inspection(&self) -> Option<Inspection> {
         None

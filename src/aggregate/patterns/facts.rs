@@ -5,7 +5,7 @@ use super::ExpiryTiming;
 use super::examples::{Candidate, Examples, beginning, example};
 use crate::aggregate::parts::RankedKey;
 use crate::pattern::tree::Payload;
-use crate::policy::evidence::{Expiries, Secrets};
+use crate::policy::evidence::{Expiries, IdSample, Secrets};
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Violation};
 use crate::rdb::peek::PeekBuffers;
@@ -31,6 +31,8 @@ pub(super) struct PatternFacts {
     alternatives: Box<[Bytes]>,
     /// Expiries to come, if a rule needs them. Few patterns have any.
     expiries: Option<Box<Expiries>>,
+    /// Ids of strings, if a rule needs them.
+    ids: Option<Box<IdSample>>,
     /// Findings in the values of sampled keys, if a rule needs them.
     secrets: Option<Box<Secrets>>,
 }
@@ -300,6 +302,25 @@ impl PatternFacts {
         self.expiries.as_deref()
     }
 
+    /// Samples the id of a key. Returns the growth in heap bytes.
+    #[inline]
+    pub fn sample_id(&mut self, id: [&[u8]; 2], most: usize) -> usize {
+        let new = if self.ids.is_none() { size_of::<IdSample>() } else { 0 };
+        new + self.ids.get_or_insert_with(|| Box::new(IdSample::new(most))).add(id)
+    }
+
+    /// Reduces the sampled ids to at most `most`. Returns their heap bytes.
+    pub fn keep_ids(&mut self, most: usize) -> usize {
+        let Some(ids) = &mut self.ids else { return 0 };
+        ids.keep(most);
+        size_of::<IdSample>() + ids.heap_bytes()
+    }
+
+    /// Returns the sampled ids.
+    pub fn ids(&self) -> Option<&IdSample> {
+        self.ids.as_deref()
+    }
+
     /// Inspects the value of a key if the key belongs to the pattern's sample. Returns the growth in heap bytes.
     pub fn inspect(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         let new = if self.secrets.is_none() { size_of::<Secrets>() } else { 0 };
@@ -441,6 +462,12 @@ impl Payload for PatternFacts {
                 None => self.expiries = Some(expiries),
             }
         }
+        if let Some(ids) = other.ids {
+            match &mut self.ids {
+                Some(own) => own.merge(*ids),
+                None => self.ids = Some(ids),
+            }
+        }
         if let Some(secrets) = other.secrets {
             self.secrets.get_or_insert_default().merge(*secrets);
         }
@@ -464,7 +491,7 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<PatternFacts>() <= 312, "{}", size_of::<PatternFacts>());
+        assert!(size_of::<PatternFacts>() <= 320, "{}", size_of::<PatternFacts>());
     }
 
     #[test]

@@ -194,6 +194,7 @@ fn plant<'a>(node: TreeNode<'a, PatternFacts>, above: Option<usize>, path: &mut 
             parent: above,
             facts: child.payload().map(sums),
             expiries: child.payload().and_then(PatternFacts::expiries),
+            ids: child.payload().and_then(PatternFacts::ids),
             secrets: child.payload().and_then(PatternFacts::secrets),
         });
         plant(child, Some(at), path, forest);

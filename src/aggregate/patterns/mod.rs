@@ -14,13 +14,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
+use crate::pattern::segment::Separators;
 use crate::pattern::tree::{Leaf, PatternTree, PlaceId, TreeLimits};
 use crate::policy::evidence::MOST_EXPIRIES;
+use crate::policy::evidence::ids::{MOST_IDS, id_of};
 use crate::policy::forest::Forest;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Severity};
 use crate::rdb::peek::PeekBuffers;
-use crate::record::Record;
+use crate::record::{Kind, Record};
 use crate::report;
 use crate::units::{Bytes, Millis};
 use facts::PatternFacts;
@@ -90,6 +92,32 @@ const EXPIRIES: usize = 4 << 20;
 /// Cap on the expiries of one pattern in the largest tree: the number of places stays near 131,072.
 const FEWEST_EXPIRIES: usize = 32;
 
+/// Cap on the ids kept over all patterns: 16 MiB.
+const IDS: usize = 2 << 20;
+
+/// Cap on the ids of one pattern in the largest tree.
+const FEWEST_IDS: usize = 16;
+
+/// Returns the cap per pattern for a tree with this number of places, a power of two: at most `all` in total, from `most`
+/// down to `fewest`.
+///
+/// It depends on the set of patterns alone and only shrinks, so every worker keeps at least what the merged tree does.
+fn share(most: usize, fewest: usize, all: usize, places: usize) -> usize {
+    let mut share = most;
+    while share > fewest && share.saturating_mul(places) > all {
+        share /= 2;
+    }
+    share
+}
+
+/// Settings for sampling ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct IdSampling {
+    separators: Separators,
+    /// Cap on the ids of one pattern.
+    most: usize,
+}
+
 /// Settings for keeping expiries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ExpiryTiming {
@@ -100,16 +128,9 @@ struct ExpiryTiming {
 }
 
 impl ExpiryTiming {
-    /// Returns the cap per pattern for a tree with this number of places, a power of two.
-    ///
-    /// It depends on the set of patterns alone and only shrinks, so every worker keeps at least what the merged tree
-    /// does.
+    /// Returns the cap per pattern for a tree with this number of places.
     fn share(places: usize) -> usize {
-        let mut most = MOST_EXPIRIES;
-        while most > FEWEST_EXPIRIES && most.saturating_mul(places) > EXPIRIES {
-            most /= 2;
-        }
-        most
+        share(MOST_EXPIRIES, FEWEST_EXPIRIES, EXPIRIES, places)
     }
 }
 
@@ -124,6 +145,10 @@ pub struct PatternStats {
     timing: Option<ExpiryTiming>,
     /// Heap bytes of kept expiries.
     timing_bytes: usize,
+    /// Settings for ids, if a rule needs them.
+    ids: Option<IdSampling>,
+    /// Heap bytes of sampled ids.
+    id_bytes: usize,
     /// Inspection of values, if a rule needs it.
     inspection: Option<Arc<Inspection>>,
     room: PeekBuffers,
@@ -141,6 +166,8 @@ impl PatternStats {
             place_bytes,
             timing: None,
             timing_bytes: 0,
+            ids: None,
+            id_bytes: 0,
             inspection: None,
             room: PeekBuffers::default(),
             inspection_bytes: 0,
@@ -150,6 +177,11 @@ impl PatternStats {
     /// Also keeps expiries after `reference`. Aggregates to be merged must agree on it.
     pub fn keeping_expiries(self, reference: Millis) -> Self {
         PatternStats { timing: Some(ExpiryTiming { reference, most: MOST_EXPIRIES }), ..self }
+    }
+
+    /// Also samples the ids of strings, if `separators` are given. Aggregates to be merged must agree on them.
+    pub fn sampling_ids(self, separators: Option<Separators>) -> Self {
+        PatternStats { ids: separators.map(|separators| IdSampling { separators, most: MOST_IDS }), ..self }
     }
 
     /// Shares a flag for strict mode with other workers: see [`PatternStats::share`].
@@ -194,7 +226,7 @@ impl PatternStats {
     /// Enters strict mode, as a tree that will be merged with a strict one should.
     pub fn become_strict(&mut self) {
         self.tree.become_strict();
-        self.trim_expiries();
+        self.trim_samples();
     }
 
     /// Returns whether look-ahead at key names would pay off now: see [`PatternTree::wants_look_ahead`].
@@ -224,14 +256,23 @@ impl PatternStats {
         debug_assert!(self.tree.holds(leaf));
         let Some(facts) = self.tree.payload(leaf) else { return };
         facts.observe(record, judged);
+        if let Some(ids) = &self.ids {
+            self.id_bytes += sample_id(facts, record, ids);
+        }
         if let Some(inspection) = &self.inspection {
             self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
         }
         if let Some(timing) = self.timing {
             self.timing_bytes += facts.time(record, timing);
             if timing.most > FEWEST_EXPIRIES && timing.most.saturating_mul(self.tree.breadth()) > EXPIRIES {
-                self.trim_expiries();
+                self.trim_samples();
             }
+        }
+        if let Some(ids) = &self.ids
+            && ids.most > FEWEST_IDS
+            && ids.most.saturating_mul(self.tree.breadth()) > IDS
+        {
+            self.trim_samples();
         }
     }
 
@@ -240,7 +281,14 @@ impl PatternStats {
     #[inline]
     pub fn observe_usual(&mut self, record: &Record<'_>, leaf: Leaf, rules: u64) -> bool {
         debug_assert!(self.tree.holds(leaf) && self.takes_usual());
-        self.tree.payload(leaf).is_some_and(|facts| facts.observe_usual(record, rules))
+        let Some(facts) = self.tree.payload(leaf) else { return false };
+        if !facts.observe_usual(record, rules) {
+            return false;
+        }
+        if let Some(ids) = &self.ids {
+            self.id_bytes += sample_id(facts, record, ids);
+        }
+        true
     }
 
     /// Returns whether [`PatternStats::observe_usual`] may be called: neither values nor expiries are looked at.
@@ -248,9 +296,14 @@ impl PatternStats {
         self.inspection.is_none() && self.timing.is_none()
     }
 
-    /// Drops expiries beyond the cap for the current number of patterns.
+    /// Drops expiries and ids beyond the cap for the current number of patterns.
     #[cold]
-    fn trim_expiries(&mut self) {
+    fn trim_samples(&mut self) {
+        if let Some(ids) = &mut self.ids {
+            ids.most = share(MOST_IDS, FEWEST_IDS, IDS, self.tree.breadth());
+            let most = ids.most;
+            self.id_bytes = self.tree.payloads_mut().map(|facts| facts.keep_ids(most)).sum();
+        }
         if let Some(timing) = &mut self.timing {
             timing.most = ExpiryTiming::share(self.tree.breadth());
             let most = timing.most;
@@ -261,7 +314,7 @@ impl PatternStats {
     /// Adds everything that `other` has observed.
     pub fn merge(&mut self, other: Self) {
         self.tree.merge(other.tree);
-        self.trim_expiries();
+        self.trim_samples();
         self.inspection_bytes = self.inspection_bytes.saturating_add(other.inspection_bytes);
     }
 
@@ -272,7 +325,7 @@ impl PatternStats {
 
     /// Returns roughly how many heap bytes it takes.
     pub fn heap_bytes(&self) -> usize {
-        let samples = self.timing_bytes.saturating_add(self.inspection_bytes);
+        let samples = self.timing_bytes.saturating_add(self.id_bytes).saturating_add(self.inspection_bytes);
         self.tree.len().saturating_mul(self.place_bytes).saturating_add(samples)
     }
 
@@ -295,6 +348,15 @@ impl PatternStats {
     pub fn finish(&self, plan: &PatternsPlan) -> PatternSections {
         finish::sections(&self.tree, plan)
     }
+}
+
+/// Samples the id of a string. Returns the growth in heap bytes.
+#[inline]
+fn sample_id(facts: &mut PatternFacts, record: &Record<'_>, ids: &IdSampling) -> usize {
+    if record.kind != Kind::String {
+        return 0;
+    }
+    id_of(record.key, &ids.separators).map_or(0, |id| facts.sample_id(id, ids.most))
 }
 
 impl ShownNames for PatternStats {

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::pattern::{PartKind, PatternPart};
 use crate::policy::evidence::Expiries;
+use crate::policy::forest::PatternNode;
 use crate::record::{Encoding, Kind};
 use crate::report::{Hidden, PrefixNode, Weight};
 use crate::units::{Bytes, Millis};
@@ -66,7 +67,8 @@ fn alternatives(memory: u64) -> [Bytes; 2] {
 }
 
 fn collect(seen: &[SeenKey], limits: &TreeLimits) -> PatternStats {
-    let mut patterns = PatternStats::new(limits.clone(), 2).keeping_expiries(Millis(1));
+    let patterns = PatternStats::new(limits.clone(), 2).keeping_expiries(Millis(1));
+    let mut patterns = patterns.sampling_ids(Some(Separators::default()));
     for SeenKey { db, key, memory, expires_at, broken } in seen {
         let alternatives = alternatives(*memory);
         let record = Record { alternatives: &alternatives, ..record(*db, key.as_bytes(), *memory, *expires_at) };
@@ -91,7 +93,11 @@ fn show(patterns: PatternStats, plan: &PatternsPlan) -> String {
         seconds.sort_unstable();
         seconds
     };
-    let times = forest.nodes.iter().map(|node| (&node.text, node.expiries.map(|times| (times.all(), seconds(times)))));
+    let ids = |node: &PatternNode<'_>| node.ids.map(|ids| ids.sorted());
+    let times = forest
+        .nodes
+        .iter()
+        .map(|node| (&node.text, ids(node), node.expiries.map(|times| (times.all(), seconds(times)))));
     format!("{:#?} {:?}", patterns.finish(plan), times.collect::<Vec<_>>())
 }
 

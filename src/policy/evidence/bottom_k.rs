@@ -93,6 +93,15 @@ pub(super) fn hash(seed: u64, key: &[u8]) -> u64 {
     fold(state, tail)
 }
 
+/// Hashes the last eight bytes of a key. The result still has to be mixed by [`finish`].
+#[inline]
+pub(super) fn hash_tail(seed: u64, key: &[u8]) -> u64 {
+    match key.last_chunk() {
+        Some(tail) => fold(seed, u64::from_le_bytes(*tail)),
+        None => hash(seed, key),
+    }
+}
+
 /// Mixes a hash once more, so that its high bits depend on the last bytes, too.
 #[inline]
 pub(super) fn finish(state: u64) -> u64 {

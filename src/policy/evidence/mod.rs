@@ -3,8 +3,10 @@
 
 mod bottom_k;
 mod expiries;
+pub mod ids;
 mod secrets;
 pub mod timeline;
 
 pub use expiries::{Expiries, MOST_EXPIRIES};
+pub use ids::IdSample;
 pub use secrets::Secrets;

@@ -174,6 +174,7 @@ mod tests {
             parent,
             facts,
             expiries: None,
+            ids: None,
             secrets: None,
         }
     }

@@ -152,6 +152,7 @@ mod tests {
             parent: None,
             facts: Some(sums),
             expiries: None,
+            ids: None,
             secrets: None,
         };
         let weight = Weight { keys: 1, memory: Bytes(100) };

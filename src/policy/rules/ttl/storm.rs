@@ -454,6 +454,7 @@ mod tests {
             parent: None,
             facts: None,
             expiries: Some(expiries),
+            ids: None,
             secrets: None,
         };
         let nodes = patterns.iter().map(|(name, _)| *name).zip(&samples).map(node).collect();

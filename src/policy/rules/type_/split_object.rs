@@ -1,8 +1,12 @@
 //! `type.split-object`: objects are not spread over several string keys: `user:1:name`, `user:1:age` and `user:1:favor`
 //! could be one hash.
 //!
-//! Measured: last segments directly below a variable segment (`user:{int}`) whose keys are all strings, with at least `ids`
-//! keys each. Distinct ids are not counted; the number of keys of the most frequent of these patterns is a lower bound.
+//! The attribute stands after the id or in front of it (`member:name:1`). [`ObjectRule`] says which patterns belong together:
+//! all of them strings, with at least `ids` keys each, of the same lifetime, and about the same ids. The ids are known exactly up
+//! to 64 per pattern; beyond that, a sample of them is compared, and half of it must coincide.
+//!
+//! Measured: attributes of the object. Distinct ids are not counted: `ids` in the details is the number of keys of the most
+//! frequent attribute, a lower bound. `sampled` is the number of ids that were compared, if they are not all.
 //!
 //! Saving: memory of these keys, minus that of one hash per id with these fields under the memory model of the server
 //! (Redis 7.2 if unknown), with values of the mean length of their pattern, as text. Fields that fewer than half of the ids
@@ -11,13 +15,16 @@
 
 use crate::memory::{Allocator, Model, Server, ServerConfig};
 use crate::policy::Context;
-use crate::policy::forest::{Forest, PatternNode, PatternSums};
+use crate::policy::forest::{Forest, PatternSums};
+use crate::policy::objects::{AttributePattern, ObjectRule, SpreadObject};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
+use crate::policy::rules::instance::mixed::INFRASTRUCTURE;
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
+use crate::report::Details;
 use crate::units::Bytes;
 
 /// Description of the rule.
@@ -45,15 +52,31 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "leaves",
             what: Text {
-                en: "minimum number of names below an id to count as an object",
-                zh: "同一 id 下末段达到多少个视为对象",
+                en: "minimum number of names with the same ids to count as an object",
+                zh: "同一批 id 下的名称达到多少个视为对象",
             },
             default: ParamDefault::Int(3),
         },
         ParamSpec {
             name: "ids",
             what: Text { en: "minimum number of keys of each name", zh: "每个末段至少有多少个 key" },
-            default: ParamDefault::Int(100),
+            default: ParamDefault::Int(20),
+        },
+        ParamSpec {
+            name: "attributes",
+            what: Text {
+                en: "words that name an attribute where they stand before the id, as `member:name:1`",
+                zh: "位于 id 之前时视为属性的词，例如 `member:name:1` 中的 name",
+            },
+            default: ParamDefault::Words(&ATTRIBUTES),
+        },
+        ParamSpec {
+            name: "prefixes",
+            what: Text {
+                en: "segments that say what a key is for; they name neither objects nor attributes",
+                zh: "说明 key 用途的段，既不是对象也不是属性",
+            },
+            default: ParamDefault::Words(&INFRASTRUCTURE),
         },
     ],
     unit: Some(Unit::Count),
@@ -61,66 +84,132 @@ static META: RuleMeta = RuleMeta {
         SampleKey { times: 200, ..SampleKey::of("user:{i}", Kind::Hash, 3, 120) },
         SampleKey { times: 200, ..SampleKey::named("user:{i}:token") },
         SampleKey { times: 200, ..SampleKey::named("user:{i}:cart") },
+        SampleKey { times: 200, ..SampleKey::named("cache:user:{i}") },
+        SampleKey { times: 200, ..SampleKey::named("cache:order:{i}") },
+        SampleKey { times: 200, ..SampleKey::named("cache:page:{i}") },
     ]),
     fails: RuleSample::of(&[
-        SampleKey { times: 200, ..SampleKey::named("user:{i}:name") },
-        SampleKey { times: 200, ..SampleKey::named("user:{i}:age") },
-        SampleKey { times: 200, ..SampleKey::named("user:{i}:favor") },
+        SampleKey { times: 20, ..SampleKey::named("user:{i}:name") },
+        SampleKey { times: 20, ..SampleKey::named("user:{i}:age") },
+        SampleKey { times: 20, ..SampleKey::named("user:{i}:favor") },
     ]),
 };
 
 /// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
+/// Words that name attributes of something, hardly ever a table or business.
+const ATTRIBUTES: [&str; 64] = [
+    "name",
+    "nickname",
+    "nick",
+    "username",
+    "realname",
+    "fullname",
+    "firstname",
+    "lastname",
+    "surname",
+    "title",
+    "subtitle",
+    "age",
+    "sex",
+    "gender",
+    "birthday",
+    "birth",
+    "birthdate",
+    "email",
+    "mail",
+    "phone",
+    "mobile",
+    "tel",
+    "telephone",
+    "wechat",
+    "qq",
+    "address",
+    "addr",
+    "zip",
+    "zipcode",
+    "postcode",
+    "avatar",
+    "favor",
+    "favorite",
+    "hobby",
+    "hobbies",
+    "signature",
+    "bio",
+    "intro",
+    "introduction",
+    "description",
+    "desc",
+    "summary",
+    "remark",
+    "memo",
+    "status",
+    "state",
+    "balance",
+    "amount",
+    "price",
+    "cost",
+    "stock",
+    "quantity",
+    "weight",
+    "height",
+    "color",
+    "size",
+    "score",
+    "salary",
+    "password",
+    "pwd",
+    "idcard",
+    "created",
+    "updated",
+    "enabled",
+];
+
 /// Maximum number of names and examples in a finding; a prefix may have thousands of names.
 const MOST_NAMES: usize = 20;
 const EXAMPLES: usize = 3;
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Pattern(Box::new(SplitObject { leaves: params.number("leaves"), ids: params.number("ids") })))
+    let lower = |word: &String| word.to_ascii_lowercase();
+    let objects = ObjectRule {
+        leaves: params.number("leaves"),
+        ids: params.number("ids"),
+        attributes: params.words("attributes").iter().map(lower).collect(),
+        prefixes: params.words("prefixes").to_vec(),
+    };
+    Ok(BuiltRule::Pattern(Box::new(SplitObject { objects })))
 }
 
 /// Rejects objects spread over several string keys.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct SplitObject {
-    /// Minimum number of names that count as an object.
-    pub leaves: u64,
-    /// Minimum number of keys of each name.
-    pub ids: u64,
-}
-
-/// Name below an id that could be a field of a hash.
-#[derive(Clone, Copy)]
-struct FieldPattern<'f> {
-    name: &'f str,
-    sums: &'f PatternSums,
+    /// Definition of an object.
+    pub objects: ObjectRule,
 }
 
 const IDS: DetailField = DetailField::new("ids", "ids", "id 数");
-const LEAVES: DetailField = DetailField::new("leaves", "leaves", "末段");
+const LEAVES: DetailField = DetailField::new("leaves", "attributes", "属性");
+const SAMPLED: DetailField = DetailField::new("sampled", "sampled ids", "采样 id 数");
 
 impl PatternRule for SplitObject {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
-        let mut below: Vec<Vec<FieldPattern<'_>>> = vec![Vec::new(); forest.nodes.len()];
-        for (node, sums) in forest.patterns() {
-            let strings = sums.only_kind() == Some(Kind::String) && sums.keys >= self.ids;
-            let above = node.parent.filter(|&above| forest.nodes.get(above).is_some_and(|above| above.varies));
-            if let Some(leaves) = above.filter(|_| strings && !node.varies).and_then(|above| below.get_mut(above)) {
-                leaves.push(FieldPattern { name: node.segment, sums });
-            }
-        }
-        let objects = forest.nodes.iter().zip(below).filter(|(_, leaves)| leaves.len() as u64 >= self.leaves.max(2));
-        let objects: Vec<_> = objects.collect();
+        let objects = self.objects.objects(forest);
         if objects.is_empty() {
             return Vec::new();
         }
         let model = context.model.clone().unwrap_or_else(|| usual_model(&context.config).into());
-        objects.into_iter().map(|(node, leaves)| self.breach(node, &leaves, context, &model)).collect()
+        objects.into_iter().map(|object| self.breach(&object, context, &model)).collect()
+    }
+
+    fn wants_ids(&self) -> bool {
+        true
     }
 }
 
 impl SplitObject {
-    fn breach(&self, node: &PatternNode<'_>, leaves: &[FieldPattern<'_>], context: &Context, model: &Model) -> Breach {
+    fn breach(&self, object: &SpreadObject<'_>, context: &Context, model: &Model) -> Breach {
+        let leaves = &object.attributes;
         let sum =
             |of: &dyn Fn(&PatternSums) -> u64| leaves.iter().fold(0u64, |sum, leaf| sum.saturating_add(of(leaf.sums)));
         let ids = leaves.iter().map(|leaf| leaf.sums.keys).max().unwrap_or_default();
@@ -130,24 +219,24 @@ impl SplitObject {
         examples.sort_by_key(|example| std::cmp::Reverse(example.memory));
         examples.truncate(EXAMPLES);
         let names = leaves.iter().take(MOST_NAMES).map(|leaf| leaf.name.to_owned()).collect();
+        let mut details = Details::from([IDS.with(DetailValue::Count(ids)), LEAVES.with(DetailValue::Texts(names))]);
+        details.extend(object.sampled.map(|sampled| SAMPLED.with(DetailValue::Count(sampled))));
         Breach {
-            pattern: Some(node.text.strip_suffix(separator).unwrap_or(&node.text).to_owned()),
+            pattern: Some(object.pattern.strip_suffix(separator).unwrap_or(&object.pattern).to_owned()),
             keys: sum(&|sums| sums.keys),
             memory: Bytes(sum(&|sums| sums.memory.0)),
             measured: Some(leaves.len() as u64),
-            allowed: Some(self.leaves.max(2) - 1),
+            allowed: Some(self.objects.leaves.max(2) - 1),
             saves: Some(saves(model, leaves, ids)),
-            details: [IDS.with(DetailValue::Count(ids)), LEAVES.with(DetailValue::Texts(names))].into(),
+            details,
             examples,
-            concerned: ConcernedKeys::Patterns(
-                leaves.iter().map(|leaf| format!("{}{}", node.text, leaf.name)).collect(),
-            ),
+            concerned: ConcernedKeys::Patterns(leaves.iter().map(|leaf| leaf.text.to_owned()).collect()),
         }
     }
 }
 
 /// Estimates what hashes would save; zero if they take more.
-fn saves(model: &Model, leaves: &[FieldPattern<'_>], ids: u64) -> Bytes {
+fn saves(model: &Model, leaves: &[AttributePattern<'_>], ids: u64) -> Bytes {
     let common: Vec<_> = leaves.iter().filter(|leaf| leaf.sums.keys >= ids / 2).copied().collect();
     let mean = |sum: Bytes, keys: u64| sum.0.div_ceil(keys.max(1));
     let fields: Vec<_> =
@@ -169,64 +258,109 @@ fn usual_model(config: &ServerConfig) -> Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::segment::Separators;
+    use crate::policy::evidence::IdSample;
+    use crate::policy::evidence::ids::{MOST_IDS, id_of};
+    use crate::policy::forest::PatternNode;
     use crate::report::Weight;
 
-    fn sums(kind: Kind, keys: u64, name: u64) -> PatternSums {
+    fn sums(kind: Kind, keys: u64, name: u64, expires: bool) -> PatternSums {
         let mut kinds = [0; Kind::ALL.len()];
         kinds[kind as usize] = keys;
+        let without_ttl = if expires { Weight::default() } else { Weight { keys, memory: Bytes(72 * keys) } };
         PatternSums {
             keys,
             memory: Bytes(72 * keys),
             disk: Bytes(20 * keys),
             name_bytes: Bytes(name * keys),
             string_bytes: Bytes(5 * keys),
-            without_ttl: Weight { keys, memory: Bytes(72 * keys) },
+            without_ttl,
             kinds,
             example: None,
         }
     }
 
-    fn judge(id: &str, leaves: &[(&str, Kind, u64)]) -> Vec<Breach> {
-        let varies = id.starts_with('{');
-        let mut nodes = vec![
-            PatternNode {
-                text: "user:".into(),
-                segment: "user",
-                varies: false,
-                parent: None,
-                facts: None,
-                expiries: None,
-                secrets: None,
-            },
-            PatternNode {
-                text: format!("user:{id}:"),
-                segment: id,
-                varies,
-                parent: Some(0),
-                facts: None,
-                expiries: None,
-                secrets: None,
-            },
-        ];
-        for (name, kind, keys) in leaves {
-            nodes.push(PatternNode {
-                expiries: None,
-                secrets: None,
-                text: format!("user:{id}:{name}"),
-                segment: name,
-                varies: name.starts_with('{'),
-                parent: Some(1),
-                facts: Some(sums(*kind, *keys, 10 + name.len() as u64)),
-            });
-        }
-        SplitObject { leaves: 3, ids: 100 }.judge(&Forest { nodes }, &Context::default())
+    /// Pattern with `{int}` for the ids of a range.
+    #[derive(Clone)]
+    struct Strings {
+        pattern: &'static str,
+        kind: Kind,
+        ids: std::ops::Range<u64>,
+        expires: bool,
     }
 
-    const STRING: Kind = Kind::String;
+    fn strings(pattern: &'static str, ids: std::ops::Range<u64>) -> Strings {
+        Strings { pattern, kind: Kind::String, ids, expires: false }
+    }
+
+    impl Strings {
+        fn sample(&self) -> Option<IdSample> {
+            let mut sample = IdSample::new(MOST_IDS);
+            let separators = Separators::default();
+            for id in self.ids.clone() {
+                let name = self.pattern.replace("{int}", &id.to_string());
+                sample.add(id_of(name.as_bytes(), &separators)?);
+            }
+            Some(sample)
+        }
+    }
+
+    fn judge(patterns: &[Strings]) -> Vec<Breach> {
+        let mut patterns = patterns.to_vec();
+        patterns.sort_by_key(|strings| strings.pattern);
+        let samples: Vec<_> = patterns.iter().map(Strings::sample).collect();
+        let mut forest = Forest::default();
+        for (strings, sample) in patterns.iter().zip(&samples) {
+            let (mut parent, mut end) = (None, 0);
+            let segments: Vec<&str> = strings.pattern.split(':').collect();
+            for (at, &segment) in segments.iter().enumerate() {
+                let is_leaf = at + 1 == segments.len();
+                end += segment.len() + usize::from(!is_leaf);
+                let text = &strings.pattern[..end];
+                let known = forest.nodes.iter().position(|node| node.text == text);
+                let node = known.unwrap_or_else(|| {
+                    forest.nodes.push(PatternNode {
+                        text: text.into(),
+                        segment,
+                        varies: segment.starts_with('{'),
+                        parent,
+                        facts: None,
+                        expiries: None,
+                        ids: None,
+                        secrets: None,
+                    });
+                    forest.nodes.len() - 1
+                });
+                if is_leaf {
+                    let keys = strings.ids.end - strings.ids.start;
+                    let facts = sums(strings.kind, keys, strings.pattern.len() as u64, strings.expires);
+                    (forest.nodes[node].facts, forest.nodes[node].ids) = (Some(facts), sample.as_ref());
+                }
+                parent = Some(node);
+            }
+        }
+        match build(&Params::defaults(META.params)).unwrap() {
+            BuiltRule::Pattern(rule) => rule.judge(&forest, &Context::default()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn found(patterns: &[Strings]) -> Vec<(String, Vec<String>)> {
+        let of = |breach: Breach| match breach.details["leaves"].value.clone() {
+            DetailValue::Texts(names) => (breach.pattern.unwrap(), names),
+            other => panic!("{other:?}"),
+        };
+        judge(patterns).into_iter().map(of).collect()
+    }
 
     #[test]
     fn three_names_of_strings_below_an_id_are_an_object() {
-        let found = judge("{int}", &[("age", STRING, 100), ("favor", STRING, 120), ("name", STRING, 120)]);
+        let objects = [
+            strings("user:{int}:age", 0..100),
+            strings("user:{int}:favor", 0..120),
+            strings("user:{int}:name", 0..120),
+        ];
+        let found = judge(&objects);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].pattern.as_deref(), Some("user:{int}"));
         assert_eq!((found[0].keys, found[0].measured, found[0].allowed), (340, Some(3), Some(2)));
@@ -235,26 +369,88 @@ mod tests {
             found[0].details["leaves"].value,
             DetailValue::Texts(["age", "favor", "name"].map(str::to_owned).into())
         );
+        assert_eq!(found[0].details["sampled"].value, DetailValue::Count(64));
         let saves = found[0].saves.unwrap().0;
         assert!((1..340 * 72).contains(&saves), "{saves}");
     }
 
     #[test]
-    fn other_types_other_levels_and_few_keys_are_none() {
-        let two = [("age", STRING, 500), ("name", STRING, 500)];
-        assert!(judge("{int}", &two).is_empty());
-        for third in [("favor", STRING, 99), ("favor", Kind::Hash, 500), ("{int}", STRING, 500)] {
-            assert!(judge("{int}", &[two[0], two[1], third]).is_empty(), "{third:?}");
+    fn the_attribute_may_stand_before_the_id() {
+        let of = |ids: u64| {
+            ["age", "favor", "name"].map(|name| match name {
+                "age" => strings("member:age:{int}", 0..ids),
+                "favor" => strings("member:favor:{int}", 0..ids),
+                _ => strings("member:name:{int}", 0..ids),
+            })
+        };
+        let names = ["age", "favor", "name"].map(str::to_owned).to_vec();
+        for ids in [20, 64, 65, 5_000] {
+            assert_eq!(found(&of(ids)), [("member:{*}:{int}".to_owned(), names.clone())], "{ids}");
         }
-        assert!(judge("admin", &[two[0], two[1], ("favor", STRING, 500)]).is_empty());
+        assert!(found(&of(19)).is_empty());
+        let below = ["cache:member:age:{int}", "cache:member:name:{int}", "cache:member:city:{int}"];
+        assert_eq!(found(&below.map(|pattern| strings(pattern, 0..50)))[0].0, "cache:member:{*}:{int}");
+    }
+
+    #[test]
+    fn different_businesses_are_no_object() {
+        for patterns in [
+            ["cache:user:{int}", "cache:order:{int}", "cache:page:{int}"],
+            ["lock:user:{int}", "lock:name:{int}", "lock:age:{int}"],
+            ["session:name:{int}", "session:age:{int}", "session:email:{int}"],
+            ["shop:user:{int}", "shop:order:{int}", "shop:goods:{int}"],
+            ["geo:city:{int}", "geo:province:{int}", "geo:country:{int}"],
+            ["lock:{int}:pay", "lock:{int}:ship", "lock:{int}:name"],
+            ["user:{int}:lock", "user:{int}:session", "user:{int}:name"],
+            ["name:{int}", "age:{int}", "email:{int}"],
+            ["user:admin:name", "user:admin:age", "user:admin:email"],
+        ] {
+            assert!(found(&patterns.map(|pattern| strings(pattern, 0..500))).is_empty(), "{patterns:?}");
+        }
+    }
+
+    #[test]
+    fn attributes_have_the_same_ids() {
+        let of = |from: [u64; 3]| {
+            let patterns = ["member:age:{int}", "member:favor:{int}", "member:name:{int}"];
+            found(&std::array::from_fn::<_, 3, _>(|at| strings(patterns[at], from[at]..from[at] + 1_000))).len()
+        };
+        assert_eq!([of([0, 0, 0]), of([0, 200, 100]), of([0, 1_000, 0]), of([0, 700, 1_400])], [1, 1, 0, 0]);
+        let many = [
+            strings("user:{int}:age", 0..300),
+            strings("user:{int}:name", 0..300),
+            strings("user:{int}:email", 0..300),
+            strings("user:{int}:visits", 0..90_000),
+        ];
+        assert_eq!(found(&many), [("user:{int}".to_owned(), ["age", "email", "name"].map(str::to_owned).to_vec())]);
+    }
+
+    #[test]
+    fn other_types_other_lifetimes_and_few_keys_are_none() {
+        let two = [strings("user:{int}:age", 0..500), strings("user:{int}:name", 0..500)];
+        assert!(judge(&two).is_empty());
+        let third = strings("user:{int}:favor", 0..500);
+        for third in [
+            Strings { ids: 0..19, ..third.clone() },
+            Strings { kind: Kind::Hash, ..third.clone() },
+            Strings { expires: true, ..third.clone() },
+            Strings { pattern: "user:{int}:{int}", ..third.clone() },
+        ] {
+            assert!(judge(&[two[0].clone(), two[1].clone(), third.clone()]).is_empty(), "{}", third.pattern);
+        }
+        assert_eq!(judge(&[two[0].clone(), two[1].clone(), third]).len(), 1);
     }
 
     #[test]
     fn fields_of_few_ids_save_nothing() {
-        let common = [("age", STRING, 1000), ("favor", STRING, 1000), ("name", STRING, 1000)];
-        let with = judge("{int}", &[common[0], common[1], common[2], ("rare", STRING, 100)]);
-        let without = judge("{int}", &common);
-        assert_eq!(with[0].saves, without[0].saves);
-        assert_eq!(with[0].keys, 3100);
+        let common = [
+            strings("user:{int}:age", 0..1000),
+            strings("user:{int}:favor", 0..1000),
+            strings("user:{int}:name", 0..1000),
+        ];
+        let rare = strings("user:{int}:rare", 0..300);
+        let with = judge(&[common[0].clone(), common[1].clone(), common[2].clone(), rare]);
+        let without = judge(&common);
+        assert_eq!((with[0].saves, with[0].keys), (without[0].saves, 3300));
     }
 }

@@ -225,6 +225,7 @@ mod tests {
             varies: true,
             parent: None,
             facts: Some(facts),
+            ids: None,
             secrets: Some(&secrets),
         };
         rule.judge(&Forest { nodes: vec![node] }, &Context::default()).pop()

@@ -1,0 +1,202 @@
+//! Ids of a pattern's keys: a bounded sample that shows whether two patterns are about the same ids.
+//!
+//! If `user:1:name` and `user:1:age` are attributes of one object, the rest of their names is equal. The **id** of a key is its
+//! name without the segment that may be an attribute: the last segment if it is a word (`user:1:name`), otherwise the word in
+//! front of the last segment (`member:name:1`). That depends on the name alone, so the sample is a commutative monoid.
+//!
+//! Like the sample of expiries, it keeps the ids with the lowest hashes. Below the lower of the two highest kept hashes, the
+//! samples of two patterns are both complete, so that the ids which they share can be counted there.
+
+use super::bottom_k::{self, BottomK};
+use crate::pattern::segment::Separators;
+
+/// Maximum number of sampled ids.
+pub const MOST_IDS: usize = 64;
+
+/// Seed of the hashes.
+const SEED: u64 = 0x1319_8a2e_0370_7344;
+
+/// Longest word in bytes.
+const LONGEST_WORD: usize = 32;
+
+/// Sample of the ids of the keys of a pattern.
+#[derive(Debug, Clone)]
+pub struct IdSample {
+    /// Entries: hash of the last bytes of an id in the upper half, of the whole id in the lower.
+    lowest: BottomK,
+}
+
+/// Ids of a pattern compared with those of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedIds {
+    /// Ids in the range where both samples are complete.
+    pub compared: usize,
+    /// Those that the other pattern has, too.
+    pub shared: usize,
+}
+
+impl IdSample {
+    /// Creates an empty sample of at most `most` ids.
+    pub fn new(most: usize) -> Self {
+        IdSample { lowest: BottomK::new(most) }
+    }
+
+    /// Adds the id of a key, in two pieces. Returns the growth in bytes.
+    #[inline]
+    pub fn add(&mut self, [before, after]: [&[u8]; 2]) -> usize {
+        let end = if after.is_empty() { before } else { after };
+        let high = bottom_k::finish(bottom_k::hash_tail(SEED, end)) >> 32;
+        // Mostly the last bytes of an id decide that it is not sampled.
+        if self.lowest.highest().is_some_and(|highest| high > highest >> 32) {
+            return 0;
+        }
+        let whole = bottom_k::hash(bottom_k::hash(SEED, before), after);
+        self.lowest.offer(high << 32 | bottom_k::finish(whole) >> 32)
+    }
+
+    /// Merges another sample; the smaller limit of the two applies.
+    pub fn merge(&mut self, other: IdSample) {
+        self.lowest.merge(other.lowest);
+    }
+
+    /// Lowers the limit to `most` ids.
+    pub fn keep(&mut self, most: usize) {
+        self.lowest.keep(most);
+    }
+
+    /// Returns the bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.lowest.heap_bytes()
+    }
+
+    /// Returns whether some ids may be missing.
+    pub fn is_full(&self) -> bool {
+        self.lowest.highest().is_some()
+    }
+
+    /// Counts the ids that another pattern has, too.
+    pub fn shared_with(&self, other: &IdSample) -> SharedIds {
+        let bound = self.lowest.highest().unwrap_or(u64::MAX).min(other.lowest.highest().unwrap_or(u64::MAX));
+        let (own, others) = (self.up_to(bound), other.up_to(bound));
+        let shared = own.iter().filter(|id| others.binary_search(id).is_ok()).count();
+        SharedIds { compared: own.len(), shared }
+    }
+
+    /// Returns all entries, ascending.
+    #[cfg(test)]
+    pub fn sorted(&self) -> Vec<u64> {
+        self.up_to(u64::MAX)
+    }
+
+    /// Returns the different entries up to a bound, ascending.
+    fn up_to(&self, bound: u64) -> Vec<u64> {
+        let mut entries: Vec<u64> = self.lowest.entries().filter(|&entry| entry <= bound).collect();
+        entries.sort_unstable();
+        entries.dedup();
+        entries
+    }
+}
+
+/// Returns the id of a key: its name without the segment that may be an attribute, in two pieces. `None` if no segment may.
+#[inline]
+pub fn id_of<'k>(key: &'k [u8], separators: &Separators) -> Option<[&'k [u8]; 2]> {
+    let last = word_start(key, separators)?;
+    if last.is_word {
+        return Some([&key[..last.start - 1], &[]]);
+    }
+    let rest = &key[..last.start - 1];
+    let above = word_start(rest, separators)?;
+    above.is_word.then(|| [&rest[..above.start - 1], &key[rest.len()..]])
+}
+
+/// Last segment of a name.
+struct LastSegment {
+    start: usize,
+    /// True if it may name an attribute: letters, `_` and `-`, not too long.
+    is_word: bool,
+}
+
+/// Returns the last segment of a name; `None` if it is the only one.
+#[inline]
+fn word_start(name: &[u8], separators: &Separators) -> Option<LastSegment> {
+    let mut is_word = true;
+    for (place, &byte) in name.iter().enumerate().rev() {
+        if separators.contains(byte) {
+            let length = name.len() - place - 1;
+            return Some(LastSegment { start: place + 1, is_word: is_word && (1..=LONGEST_WORD).contains(&length) });
+        }
+        is_word &= byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-') || !byte.is_ascii();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn id(name: &str) -> Option<String> {
+        let pieces = id_of(name.as_bytes(), &Separators::default())?;
+        Some(String::from_utf8(pieces.join(&b"|"[..])).unwrap())
+    }
+
+    fn sample(most: usize, ids: impl IntoIterator<Item = u32>) -> IdSample {
+        let mut sample = IdSample::new(most);
+        ids.into_iter().for_each(|id| _ = sample.add([format!("user:{id}").as_bytes(), b""]));
+        sample
+    }
+
+    fn entries(sample: &IdSample) -> Vec<u64> {
+        let mut entries: Vec<u64> = sample.lowest.entries().collect();
+        entries.sort_unstable();
+        entries
+    }
+
+    #[test]
+    fn the_id_is_the_name_without_the_word_at_or_before_its_end() {
+        let of = |name| id(name).unwrap();
+        assert_eq!((of("user:1:name"), of("user:1:last_login")), ("user:1|".into(), "user:1|".into()));
+        assert_eq!((of("member:name:1"), of("a:b:age:{7}")), ("member|:1".into(), "a:b|:{7}".into()));
+        assert_eq!(of("user:1:\u{59d3}\u{540d}"), "user:1|");
+        for name in ["", "a", "12", "a:1", "1:2:3", "user:1:", "user::1", "name:1", &format!("a:1:{}", "x".repeat(33))]
+        {
+            assert_eq!(id(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn shared_ids_are_counted_where_both_samples_are_complete() {
+        let few = sample(MOST_IDS, 0..50);
+        assert_eq!(few.shared_with(&sample(MOST_IDS, 25..60)), SharedIds { compared: 50, shared: 25 });
+        assert_eq!(few.shared_with(&sample(MOST_IDS, 100..150)).shared, 0);
+        let same = sample(MOST_IDS, 0..10_000).shared_with(&sample(MOST_IDS, 0..10_000));
+        assert_eq!(same, SharedIds { compared: MOST_IDS, shared: MOST_IDS });
+        let half = sample(MOST_IDS, 0..10_000).shared_with(&sample(MOST_IDS, 5_000..15_000));
+        assert!(half.compared >= 48 && (half.compared / 4..half.compared * 3 / 4).contains(&half.shared), "{half:?}");
+    }
+
+    #[test]
+    fn ids_with_equal_ends_stay_apart() {
+        let ending = |tenant: u32| format!("tenant{tenant}:account1");
+        let mut one = IdSample::new(8);
+        (0..100).for_each(|tenant| _ = one.add([ending(tenant).as_bytes(), b""]));
+        assert_eq!(one.up_to(u64::MAX).len(), 8);
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_and_order_do_not_matter(ids in prop::collection::vec(0u32..60, 0..100), cut in 0usize..100, most in 1usize..40) {
+            let whole = sample(most, ids.iter().copied());
+            let (left, right) = ids.split_at(cut.min(ids.len()));
+            for (one, other) in [(left, right), (right, left)] {
+                let mut merged = sample(most, one.iter().copied());
+                merged.merge(sample(MOST_IDS, other.iter().copied()));
+                prop_assert_eq!(entries(&merged), entries(&whole));
+                let mut later = sample(MOST_IDS, one.iter().chain(other).copied());
+                later.keep(most);
+                prop_assert_eq!(entries(&later), entries(&whole));
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Objects that are spread over several string keys: patterns that differ in one word and have the same ids.
+//!
+//! The word stands after the id (`user:{int}:name`) or in front of it (`member:name:{int}`). After an id, every word is an
+//! attribute of what the id names. In front of one it may as well name a table (`shop:order:{int}`, `shop:goods:{int}`), whose
+//! ids are often the same small numbers. There, only words that name attributes count, and two of them must be beyond doubt.
+//!
+//! Words that say what a key is for (`cache`, `lock`) name no object, and a lock of an object is none of its attributes.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::evidence::IdSample;
+use super::forest::{Forest, PatternNode, PatternSums};
+use crate::record::Kind;
+
+/// Number of patterns that are tried as the one that has all ids of an object.
+const MOST_REFERENCES: usize = 8;
+
+/// Sampled ids that must be comparable, unless all ids of both patterns are known.
+const FEWEST_COMPARED: usize = 8;
+
+/// Attributes that are beyond doubt and stand in front of an id.
+const FEWEST_SURE: usize = 2;
+
+/// Words that may name an attribute or a table of their own.
+const POSSIBLE: [&str; 36] = [
+    "city",
+    "province",
+    "country",
+    "district",
+    "region",
+    "company",
+    "school",
+    "job",
+    "position",
+    "department",
+    "grade",
+    "level",
+    "rank",
+    "role",
+    "type",
+    "category",
+    "brand",
+    "tag",
+    "image",
+    "photo",
+    "picture",
+    "icon",
+    "url",
+    "link",
+    "date",
+    "time",
+    "at",
+    "id",
+    "code",
+    "number",
+    "count",
+    "total",
+    "point",
+    "points",
+    "version",
+    "flag",
+];
+
+/// Definition of an object.
+#[derive(Debug, Clone)]
+pub struct ObjectRule {
+    /// Minimum number of attributes.
+    pub leaves: u64,
+    /// Minimum number of keys of each attribute.
+    pub ids: u64,
+    /// Words that name attributes, in lower case.
+    pub attributes: Vec<String>,
+    /// Segments that say what a key is for.
+    pub prefixes: Vec<String>,
+}
+
+/// Pattern of an attribute.
+#[derive(Debug, Clone, Copy)]
+pub struct AttributePattern<'f> {
+    /// Name of the attribute.
+    pub name: &'f str,
+    /// Text of the pattern.
+    pub text: &'f str,
+    /// Totals over its keys.
+    pub sums: &'f PatternSums,
+    ids: &'f IdSample,
+    /// True if the name is an attribute beyond doubt.
+    sure: bool,
+}
+
+/// Object spread over strings.
+#[derive(Debug, Clone)]
+pub struct SpreadObject<'f> {
+    /// Pattern without the attribute, or with `{*}` in its place if it stands in front of the id.
+    pub pattern: String,
+    /// Patterns of its attributes, by name.
+    pub attributes: Vec<AttributePattern<'f>>,
+    /// Number of ids that were compared, if they are a sample.
+    pub sampled: Option<u64>,
+}
+
+/// Place in the tree where the attributes of an object are siblings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ObjectPlace<'f> {
+    /// Node above the attributes.
+    above: usize,
+    /// Separator and id behind the attribute, if it stands in front of the id.
+    behind: Option<(&'f str, &'f str)>,
+}
+
+impl ObjectRule {
+    /// Finds all objects, in the order of the forest.
+    pub fn objects<'f>(&self, forest: &'f Forest<'_>) -> Vec<SpreadObject<'f>> {
+        let mut places: BTreeMap<ObjectPlace<'f>, Vec<AttributePattern<'f>>> = BTreeMap::new();
+        for (node, sums) in forest.patterns() {
+            if sums.only_kind() == Some(Kind::String)
+                && sums.keys >= self.ids
+                && let Some((place, attribute)) = self.attribute(forest, node, sums)
+            {
+                places.entry(place).or_default().push(attribute);
+            }
+        }
+        places.into_iter().filter_map(|(place, attributes)| self.object(forest, place, &attributes)).collect()
+    }
+
+    /// Returns the attribute that the keys of a pattern may be, and its place.
+    fn attribute<'f>(
+        &self,
+        forest: &'f Forest<'_>,
+        node: &'f PatternNode<'_>,
+        sums: &'f PatternSums,
+    ) -> Option<(ObjectPlace<'f>, AttributePattern<'f>)> {
+        let ids = node.ids?;
+        let (parent, text) = (node.parent?, &*node.text);
+        let above = forest.nodes.get(parent)?;
+        let names_object =
+            |of: Option<usize>| of.and_then(|of| forest.nodes.get(of)).is_none_or(|node| !self.is_prefix(node.segment));
+        if !node.varies && above.varies {
+            let fits = !self.is_prefix(node.segment) && names_object(above.parent);
+            let place = ObjectPlace { above: parent, behind: None };
+            return fits.then_some((place, AttributePattern { name: node.segment, text, sums, ids, sure: true }));
+        }
+        if node.varies && !above.varies {
+            let object = above.parent.filter(|&object| names_object(Some(object)))?;
+            let start = forest.nodes.get(object)?.text.len();
+            let separator = above.text.get(start + above.segment.len()..)?;
+            let sure = self.is_attribute(above.segment);
+            let place = ObjectPlace { above: object, behind: Some((separator, node.segment)) };
+            let fits = sure || word(above.segment, |word| POSSIBLE.contains(&word));
+            return fits.then_some((place, AttributePattern { name: above.segment, text, sums, ids, sure }));
+        }
+        None
+    }
+
+    /// Returns the object whose attributes stand at a place, if enough of them have the same ids.
+    fn object<'f>(
+        &self,
+        forest: &Forest<'_>,
+        place: ObjectPlace<'f>,
+        attributes: &[AttributePattern<'f>],
+    ) -> Option<SpreadObject<'f>> {
+        let mut references: Vec<_> = attributes.iter().collect();
+        references.sort_by_key(|attribute| Reverse(attribute.sums.keys));
+        for reference in references.into_iter().take(MOST_REFERENCES) {
+            let same: Vec<_> = attributes.iter().filter(|other| other.has_ids_of(reference)).copied().collect();
+            let sure = same.iter().filter(|attribute| attribute.sure).count();
+            if same.len() as u64 >= self.leaves.max(2) && sure >= FEWEST_SURE {
+                let above = &forest.nodes.get(place.above)?.text;
+                let pattern = match place.behind {
+                    Some((separator, id)) => format!("{above}{{*}}{separator}{id}"),
+                    None => above.clone(),
+                };
+                let compared = reference.ids.shared_with(reference.ids).compared as u64;
+                let sampled = reference.ids.is_full().then_some(compared);
+                return Some(SpreadObject { pattern, attributes: same, sampled });
+            }
+        }
+        None
+    }
+
+    fn is_prefix(&self, segment: &str) -> bool {
+        self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment))
+    }
+
+    fn is_attribute(&self, segment: &str) -> bool {
+        word(segment, |word| self.attributes.iter().any(|attribute| attribute == word))
+    }
+}
+
+impl AttributePattern<'_> {
+    /// Returns whether half of the ids or more belong to the other pattern, too, and the keys of both live alike.
+    fn has_ids_of(&self, other: &AttributePattern<'_>) -> bool {
+        let shared = self.ids.shared_with(other.ids);
+        let known = !self.ids.is_full() && !other.ids.is_full() || shared.compared >= FEWEST_COMPARED;
+        // The fields of a hash expire together.
+        let lives_alike = match (lifetime(self.sums), lifetime(other.sums)) {
+            (Some(own), Some(others)) => own == others,
+            (None, _) | (_, None) => true,
+        };
+        known && lives_alike && shared.compared > 0 && shared.shared * 2 >= shared.compared
+    }
+}
+
+/// Returns whether the keys of a pattern expire; `None` if only some do.
+fn lifetime(sums: &PatternSums) -> Option<bool> {
+    match sums.without_ttl.keys {
+        0 => Some(true),
+        keys if keys >= sums.keys => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns whether `is` accepts a segment in lower case, or its last word: `name` of `nick_name` and `nickName`.
+fn word(segment: &str, is: impl Fn(&str) -> bool) -> bool {
+    let last = segment.rsplit(['_', '-', '.']).next().unwrap_or_default();
+    let hump = last.rfind(|c: char| c.is_ascii_uppercase()).and_then(|at| last.get(at..));
+    [segment, last, hump.unwrap_or_default()].into_iter().any(|word| is(&word.to_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_of_a_segment_counts() {
+        let is_name = |segment| word(segment, |word| word == "name");
+        assert!(["name", "Name", "nick_name", "nickName", "real-name", "a.name"].into_iter().all(is_name));
+        assert!(!["names", "rename", "name_of", ""].into_iter().any(is_name));
+    }
+}
