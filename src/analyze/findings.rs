@@ -360,8 +360,9 @@ fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
         })
         .collect();
     let unused = entries.iter().filter(|entry| entry.keys == 0).map(|entry| entry.pattern.clone()).collect();
+    let incomplete = entries.iter().filter(|entry| entry.owner.is_none()).map(|entry| entry.pattern.clone()).collect();
     entries.sort_by_key(|entry| (Reverse(entry.memory), Reverse(entry.keys)));
-    DictionaryFit { entries, unregistered: violations.unregistered, unused }
+    DictionaryFit { entries, unregistered: violations.unregistered, unused, incomplete }
 }
 
 fn budgets(checks: &Checks, violations: &Violations) -> Vec<BudgetRow> {

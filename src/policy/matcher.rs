@@ -85,6 +85,21 @@ impl PolicyPattern {
         self.floating == other.floating && self.meets(other)
     }
 
+    /// Returns true if some key could match both, whichever takes precedence.
+    pub fn may_share(&self, other: &PolicyPattern) -> bool {
+        let tail = |pattern: &PolicyPattern, from: usize| PolicyPattern {
+            segments: pattern.segments.get(from..).unwrap_or_default().to_vec(),
+            ..pattern.clone()
+        };
+        match (self.floating, other.floating) {
+            // Some key may hold the one before the other.
+            (true, true) => true,
+            (false, false) => self.meets(other),
+            (true, false) => (0..other.segments.len()).any(|from| self.meets(&tail(other, from))),
+            (false, true) => other.may_share(self),
+        }
+    }
+
     /// Returns true if some key could match the segments of both from the same segment on.
     fn meets(&self, other: &PolicyPattern) -> bool {
         let (mut mine, mut theirs) = (self.segments.iter(), other.segments.iter());
@@ -438,6 +453,11 @@ mod tests {
         assert!(!overlap("user:{int}", "user:{uuid}") && !overlap("user:{int}", "user:{*}"));
         assert!(overlap("**:a:**", "**:a:b") && overlap("**:*:b", "**:a:**"));
         assert!(!overlap("**:a:**", "a:**") && !overlap("**:a:**", "**:b:**") && !overlap("**:a:**", "**:a"));
+        let share = |one: &str, other: &str| pattern(one).unwrap().may_share(&pattern(other).unwrap());
+        assert!(
+            share("**:lock:**", "shop:lock:{int}") && share("shop:lock:{int}", "**:lock:**") && share("a:*", "a:b")
+        );
+        assert!(!share("**:lock:**", "shop:lock") && !share("**:lock", "lock:a") && !share("a:b", "a:c"));
         assert!(!overlap("user:**", "user") && !overlap("a:b", "a:b:c") && !overlap("a:b", "a:c"));
     }
 }

@@ -1,7 +1,8 @@
 //! A report's patterns as the first draft of a data dictionary: a policy file with blanks for what no snapshot knows.
 //!
 //! The draft reads as a policy: patterns that a policy cannot hold, or that another of its entries covers, become
-//! comments.
+//! comments. As it is, it changes no finding: a class is a decision, so classes are only suggested, and keys that merely lack an
+//! expiry are never said to live forever.
 
 use std::io::{self, Write};
 
@@ -13,8 +14,7 @@ use crate::policy::matcher::PolicyPattern;
 use crate::report::{PatternRow, Report};
 use crate::units::Millis;
 
-/// Classes of lifetimes that a draft sorts patterns into: the name, the longest time to live as policies write it, and in
-/// milliseconds.
+/// Classes of lifetimes that a draft suggests: the name, the longest time to live as policies write it, and in milliseconds.
 const CLASSES: [(&str, &str, u64); 5] = [
     ("minutes", "1h", 3_600_000),
     ("hours", "24h", 86_400_000),
@@ -48,7 +48,7 @@ impl Draft<'_> {
                     let (pattern, why) = (quoted(&row.pattern), one_line(&why));
                     writeln!(out, "# {}\n", say!(lang, "{pattern} has no entry: {why}", "{pattern} 没有条目：{why}"))?;
                 }
-                Ok(pattern) => match written.iter().position(|other| other.overlaps(&pattern)) {
+                Ok(pattern) => match written.iter().position(|other| other.may_share(&pattern)) {
                     Some(place) if place < self.known().count() => {}
                     Some(place) => {
                         left_out += 1;
@@ -97,8 +97,10 @@ impl Draft<'_> {
         let files: Vec<_> = report.source.files.iter().map(|file| one_line(&file.name)).collect();
         let (lang, files) = (self.lang, files.join(", "));
         writeln!(out, "# {}", say!(lang, "A data dictionary, drafted from {files}.", "数据字典草稿，来自 {files}。"))?;
-        let todo = "Fill in the blanks, and join or remove entries; docs/policy.md explains every line.";
-        let todo = lang.of(todo, "请填写空白处，合并或删除条目；每一行的含义见 docs/policy.md。");
+        let todo = "Fill in the blanks, and join or remove entries; docs/policy.md explains every line. An entry without an owner \
+                    registers nothing.";
+        let todo =
+            lang.of(todo, "请填写空白处，合并或删除条目；每一行的含义见 docs/policy.md。未填负责人的条目不算已登记。");
         writeln!(out, "# {todo}")?;
         if let Some(fit) = report.findings.dictionary.as_ref().filter(|_| self.existing.is_some()) {
             let policy = one_line(&report.findings.policy);
@@ -109,13 +111,22 @@ impl Draft<'_> {
                 let line = say!(lang, "No key matches its entry {unused}.", "没有 key 匹配它的条目 {unused}。");
                 writeln!(out, "# {line}")?;
             }
+            for incomplete in &fit.incomplete {
+                let incomplete = quoted(incomplete);
+                let line = say!(lang, "Its entry {incomplete} names no owner.", "它的条目 {incomplete} 未填负责人。");
+                writeln!(out, "# {line}")?;
+            }
             return writeln!(out);
         }
         writeln!(out, "\nname = \"data dictionary\"\nextends = \"default\"\n")?;
         for (name, max, _) in CLASSES {
             writeln!(out, "[[ttl_class]]\nname = \"{name}\"\nmax = \"{max}\"\n")?;
         }
-        writeln!(out, "[[ttl_class]]\nname = \"forever\"\nrequired = false\n")
+        let todo =
+            "For keys that are meant to stay. No entry is drafted with it: that keys lack an expiry does not show why.";
+        let todo =
+            lang.of(todo, "用于确需永久保存的 key。草稿不会把任何条目归入此类：没有过期时间并不说明应当永久保存。");
+        writeln!(out, "# {todo}\n[[ttl_class]]\nname = \"forever\"\nrequired = false\n")
     }
 
     fn entry(&self, report: &Report, row: &PatternRow, out: &mut dyn Write) -> io::Result<()> {
@@ -148,18 +159,16 @@ impl Draft<'_> {
         }
         let defined =
             |name: &str| self.existing.is_none_or(|policy| policy.classes.iter().any(|class| class.name == name));
-        let class = class(row, left).filter(|class| defined(class)).unwrap_or_default();
-        writeln!(out, "ttl = \"{class}\"\nowner = \"\"\ncontact = \"\"\nnote = \"\"\n")
+        let fitting = class(row, left).filter(|class| defined(class));
+        let hint = fitting.map_or(String::new(), |class| say!(lang, " # fits: \"{class}\"", " # 适用：\"{class}\""));
+        writeln!(out, "ttl = \"\"{hint}\nowner = \"\"\ncontact = \"\"\nnote = \"\"\n")
     }
 }
 
-/// Returns the class that all keys of a pattern fit, if there is one.
+/// Returns the class that all keys of a pattern fit, if all of them expire.
 fn class(row: &PatternRow, left: Option<u64>) -> Option<&'static str> {
-    match row.without_ttl.keys {
-        keys if keys == row.keys => Some("forever"),
-        0 => CLASSES.iter().find(|(_, _, max)| left.is_some_and(|left| left <= *max)).map(|(name, _, _)| *name),
-        _ => None,
-    }
+    let left = left.filter(|_| row.without_ttl.keys == 0)?;
+    CLASSES.iter().find(|(_, _, max)| left <= *max).map(|(name, _, _)| *name)
 }
 
 /// Returns the longest time that a key of the pattern has left.

@@ -243,6 +243,9 @@ pub struct DictionaryFit {
     pub unregistered: Weight,
     /// Patterns of entries that match no key.
     pub unused: Vec<String>,
+    /// Patterns of entries that name no owner; they register nothing.
+    #[serde(default)]
+    pub incomplete: Vec<String>,
 }
 
 /// One entry of the data dictionary.

@@ -61,3 +61,46 @@ fn a_dictionary_reports_additional_and_missing_patterns() {
     let fit = self::fit(&policy, &shop);
     assert_eq!(fit["unregistered"]["keys"], 0);
 }
+
+/// Findings of a policy without those of `key.registered`, as rule, severity, keys and memory; and whether it has those.
+fn findings(policy: &str, dump: &str) -> (Vec<[String; 4]>, bool) {
+    let report = stdout_of(&["analyze", dump, "--policy", policy, "--format", "json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let list = report["findings"]["list"].as_array().unwrap().clone();
+    let row = |finding: &Value| ["rule", "severity", "keys", "memory"].map(|field| finding[field].to_string());
+    let mut rows: Vec<_> = list.iter().map(row).collect();
+    let all = rows.len();
+    rows.retain(|[rule, ..]| rule != "\"key.registered\"");
+    rows.sort();
+    let registered = rows.len() < all;
+    (rows, registered)
+}
+
+#[test]
+fn a_draft_that_nobody_edited_hides_no_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let (draft, shop) = (folder.path().join("draft.toml"), format!("{DATA}/dumps/shop.rdb"));
+    let text = stdout_of(&["dictionary", &shop, "--top", "10000"]);
+    assert!(!text.contains("ttl = \"forever\"") && text.contains("ttl = \"\" # fits: \"days\""), "{text}");
+    for preset in ["default", "service", "hzero", "platform", "strict", "aliyun"] {
+        fs::write(&draft, text.replace("extends = \"default\"", &format!("extends = \"{preset}\""))).unwrap();
+        let (with, incomplete) = findings(draft.to_str().unwrap(), &shop);
+        let (without, _) = findings(preset, &shop);
+        assert_eq!(with, without, "{preset}");
+        assert!(incomplete, "{preset}: the entries of the draft name no owner");
+    }
+    let fit = fit(&draft, &shop);
+    assert_eq!(fit["incomplete"].as_array().unwrap().len(), fit["entries"].as_array().unwrap().len());
+    let shown = stdout_of(&["analyze", &shop, "--policy", draft.to_str().unwrap()]);
+    assert!(shown.contains("of the entries name no owner") && shown.contains("no owner: "), "{shown}");
+}
+
+#[test]
+fn entries_are_not_drafted_for_keys_that_a_pattern_at_any_level_covers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (policy, shop) = (folder.path().join("team.toml"), format!("{DATA}/dumps/shop.rdb"));
+    fs::write(&policy, "[[dictionary]]\npattern = \"**:product:**\"\nowner = \"\"\n").unwrap();
+    let more = stdout_of(&["dictionary", &shop, "--policy", policy.to_str().unwrap()]);
+    assert!(more.contains("# Its entry \"**:product:**\" names no owner."), "{more}");
+    assert!(!more.contains("pattern = \"cache:product:") && more.contains("pattern = \"leaderboard:"), "{more}");
+}

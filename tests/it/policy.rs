@@ -417,7 +417,7 @@ fn strict_values() {
 
 #[test]
 fn a_dictionary_brings_the_rule_about_registered_keys_into_force() {
-    let dictionary = "[[dictionary]]\npattern = \"user:profile:{int}\"\ntype = \"hash\"\n";
+    let dictionary = "[[dictionary]]\npattern = \"user:profile:{int}\"\ntype = \"hash\"\nowner = \"accounts\"\n";
     let severities =
         [("service", '+'), ("hzero", '!'), ("platform", '!'), ("strict", '!'), ("aliyun", '+'), ("default", '+')];
     for (preset, sign) in severities {

@@ -75,7 +75,10 @@ fn entry(
     classes: &[TtlClass],
 ) -> Result<DictionaryEntry, PolicyFault> {
     reader.only(table, &["pattern", "type", "ttl", "owner", "contact", "note", "budget"])?;
-    let text = |key| reader.text(table, key).map(|text| text.filter(|text| !text.is_empty()).map(str::to_owned));
+    let text = |key| {
+        let text = reader.text(table, key)?.map(str::trim).filter(|text| !text.is_empty());
+        Ok::<_, PolicyFault>(text.map(str::to_owned))
+    };
     let kind = match text("type")? {
         None => None,
         Some(name) => Some(kind(&name, reader.line_of(table, "type"))?),

@@ -3,10 +3,10 @@
 use crate::render::Lang;
 use crate::render::document::{Block, Cell, Column, Scope, Section, Table, inline};
 use crate::render::words::{heads, leads, others};
-use crate::report::{DictionaryFit, EntryRow, Report};
+use crate::report::{EntryRow, Report};
 
-/// Entries without keys that are named.
-const UNUSED_ENTRIES: usize = 20;
+/// Maximum number of entries named in a line.
+const NAMED_ENTRIES: usize = 20;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -23,14 +23,15 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::NOTE).shrink(16).spare(3), |row| Cell::maybe_words(row.note.as_deref()))
         .build();
     let section = Section::new("dictionary", title).lead(leads::dictionary(report, fit, lang)).with(table);
-    Some(section.with_some(unused(fit, lang)))
+    let section = section.with_some(named(lang.of("unused: ", "未使用："), &fit.unused, lang));
+    Some(section.with_some(named(lang.of("no owner: ", "未填负责人："), &fit.incomplete, lang)))
 }
 
-/// Names entries that no key matches.
-fn unused(fit: &DictionaryFit, lang: Lang) -> Option<Block> {
-    let mut unused: Vec<String> = fit.unused.iter().take(UNUSED_ENTRIES).map(|entry| inline(entry)).collect();
-    if let Some(more) = fit.unused.len().checked_sub(UNUSED_ENTRIES).filter(|more| *more > 0) {
-        unused.push(others(more, lang));
+/// Names entries.
+fn named(label: &'static str, entries: &[String], lang: Lang) -> Option<Block> {
+    let mut names: Vec<String> = entries.iter().take(NAMED_ENTRIES).map(|entry| inline(entry)).collect();
+    if let Some(more) = entries.len().checked_sub(NAMED_ENTRIES).filter(|more| *more > 0) {
+        names.push(others(more, lang));
     }
-    (!unused.is_empty()).then(|| Block::Labelled(lang.of("unused: ", "未使用："), unused.join(", ").into()))
+    (!names.is_empty()).then(|| Block::Labelled(label, names.join(", ").into()))
 }

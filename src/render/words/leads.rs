@@ -69,7 +69,7 @@ pub fn dictionary(report: &Report, fit: &DictionaryFit, lang: Lang) -> String {
     let used = fit.entries.len().saturating_sub(fit.unused.len());
     let entries = human::counted(fit.entries.len() as u64, nouns::DICTIONARY_ENTRY, lang);
     let unregistered = match fit.unregistered.keys {
-        0 => lang.of("every key is registered", "所有 key 均已登记").to_owned(),
+        0 => lang.of("every key matches an entry", "所有 key 均有匹配的条目").to_owned(),
         keys => say!(
             lang,
             "{} ({}) with {} match no entry",
@@ -79,9 +79,17 @@ pub fn dictionary(report: &Report, fit: &DictionaryFit, lang: Lang) -> String {
             human::bytes(fit.unregistered.memory.0),
         ),
     };
+    let incomplete = match fit.incomplete.len() {
+        0 => String::new(),
+        count => say!(
+            lang,
+            " {count} of the entries name no owner: they register nothing.",
+            "{count} 个条目未填负责人，不算已登记。"
+        ),
+    };
     say!(
         lang,
-        "{entries}, {used} of them with keys; {unregistered}.",
-        "{entries}，其中 {used} 个有 key；{unregistered}。"
+        "{entries}, {used} of them with keys; {unregistered}.{incomplete}",
+        "{entries}，其中 {used} 个有 key；{unregistered}。{incomplete}"
     )
 }

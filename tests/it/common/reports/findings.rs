@@ -282,5 +282,6 @@ fn dictionary() -> DictionaryFit {
         ],
         unregistered: Weight { keys: 734_555, memory: Bytes(420 * MIB) },
         unused: vec!["voucher:{token}".into()],
+        incomplete: vec![],
     }
 }
