@@ -30,6 +30,13 @@ pub(super) struct FirstPass {
     checksums: Vec<u64>,
 }
 
+/// Refuses inputs that can be read only once; `flag` is the reason for reading twice.
+pub fn require_files<P: AsRef<Path>>(inputs: &[P], flag: &str) -> Result<()> {
+    let Some(name) = input::read_once(inputs) else { return Ok(()) };
+    let what = "reads the snapshot twice, which standard input and pipes do not allow";
+    Err(Error::usage(format!("{name}: {flag} {what}")).with_hint("write it to a file first"))
+}
+
 impl FirstPass {
     /// Reads everything once. Ignores damage, which is reported with the rows.
     ///
@@ -42,10 +49,7 @@ impl FirstPass {
         progress: &dyn Progress,
         flag: &str,
     ) -> Result<FirstPass> {
-        if let Some(name) = input::read_once(inputs) {
-            let what = "reads the snapshot twice, which standard input and pipes do not allow";
-            return Err(Error::usage(format!("{name}: {flag} {what}")).with_hint("write it to a file first"));
-        }
+        require_files(inputs, flag)?;
         let mut snapshot = Snapshot::open(inputs, plan, progress)?;
         let mut reading = snapshot.reading(plan);
         reading.checksum = true;

@@ -13,7 +13,7 @@ pub mod aggregates;
 mod assemble;
 pub mod check;
 mod findings;
-mod first_pass;
+pub mod first_pass;
 mod names;
 pub mod plan;
 mod questions;

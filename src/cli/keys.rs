@@ -8,6 +8,7 @@ use super::args::{KeysArgs, RowFormat as RowFormatArg};
 use super::output::Output;
 use super::progress::ProgressLine;
 use super::{ExitStatus, plan, print_error, written};
+use crate::analyze::first_pass::require_files;
 use crate::analyze::read::feed::Feed;
 use crate::analyze::read::file::InputFile;
 use crate::analyze::read::reader::ReadOptions;
@@ -27,6 +28,10 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     let (plan, conditions) = plan::rows_of(plan::read(&args.read)?, &args.rows, plan::mask(&args.mask)?)?;
     let inputs = &args.read.input.inputs;
     check_format(args)?;
+    // Before the inputs are opened, which would wait for the writer of a pipe.
+    if plan.mask.is_some() {
+        require_files(inputs, "--mask")?;
+    }
     let bar = ProgressLine::new(args.read.input.quiet);
     let mut snapshot = Snapshot::open(inputs, &plan.read, &bar)?;
     let columns = if conditions.policy.is_some() { RowColumns::Labeled } else { RowColumns::Facts };
