@@ -127,7 +127,6 @@ impl Dump {
         self.key(18, key, [length(nodes.len()), nodes.concat()].concat())
     }
 
-<<<<<<< HEAD
     /// Adds a list as a quicklist with one compressed listpack.
     pub fn list_compressed(&mut self, key: impl AsRef<[u8]>, elements: &[&str]) -> &mut Dump {
         self.key(18, key, [vec![1, 2], lzf(&Listpack::of(elements.iter().copied()).bytes())].concat())
@@ -145,12 +144,12 @@ impl Dump {
         if members.len() <= 128 && members.iter().all(|text| text.as_ref().len() <= COMPACT_BYTES) {
             return self.key(20, key, string(&Listpack::of(members.iter().map(AsRef::as_ref)).bytes()));
         }
+        self.set_table(key, members)
+    }
+
+    /// Adds a set as a table, as servers before 7.2 do, whatever its size.
+    pub fn set_table(&mut self, key: impl AsRef<[u8]>, members: &[impl AsRef<str>]) -> &mut Dump {
         let strings = members.iter().flat_map(|text| string(text.as_ref().as_bytes()));
-=======
-    /// Adds a set as a table, which servers from 7.2 on make compact if it is small.
-    pub fn set(&mut self, key: impl AsRef<[u8]>, members: &[String]) -> &mut Dump {
-        let strings = members.iter().flat_map(|text| string(text.as_bytes()));
->>>>>>> 9ceb7e7 (docs: rows of the standards follow expiries, storms and businesses)
         self.key(2, key, length(members.len()).into_iter().chain(strings).collect())
     }
 

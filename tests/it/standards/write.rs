@@ -102,7 +102,7 @@ fn given(dump: &mut Dump, name: Vec<u8>, kind: Collection, json: &Json) {
 fn collect(dump: &mut Dump, name: Vec<u8>, kind: Collection, elements: &[String]) {
     match kind {
         Collection::List => dump.list(name, elements),
-        Collection::Set => dump.set(name, elements),
+        Collection::Set => dump.set_table(name, elements),
         Collection::Zset => dump.zset(name, elements),
         Collection::Hash => panic!("a hash is given as an object"),
     };
