@@ -309,3 +309,90 @@ impl StreamNode<'_> {
         Error::corrupt(0, wording!("malformed stream entry", "流条目格式错误"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload(value_type: ValueType, bytes: &[u8]) -> Option<u64> {
+        RawValue { value_type, bytes }.payload()
+    }
+
+    /// Returns a listpack of these encoded elements, as a string of the file.
+    fn listpack(elements: &[&[u8]]) -> Vec<u8> {
+        let body = elements.concat();
+        let len = body.len() + 7;
+        [&[len as u8, len as u8, 0, 0, 0, elements.len() as u8, 0], &body[..], b"\xff"].concat()
+    }
+
+    #[test]
+    fn integers_count_as_their_text() {
+        assert_eq!(payload(ValueType::String, b"\xc1\x00\x80"), Some(6)); // -32768
+        assert_eq!(payload(ValueType::Set, b"\x03\x01a\xc0\x07\xc0\xff"), Some(1 + 1 + 2));
+        // Two integers of two bytes: -1 and 300.
+        assert_eq!(payload(ValueType::SetIntset, b"\x0c\x02\0\0\0\x02\0\0\0\xff\xff\x2c\x01"), Some(5));
+        let elements: [&[u8]; 3] = [b"\x81a\x02", b"\x7f\x01", b"\xdf\xff\x02"]; // a, 127, -1
+        assert_eq!(payload(ValueType::SetListpack, &listpack(&elements)), Some(1 + 3 + 2));
+    }
+
+    #[test]
+    fn scores_count_eight_bytes_and_expiries_none() {
+        let elements: [&[u8]; 2] = [b"\x81a\x02", b"\x07\x01"];
+        assert_eq!(payload(ValueType::ZsetListpack, &listpack(&elements)), Some(1 + 8));
+        assert_eq!(payload(ValueType::Zset2, &[&b"\x01\x02ab"[..], &[0; 8]].concat()), Some(2 + 8));
+        assert_eq!(payload(ValueType::Zset, b"\x01\x02ab\x031.5"), Some(2 + 8));
+        let elements: [&[u8]; 3] = [b"\x81a\x02", b"\x82bc\x03", b"\x00\x01"];
+        assert_eq!(payload(ValueType::HashListpackExPreGa, &listpack(&elements)), Some(3));
+        assert_eq!(payload(ValueType::HashZipmap, b"\x08\x01\x01a\x02\0bc\xff"), Some(3));
+    }
+
+    #[test]
+    fn lists_count_plain_and_packed_nodes() {
+        let elements: [&[u8]; 2] = [b"\x81a\x02", b"\x07\x01"];
+        let nodes = [&b"\x02\x01\x05plain\x02"[..], &listpack(&elements)].concat();
+        assert_eq!(payload(ValueType::ListQuicklist2, &nodes), Some(5 + 2));
+    }
+
+    #[test]
+    fn stream_entries_count_ids_fields_and_values() {
+        let field: &[u8] = b"\x84name\x05";
+        let master: [&[u8]; 5] = [b"\x02\x01", b"\x01\x01", b"\x01\x01", field, b"\x00\x01"];
+        let same =
+            |flags: &'static [u8]| -> [&[u8]; 5] { [flags, b"\x00\x01", b"\x01\x01", b"\x82ab\x03", b"\x04\x01"] };
+        let own: [&[u8]; 7] =
+            [b"\x00\x01", b"\x00\x01", b"\x03\x01", b"\x01\x01", b"\x81x\x02", b"\x07\x01", b"\x06\x01"];
+        let elements = [&master[..], &same(b"\x02\x01"), &same(b"\x03\x01"), &own].concat();
+        let node = [&b"\x01\x10"[..], &[0; 16], &listpack(&elements)].concat();
+        // Length, last id, no groups.
+        let stream = [&node[..], b"\x02\x05\x03\x00"].concat();
+        assert_eq!(payload(ValueType::Stream(1), &stream), Some((16 + 4 + 2) + (16 + 1 + 1)));
+        // Cut inside an entry.
+        let cut = [&b"\x01\x10"[..], &[0; 16], &listpack(&elements[..8]), b"\x02\x05\x03\x00"].concat();
+        assert_eq!(payload(ValueType::Stream(1), &cut), None);
+    }
+
+    #[test]
+    fn arrays_count_their_items_and_modules_are_unknown() {
+        let array = [&b"\x02\x00\x00\x00\x03abc\x05\x01"[..], &(-12i64).to_le_bytes()].concat();
+        assert_eq!(payload(ValueType::Array, &array), Some(3 + 3));
+        assert_eq!(payload(ValueType::Module2, b"\x81\0\0\0\0\0\0\0\x09\0"), None);
+    }
+
+    #[test]
+    fn bounds_need_no_decoding() {
+        let set = RawValue { value_type: ValueType::SetListpack, bytes: &listpack(&[b"\x81a\x02"]) };
+        assert_eq!(set.payload_at_most(1), 10 + PACKED_GAIN);
+        assert_eq!(RawValue { value_type: ValueType::Set, bytes: b"\x01\x01a" }.payload_at_most(1), u64::MAX);
+        assert_eq!(RawValue { value_type: ValueType::SetListpack, bytes: b"\x09" }.payload_at_most(1), u64::MAX);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80), byte in 0u8..40) {
+            if let Some(value_type) = ValueType::from_byte(crate::rdb::header::Family::Redis, byte) {
+                payload(value_type, &bytes);
+                RawValue { value_type, bytes: &bytes }.payload_at_most(9);
+            }
+        }
+    }
+}

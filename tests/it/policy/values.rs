@@ -8,6 +8,7 @@ use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analy
 use rdblens::internals::memory::Server;
 use rdblens::internals::rdb::payload::PACKED_GAIN;
 use rdblens::internals::record::Kind;
+use rdblens::internals::show::{Entry, Item, Value, decode_value};
 use rdblens::internals::units::Bytes;
 use rdblens::report::{DetailValue, Finding, Report, Severity};
 
@@ -443,6 +444,43 @@ fn hyperloglogs_break_no_rule_about_size() {
         }
         assert!(finding(&report, "big.string").is_some(), "{preset}");
     }
+}
+
+/// Returns the payload of a decoded value; `None` for modules.
+fn payload_of(value: &Value) -> Option<u64> {
+    let sum = |texts: &[Vec<u8>]| texts.iter().map(Vec::len).sum();
+    let fields = |entry: &Entry| entry.fields.iter().map(|(field, value)| field.len() + value.len()).sum::<usize>();
+    let item = |item: &Item| match item {
+        Item::Integer(number) => number.to_string().len(),
+        Item::Float(_) => 8,
+        Item::Text(text) => text.len(),
+    };
+    let payload: usize = match value {
+        Value::Text(text) => text.len(),
+        Value::List(texts) | Value::Set(texts) => sum(texts),
+        Value::Zset(members) => members.iter().map(|(member, _)| member.len() + 8).sum(),
+        Value::Hash(pairs) => pairs.iter().map(|pair| pair.field.len() + pair.value.len()).sum(),
+        Value::Stream(stream) => stream.entries.iter().map(|entry| 16 + fields(entry)).sum(),
+        Value::Array(items) => items.iter().map(|(_, value)| item(value)).sum(),
+        Value::Module(..) => return None,
+    };
+    Some(payload as u64)
+}
+
+#[test]
+fn payload_is_that_of_the_decoded_value() {
+    let plan = ReadPlan::new(std::env::temp_dir());
+    let mut kinds = std::collections::BTreeSet::new();
+    for dump in crate::common::dumps() {
+        let _ = for_each_record(&[&dump], &plan, |record, _| {
+            let raw = record.raw.unwrap();
+            if let Ok(value) = decode_value(raw.value_type, raw.bytes, 0) {
+                assert_eq!(raw.payload(), payload_of(&value), "{}: {}", dump.display(), record.key.escape_ascii());
+                kinds.insert(format!("{:?}", raw.value_type));
+            }
+        });
+    }
+    assert!(kinds.len() > 15, "{kinds:?}");
 }
 
 #[test]
