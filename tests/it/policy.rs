@@ -6,6 +6,7 @@
 //! about
 //! size (`big.*`), so that new rules of other groups change no line here.
 
+mod batches;
 mod classes;
 mod lifetime;
 mod snapshot;

@@ -1,0 +1,93 @@
+//! Rules about many keys, run through the whole pipeline: batches that expire together, objects spread over strings, and
+//! businesses on one instance.
+
+use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
+use rdblens::report::{DetailValue, Finding, Report};
+
+use crate::common::dump::{CTIME, Dump};
+
+/// Presets with a rule about expiries that bunch.
+const PRESETS: [&str; 4] = ["service", "hzero", "platform", "aliyun"];
+
+fn report(dump: &Dump, preset: &str) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("built.rdb");
+    std::fs::write(&path, dump.bytes()).unwrap();
+    let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    plan.policy = PolicySource::Preset(preset.to_owned());
+    plan.top = 100;
+    analyze(&[path], &plan, &Unwatched).unwrap()
+}
+
+fn finding<'r>(report: &'r Report, rule: &str) -> Option<&'r Finding> {
+    report.findings.list.iter().find(|finding| finding.rule == rule)
+}
+
+/// Adds strings of a pattern that expire the given seconds after the snapshot.
+fn expiring(dump: &mut Dump, pattern: &str, left: impl Iterator<Item = i64>) {
+    for (number, left) in left.enumerate() {
+        dump.expires_at(CTIME + left * 1000);
+        dump.string(format!("{pattern}:{number}"), "x");
+    }
+}
+
+#[test]
+fn a_batch_with_the_advised_offset_passes_and_one_without_is_found() {
+    for base in [60, 3_600, 7 * 86_400] {
+        let (mut spread, mut at_once) = (Dump::new(), Dump::new());
+        expiring(&mut spread, "cache:page:html", (0..3_000).map(|n| base + n * 7_919 % 301));
+        expiring(&mut at_once, "cache:page:html", (0..3_000).map(|n| base + n % 10));
+        for preset in PRESETS {
+            assert!(finding(&report(&spread, preset), "ttl.storm").is_none(), "{preset}, {base} s");
+            let report = report(&at_once, preset);
+            assert_eq!(finding(&report, "ttl.storm").map(|found| found.keys), Some(3_000), "{preset}, {base} s");
+        }
+    }
+}
+
+#[test]
+fn many_small_patterns_that_expire_together_are_one_finding() {
+    let mut dump = Dump::new();
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
+        expiring(&mut dump, &format!("shop:{name}:page"), (0..500).map(|_| 7_200));
+    }
+    expiring(&mut dump, "shop:other:page", (0..20_000).map(|n| 60 + n * 4));
+    for preset in PRESETS {
+        let report = report(&dump, preset);
+        let found = finding(&report, "ttl.storm").unwrap();
+        assert_eq!((found.keys, found.patterns.len(), found.patterns[0].pattern.as_deref()), (5_000, 1, None));
+        let DetailValue::Parts(parts) = &found.patterns[0].details["patterns"].value else { panic!("{found:?}") };
+        assert_eq!((parts.len(), parts[0].name.as_str(), parts[0].keys), (10, "shop:a:page:{int}", Some(500)));
+    }
+}
+
+#[test]
+fn attributes_before_the_id_are_an_object_and_tables_are_none() {
+    let mut dump = Dump::new();
+    for id in 0..25 {
+        ["name", "age", "favor"].iter().for_each(|name| _ = dump.string(format!("member:{name}:{id}"), "x"));
+        ["user", "order", "page"].iter().for_each(|name| _ = dump.string(format!("cache:{name}:{id}"), "x"));
+        ["user", "order", "goods"].iter().for_each(|name| _ = dump.string(format!("shop:{name}:{id}"), "x"));
+    }
+    for preset in ["default", "service", "hzero", "platform", "strict", "aliyun"] {
+        let report = report(&dump, preset);
+        let found = finding(&report, "type.split-object").unwrap();
+        let rows: Vec<_> = found.patterns.iter().map(|row| (row.pattern.as_deref(), row.keys)).collect();
+        assert_eq!(rows, [(Some("member:{*}:{int}"), 75)], "{preset}");
+    }
+}
+
+#[test]
+fn locks_and_caches_belong_to_the_business_behind_them() {
+    let mut dump = Dump::new();
+    for prefix in ["cache:", "lock:", "queue:", "counter:", "rate:", "tmp:", "session:", ""] {
+        (0..20).for_each(|id| _ = dump.string(format!("{prefix}order:info:{id}"), "x"));
+    }
+    assert!(finding(&report(&dump, "aliyun"), "instance.mixed").is_none());
+    for business in ["user", "goods", "pay", "mail", "search"] {
+        (0..20).for_each(|id| _ = dump.string(format!("cache:{business}:info:{id}"), "x"));
+    }
+    let report = report(&dump, "aliyun");
+    let found = finding(&report, "instance.mixed").unwrap();
+    assert_eq!(found.worst.map(|worst| worst.measured), Some(6));
+}
