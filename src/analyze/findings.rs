@@ -13,8 +13,8 @@ use crate::policy::forest::Forest;
 use crate::policy::rule::{Breach, PatternRule};
 use crate::policy::{Checks, Severity};
 use crate::report::{
-    BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, OwnerFindings,
-    PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight, Word, Worst,
+    BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, NotEvaluated,
+    OwnerFindings, PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight, Word, Worst,
 };
 use crate::units::Bytes;
 
@@ -61,6 +61,7 @@ pub fn found(
         policy: checks.policy.name.clone(),
         extends: checks.policy.extends.clone(),
         checked: checked(checks).into_iter().map(Word::from).collect(),
+        not_evaluated: Vec::new(),
         severities: severities(violations),
         list,
         by_pattern: worst,
@@ -96,9 +97,16 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
     }
     report.findings.exempted.extend(judging.exempted());
     finish(&mut report.findings);
+    leave_out(checks.not_evaluated(report), &mut report.findings);
     if checks.has_dictionary() {
         name_owners(checks, classifier, &mut report.findings);
     }
+}
+
+/// Lists the rules that were not evaluated, which do not count as checked.
+fn leave_out(not_evaluated: Vec<NotEvaluated>, findings: &mut Findings) {
+    findings.checked.retain(|rule| not_evaluated.iter().all(|other| other.rule != *rule));
+    findings.not_evaluated = not_evaluated;
 }
 
 /// Sorts and counts the findings.

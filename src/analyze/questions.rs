@@ -14,6 +14,7 @@ use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::policy::earlier::EarlierPatterns;
 use crate::policy::file::PatternSyntax;
+use crate::policy::need::Need;
 use crate::policy::rules::memory::upgrade;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{self, Checks, Context, Policy};
@@ -46,8 +47,6 @@ pub struct Questions {
     pub patterns: PatternsPlan,
     /// Inspection of values; `None` if no rule reads them.
     pub inspection: Option<Arc<Inspection>>,
-    /// Rule of the policy that was not checked because it reads values.
-    pub unread: Option<&'static str>,
     /// Number of alternatives that every record is priced for.
     pub alternatives: usize,
 }
@@ -114,7 +113,10 @@ pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Opt
         earlier: plan.baseline.as_deref().and_then(EarlierPatterns::of),
         ..Context::default()
     };
-    let checks = Checks::new(policy, context).map_err(Error::usage)?;
+    let mut checks = Checks::new(policy, context).map_err(Error::usage)?;
+    if let Some((rule, severity)) = unread {
+        checks.disable(rule, severity, Need::Values);
+    }
     let rule = |check: &policy::checks::RuleCheck<dyn policy::KeyRule>| RuleBit {
         id: check.meta.id,
         severity: check.severity,
@@ -135,7 +137,6 @@ pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Opt
         varied: Arc::default(),
         top: plan.top,
         patterns,
-        unread,
         alternatives: plan.read.what_if.len(),
     })
 }

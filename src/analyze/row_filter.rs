@@ -167,8 +167,9 @@ fn check_rule(questions: &Questions, id: &str) -> Result<()> {
     let all = format!("policy {} lists the keys of: {listed}", checks.policy.name);
     let fault = if checks.snapshots.iter().any(|check| check.meta.id == id) {
         format!("--breaking {id}: the rule is about the snapshot as a whole, not about single keys")
-    } else if questions.unread == Some(id) {
-        return Err(Error::usage(format!("--breaking {id}: the rule reads values")).with_hint("add --inspect-values"));
+    } else if let Some(lacking) = checks.disabled.iter().find(|lacking| lacking.rule == id) {
+        let (reason, remedy) = (&lacking.reason.en, lacking.remedy.en.as_str());
+        return Err(Error::usage(format!("--breaking {id}: {reason}")).with_hint(remedy));
     } else if registry::find(id).is_some() {
         format!("--breaking {id}: policy {} does not check this rule", checks.policy.name)
     } else {

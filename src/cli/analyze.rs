@@ -2,11 +2,12 @@
 
 use super::args::AnalyzeArgs;
 use super::delivery::ReportDelivery;
+use super::gate::Gate;
 use super::progress::ProgressLine;
 use super::{ExitStatus, plan, written};
 use crate::analyze;
 use crate::error::Result;
-use crate::report::{Report, Severity};
+use crate::report::Report;
 
 /// Analyses the inputs and writes the report in every requested format.
 pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
@@ -26,7 +27,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
     if !args.read.input.quiet {
         print_damage(&report);
     }
-    Ok(exit(&report, args.policy.fail_on))
+    Ok(Gate { fail_on: args.policy.fail_on, strict: args.policy.strict_gate }.exit(&report))
 }
 
 /// Prints the damage listed in the report to standard error as well, so that it shows up in logs.
@@ -35,24 +36,5 @@ fn print_damage(report: &Report) {
         for error in &file.errors {
             eprintln!("rdblens: {}: {}", file.name, error.wording.en);
         }
-    }
-}
-
-/// Returns the exit status for a report.
-pub(super) fn exit(report: &Report, fail_on: Option<Severity>) -> ExitStatus {
-    if !report.complete {
-        return ExitStatus::Incomplete;
-    }
-    match fail_on {
-        Some(least) if worst(report).is_some_and(|worst| worst >= least) => ExitStatus::Findings,
-        _ => ExitStatus::Done,
-    }
-}
-
-/// Returns the highest severity of the findings; with a baseline, only of those that are new or worse.
-fn worst(report: &Report) -> Option<Severity> {
-    match &report.findings.baseline {
-        None => report.findings.list.iter().map(|finding| finding.severity).max(),
-        Some(baseline) => baseline.new.iter().chain(&baseline.worse).map(|row| row.severity).max(),
     }
 }

@@ -126,6 +126,9 @@ pub struct RenderArgs {
     /// Exit with status 1 if there are findings of this severity or higher
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Policy")]
     pub fail_on: Option<Severity>,
+    /// With --fail-on: exit with status 1 also if a rule of this severity or higher was not evaluated
+    #[arg(long, requires = "fail_on", help_heading = "Policy")]
+    pub strict_gate: bool,
 }
 
 /// `rdblens keys`

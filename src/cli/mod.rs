@@ -9,6 +9,7 @@ mod completions;
 mod delivery;
 mod dictionary;
 mod exit;
+mod gate;
 mod keys;
 pub mod lang;
 mod man;

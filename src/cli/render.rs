@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::args::RenderArgs;
 use super::delivery::ReportDelivery;
-use super::{ExitStatus, analyze, plan, written};
+use super::gate::Gate;
+use super::{ExitStatus, plan, written};
 use crate::error::Result;
 use crate::report::Report;
 
@@ -15,7 +16,7 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let delivery = ReportDelivery::open(&args.format, &args.output)?;
     let rows = args.top.map_or(report.options.rows, plan::rows);
     written(delivery.write(&report, rows, args.lang.lang(), &args.screen))?;
-    Ok(analyze::exit(&report, args.fail_on))
+    Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate }.exit(&report))
 }
 
 fn read(path: &Path) -> Result<Report> {

@@ -9,12 +9,14 @@ mod judged;
 
 pub use judged::{Judged, NameJudged};
 
+use std::cmp::Reverse;
+
 use super::context::Context;
 use super::dictionary::{DictionaryEntry, Exemption, Matched};
 use super::key_view::KeyView;
 use super::matcher::{Matcher, PolicyPattern};
 use super::name_pass::{NamePass, Violations};
-use super::rule::{BuiltRule, KeyRule, NameTest, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule};
+use super::rule::{BuiltRule, KeyRule, Known, NameTest, Need, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule};
 use super::sensitive::Inspection;
 use super::settings::{Policy, RuleSetting};
 use super::wording::RuleWording;
@@ -23,7 +25,7 @@ use crate::pattern::classify::Classifier;
 use crate::pattern::name::KeyName;
 use crate::rdb::payload::PACKED_GAIN;
 use crate::record::{Kind, Record};
-use crate::report::Passage;
+use crate::report::{NotEvaluated, Passage, Report};
 use crate::units::Bytes;
 
 /// Maximum number of limits about keys in a policy: one bit each in a mask.
@@ -77,6 +79,8 @@ pub struct Checks {
     pub patterns: Vec<RuleCheck<dyn PatternRule>>,
     /// Rules about the snapshot.
     pub snapshots: Vec<RuleCheck<dyn SnapshotRule>>,
+    /// Rules of the policy that cannot be evaluated, whatever the keys are.
+    pub disabled: Vec<NotEvaluated>,
     /// All budgets: those of `[[budget]]`, then of TTL classes, then of dictionary entries.
     pub budgets: Vec<BudgetLine>,
     names: NamePass,
@@ -168,6 +172,7 @@ impl Checks {
             keys: Vec::new(),
             patterns: Vec::new(),
             snapshots: Vec::new(),
+            disabled: Vec::new(),
             budgets: Vec::new(),
             asked: Default::default(),
             worded: Default::default(),
@@ -186,8 +191,12 @@ impl Checks {
             context,
         };
         for setting in std::mem::take(&mut checks.policy.settings) {
-            match (setting.rule.build)(&setting.params)? {
-                BuiltRule::Key(rule) if !rule.applies(&checks.context) => continue,
+            let built = (setting.rule.build)(&setting.params)?;
+            if let Some(need) = built.needs(&Known { context: &checks.context, report: None }) {
+                checks.disable(setting.rule.meta.id, setting.severity, need);
+                continue;
+            }
+            match built {
                 BuiltRule::Key(rule) => checks.add_key(RuleCheck::new(&setting, rule))?,
                 BuiltRule::Pattern(rule) => checks.patterns.push(RuleCheck::new(&setting, rule)),
                 BuiltRule::Snapshot(rule) => checks.snapshots.push(RuleCheck::new(&setting, rule)),
@@ -198,6 +207,29 @@ impl Checks {
         checks.add_patterns();
         checks.constant_result = checks.constant_result();
         Ok(checks)
+    }
+
+    /// Records that a rule of the policy cannot be evaluated.
+    pub fn disable(&mut self, rule: &'static str, severity: Severity, need: Need) {
+        self.disabled.push(need.of(rule, severity));
+    }
+
+    /// Returns the limits that lack something to be evaluated, given the finished report and the rules that found something.
+    ///
+    /// A rule that found something was evaluated: what it found is true.
+    pub fn not_evaluated(&self, report: &Report) -> Vec<NotEvaluated> {
+        let known = Known { context: &self.context, report: Some(report) };
+        let keys = self.keys.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
+        let patterns = self.patterns.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
+        let snapshots = self.snapshots.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
+        let lacking = keys.chain(patterns).chain(snapshots);
+        let found = |rule: &str| report.findings.list.iter().any(|finding| finding.rule == rule);
+        let lacking = lacking.filter(|(rule, ..)| !found(rule));
+        let mut list = self.disabled.clone();
+        list.extend(lacking.filter_map(|(rule, severity, need)| Some(need?.of(rule, severity))));
+        list.sort_by(|one, other| (&one.rule, Reverse(one.severity)).cmp(&(&other.rule, Reverse(other.severity))));
+        list.dedup_by(|later, first| later.rule == first.rule);
+        list
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a policy has at most 64 limits about keys")]

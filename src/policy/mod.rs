@@ -23,6 +23,7 @@ mod key_view;
 mod labels;
 pub mod matcher;
 mod name_pass;
+pub mod need;
 pub mod objects;
 pub mod params;
 pub mod presets;

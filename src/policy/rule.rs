@@ -6,6 +6,7 @@ use std::fmt;
 use super::context::Context;
 use super::forest::Forest;
 use super::key_view::KeyView;
+pub use super::need::{Known, Need};
 use super::params::{ParamSpec, Params};
 use super::sample::RuleSample;
 use super::sensitive::Inspection;
@@ -161,10 +162,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns whether the rule can be checked at all in this context. If not, it is disabled and reports do not list it as
-    /// checked.
-    fn applies(&self, _context: &Context) -> bool {
-        true
+    /// Returns what the rule lacks to be evaluated, if anything.
+    ///
+    /// Asked before the keys are read, and then it disables the rule; and with the finished report, if the rule found nothing.
+    fn needs(&self, _known: &Known<'_>) -> Option<Need> {
+        None
     }
 
     /// Returns the words by which the rule recognises the keys that it is about; none for all keys.
@@ -199,6 +201,11 @@ pub trait PatternRule: fmt::Debug + Send + Sync {
     /// Returns all violations, in any order.
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
 
+    /// Returns what the rule lacks to be evaluated, like [`KeyRule::needs`].
+    fn needs(&self, _known: &Known<'_>) -> Option<Need> {
+        None
+    }
+
     /// Returns whether the rule needs expiry times, which are collected on demand only.
     fn wants_expiries(&self) -> bool {
         false
@@ -219,6 +226,11 @@ pub trait PatternRule: fmt::Debug + Send + Sync {
 pub trait SnapshotRule: fmt::Debug + Send + Sync {
     /// Returns all violations, in any order.
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach>;
+
+    /// Returns what the rule lacks to be evaluated, like [`KeyRule::needs`].
+    fn needs(&self, _known: &Known<'_>) -> Option<Need> {
+        None
+    }
 }
 
 /// Violation of a rule about patterns or the snapshot.
@@ -267,6 +279,17 @@ pub enum BuiltRule {
     Pattern(Box<dyn PatternRule>),
     /// Checks the finished report.
     Snapshot(Box<dyn SnapshotRule>),
+}
+
+impl BuiltRule {
+    /// Returns what the rule lacks to be evaluated.
+    pub fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        match self {
+            BuiltRule::Key(rule) => rule.needs(known),
+            BuiltRule::Pattern(rule) => rule.needs(known),
+            BuiltRule::Snapshot(rule) => rule.needs(known),
+        }
+    }
 }
 
 /// Rule as listed in the registry: its description, and a function that builds it from its parameters.

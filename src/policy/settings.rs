@@ -95,18 +95,19 @@ impl Policy {
     /// Enables or disables the rule that inspects values.
     ///
     /// Only the user decides on that (`--inspect-values`): `look` enables the rule whatever the policy says, and without it
-    /// the rule is disabled even if the policy demands it. Returns the id of the rule in that last case, for a warning.
-    pub fn look_into_values(&mut self, look: bool) -> Option<&'static str> {
+    /// the rule is disabled even if the policy demands it. Returns the rule and its severity in that last case.
+    pub fn look_into_values(&mut self, look: bool) -> Option<(&'static str, Severity)> {
         let rule = &sensitive::RULE;
-        let demanded = self.settings.iter().any(|setting| setting.rule.meta.id == rule.meta.id);
-        if look && !demanded {
+        let own = self.settings.iter().filter(|setting| setting.rule.meta.id == rule.meta.id);
+        let demanded = own.map(|setting| setting.severity).max();
+        if look && demanded.is_none() {
             self.settings.push(RuleSetting::of(rule));
             self.sort();
         }
         if !look {
             self.settings.retain(|setting| setting.rule.meta.id != rule.meta.id);
         }
-        (demanded && !look).then_some(rule.meta.id)
+        demanded.filter(|_| !look).map(|severity| (rule.meta.id, severity))
     }
 
     /// Sorts rules as in the registry, and limits of the same rule by severity, the highest first.

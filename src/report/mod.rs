@@ -32,7 +32,7 @@ pub use sections::*;
 pub use terms::*;
 pub use warning::{Warning, WarningKind};
 pub use what_if::*;
-use wording::{demand, fix, problem};
+use wording::{demand, fix, problem, reason, remedy};
 
 use std::borrow::Cow;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Baseline, Details, Example, Severity, Unit, Weight, Word, Wording, demand, fix, problem};
+use super::{Baseline, Details, Example, Severity, Unit, Weight, Word, Wording, demand, fix, problem, reason, remedy};
 use crate::units::Bytes;
 
 /// Violations of the policy.
@@ -18,8 +18,10 @@ pub struct Findings {
     pub policy: String,
     /// The preset that it extends.
     pub extends: Option<String>,
-    /// Ids of the rules in force, sorted.
+    /// Ids of the rules in force that were evaluated, sorted.
     pub checked: Vec<Word>,
+    /// Rules in force that were not evaluated, sorted: whether they are kept is unknown.
+    pub not_evaluated: Vec<NotEvaluated>,
     /// By severity, the gravest first: `must`, `should`, `hint`.
     pub severities: Vec<SeverityRow>,
     /// By rule, the gravest severity first, then the heaviest. Rules that nothing breaks are not here.
@@ -51,6 +53,25 @@ pub struct SeverityRow {
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
+}
+
+/// Rule in force that lacked something to be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotEvaluated {
+    /// Its id.
+    pub rule: Word,
+    /// Its severity, the highest if it has several limits.
+    pub severity: Severity,
+    /// What was missing.
+    #[serde(flatten, with = "reason")]
+    #[schemars(with = "reason::Form")]
+    pub reason: Wording,
+    /// How to have it evaluated.
+    #[serde(flatten, with = "remedy")]
+    #[schemars(with = "remedy::Form")]
+    pub remedy: Wording,
+    /// Flag that provides what is missing; null if none does.
+    pub flag: Option<Word>,
 }
 
 /// Passage of a document that demands a rule, in the words of the document.

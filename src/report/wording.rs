@@ -43,4 +43,6 @@ in_both_languages!(problem, problem_zh, "Names the problem, with the numbers in 
 in_both_languages!(text, text_zh, "The same in words.");
 in_both_languages!(ours, ours_zh, "Value by this program.");
 in_both_languages!(theirs, theirs_zh, "Value by the second reader.");
+in_both_languages!(reason, reason_zh, "What was missing.");
+in_both_languages!(remedy, remedy_zh, "How to have it evaluated.");
 in_both_languages!(fix, fix_zh, "What to do about it, likewise.");

@@ -23,8 +23,16 @@ fn rules_are_listed_and_explained() {
     let strict = stdout(&rdblens_in("C", &["rules", "--policy", "strict"]));
     assert!(strict.starts_with("Policy strict:") && strict.contains("max = 128"));
     let one = stdout(&rdblens_in("C", &["rules", "key.prefix"]));
-    for part in ["Why", "Demanded by", "一 1.(1) 可读性和可管理性", "In force", "How to fix", "Passes", "Fails"]
-    {
+    for part in [
+        "Why",
+        "Demanded by",
+        "1. key名设计 / 可读性和可管理性",
+        "以业务名(或数据库名)为前缀",
+        "In force",
+        "How to fix",
+        "Passes",
+        "Fails",
+    ] {
         assert!(one.contains(part), "{part}");
     }
 }

@@ -24,6 +24,7 @@ mod dictionary;
 mod division;
 mod docs;
 mod formats;
+mod gate;
 mod hostile;
 mod html;
 mod instance;

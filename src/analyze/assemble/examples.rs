@@ -188,6 +188,9 @@ fn the_examples_of_every_rule_hold() {
                 .any(|finding| finding.rule == rule.meta.id && finding.severity == crate::report::Severity::Must)
         };
         assert!(!found(&rule.meta.passes), "{}: the example that passes does not", rule.meta.id);
+        let passing = report(rule, &rule.meta.passes).findings;
+        assert_eq!(passing.not_evaluated, [], "the example that passes was not evaluated");
+        assert!(passing.checked.iter().any(|id| *id == rule.meta.id), "{}", rule.meta.id);
         assert!(found(&rule.meta.fails), "{}: the example that fails does not", rule.meta.id);
         let Text { en, zh } = rule.meta.what;
         assert!(!en.ends_with('.') && !zh.ends_with('。'), "{}", rule.meta.id);

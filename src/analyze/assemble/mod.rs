@@ -54,8 +54,6 @@ pub(super) fn report(
     name_sources(&mut report, &verdicts);
     report.instance = instance::section(plan, files, &rest.instances, used_mem(&verdicts));
     report.warnings = warnings(&report, whole.as_ref(), &verdicts, rest.patterns_strict);
-    let unread = |rule: &str| Warning::new(WarningKind::RuleNotChecked { rule: rule.to_owned() });
-    report.warnings.extend(questions.unread.map(unread));
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();
     let tables =

@@ -117,6 +117,9 @@ pub struct PolicyArgs {
     /// Exit with status 1 if there are findings of this severity or higher
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<Severity>,
+    /// With --fail-on: exit with status 1 also if a rule of this severity or higher was not evaluated
+    #[arg(long, requires = "fail_on")]
+    pub strict_gate: bool,
     /// Memory limit of the server, such as 4GB
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub maxmemory: Option<u64>,

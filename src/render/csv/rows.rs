@@ -158,7 +158,12 @@ pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = CsvRow> 
 
 pub(super) fn baseline(report: &Report) -> Vec<CsvRow> {
     let Some(baseline) = &report.findings.baseline else { return Vec::new() };
-    let lists = [("new", &baseline.new), ("worse", &baseline.worse), ("fixed", &baseline.fixed)];
+    let lists = [
+        ("new", &baseline.new),
+        ("first-evaluated", &baseline.first_evaluated),
+        ("worse", &baseline.worse),
+        ("fixed", &baseline.fixed),
+    ];
     let rows = lists.into_iter().flat_map(|(change, list)| list.iter().map(move |it| (change, it)));
     rows.map(|(change, it)| {
         let before = it.before.as_ref();
@@ -217,6 +222,10 @@ pub(super) fn budget(it: &BudgetRow) -> CsvRow {
 
 pub(super) fn exempted(it: &Exempted) -> CsvRow {
     row().text(&it.rule).text(&it.pattern).text(&it.reason).weight(it.keys, it.memory)
+}
+
+pub(super) fn not_evaluated(it: &NotEvaluated) -> CsvRow {
+    row().text(&it.rule).text(it.severity.name()).text(&it.reason.en).text(&it.remedy.en).maybe(it.flag.as_deref())
 }
 
 pub(super) fn idle(it: &IdleClass) -> CsvRow {

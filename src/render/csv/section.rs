@@ -131,6 +131,9 @@ sections! {
     Exempted = "exempted", "What exemptions cover.",
         "rule pattern reason keys memory",
         report.findings.exempted.iter().map(exempted);
+    NotEvaluated = "not-evaluated", "Rules of the policy that were not evaluated.",
+        "rule severity reason remedy flag",
+        report.findings.not_evaluated.iter().map(not_evaluated);
     Idle = "idle", "Time since the last access.",
         "idle below_s keys memory",
         report.idle.iter().flat_map(|idle| &idle.classes).map(idle);

@@ -192,6 +192,7 @@ fn findings(report: &Report, to: &mut Exposition) {
     if let Some(baseline) = &findings.baseline {
         to.family("rdblens_baseline_changes", "Findings against those of the earlier report.")
             .sample(&[("change", "new")], baseline.new.len() as u64)
+            .sample(&[("change", "first-evaluated")], baseline.first_evaluated.len() as u64)
             .sample(&[("change", "worse")], baseline.worse.len() as u64)
             .sample(&[("change", "fixed")], baseline.fixed.len() as u64);
     }

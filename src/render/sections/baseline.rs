@@ -21,6 +21,7 @@ pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope
     let lang = scope.lang;
     let lists = [
         (lang.of("new", "新增"), Tone::Warning, &findings.new),
+        (lang.of("first evaluated", "首次评估"), Tone::Warning, &findings.first_evaluated),
         (lang.of("worse", "加重"), Tone::Warning, &findings.worse),
         (lang.of("fixed", "已修复"), Tone::Plain, &findings.fixed),
     ];

@@ -355,11 +355,20 @@ impl Words<'_> {
         let baseline = self.report.findings.baseline.as_ref()?;
         let (new, worse, fixed) = (baseline.new.len(), baseline.worse.len(), baseline.fixed.len());
         let name = inline(&baseline.report);
-        Some(say!(
+        let mut text = say!(
             self.lang,
             "Since {name}, {new} findings are new, {worse} worse and {fixed} fixed.",
             "与 {name} 相比，违规新增 {new} 项，加重 {worse} 项，已修复 {fixed} 项。"
-        ))
+        );
+        let first = baseline.first_evaluated.len();
+        if first > 0 {
+            text += &say!(
+                self.lang,
+                " {first} are of rules that were not evaluated then.",
+                "另有 {first} 项所属规则当时未评估。"
+            );
+        }
+        Some(text)
     }
 
     fn what_if(&self) -> Option<String> {

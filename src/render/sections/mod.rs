@@ -24,6 +24,7 @@ mod keys;
 mod longest;
 mod naming;
 mod next;
+mod not_evaluated;
 mod notes;
 mod owners;
 mod patterns;
@@ -47,6 +48,7 @@ type Builder = fn(&Report, &Scope) -> Option<Section>;
 /// it, how long they stay, of which kinds they are, and at the end facts about the instance, the files and the server.
 const SECTIONS: &[Builder] = &[
     findings::section,
+    not_evaluated::section,
     baseline::section,
     growth::section,
     owners::section,

@@ -72,6 +72,7 @@ heads! {
     PENDING = "pending", "未确认";
     PREFIX = "prefix", "前缀";
     REASON = "reason", "原因";
+    REMEDY = "how to have it evaluated", "如何评估";
     RULE = "rule", "规则";
     SAVES = "saves", "可节省";
     SERVER = "server", "服务器";

@@ -23,6 +23,8 @@ pub struct Baseline {
     pub report: String,
     /// Violations that the earlier report did not have.
     pub new: Vec<BaselineRow>,
+    /// Violations of rules that the earlier report did not evaluate: whether they are new is unknown.
+    pub first_evaluated: Vec<BaselineRow>,
     /// Violations with more keys, more memory or a greater distance from the limit than before.
     pub worse: Vec<BaselineRow>,
     /// Violations that are gone, of rules that are still checked. The figures are the earlier ones.
@@ -124,13 +126,22 @@ pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<Warning> {
 
 /// Compares findings with those of an earlier report.
 pub fn against(earlier: &NamedReport, now: &Findings) -> Baseline {
-    let old = &earlier.report.findings.list;
+    let Findings { list: old, not_evaluated, .. } = &earlier.report.findings;
     let mut baseline = Baseline { report: earlier.name.clone(), ..Baseline::default() };
-    for finding in &now.list {
+    let (open, judged): (Vec<&Finding>, Vec<&Finding>) =
+        now.list.iter().partition(|finding| not_evaluated.iter().any(|other| other.rule == finding.rule));
+    baseline.first_evaluated = open.into_iter().flat_map(rows).collect();
+    for finding in judged {
         baseline.add(finding, old);
     }
     baseline.fixed = fixed(old, now);
     baseline
+}
+
+/// Returns the rows of a finding, or the finding as a whole if it has none.
+fn rows(finding: &Finding) -> Vec<BaselineRow> {
+    let rows = finding.patterns.iter().map(|row| BaselineRow::of(finding, row, None)).collect::<Vec<_>>();
+    if rows.is_empty() { vec![BaselineRow::of_whole(finding, None)] } else { rows }
 }
 
 /// An earlier report's knowledge of a row.
@@ -222,6 +233,7 @@ fn fixed(old: &[Finding], now: &Findings) -> Vec<BaselineRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::NotEvaluated;
 
     /// A row by pattern, keys, memory, measured; 10 is allowed.
     type Row = (&'static str, u64, u64, u64);
@@ -261,13 +273,16 @@ mod tests {
     }
 
     fn compared_lists(old: Vec<Finding>, now: Vec<Finding>) -> Baseline {
+        against(&earlier(old), &findings(now))
+    }
+
+    fn earlier(old: Vec<Finding>) -> NamedReport {
         let list = serde_json::to_value(&old).unwrap();
         let json = serde_json::json!({
             "schema": "rdblens.report/1", "options": {}, "totals": {}, "patterns": { "distinct": 0, "list": [] },
             "findings": { "list": list }
         });
-        let earlier = NamedReport::read(json.to_string().as_bytes(), "old.json").unwrap();
-        against(&earlier, &findings(now))
+        NamedReport::read(json.to_string().as_bytes(), "old.json").unwrap()
     }
 
     fn patterns(rows: &[BaselineRow]) -> Vec<&str> {
@@ -329,5 +344,29 @@ mod tests {
         let old = finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
         let off = Finding { rule: "key.prefix".into(), ..old };
         assert_eq!(told(&compared(off, vec![])), (vec![], vec![], vec![]));
+    }
+
+    #[test]
+    fn findings_of_a_rule_that_was_not_evaluated_are_neither_new_nor_fixed() {
+        let open = |rule: &str| NotEvaluated {
+            rule: rule.to_owned().into(),
+            severity: Severity::Must,
+            reason: Default::default(),
+            remedy: Default::default(),
+            flag: None,
+        };
+        let broken = finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
+        let now = findings(vec![broken.clone()]);
+        let earlier = |list, not_evaluated| {
+            let mut earlier = earlier(list);
+            earlier.report.findings.not_evaluated = not_evaluated;
+            earlier
+        };
+        let first = against(&earlier(vec![], vec![open("key.length")]), &now);
+        assert_eq!((first.first_evaluated.len(), first.new.len(), first.worse.len()), (1, 0, 0));
+        let new = against(&earlier(vec![], vec![open("key.levels")]), &now);
+        assert_eq!((new.first_evaluated.len(), new.new.len()), (0, 1));
+        let unknown = Findings { not_evaluated: vec![open("key.length")], ..Findings::default() };
+        assert_eq!(against(&earlier(vec![broken], vec![]), &unknown).fixed, []);
     }
 }

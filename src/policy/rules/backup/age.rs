@@ -6,7 +6,7 @@
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
@@ -74,6 +74,12 @@ impl SnapshotRule for AgeRule {
                 ..Breach::default()
             })
             .collect()
+    }
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        if known.context.now.is_none() {
+            return Some(Need::Now);
+        }
+        known.lacks(Need::SnapshotTime, |report| report.source.files.iter().any(|file| file.ctime.is_none()))
     }
 }
 

@@ -5,7 +5,9 @@
 
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text};
+use crate::policy::rule::{
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{Checksum, DetailPart, FileError, Report, SourceFile, Wording};
 
@@ -85,6 +87,10 @@ impl SnapshotRule for IntegrityRule {
                 ..Breach::default()
             })
             .collect()
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks(Need::Checksum, |report| report.source.files.iter().any(|file| file.checksum == Checksum::Skipped))
     }
 }
 

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Report;
@@ -74,6 +74,9 @@ impl SnapshotRule for MultipleRule {
                 ..Breach::default()
             })
             .collect()
+    }
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_keys()
     }
 }
 

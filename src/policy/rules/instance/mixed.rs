@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{DetailPart, FirstSegment, Report, Weight};
@@ -150,6 +150,9 @@ impl SnapshotRule for MixedRule {
             details: [field.with(DetailValue::Parts(list))].into(),
             ..Breach::default()
         }]
+    }
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_keys()
     }
 }
 

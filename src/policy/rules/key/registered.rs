@@ -3,11 +3,10 @@
 //! Checked only if the policy has a dictionary. A key that matches an entry of another type, or one without an owner,
 //! violates the rule like one without an entry: a draft that nobody has filled in registers nothing.
 
-use crate::policy::Context;
 use crate::policy::KeyView;
 use crate::policy::dictionary::DictionaryEntry;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
 
@@ -65,8 +64,8 @@ impl KeyRule for RegisteredRule {
         (!as_written).then_some(Violation { measured: 0, allowed: 1 })
     }
 
-    fn applies(&self, context: &Context) -> bool {
-        !context.entries.is_empty()
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.context.entries.is_empty().then_some(Need::Dictionary)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::policy::Context;
 use crate::policy::params::Params;
-use crate::policy::rule::{Breach, BuiltRule, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
+use crate::policy::rule::{Breach, BuiltRule, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::Report;
 
@@ -57,5 +57,9 @@ impl SnapshotRule for BudgetRule {
                 ..Breach::default()
             })
             .collect()
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks(Need::Budget, |report| report.findings.budgets.is_empty()).or_else(|| known.lacks_keys())
     }
 }

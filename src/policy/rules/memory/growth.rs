@@ -9,7 +9,7 @@ use crate::policy::earlier::EarlierWeight;
 use crate::policy::forest::{Forest, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
@@ -86,6 +86,11 @@ impl PatternRule for GrowthRule {
                 self.grown(&node.text, sums, earlier.before(&node.text, &context.separators), &earlier.name)
             })
             .collect()
+    }
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        let known =
+            known.context.earlier.as_ref().is_some_and(|earlier| earlier.complete || !earlier.patterns.is_empty());
+        (!known).then_some(Need::Baseline)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::policy::Context;
 use crate::policy::capacity::{estimated_memory, exceeds, permille};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
@@ -77,6 +77,12 @@ impl SnapshotRule for HeadroomRule {
             ..Breach::default()
         })
         .collect()
+    }
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        match known.context.maxmemory {
+            Some(Bytes(1..)) => known.lacks_keys(),
+            Some(Bytes(0)) | None => Some(Need::Maxmemory),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use crate::policy::capacity::{UpgradeEstimate, estimated_memory, exceeds, permille, upgrades};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::policy::{Context, Policy};
@@ -101,6 +101,9 @@ impl SnapshotRule for UpgradeRule {
                 .into(),
             ..Breach::default()
         }]
+    }
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks(Need::NewerServer, |report| report.totals.keys > 0 && upgrades(report, known.context).is_empty())
     }
 }
 

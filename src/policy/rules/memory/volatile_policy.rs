@@ -8,7 +8,7 @@ use crate::policy::Context;
 use crate::policy::capacity::{exceeds, permille};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{DetailPart, PatternWeight, Report};
@@ -97,6 +97,13 @@ impl SnapshotRule for VolatilePolicy {
                 .into(),
             ..Breach::default()
         }]
+    }
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        match known.context.maxmemory_policy.as_deref() {
+            None => Some(Need::MaxmemoryPolicy),
+            Some(policy) if policy.starts_with("volatile-") => known.lacks_keys(),
+            Some(_) => None,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::policy::Context;
 use crate::policy::capacity::exceeds;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
@@ -106,6 +106,11 @@ impl SnapshotRule for SkewRule {
         let mut breaches = self.slots(report);
         breaches.extend(self.shards(report));
         breaches
+    }
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        let single =
+            |report: &Report| report.source.files.len() < 2 && !report.server.cluster && report.slots.is_none();
+        known.lacks(Need::Shards, single).or_else(|| known.lacks_keys())
     }
 }
 

@@ -7,9 +7,10 @@
 use super::ago;
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
+use crate::report::Report;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -99,6 +100,12 @@ impl KeyRule for PendingRule {
         let late = ago(stream.oldest_delivery, now).is_some_and(|age| age > self.max_age);
         let gone = ago(stream.idle_since, now).is_some_and(|idle| idle > self.idle);
         (late || gone).then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        let has_streams = |report: &Report| report.types.iter().any(|row| row.kind == Kind::Stream);
+        known.context.reference.is_none().then_some(())?;
+        known.lacks(Need::ReferenceTime, has_streams)
     }
 
     fn kinds(&self) -> &'static [Kind] {

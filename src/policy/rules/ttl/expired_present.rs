@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -45,6 +45,10 @@ impl KeyRule for ExpiredPresent {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let left = key.left().filter(|&left| left < 0)?;
         Some(Violation { measured: left.unsigned_abs(), allowed: 0 })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_reference()
     }
 
     fn lifetime(&self) -> Lifetime {

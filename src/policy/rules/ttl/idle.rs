@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -59,6 +59,13 @@ impl KeyRule for Idle {
         key.record.expires_at?;
         let measured = key.record.idle?.saturating_mul(1000);
         (measured > self.max).then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks(Need::IdleTimes, |report| {
+            let totals = &report.totals;
+            totals.without_ttl.keys < totals.keys && report.idle.as_ref().is_none_or(|idle| idle.keys < totals.keys)
+        })
     }
 
     fn lifetime(&self) -> Lifetime {

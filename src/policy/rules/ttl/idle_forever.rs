@@ -7,7 +7,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -80,6 +80,14 @@ impl KeyRule for IdleForever {
         }
         let unused = record.freq.is_some_and(|freq| u64::from(freq) <= self.freq);
         unused.then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks(Need::IdleTimes, |report| {
+            let used =
+                report.idle.as_ref().map_or(0, |idle| idle.keys) + report.freq.as_ref().map_or(0, |freq| freq.keys);
+            report.totals.without_ttl.keys > 0 && used < report.totals.keys
+        })
     }
 
     fn lifetime(&self) -> Lifetime {

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
 /// Description of the rule.
@@ -62,6 +62,11 @@ impl KeyRule for MissingTtl {
         }
         let required = key.class().map_or(self.unclassified, |class| class.required);
         required.then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        let required = self.unclassified || known.context.classes.iter().any(|class| class.required);
+        (!required).then_some(Need::RequiredExpiry)
     }
 
     fn lifetime(&self) -> Lifetime {

@@ -11,7 +11,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -93,6 +93,10 @@ impl KeyRule for NullMarker {
         // Fast path: hardly any value has the length of a marker.
         let length = key.record.length.filter(|&length| length <= LONGEST as u64)?;
         if self.lengths >> length & 1 == 0 { None } else { self.check_short(key) }
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_reference()
     }
 
     fn kinds(&self) -> &'static [Kind] {

@@ -26,7 +26,8 @@ use crate::policy::evidence::timeline::{KeyEstimate, TimeWindow, Timeline, withi
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity,
+    Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::{DetailPart, Details, Weight};
@@ -190,6 +191,10 @@ impl PatternRule for StormRule {
         }
         breaches.extend(self.of_instance(&others, now));
         breaches
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_reference()
     }
 
     fn wants_expiries(&self) -> bool {

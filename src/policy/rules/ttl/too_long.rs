@@ -6,7 +6,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 
 /// Description of the rule.
@@ -85,6 +85,14 @@ impl KeyRule for TooLong {
         };
         let allowed = max.saturating_add(jitter);
         (measured > allowed).then_some(Violation { measured, allowed })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        let classes = &known.context.classes;
+        if self.max == 0 && classes.iter().all(|class| class.max.is_none()) {
+            return Some(Need::LongestLife);
+        }
+        known.lacks_reference()
     }
 
     fn lifetime(&self) -> Lifetime {

@@ -19,6 +19,7 @@ pub fn baseline() -> Baseline {
     Baseline {
         report: "yesterday.json".into(),
         new: vec![row(Some("session:{*}"), None)],
+        first_evaluated: vec![BaselineRow { rule: "memory.headroom".into(), ..row(None, None) }],
         worse: vec![row(Some("user:{int}:feed"), Some(before))],
         fixed: vec![row(None, None)],
     }

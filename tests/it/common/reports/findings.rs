@@ -30,6 +30,24 @@ pub fn findings() -> Findings {
         ]
         .map(Word::from)
         .to_vec(),
+        not_evaluated: vec![
+            NotEvaluated {
+                rule: "key.registered".into(),
+                severity: Severity::Should,
+                reason: Wording {
+                    en: "the policy has no data dictionary".into(), zh: "策略中没有数据字典".into()
+                },
+                remedy: Wording { en: "add one".into(), zh: "添加一个".into() },
+                flag: None,
+            },
+            NotEvaluated {
+                rule: "memory.growth".into(),
+                severity: Severity::Must,
+                reason: Wording { en: "there is no earlier report".into(), zh: "没有早期报告".into() },
+                remedy: Wording { en: "give --baseline".into(), zh: "用 --baseline 给出".into() },
+                flag: Some("--baseline".into()),
+            },
+        ],
         severities: vec![
             row(Severity::Must, 4, 5_025, 452 * MIB),
             row(Severity::Should, 2, 500_012, 704 * MIB),

@@ -1,0 +1,168 @@
+//! Facts that a rule needs and a run may lack: without them the rule is not evaluated.
+
+use super::context::Context;
+use crate::report::{NotEvaluated, Report, Severity, Text};
+
+/// Fact that a rule could not do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Memory limit of the server.
+    Maxmemory,
+    /// Eviction policy of the server.
+    MaxmemoryPolicy,
+    /// Current time.
+    Now,
+    /// Time of each snapshot.
+    SnapshotTime,
+    /// Time to compare expiries with.
+    ReferenceTime,
+    /// Earlier report.
+    Baseline,
+    /// Data dictionary.
+    Dictionary,
+    /// Memory budgets.
+    Budget,
+    /// Maximum time to live.
+    LongestLife,
+    /// Keys that have to expire.
+    RequiredExpiry,
+    /// Time since the last access, or access counters.
+    IdleTimes,
+    /// Contents of values.
+    Values,
+    /// Cluster node, or several shards.
+    Shards,
+    /// Estimate for a newer server.
+    NewerServer,
+    /// Verified checksum.
+    Checksum,
+    /// All keys of the snapshot.
+    AllKeys,
+}
+
+impl Need {
+    /// Returns the reason why a rule was not evaluated.
+    pub const fn reason(self) -> Text {
+        match self {
+            Need::Maxmemory => text("the memory limit of the server is unknown", "不知道服务器的内存上限"),
+            Need::MaxmemoryPolicy => text("the eviction policy of the server is unknown", "不知道服务器的淘汰策略"),
+            Need::Now => text("the current time was not given", "没有给出当前时间"),
+            Need::SnapshotTime => text("a file does not say when it was taken", "有文件没有记录快照时间"),
+            Need::ReferenceTime => text("there is no time to compare expiries with", "没有判断过期的基准时间"),
+            Need::Baseline => text("there is no complete earlier report", "没有完整的早期报告"),
+            Need::Dictionary => text("the policy has no data dictionary", "策略中没有数据字典"),
+            Need::Budget => text("the policy has no memory budget", "策略中没有内存预算"),
+            Need::LongestLife => text("the policy sets no maximum time to live", "策略中没有 TTL 上限"),
+            Need::RequiredExpiry => text("the policy has no keys that must expire", "策略中没有必须过期的 key"),
+            Need::IdleTimes => text("the dump has no idle times or access counters", "快照中没有空闲时间或访问计数"),
+            Need::Values => text("values were not inspected", "没有检查 value 的内容"),
+            Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
+            Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
+            Need::Checksum => text("a checksum was not verified", "有校验和未经校验"),
+            Need::AllKeys => text("only some of the keys were selected", "只选取了部分 key"),
+        }
+    }
+
+    /// Returns what to do so that the rule is evaluated.
+    pub const fn remedy(self) -> Text {
+        match self {
+            Need::Maxmemory => text("give --maxmemory, such as 4GB", "用 --maxmemory 给出，例如 4GB"),
+            Need::MaxmemoryPolicy => {
+                text("give --maxmemory-policy, such as volatile-lru", "用 --maxmemory-policy 给出，例如 volatile-lru")
+            }
+            Need::Now => text("give --now", "用 --now 给出"),
+            Need::SnapshotTime => text(
+                "use dumps of Redis 3.2 or newer, which record the time",
+                "使用 Redis 3.2 及以上版本的快照，其中记录了时间",
+            ),
+            Need::ReferenceTime => text("give --at", "用 --at 给出"),
+            Need::Baseline => {
+                text("give --baseline, a JSON report of an earlier snapshot", "用 --baseline 给出早期快照的 JSON 报告")
+            }
+            Need::Dictionary => text(
+                "add [[dictionary]] to a policy file; `rdblens dictionary` drafts it",
+                "在策略文件中添加 [[dictionary]]；`rdblens dictionary` 可生成初稿",
+            ),
+            Need::Budget => text("add [[budget]] to a policy file", "在策略文件中添加 [[budget]]"),
+            Need::LongestLife => text("set max of the rule or of a [[ttl_class]]", "设置该规则或 [[ttl_class]] 的 max"),
+            Need::RequiredExpiry => text(
+                "add a [[ttl_class]], or set unclassified = true",
+                "添加 [[ttl_class]]，或设置 unclassified = true",
+            ),
+            Need::IdleTimes => text(
+                "dump a server whose maxmemory-policy is one of LRU or LFU",
+                "在 maxmemory-policy 为 LRU 或 LFU 的服务器上生成快照",
+            ),
+            Need::Values => text("give --inspect-values", "用 --inspect-values 开启"),
+            Need::Shards => text("give the files of all shards", "给出所有分片的文件"),
+            Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 给出，例如 redis-8.2"),
+            Need::Checksum => text("read whole files, without --no-checksum", "读完整个文件，不用 --no-checksum"),
+            Need::AllKeys => text("leave out --match, --db and other selections", "去掉 --match、--db 等筛选条件"),
+        }
+    }
+
+    /// Returns the flag that provides it, if one does.
+    pub const fn flag(self) -> Option<&'static str> {
+        match self {
+            Need::Maxmemory => Some("--maxmemory"),
+            Need::MaxmemoryPolicy => Some("--maxmemory-policy"),
+            Need::Now => Some("--now"),
+            Need::ReferenceTime => Some("--at"),
+            Need::Baseline => Some("--baseline"),
+            Need::Values => Some("--inspect-values"),
+            Need::NewerServer => Some("--what-if"),
+            Need::SnapshotTime
+            | Need::Dictionary
+            | Need::Budget
+            | Need::LongestLife
+            | Need::RequiredExpiry
+            | Need::IdleTimes
+            | Need::Shards
+            | Need::Checksum
+            | Need::AllKeys => None,
+        }
+    }
+
+    /// Returns the entry of a report for a rule that lacks it.
+    pub fn of(self, rule: &'static str, severity: Severity) -> NotEvaluated {
+        NotEvaluated {
+            rule: rule.into(),
+            severity,
+            reason: self.reason().into(),
+            remedy: self.remedy().into(),
+            flag: self.flag().map(Into::into),
+        }
+    }
+}
+
+const fn text(en: &'static str, zh: &'static str) -> Text {
+    Text { en, zh }
+}
+
+/// What a run knows, before the keys are read or after.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// Facts about run, server and policy.
+    pub context: &'a Context,
+    /// The report, once all keys were read.
+    pub report: Option<&'a Report>,
+}
+
+impl Known<'_> {
+    /// Returns the need if the finished report shows it. A rule is then evaluated nevertheless: what it finds is true.
+    pub fn lacks(&self, need: Need, is_missing: impl FnOnce(&Report) -> bool) -> Option<Need> {
+        self.report.is_some_and(is_missing).then_some(need)
+    }
+
+    /// Returns the need for all keys if only some were selected.
+    pub fn lacks_keys(&self) -> Option<Need> {
+        self.lacks(Need::AllKeys, |report| !report.options.selection.is_empty())
+    }
+
+    /// Returns the need for a reference time if there is none, although keys expire.
+    pub fn lacks_reference(&self) -> Option<Need> {
+        let expiring = |report: &Report| report.totals.without_ttl.keys < report.totals.keys;
+        self.context.reference.is_none().then_some(())?;
+        self.lacks(Need::ReferenceTime, expiring)
+    }
+}

@@ -1,0 +1,136 @@
+//! Rules that were not evaluated: never reported as kept, named by the gate.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::program::run_args;
+
+const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+
+fn analyze(args: &[&str]) -> (i32, String, String) {
+    let output = run_args(&[&["analyze", SHOP], args].concat());
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn report(args: &[&str]) -> Value {
+    serde_json::from_str(&analyze(&[&["--format", "json"], args].concat()).1).unwrap()
+}
+
+fn ids(list: &Value) -> BTreeSet<&str> {
+    let id = |entry: &'_ Value| entry.as_str().or(entry["rule"].as_str()).map(str::to_owned);
+    assert!(list.as_array().unwrap().iter().all(|entry| id(entry).is_some()));
+    list.as_array().unwrap().iter().filter_map(|entry| entry.as_str().or(entry["rule"].as_str())).collect()
+}
+
+/// Returns rule and flag of each rule that was not evaluated.
+fn open(report: &Value) -> Vec<(&str, Option<&str>)> {
+    let list = report["findings"]["not_evaluated"].as_array().unwrap();
+    list.iter().map(|entry| (entry["rule"].as_str().unwrap(), entry["flag"].as_str())).collect()
+}
+
+#[test]
+fn what_a_run_lacks_is_listed_and_never_kept() {
+    let report = report(&["--policy", "platform"]);
+    let open = open(&report);
+    for lacking in [
+        ("backup.age", Some("--now")),
+        ("key.registered", None),
+        ("memory.growth", Some("--baseline")),
+        ("memory.headroom", Some("--maxmemory")),
+        ("memory.volatile-policy", Some("--maxmemory-policy")),
+        ("value.sensitive", Some("--inspect-values")),
+    ] {
+        assert!(open.contains(&lacking), "{lacking:?} in {open:?}");
+    }
+    assert!(open.is_sorted());
+    let findings = &report["findings"];
+    assert!(ids(&findings["checked"]).is_disjoint(&ids(&findings["not_evaluated"])));
+    assert!(ids(&findings["list"]).is_disjoint(&ids(&findings["not_evaluated"])));
+    let metrics = analyze(&["--policy", "platform", "--format", "prometheus"]).1;
+    for (rule, _) in open {
+        assert!(!metrics.contains(rule), "{rule}");
+    }
+    assert!(metrics.contains("rdblens_rule_broken{rule=\"backup.integrity\"} 0"));
+}
+
+#[test]
+fn a_rule_is_evaluated_with_what_it_needs() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (earlier, policy) = (path("earlier.json"), path("team.toml"));
+    fs::write(&earlier, analyze(&["--policy", "platform", "--format", "json", "--top", "10000"]).1).unwrap();
+    let dictionary = "extends = \"platform\"\n[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\"\n";
+    fs::write(&policy, dictionary).unwrap();
+    let given =
+        ["--policy", &policy, "--maxmemory", "1GB", "--maxmemory-policy", "volatile-lru", "--baseline", &earlier];
+    let rest = ["--inspect-values", "--now", "2026-11-22T00:00:00Z"];
+    let report = report(&[&given[..], &rest].concat());
+    // One server outside a cluster has no shards.
+    let open = open(&report).into_iter().filter(|(rule, _)| *rule != "slot.skew").collect::<Vec<_>>();
+    assert_eq!(open, []);
+    let findings = &report["findings"];
+    for rule in ["backup.age", "key.registered", "memory.growth", "memory.headroom", "value.sensitive"] {
+        assert!(ids(&findings["checked"]).contains(rule), "{rule}");
+    }
+    let first = ids(&findings["baseline"]["first_evaluated"]);
+    assert!(first.contains("key.registered") && !first.contains("key.prefix"), "{first:?}");
+    assert_eq!(findings["baseline"]["new"], Value::Array(vec![]));
+}
+
+#[test]
+fn every_form_names_the_rules_that_were_not_evaluated() {
+    for form in ["table", "markdown", "html", "json"] {
+        for lang in ["en", "zh"] {
+            let shown = analyze(&["--policy", "platform", "--format", form, "--lang", lang]).1;
+            assert!(shown.contains("memory.headroom") && shown.contains("--maxmemory"), "{form} {lang}");
+        }
+    }
+    let csv = analyze(&["--policy", "platform", "--format", "csv", "--section", "not-evaluated"]).1;
+    assert!(csv.contains("\nmemory.headroom,must,") && csv.contains(",'--maxmemory\n"), "{csv}");
+}
+
+#[test]
+fn the_gate_names_what_it_could_not_evaluate_and_fails_if_it_is_strict() {
+    let policy = TempDir::new().unwrap();
+    let path = policy.path().join("team.toml");
+    let path = path.to_str().unwrap();
+    fs::write(path, "[rules]\n\"memory.headroom\" = \"must\"\n\"backup.age\" = \"hint\"\n").unwrap();
+    let gate = |args: &[&str]| {
+        let (status, _, said) = analyze(&[&["--policy", path][..], args].concat());
+        (status, said)
+    };
+    assert_eq!(gate(&[]), (0, String::new()));
+    let (status, said) = gate(&["--fail-on", "must"]);
+    assert_eq!(status, 0);
+    assert!(said.contains("not evaluated: memory.headroom (must)") && said.contains("--maxmemory"), "{said}");
+    assert!(!said.contains("backup.age"), "{said}");
+    assert_eq!(gate(&["--fail-on", "must", "--strict-gate"]).0, 1);
+    assert_eq!(gate(&["--fail-on", "must", "--strict-gate", "--maxmemory", "1GB"]), (0, String::new()));
+    assert_eq!(gate(&["--fail-on", "hint", "--strict-gate", "--maxmemory", "1GB"]).0, 1);
+    assert_eq!(gate(&["--strict-gate"]).0, 2);
+}
+
+#[test]
+fn a_stored_report_passes_the_same_gate() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("report.json");
+    let path = path.to_str().unwrap();
+    fs::write(path, analyze(&["--policy", "platform", "--format", "json"]).1).unwrap();
+    let render = |args: &[&str]| run_args(&[&["render", path, "--fail-on", "must"], args].concat());
+    let said = String::from_utf8(render(&[]).stderr).unwrap();
+    assert!(said.contains("not evaluated: memory.headroom (must)"), "{said}");
+    assert_eq!(render(&["--strict-gate"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_part_of_the_keys_proves_nothing_about_the_instance() {
+    let args = ["--policy", "aliyun", "--match", "session:*", "--maxmemory-policy", "volatile-lru"];
+    let selected = report(&args);
+    let of_instance = ["db.multiple", "instance.mixed"];
+    assert!(of_instance.iter().all(|rule| open(&selected).contains(&(rule, None))), "{:?}", open(&selected));
+    assert!(open(&report(&["--policy", "aliyun"])).iter().all(|(rule, _)| !of_instance.contains(rule)));
+}
