@@ -7,7 +7,8 @@
 //! ```
 //!
 //! `read` is everything up to the joined aggregates, `assemble` makes the report of them. Each command has one file: `run`
-//! (`analyze`), `check`, `records`, `rows` and `row_filter` (`keys`).
+//! (`analyze`), `check`, `records`, `rows` and `row_filter` (`keys`),
+//! `one_key` (`show`).
 
 pub mod aggregates;
 mod assemble;
@@ -15,6 +16,7 @@ pub mod check;
 mod findings;
 pub mod first_pass;
 mod names;
+pub mod one_key;
 pub mod plan;
 mod questions;
 pub mod read;

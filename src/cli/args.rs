@@ -221,14 +221,27 @@ pub struct ShowArgs {
     /// Database to search [default: the first that contains the key]
     #[arg(long, value_name = "N")]
     pub db: Option<u64>,
+    /// Policy to check the key against: a preset or a file that ends in .toml
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "default")]
+    pub policy: String,
+    /// Show at most N elements of the value
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     /// Output format
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub format: TextFormat,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    #[command(flatten)]
+    pub server: ServerArgs,
+    #[command(flatten)]
+    pub names: NameArgs,
     /// Read the file instead of memory-mapping it
-    #[arg(long)]
+    #[arg(long, help_heading = "Input")]
     pub no_mmap: bool,
     /// Directory for temporary copies of records over 64 MiB read from a pipe [default: $TMPDIR]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
     pub temp_dir: Option<PathBuf>,
     #[command(flatten)]
     pub lang: LangArgs,

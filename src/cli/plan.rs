@@ -4,7 +4,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{ANY_RULE, BigArgs, InputArgs, MaskArgs, PolicyArgs, ReadArgs, ReportArgs, RowArgs};
+use super::args::{
+    ANY_RULE, BigArgs, InputArgs, MaskArgs, NameArgs, PolicyArgs, ReadArgs, ReportArgs, RowArgs, ServerArgs, ShowArgs,
+};
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
@@ -34,7 +36,7 @@ pub fn input(args: &InputArgs) -> ReadPlan {
 
 /// Returns a read plan with the flags for input, selection, server model and names.
 pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
-    let ReadArgs { selection, server, names, .. } = args;
+    let ReadArgs { selection, server, names: segments, .. } = args;
     let mut plan = input(&args.input);
     plan.selection = Selection {
         databases: selection.db.clone(),
@@ -44,12 +46,25 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
         no_expired: selection.no_expired,
     };
     plan.limit = selection.limit;
+    model(&mut plan, server, segments)?;
+    Ok(plan)
+}
+
+/// Applies the flags for the server model and names.
+fn model(plan: &mut ReadPlan, server: &ServerArgs, names: &NameArgs) -> Result<()> {
     plan.server = server.server.as_deref().map(Server::parse).transpose()?;
     plan.allocator = server.allocator;
     plan.config = server_config(&server.server_config)?;
     plan.at = server.at.as_deref().map(|text| time("--at", text)).transpose()?;
     plan.separators.clone_from(&names.separators);
-    Ok(plan)
+    Ok(())
+}
+
+/// Returns the plan of `show`.
+pub fn one_key(args: &ShowArgs) -> Result<Plan> {
+    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref());
+    model(&mut plan, &args.server, &args.names)?;
+    Ok(Plan { policy: policy_source(&args.policy)?, ..Plan::new(plan) })
 }
 
 /// Adds the flags that control the contents of the report.

@@ -4,37 +4,51 @@ use super::args::{ShowArgs, TextFormat};
 use super::output::Output;
 use super::{ExitStatus, plan, print_error, written};
 use crate::error::Result;
+use crate::render::value::{self, ShownKey};
 use crate::render::words::nouns;
-use crate::render::{Lang, human, key_text, value};
+use crate::render::{Lang, human, key_text};
 use crate::show::{Looked, decode, find};
 
 /// Finds the key, decodes its value and prints it.
 pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
     let key = key_text::unescape(&args.key)?;
-    let options = plan::read_plan(args.no_mmap, args.temp_dir.as_deref()).open;
-    let found = match find(&args.input, &key, args.db, &options)? {
+    let plan = plan::one_key(args)?;
+    let found = match find(&args.input, &key, args.db, &plan)? {
         Looked::Found(found) => found,
-        Looked::Missing { keys, damage } => {
+        Looked::Missing { keys, damage, elsewhere, near } => {
             let looked = human::counted(keys, nouns::KEY, Lang::En);
             let place = args.db.map_or(String::new(), |db| format!(" in database {db}"));
-            eprintln!("rdblens: {}: key {} not found{place} ({looked} searched)", args.input, key_text::key(&key));
+            let hint = elsewhere.map_or_else(|| did_you_mean(&near), |db| format!("; it is in database {db}"));
+            let key = key_text::key(&key);
+            eprintln!("rdblens: {}: key {key} not found{place} ({looked} searched){hint}", args.input);
             // The key may be in the part that could not be read, so report the damage and exit with 4.
             damage.iter().for_each(print_error);
             return Ok(if damage.is_some() { ExitStatus::Incomplete } else { ExitStatus::NoReport });
         }
     };
-    let decoded = match decode(&found) {
+    let mut decoded = match decode(&found) {
         Ok(decoded) => decoded,
         Err(error) => {
             print_error(&error);
             return Ok(ExitStatus::Incomplete);
         }
     };
+    let elements = decoded.elements();
+    if let Some(limit) = args.limit {
+        decoded.truncate(limit);
+    }
+    let shown = ShownKey { found: &found, value: &decoded, omitted: elements - decoded.elements() };
     let mut out = Output::open(None)?;
     let printed = match args.format {
-        TextFormat::Text => value::write_text(&found, &decoded, args.lang.lang(), &mut out),
-        TextFormat::Json => value::write_json(&found, &decoded, &mut out),
+        TextFormat::Text if !args.json => value::write_text(&shown, args.lang.lang(), &mut out),
+        TextFormat::Text | TextFormat::Json => value::write_json(&shown, &mut out),
     };
     written(printed.and_then(|()| out.finish()))?;
     Ok(ExitStatus::Done)
+}
+
+/// Returns suggestions for a name that is missing; empty without any.
+fn did_you_mean(near: &[String]) -> String {
+    let names: Vec<String> = near.iter().map(|name| key_text::key(name.as_bytes())).collect();
+    if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(" or ")) }
 }

@@ -6,6 +6,19 @@ mod text;
 pub use json::write_json;
 pub use text::write_text;
 
+use crate::show::{Found, Value};
+
+/// A key to show.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownKey<'a> {
+    /// The key.
+    pub found: &'a Found,
+    /// Its value.
+    pub value: &'a Value,
+    /// Elements at the end of the value that were left out.
+    pub omitted: usize,
+}
+
 /// Formats the id of a stream entry.
 fn id((ms, sequence): (u64, u64)) -> String {
     format!("{ms}-{sequence}")
@@ -17,9 +30,12 @@ mod samples {
 
     use std::sync::Arc;
 
+    use crate::policy::{BrokenRule, KeyJudgement};
     use crate::rdb::value_type::ValueType;
+    use crate::record::Encoding;
     use crate::record::ModuleName;
-    use crate::show::{Consumer, Entry, Found, Group, HashField, Item, Pending, Producer, Stream, Value};
+    use crate::report::{Severity, Text, Unit};
+    use crate::show::{Consumer, Entry, Found, Group, HashField, Item, KeyFacts, Pending, Producer, Stream, Value};
     use crate::units::{Bytes, Millis};
 
     pub fn found(value_type: ValueType) -> Found {
@@ -35,7 +51,38 @@ mod samples {
             disk: Bytes(1234),
             value_offset: 40,
             value: Vec::new(),
+            facts: None,
         }
+    }
+
+    pub fn judged() -> Found {
+        let broken = |rule, figures, exempted: Option<&str>| BrokenRule {
+            rule,
+            severity: Severity::Must,
+            problem: Text { en: "too big", zh: "过大" }.into(),
+            unit: Some(Unit::Bytes),
+            figures,
+            exempted: exempted.map(str::to_owned),
+        };
+        let judgement = KeyJudgement {
+            policy: "team".to_owned(),
+            owner: Some("shop".to_owned()),
+            contact: Some("#shop".to_owned()),
+            class: None,
+            breaks: vec![
+                broken("big.total", Some([20_480, 10_240]), None),
+                broken("key.prefix", None, None),
+                broken("key.length", None, Some("old")),
+            ],
+        };
+        let facts = KeyFacts {
+            model: "redis-7.2".to_owned(),
+            memory: Bytes(1_536),
+            encoding: Encoding::Listpack,
+            pattern: "k:{int}".to_owned(),
+            judgement,
+        };
+        Found { facts: Some(facts), ..found(ValueType::Hash) }
     }
 
     pub fn zset() -> Value {

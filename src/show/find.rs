@@ -1,9 +1,12 @@
 //! Looks for one key, file by file and record by record. Other keys are compared as they stand and nothing else of them
 //! is read.
 
+use super::near::NearNames;
+use crate::analyze::Plan;
+use crate::analyze::one_key::{self, KeyFacts};
 use crate::analyze::read::feed::PreparedInput;
 use crate::error::{Error, Reading, Result, Within};
-use crate::input::{self, Input, OpenOptions};
+use crate::input::{self, Input};
 use crate::rdb::scan::{FileItem, KeyEntry};
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::value_type::ValueType;
@@ -34,6 +37,8 @@ pub struct Found {
     pub value_offset: u64,
     /// The value's bytes.
     pub value: Vec<u8>,
+    /// Memory, pattern and judgement; `None` if the value is damaged.
+    pub facts: Option<KeyFacts>,
 }
 
 /// How a search ended.
@@ -47,16 +52,22 @@ pub enum Looked {
         keys: u64,
         /// Why it may be there all the same: the first thing that could not be read.
         damage: Option<Error>,
+        /// Another database that has it.
+        elsewhere: Option<u64>,
+        /// Names that are near to it, the nearest first.
+        near: Vec<String>,
     },
 }
 
 /// Looks for `key` in database `db`, or in the first database that has it. What stands behind it is not read; a file that
 /// cannot be read to its end does not keep it from being found in a later one. Fails when there was nothing to look at.
-pub fn find(input: &str, key: &[u8], db: Option<u64>, options: &OpenOptions) -> Result<Looked> {
-    let (mut keys, mut damage) = (0, None);
+pub fn find(input: &str, key: &[u8], db: Option<u64>, plan: &Plan) -> Result<Looked> {
+    one_key::check_policy(plan)?;
+    let mut search = Search { key, db, plan, keys: 0, elsewhere: None, near: NearNames::new(key) };
+    let mut damage = None;
     for input in input::resolve(&[input])? {
         let name = input.name.clone();
-        match find_in(input, key, db, options, &mut keys) {
+        match search.file(input) {
             Ok(Some(found)) => return Ok(Looked::Found(Box::new(found))),
             Ok(None) => {}
             Err(error) => {
@@ -64,33 +75,68 @@ pub fn find(input: &str, key: &[u8], db: Option<u64>, options: &OpenOptions) -> 
             }
         }
     }
+    let Search { keys, elsewhere, near, .. } = search;
     match damage {
         Some(error) if keys == 0 => Err(error),
-        damage => Ok(Looked::Missing { keys, damage }),
+        damage => Ok(Looked::Missing { keys, damage, elsewhere, near: near.into_names() }),
     }
 }
 
-fn find_in(input: Input, key: &[u8], db: Option<u64>, options: &OpenOptions, keys: &mut u64) -> Result<Option<Found>> {
-    let file = input.name.clone();
-    let mut batches = PreparedInput::new(input, options)?.into_batches()?;
-    let mut scratch = Vec::new();
-    while let Some(batch) = batches.next_batch() {
-        let mut scanner = batch.scanner();
-        while scanner.cursor().left() > 0 {
-            let FileItem::Key(entry) = scanner.next_item()? else { continue };
-            *keys += 1;
-            let start = scanner.cursor().consumed();
-            let value_offset = scanner.cursor().offset();
-            scanner.skip_value(&entry)?;
-            let wanted = db.is_none_or(|db| entry.db == Some(db));
-            if wanted && is_same(&entry.key, key, &mut scratch).within(Reading::Key)? {
+/// A search for one key.
+struct Search<'a> {
+    key: &'a [u8],
+    db: Option<u64>,
+    plan: &'a Plan,
+    /// Keys that were compared.
+    keys: u64,
+    elsewhere: Option<u64>,
+    near: NearNames,
+}
+
+impl Search<'_> {
+    fn file(&mut self, input: Input) -> Result<Option<Found>> {
+        let file = input.name.clone();
+        let prepared = PreparedInput::new(input, &self.plan.read.open)?;
+        let preamble = prepared.preamble.clone();
+        let mut batches = prepared.into_batches()?;
+        let mut scratch = Vec::new();
+        while let Some(batch) = batches.next_batch() {
+            let mut scanner = batch.scanner();
+            while scanner.cursor().left() > 0 {
+                let FileItem::Key(entry) = scanner.next_item()? else { continue };
+                self.keys += 1;
+                let start = scanner.cursor().consumed();
+                let value_offset = scanner.cursor().offset();
+                scanner.skip_value(&entry)?;
+                if !self.is_it(&entry, &mut scratch).within(Reading::Key)? {
+                    continue;
+                }
                 let value = scanner.cursor().since(start).to_vec();
                 let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
-                return Ok(Some(found(file, &entry, key, value, value_offset, disk)));
+                let db = entry.db.unwrap_or_default();
+                let facts = one_key::facts(self.plan, &preamble, &batch, self.key, db)?;
+                let found = found(file, &entry, self.key, value, value_offset, disk);
+                return Ok(Some(Found { facts, ..found }));
             }
         }
+        batches.ending().stopped.map_or(Ok(None), Err)
     }
-    batches.ending().stopped.map_or(Ok(None), Err)
+
+    /// Returns whether this is the key, and notes it if it is a near one.
+    fn is_it(&mut self, entry: &KeyEntry<'_>, scratch: &mut Vec<u8>) -> Result<bool> {
+        if is_same(&entry.key, self.key, scratch)? {
+            if self.db.is_none_or(|db| entry.db == Some(db)) {
+                return Ok(true);
+            }
+            self.elsewhere = self.elsewhere.or(entry.db);
+        } else if self.near.wants(entry.key.len()) {
+            // A name that cannot be decoded is no suggestion.
+            if let Ok(name) = entry.key.decode(scratch) {
+                self.near.offer(name);
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// Compares without decoding where that is possible.
@@ -117,6 +163,7 @@ fn found(file: String, entry: &KeyEntry<'_>, key: &[u8], value: Vec<u8>, value_o
         disk,
         value_offset,
         value,
+        facts: None,
     }
 }
 
@@ -130,7 +177,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Window;
+    use crate::analyze::ReadPlan;
     use crate::show::{Value, decode};
     use std::fs;
     use std::path::Path;
@@ -146,21 +193,20 @@ mod tests {
     }
 
     fn look(argument: &str, key: &[u8], db: Option<u64>) -> Result<Looked> {
-        let options = OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: Window::DEFAULT_LIMIT };
-        find(argument, key, db, &options)
+        find(argument, key, db, &Plan::new(ReadPlan::new(std::env::temp_dir())))
     }
 
     fn found(looked: Result<Looked>) -> Found {
         match looked.unwrap() {
             Looked::Found(found) => *found,
-            Looked::Missing { keys, damage } => panic!("not among {keys} keys; {damage:?}"),
+            Looked::Missing { keys, damage, .. } => panic!("not among {keys} keys; {damage:?}"),
         }
     }
 
     fn missing(looked: Result<Looked>) -> (u64, Option<Error>) {
         match looked.unwrap() {
             Looked::Found(found) => panic!("found in {}", found.file),
-            Looked::Missing { keys, damage } => (keys, damage),
+            Looked::Missing { keys, damage, .. } => (keys, damage),
         }
     }
 
@@ -181,7 +227,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = file(folder.path(), "a.rdb", TWO_DATABASES);
         for (key, db) in [(&b"b"[..], None), (b"aa", None), (b"a", Some(1))] {
-            assert!(matches!(look(&path, key, db), Ok(Looked::Missing { keys: 3, damage: None })));
+            assert!(matches!(look(&path, key, db), Ok(Looked::Missing { keys: 3, damage: None, .. })));
         }
     }
 

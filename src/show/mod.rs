@@ -5,9 +5,11 @@
 mod collect;
 mod decode;
 mod find;
+mod near;
 mod stream;
 mod value;
 
+pub use crate::analyze::one_key::KeyFacts;
 pub use decode::decode;
 pub use find::{Found, Looked, find};
 pub use value::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};

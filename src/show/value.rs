@@ -26,6 +26,34 @@ pub enum Value {
     Array(Vec<(u64, Item)>),
 }
 
+impl Value {
+    /// Returns the number of elements; a string has none.
+    pub fn elements(&self) -> usize {
+        match self {
+            Value::Text(_) => 0,
+            Value::List(elements) | Value::Set(elements) => elements.len(),
+            Value::Zset(members) => members.len(),
+            Value::Hash(fields) => fields.len(),
+            Value::Stream(stream) => stream.entries.len(),
+            Value::Module(_, items) => items.len(),
+            Value::Array(slots) => slots.len(),
+        }
+    }
+
+    /// Drops all elements but the first `most`.
+    pub fn truncate(&mut self, most: usize) {
+        match self {
+            Value::Text(_) => {}
+            Value::List(elements) | Value::Set(elements) => elements.truncate(most),
+            Value::Zset(members) => members.truncate(most),
+            Value::Hash(fields) => fields.truncate(most),
+            Value::Stream(stream) => stream.entries.truncate(most),
+            Value::Module(_, items) => items.truncate(most),
+            Value::Array(slots) => slots.truncate(most),
+        }
+    }
+}
+
 /// A field of a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HashField {

@@ -22,7 +22,7 @@ use rdblens::internals::rdb::value_type::ValueType;
 use rdblens::internals::record::Kind;
 use rdblens::internals::show::{HashField, Looked, Value, collect, decode, decode_value, find};
 use rdblens::report::{CheckVerdict, NotCompared};
-use rdblens::{ReadPlan, Unwatched, for_each_record};
+use rdblens::{Plan, ReadPlan, Unwatched, for_each_record};
 
 /// Database and name of a key.
 type Place = (u64, Vec<u8>);
@@ -249,7 +249,7 @@ fn elements(value: &Value) -> Option<u64> {
 /// each other type.
 #[test]
 fn every_kind_of_value_is_shown_whole() {
-    let options = ReadPlan::new(std::env::temp_dir()).open;
+    let plan_of_one = Plan::new(ReadPlan::new(std::env::temp_dir()));
     let mut shown: BTreeMap<&'static str, usize> = BTreeMap::new();
     for path in dumps() {
         let mut seen: BTreeMap<(Kind, &'static str), usize> = BTreeMap::new();
@@ -265,7 +265,7 @@ fn every_kind_of_value_is_shown_whole() {
         })
         .unwrap();
         for (db, key, kind, length, fields_with_ttl) in wanted {
-            let Looked::Found(found) = find(path.to_str().unwrap(), &key, Some(db), &options).unwrap() else {
+            let Looked::Found(found) = find(path.to_str().unwrap(), &key, Some(db), &plan_of_one).unwrap() else {
                 panic!("{}: {} is not found", path.display(), key.escape_ascii());
             };
             let value = decode(&found).unwrap_or_else(|error| panic!("{}: {error}", key.escape_ascii()));

@@ -80,15 +80,9 @@ impl Snapshot {
         for (index, input) in inputs.into_iter().enumerate() {
             let (name, multi_part) = (input.name.clone(), input.multi_part);
             let opened = PreparedInput::new(input, &plan.open).map(|prepared| {
-                let writer = writer(&prepared.preamble);
-                // Keys are grouped by slot in dumps of cluster nodes.
-                let config =
-                    if prepared.preamble.by_slot { plan.config.of_cluster_node() } else { plan.config.clone() };
-                let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
-                let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
-                let (described, caveats) = (model.name(), model.caveats());
-                let file =
-                    Arc::new(InputFile { index, name: name.clone(), model, alternatives, raised: OnceLock::new() });
+                let (writer, file) = input_file(index, name.clone(), &prepared.preamble, plan);
+                let (described, caveats) = (file.model.name(), file.model.caveats());
+                let file = Arc::new(file);
                 let facts = OpenedFacts {
                     container: prepared.container,
                     compression: prepared.compression,
@@ -108,7 +102,7 @@ impl Snapshot {
         }
         facts.extend(failed.into_iter().map(|(name, error)| FileFacts { name, opened: Err(error) }));
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
-        let reference = plan.at.or(ctime.map(end_of_second));
+        let reference = reference(plan, ctime);
         Ok(Snapshot { files, facts, reference })
     }
 
@@ -150,6 +144,21 @@ impl Snapshot {
             checksum: plan.checksum && plan.limit.is_none(),
         }
     }
+}
+
+/// Returns the server that wrote a file, and the file with its memory models.
+pub fn input_file(index: usize, name: String, preamble: &FileInfo, plan: &ReadPlan) -> (Server, InputFile) {
+    let writer = writer(preamble);
+    // Keys are grouped by slot in dumps of cluster nodes.
+    let config = if preamble.by_slot { plan.config.of_cluster_node() } else { plan.config.clone() };
+    let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
+    let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
+    (writer, InputFile { index, name, model, alternatives, raised: OnceLock::new() })
+}
+
+/// Returns the time that expiries are compared with, for a snapshot of this `ctime` in seconds.
+pub fn reference(plan: &ReadPlan, ctime: Option<i64>) -> Option<Millis> {
+    plan.at.or(ctime.map(end_of_second))
 }
 
 /// Returns the last millisecond of a second.

@@ -53,7 +53,8 @@ pub(super) const DICTIONARY: &str = examples!(
 pub(super) const SHOW: &str = examples!(
     "print the value of a key" => "show dump.rdb user:17:profile",
     "key name that is not UTF-8, in database 3" => "show dump.rdb 'blob:\\xff' --db 3",
-    "print the value as JSON" => "show dump.rdb user:17:profile --format json",
+    "print the value as JSON" => "show dump.rdb user:17:profile --json",
+    "which rules the key breaks, and its first ten elements" => "show dump.rdb queue:mail --policy strict --limit 10",
 );
 
 pub(super) const SCHEMA: &str = examples!(

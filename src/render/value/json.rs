@@ -7,28 +7,37 @@ use std::sync::Arc;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::id;
+use super::{ShownKey, id};
+use crate::policy::{BrokenRule, KeyJudgement};
 use crate::render::json;
-use crate::report::base64;
-use crate::show::{Consumer, Entry, Found, Group, HashField, Item, Pending, Producer, Stream, Value};
+use crate::report::{Severity, Unit, base64};
+use crate::show::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};
 use crate::units::{Bytes, Millis};
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "rdblens.value/1";
 
 /// Writes the key and its value for programs. Bytes that are not UTF-8 are `{"base64": "…"}`.
-pub fn write_json(found: &Found, value: &Value, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_json(key: &ShownKey<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let &ShownKey { found, value, omitted } = key;
+    let facts = found.facts.as_ref();
     let document = ValueDocument {
         schema: SCHEMA,
         file: &found.file,
         db: found.db,
         key: JsonText(&found.key),
         kind: found.value_type.kind().name(),
+        encoding: facts.map(|facts| facts.encoding.name()),
+        memory: facts.map(|facts| facts.memory),
+        model: facts.map(|facts| facts.model.as_str()),
         expires_at: found.expires_at,
         idle: found.idle,
         freq: found.freq,
         offset: found.offset,
         disk: found.disk,
+        pattern: facts.map(|facts| facts.pattern.as_str()),
+        judgement: facts.map(|facts| judgement(&facts.judgement)),
+        omitted,
         value: As(value),
     };
     json::write_line(&document, out)?;
@@ -44,12 +53,66 @@ struct ValueDocument<'a> {
     key: JsonText<'a>,
     #[serde(rename = "type")]
     kind: &'static str,
+    encoding: Option<&'static str>,
+    memory: Option<Bytes>,
+    model: Option<&'a str>,
     expires_at: Option<Millis>,
     idle: Option<u64>,
     freq: Option<u8>,
     offset: u64,
     disk: Bytes,
+    pattern: Option<&'a str>,
+    #[serde(flatten)]
+    judgement: Option<JudgementForm<'a>>,
+    omitted: usize,
     value: As<&'a Value>,
+}
+
+/// What the policy says about the key.
+#[derive(Serialize)]
+struct JudgementForm<'a> {
+    policy: &'a str,
+    owner: Option<&'a str>,
+    contact: Option<&'a str>,
+    class: Option<&'a str>,
+    breaks: Vec<BrokenForm<'a>>,
+}
+
+/// Rule that the key breaks.
+#[derive(Serialize)]
+struct BrokenForm<'a> {
+    rule: &'static str,
+    severity: Severity,
+    problem: &'a str,
+    problem_zh: &'a str,
+    measured: Option<u64>,
+    allowed: Option<u64>,
+    unit: Option<Unit>,
+    /// Reason of the exemption.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exempted: Option<&'a str>,
+}
+
+fn judgement(judgement: &KeyJudgement) -> JudgementForm<'_> {
+    fn of(broken: &BrokenRule) -> BrokenForm<'_> {
+        BrokenForm {
+            rule: broken.rule,
+            severity: broken.severity,
+            problem: &broken.problem.en,
+            problem_zh: &broken.problem.zh,
+            measured: broken.figures.map(|[measured, _]| measured),
+            allowed: broken.figures.map(|[_, allowed]| allowed),
+            unit: broken.unit,
+            exempted: broken.exempted.as_deref(),
+        }
+    }
+    JudgementForm {
+        policy: &judgement.policy,
+        owner: judgement.owner.as_deref(),
+        contact: judgement.contact.as_deref(),
+        class: judgement.class.as_deref(),
+        breaks: judgement.breaks.iter().map(of).collect(),
+    }
 }
 
 /// Bytes as a string if they are UTF-8, else as `{"base64": "…"}`.
@@ -251,8 +314,12 @@ mod tests {
     use serde_json::{Value as Json, json};
 
     fn document(value: &Value) -> Json {
+        written(&ShownKey { found: &samples::found(ValueType::Hash), value, omitted: 0 })
+    }
+
+    fn written(key: &ShownKey<'_>) -> Json {
         let mut out = Vec::new();
-        write_json(&samples::found(ValueType::Hash), value, &mut out).unwrap();
+        write_json(key, &mut out).unwrap();
         assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), 1);
         serde_json::from_slice(&out).unwrap()
     }
@@ -263,9 +330,28 @@ mod tests {
             document(&Value::Set(vec![b"a".to_vec()])),
             json!({
                 "schema": "rdblens.value/1", "file": "a.rdb", "db": 2, "key": {"base64": "a/8="}, "type": "hash",
-                "expires_at": 2_000_000_000_000u64, "idle": 7, "freq": null, "offset": 31, "disk": 1234, "value": ["a"],
+                "encoding": null, "memory": null, "model": null, "expires_at": 2_000_000_000_000u64, "idle": 7, "freq": null,
+                "offset": 31, "disk": 1234, "pattern": null, "omitted": 0, "value": ["a"],
             })
         );
+    }
+
+    #[test]
+    fn broken_rules_have_measured_and_allowed() {
+        let document = written(&ShownKey { found: &samples::judged(), value: &Value::List(vec![]), omitted: 7 });
+        assert_eq!((&document["encoding"], &document["memory"]), (&json!("listpack"), &json!(1_536)));
+        assert_eq!(
+            (&document["owner"], &document["class"], &document["omitted"]),
+            (&json!("shop"), &json!(null), &json!(7))
+        );
+        assert_eq!(
+            document["breaks"][0],
+            json!({
+                "rule": "big.total", "severity": "must", "problem": "too big", "problem_zh": "过大", "measured": 20_480,
+                "allowed": 10_240, "unit": "bytes",
+            })
+        );
+        assert_eq!(document["breaks"][2]["exempted"], "old");
     }
 
     #[test]

@@ -8,39 +8,103 @@ use std::io::{self, Write};
 
 use serde::de::IgnoredAny;
 
-use super::id;
-use crate::render::words::{nouns, say};
+use super::{ShownKey, id};
+use crate::policy::{BrokenRule, KeyJudgement};
+use crate::render::words::{known, nouns, say};
 use crate::render::{Lang, human, key_text};
-use crate::show::{Found, Group, Item, Stream, Value};
+use crate::show::{Group, Item, KeyFacts, Stream, Value};
 
 /// Greatest width that fields and scores are padded to: one long name must not push all values to the right.
 const WIDEST: usize = 32;
 
 /// Writes the key and its value for people.
-pub fn write_text(found: &Found, value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_text(key: &ShownKey<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let &ShownKey { found, value, omitted } = key;
+    let facts = facts(key, lang);
+    let widest = facts.iter().map(|(label, _)| key_text::width(label)).max().unwrap_or(0);
+    for (label, fact) in facts {
+        writeln!(out, "{label}{:fill$}  {fact}", "", fill = widest - key_text::width(label))?;
+    }
+    if let Some(facts) = &found.facts {
+        write_broken(&facts.judgement, widest, lang, out)?;
+    }
+    writeln!(out)?;
+    write_value(value, lang, out)?;
+    match omitted as u64 {
+        0 => Ok(()),
+        more => writeln!(out, "{}", say!(lang, "… {} more", "… 其余 {} 项", human::count(more))),
+    }
+}
+
+/// Returns the facts about a key with their labels.
+fn facts(&ShownKey { found, value, omitted }: &ShownKey<'_>, lang: Lang) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         (lang.of("key", "key 名"), key_text::key(&found.key)),
         (lang.of("file", "文件"), key_text::text(&found.file).into_owned()),
         (lang.of("db", "库"), found.db.to_string()),
         (lang.of("type", "类型"), found.value_type.kind().to_string()),
-        (lang.of("length", "长度"), length(value, lang)),
-        (
-            lang.of("expires", "过期时间"),
-            found.expires_at.map_or_else(|| lang.of("never", "永不过期").to_owned(), |at| human::time(at.0)),
-        ),
     ];
+    let more = found.facts.as_ref();
+    facts.extend(more.map(|more| (lang.of("encoding", "编码"), more.encoding.name().to_owned())));
+    facts.push((lang.of("length", "长度"), length(value, omitted, lang)));
+    facts.extend(more.map(|more| {
+        let (memory, model) = (human::counted(more.memory.0, nouns::BYTE, lang), key_text::text(&more.model));
+        (lang.of("memory", "内存"), say!(lang, "{memory} on {model}", "{memory}（{model}）"))
+    }));
+    let never = || lang.of("never", "永不过期").to_owned();
+    facts.push((lang.of("expires", "过期时间"), found.expires_at.map_or_else(never, |at| human::time(at.0))));
     facts
         .extend(found.idle.map(|idle| (lang.of("idle", "空闲时间"), human::duration(idle.saturating_mul(1000), lang))));
     facts.extend(found.freq.map(|freq| (lang.of("freq", "访问频率"), freq.to_string())));
     let (disk, offset) = (human::counted(found.disk.0, nouns::BYTE, lang), found.offset);
     facts.push((lang.of("on disk", "磁盘"), say!(lang, "{disk} at byte {offset:#x}", "{disk}，自偏移 {offset:#x} 起")));
-    // The widest label counts even if it is absent, so that facts of all keys start at one column.
-    let widest = key_text::width(lang.of("expires", "过期时间"));
-    for (label, fact) in facts {
-        writeln!(out, "{label}{:fill$}  {fact}", "", fill = widest.saturating_sub(key_text::width(label)))?;
+    if let Some(KeyFacts { pattern, judgement, .. }) = more {
+        facts.push((lang.of("pattern", "模式"), key_text::text(pattern).into_owned()));
+        let owner = judgement.owner.as_deref().map(key_text::text);
+        let contact = judgement.contact.as_deref().map(key_text::text);
+        let contact = contact.map(|contact| say!(lang, " ({contact})", "（{contact}）")).unwrap_or_default();
+        facts.extend(owner.map(|owner| (lang.of("owner", "负责人"), format!("{owner}{contact}"))));
+        let class = judgement.class.as_deref().map(|class| key_text::text(class).into_owned());
+        facts.extend(class.map(|class| (lang.of("TTL class", "TTL 类别"), class)));
     }
-    writeln!(out)?;
-    write_value(value, lang, out)
+    facts
+}
+
+/// Writes the rules that the key breaks, a line each, in the column of the facts.
+fn write_broken(judgement: &KeyJudgement, column: usize, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let mut label = lang.of("breaks", "违反");
+    let policy = key_text::text(&judgement.policy);
+    let lines: Vec<String> = match judgement.breaks.as_slice() {
+        [] => vec![say!(lang, "no rule about keys of policy {policy}", "未违反策略 {policy} 中针对 key 的规则")],
+        broken => broken.iter().map(|rule| broken_line(rule, lang)).collect(),
+    };
+    for line in lines {
+        writeln!(out, "{label}{:fill$}  {line}", "", fill = column.saturating_sub(key_text::width(label)))?;
+        label = "";
+    }
+    Ok(())
+}
+
+/// Returns a broken rule as text: severity, id, problem, figures, exemption.
+fn broken_line(broken: &BrokenRule, lang: Lang) -> String {
+    let severity = known::severity(broken.severity, lang);
+    let problem = lang.of(&broken.problem.en, &broken.problem.zh);
+    let figures = broken.figures.map(|[measured, allowed]| {
+        let limit = human::limit(allowed, Some(measured), broken.unit, lang);
+        [human::measured(measured, Some(allowed), broken.unit, lang), limit]
+    });
+    let figures = figures.map(|[measured, allowed]| {
+        say!(lang, " ({measured}, allowed {allowed})", "（实测 {measured}，限值 {allowed}）")
+    });
+    let exempted = broken.exempted.as_deref().map(key_text::text);
+    let exempted = exempted.map(|reason| say!(lang, "; exempted: {reason}", "；已豁免：{reason}"));
+    let (figures, exempted) = (figures.unwrap_or_default(), exempted.unwrap_or_default());
+    say!(
+        lang,
+        "{severity} {}: {problem}{figures}{exempted}",
+        "{severity} {}：{problem}{figures}{exempted}",
+        broken.rule
+    )
 }
 
 fn write_value(value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
@@ -142,26 +206,27 @@ fn shown_item(item: &Item) -> Cow<'_, str> {
     }
 }
 
-fn length(value: &Value, lang: Lang) -> String {
+/// Returns the length of a value of which this many elements were left out.
+fn length(value: &Value, omitted: usize, lang: Lang) -> String {
     let (count, noun) = match value {
         Value::Text(text) => (text.len(), nouns::BYTE),
         Value::List(elements) => (elements.len(), nouns::ELEMENT),
         Value::Set(elements) => (elements.len(), nouns::MEMBER),
         Value::Zset(members) => (members.len(), nouns::MEMBER),
         Value::Hash(fields) => (fields.len(), nouns::FIELD),
-        Value::Stream(stream) => return stream_length(stream, lang),
+        Value::Stream(stream) => return stream_length(stream, omitted, lang),
         Value::Module(name, items) => {
             let name = name.map(|name| say!(lang, " of module type {name}", "，模块类型 {name}"));
-            let parts = human::counted(items.len() as u64, nouns::PART, lang);
+            let parts = human::counted((items.len() + omitted) as u64, nouns::PART, lang);
             return format!("{parts}{}", name.unwrap_or_default());
         }
         Value::Array(slots) => (slots.len(), nouns::SLOT),
     };
-    human::counted(count as u64, noun, lang)
+    human::counted((count + omitted) as u64, noun, lang)
 }
 
-fn stream_length(stream: &Stream, lang: Lang) -> String {
-    let entries = human::counted(stream.entries.len() as u64, nouns::MESSAGE, lang);
+fn stream_length(stream: &Stream, omitted: usize, lang: Lang) -> String {
+    let entries = human::counted((stream.entries.len() + omitted) as u64, nouns::MESSAGE, lang);
     let groups = human::counted(stream.groups.len() as u64, nouns::GROUP, lang);
     say!(lang, "{entries}, {groups}", "{entries}，{groups}")
 }
@@ -228,8 +293,35 @@ mod tests {
 
     fn page(value_type: ValueType, value: &Value) -> String {
         let mut out = Vec::new();
-        write_text(&samples::found(value_type), value, Lang::En, &mut out).unwrap();
+        let found = samples::found(value_type);
+        write_text(&ShownKey { found: &found, value, omitted: 0 }, Lang::En, &mut out).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_the_policy_says_is_part_of_the_head() {
+        let page = |lang: Lang| {
+            let mut out = Vec::new();
+            let key = ShownKey { found: &samples::judged(), value: &samples::hash(), omitted: 1_000 };
+            write_text(&key, lang, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let english = page(Lang::En);
+        for line in [
+            "encoding  listpack",
+            "length    1,002 fields",
+            "memory    1,536 bytes on redis-7.2",
+            "pattern   k:{int}",
+            "owner     shop (#shop)",
+            "breaks    must big.total: too big (20.0 KiB, allowed 10.0 KiB)",
+            "          must key.prefix: too big",
+            "          must key.length: too big; exempted: old",
+            "… 1,000 more",
+        ] {
+            assert!(english.lines().any(|shown| shown == line), "{line}:\n{english}");
+        }
+        let chinese = page(Lang::Zh);
+        assert!(chinese.contains("强制 big.total：过大（实测 20.0 KiB，限值 10.0 KiB）"), "{chinese}");
     }
 
     /// Returns the text below the empty line.
