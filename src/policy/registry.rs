@@ -2,8 +2,9 @@
 
 use strsim::osa_distance;
 
-use super::rule::Rule;
-use super::rules::{backup, big, db, instance, key, memory, slot, stream, ttl, type_, value};
+use super::params::Params;
+use super::rule::{BuiltRule, Rule};
+use super::rules::{self, backup, big, db, instance, key, memory, slot, stream, ttl, type_, value};
 use crate::near;
 
 /// All rules, sorted by id.
@@ -76,10 +77,33 @@ pub fn suggestions(id: &str) -> Vec<&'static str> {
     })
 }
 
+/// Whether the keys behind a finding can be listed one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyListing {
+    /// They can.
+    Keys,
+    /// They can, if values are inspected.
+    WithValues,
+    /// They can, if the earlier report is given.
+    WithBaseline,
+    /// The rule is about the snapshot, or unknown.
+    Impossible,
+}
+
+/// Returns whether the keys behind a finding of this rule can be listed.
+pub fn key_listing(id: &str) -> KeyListing {
+    let built = find(id).and_then(|rule| Some((rule, (rule.build)(&Params::defaults(rule.meta.params)).ok()?)));
+    match built {
+        None | Some((_, BuiltRule::Snapshot(_))) => KeyListing::Impossible,
+        Some((rule, _)) if rule.meta.id == rules::value::sensitive::RULE.meta.id => KeyListing::WithValues,
+        Some((rule, _)) if rule.meta.id == rules::memory::growth::RULE.meta.id => KeyListing::WithBaseline,
+        Some((_, BuiltRule::Key(_) | BuiltRule::Pattern(_))) => KeyListing::Keys,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::params::Params;
 
     #[test]
     fn ids_are_sorted_and_unique() {

@@ -45,6 +45,8 @@ impl Weight {
 #[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Options {
+    /// The policy as given: a preset or a file; empty in reports of earlier versions.
+    pub policy: String,
     /// Selection flags as given, in words (`--db 0`, `--match user:*`); empty when all keys count.
     pub selection: Vec<String>,
     /// Reference time for expiry: `--at`, or the `ctime` of the snapshot.
@@ -67,6 +69,7 @@ impl Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
+            policy: String::new(),
             selection: Vec::new(),
             reference_time: None,
             server_config: Vec::new(),

@@ -334,7 +334,7 @@ fn every_form_has_the_same_sections_in_the_same_order() {
 #[test]
 fn lists_are_as_long_as_asked() {
     let short = render(&sample::full(), Format::Table, TableOptions { rows: 2, ..TableOptions::default() });
-    assert!(short.contains("… 10 more with --format json"));
+    assert!(short.contains("… 10 more with --top 20"));
     assert!(short.lines().count() < table(&sample::full(), None).lines().count());
 }
 

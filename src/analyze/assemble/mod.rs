@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::aggregates::Aggregates;
 use super::findings;
-use super::plan::Plan;
+use super::plan::{Plan, PolicySource};
 use super::questions::Questions;
 use super::read::file::InputFile;
 use super::verdict::FileVerdict;
@@ -79,7 +79,11 @@ pub(super) fn report(
 fn options(plan: &Plan, reference: Option<Millis>) -> Options {
     let mut selection = plan.read.selection.describe();
     selection.extend(plan.read.limit.map(|limit| format!("--limit {limit}")));
+    let policy = match &plan.policy {
+        PolicySource::Preset(name) | PolicySource::File { name, .. } => name.clone(),
+    };
     Options {
+        policy,
         selection,
         reference_time: reference,
         server_config: plan.read.config.changed(),

@@ -1,6 +1,6 @@
 //! Tables: columns with hints on layout, and rows of raw cells.
 
-use super::{Cell, Form, Forms};
+use super::{Cell, Form, Forms, More};
 use crate::report::Text;
 
 /// Emphasis of a row or a paragraph.
@@ -102,6 +102,8 @@ pub struct Table {
     pub rows: Vec<TableRow>,
     /// Rows of the report that are left out here.
     pub hidden: u64,
+    /// What shows the hidden rows.
+    pub more: More,
     /// Rows that not even the report has.
     pub unlisted: u64,
     /// Words to open the table with, where a form can fold it.
@@ -121,6 +123,7 @@ impl Table {
             columns: Vec::new(),
             rows: vec![TableRow::default(); shown.len()],
             hidden: (items.len() - shown.len()) as u64,
+            more: More::Top,
             unlisted: 0,
             fold: None,
             sortable: true,

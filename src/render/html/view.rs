@@ -7,7 +7,7 @@ use super::charts::{ClassColumns, SplitBar, StripView};
 use super::findings::FindingView;
 use super::prose::HtmlProse;
 use super::treemap::Treemap;
-use crate::render::document::{Block, Column, Fields, Form, Section, Table};
+use crate::render::document::{Block, Column, Fields, Form, More, Section, Table};
 use crate::render::words::say;
 use crate::render::{Lang, human, key_text};
 
@@ -110,6 +110,17 @@ fn field_table(fields: &Fields) -> Table {
 }
 
 /// Says how many rows are not shown, if any.
+/// Adds the command that lists all keys, if there is one.
+fn with_command(text: String, more: &More, lang: Lang) -> String {
+    match more {
+        More::Keys(commands) => match commands.first() {
+            Some(command) => say!(lang, "{text} All keys: {command}", "{text}全部 key：{command}"),
+            None => text,
+        },
+        More::Top | More::Json => text,
+    }
+}
+
 fn more(hidden: u64, lang: Lang) -> Option<String> {
     let shown = human::count(hidden);
     (hidden > 0).then(|| say!(lang, "{shown} more are not shown.", "另有 {shown} 个未显示。"))
@@ -143,7 +154,8 @@ impl TableView {
             label: table.label.clone(),
             columns: shown.iter().map(|&at| ColumnView::of(&table.columns[at], lang)).collect(),
             rows: rows.map(|row| shown.iter().map(|&at| cell(table, row, at, lang)).collect()).collect(),
-            more: more(table.hidden.saturating_add(table.unlisted), lang),
+            more: more(table.hidden.saturating_add(table.unlisted), lang)
+                .map(|text| with_command(text, &table.more, lang)),
             fold: table.fold.clone(),
             sortable: table.sortable,
             pairs: table.pairs,

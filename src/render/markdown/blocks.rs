@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use super::escape::{self, escape, paragraph};
 use crate::render::document::{
-    Block, Cell, Document, FindingBlock, Form, Headline, Hint, Name, Section, Table, TableRow, Tone,
+    Block, Cell, Document, FindingBlock, Form, Headline, Hint, More, Name, Section, Table, TableRow, Tone,
 };
 use crate::render::human::ByteUnit;
 use crate::render::words::{known, say};
-use crate::render::{Lang, human, key_text, plain};
+use crate::render::{Lang, key_text, plain};
 
 /// Writes blocks with an empty line between them.
 pub(super) struct Writer<'a> {
@@ -36,7 +36,7 @@ impl<'a> Writer<'a> {
         for problem in &head.problems {
             self.block(&format!("> **!!** {}", escape(&problem.plain())))?;
         }
-        self.more(head.more_problems)?;
+        self.more(head.more_problems, head.problems.len(), &More::Json)?;
         self.block(&format!("# {}", paragraph(&head.title_facts().join(JOINT))))?;
         self.block(&paragraph(&head.size_facts().join(JOINT)))?;
         if let Some(selection) = &head.selection {
@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
             Block::Labelled(label, text) => self.labelled(label, &text.plain()),
             Block::Notes(notes, hidden) => {
                 notes.iter().try_for_each(|note| self.item(&note.plain()))?;
-                self.more(*hidden)
+                self.more(*hidden, notes.len(), &More::Top)
             }
             Block::Fields(fields) => self.labelled(fields.label, &fields.line()),
             Block::Table(table) => self.whole_table(table),
@@ -104,7 +104,7 @@ impl<'a> Writer<'a> {
 
     fn whole_table(&mut self, table: &Table) -> io::Result<()> {
         self.table(table)?;
-        self.more(table.hidden)
+        self.more(table.hidden, table.rows.len(), &table.more)
     }
 
     /// Writes a table: whole names, every column that has a figure, no emphasis.
@@ -143,12 +143,16 @@ impl<'a> Writer<'a> {
         self.block(&format!("```sh\n{}\n```", lines.join("\n")))
     }
 
-    fn more(&mut self, hidden: u64) -> io::Result<()> {
-        if hidden == 0 {
-            return Ok(());
+    fn more(&mut self, hidden: u64, shown: usize, more: &More) -> io::Result<()> {
+        let quoted = match more {
+            // One command is enough, since nothing limits the width.
+            More::Keys(commands) => More::Keys(commands.iter().take(1).map(|command| escape::name(command)).collect()),
+            More::Top | More::Json => more.clone(),
+        };
+        match quoted.line(hidden, shown, self.lang, |_| true) {
+            Some(line) => self.block(&line),
+            None => Ok(()),
         }
-        let hidden = human::count(hidden);
-        self.block(&say!(self.lang, "… {hidden} more with --format json", "… 其余 {hidden} 项见 --format json"))
     }
 
     /// Writes a block, apart from the one before it.

@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use crate::render::document::{Block, Cell, Column, FindingBlock, Forms, Prose, Scope, Section, Table, inline};
+use super::command::keys_breaking;
+use crate::render::document::{Block, Cell, Column, FindingBlock, Forms, More, Prose, Scope, Section, Table, inline};
 use crate::render::words::{heads, known, nouns, others, say};
 use crate::render::{Lang, human, key_text, passage};
 use crate::report::{Detail, DetailPart, DetailValue, Finding, FindingPattern, Findings, Report, Weight, Worst};
@@ -153,13 +154,13 @@ fn block(report: &Report, finding: &Finding, scope: &Scope) -> FindingBlock {
         memory: memory(finding),
         whole: report.totals.memory,
         figures: figures.into_iter().filter(|(_, figure)| *figure != Cell::Absent).collect(),
-        places: places(finding, scope),
+        places: places(report, finding, scope),
         details: shown.iter().filter_map(|row| details(row, lang)).collect(),
     }
 }
 
 /// The patterns that break the rule.
-fn places(finding: &Finding, scope: &Scope) -> Table {
+fn places(report: &Report, finding: &Finding, scope: &Scope) -> Table {
     let lang = scope.lang;
     let label = say!(lang, "Where {} is broken", "违反 {} 的位置", finding.rule);
     let limit = finding.patterns.first().and_then(|row| row.allowed);
@@ -181,6 +182,7 @@ fn places(finding: &Finding, scope: &Scope) -> Table {
         .build();
     let all = finding.distinct_patterns.max(finding.patterns.len() as u64);
     table.hidden = all.saturating_sub(table.rows.len() as u64);
+    table.more = More::Keys(keys_breaking(report, &[&*finding.rule]));
     table
 }
 

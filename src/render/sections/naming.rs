@@ -1,6 +1,7 @@
 //! Names that break the naming rules.
 
-use crate::render::document::{Block, Cell, Column, Scope, Section, Table};
+use super::command::keys_breaking;
+use crate::render::document::{Block, Cell, Column, More, Scope, Section, Table};
 use crate::render::words::heads;
 use crate::report::{NamingRule, PatternWeight, Report};
 
@@ -38,5 +39,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .build();
     let all: usize = broken.iter().map(|rule| rule.patterns.len()).sum();
     places.hidden = (all - shown.len()) as u64;
+    let ids: Vec<&str> = broken.iter().map(|rule| &*rule.rule).collect();
+    places.more = More::Keys(keys_breaking(report, &ids));
     Some(Section::new("naming", title).with(rules).with(Block::Heading(heading.to_owned())).with(places))
 }

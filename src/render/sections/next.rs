@@ -1,5 +1,6 @@
 //! Commands that answer the reader's next question.
 
+use super::command::{inputs, quoted};
 use crate::render::document::{Block, Hint, Scope, Section};
 use crate::report::Text;
 use crate::report::{Checksum, Report};
@@ -27,9 +28,7 @@ struct Step {
 fn steps(report: &Report) -> Vec<Step> {
     let mut steps = Vec::new();
     let step = |command: &dyn Fn(&str) -> String, en, zh| {
-        let with_names = files(report).map(|names| command(&names));
-        let placeholder = if report.source.files.len() > 1 { "FILES" } else { "FILE" };
-        let commands = with_names.into_iter().chain([command(placeholder)]).collect();
+        let commands = inputs(report).into_iter().map(|names| command(&names)).collect();
         Step { commands, answer: Text { en, zh }, answer_if_cut: None }
     };
     if is_damaged(report) {
@@ -66,30 +65,6 @@ fn is_damaged(report: &Report) -> bool {
     !report.complete || files.any(|file| damaged(file.checksum) || !file.errors.is_empty() || file.damaged_keys > 0)
 }
 
-/// Returns the files' names, if they are safe to paste.
-fn files(report: &Report) -> Option<String> {
-    const MOST: usize = 4;
-    let files = &report.source.files;
-    if files.is_empty() || files.len() > MOST {
-        return None;
-    }
-    let names: Option<Vec<String>> = files.iter().map(|file| quoted(&file.name)).collect();
-    names.map(|names| names.join(" "))
-}
-
-/// Returns the text as one word of a shell's command line, if it is plain enough to be pasted without risk.
-fn quoted(text: &str) -> Option<String> {
-    const LONGEST: usize = 100;
-    let printable = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '\'' | '\\' | '!');
-    let safe = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('-') && text.chars().all(printable);
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-' | '/' | '@' | ',' | '+');
-    match safe {
-        false => None,
-        true if text.chars().all(bare) => Some(text.to_owned()),
-        true => Some(format!("'{text}'")),
-    }
-}
-
 /// Returns the quoted glob for the keys of a pattern, with stars for placeholders; none if the rest has a meaning in globs.
 fn glob(pattern: &str) -> Option<String> {
     let mut glob = String::new();
@@ -108,16 +83,6 @@ fn glob(pattern: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn commands_can_be_pasted() {
-        assert_eq!(quoted("dumps/a-1.rdb").as_deref(), Some("dumps/a-1.rdb"));
-        assert_eq!(quoted("user:{1}:$(x)").as_deref(), Some("'user:{1}:$(x)'"));
-        for hostile in ["", "-rf", "it's", "a\nb", "a\\b", "用户", "!!", "\u{202e}"] {
-            assert_eq!(quoted(hostile), None);
-        }
-        assert_eq!(quoted(&"a".repeat(101)), None);
-    }
 
     #[test]
     fn patterns_become_globs() {

@@ -4,7 +4,7 @@ use std::io;
 
 use super::page::{Span, Style, TextPage};
 use super::table;
-use crate::render::document::{Block, FindingBlock, Form, Headline, Hint, Section, Table};
+use crate::render::document::{Block, FindingBlock, Form, Headline, Hint, More, Section, Table};
 use crate::render::key_text::{self, width};
 use crate::render::words::known;
 use crate::render::words::say;
@@ -17,7 +17,7 @@ pub(super) fn headline(head: &Headline, page: &mut TextPage<'_>) -> io::Result<(
     for problem in &head.problems {
         page.hanging(Style::Alarm, ALARM, &problem.plain())?;
     }
-    page.more(head.more_problems)?;
+    page.more(head.more_problems, head.problems.len(), &More::Json)?;
     if !head.problems.is_empty() || head.more_problems > 0 {
         page.gap()?;
     }
@@ -53,7 +53,7 @@ fn block(block: &Block, page: &mut TextPage<'_>) -> io::Result<()> {
         Block::Labelled(label, text) => page.hanging(Style::Plain, label, &text.plain()),
         Block::Notes(notes, hidden) => {
             notes.iter().try_for_each(|note| page.hanging(Style::Plain, "- ", &note.plain()))?;
-            page.more(*hidden)
+            page.more(*hidden, notes.len(), &More::Top)
         }
         Block::Fields(fields) => page.hanging(Style::Plain, fields.label, &fields.line()),
         Block::Table(it) => whole_table(it, page),
@@ -67,7 +67,7 @@ fn block(block: &Block, page: &mut TextPage<'_>) -> io::Result<()> {
 
 fn whole_table(it: &Table, page: &mut TextPage<'_>) -> io::Result<()> {
     table::print(it, page)?;
-    page.more(it.hidden)
+    page.more(it.hidden, it.rows.len(), &it.more)
 }
 
 /// Writes one finding: its demand, where it is broken, the remedy.

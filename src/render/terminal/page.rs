@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::render::document::Tone;
+use crate::render::document::{More, Tone};
 use crate::render::key_text::{fit, width};
-use crate::render::words::say;
 use crate::render::wrap::wrap;
-use crate::render::{Lang, TableOptions, human};
+use crate::render::{Lang, TableOptions};
 use crate::report::Severity;
 
 /// Style of a line or a part of it.
@@ -195,16 +194,13 @@ impl<'a> TextPage<'a> {
         self.line(style, &line)
     }
 
-    /// Says how many rows of a list are left out, if any.
-    pub fn more(&mut self, hidden: u64) -> io::Result<()> {
-        if hidden == 0 {
-            return Ok(());
+    /// Says how many rows of a list are left out below those shown, if any, and what shows them.
+    pub fn more(&mut self, hidden: u64, shown: usize, more: &More) -> io::Result<()> {
+        let fits = |line: &str| width(line) <= self.width;
+        match more.line(hidden, shown, self.lang, fits) {
+            Some(line) => self.line(Style::Faint, &line),
+            None => Ok(()),
         }
-        let hidden = human::count(hidden);
-        self.line(
-            Style::Faint,
-            &say!(self.lang, "… {hidden} more with --format json", "… 其余 {hidden} 项见 --format json"),
-        )
     }
 
     /// Writes commands, each with what it answers.

@@ -45,6 +45,7 @@ pub fn sound() -> Report {
         rdblens: "0.1.0".into(),
         complete: true,
         options: Options {
+            policy: "shop.toml".into(),
             selection: vec![],
             reference_time: Some(Millis(CTIME * 1000)),
             server_config: vec!["hash-max-listpack-entries 128".into()],

@@ -1,0 +1,70 @@
+//! The shortest way to the rows that a list leaves out.
+
+use crate::render::words::say;
+use crate::render::{Lang, human};
+
+/// Values of `--top` that are suggested.
+const TOPS: [u64; 9] = [20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
+
+/// What shows the rows that a list leaves out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum More {
+    /// A larger `--top`.
+    #[default]
+    Top,
+    /// A command that lists all keys, the best variant first: with the names of the files, then with placeholders.
+    Keys(Vec<String>),
+    /// JSON only.
+    Json,
+}
+
+impl More {
+    /// Returns the line below a list of `shown` rows; `None` if nothing is left out.
+    ///
+    /// A command is taken only if the line with it `fits`, since a shortened one could not be pasted.
+    pub fn line(&self, hidden: u64, shown: usize, lang: Lang, fits: impl Fn(&str) -> bool) -> Option<String> {
+        if hidden == 0 {
+            return None;
+        }
+        let count = human::count(hidden);
+        let with = |what: &str| say!(lang, "… {count} more with {what}", "… 其余 {count} 项见 {what}");
+        let keys = |command: &String| say!(lang, "… {count} more: {command}", "… 其余 {count} 项：{command}");
+        match self {
+            More::Top => top(hidden, shown).map(|top| with(&format!("--top {top}"))),
+            More::Keys(commands) => commands.iter().map(keys).find(|line| fits(line)),
+            More::Json => None,
+        }
+        .or_else(|| Some(with("--format json")))
+    }
+}
+
+/// Returns a round number of rows that shows all, or as many as possible; `None` if so many are shown already.
+fn top(hidden: u64, shown: usize) -> Option<u64> {
+    let all = hidden.saturating_add(shown as u64);
+    let enough = TOPS.into_iter().find(|top| *top >= all);
+    enough.or(TOPS.last().copied()).filter(|top| *top > shown as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(more: &More, hidden: u64, shown: usize) -> Option<String> {
+        more.line(hidden, shown, Lang::En, |line| line.len() < 50)
+    }
+
+    #[test]
+    fn the_shortest_way_that_fits_is_named() {
+        assert_eq!(line(&More::Top, 3, 10).as_deref(), Some("… 3 more with --top 20"));
+        assert_eq!(line(&More::Top, 30, 10).as_deref(), Some("… 30 more with --top 50"));
+        assert_eq!(line(&More::Top, 70_000, 10).as_deref(), Some("… 70,000 more with --top 10000"));
+        assert_eq!(line(&More::Top, 7, 10_000).as_deref(), Some("… 7 more with --format json"));
+        assert_eq!(line(&More::Json, 7, 1).as_deref(), Some("… 7 more with --format json"));
+        let keys =
+            More::Keys(vec!["rdblens keys a-long-name.rdb --breaking x".to_owned(), "rdblens keys F".to_owned()]);
+        assert_eq!(line(&keys, 7, 4).as_deref(), Some("… 7 more: rdblens keys F"));
+        assert_eq!(line(&More::Keys(Vec::new()), 7, 4).as_deref(), Some("… 7 more with --format json"));
+        assert_eq!(line(&keys, 0, 4), None);
+        assert_eq!(More::Top.line(3, 10, Lang::Zh, |_| true).as_deref(), Some("… 其余 3 项见 --top 20"));
+    }
+}
