@@ -68,14 +68,15 @@ impl Policy {
         }
     }
 
-    /// Returns the limit that a rule has at its highest severity; `None` if the rule is not enabled.
+    /// Returns the lowest limit of a rule, whatever its severity: what exceeds it is in the findings. `None` if the rule is not
+    /// enabled.
     ///
     /// # Panics
     ///
     /// If the rule declares no number of this name.
     pub fn limit(&self, rule: &str, param: &str) -> Option<u64> {
-        let setting = self.settings.iter().find(|setting| setting.rule.meta.id == rule)?;
-        Some(setting.params.number(param))
+        let own = self.settings.iter().filter(|setting| setting.rule.meta.id == rule);
+        own.map(|setting| setting.params.number(param)).min()
     }
 
     /// Replaces all limits of a rule with this one, at the highest severity that the rule had.
@@ -125,9 +126,9 @@ mod tests {
     const SERVICE: &str = "extends = \"service\"\n";
 
     #[test]
-    fn the_limit_of_a_rule_is_that_of_the_highest_severity() {
+    fn the_limit_of_a_rule_is_its_lowest() {
         let policy = checks(SERVICE).policy;
-        assert_eq!(policy.limit("big.string", "max"), Some(1 << 20));
+        assert_eq!(policy.limit("big.string", "max"), Some(10_240));
         assert_eq!(policy.limit("big.hash-fields", "max"), None);
     }
 

@@ -56,7 +56,8 @@ pub struct SeverityRow {
 }
 
 /// Rule in force that lacked something to be evaluated.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct NotEvaluated {
     /// Its id.
     pub rule: Word,
@@ -64,11 +65,11 @@ pub struct NotEvaluated {
     pub severity: Severity,
     /// What was missing.
     #[serde(flatten, with = "reason")]
-    #[schemars(with = "reason::Form")]
+    #[cfg_attr(feature = "cli", schemars(with = "reason::Form"))]
     pub reason: Wording,
     /// How to have it evaluated.
     #[serde(flatten, with = "remedy")]
-    #[schemars(with = "remedy::Form")]
+    #[cfg_attr(feature = "cli", schemars(with = "remedy::Form"))]
     pub remedy: Wording,
     /// Flag that provides what is missing; null if none does.
     pub flag: Option<Word>,

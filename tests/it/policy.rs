@@ -452,7 +452,7 @@ fn big_keys_and_findings_have_the_same_limits() {
     let strict = rules("strict");
     assert_eq!((strict.string_bytes, strict.elements, strict.payload), (10 * KB, 5_000, Some(Bytes(10 * KB))));
     let service = rules("service");
-    assert_eq!((service.string_bytes, service.payload, service.memory), (MB, Some(Bytes(MB)), None));
+    assert_eq!((service.string_bytes, service.payload, service.memory), (10 * KB, Some(Bytes(MB)), None));
     let none = rules("none");
     assert_eq!((none.string_bytes, none.elements, none.payload, none.memory), (10 * KB, 5_000, None, None));
 }
