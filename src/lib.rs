@@ -126,6 +126,6 @@ pub mod internals {
 
     /// Modules of `rdb`, whose own façade is public.
     pub mod rdb {
-        expose!(rdb: batch boundary crc64 cursor file_info header kind lzf opcode packed payload peek scan string value_type verify walk);
+        expose!(rdb: batch boundary crc64 cursor file_info header kind lzf opcode packed payload peek scan string template value_type verify walk);
     }
 }

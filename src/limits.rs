@@ -12,6 +12,9 @@ pub const MAX_AUX_BYTES: u64 = 64 << 10;
 /// Maximum number of auxiliary fields in a report.
 pub const MAX_AUX_FIELDS: usize = 256;
 
+/// Maximum size of the field names of all hash templates of a file: they stay in memory while it is read.
+pub const MAX_TEMPLATE_BYTES: usize = 64 << 20;
+
 /// Maximum number of key metadata classes, as in the servers.
 pub const MAX_KEY_META_CLASSES: u64 = 7;
 

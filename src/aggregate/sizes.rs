@@ -118,6 +118,7 @@ mod tests {
     use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
     use super::*;
     use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
     use crate::record::Encoding;
     use crate::units::Bytes;
@@ -162,7 +163,7 @@ mod tests {
             let bytes = text(7);
             bytes[5..13].copy_from_slice(start);
             let mut record = OwnedRecord::string("uv", 12_304, 14_400);
-            record.rest.raw = Some(RawValue { value_type: ValueType::String, bytes });
+            record.rest.raw = Some(RawValue { value_type: ValueType::String, bytes, templates: Templates::NONE });
             record
         });
         assert_eq!(observe_all(BigKeyStats::new(BigRules::default(), 5), &records).finish().keys, 1);

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use super::plan::Plan;
 use super::questions::{LoadedPolicy, questions_with};
+use super::read::feed::PreparedInput;
 use super::read::raised_limits::RaisedLimits;
 use super::read::reader::{Continue, ReadOptions, read_batch};
 use super::read::snapshot::{input_file, reference};
 use super::read::tally::FileTally;
+use super::read::template_users;
 use super::select::Selection;
 use crate::error::Result;
+use crate::memory::TemplateUsers;
 use crate::pattern::PatternBuf;
 use crate::policy::KeyJudgement;
 use crate::policy::rules::type_::near_compact_limit;
@@ -38,11 +41,27 @@ pub fn check_policy(plan: &Plan) -> Result<()> {
     LoadedPolicy::load(plan).map(drop)
 }
 
+/// Counts the users of the hash templates of a file, if it has any.
+pub fn template_users(plan: &Plan, prepared: &PreparedInput) -> Option<TemplateUsers> {
+    prepared.preamble.templates.as_ref()?;
+    template_users::count(prepared, reference(&plan.read, prepared.preamble.ctime()))
+}
+
 /// Returns the facts about a key in database `db`, if the batch has it and its value is intact.
 ///
 /// Expiries are compared with the time of the key's own file.
-pub fn facts(plan: &Plan, preamble: &FileInfo, batch: &Batch, key: &[u8], db: u64) -> Result<Option<KeyFacts>> {
+pub fn facts(
+    plan: &Plan,
+    preamble: &FileInfo,
+    users: Option<&TemplateUsers>,
+    batch: &Batch,
+    key: &[u8],
+    db: u64,
+) -> Result<Option<KeyFacts>> {
     let (_, file) = input_file(0, String::new(), preamble, &plan.read);
+    if let (Some(templates), Some(users)) = (&preamble.templates, users) {
+        file.template_shares.get_or_init(|| users.shares(templates, std::iter::once(&*file.model)));
+    }
     let reference = reference(&plan.read, preamble.ctime());
     let mut questions = questions_with(plan, LoadedPolicy::load(plan)?, reference)?;
     questions.checks.context.model = Some(Arc::clone(&file.model));

@@ -129,6 +129,7 @@ fn not_comparable(entry: &KeyEntry<'_>, ours: &KeyFacts, decoded: u64) -> Option
         ValueType::Stream(_) => Some(NotCompared::Stream),
         ValueType::ModulePreGa | ValueType::Module2 => Some(NotCompared::Module),
         ValueType::Array => Some(NotCompared::Array),
+        _ if entry.value_type.is_compact_hash() => Some(NotCompared::CompactHash),
         // The crate misreads lengths from 253 on and the free bytes after values.
         ValueType::HashZipmap => Some(NotCompared::Zipmap),
         ValueType::Hash2 => Some(NotCompared::ValkeyHash),

@@ -150,6 +150,7 @@ fn reason(why: NotCompared, lang: Lang) -> &'static str {
         NotCompared::Stream => "stream",
         NotCompared::Module => lang.of("module value", "模块值"),
         NotCompared::Array => "array",
+        NotCompared::CompactHash => lang.of("compact hash", "紧凑 hash"),
         NotCompared::Zipmap => "zipmap",
         NotCompared::ValkeyHash => lang.of("Valkey hash with field expiries", "含字段过期时间的 Valkey hash"),
         NotCompared::CronJob => lang.of("KeyDB cron job", "KeyDB cron 任务"),

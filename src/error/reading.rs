@@ -128,6 +128,11 @@ readings! {
     StringInModuleData: "string in module data", "模块数据中的字符串";
     StringValue: "string value", "string 的值";
     TagInModuleData: "tag in module data", "模块数据中的标记";
+    TemplateField: "field name of a hash template", "hash 模板的字段名";
+    TemplateFields: "field names of a compact hash", "紧凑 hash 的字段名";
+    TemplateForm: "form of the field names", "字段名的形式";
+    TemplateId: "hash template id", "hash 模板编号";
+    TemplateSize: "size of a hash template", "hash 模板的字段数";
     Ziplist: "ziplist", "ziplist";
     Zipmap: "zipmap", "zipmap";
 }

@@ -25,6 +25,10 @@ pub enum Encoding {
     Hashtable,
     Skiplist,
     Stream,
+    #[serde(rename = "template-listpack")]
+    TemplateListpack,
+    #[serde(rename = "template-array")]
+    TemplateArray,
     #[serde(rename = "sliced-array")]
     Sliced,
     /// Servers answer `raw` for module values of old and `unknown` elsewhere; reports show `unknown`.
@@ -33,7 +37,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// Every encoding, in the order of the enum.
-    pub const ALL: [Encoding; 15] = [
+    pub const ALL: [Encoding; 17] = [
         Encoding::Int,
         Encoding::Embstr,
         Encoding::Raw,
@@ -47,6 +51,8 @@ impl Encoding {
         Encoding::Hashtable,
         Encoding::Skiplist,
         Encoding::Stream,
+        Encoding::TemplateListpack,
+        Encoding::TemplateArray,
         Encoding::Sliced,
         Encoding::Unknown,
     ];
@@ -67,6 +73,8 @@ impl Encoding {
             Encoding::Hashtable => "hashtable",
             Encoding::Skiplist => "skiplist",
             Encoding::Stream => "stream",
+            Encoding::TemplateListpack => "template-listpack",
+            Encoding::TemplateArray => "template-array",
             Encoding::Sliced => "sliced-array",
             Encoding::Unknown => "unknown",
         }

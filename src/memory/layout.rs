@@ -41,6 +41,8 @@ pub struct Layout {
     pub field: FieldForm,
     /// True if expiring fields have an index that is counted (Valkey from 9.0 on).
     pub indexed_expiries: bool,
+    /// True if hashes can share their field names (Redis from 8.10 on).
+    pub templates: bool,
     /// Size of the structure around a packed hash with field expiries.
     pub listpack_ex: u64,
     /// Sorted sets that are not packed.

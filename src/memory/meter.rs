@@ -3,6 +3,7 @@
 //! Call [`Meter::begin_key`], walk the value, then call [`Meter::finish`]. Errors inside blobs are kept until then: the
 //! framing of the file is intact, so the next key can still be read.
 
+mod compact;
 mod hash;
 mod list;
 mod set;
@@ -19,11 +20,13 @@ use super::price::{FrameSize, Key};
 use super::slack::gap;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::memory::item::PackedItem;
 use crate::memory::{Encoding, StreamFacts};
 use crate::rdb::kind::{Kind, ModuleName};
-use crate::rdb::packed::{listpack, ziplist};
+use crate::rdb::packed::{PackedElement, listpack, ziplist};
 use crate::rdb::payload::{self, SCORE_BYTES};
 use crate::rdb::string::{RawString, StringForm};
+use crate::rdb::template::{HashTemplate, TemplateNames};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::units::Bytes;
@@ -127,6 +130,9 @@ pub struct Meter<'m> {
     set: set::SetMeter,
     zset: zset::ZsetMeter,
     hash: hash::HashMeter,
+    compact: compact::CompactMeter,
+    /// Share of a key in each template of the file; empty if unknown.
+    shares: &'m [u64],
     stream: stream::StreamMeter,
     module: ModuleMeter,
 }
@@ -147,9 +153,17 @@ impl<'m> Meter<'m> {
             set: set::SetMeter::default(),
             zset: zset::ZsetMeter::default(),
             hash: hash::HashMeter::default(),
+            compact: compact::CompactMeter::default(),
+            shares: &[],
             stream: stream::StreamMeter::new(model.allocator),
             module: ModuleMeter::default(),
         }
+    }
+
+    /// Sets the share of a key in each template of the file, which is known only after their users have been counted.
+    pub(super) fn with_shares(mut self, shares: &'m [u64]) -> Self {
+        self.shares = shares;
+        self
     }
 
     /// Starts a key of `key_len` bytes, whose value is walked next.
@@ -194,6 +208,7 @@ impl<'m> Meter<'m> {
             Kind::List => self.list.finish(model, key),
             Kind::Set => self.set.finish(model, key),
             Kind::Zset => self.zset.finish(model, key),
+            Kind::Hash if self.is_compact() => self.compact.finish(model, key),
             Kind::Hash => self.hash.finish(model, key, self.stream.tree()),
             Kind::Stream => {
                 let (value, facts) = self.stream.finish(model, key);
@@ -207,7 +222,9 @@ impl<'m> Meter<'m> {
             Kind::Array => self.array_value(),
         };
         self.measured = Measured { payload: self.payload, ..value.measured(TextFacts::default()) };
-        if let Kind::Hash = self.value_type.kind() {
+        if let Kind::Hash = self.value_type.kind()
+            && !self.is_compact()
+        {
             self.measured.fields_with_ttl = self.hash.with_ttl();
         }
         Ok(())
@@ -237,6 +254,12 @@ impl<'m> Meter<'m> {
         PricedValue::new(Encoding::Sliced, self.module.integers, memory, slack)
     }
 
+    /// Returns whether the value stays a compact hash: only on servers that know templates.
+    #[inline]
+    fn is_compact(&self) -> bool {
+        self.value_type.is_compact_hash() && self.model.layout.templates
+    }
+
     #[inline]
     fn keep(&mut self, result: Result<()>) {
         if let Err(error) = result {
@@ -249,6 +272,41 @@ impl Meter<'_> {
     #[inline(always)]
     fn count_payload(&mut self, bytes: u64) {
         self.payload = self.payload.saturating_add(bytes);
+    }
+
+    /// Handles a compact hash packed in one listpack.
+    fn template_values(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let bytes = blob.decode(scratch)?;
+        let (template, mut values) = names.unpack(bytes, blob.offset)?;
+        let model = self.model;
+        if self.is_compact() {
+            self.compact.packed(blob.len());
+            if let TemplateNames::Shared(_) = names {
+                self.template(template);
+            }
+            let mut payload = 0u64;
+            template.pairs(&mut values, blob.offset, |field, value| {
+                payload = payload.saturating_add(field.len() as u64).saturating_add(value.len());
+                self.compact.add(model, PackedItem::of_packed(value));
+            })?;
+            self.count_payload(payload);
+            return Ok(());
+        }
+        // Priced for a server without templates: an ordinary hash with these fields.
+        self.hash.announce(model, template.len() as u64);
+        let (mut digits, mut own, mut pairs, mut payload) = (itoa::Buffer::new(), Vec::new(), Ok(()), 0u64);
+        template.pairs(&mut values, blob.offset, |field, value| {
+            let text = match value {
+                PackedElement::Text(text) => text,
+                PackedElement::Int(number) => digits.format(number).as_bytes(),
+            };
+            payload = payload.saturating_add((field.len() + text.len()) as u64);
+            if pairs.is_ok() {
+                pairs = self.hash.pair(model, RawString::plain(field), RawString::plain(text), &mut own);
+            }
+        })?;
+        self.count_payload(payload);
+        pairs
     }
 
     /// Prices any string: the slow path of [`Visit::string`].
@@ -277,7 +335,12 @@ impl Visit for Meter<'_> {
             Kind::List => self.list.begin(),
             Kind::Set => self.set.begin(self.model),
             Kind::Zset => self.zset.begin(self.model),
-            Kind::Hash => self.hash.begin(self.model, value_type),
+            Kind::Hash => {
+                self.hash.begin(self.model, value_type);
+                if value_type.is_compact_hash() {
+                    self.compact.begin(compact::StoredForm::of(value_type));
+                }
+            }
             Kind::Stream => self.stream.begin(),
             Kind::Module | Kind::Array => {
                 let cron = value_type == ValueType::KeydbCron;
@@ -354,7 +417,11 @@ impl Visit for Meter<'_> {
     #[inline]
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
         self.count_payload(field.len().saturating_add(value.len()));
-        let result = self.hash.pair(self.model, field, value, &mut self.scratch);
+        let result = if self.is_compact() {
+            self.compact.value(self.model, value, &mut self.scratch)
+        } else {
+            self.hash.pair(self.model, field, value, &mut self.scratch)
+        };
         self.keep(result);
     }
 
@@ -384,6 +451,18 @@ impl Visit for Meter<'_> {
         // The value is complete: price it here, where inlining has made its layout a constant.
         let result = if result.is_ok() { self.price() } else { result };
         self.priced = result.is_ok();
+        self.keep(result);
+    }
+
+    fn template(&mut self, template: &HashTemplate) {
+        let share = self.shares.get(template.place()).copied().unwrap_or_default();
+        self.compact.template(template.id(), share);
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let result = self.template_values(names, blob, &mut scratch);
+        self.scratch = scratch;
         self.keep(result);
     }
 

@@ -2,9 +2,11 @@
 
 use std::mem;
 
+use super::template_shares::TemplateShares;
 use super::{Measured, Meter, Model};
 use crate::error::Result;
 use crate::rdb::string::RawString;
+use crate::rdb::template::{HashTemplate, TemplateNames};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::units::Bytes;
@@ -31,9 +33,16 @@ pub struct AlternativeSizes<'m> {
 impl<'m> Meters<'m> {
     /// Creates a meter for each model.
     pub fn new(base: &'m Model, others: &'m [Model]) -> Self {
+        Meters::with_shares(base, others, None)
+    }
+
+    /// Creates a meter for each model that adds shares of hash templates.
+    pub fn with_shares(base: &'m Model, others: &'m [Model], shares: Option<&'m TemplateShares>) -> Self {
+        let of = |place: usize| shares.map_or(&[][..], |shares| shares.of(place));
+        let other = |(place, model)| Meter::new(model).with_shares(of(place + 1));
         Meters {
-            base: Meter::new(base),
-            others: others.iter().map(Meter::new).collect(),
+            base: Meter::new(base).with_shares(of(0)),
+            others: others.iter().enumerate().map(other).collect(),
             memory: Vec::with_capacity(others.len()),
             allocated: Vec::with_capacity(others.len()),
         }
@@ -159,6 +168,14 @@ impl Visit for Meters<'_> {
         self.each(|meter| meter.blob(blob));
     }
 
+    fn template(&mut self, template: &HashTemplate) {
+        self.each_plain(|meter| meter.template(template));
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        self.each(|meter| meter.template_blob(names, blob));
+    }
+
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         self.each(|meter| meter.node(node, blob));
     }
@@ -221,6 +238,7 @@ mod tests {
     use super::*;
     use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
     use crate::rdb::cursor::Cursor;
+    use crate::rdb::template::Templates;
     use crate::rdb::walk::walk;
 
     /// A set of three members, two of them not LZF-compressed.
@@ -238,14 +256,14 @@ mod tests {
         let alone = |model: &Model| {
             let mut meter = Meter::new(model);
             meter.begin_key(3, true);
-            walk(ValueType::Set, &mut Cursor::new(SET, 0), &mut meter).unwrap();
+            walk(ValueType::Set, Templates::NONE, &mut Cursor::new(SET, 0), &mut meter).unwrap();
             *meter.finish().unwrap()
         };
         let mut meters = Meters::new(&base, &others);
         assert!(meters.alone().is_none());
         for _ in 0..2 {
             meters.begin_key(3, true);
-            walk(ValueType::Set, &mut Cursor::new(SET, 0), &mut meters).unwrap();
+            walk(ValueType::Set, Templates::NONE, &mut Cursor::new(SET, 0), &mut meters).unwrap();
             let (measured, AlternativeSizes { memory, .. }) = meters.finish().unwrap();
             assert_eq!(*measured, alone(&base));
             assert_eq!(memory, others.iter().map(|model| alone(model).memory).collect::<Vec<_>>());
@@ -260,12 +278,12 @@ mod tests {
         let others = [WhatIf::parse("hash-max-listpack-entries=0").unwrap().apply(&base)];
         let mut alone = Meter::new(&others[0]);
         alone.begin_key(1, false);
-        walk(ValueType::HashListpack, &mut Cursor::new(blob, 0), &mut alone).unwrap();
+        walk(ValueType::HashListpack, Templates::NONE, &mut Cursor::new(blob, 0), &mut alone).unwrap();
         assert!(alone.finish().is_err());
 
         let mut meters = Meters::new(&base, &others);
         meters.begin_key(1, false);
-        walk(ValueType::HashListpack, &mut Cursor::new(blob, 0), &mut meters).unwrap();
+        walk(ValueType::HashListpack, Templates::NONE, &mut Cursor::new(blob, 0), &mut meters).unwrap();
         let (measured, AlternativeSizes { memory, .. }) = meters.finish().unwrap();
         assert_eq!(memory, [measured.memory]);
     }

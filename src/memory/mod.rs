@@ -29,6 +29,7 @@ mod servers;
 mod skiplist;
 mod slack;
 mod stream_facts;
+mod template_shares;
 mod vset;
 mod what_if;
 
@@ -42,6 +43,7 @@ pub use server::Server;
 #[cfg(feature = "internals")]
 pub use server::ServerFamily;
 pub use stream_facts::StreamFacts;
+pub use template_shares::{TemplateShares, TemplateUsers};
 pub use what_if::WhatIf;
 
 use crate::limits;

@@ -2,10 +2,14 @@
 //!
 //! A single scan finds the boundaries without decoding values; each batch carries the parser state at its start.
 
+use std::mem;
+use std::sync::Arc;
+
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
 use super::header::RdbHeader;
 use super::scan::{FileItem, ScanState, Scanner};
+use super::template::Templates;
 use crate::error::{Error, Reading, Result, Within};
 use crate::input::{Block, Body, Mapped};
 use crate::limits;
@@ -21,13 +25,16 @@ pub struct Batch {
     pub base: u64,
     /// Scanner state at the first item.
     pub state: ScanState,
+    /// Hash templates that precede the first item.
+    pub templates: Option<Arc<Templates>>,
 }
 
 impl Batch {
     /// Returns a scanner positioned at the first item.
     pub fn scanner(&self) -> Scanner<'_> {
         let items = self.bytes.get(self.skip..).unwrap_or_default();
-        Scanner::new(Cursor::new(items, self.base + self.skip as u64), self.state)
+        let cursor = Cursor::new(items, self.base + self.skip as u64);
+        Scanner::new(cursor, self.state).with_templates(self.templates.clone())
     }
 }
 
@@ -39,6 +46,8 @@ pub const FIRST_DATABASE: u64 = 0;
 pub struct Batches {
     body: Body,
     state: ScanState,
+    /// Hash templates before the next batch.
+    templates: Option<Arc<Templates>>,
     about: FileInfo,
     started: bool,
     stored_checksum: Option<u64>,
@@ -78,6 +87,7 @@ impl Batches {
         Ok(Batches {
             body,
             state: ScanState { family: header.family, db: Some(FIRST_DATABASE) },
+            templates: None,
             about: FileInfo::new(header),
             started: false,
             stored_checksum: None,
@@ -131,8 +141,11 @@ impl Batches {
         loop {
             let more = self.fill(wanted);
             let mut about = FileInfo::new(self.about.header);
-            match read_preamble(&mut about, self.body.bytes(), self.body.offset(), self.state) {
-                Err(error) if more && error.needed().is_some() && wanted < limits::BATCH_BYTES as u64 => wanted *= 4,
+            let read = read_preamble(&mut about, self.body.bytes(), self.body.offset(), self.state);
+            // The table of hash templates must be complete: readers that start elsewhere in the file cannot do without.
+            let most = if about.hash_templates > 0 { 4 * limits::MAX_TEMPLATE_BYTES } else { limits::BATCH_BYTES };
+            match read {
+                Err(error) if more && error.needed().is_some() && wanted < most as u64 => wanted *= 4,
                 _ => return about,
             }
         }
@@ -153,12 +166,12 @@ impl Batches {
             let base = self.body.offset();
             let cut = self.scan_batch();
             match cut.reason {
-                CutReason::Full => return self.emit(cut.end, cut.state),
+                CutReason::Full => return self.emit(cut.end, cut.state, cut.templates),
                 CutReason::End => return self.finish(cut.end),
                 // The record continues past the window: emit the complete records first, or grow the window if there are none.
                 CutReason::Failed(error) if more && error.needed().is_some() => {
                     if cut.end > self.skip() {
-                        return self.emit(cut.end, cut.state);
+                        return self.emit(cut.end, cut.state, cut.templates);
                     }
                     let needed = error.needed().unwrap_or_default();
                     let reach = error.offset().unwrap_or(base).saturating_sub(base).saturating_add(needed);
@@ -176,8 +189,9 @@ impl Batches {
     fn scan_batch(&mut self) -> BatchCut {
         let skip = self.skip();
         let items = self.body.bytes().get(skip..).unwrap_or_default();
-        let mut scanner = Scanner::new(Cursor::new(items, self.body.offset() + skip as u64), self.state);
-        let mut cut = BatchCut { end: skip, state: self.state, reason: CutReason::Full };
+        let cursor = Cursor::new(items, self.body.offset() + skip as u64);
+        let mut scanner = Scanner::new(cursor, self.state).with_templates(self.templates.clone());
+        let mut cut = BatchCut { end: skip, state: self.state, templates: None, reason: CutReason::Full };
         let first = skip;
         let mut keys = 0;
         // Total decoded key bytes: an LZF key takes a few bytes here but may expand to megabytes in a worker's output.
@@ -204,14 +218,16 @@ impl Batches {
             cut.state = scanner.state();
         }
         self.strays += scanner.strays();
+        cut.templates = scanner.shared_templates();
         cut
     }
 
-    fn emit(&mut self, end: usize, next: ScanState) -> Option<Batch> {
+    fn emit(&mut self, end: usize, next: ScanState, templates: Option<Arc<Templates>>) -> Option<Batch> {
         let (skip, base, state) = (self.skip(), self.body.offset(), self.state);
         self.state = next;
+        let templates = mem::replace(&mut self.templates, templates);
         self.started = true;
-        Some(Batch { bytes: self.body.take(end), skip, base, state })
+        Some(Batch { bytes: self.body.take(end), skip, base, state, templates })
     }
 
     /// Emits the complete records before a damaged one, and ends the file with `error`.
@@ -219,13 +235,13 @@ impl Batches {
         self.stopped = Some(error);
         self.ended = true;
         let end = end.min(self.body.bytes().len());
-        if end == 0 { None } else { self.emit(end, self.state) }
+        if end == 0 { None } else { self.emit(end, self.state, None) }
     }
 
     /// Emits the last batch, then reads the checksum and counts trailing bytes.
     fn finish(&mut self, end: usize) -> Option<Batch> {
         self.ended = true;
-        let batch = self.emit(end, self.state);
+        let batch = self.emit(end, self.state, None);
         if let Err(error) = self.read_checksum().and_then(|()| self.count_trailing()) {
             self.stopped = Some(error);
         }
@@ -277,6 +293,8 @@ struct BatchCut {
     end: usize,
     /// Scanner state at that boundary.
     state: ScanState,
+    /// Hash templates read so far.
+    templates: Option<Arc<Templates>>,
     reason: CutReason,
 }
 
@@ -315,7 +333,10 @@ fn read_preamble(about: &mut FileInfo, bytes: &[u8], base: u64, state: ScanState
         match scanner.next_item()? {
             // Slot opcodes follow SELECTDB, so keep reading: they mark the dump of a cluster node.
             FileItem::Database(_) | FileItem::DatabaseSize(..) => {}
-            FileItem::Key(_) | FileItem::End => return Ok(()),
+            FileItem::Key(_) | FileItem::End => {
+                about.templates = scanner.shared_templates();
+                return Ok(());
+            }
             other => about.observe(&other),
         }
     }

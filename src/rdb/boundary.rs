@@ -7,10 +7,13 @@
 //!
 //! The search is bounded by [`MAX_STEPS`], and most offsets are rejected by their first bytes.
 
+use std::sync::Arc;
+
 use super::cursor::Cursor;
 use super::header::Family;
 use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
+use super::template::Templates;
 use super::value_type::ValueType;
 
 /// Number of consecutive records that make an offset plausible.
@@ -32,21 +35,36 @@ const MAX_KEY_LEN: u64 = 1 << 10;
 /// Step limit of one search, some milliseconds; a step is a byte examined or a string skipped.
 pub const MAX_STEPS: u64 = 2 << 20;
 
+/// Facts about a file that its records cannot be read without.
+#[derive(Debug, Clone, Copy)]
+pub struct FileFormat<'t> {
+    /// Family of the format.
+    pub family: Family,
+    /// Hash templates of the file.
+    pub templates: Option<&'t Arc<Templates>>,
+}
+
+impl FileFormat<'_> {
+    fn last_type(self) -> u8 {
+        if self.templates.is_some() { LAST_TEMPLATE_TYPE } else { LAST_TYPE }
+    }
+}
+
 /// Returns a probable record boundary, searching from the offsets `from..to` of `bytes`.
 ///
 /// The boundary may lie after `to`, because parsing may start inside a record and fall into step with the next ones.
 /// Returns `None` if there is none or the step limit is reached.
-pub fn find(bytes: &[u8], family: Family, from: usize, to: usize) -> Option<usize> {
+pub fn find(bytes: &[u8], format: FileFormat<'_>, from: usize, to: usize) -> Option<usize> {
     let mut steps = MAX_STEPS;
     let to = to.min(bytes.len());
-    let mut next = from;
-    while let Some(passed) = bytes.get(next..to)?.iter().position(|&byte| can_start_record(byte)) {
+    let (mut next, last_type) = (from, format.last_type());
+    while let Some(passed) = bytes.get(next..to)?.iter().position(|&byte| can_start_record(byte, last_type)) {
         let at = next + passed;
         steps = steps.checked_sub(passed as u64 + 1)?;
         next = at + 1;
-        if may_start_record(bytes, family, at)
+        if may_start_record(bytes, format, at)
             && !may_follow_prefix(bytes, at)
-            && let Some(further) = try_records(bytes.get(at..).unwrap_or_default(), family, &mut steps)
+            && let Some(further) = try_records(bytes.get(at..).unwrap_or_default(), format, &mut steps)
         {
             return Some(at + further);
         }
@@ -64,8 +82,10 @@ const NAME_PREFIX: usize = 24;
 /// Magic of Java serialisation, a common start of binary keys.
 const JAVA_MAGIC: &[u8] = b"\xac\xed\0\x05";
 
-/// Highest value type byte.
+/// Highest value type byte in files without hash templates.
 const LAST_TYPE: u8 = 28;
+/// Highest value type byte in files with hash templates. It is a space, which texts are full of.
+const LAST_TEMPLATE_TYPE: u8 = 32;
 const IDLE: u8 = 0xF8;
 const FREQ: u8 = 0xF9;
 const EXPIRY_MS: u8 = 0xFC;
@@ -74,21 +94,21 @@ const SELECT_DB: u8 = 0xFE;
 
 /// Returns whether `byte` is a value type or an opcode that can start a record.
 #[inline]
-fn can_start_record(byte: u8) -> bool {
-    byte <= LAST_TYPE || matches!(byte, EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB)
+fn can_start_record(byte: u8, last_type: u8) -> bool {
+    byte <= last_type || matches!(byte, EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB)
 }
 
 /// Quick check by a few bytes: a value type followed by a key, or a prefix opcode.
 #[inline]
-fn may_start_record(bytes: &[u8], family: Family, at: usize) -> bool {
+fn may_start_record(bytes: &[u8], format: FileFormat<'_>, at: usize) -> bool {
     let Some(&[first, second, third]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<3>()) else { return false };
-    if first > LAST_TYPE {
+    if first > format.last_type() {
         return true;
     }
     // Reject the empty key: at most one exists per database, but runs of zeros are common.
     matches!(second, 1..0x44 | 0xC0..=0xC3)
         && is_shortest(&[second, third])
-        && ValueType::from_byte(family, first).is_some()
+        && ValueType::from_byte(format.family, first).is_some()
         && may_be_name(bytes.get(at + 1..).unwrap_or_default())
 }
 
@@ -127,8 +147,9 @@ fn may_follow_prefix(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Parses consecutive records from the start of `bytes`; returns the boundary to report if they are plausible.
-fn try_records(bytes: &[u8], family: Family, steps: &mut u64) -> Option<usize> {
-    let mut scanner = Scanner::new(Cursor::new(bytes, 0), ScanState { family, db: None });
+fn try_records(bytes: &[u8], format: FileFormat<'_>, steps: &mut u64) -> Option<usize> {
+    let state = ScanState { family: format.family, db: None };
+    let mut scanner = Scanner::new(Cursor::new(bytes, 0), state).with_templates(format.templates.cloned());
     let (mut records, mut telling) = (0, 0);
     let mut last: Option<RawString<'_>> = None;
     let mut place = 0;
@@ -216,7 +237,8 @@ impl BlobHeader {
             | ValueType::HashZiplist
             | ValueType::HashListpack
             | ValueType::ZsetListpack
-            | ValueType::SetListpack => BlobHeader::Length,
+            | ValueType::SetListpack
+            | ValueType::HashTemplateListpackRef => BlobHeader::Length,
             ValueType::SetIntset => BlobHeader::Numbers,
             ValueType::HashZipmap => BlobHeader::Zipmap,
             _ => return None,

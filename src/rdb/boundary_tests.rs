@@ -1,6 +1,7 @@
 use super::*;
 use crate::rdb::header::RdbHeader;
 
+const REDIS: FileFormat<'_> = FileFormat { family: Family::Redis, templates: None };
 const STATE: ScanState = ScanState { family: Family::Redis, db: None };
 
 /// Reads the real dumps, with their format families.
@@ -51,7 +52,7 @@ fn guesses_in_real_dumps_are_boundaries() {
         let truth = boundaries(&bytes, family);
         for from in (0..bytes.len()).step_by(bytes.len() / 40 + 1) {
             asked += 1;
-            let Some(at) = find(&bytes, family, from, bytes.len()) else { continue };
+            let Some(at) = find(&bytes, FileFormat { family, templates: None }, from, bytes.len()) else { continue };
             let within = truth.partition_point(|&(start, _)| start <= at) - 1;
             match truth[within] {
                 (start, _) if start == at => found += 1,
@@ -105,7 +106,7 @@ fn record(name: &str, value: &[u8]) -> Vec<u8> {
 #[test]
 fn zeros_contain_no_boundary() {
     let bytes = record("zeros", &[0; 1 << 16]);
-    assert_eq!(find(&bytes, Family::Redis, 100, bytes.len()), None);
+    assert_eq!(find(&bytes, REDIS, 100, bytes.len()), None);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn type_after_its_prefix_is_not_a_boundary() {
         .collect();
     let first = keys.len() / 100;
     for from in 1..=first {
-        assert_eq!(find(&keys, Family::Redis, from, keys.len()).unwrap() % first, 0, "{from}");
+        assert_eq!(find(&keys, REDIS, from, keys.len()).unwrap() % first, 0, "{from}");
     }
 }
 
@@ -124,7 +125,7 @@ fn start_inside_a_record_falls_into_step() {
     // A length of five bytes whose last two parse as a type and a shorter length.
     let key = |i: usize| [&b"\0\x80\0\0\0\x08"[..], format!("key:{i}\x05value").as_bytes()].concat();
     let keys: Vec<u8> = (1000..1100).flat_map(key).collect();
-    let at = find(&keys, Family::Redis, 3, keys.len()).unwrap();
+    let at = find(&keys, REDIS, 3, keys.len()).unwrap();
     assert_eq!(at % (keys.len() / 100), 0);
 }
 
@@ -133,7 +134,7 @@ fn dump_inside_a_value_is_mistaken_for_records() {
     // The reason why guesses have to be confirmed.
     let inner: Vec<u8> = (0..100).flat_map(|i| record(&format!("key:{i}"), b"value")).collect();
     let bytes = record("backup", &inner);
-    assert!(find(&bytes, Family::Redis, 100, bytes.len()).is_some());
+    assert!(find(&bytes, REDIS, 100, bytes.len()).is_some());
 }
 
 #[test]
@@ -143,13 +144,13 @@ fn large_collection_is_found_without_reading_to_its_end() {
     let table = [&b"\x04\x0auser:table\x80\x00\x03\x0d\x40"[..], &pairs].concat();
     let bytes = [record("a", b"text in front"), table.clone(), table.clone()].concat();
     let second = bytes.len() - table.len();
-    assert_eq!(find(&bytes, Family::Redis, second - 500_000, bytes.len()), Some(second));
+    assert_eq!(find(&bytes, REDIS, second - 500_000, bytes.len()), Some(second));
 }
 
 proptest::proptest! {
     #[test]
     fn boundary_lies_within_the_bytes(bytes in proptest::collection::vec(0u8..=30, 0..2000), from in 0usize..2000) {
-        if let Some(at) = find(&bytes, Family::Redis, from, bytes.len()) {
+        if let Some(at) = find(&bytes, REDIS, from, bytes.len()) {
             proptest::prop_assert!((from..=bytes.len()).contains(&at));
         }
     }

@@ -1,8 +1,11 @@
 //! File-level information found outside the keys: writer, creation time, scripts, functions, module data.
 
+use std::sync::Arc;
+
 use super::header::RdbHeader;
 use super::scan::FileItem;
 use super::string::RawString;
+use super::template::Templates;
 use crate::limits;
 use crate::rdb::kind::ModuleName;
 
@@ -27,12 +30,26 @@ pub struct FileInfo {
     pub by_slot: bool,
     /// Number of commands inlined by a fork-less save; the report does not include their effects.
     pub updates: u64,
+    /// Number of hash templates.
+    pub hash_templates: u64,
+    /// Hash templates before the first key.
+    pub templates: Option<Arc<Templates>>,
 }
 
 impl FileInfo {
     /// Creates an instance with a header and nothing else.
     pub fn new(header: RdbHeader) -> Self {
-        FileInfo { header, aux: Vec::new(), scripts: 0, functions: 0, modules: Vec::new(), by_slot: false, updates: 0 }
+        FileInfo {
+            header,
+            aux: Vec::new(),
+            scripts: 0,
+            functions: 0,
+            modules: Vec::new(),
+            by_slot: false,
+            updates: 0,
+            hash_templates: 0,
+            templates: None,
+        }
     }
 
     /// Adds the information in `item`; keys, database switches and size hints are ignored.
@@ -47,6 +64,7 @@ impl FileInfo {
             }
             FileItem::Slot(_) | FileItem::SlotImport => self.by_slot = true,
             FileItem::Update => self.updates += 1,
+            FileItem::HashTemplate => self.hash_templates += 1,
             FileItem::ModuleAux(_)
             | FileItem::Key(_)
             | FileItem::Database(_)
@@ -87,6 +105,7 @@ impl FileInfo {
         }
         self.by_slot |= next.by_slot;
         self.updates += next.updates;
+        self.hash_templates += next.hash_templates;
     }
 
     /// Returns the value of an auxiliary field.

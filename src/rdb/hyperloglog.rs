@@ -60,6 +60,7 @@ fn covers_all_registers(mut instructions: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rdb::template::Templates;
 
     fn recognised(text: &[u8]) -> bool {
         is_hyperloglog(RawString::plain(text))
@@ -107,8 +108,8 @@ mod tests {
             left -= run;
         }
         let bytes = [&[0xC3, 0x40 | (block.len() >> 8) as u8, block.len() as u8, 0x70, 0x10], &block[..]].concat();
-        assert!(RawValue { value_type: ValueType::String, bytes: &bytes }.is_hyperloglog());
-        assert!(!RawValue { value_type: ValueType::Set, bytes: &bytes }.is_hyperloglog());
+        assert!(RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE }.is_hyperloglog());
+        assert!(!RawValue { value_type: ValueType::Set, bytes: &bytes, templates: Templates::NONE }.is_hyperloglog());
     }
 
     proptest::proptest! {

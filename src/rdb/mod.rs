@@ -23,6 +23,7 @@ pub(crate) mod payload;
 pub(crate) mod peek;
 pub(crate) mod scan;
 pub(crate) mod string;
+pub(crate) mod template;
 pub(crate) mod value_type;
 pub(crate) mod verify;
 pub(crate) mod walk;

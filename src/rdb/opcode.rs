@@ -22,6 +22,7 @@ pub enum Opcode {
     KeyMeta,
     SlotImport,
     Update,
+    HashTemplate,
 }
 
 impl Opcode {
@@ -44,6 +45,7 @@ impl Opcode {
             243 if family == Family::Redis => Opcode::KeyMeta,
             243 => Opcode::SlotImport,
             242 if family == Family::Valkey => Opcode::Update,
+            242 => Opcode::HashTemplate,
             _ => return None,
         })
     }

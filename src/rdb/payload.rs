@@ -11,6 +11,7 @@ use super::cursor::Cursor;
 use super::packed::{PackedElement, intset, listpack, ziplist, zipmap};
 use super::peek::RawValue;
 use super::string::RawString;
+use super::template::TemplateNames;
 use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
 use crate::error::{Error, Result};
@@ -39,14 +40,16 @@ impl RawValue<'_> {
             return None;
         }
         let mut sum = PayloadSum { value_type: self.value_type, bytes: 0, damaged: false, scratch: Vec::new() };
-        walk(self.value_type, &mut Cursor::new(self.bytes, 0), &mut sum).ok()?;
+        walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut sum).ok()?;
         (!sum.damaged).then_some(sum.bytes)
     }
 
     /// Returns an upper bound of the payload of a value stored in blobs, given its number of elements. Decodes nothing.
     pub fn payload_at_most(&self, elements: u64) -> u64 {
         let mut blobs = BlobSizes::default();
-        if !self.is_packed() || walk(self.value_type, &mut Cursor::new(self.bytes, 0), &mut blobs).is_err() {
+        if !self.is_packed()
+            || walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut blobs).is_err()
+        {
             return u64::MAX;
         }
         match self.value_type.kind() {
@@ -87,6 +90,11 @@ impl RawValue<'_> {
             | ValueType::HashMetadata
             | ValueType::HashMetadataPreGa
             | ValueType::Array
+            // The meter has counted the payload of compact hashes.
+            | ValueType::HashTemplateListpack
+            | ValueType::HashTemplateListpackRef
+            | ValueType::HashTemplateArray
+            | ValueType::HashTemplateArrayRef
             | ValueType::ModulePreGa
             | ValueType::Module2
             | ValueType::KeydbCron => false,
@@ -181,6 +189,17 @@ impl Visit for PayloadSum {
 
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, _expiry: FieldExpiry) {
         self.pair_len(field.len(), value.len());
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        self.add_blob(blob, |bytes| {
+            let (template, mut values) = names.unpack(bytes, 0)?;
+            let mut sum = 0u64;
+            template.pairs(&mut values, 0, |field, value| {
+                sum = sum.saturating_add(field.len() as u64).saturating_add(value.len());
+            })?;
+            Ok(sum)
+        });
     }
 
     fn blob(&mut self, blob: RawString<'_>) {

@@ -13,7 +13,9 @@ use std::borrow::Cow;
 use super::cursor::Cursor;
 use super::packed::{intset, listpack, ziplist, zipmap};
 use super::string::RawString;
+use super::template::{TemplateNames, Templates};
 use super::value_type::ValueType;
+use super::walk::{Visit, walk};
 use crate::error::Result;
 use shown::{Shown, Stride};
 
@@ -33,6 +35,8 @@ pub struct RawValue<'a> {
     pub value_type: ValueType,
     /// Bytes of the value, from the end of the key to the end of the record.
     pub bytes: &'a [u8],
+    /// Hash templates of the file.
+    pub templates: &'a Templates,
 }
 
 /// String, element, or pair, shown by [`RawValue::peek`].
@@ -94,6 +98,25 @@ impl<'a> RawValue<'a> {
                 for _ in 0..few(input.count(10)?) {
                     shown.raw_pair(input.string()?, input.string()?, room)?;
                     input.i64_le()?;
+                }
+            }
+            ValueType::HashTemplateListpack | ValueType::HashTemplateArray => {
+                let mut pairs = OwnPairs { shown, room };
+                walk(self.value_type, self.templates, input, &mut pairs)?;
+            }
+            ValueType::HashTemplateListpackRef => {
+                let blob = shown.expanded(input.string()?, &mut room.blob)?;
+                let (template, mut values) = TemplateNames::Shared(self.templates).unpack(blob, 0)?;
+                let mut digits = itoa::Buffer::new();
+                for field in template.fields().take(MAX_PARTS) {
+                    let Some(value) = values.next() else { break };
+                    shown.pair(field, shown::text(&value?, &mut digits));
+                }
+            }
+            ValueType::HashTemplateArrayRef => {
+                let id = input.length()?;
+                for field in self.templates.get(id, 0)?.fields().take(MAX_PARTS) {
+                    shown.raw_pair(RawString::plain(field), input.string()?, room)?;
                 }
             }
             ValueType::HashListpackEx => {
@@ -195,6 +218,29 @@ fn show_ziplist(blob: RawString<'_>, stride: Stride, room: &mut PeekBuffers, sho
 fn show_listpack(blob: RawString<'_>, stride: Stride, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
     let blob = shown.expanded(blob, &mut room.blob)?;
     shown.packed(listpack::Elements::new(blob, 0)?, stride)
+}
+
+/// Visitor that shows the pairs of a compact hash with names of its own.
+struct OwnPairs<'r, 's> {
+    shown: &'r mut Shown<'s>,
+    room: &'r mut PeekBuffers,
+}
+
+impl Visit for OwnPairs<'_, '_> {
+    fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        // Damage ends the look without an error.
+        let _ = self.shown.raw_pair(field, value, self.room);
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        let mut show = || -> Result<()> {
+            let bytes = self.shown.expanded(blob, &mut self.room.blob)?;
+            let (template, mut values) = names.unpack(bytes, 0)?;
+            let mut digits = itoa::Buffer::new();
+            template.pairs(&mut values, 0, |field, value| self.shown.pair(field, shown::text(&value, &mut digits)))
+        };
+        let _ = show();
+    }
 }
 
 #[cfg(test)]

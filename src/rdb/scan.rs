@@ -14,6 +14,9 @@ use super::opcode::{Opcode, foreign_opcode};
 use super::string::{RawString, StringForm};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
+use std::sync::Arc;
+
+use super::template::Templates;
 use crate::error::{Error, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::kind::ModuleName;
@@ -84,6 +87,8 @@ pub enum FileItem<'a> {
     SlotImport,
     /// A command inlined by Valkey's fork-less save.
     Update,
+    /// Field names that compact hashes share.
+    HashTemplate,
     /// The EOF opcode. A checksum may follow.
     End,
 }
@@ -116,6 +121,8 @@ pub struct Scanner<'a> {
     cursor: Cursor<'a>,
     state: ScanState,
     prefix: Prefix,
+    /// Hash templates known so far; `None` in files without any.
+    templates: Option<Arc<Templates>>,
     /// Number of prefixes discarded because another item than a key followed.
     strays: u64,
 }
@@ -123,7 +130,24 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// Creates a scanner that starts at the position of `cursor`.
     pub fn new(cursor: Cursor<'a>, state: ScanState) -> Self {
-        Scanner { cursor, state, prefix: Prefix::default(), strays: 0 }
+        Scanner { cursor, state, prefix: Prefix::default(), templates: None, strays: 0 }
+    }
+
+    /// Adds the hash templates that precede the first scanned item.
+    #[must_use]
+    pub(crate) fn with_templates(mut self, templates: Option<Arc<Templates>>) -> Self {
+        self.templates = templates;
+        self
+    }
+
+    /// Returns the hash templates read so far, to be shared with other scanners of the file.
+    pub(crate) fn shared_templates(&self) -> Option<Arc<Templates>> {
+        self.templates.clone()
+    }
+
+    /// Returns the hash templates read so far.
+    pub(crate) fn templates(&self) -> &Templates {
+        self.templates.as_deref().unwrap_or(Templates::NONE)
     }
 
     /// Returns the state for a scanner that continues from here; valid only where [`Scanner::at_boundary`] holds.
@@ -302,6 +326,14 @@ impl<'a> Scanner<'a> {
                 walk::command::skip(cursor)?;
                 FileItem::Update
             }
+            Opcode::HashTemplate => {
+                let known = self.templates.as_deref().unwrap_or(Templates::NONE);
+                if let Some(template) = known.read(cursor)? {
+                    // Copies the table only if a batch or another reader holds it, which takes a template after the first key.
+                    Arc::make_mut(self.templates.get_or_insert_default()).add(template);
+                }
+                FileItem::HashTemplate
+            }
             Opcode::Eof => FileItem::End,
         };
         if self.prefix.start.is_some() {
@@ -314,7 +346,8 @@ impl<'a> Scanner<'a> {
     /// Walks the value of `entry`, the key returned last, and reports its parts to `visit`.
     #[inline(always)]
     pub fn value<V: Visit>(&mut self, entry: &KeyEntry<'a>, visit: &mut V) -> Result<()> {
-        walk::walk(entry.value_type, &mut self.cursor, visit)
+        let templates = self.templates.as_deref().unwrap_or(Templates::NONE);
+        walk::walk(entry.value_type, templates, &mut self.cursor, visit)
     }
 
     /// Skips the value of `entry`, the key returned last.

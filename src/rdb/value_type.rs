@@ -33,6 +33,14 @@ pub enum ValueType {
     HashMetadata,
     HashListpackEx,
     Array,
+    /// Compact hash with names of its own, values packed.
+    HashTemplateListpack,
+    /// Compact hash packed with the id of its template.
+    HashTemplateListpackRef,
+    /// Compact hash with names of its own.
+    HashTemplateArray,
+    /// Id of a template and values.
+    HashTemplateArrayRef,
     /// Hash with field expiries, as Valkey stores it.
     Hash2,
     /// Cron job of KeyDB.
@@ -95,10 +103,26 @@ impl ValueType {
             (Family::Redis, 26) => ValueType::Stream(4),
             (Family::Redis, 27) => ValueType::Stream(5),
             (Family::Redis, 28) => ValueType::Array,
+            (Family::Redis, 29) => ValueType::HashTemplateListpack,
+            (Family::Redis, 30) => ValueType::HashTemplateListpackRef,
+            (Family::Redis, 31) => ValueType::HashTemplateArray,
+            (Family::Redis, 32) => ValueType::HashTemplateArrayRef,
             (Family::Redis, 64) => ValueType::KeydbCron,
             (Family::Valkey, 22) => ValueType::Hash2,
             _ => return None,
         })
+    }
+
+    /// Returns whether the field names of the hash are those of a template.
+    #[inline]
+    pub fn is_compact_hash(self) -> bool {
+        matches!(
+            self,
+            ValueType::HashTemplateListpack
+                | ValueType::HashTemplateListpackRef
+                | ValueType::HashTemplateArray
+                | ValueType::HashTemplateArrayRef
+        )
     }
 
     /// Returns the type as the `TYPE` command reports it.
@@ -118,6 +142,10 @@ impl ValueType {
             | ValueType::HashListpackExPreGa
             | ValueType::HashMetadata
             | ValueType::HashListpackEx
+            | ValueType::HashTemplateListpack
+            | ValueType::HashTemplateListpackRef
+            | ValueType::HashTemplateArray
+            | ValueType::HashTemplateArrayRef
             | ValueType::Hash2 => Kind::Hash,
             ValueType::Stream(_) => Kind::Stream,
             ValueType::ModulePreGa | ValueType::Module2 | ValueType::KeydbCron => Kind::Module,
@@ -130,8 +158,7 @@ impl ValueType {
 pub fn foreign_type(family: Family, byte: u8) -> Option<Text> {
     let text = |en, zh| Text { en, zh };
     Some(match (family, byte) {
-        (Family::Redis, 29) => text("the rate limiter of a newer Redis", "更新版本 Redis 的限流器"),
-        (Family::Redis, 30..=37) => {
+        (Family::Redis, 33..=37) => {
             text("a private type of Dragonfly or of a newer Redis", " Dragonfly 或更新版本 Redis 的私有类型")
         }
         (Family::Valkey, 23) => text("the path hash of a newer Valkey", "更新版本 Valkey 的路径 hash"),

@@ -2,6 +2,7 @@
 
 use super::packed::{intset, listpack, ziplist, zipmap};
 use super::string::{RawString, StringForm};
+use super::template::TemplateNames;
 use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
@@ -169,6 +170,14 @@ impl Visit for Verify {
             }
             _ => self.packed(blob, Reading::Listpack, |bytes, at| check_listpack(bytes, at, 2)),
         }
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        let check = |bytes: &[u8], offset: u64| {
+            let (template, mut values) = names.unpack(bytes, offset)?;
+            template.pairs(&mut values, offset, |_, _| ())
+        };
+        self.packed(blob, Reading::Listpack, check);
     }
 
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {

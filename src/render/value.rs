@@ -52,6 +52,7 @@ mod samples {
             value_offset: 40,
             value: Vec::new(),
             facts: None,
+            templates: Arc::default(),
         }
     }
 

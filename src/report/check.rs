@@ -116,6 +116,8 @@ pub enum NotCompared {
     Module,
     /// Arrays are unknown to the second reader.
     Array,
+    /// Hashes with shared field names are unknown to the second reader.
+    CompactHash,
     /// Zipmaps are misread by the second reader.
     Zipmap,
     /// Valkey's hashes with field expiries are unknown to the second reader.

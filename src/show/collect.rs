@@ -5,6 +5,7 @@ use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::packed::{PackedElement, intset, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
+use crate::rdb::template::{TemplateNames, Templates};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
 use crate::record::{Kind, ModuleName};
@@ -12,9 +13,9 @@ use crate::units::Millis;
 use crate::wording::wording;
 
 /// Decodes the value in `bytes`, which start at `offset` of the file.
-pub fn collect(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<Value> {
+pub fn collect(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<Value> {
     let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch: Vec::new(), fault: None };
-    walk(value_type, &mut Cursor::new(bytes, offset), &mut collect)?;
+    walk(value_type, templates, &mut Cursor::new(bytes, offset), &mut collect)?;
     collect.fault.map_or(Ok(collect.value), Err)
 }
 
@@ -192,6 +193,15 @@ impl Visit for Collect {
             }
             _ => self.unpack(Packing::Listpack, blob, Reading::Listpack),
         }
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        let (value, at) = (&mut self.value, blob.offset);
+        let added = blob.decode(&mut self.scratch).and_then(|bytes| {
+            let (template, mut values) = names.unpack(bytes, at)?;
+            template.pairs(&mut values, at, |field, text| add_field(value, field.to_vec(), text.to_bytes(), None))
+        });
+        self.note(added.within(Reading::Listpack));
     }
 
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {

@@ -6,6 +6,7 @@ use super::stream::StreamDecoder;
 use super::value::Value;
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
+use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
 use crate::rdb::walk::walk;
@@ -13,24 +14,25 @@ use crate::wording::wording;
 
 /// Decodes the value of a key that was found. Damage inside it is an error with its offset.
 pub fn decode(found: &Found) -> Result<Value> {
-    decode_value(found.value_type, &found.value, found.value_offset).map_err(|error| found.damaged(error))
+    decode_value(found.value_type, &found.templates, &found.value, found.value_offset)
+        .map_err(|error| found.damaged(error))
 }
 
 /// Decodes the value in `bytes`, which stand at `offset` of the file.
-pub fn decode_value(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<Value> {
-    verify(value_type, bytes, offset)?;
+pub fn decode_value(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<Value> {
+    verify(value_type, templates, bytes, offset)?;
     if let ValueType::Stream(_) = value_type {
         let mut decoder = StreamDecoder::default();
-        walk(value_type, &mut Cursor::new(bytes, offset), &mut decoder)?;
+        walk(value_type, templates, &mut Cursor::new(bytes, offset), &mut decoder)?;
         return decoder.finish().map(Value::Stream);
     }
-    collect(value_type, bytes, offset)
+    collect(value_type, templates, bytes, offset)
 }
 
-fn verify(value_type: ValueType, bytes: &[u8], offset: u64) -> Result<()> {
+fn verify(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<()> {
     let mut verify = Verify::default();
     let mut input = Cursor::new(bytes, offset);
-    walk(value_type, &mut input, &mut verify)?;
+    walk(value_type, templates, &mut input, &mut verify)?;
     verify.finish()?;
     match input.left() {
         0 => Ok(()),
@@ -77,7 +79,7 @@ mod tests {
     }
 
     fn decoded(value_type: ValueType, bytes: &[u8]) -> Value {
-        decode_value(value_type, bytes, 0).unwrap()
+        decode_value(value_type, Templates::NONE, bytes, 0).unwrap()
     }
 
     #[test]
@@ -159,7 +161,7 @@ mod tests {
             (ValueType::HashListpack, b"\x0d\x0d\0\0\0\x02\0\x81\x66\x03\x81\x76\x02\xff"),
             (ValueType::Stream(3), b"\x00\x02\x01\x01\0\0\0\0\0\0"),
         ] {
-            assert!(decode_value(value_type, bytes, 0).is_err(), "{value_type:?} {bytes:?}");
+            assert!(decode_value(value_type, Templates::NONE, bytes, 0).is_err(), "{value_type:?} {bytes:?}");
         }
     }
 
@@ -168,7 +170,7 @@ mod tests {
         fn any_bytes_of_any_type_end_in_a_result(byte in 0u8..65, bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80)) {
             for family in [Family::Redis, Family::Valkey] {
                 if let Some(value_type) = ValueType::from_byte(family, byte) {
-                    let _ = decode_value(value_type, &bytes, 0);
+                    let _ = decode_value(value_type, Templates::NONE, &bytes, 0);
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Looks for one key, file by file and record by record. Other keys are compared as they stand and nothing else of them
 //! is read.
 
+use std::sync::Arc;
+
 use super::near::NearNames;
 use crate::analyze::Plan;
 use crate::analyze::one_key::{self, KeyFacts};
@@ -9,6 +11,7 @@ use crate::error::{Error, Reading, Result, Within};
 use crate::input::{self, Input};
 use crate::rdb::scan::{FileItem, KeyEntry};
 use crate::rdb::string::{RawString, StringForm};
+use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::units::{Bytes, Millis};
 
@@ -39,6 +42,8 @@ pub struct Found {
     pub value: Vec<u8>,
     /// Memory, pattern and judgement; `None` if the value is damaged.
     pub facts: Option<KeyFacts>,
+    /// Hash templates of the file.
+    pub templates: Arc<Templates>,
 }
 
 /// How a search ended.
@@ -98,6 +103,7 @@ impl Search<'_> {
         let file = input.name.clone();
         let prepared = PreparedInput::new(input, &self.plan.read.open)?;
         let preamble = prepared.preamble.clone();
+        let users = one_key::template_users(self.plan, &prepared);
         let mut batches = prepared.into_batches()?;
         let mut scratch = Vec::new();
         while let Some(batch) = batches.next_batch() {
@@ -114,9 +120,10 @@ impl Search<'_> {
                 let value = scanner.cursor().since(start).to_vec();
                 let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
                 let db = entry.db.unwrap_or_default();
-                let facts = one_key::facts(self.plan, &preamble, &batch, self.key, db)?;
+                let facts = one_key::facts(self.plan, &preamble, users.as_ref(), &batch, self.key, db)?;
+                let templates = scanner.shared_templates().unwrap_or_default();
                 let found = found(file, &entry, self.key, value, value_offset, disk);
-                return Ok(Some(Found { facts, ..found }));
+                return Ok(Some(Found { facts, templates, ..found }));
             }
         }
         batches.ending().stopped.map_or(Ok(None), Err)
@@ -164,6 +171,7 @@ fn found(file: String, entry: &KeyEntry<'_>, key: &[u8], value: Vec<u8>, value_o
         value_offset,
         value,
         facts: None,
+        templates: Arc::default(),
     }
 }
 

@@ -151,6 +151,7 @@ fn file(batches: &Batches) -> Arc<InputFile> {
         model: Arc::new(model),
         alternatives: Vec::new(),
         raised: std::sync::OnceLock::new(),
+        template_shares: Default::default(),
     })
 }
 

@@ -18,6 +18,7 @@ use rdblens::internals::analyze::second_reader::compare_readers;
 use rdblens::internals::input::Input;
 use rdblens::internals::rdb::batch::Batches;
 use rdblens::internals::rdb::scan::FileItem;
+use rdblens::internals::rdb::template::Templates;
 use rdblens::internals::rdb::value_type::ValueType;
 use rdblens::internals::record::Kind;
 use rdblens::internals::show::{HashField, Looked, Value, collect, decode, decode_value, find};
@@ -203,11 +204,12 @@ fn both_readers_decode_the_same_values() {
         let mut reason = None;
         for_each_value(&path, |(db, key, value_type, bytes)| {
             let name = || format!("{}: db {db} {}", path.display(), key.escape_ascii());
-            let shown = decode_value(value_type, &bytes, 0).unwrap_or_else(|error| panic!("{}: {error}", name()));
+            let shown = decode_value(value_type, Templates::NONE, &bytes, 0)
+                .unwrap_or_else(|error| panic!("{}: {error}", name()));
             if matches!(value_type.kind(), Kind::Stream | Kind::Module | Kind::Array) || reason.is_some() {
                 return;
             }
-            let ours = collect(value_type, &bytes, 0).unwrap();
+            let ours = collect(value_type, Templates::NONE, &bytes, 0).unwrap();
             assert!(shown == ours, "{}: shown {shown:?}, collected {ours:?}", name());
             match witness.next() {
                 Some(Ok((its_db, its_key, value))) => {

@@ -14,6 +14,7 @@ use crate::policy::registry;
 use crate::policy::rule::{Rule, Text};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::rdb::peek::RawValue;
+use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::record::{Compact, Encoding, Kind, Record, StreamFacts, ValueFacts};
 use crate::report::{Checksum, ContainerForm, FileServer, NamedReport, Report, SourceFile};
@@ -132,8 +133,11 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         fields_with_ttl: None,
         stream: (key.kind == Kind::Stream).then_some(&stream),
         value: value_facts(key),
-        raw: (key.kind == Kind::String && !key.text.is_empty())
-            .then_some(RawValue { value_type: ValueType::String, bytes: &value }),
+        raw: (key.kind == Kind::String && !key.text.is_empty()).then_some(RawValue {
+            value_type: ValueType::String,
+            bytes: &value,
+            templates: Templates::NONE,
+        }),
     });
 }
 

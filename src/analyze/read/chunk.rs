@@ -127,7 +127,7 @@ pub fn read<A: Schedule>(
         let _ = cursor.take(RdbHeader::LEN as u64);
     }
     let state = ScanState { family: mapped.header.family, db: is_first.then_some(FIRST_DATABASE) };
-    let mut scanner = Scanner::new(cursor, state);
+    let mut scanner = Scanner::new(cursor, state).with_templates(mapped.templates.clone());
     let mut reader = RecordReader::new(&mapped.file, reading);
     let mut sum = reading.checksum.then(Crc64Digest::new);
     let mut facts = ChunkFacts {

@@ -25,7 +25,7 @@ impl Default for Division {
     fn default() -> Self {
         Division {
             steps: ReadSteps { quantum: limits::QUANTUM_BYTES, least: limits::LEAST_CHUNK },
-            find: |mapped, range| boundary::find(&mapped.map.bytes, mapped.header.family, range.start, range.end),
+            find: |mapped, range| boundary::find(&mapped.map.bytes, mapped.format(), range.start, range.end),
             readers: available_parallelism().map_or(1, NonZeroUsize::get),
         }
     }

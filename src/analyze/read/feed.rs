@@ -86,6 +86,17 @@ impl PreparedInput {
         self.input.following_bytes
     }
 
+    /// Returns the file's batches from the start, without consuming the input; `None` if it can be read only once.
+    pub fn read_again(&self) -> Option<Batches> {
+        let mapped = self.open.as_ref().and_then(|open| open.batches.mapped());
+        let body = match mapped {
+            Some(mapped) => Body::Mapped(mapped),
+            None if self.input.is_reopenable() => self.input.clone().open(&self.options).ok()?.body,
+            None => return None,
+        };
+        Batches::open(body).ok()
+    }
+
     /// Returns the file's batches.
     pub fn into_batches(self) -> Result<Batches> {
         self.into_open().map(|open| open.batches)
@@ -136,7 +147,10 @@ impl<'p> Feed<'p> {
         for (file, prepared) in mem::take(&mut self.waiting) {
             let batches = prepared.open.as_ref().map(|open| &open.batches);
             match batches.and_then(|batches| Some((batches.mapped()?, batches.header()))) {
-                Some((map, header)) => files.push(MappedFile { file, map, header }),
+                Some((map, header)) => {
+                    let templates = prepared.preamble.templates.clone();
+                    files.push(MappedFile { file, map, header, templates });
+                }
                 None => others.push_back((file, prepared)),
             }
         }

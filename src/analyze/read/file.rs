@@ -4,8 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::raised_limits::RaisedLimits;
 use crate::input::Mapped;
-use crate::memory::Model;
+use crate::memory::{Model, TemplateShares};
+use crate::rdb::boundary::FileFormat;
 use crate::rdb::header::RdbHeader;
+use crate::rdb::template::Templates;
 
 /// An input file with its memory models.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct InputFile {
     pub alternatives: Vec<Model>,
     /// Prices collections just above a compact-encoding limit as if they were below it, where a rule asks.
     pub raised: OnceLock<RaisedLimits>,
+    /// Shares of compact hashes in their templates, once the users have been counted.
+    pub template_shares: OnceLock<TemplateShares>,
 }
 
 /// A mapped file whose header has been read.
@@ -31,4 +35,13 @@ pub struct MappedFile {
     pub map: Mapped,
     /// The header.
     pub header: RdbHeader,
+    /// Hash templates before the first key.
+    pub templates: Option<Arc<Templates>>,
+}
+
+impl MappedFile {
+    /// Returns what a search for record boundaries has to know.
+    pub fn format(&self) -> FileFormat<'_> {
+        FileFormat { family: self.header.family, templates: self.templates.as_ref() }
+    }
 }

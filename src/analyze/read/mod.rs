@@ -19,4 +19,5 @@ pub mod schedule;
 pub mod second_pass;
 pub mod snapshot;
 pub mod tally;
+pub mod template_users;
 mod workers;

@@ -4,6 +4,7 @@
 
 use crate::memory::{Meter, Model, ServerConfig};
 use crate::rdb::cursor::Cursor;
+use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::walk;
 use crate::record::{Compact, Encoding, Kind, Record};
@@ -43,7 +44,7 @@ impl RaisedLimits {
     pub fn compact(&self, record: &Record<'_>, value_type: ValueType, value: &[u8]) -> Option<Compact> {
         let mut meter = Meter::new(&self.model);
         meter.begin_key(record.key.len() as u64, record.expires_at.is_some());
-        walk(value_type, &mut Cursor::new(value, 0), &mut meter).ok()?;
+        walk(value_type, Templates::NONE, &mut Cursor::new(value, 0), &mut meter).ok()?;
         let measured = meter.finish().ok()?;
         let compact = !matches!(measured.encoding, Encoding::Hashtable | Encoding::Skiplist);
         compact.then_some(Compact { encoding: measured.encoding, memory: measured.memory })

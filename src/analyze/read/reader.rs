@@ -79,7 +79,7 @@ impl<'f> RecordReader<'f> {
     /// Creates a reader for a file.
     pub fn new(file: &'f InputFile, reading: ReadOptions<'f>) -> Self {
         let everything = reading.selection.is_everything();
-        let meters = Meters::new(&file.model, &file.alternatives);
+        let meters = Meters::with_shares(&file.model, &file.alternatives, file.template_shares.get());
         RecordReader { file, reading, everything, meters, scratch: Vec::new(), boundary: 0 }
     }
 
@@ -178,7 +178,8 @@ impl<'f> RecordReader<'f> {
             Some(_) => (KnownDatabase::Yes, &mut tally.settled),
             None => (KnownDatabase::No, &mut tally.leading),
         };
-        let value = RawValue { value_type: entry.value_type, bytes: scanner.cursor().since(start) };
+        let bytes = scanner.cursor().since(start);
+        let value = RawValue { value_type: entry.value_type, bytes, templates: scanner.templates() };
         let end = scanner.cursor().consumed();
         match meters.finish() {
             Ok((measured, elsewhere)) => {

@@ -49,7 +49,8 @@ impl DeferredRange {
     fn read(&self, reading: ReadOptions<'_>, mut see: impl FnMut(&Record<'_>)) {
         let bytes = self.mapped.map.bytes.get(self.start.at..self.end).unwrap_or_default();
         let state = ScanState { family: self.mapped.header.family, db: self.start.db };
-        let mut scanner = Scanner::new(Cursor::new(bytes, self.start.at as u64), state);
+        let cursor = Cursor::new(bytes, self.start.at as u64);
+        let mut scanner = Scanner::new(cursor, state).with_templates(self.mapped.templates.clone());
         let mut reader = RecordReader::new(&self.mapped.file, reading);
         let see = |record: &Record<'_>, _| {
             see(record);

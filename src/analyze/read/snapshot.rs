@@ -8,6 +8,7 @@ use super::file::InputFile;
 use super::progress::Progress;
 use super::raised_limits::RaisedLimits;
 use super::reader::ReadOptions;
+use super::template_users;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
 use crate::input::{self, Compression, Container};
@@ -58,6 +59,15 @@ pub struct OpenedFacts {
     pub file: Arc<InputFile>,
 }
 
+/// Counts the users of the file's hash templates, if it has any, so that keys can be priced with their shares.
+fn share_templates(file: &InputFile, prepared: &PreparedInput, reference: Option<Millis>) {
+    let Some(templates) = &prepared.preamble.templates else { return };
+    if let Some(users) = template_users::count(prepared, reference) {
+        let models = std::iter::once(&*file.model).chain(&file.alternatives);
+        file.template_shares.get_or_init(|| users.shares(templates, models));
+    }
+}
+
 impl Snapshot {
     /// Opens the inputs: paths, globs, directories, `-`. Fails when none of them can be opened.
     pub fn open<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
@@ -103,6 +113,9 @@ impl Snapshot {
         facts.extend(failed.into_iter().map(|(name, error)| FileFacts { name, opened: Err(error) }));
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = reference(plan, ctime);
+        for (file, prepared) in &files {
+            share_templates(file, prepared, reference);
+        }
         Ok(Snapshot { files, facts, reference })
     }
 
@@ -153,7 +166,7 @@ pub fn input_file(index: usize, name: String, preamble: &FileInfo, plan: &ReadPl
     let config = if preamble.by_slot { plan.config.of_cluster_node() } else { plan.config.clone() };
     let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
     let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
-    (writer, InputFile { index, name, model, alternatives, raised: OnceLock::new() })
+    (writer, InputFile { index, name, model, alternatives, raised: OnceLock::new(), template_shares: OnceLock::new() })
 }
 
 /// Returns the time that expiries are compared with, for a snapshot of this `ctime` in seconds.

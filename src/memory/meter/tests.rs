@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::memory::{Allocator, Server, ServerConfig};
 use crate::rdb::cursor::Cursor;
+use crate::rdb::template::Templates;
 use crate::rdb::walk;
 
 const SERVERS: [&str; 19] = [
@@ -39,7 +40,7 @@ fn model(server: &str, allocator: Allocator, config: &[(&str, &str)]) -> Model {
 fn measure(model: &Model, key: &str, expires: bool, value: &[u8], value_type: ValueType) -> Measured {
     let mut meter = Meter::new(model);
     meter.begin_key(key.len() as u64, expires);
-    walk::walk(value_type, &mut Cursor::new(value, 0), &mut meter).unwrap();
+    walk::walk(value_type, Templates::NONE, &mut Cursor::new(value, 0), &mut meter).unwrap();
     *meter.finish().unwrap()
 }
 
@@ -128,10 +129,11 @@ fn damaged_blob_costs_only_its_key() {
     let model = model("redis-7.2", Allocator::Jemalloc, &[]);
     let mut meter = Meter::new(&model);
     meter.begin_key(1, false);
-    walk::walk(ValueType::HashListpack, &mut Cursor::new(b"\x08\x09\0\0\0\0\0\0\xff", 50), &mut meter).unwrap();
+    walk::walk(ValueType::HashListpack, Templates::NONE, &mut Cursor::new(b"\x08\x09\0\0\0\0\0\0\xff", 50), &mut meter)
+        .unwrap();
     assert_eq!(meter.finish().unwrap_err().offset(), Some(51));
     meter.begin_key(1, false);
-    walk::walk(ValueType::String, &mut Cursor::new(b"\x01x", 0), &mut meter).unwrap();
+    walk::walk(ValueType::String, Templates::NONE, &mut Cursor::new(b"\x01x", 0), &mut meter).unwrap();
     assert_eq!(meter.finish().unwrap().memory, Bytes(56));
 }
 
@@ -167,7 +169,7 @@ proptest! {
         let model = model(SERVERS[server], Allocator::Jemalloc, &config);
         let mut meter = Meter::new(&model);
         meter.begin_key(bytes.len() as u64, depth == 1);
-        if walk::walk(layouts[layout % layouts.len()], &mut Cursor::new(&bytes, 0), &mut meter).is_ok() {
+        if walk::walk(layouts[layout % layouts.len()], Templates::NONE, &mut Cursor::new(&bytes, 0), &mut meter).is_ok() {
             let _ = meter.finish();
         }
     }
@@ -186,7 +188,7 @@ proptest! {
                 let even = &texts[..if value_type == ValueType::Hash { count * 2 } else { count }];
                 let value = elements(count, even.iter().map(String::as_str));
                 meter.begin_key(1, false);
-                walk::walk(value_type, &mut Cursor::new(&value, 0), &mut meter).unwrap();
+                walk::walk(value_type, Templates::NONE, &mut Cursor::new(&value, 0), &mut meter).unwrap();
                 prop_assert_eq!(*meter.finish().unwrap(), measure(&model, "k", false, &value, value_type));
             }
         }

@@ -45,7 +45,8 @@ fn redis(version: (u16, u16, u16)) -> (Layout, Option<Caveat>) {
         (8, 4..=5, _) => (redis_8::REDIS_8_4, Some(THIN)),
         (8, 6..=7, _) => (redis_8::REDIS_8_6, None),
         (8, 8..=9, _) => (redis_8::REDIS_8_8, Some(THIN)),
-        _ => (redis_8::REDIS_8_8, Some(NEW)),
+        (8, 10, _) => (redis_8::REDIS_8_10, Some(THIN)),
+        _ => (redis_8::REDIS_8_10, Some(NEW)),
     }
 }
 

@@ -28,6 +28,7 @@ pub const LAYOUT: Layout = Layout {
     presize: Presize { elements: false, packed_hash: false, packed_zset: false, converted_hash_whole: false },
     field: FieldForm::Strings,
     indexed_expiries: false,
+    templates: false,
     listpack_ex: 32,
     skiplist: SkiplistLayout {
         zset: 16,

@@ -100,3 +100,10 @@ pub const REDIS_8_8: Layout = Layout {
     stream: StreamLayout { group: 64, ..REDIS_8_6.stream },
     ..REDIS_8_6
 };
+
+/// 8.10: hashes with the same field names share them.
+pub const REDIS_8_10: Layout = Layout {
+    templates: true,
+    table: TableLayout::Dict { table: 56, entry: 16, zset_entry: 16, lone_members: false },
+    ..REDIS_8_8
+};

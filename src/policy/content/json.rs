@@ -259,13 +259,14 @@ mod tests {
     use super::*;
     use crate::policy::testing::record;
     use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
 
     /// Checks a string as a record would hold it.
     fn holds(text: impl AsRef<[u8]>) -> bool {
         let text = text.as_ref();
         let bytes = [&[0x80], &(text.len() as u32).to_be_bytes()[..], text].concat();
-        let raw = RawValue { value_type: ValueType::String, bytes: &bytes };
+        let raw = RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE };
         holds_objects(&crate::record::Record { raw: Some(raw), ..record(b"a:b") })
     }
 
@@ -274,7 +275,7 @@ mod tests {
         let block = lzf::compress(text.as_bytes()).unwrap();
         let length = |len: usize| [&[0x80], &(len as u32).to_be_bytes()[..]].concat();
         let bytes = [vec![0xC3], length(block.len()), length(text.len()), block].concat();
-        let raw = RawValue { value_type: ValueType::String, bytes: &bytes };
+        let raw = RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE };
         holds_objects(&crate::record::Record { raw: Some(raw), ..record(b"a:b") })
     }
 

@@ -43,6 +43,23 @@ pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
     Ok((count != UNKNOWN).then_some(u64::from(count)))
 }
 
+/// Returns the first element if it is an integer. `start` are the first bytes of the listpack.
+pub fn first_int(start: &[u8]) -> Option<i64> {
+    let bytes = start.get(HEADER..)?;
+    Some(match *bytes.first()? {
+        byte @ 0x00..=0x7F => i64::from(byte),
+        0xC0..=0xDF => i64::from(i16::from_be_bytes(*bytes.first_chunk()?) << 3 >> 3),
+        0xF1 => i64::from(i16::from_le_bytes(*bytes.get(1..)?.first_chunk()?)),
+        0xF2 => {
+            let [a, b, c] = *bytes.get(1..)?.first_chunk()?;
+            i64::from(i32::from_le_bytes([0, a, b, c]) >> 8)
+        }
+        0xF3 => i64::from(i32::from_le_bytes(*bytes.get(1..)?.first_chunk()?)),
+        0xF4 => i64::from_le_bytes(*bytes.get(1..)?.first_chunk()?),
+        _ => return None,
+    })
+}
+
 /// Iterator over the elements of a listpack.
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {

@@ -4,7 +4,7 @@ use super::*;
 
 fn parts(value_type: ValueType, bytes: &[u8]) -> Vec<String> {
     let mut parts = Vec::new();
-    RawValue { value_type, bytes }.peek(&mut PeekBuffers::default(), |part| {
+    RawValue { value_type, bytes, templates: Templates::NONE }.peek(&mut PeekBuffers::default(), |part| {
         parts.push(match part {
             ValuePart::String(text) => text.escape_ascii().to_string(),
             ValuePart::Element(text) => format!("- {}", text.escape_ascii()),

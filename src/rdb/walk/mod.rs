@@ -8,9 +8,11 @@ mod collections;
 pub mod command;
 pub mod module;
 mod stream;
+mod template;
 
 use super::cursor::Cursor;
 use super::string::RawString;
+use super::template::{HashTemplate, TemplateNames, Templates};
 use super::value_type::ValueType;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::wording::wording;
@@ -111,6 +113,12 @@ pub trait Visit {
     /// Called for a value packed in one blob: ziplist, listpack, intset or zipmap, depending on the layout.
     #[inline]
     fn blob(&mut self, blob: RawString<'_>) {}
+    /// Called for a compact hash that refers to a template of the file, before its pairs.
+    #[inline]
+    fn template(&mut self, template: &HashTemplate) {}
+    /// Called for a compact hash packed in one listpack: a template id, then the values.
+    #[inline]
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {}
     /// Called for a quicklist node.
     #[inline]
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {}
@@ -166,15 +174,20 @@ impl Visit for Ignore {
     }
 }
 
-/// Walks a value of the given layout, leaving `input` at the byte after it.
+/// Walks a value of the given layout, leaving `input` at the byte after it. `templates` are those of the file.
 #[inline(always)]
-pub fn walk<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk<V: Visit>(
+    value_type: ValueType,
+    templates: &Templates,
+    input: &mut Cursor<'_>,
+    visit: &mut V,
+) -> Result<()> {
     if value_type == ValueType::String {
         visit.begin(value_type);
         visit.string(input.string().within(Reading::StringValue)?);
         return Ok(());
     }
-    walk_other(value_type, input, visit)
+    walk_other(value_type, templates, input, visit)
 }
 
 /// Reports the start of a value and returns the visitor.
@@ -196,7 +209,7 @@ fn walk_blob<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mu
 /// The layout is dispatched once, and each arm inlines its visitor calls with a constant layout. Types come in random
 /// order, so each further branch on the layout would mispredict.
 #[inline(never)]
-fn walk_other<V: Visit>(layout: ValueType, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn walk_other<V: Visit>(layout: ValueType, templates: &Templates, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     use collections as c;
     match layout {
         ValueType::String => begin(layout, visit).string(input.string().within(Reading::StringValue)?),
@@ -227,6 +240,13 @@ fn walk_other<V: Visit>(layout: ValueType, input: &mut Cursor<'_>, visit: &mut V
             c::walk_hash_metadata(input, begin(layout, visit), c::FieldTimes::SinceEarliest)?;
         }
         ValueType::Hash2 => c::walk_hash_2(input, begin(layout, visit))?,
+        ValueType::HashTemplateListpackRef => {
+            let blob = input.string().within(Reading::Listpack)?;
+            begin(layout, visit).template_blob(TemplateNames::Shared(templates), blob);
+        }
+        ValueType::HashTemplateListpack => template::walk_packed(input, begin(layout, visit))?,
+        ValueType::HashTemplateArrayRef => template::walk_shared(templates, input, begin(layout, visit))?,
+        ValueType::HashTemplateArray => template::walk_own(input, begin(layout, visit))?,
         ValueType::Array => c::walk_array(input, begin(layout, visit))?,
         ValueType::KeydbCron => c::walk_cron(input, begin(layout, visit))?,
         ValueType::Stream(version) => stream::walk_stream(input, begin(layout, visit), version)?,

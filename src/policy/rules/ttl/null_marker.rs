@@ -133,6 +133,7 @@ mod tests {
     use crate::policy::checks::Checks;
     use crate::policy::testing::{broken_by, checks_in};
     use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
     use crate::units::Millis;
 
@@ -147,7 +148,7 @@ mod tests {
 
     /// Checks a string stored as `bytes`, of this length, with these milliseconds left.
     fn stored(checks: &Checks, name: &str, bytes: &[u8], length: u64, left: Option<i64>) -> Option<(u64, u64)> {
-        let raw = RawValue { value_type: ValueType::String, bytes };
+        let raw = RawValue { value_type: ValueType::String, bytes, templates: Templates::NONE };
         let violation = broken_by(checks, name, |record| {
             (record.raw, record.length, record.expires_at) = (Some(raw), Some(length), left.map(Millis));
         });

@@ -84,6 +84,7 @@ mod tests {
     use super::*;
     use crate::policy::testing::{broken_by, checks};
     use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
 
     fn check(max: u64, text: &'static [u8]) -> Option<Violation> {
@@ -92,7 +93,8 @@ mod tests {
         broken_by(&checks, "a:b", |record| {
             record.length = Some(text.len() as u64);
             record.value.may_be_json = matches!(text[0], b'{' | b'[' | b'"');
-            record.raw = Some(RawValue { value_type: ValueType::String, bytes: bytes.leak() });
+            record.raw =
+                Some(RawValue { value_type: ValueType::String, bytes: bytes.leak(), templates: Templates::NONE });
         })
     }
 

@@ -110,6 +110,7 @@ mod tests {
     use super::*;
     use crate::policy::testing::{broken_by, checks};
     use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
 
     fn check_text(length: u64, compressed: Option<u64>, bytes: &[u8]) -> Option<u64> {
@@ -118,7 +119,7 @@ mod tests {
             record.length = Some(length);
             record.value.compressed = compressed.map(Bytes);
             let bytes = [&[bytes.len() as u8], bytes].concat().leak();
-            record.raw = Some(RawValue { value_type: ValueType::String, bytes });
+            record.raw = Some(RawValue { value_type: ValueType::String, bytes, templates: Templates::NONE });
         });
         violation.map(|violation| violation.measured)
     }

@@ -1,0 +1,342 @@
+//! Hash templates: field names that compact hashes share (RDB 15, Redis 8.10).
+//!
+//! ```text
+//! 242 id n name[n]        one template, before the first key
+//! 30  listpack            a hash: template id, values
+//! 32  id value[n]         a hash: n is that of the template, so even skipping the value needs the table
+//! 29  names listpack      a hash with names of its own: 0, values
+//! 31  names value[n]      a hash with names of its own
+//! ```
+
+use std::collections::BTreeMap;
+
+use super::cursor::Cursor;
+use super::packed::{PackedElement, listpack};
+use super::string::RawString;
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::limits;
+use crate::wording::wording;
+
+/// Templates of a file, by id.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Templates {
+    list: Vec<HashTemplate>,
+    /// Places in `list` of ids that differ from their place; servers number templates from 0 on.
+    places: BTreeMap<u64, usize>,
+    /// Bytes of all names.
+    bytes: usize,
+}
+
+/// Field names of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HashTemplate {
+    id: u64,
+    /// Position in the table of the file.
+    place: usize,
+    /// All names, one after another.
+    names: Vec<u8>,
+    /// End of each name in `names`.
+    ends: Vec<usize>,
+}
+
+impl Templates {
+    /// Table of files without templates.
+    pub const NONE: &'static Templates = &Templates { list: Vec::new(), places: BTreeMap::new(), bytes: 0 };
+
+    /// Returns the number of templates.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Returns whether the file has no templates.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns all templates in file order.
+    pub fn iter(&self) -> impl Iterator<Item = &HashTemplate> {
+        self.list.iter()
+    }
+
+    #[inline]
+    fn place(&self, id: u64) -> Option<usize> {
+        let dense = usize::try_from(id).ok().filter(|&at| self.list.get(at).is_some_and(|template| template.id == id));
+        dense.or_else(|| self.places.get(&id).copied())
+    }
+
+    /// Returns the template `id`, which is read at `offset`.
+    #[inline]
+    pub fn get(&self, id: u64, offset: u64) -> Result<&HashTemplate> {
+        match self.place(id).and_then(|place| self.list.get(place)) {
+            Some(template) => Ok(template),
+            None => Err(unknown(id, offset)),
+        }
+    }
+
+    /// Reads the operands of the opcode. Returns `None` if the table has this template already, as when a part of the file
+    /// is read again.
+    pub fn read(&self, cursor: &mut Cursor<'_>) -> Result<Option<HashTemplate>> {
+        let offset = cursor.offset();
+        let id = cursor.length().within(Reading::TemplateId)?;
+        let template = HashTemplate::read(id, cursor, limits::MAX_TEMPLATE_BYTES.saturating_sub(self.bytes))?;
+        match self.get(id, offset) {
+            Ok(known) if known.has_names_of(&template) => Ok(None),
+            Ok(_) => {
+                Err(Error::corrupt(offset, wording!("hash template {id} is defined twice", "hash 模板 {id} 重复定义")))
+            }
+            Err(_) => Ok(Some(template)),
+        }
+    }
+
+    /// Adds a template whose id is new.
+    pub fn add(&mut self, mut template: HashTemplate) {
+        template.place = self.list.len();
+        self.bytes += template.names.len();
+        if usize::try_from(template.id).ok() != Some(self.list.len()) {
+            self.places.insert(template.id, self.list.len());
+        }
+        self.list.push(template);
+    }
+}
+
+#[cold]
+fn unknown(id: u64, offset: u64) -> Error {
+    Error::corrupt(offset, wording!("hash template {id} is not defined", "hash 模板 {id} 未定义"))
+}
+
+impl HashTemplate {
+    /// Reads `n, name[n]`; fails if the names take more than `most` bytes.
+    fn read(id: u64, cursor: &mut Cursor<'_>, most: usize) -> Result<HashTemplate> {
+        let mut template = HashTemplate { id, place: 0, names: Vec::new(), ends: Vec::new() };
+        let mut scratch = Vec::new();
+        for _ in 0..count(cursor)? {
+            let name = cursor.string().within(Reading::TemplateField)?;
+            if name.len() > most.saturating_sub(template.names.len()) as u64 {
+                return Err(too_long(name.offset));
+            }
+            template.push(name.decode(&mut scratch).within(Reading::TemplateField)?);
+        }
+        Ok(template)
+    }
+
+    /// Reads names stored with a hash.
+    pub fn read_names(cursor: &mut Cursor<'_>) -> Result<HashTemplate> {
+        HashTemplate::read(0, cursor, limits::MAX_TEMPLATE_BYTES)
+    }
+
+    /// Unpacks names stored as one listpack.
+    pub fn of_listpack(blob: RawString<'_>) -> Result<HashTemplate> {
+        let mut template = HashTemplate { id: 0, place: 0, names: Vec::new(), ends: Vec::new() };
+        let (mut scratch, mut digits) = (Vec::new(), itoa::Buffer::new());
+        for name in listpack::Elements::new(blob.decode(&mut scratch)?, blob.offset)? {
+            template.push(match name? {
+                PackedElement::Text(text) => text,
+                PackedElement::Int(number) => digits.format(number).as_bytes(),
+            });
+        }
+        Ok(template)
+    }
+
+    fn push(&mut self, name: &[u8]) {
+        self.names.extend_from_slice(name);
+        self.ends.push(self.names.len());
+    }
+
+    fn has_names_of(&self, other: &HashTemplate) -> bool {
+        (&self.names, &self.ends) == (&other.names, &other.ends)
+    }
+
+    /// Returns the id by which keys refer to the template.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Returns the position in the table of the file.
+    pub fn place(&self) -> usize {
+        self.place
+    }
+
+    /// Returns the number of field names.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns whether the template has no names, which servers never write.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Returns the field names in the order of the values.
+    pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| self.names.get(start..end).unwrap_or_default())
+    }
+
+    /// Returns whether the names are in the order that servers write: shorter ones first, then by bytes, none twice.
+    pub fn is_sorted(&self) -> bool {
+        self.fields().is_sorted_by(|one, next| (one.len(), one) < (next.len(), next))
+    }
+
+    /// Passes each field and its value to `see`. Fails if there are more or fewer values than fields.
+    pub fn pairs<'v>(
+        &self,
+        values: &mut impl Iterator<Item = Result<PackedElement<'v>>>,
+        offset: u64,
+        mut see: impl FnMut(&[u8], PackedElement<'v>),
+    ) -> Result<()> {
+        let mut fields = self.fields();
+        let mut seen = 0;
+        for field in fields.by_ref() {
+            let Some(value) = values.next() else { return Err(self.miscounted(seen, offset)) };
+            see(field, value?);
+            seen += 1;
+        }
+        match values.next() {
+            None => Ok(()),
+            Some(Err(error)) => Err(error),
+            Some(Ok(_)) => Err(self.miscounted(seen + 1, offset)),
+        }
+    }
+
+    #[cold]
+    fn miscounted(&self, values: usize, offset: u64) -> Error {
+        let fields = self.len();
+        Error::corrupt(
+            offset,
+            if values > fields {
+                wording!(
+                    "compact hash has more values than its template has fields ({fields})",
+                    "紧凑 hash 的值多于其模板的字段数（{fields}）"
+                )
+            } else {
+                wording!(
+                    "compact hash of {values} values has a template of {fields} fields",
+                    "紧凑 hash 有 {values} 个值，其模板却有 {fields} 个字段"
+                )
+            },
+        )
+    }
+}
+
+/// Reads the number of fields of a template, at least one.
+pub fn count(cursor: &mut Cursor<'_>) -> Result<u64> {
+    let offset = cursor.offset();
+    match cursor.count(1).within(Reading::TemplateSize)? {
+        0 => Err(Error::corrupt(offset, wording!("hash template without fields", "hash 模板没有字段"))),
+        count => Ok(count),
+    }
+}
+
+#[cold]
+fn too_long(offset: u64) -> Error {
+    let most = limits::MAX_TEMPLATE_BYTES >> 20;
+    Error::at(
+        offset,
+        ErrorKind::Limit(wording!(
+            "field names of hash templates take more than {most} MiB",
+            "hash 模板的字段名超过 {most} MiB"
+        )),
+    )
+}
+
+/// Bytes of the longest integer in a listpack, without its backlen.
+const LONGEST_ID: usize = 9;
+
+/// Field names of a compact hash stored in one listpack.
+#[derive(Debug, Clone, Copy)]
+pub enum TemplateNames<'t> {
+    /// In the table of the file, under the id at the start of the listpack.
+    Shared(&'t Templates),
+    /// Stored with the hash.
+    Own(&'t HashTemplate),
+}
+
+impl<'t> TemplateNames<'t> {
+    /// Returns the position of the template of a packed hash in the table of the file, decompressing as little as possible.
+    pub fn place(self, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Option<usize> {
+        let TemplateNames::Shared(all) = self else { return None };
+        let start = blob.prefix(listpack::HEADER + LONGEST_ID, scratch).ok()?;
+        let id = u64::try_from(listpack::first_int(start)?).ok()?;
+        all.place(id)
+    }
+
+    /// Returns the template and the values of an unpacked hash. `bytes` is the listpack, at `offset` of the file.
+    pub fn unpack<'v>(self, bytes: &'v [u8], offset: u64) -> Result<(&'t HashTemplate, listpack::Elements<'v>)> {
+        let mut elements = listpack::Elements::new(bytes, offset)?;
+        let first = elements.next().transpose()?;
+        let template = match (self, first) {
+            (TemplateNames::Shared(all), Some(PackedElement::Int(id))) => match u64::try_from(id) {
+                Ok(id) => all.get(id, offset)?,
+                Err(_) => {
+                    return Err(Error::corrupt(
+                        offset,
+                        wording!("negative hash template {id}", "hash 模板编号 {id} 为负数"),
+                    ));
+                }
+            },
+            (TemplateNames::Own(own), Some(PackedElement::Int(_))) => own,
+            (_, Some(PackedElement::Text(_)) | None) => {
+                return Err(Error::corrupt(
+                    offset,
+                    wording!("compact hash does not start with its template", "紧凑 hash 的开头不是模板编号"),
+                ));
+            }
+        };
+        Ok((template, elements))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn templates(bytes: &[u8]) -> Result<Templates> {
+        let (mut all, mut cursor) = (Templates::default(), Cursor::new(bytes, 0));
+        while cursor.left() > 0 {
+            if let Some(template) = all.read(&mut cursor)? {
+                all.add(template);
+            }
+        }
+        Ok(all)
+    }
+
+    fn names(template: &HashTemplate) -> Vec<&[u8]> {
+        template.fields().collect()
+    }
+
+    #[test]
+    fn templates_are_found_by_id() {
+        let all = templates(b"\x00\x02\x02id\x04body\x01\x01\x01a\x40\x64\x01\x01b").unwrap();
+        assert_eq!(names(all.get(0, 0).unwrap()), [&b"id"[..], b"body"]);
+        assert_eq!(names(all.get(1, 0).unwrap()), [b"a"]);
+        assert_eq!(names(all.get(100, 0).unwrap()), [b"b"]);
+        assert!(all.get(2, 7).unwrap_err().message().contains("not defined"));
+        assert!(all.iter().all(HashTemplate::is_sorted));
+    }
+
+    #[test]
+    fn empty_and_contradicting_templates_are_damage() {
+        for bytes in [&b"\x00\x00"[..], b"\x00\x01\x01a\x00\x01\x01b", b"\x00\x09\x01a", b"\xc0\x01\x01a"] {
+            assert!(templates(bytes).is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn values_must_be_as_many_as_fields() {
+        let all = templates(b"\x00\x02\x01a\x01b").unwrap();
+        let pack = |values: &[u8]| {
+            let body: Vec<u8> = std::iter::once(&0).chain(values).flat_map(|&value| [value, 1]).collect();
+            let size = u8::try_from(body.len() + 7).unwrap();
+            [&[size, 0, 0, 0, u8::try_from(values.len() + 1).unwrap(), 0], &body[..], &[0xFF]].concat()
+        };
+        let read = |values: &[u8]| {
+            let bytes = pack(values);
+            let (template, mut rest) = TemplateNames::Shared(&all).unpack(&bytes, 0)?;
+            let mut seen = Vec::new();
+            template.pairs(&mut rest, 0, |field, value| seen.push((field.to_vec(), value.to_bytes())))?;
+            Ok::<_, Error>(seen)
+        };
+        assert_eq!(read(&[7, 8]).unwrap(), [(b"a".to_vec(), b"7".to_vec()), (b"b".to_vec(), b"8".to_vec())]);
+        assert!(read(&[7]).is_err() && read(&[7, 8, 9]).is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! Walks of compact hashes, whose field names are stored apart from their values: see [`template`].
+
+use super::Visit;
+use crate::error::{Error, Reading, Result, Within};
+use crate::rdb::cursor::Cursor;
+use crate::rdb::string::RawString;
+use crate::rdb::template::{self, HashTemplate, TemplateNames, Templates};
+use crate::wording::wording;
+
+/// Field names stored with a hash: one string each.
+const PLAIN_NAMES: u64 = 1;
+/// Field names stored with a hash: all in one listpack.
+const PACKED_NAMES: u64 = 0;
+
+/// Walks `id, value[n]`, where `n` is the number of fields of the template.
+pub fn walk_shared<V: Visit>(templates: &Templates, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let offset = input.offset();
+    let id = input.length().within(Reading::TemplateId)?;
+    let template = templates.get(id, offset).within(Reading::TemplateId)?;
+    visit.template(template);
+    visit.count(template.len() as u64);
+    let mut fields = template.fields();
+    while !visit.lengths_suffice() {
+        let Some(field) = fields.next() else { return Ok(()) };
+        visit.pair(RawString::plain(field), input.string().within(Reading::HashValue)?);
+    }
+    for field in fields {
+        visit.pair_len(field.len() as u64, input.string_len().within(Reading::HashValue)?);
+    }
+    Ok(())
+}
+
+/// Walks `names, listpack`.
+pub fn walk_packed<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let names = match names_form(input)? {
+        PACKED_NAMES => HashTemplate::of_listpack(input.string().within(Reading::TemplateFields)?)
+            .within(Reading::TemplateFields)?,
+        _ => HashTemplate::read_names(input)?,
+    };
+    visit.template_blob(TemplateNames::Own(&names), input.string().within(Reading::Listpack)?);
+    Ok(())
+}
+
+/// Walks `names, value[n]`.
+pub fn walk_own<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    if names_form(input)? == PACKED_NAMES {
+        let names = HashTemplate::of_listpack(input.string().within(Reading::TemplateFields)?)
+            .within(Reading::TemplateFields)?;
+        visit.count(names.len() as u64);
+        for field in names.fields() {
+            visit.pair(RawString::plain(field), input.string().within(Reading::HashValue)?);
+        }
+        return Ok(());
+    }
+    let count = template::count(input)?;
+    visit.count(count);
+    let mut names = input.clone();
+    for _ in 0..count {
+        input.string_len().within(Reading::HashField)?;
+    }
+    for _ in 0..count {
+        let field = names.string().within(Reading::HashField)?;
+        visit.pair(field, input.string().within(Reading::HashValue)?);
+    }
+    Ok(())
+}
+
+fn names_form(input: &mut Cursor<'_>) -> Result<u64> {
+    let offset = input.offset();
+    match input.length().within(Reading::TemplateForm)? {
+        form @ (PACKED_NAMES | PLAIN_NAMES) => Ok(form),
+        other => {
+            Err(Error::corrupt(offset, wording!("unknown form {other} of field names", "未知的字段名形式 {other}")))
+        }
+    }
+}
