@@ -191,6 +191,9 @@ fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {
     if ending.strays > 0 {
         warnings.push(WarningKind::StrayMetadata { places: ending.strays });
     }
+    if ending.about.hash_templates > 0 && opened.file.template_shares.get().is_none() {
+        warnings.push(WarningKind::TemplatesNotShared { templates: ending.about.hash_templates });
+    }
     if ending.about.updates > 0 {
         warnings.push(WarningKind::UpdatesNotApplied { commands: ending.about.updates });
     }

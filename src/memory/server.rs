@@ -43,7 +43,7 @@ pub struct Server {
 const KEYDB_LINE: (u16, u16) = (6, 3);
 
 /// First Redis line to write each RDB version (`RDB_VERSION` in `rdb.h`).
-const FORMATS: [((u16, u16), u32); 10] = [
+const FORMATS: [((u16, u16), u32); 11] = [
     ((2, 4), 2),
     ((2, 6), 6),
     ((3, 2), 7),
@@ -54,8 +54,9 @@ const FORMATS: [((u16, u16), u32); 10] = [
     ((7, 4), 12),
     ((8, 6), 13),
     ((8, 8), 14),
+    ((8, 10), 15),
 ];
-const NEWEST_REDIS_LINE: (u16, u16) = (8, 8);
+const NEWEST_REDIS_LINE: (u16, u16) = (8, 10);
 /// First and last Valkey line that write RDB version 80.
 const VALKEY_80: ((u16, u16), (u16, u16)) = ((9, 0), (9, 1));
 
@@ -102,7 +103,8 @@ impl Server {
             (Family::Redis, 11) => (ServerFamily::Redis, (7, 2)),
             (Family::Redis, 12) => (ServerFamily::Redis, (8, 4)),
             (Family::Redis, 13) => (ServerFamily::Redis, (8, 6)),
-            (Family::Redis, 14..) => (ServerFamily::Redis, (8, 8)),
+            (Family::Redis, 14) => (ServerFamily::Redis, (8, 8)),
+            (Family::Redis, 15..) => (ServerFamily::Redis, (8, 10)),
         };
         Server { guessed: Some(header.version), ..Server::new(family, (major, minor, Server::ANY_PATCH)) }
     }
@@ -220,12 +222,13 @@ mod tests {
             ("redis-6.2", 9),
             ("redis-8.4", 12),
             ("redis-8.8", 14),
+            ("redis-8.10", 15),
             ("valkey-9.1", 11),
         ] {
             assert!(loads(server, redis, newest) && !loads(server, redis, newest + 1), "{server}");
         }
         assert!(loads("valkey-9.0", valkey, 80) && !loads("valkey-9.1", valkey, 81) && loads("valkey-9.2", valkey, 81));
-        assert!(!loads("valkey-8.1", valkey, 80) && !loads("redis-8.8", valkey, 80) && loads("redis-9.0", redis, 15));
+        assert!(!loads("valkey-8.1", valkey, 80) && !loads("redis-8.8", valkey, 80) && loads("redis-9.0", redis, 16));
         assert!(loads("keydb-6.3", redis, 9) && !loads("keydb-6.3", redis, 10));
     }
 

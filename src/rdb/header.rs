@@ -25,7 +25,7 @@ pub struct RdbHeader {
 }
 
 /// Newest Redis format version supported.
-pub const NEWEST_REDIS: u32 = 14;
+pub const NEWEST_REDIS: u32 = 15;
 /// Newest Valkey format version supported.
 pub const NEWEST_VALKEY: u32 = 80;
 /// Last version with the magic `REDIS`; greater ones are Valkey's (`rdbIsVersionAccepted` in Valkey's `rdb.c`).
@@ -120,6 +120,6 @@ mod tests {
         for bytes in [b"REDIS0000", b"REDIS0080", b"REDIS00x1", b"VALKEY079", b"GIF89abcd"] {
             assert!(read(bytes).is_err(), "{bytes:?}");
         }
-        assert!(read(b"REDIS0015").unwrap().is_from_the_future());
+        assert!(read(b"REDIS0016").unwrap().is_from_the_future());
     }
 }

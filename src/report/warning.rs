@@ -61,6 +61,11 @@ pub enum WarningKind {
         /// Number of commands.
         commands: u64,
     },
+    /// Compact hashes without their share in the memory of their templates, whose users could not be counted first.
+    TemplatesNotShared {
+        /// Number of templates.
+        templates: u64,
+    },
     /// No time to compare expiries with.
     NoReferenceTime,
     /// Too many distinct names: crowded levels are collapsed.
@@ -177,6 +182,13 @@ impl WarningKind {
             UpdatesNotApplied { commands } => filled(
                 format!("commands written while the snapshot was taken, not in the figures: {commands}"),
                 format!("生成快照期间写入的 {commands} 条命令未计入统计"),
+            ),
+            TemplatesNotShared { templates } => filled(
+                format!(
+                    "the memory of compact hashes lacks their share in {templates} hash templates: the input can be read only once, \
+                     give a file instead"
+                ),
+                format!("紧凑 hash 的内存未计入 {templates} 个 hash 模板的分摊：该输入只能读取一次，请改用文件"),
             ),
             NoReferenceTime => fixed(
                 "the dump does not say when it was taken: give --at to compare expiries with a time",
