@@ -19,11 +19,17 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use data_encoding::BASE64;
-use rdblens::internals::memory::{Allocator, Measured, Meter, Model, Server, ServerConfig, ServerFamily};
+use rdblens::ReadPlan;
+use rdblens::internals::input::Input;
+use rdblens::internals::memory::{
+    Allocator, Measured, Meters, Model, Server, ServerConfig, ServerFamily, TemplateShares, TemplateUsers,
+};
+use rdblens::internals::rdb::batch::Batches;
 use rdblens::internals::rdb::cursor::Cursor;
 use rdblens::internals::rdb::header::RdbHeader;
 use rdblens::internals::rdb::scan::{FileItem, ScanState, Scanner};
 use rdblens::internals::record::Kind;
+use rdblens::internals::units::Millis;
 
 use crate::common::measured::{MeasuredDump, Tables, share};
 
@@ -161,12 +167,33 @@ fn server_of(dump: &[u8]) -> Server {
     Server::detect(&header, redis.as_deref(), valkey.as_deref())
 }
 
+/// Counts the users of the hash templates of a dump that were alive when it was written.
+fn template_shares(dump: &Path, model: &Model) -> TemplateShares {
+    let options = ReadPlan::new(std::env::temp_dir()).open;
+    let mut batches = Batches::open(Input::file(dump.to_owned()).open(&options).unwrap().body).unwrap();
+    let preamble = batches.preamble();
+    let mut users = TemplateUsers::default();
+    while let Some(batch) = batches.next_batch() {
+        let mut scanner = batch.scanner();
+        while scanner.cursor().left() > 0 {
+            if let FileItem::Key(entry) = scanner.next_item().unwrap() {
+                scanner.value(&entry, &mut users).unwrap();
+                let expired = |at: Millis| Some(at.0 / 1000) <= preamble.ctime();
+                users.count(!entry.expires_at.is_some_and(expired));
+            }
+        }
+    }
+    users.shares(&preamble.templates.unwrap_or_default(), std::iter::once(model))
+}
+
 fn compare(folder: &Path) -> Outcome {
     let (dump, truth) = dump_of(folder);
-    let dump = std::fs::read(dump).unwrap();
+    let path = dump;
+    let dump = std::fs::read(&path).unwrap();
     let mut truths = truths(&truth);
     let model = model_of(folder, &dump);
-    let mut meter = Meter::new(&model);
+    let shares = template_shares(&path, &model);
+    let mut meters = Meters::with_shares(&model, &[], Some(&shares));
     let mut cursor = Cursor::new(&dump, 0);
     let header = RdbHeader::read(&mut cursor).unwrap();
     let mut scanner = Scanner::new(cursor, ScanState { family: header.family, db: None });
@@ -181,9 +208,9 @@ fn compare(folder: &Path) -> Outcome {
             _ => continue,
         };
         let key = entry.key.to_bytes().unwrap().into_owned();
-        meter.begin_key(key.len() as u64, entry.expires_at.is_some());
-        scanner.value(&entry, &mut meter).unwrap();
-        let measured = meter.finish().unwrap();
+        meters.begin_key(key.len() as u64, entry.expires_at.is_some());
+        scanner.value(&entry, &mut meters).unwrap();
+        let (measured, _) = meters.finish().unwrap();
         let place = (entry.db.unwrap(), key);
         let truth = truths.remove(&place).unwrap_or_else(|| panic!("{}: no truth about {place:?}", folder.display()));
         let name = format!("db {} {}", place.0, place.1.escape_ascii());

@@ -107,9 +107,10 @@ fn both_readers_find_the_same_keys() {
 type Raw = (u64, Vec<u8>, ValueType, Vec<u8>);
 
 /// Calls `see` for every record of a file, in file order; returns their number.
-fn for_each_value(path: &Path, mut see: impl FnMut(Raw)) -> usize {
+fn for_each_value(path: &Path, mut see: impl FnMut(Raw, &Templates)) -> usize {
     let options = ReadPlan::new(std::env::temp_dir()).open;
     let mut batches = Batches::open(Input::file(path.to_owned()).open(&options).unwrap().body).unwrap();
+    let templates = batches.preamble().templates.unwrap_or_default();
     let mut keys = 0;
     while let Some(batch) = batches.next_batch() {
         let mut scanner = batch.scanner();
@@ -119,7 +120,7 @@ fn for_each_value(path: &Path, mut see: impl FnMut(Raw)) -> usize {
             scanner.skip_value(&entry).unwrap();
             let key = entry.key.to_bytes().unwrap().into_owned();
             keys += 1;
-            see((entry.db.unwrap(), key, entry.value_type, scanner.cursor().since(start).to_vec()));
+            see((entry.db.unwrap(), key, entry.value_type, scanner.cursor().since(start).to_vec()), &templates);
         }
     }
     assert!(batches.ending().stopped.is_none(), "{}", path.display());
@@ -202,14 +203,14 @@ fn both_readers_decode_the_same_values() {
     for path in dumps().into_iter().chain(odd_dumps()) {
         let mut witness = items(&path).fuse();
         let mut reason = None;
-        for_each_value(&path, |(db, key, value_type, bytes)| {
+        for_each_value(&path, |(db, key, value_type, bytes), templates| {
             let name = || format!("{}: db {db} {}", path.display(), key.escape_ascii());
-            let shown = decode_value(value_type, Templates::NONE, &bytes, 0)
-                .unwrap_or_else(|error| panic!("{}: {error}", name()));
+            let shown =
+                decode_value(value_type, templates, &bytes, 0).unwrap_or_else(|error| panic!("{}: {error}", name()));
             if matches!(value_type.kind(), Kind::Stream | Kind::Module | Kind::Array) || reason.is_some() {
                 return;
             }
-            let ours = collect(value_type, Templates::NONE, &bytes, 0).unwrap();
+            let ours = collect(value_type, templates, &bytes, 0).unwrap();
             assert!(shown == ours, "{}: shown {shown:?}, collected {ours:?}", name());
             match witness.next() {
                 Some(Ok((its_db, its_key, value))) => {
