@@ -332,9 +332,10 @@ impl StreamNode<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rdb::template::Templates;
 
     fn payload(value_type: ValueType, bytes: &[u8]) -> Option<u64> {
-        RawValue { value_type, bytes }.payload()
+        RawValue { value_type, bytes, templates: Templates::NONE }.payload()
     }
 
     /// Returns a listpack of these encoded elements, as a string of the file.
@@ -399,10 +400,21 @@ mod tests {
 
     #[test]
     fn bounds_need_no_decoding() {
-        let set = RawValue { value_type: ValueType::SetListpack, bytes: &listpack(&[b"\x81a\x02"]) };
+        let set = RawValue {
+            value_type: ValueType::SetListpack,
+            bytes: &listpack(&[b"\x81a\x02"]),
+            templates: Templates::NONE,
+        };
         assert_eq!(set.payload_at_most(1), 10 + PACKED_GAIN);
-        assert_eq!(RawValue { value_type: ValueType::Set, bytes: b"\x01\x01a" }.payload_at_most(1), u64::MAX);
-        assert_eq!(RawValue { value_type: ValueType::SetListpack, bytes: b"\x09" }.payload_at_most(1), u64::MAX);
+        assert_eq!(
+            RawValue { value_type: ValueType::Set, bytes: b"\x01\x01a", templates: Templates::NONE }.payload_at_most(1),
+            u64::MAX
+        );
+        assert_eq!(
+            RawValue { value_type: ValueType::SetListpack, bytes: b"\x09", templates: Templates::NONE }
+                .payload_at_most(1),
+            u64::MAX
+        );
     }
 
     proptest::proptest! {
@@ -410,7 +422,7 @@ mod tests {
         fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80), byte in 0u8..40) {
             if let Some(value_type) = ValueType::from_byte(crate::rdb::header::Family::Redis, byte) {
                 payload(value_type, &bytes);
-                RawValue { value_type, bytes: &bytes }.payload_at_most(9);
+                RawValue { value_type, bytes: &bytes, templates: Templates::NONE }.payload_at_most(9);
             }
         }
     }

@@ -474,7 +474,7 @@ fn payload_is_that_of_the_decoded_value() {
     for dump in crate::common::dumps() {
         let _ = for_each_record(&[&dump], &plan, |record, _| {
             let raw = record.raw.unwrap();
-            if let Ok(value) = decode_value(raw.value_type, raw.bytes, 0) {
+            if let Ok(value) = decode_value(raw.value_type, raw.templates, raw.bytes, 0) {
                 assert_eq!(raw.payload(), payload_of(&value), "{}: {}", dump.display(), record.key.escape_ascii());
                 kinds.insert(format!("{:?}", raw.value_type));
             }
