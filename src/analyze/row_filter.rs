@@ -134,20 +134,31 @@ impl RowSetup {
         Ok(Some(filter))
     }
 
-    /// Returns patterns of the snapshot that resemble the ones asked for, after none of their keys was found.
+    /// Looks for the patterns asked for after no row was written.
     ///
-    /// Reads the snapshot again unless its patterns are known; returns nothing if it cannot be read twice.
-    pub fn near_patterns<P: AsRef<Path>>(&self, inputs: &[P], plan: &Plan, progress: &dyn Progress) -> Vec<String> {
+    /// Reads the snapshot again unless its patterns are known; knows none if it cannot be read twice.
+    pub fn near_patterns<P: AsRef<Path>>(&self, inputs: &[P], plan: &Plan, progress: &dyn Progress) -> NearPatterns {
         let Questions { classifier, .. } = &*self.questions;
         let empty = || aggregates::patterns(&self.questions);
         let read = || FirstPass::read(inputs, &plan.read, classifier, empty, progress, "--pattern").ok();
         let again = if self.first.is_none() { read() } else { None };
-        let Some(first) = self.first.as_ref().or(again.as_ref()) else { return Vec::new() };
+        let Some(first) = self.first.as_ref().or(again.as_ref()) else { return NearPatterns::default() };
         let forest = first.patterns.forest();
         let texts: Vec<&str> = forest.patterns().map(|(node, _)| node.text.as_str()).collect();
-        let near = self.conditions.patterns.iter().flat_map(|asked| near_pattern(asked, &texts));
-        near.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
+        let asked = &self.conditions.patterns;
+        let known = texts.iter().any(|text| asked.iter().any(|asked| asked == text));
+        let near = asked.iter().flat_map(|asked| near_pattern(asked, &texts)).map(str::to_owned);
+        NearPatterns { known, near: near.collect::<BTreeSet<_>>().into_iter().collect() }
     }
+}
+
+/// What the snapshot has instead of the patterns asked for.
+#[derive(Debug, Default)]
+pub struct NearPatterns {
+    /// True if it has one of them.
+    pub known: bool,
+    /// Patterns that resemble them.
+    pub near: Vec<String>,
 }
 
 /// Fails unless the keys of this rule can be listed.

@@ -4,7 +4,7 @@ use super::args::AnalyzeArgs;
 use super::delivery::ReportDelivery;
 use super::gate::Gate;
 use super::progress::ProgressLine;
-use super::{ExitStatus, plan, written};
+use super::{ExitStatus, hints, plan, written};
 use crate::analyze;
 use crate::error::Result;
 use crate::report::Report;
@@ -24,6 +24,9 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
         report
     };
     written(delivery.write(&report, report.options.rows, args.lang.lang(), &args.screen))?;
+    if report.totals.keys == 0 {
+        hints::no_keys(&args.read);
+    }
     if !args.read.input.quiet {
         print_damage(&report);
     }

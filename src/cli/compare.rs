@@ -5,7 +5,7 @@ use std::path::Path;
 use super::args::{CompareArgs, ComparisonFormat};
 use super::output::Output;
 use super::progress::ProgressLine;
-use super::{ExitStatus, plan, written};
+use super::{ExitStatus, hints, plan, written};
 use crate::analyze::{self, Plan};
 use crate::error::{Error, Result};
 use crate::render::{json, write_comparison};
@@ -36,8 +36,14 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
 
 fn comparison(args: &CompareArgs, plan: &Plan, rows: Option<usize>) -> Result<Comparison> {
     let mut comparer = Comparer::default();
+    let mut keys = 0_u64;
     for input in &args.read.input.inputs {
-        comparer.add(snapshot(input, plan, args.read.input.quiet)?);
+        let snapshot = snapshot(input, plan, args.read.input.quiet)?;
+        keys = keys.saturating_add(snapshot.report.totals.keys);
+        comparer.add(snapshot);
+    }
+    if keys == 0 {
+        hints::no_keys(&args.read);
     }
     let limits = ComparePlan { top: rows.unwrap_or(Plan::USUAL_TOP), maxmemory: args.maxmemory.map(Bytes) };
     comparer.finish(&limits).ok_or_else(|| {

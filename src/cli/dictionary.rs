@@ -3,7 +3,7 @@
 use super::args::DictionaryArgs;
 use super::output::Output;
 use super::progress::ProgressLine;
-use super::{ExitStatus, plan, written};
+use super::{ExitStatus, hints, plan, written};
 use crate::analyze::{self, Plan, PolicySource};
 use crate::error::Result;
 use crate::pattern::classify::Classifier;
@@ -28,6 +28,9 @@ pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
         let bar = ProgressLine::new(args.read.input.quiet);
         analyze::analyze(&args.read.input.inputs, &plan, &bar)?
     };
+    if report.totals.keys == 0 {
+        hints::no_keys(&args.read);
+    }
     let draft = Draft { syntax, existing: existing.as_ref(), lang: args.lang.lang() };
     written(draft.write(&report, &mut out).and_then(|()| out.finish()))?;
     Ok(if report.complete { ExitStatus::Done } else { ExitStatus::Incomplete })

@@ -7,13 +7,13 @@ use rayon::ThreadPool;
 use super::args::{KeysArgs, RowFormat as RowFormatArg};
 use super::output::Output;
 use super::progress::ProgressLine;
-use super::{ExitStatus, plan, print_error, written};
+use super::{ExitStatus, hints, plan, print_error, written};
 use crate::analyze::first_pass::require_files;
 use crate::analyze::read::feed::Feed;
 use crate::analyze::read::file::InputFile;
 use crate::analyze::read::reader::ReadOptions;
 use crate::analyze::read::tally::Tallies;
-use crate::analyze::row_filter::{RowFilter, RowRoom, RowSetup};
+use crate::analyze::row_filter::{NearPatterns, RowFilter, RowRoom, RowSetup};
 use crate::analyze::rows::write_rows;
 use crate::analyze::verdict::{FileVerdict, verdicts};
 use crate::analyze::{Snapshot, pool};
@@ -53,14 +53,27 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
         filter: filter.as_ref(),
         columns,
         name_files: sharded,
+        written: 0,
     };
     let (tallies, rows) = match args.format {
         RowFormatArg::Ndjson => stream.lines(RowFormat::Ndjson, &mut out),
         RowFormatArg::Csv => stream.lines(RowFormat::Csv, &mut out),
         RowFormatArg::Parquet => stream.parquet(&mut out),
     };
+    let written_rows = stream.written;
     let endings = feed.into_endings();
+    let selected: u64 = tallies.values().map(|tally| tally.selected).sum();
+    let asked = &args.rows.patterns;
+    // Other conditions may have excluded all keys of a pattern, and a damaged file may have been cut before them.
+    let explains = written_rows == 0 && !args.read.input.quiet && plan.read.limit != Some(0);
+    let near = (explains && selected > 0 && !asked.is_empty()).then(|| setup.near_patterns(inputs, &plan, &bar));
     drop(bar);
+    match near {
+        Some(NearPatterns { known: false, near }) => hints::no_pattern(asked, &near),
+        Some(NearPatterns { known: true, .. }) => {}
+        None if selected == 0 => hints::no_keys(&args.read),
+        None => {}
+    }
     let closed = rows.is_err();
     written(rows.and_then(|()| out.finish()))?;
     if closed {
@@ -90,6 +103,8 @@ struct RowStream<'s, 'f, 'p> {
     columns: RowColumns,
     /// True if rows contain the name of their file.
     name_files: bool,
+    /// Rows written so far.
+    written: u64,
 }
 
 /// Tallies of each file, and the result of writing the rows.
@@ -122,7 +137,7 @@ impl RowStream<'_, '_, '_> {
     fn write<T: Default + Send>(
         &mut self,
         push: impl Fn(&mut T, &RecordRow<'_>) + Sync,
-        out: impl FnMut(T, usize) -> io::Result<()> + Send,
+        mut out: impl FnMut(T, usize) -> io::Result<()> + Send,
     ) -> Streamed {
         let (maker, filter, name_files) = (self.maker, self.filter, self.name_files);
         let row = |record: &Record<'_>, file: &InputFile, room: &mut RowRoom, rows: &mut T| {
@@ -137,7 +152,12 @@ impl RowStream<'_, '_, '_> {
             true
         };
         let (feed, reading, limit, bar) = (&mut *self.feed, self.reading, self.limit, self.bar);
-        self.threads.install(|| write_rows(feed, reading, limit, bar, row, out))
+        let written = &mut self.written;
+        let counted = |rows: T, count: usize| {
+            *written += count as u64;
+            out(rows, count)
+        };
+        self.threads.install(|| write_rows(feed, reading, limit, bar, row, counted))
     }
 }
 

@@ -10,6 +10,7 @@ mod delivery;
 mod dictionary;
 mod exit;
 mod gate;
+mod hints;
 mod keys;
 pub mod lang;
 mod man;

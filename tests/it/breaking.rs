@@ -42,8 +42,7 @@ fn crowded() -> Vec<u8> {
 fn dumps(folder: &Path) -> Vec<PathBuf> {
     let path = folder.join("crowded.rdb");
     std::fs::write(&path, crowded()).unwrap();
-    let corpus =
-        ["redis-8.2.3-cluster", "valkey-8.1.1-lfu"].map(|name| testdata().join("corpus").join(name).join("dump.rdb"));
+    let corpus = ["valkey-8.1.1-lfu"].map(|name| testdata().join("corpus").join(name).join("dump.rdb"));
     [PathBuf::from(SHOP), path].into_iter().chain(corpus).collect()
 }
 
@@ -251,4 +250,22 @@ fn standard_input_is_read_once() {
         assert_eq!(output.status.code(), Some(2), "{}", text(&output));
         assert!(text(&output).contains("reads the snapshot twice"), "{}", text(&output));
     }
+}
+
+#[test]
+fn a_pattern_given_as_a_glob_or_mistyped_gets_a_hint() {
+    let glob = "no key matches --match 'user:{int}:profile'";
+    for command in ["analyze", "keys", "dictionary"] {
+        let output = run_args(&[command, SHOP, "--match", "user:{int}:profile"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains(glob) && told.contains("--pattern 'user:{int}:profile'"), "{command}: {told}");
+        assert!(told.contains("--match 'user:*:profile'"), "{told}");
+        assert_eq!(output.status.code(), Some(0));
+    }
+    let hint = |flags: &[&str]| String::from_utf8(run_args(&[&["keys", SHOP], flags].concat()).stderr).unwrap();
+    assert!(hint(&["--pattern", "user:{int}:profle"]).contains("did you mean 'user:{int}:profile'?"));
+    assert!(hint(&["--pattern", "user:{int}:prof…file"]).contains("no key has the pattern"));
+    assert_eq!(hint(&["--pattern", "user:{int}:profile", "--breaking", "big.string"]), "");
+    assert_eq!(hint(&["--pattern", "user:{int}:profle", "--quiet"]), "");
+    assert_eq!(hint(&["--match", "user:*", "--limit", "1"]), "");
 }
