@@ -4,12 +4,14 @@
 //! attribute of what the id names. In front of one it may as well name a table (`shop:order:{int}`, `shop:goods:{int}`), whose
 //! ids are often the same small numbers. There, only words that name attributes count, and two of them must be beyond doubt.
 //!
-//! Words that say what a key is for (`cache`, `lock`) name no object, and a lock of an object is none of its attributes.
+//! Words that say what a key is for (`cache`, `lock`) name no object, and a lock of an object is none of its attributes. A last
+//! segment that names the type (`user:{int}:name:string`) is no attribute either: the one before it is.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::evidence::IdSample;
+use super::evidence::ids::names_type;
 use super::forest::{Forest, PatternNode, PatternSums};
 use crate::record::Kind;
 
@@ -105,7 +107,7 @@ pub struct SpreadObject<'f> {
 struct ObjectPlace<'f> {
     /// Node above the attributes.
     above: usize,
-    /// Separator and id behind the attribute, if it stands in front of the id.
+    /// Separator behind the attribute and the rest of the pattern, if the attribute stands in front of the id.
     behind: Option<(&'f str, &'f str)>,
 }
 
@@ -131,8 +133,12 @@ impl ObjectRule {
         node: &'f PatternNode<'_>,
         sums: &'f PatternSums,
     ) -> Option<(ObjectPlace<'f>, AttributePattern<'f>)> {
-        let ids = node.ids?;
-        let (parent, text) = (node.parent?, &*node.text);
+        let (ids, text) = (node.ids?, &*node.text);
+        let node = match node.parent {
+            Some(parent) if names_type(node.segment.as_bytes()) => forest.nodes.get(parent)?,
+            _ => node,
+        };
+        let parent = node.parent?;
         let above = forest.nodes.get(parent)?;
         let names_object =
             |of: Option<usize>| of.and_then(|of| forest.nodes.get(of)).is_none_or(|node| !self.is_prefix(node.segment));
@@ -146,7 +152,7 @@ impl ObjectRule {
             let start = forest.nodes.get(object)?.text.len();
             let separator = above.text.get(start + above.segment.len()..)?;
             let sure = self.is_attribute(above.segment);
-            let place = ObjectPlace { above: object, behind: Some((separator, node.segment)) };
+            let place = ObjectPlace { above: object, behind: Some((separator, text.get(above.text.len()..)?)) };
             let fits = sure || word(above.segment, |word| POSSIBLE.contains(&word));
             return fits.then_some((place, AttributePattern { name: above.segment, text, sums, ids, sure }));
         }

@@ -100,13 +100,22 @@ impl IdSample {
 /// Returns the id of a key: its name without the segment that may be an attribute, in two pieces. `None` if no segment may.
 #[inline]
 pub fn id_of<'k>(key: &'k [u8], separators: &Separators) -> Option<[&'k [u8]; 2]> {
-    let last = word_start(key, separators)?;
+    let (mut key, mut last) = (key, word_start(key, separators)?);
+    if last.is_word && names_type(&key[last.start..]) {
+        key = &key[..last.start - 1];
+        last = word_start(key, separators)?;
+    }
     if last.is_word {
         return Some([&key[..last.start - 1], &[]]);
     }
     let rest = &key[..last.start - 1];
     let above = word_start(rest, separators)?;
     above.is_word.then(|| [&rest[..above.start - 1], &key[rest.len()..]])
+}
+
+/// Returns whether a last segment names the type of a string, as some standards ask for, and is no attribute.
+pub fn names_type(segment: &[u8]) -> bool {
+    segment.eq_ignore_ascii_case(b"string") || segment.eq_ignore_ascii_case(b"str")
 }
 
 /// Last segment of a name.
@@ -159,8 +168,20 @@ mod tests {
         assert_eq!((of("user:1:name"), of("user:1:last_login")), ("user:1|".into(), "user:1|".into()));
         assert_eq!((of("member:name:1"), of("a:b:age:{7}")), ("member|:1".into(), "a:b|:{7}".into()));
         assert_eq!(of("user:1:\u{59d3}\u{540d}"), "user:1|");
-        for name in ["", "a", "12", "a:1", "1:2:3", "user:1:", "user::1", "name:1", &format!("a:1:{}", "x".repeat(33))]
-        {
+        assert_eq!((of("user:1:name:string"), of("member:name:1:Str")), ("user:1|".into(), "member|:1".into()));
+        for name in [
+            "",
+            "a",
+            "12",
+            "a:1",
+            "1:2:3",
+            "user:1:",
+            "user::1",
+            "name:1",
+            "a:1:string",
+            "string",
+            &format!("a:1:{}", "x".repeat(33)),
+        ] {
             assert_eq!(id(name), None, "{name}");
         }
     }

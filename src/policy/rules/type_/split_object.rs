@@ -393,6 +393,20 @@ mod tests {
     }
 
     #[test]
+    fn a_type_at_the_end_is_no_attribute() {
+        let behind = ["user:{int}:age:string", "user:{int}:favor:string", "user:{int}:name:string"];
+        let names = ["age", "favor", "name"].map(str::to_owned).to_vec();
+        assert_eq!(found(&behind.map(|pattern| strings(pattern, 0..50))), [("user:{int}".to_owned(), names.clone())]);
+        let before = ["user:age:{int}:string", "user:favor:{int}:string", "user:name:{int}:string"];
+        assert_eq!(
+            found(&before.map(|pattern| strings(pattern, 0..50))),
+            [("user:{*}:{int}:string".to_owned(), names)]
+        );
+        let tables = ["shop:cart:{int}:string", "shop:goods:{int}:string", "shop:order:{int}:string"];
+        assert!(found(&tables.map(|pattern| strings(pattern, 0..50))).is_empty());
+    }
+
+    #[test]
     fn different_businesses_are_no_object() {
         for patterns in [
             ["cache:user:{int}", "cache:order:{int}", "cache:page:{int}"],
