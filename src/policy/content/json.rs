@@ -10,7 +10,7 @@ use crate::rdb::string::StringForm;
 use crate::record::Record;
 
 /// Maximum number of bytes parsed. Also bounds the depth of nested values.
-const EXAMINED: usize = 256;
+const EXAMINED: usize = 128;
 /// Maximum number of white space characters skipped at the end.
 const BLANKS_AT_END: usize = 16;
 /// Maximum number of times that a value is encoded as a string.

@@ -1,7 +1,7 @@
 //! `type.json-string`: objects are stored as hashes, not as JSON strings.
 //!
 //! Measured: length of strings that hold a JSON object with members, an array of such objects, or a JSON string that holds one of
-//! these (encoded twice). The first 256 bytes must follow the grammar of JSON and the last one must end it; shorter texts are
+//! these (encoded twice). The first 128 bytes must follow the grammar of JSON and the last one must end it; shorter texts are
 //! parsed completely. Other arrays, numbers, empty objects, templates and log lines do not count.
 
 use crate::policy::KeyView;
