@@ -53,6 +53,7 @@ enum PatternTarget {
     Class(u16),
     Budget(u16),
     Exemption(u16),
+    Expected(u16),
     /// Rule that recognises its keys by a word in the name, as its bit.
     Rule(u8),
 }
@@ -102,6 +103,8 @@ pub struct Checks {
     counting: u64,
     /// Bits of rules that estimate what their remedy saves.
     saving: u64,
+    /// Bits of rules about expected types.
+    expecting: u64,
     matcher: Matcher<PatternTarget>,
     /// Bits that each exemption excuses.
     excuses: Vec<u64>,
@@ -167,6 +170,7 @@ impl Checks {
     pub fn new(policy: Policy, mut context: Context) -> Result<Checks, String> {
         context.classes.clone_from(&policy.classes);
         context.entries.clone_from(&policy.entries);
+        context.expected.clone_from(&policy.expected);
         let mut checks = Checks {
             names: NamePass::new(context.separators.clone()),
             keys: Vec::new(),
@@ -183,6 +187,7 @@ impl Checks {
             measured: 0,
             counting: 0,
             saving: 0,
+            expecting: 0,
             matcher: Matcher::default(),
             excuses: Vec::new(),
             class_budgets: Vec::new(),
@@ -258,6 +263,9 @@ impl Checks {
         if check.rule.estimates_saving() {
             self.saving |= bit;
         }
+        if check.rule.is_about_expected_types() {
+            self.expecting |= bit;
+        }
         let is_about_json = check.rule.is_about_json();
         if is_about_json {
             self.json.push(place as u8);
@@ -273,7 +281,7 @@ impl Checks {
                     let shares_names = kind == Kind::Stream;
                     self.sized[kind as usize].add(test, place as u8, packed_lists || shares_names);
                 }
-                None if check.rule.words().is_empty() => {
+                None if check.rule.words().is_empty() && !check.rule.is_about_expected_types() => {
                     lifetimes.for_each(|(at, _)| self.asked[kind as usize][at].push(place as u8));
                 }
                 None => lifetimes.for_each(|(at, _)| self.worded[kind as usize][at] |= bit),
@@ -305,6 +313,9 @@ impl Checks {
                 self.budgets.push(line(&entry.pattern.text, memory));
                 number(self.budgets.len() - 1)
             }));
+        }
+        for (place, expected) in policy.expected.iter().enumerate() {
+            self.matcher.add(&expected.pattern, PatternTarget::Expected(number(place)));
         }
         for (place, exemption) in policy.exemptions.iter().enumerate() {
             self.matcher.add(&exemption.pattern, PatternTarget::Exemption(number(place)));
@@ -494,6 +505,10 @@ impl Checks {
                 PatternTarget::Entry(entry) => _ = matched.entry.get_or_insert(entry),
                 PatternTarget::Class(of_class) => _ = class.get_or_insert(of_class),
                 PatternTarget::Budget(budget) => _ = matched.budget.get_or_insert(budget),
+                PatternTarget::Expected(expected) => {
+                    matched.expected.get_or_insert(expected);
+                    matched.rules |= self.expecting;
+                }
                 PatternTarget::Rule(bit) => matched.rules |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
                 PatternTarget::Exemption(exemption) if named.exemptions.contains(&exemption) => {}
                 PatternTarget::Exemption(exemption) => {

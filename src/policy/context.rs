@@ -1,7 +1,7 @@
 //! Facts that rules may use besides the key, patterns or report that they check.
 
 use super::capacity::UpgradeEstimate;
-use super::dictionary::{DictionaryEntry, TtlClass};
+use super::dictionary::{DictionaryEntry, ExpectedTypes, TtlClass};
 use super::earlier::EarlierPatterns;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub struct Context {
     pub classes: Vec<TtlClass>,
     /// Entries of the data dictionary.
     pub entries: Vec<DictionaryEntry>,
+    /// Types that keys are to have.
+    pub expected: Vec<ExpectedTypes>,
     /// Patterns of an earlier snapshot to compare with, if given.
     pub earlier: Option<EarlierPatterns>,
     /// Memory of the same keys on other servers, as far as computed.

@@ -57,6 +57,17 @@ pub struct MemoryBudget {
     pub line: usize,
 }
 
+/// Types that the keys of a pattern are to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedTypes {
+    /// Keys that it applies to.
+    pub pattern: PolicyPattern,
+    /// Types; empty for any.
+    pub kinds: Vec<Kind>,
+    /// Line of the policy file; 0 for built-in policies.
+    pub line: usize,
+}
+
 /// Keys that are exempt from rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemption {
@@ -79,6 +90,8 @@ pub struct Matched {
     pub class: Option<u16>,
     /// Memory budget.
     pub budget: Option<u16>,
+    /// Expected types.
+    pub expected: Option<u16>,
     /// Bits of the rules that recognise the key by one of their [words](super::rule::KeyRule::words).
     pub rules: u64,
 }

@@ -34,7 +34,7 @@ pub fn parse(text: &str, file: &str, syntax: PatternSyntax<'_>) -> Result<Policy
 pub(super) fn read(text: &str, syntax: PatternSyntax<'_>, below: &[&str]) -> std::result::Result<Policy, PolicyFault> {
     let reader = PolicyReader { text, syntax };
     let root = reader.root()?;
-    reader.only(&root, &["name", "document", "extends", "rules", "ttl_class", "dictionary", "budget", "exempt"])?;
+    reader.only(&root, &["name", "document", "extends", "rules", "ttl_class", "dictionary", "budget", "expected", "exempt"])?;
     let mut policy = match reader.text(&root, "extends")? {
         None => Policy::empty("policy"),
         Some(base) => extended(&reader, &root, base, below)?,
@@ -70,6 +70,7 @@ fn extended(
     let mut policy = read(preset.text, presets::preset_syntax(reader.syntax), &[below, &[base]].concat())?;
     // These lines refer to the text of the preset.
     policy.classes.iter_mut().for_each(|class| class.line = 0);
+    policy.expected.iter_mut().for_each(|expected| expected.line = 0);
     policy.name = "policy".to_owned();
     policy.extends = Some(base.to_owned());
     Ok(policy)

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::context::Context;
 use super::dictionary::{DictionaryEntry, Matched, TtlClass};
 use crate::pattern::slot::untagged;
-use crate::record::Record;
+use crate::record::{Kind, Record};
 use crate::units::Millis;
 
 /// Key as seen by rules.
@@ -53,6 +53,12 @@ impl<'a> KeyView<'a> {
     pub fn class(&self) -> Option<&'a TtlClass> {
         let class = self.context.classes.get(usize::from(self.matched.class?))?;
         (class.kinds.is_empty() || class.kinds.contains(&self.record.kind)).then_some(class)
+    }
+
+    /// Returns the types that the policy expects; empty for any, `None` if it says nothing about the key.
+    pub fn expected_kinds(&self) -> Option<&'a [Kind]> {
+        let expected = self.context.expected.get(usize::from(self.matched.expected?))?;
+        Some(&expected.kinds)
     }
 
     /// Returns the remaining time to live at the reference time in milliseconds, negative if expired; `None` without expiry

@@ -47,6 +47,7 @@ pub static RULES: &[Rule] = &[
     ttl::null_marker::RULE,
     ttl::storm::RULE,
     ttl::too_long::RULE,
+    type_::expected::RULE,
     type_::json_string::RULE,
     type_::near_compact_limit::RULE,
     type_::set_as_counter::RULE,

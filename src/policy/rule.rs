@@ -177,6 +177,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// Returns whether the rule concerns only keys that the policy expects a type of.
+    fn is_about_expected_types(&self) -> bool {
+        false
+    }
+
     /// Returns the types of keys that can violate the rule.
     fn kinds(&self) -> &'static [Kind] {
         &Kind::ALL

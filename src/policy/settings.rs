@@ -1,6 +1,6 @@
 //! Policies: the enabled rules with their severities and parameters, and what a team declares about its patterns.
 
-use super::dictionary::{DictionaryEntry, Exemption, MemoryBudget, TtlClass};
+use super::dictionary::{DictionaryEntry, Exemption, ExpectedTypes, MemoryBudget, TtlClass};
 use super::params::{ParamValue, Params};
 use super::registry;
 use super::rule::{Rule, Severity};
@@ -22,6 +22,8 @@ pub struct Policy {
     pub entries: Vec<DictionaryEntry>,
     /// Memory budgets.
     pub budgets: Vec<MemoryBudget>,
+    /// Types that keys are to have.
+    pub expected: Vec<ExpectedTypes>,
     /// Keys that are exempt from rules.
     pub exemptions: Vec<Exemption>,
 }
@@ -64,6 +66,7 @@ impl Policy {
             classes: Vec::new(),
             entries: Vec::new(),
             budgets: Vec::new(),
+            expected: Vec::new(),
             exemptions: Vec::new(),
         }
     }

@@ -82,8 +82,8 @@ fn the_dictionary_gives_a_key_its_entry_class_and_budget() {
         checks.judge(&record(name.as_bytes()), &pattern, &mut judged);
         judged.matched
     };
-    assert_eq!(matched("cache:x"), Matched { entry: None, class: Some(0), budget: Some(0), rules: 0 });
-    assert_eq!(matched("cache:page:7"), Matched { entry: Some(0), class: Some(1), budget: None, rules: 0 });
+    assert_eq!(matched("cache:x"), Matched { class: Some(0), budget: Some(0), ..Matched::default() });
+    assert_eq!(matched("cache:page:7"), Matched { entry: Some(0), class: Some(1), ..Matched::default() });
     assert_eq!(matched("user:7"), Matched::default());
 }
 

@@ -1,9 +1,10 @@
-//! Parser of `[[ttl_class]]`, `[[dictionary]]`, `[[budget]]` and `[[exempt]]`: declarations of a team about its patterns.
+//! Parser of `[[ttl_class]]`, `[[dictionary]]`, `[[budget]]`, `[[expected]]` and `[[exempt]]`: declarations of a team about its
+//! patterns.
 
 use std::collections::HashMap;
 
 use super::reader::{PolicyFault, PolicyReader, TomlTable};
-use crate::policy::dictionary::{DictionaryEntry, Exemption, MemoryBudget, TtlClass};
+use crate::policy::dictionary::{DictionaryEntry, Exemption, ExpectedTypes, MemoryBudget, TtlClass};
 use crate::policy::matcher::PolicyPattern;
 use crate::policy::registry;
 use crate::policy::settings::Policy;
@@ -13,7 +14,8 @@ use crate::units::Bytes;
 /// Maximum number of entries per list: indexes have 16 bits.
 const MOST: usize = u16::MAX as usize;
 
-/// Applies the lists of a document to the preset. A TTL class replaces one of the same name in the preset.
+/// Applies the lists of a document to the preset. A TTL class replaces one of the same name in the preset, expected types those
+/// of the same pattern.
 pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
     for (line, table) in reader.tables(root, "ttl_class")? {
         let class = ttl_class(reader, table, line)?;
@@ -36,6 +38,11 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
         let memory = reader.bytes(table, "memory")?;
         let memory = memory.ok_or_else(|| PolicyFault::at(line, "\"memory\" is missing", "add memory = \"64MB\""))?;
         policy.budgets.push(MemoryBudget { pattern, memory: Bytes(memory), line });
+    }
+    for (line, table) in reader.tables(root, "expected")? {
+        let expected = expected(reader, table, line)?;
+        policy.expected.retain(|known| known.line > 0 || known.pattern != expected.pattern);
+        policy.expected.push(expected);
     }
     for (line, table) in reader.tables(root, "exempt")? {
         policy.exemptions.push(exemption(reader, table, line)?);
@@ -123,6 +130,23 @@ fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, Policy
     })
 }
 
+fn expected(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<ExpectedTypes, PolicyFault> {
+    reader.only(table, &["pattern", "types"])?;
+    let types = reader.texts(table, "types")?.unwrap_or_default();
+    if types.is_empty() {
+        let line = if table.contains_key("types") { reader.line_of(table, "types") } else { line };
+        let remedy = "add types = [\"list\", \"stream\"], or [\"any\"] to expect none";
+        return Err(PolicyFault::at(line, "\"types\" is missing or empty", remedy));
+    }
+    let any = types.len() == 1 && types[0] == "any";
+    let kinds = types.iter().filter(|_| !any).map(|name| kind(name, reader.line_of(table, "types")));
+    Ok(ExpectedTypes {
+        pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
+        kinds: kinds.collect::<Result<_, _>>()?,
+        line,
+    })
+}
+
 fn exemption(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<Exemption, PolicyFault> {
     reader.only(table, &["pattern", "rules", "reason"])?;
     let rules = reader.texts(table, "rules")?.unwrap_or_default();
@@ -145,7 +169,13 @@ fn exemption(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> R
 
 /// Checks that no key can match two entries of the same list, and that lists are not too long.
 fn check(policy: &Policy) -> Result<(), PolicyFault> {
-    let lists = [policy.entries.len(), policy.classes.len(), policy.budgets.len(), policy.exemptions.len()];
+    let lists = [
+        policy.entries.len(),
+        policy.classes.len(),
+        policy.budgets.len(),
+        policy.expected.len(),
+        policy.exemptions.len(),
+    ];
     if lists.into_iter().any(|length| length > MOST) {
         return Err(PolicyFault {
             line: None,
@@ -156,9 +186,11 @@ fn check(policy: &Policy) -> Result<(), PolicyFault> {
     let entries = policy.entries.iter().map(|entry| (&entry.pattern, entry.line));
     let classes = policy.classes.iter().flat_map(|class| class.patterns.iter().map(|pattern| (pattern, class.line)));
     let budgets = policy.budgets.iter().map(|budget| (&budget.pattern, budget.line));
+    let expected = policy.expected.iter().map(|expected| (&expected.pattern, expected.line));
     apart(&entries.collect::<Vec<_>>(), "dictionary entries")?;
     apart(&classes.collect::<Vec<_>>(), "patterns of ttl classes")?;
     apart(&budgets.collect::<Vec<_>>(), "budgets")?;
+    apart(&expected.collect::<Vec<_>>(), "patterns of expected types")?;
     Ok(())
 }
 

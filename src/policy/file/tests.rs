@@ -110,6 +110,11 @@ fn errors_state_their_line_and_a_remedy() {
         ("[[ttl_class]]\nname = \"a\"\ntypes = [\"text\"]", "is not a type"),
         ("[[ttl_class]]\nname = \"a\"\ntypes = [\"hash\"]\nbudget = \"1MB\"", "cannot have a budget"),
         ("[[budget]]\npattern = \"a:b\"", "\"memory\" is missing"),
+        ("[[expected]]\npattern = \"a:b\"", "\"types\" is missing"),
+        ("[[expected]]\npattern = \"a:b\"\ntypes = []", "\"types\" is missing or empty"),
+        ("[[expected]]\npattern = \"a:b\"\ntypes = [\"list\", \"any\"]", "is not a type"),
+        ("[[expected]]\npattern = \"a:b\"\ntype = \"list\"", "\"type\" is not a known key"),
+        ("[[expected]]\ntypes = \"list\"", "\"pattern\" is missing"),
         ("a = [", "TOML"),
     ] {
         let message = mistake(text);

@@ -1,0 +1,109 @@
+//! `type.expected`: keys have the types that the policy expects of their pattern.
+//!
+//! The types are those of the `[[expected]]` entry that a key matches. Keys that match none are not judged, nor are those whose
+//! entry of the data dictionary states a type: `key.registered` judges them.
+
+use crate::policy::params::Params;
+use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
+use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
+use crate::policy::{Context, KeyView};
+use crate::record::Kind;
+
+/// Description of the rule.
+static META: RuleMeta = RuleMeta {
+    id: "type.expected",
+    severity: Severity::Should,
+    problem: Text { en: "type differs from the one agreed for the prefix", zh: "数据类型与前缀约定不符" },
+    what: Text { en: "keys have the type agreed for their pattern", zh: "key 的数据类型符合其模式的约定" },
+    why: Text {
+        en: "Each structure has commands of its own: a queue in a string is read and written as a whole, a ranking in a list is \
+             sorted by the client. Another type under an agreed prefix is also a sign of two applications that share it, \
+             and their commands fail with WRONGTYPE.",
+        zh: "每种结构都有对应的命令：用 String 存队列只能整体读写，用 List 存排行榜只能在客户端排序。约定前缀下出现其他类型，往往还说明两个应用共用了这个前缀，命令会报 WRONGTYPE。",
+    },
+    fix: Text {
+        en: "store queues as lists, streams or sorted sets, rankings as sorted sets, counters as strings or hashes; or rename the \
+             keys, or add an [[expected]] entry for their pattern",
+        zh: "队列用 List、Stream 或 ZSet，排行榜用 ZSet，计数器用 String 或 Hash；用途不同的 key 应改名，或为其模式添加 [[expected]] 条目",
+    },
+    params: &[],
+    unit: None,
+    passes: RuleSample::of(&[SampleKey::of("queue:mail:pending", Kind::List, 3, 200)]).with(QUEUES),
+    fails: RuleSample::of(&[SampleKey::of("queue:mail:pending", Kind::Set, 3, 200)]).with(QUEUES),
+};
+
+const QUEUES: SampleFacts = SampleFacts {
+    policy: "[[expected]]\npattern = \"queue:**\"\ntypes = [\"list\", \"stream\", \"zset\"]\n",
+    ..SampleFacts::NONE
+};
+
+/// Registry entry of the rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(_: &Params) -> Result<BuiltRule, String> {
+    Ok(BuiltRule::Key(Box::new(ExpectedType)))
+}
+
+/// Demands the types that the policy expects.
+#[derive(Debug, Clone, Copy)]
+pub struct ExpectedType;
+
+impl KeyRule for ExpectedType {
+    fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let kinds = key.expected_kinds().filter(|kinds| !kinds.is_empty())?;
+        let registered = key.entry().is_some_and(|entry| entry.kind.is_some());
+        (!registered && !kinds.contains(&key.record.kind)).then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn is_about_expected_types(&self) -> bool {
+        true
+    }
+
+    fn applies(&self, context: &Context) -> bool {
+        !context.expected.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::checks::Checks;
+    use crate::policy::testing::{breaks, checks};
+    use crate::record::Kind;
+
+    const POLICY: &str = "[rules]\n\"type.expected\" = \"should\"\n\
+         [[expected]]\npattern = \"**:queue:**\"\ntypes = [\"list\", \"stream\"]\n\
+         [[expected]]\npattern = \"**:cache:**\"\ntypes = [\"any\"]\n\
+         [[expected]]\npattern = \"queue:config:*\"\ntypes = \"hash\"\n";
+
+    /// Returns the types that a key of this name may have.
+    fn allowed(checks: &Checks, name: &str) -> Vec<Kind> {
+        let allows = |kind: &Kind| !breaks(checks, name, |record| record.kind = *kind);
+        Kind::ALL.into_iter().filter(allows).collect()
+    }
+
+    #[test]
+    fn keys_have_the_types_of_the_entry_that_they_match() {
+        let checks = checks(POLICY);
+        for name in ["queue:mail", "shop:queue:mail:1", "{shop}:queue:7"] {
+            assert_eq!(allowed(&checks, name), [Kind::List, Kind::Stream], "{name}");
+        }
+        // An entry for the whole name goes before one at any level, the leftmost of these first.
+        assert_eq!(allowed(&checks, "queue:config:mail"), [Kind::Hash]);
+        for name in ["cache:queue:length", "queues:mail", "queue", "shop:queue", "other:a:b", ""] {
+            assert_eq!(allowed(&checks, name), Kind::ALL, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_type_of_the_data_dictionary_goes_before() {
+        let text = "[[dictionary]]\npattern = \"queue:index:{int}\"\ntype = \"set\"\n[[dictionary]]\npattern = \"queue:a:{int}\"\n";
+        let checks = checks(&format!("{POLICY}{text}"));
+        assert_eq!(allowed(&checks, "queue:index:7"), Kind::ALL);
+        assert_eq!(allowed(&checks, "queue:a:7"), [Kind::List, Kind::Stream]);
+    }
+
+    #[test]
+    fn without_expected_types_the_rule_is_not_in_force() {
+        assert!(checks("[rules]\n\"type.expected\" = \"should\"\n").keys.is_empty());
+    }
+}
