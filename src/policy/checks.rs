@@ -54,6 +54,7 @@ enum PatternTarget {
     Budget(u16),
     Exemption(u16),
     Expected(u16),
+    Lock,
     /// Rule that recognises its keys by a word in the name, as its bit.
     Rule(u8),
 }
@@ -203,7 +204,7 @@ impl Checks {
             }
             match built {
                 BuiltRule::Key(rule) => checks.add_key(RuleCheck::new(&setting, rule))?,
-                BuiltRule::Pattern(rule) => checks.patterns.push(RuleCheck::new(&setting, rule)),
+                BuiltRule::Pattern(rule) => checks.add_pattern_rule(RuleCheck::new(&setting, rule)),
                 BuiltRule::Snapshot(rule) => checks.snapshots.push(RuleCheck::new(&setting, rule)),
             }
             checks.policy.settings.push(setting);
@@ -289,6 +290,13 @@ impl Checks {
         }
         self.keys.push(check);
         Ok(())
+    }
+
+    fn add_pattern_rule(&mut self, check: RuleCheck<dyn PatternRule>) {
+        for pattern in check.rule.locks().iter().flat_map(|locks| &locks.words).flat_map(|word| spellings(word)) {
+            self.matcher.add(&pattern, PatternTarget::Lock);
+        }
+        self.patterns.push(check);
     }
 
     fn add_patterns(&mut self) {
@@ -509,6 +517,7 @@ impl Checks {
                     matched.expected.get_or_insert(expected);
                     matched.rules |= self.expecting;
                 }
+                PatternTarget::Lock => matched.lock = true,
                 PatternTarget::Rule(bit) => matched.rules |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
                 PatternTarget::Exemption(exemption) if named.exemptions.contains(&exemption) => {}
                 PatternTarget::Exemption(exemption) => {
@@ -583,6 +592,11 @@ impl Checks {
             all
         })?;
         Some(Inspection { separators: self.context.separators.clone(), ..all })
+    }
+
+    /// Returns the least length of a lock's token; `None` if no rule needs the tokens of locks.
+    pub fn least_token(&self) -> Option<u64> {
+        self.patterns.iter().filter_map(|check| Some(check.rule.locks()?.min)).min()
     }
 
     /// Returns whether the policy has a data dictionary.

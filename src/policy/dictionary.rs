@@ -92,6 +92,8 @@ pub struct Matched {
     pub budget: Option<u16>,
     /// Expected types.
     pub expected: Option<u16>,
+    /// True if the name is that of a lock, by a rule that [asks](super::rule::PatternRule::locks) for locks.
+    pub lock: bool,
     /// Bits of the rules that recognise the key by one of their [words](super::rule::KeyRule::words).
     pub rules: u64,
 }

@@ -34,7 +34,10 @@ pub fn parse(text: &str, file: &str, syntax: PatternSyntax<'_>) -> Result<Policy
 pub(super) fn read(text: &str, syntax: PatternSyntax<'_>, below: &[&str]) -> std::result::Result<Policy, PolicyFault> {
     let reader = PolicyReader { text, syntax };
     let root = reader.root()?;
-    reader.only(&root, &["name", "document", "extends", "rules", "ttl_class", "dictionary", "budget", "expected", "exempt"])?;
+    reader.only(
+        &root,
+        &["name", "document", "extends", "rules", "ttl_class", "dictionary", "budget", "expected", "exempt"],
+    )?;
     let mut policy = match reader.text(&root, "extends")? {
         None => Policy::empty("policy"),
         Some(base) => extended(&reader, &root, base, below)?,

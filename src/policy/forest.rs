@@ -1,6 +1,6 @@
 //! Tree of all patterns of a snapshot, for rules about patterns.
 
-use super::evidence::{Expiries, IdSample, Secrets};
+use super::evidence::{Expiries, IdSample, Secrets, Tokens};
 use crate::record::Kind;
 use crate::report::{Example, Weight};
 use crate::units::Bytes;
@@ -32,6 +32,8 @@ pub struct PatternNode<'a> {
     pub ids: Option<&'a IdSample>,
     /// Findings in the values of sampled keys, if an enabled rule [needs](super::rule::PatternRule::inspection) them.
     pub secrets: Option<&'a Secrets>,
+    /// Values of locks, if an enabled rule [needs](super::rule::PatternRule::locks) them.
+    pub tokens: Option<&'a Tokens>,
 }
 
 /// Totals over the keys of a pattern.

@@ -26,6 +26,8 @@ pub enum Need {
     LongestLife,
     /// Keys that have to expire.
     RequiredExpiry,
+    /// Types that keys are to have.
+    ExpectedTypes,
     /// Time since the last access, or access counters.
     IdleTimes,
     /// Contents of values.
@@ -54,6 +56,7 @@ impl Need {
             Need::Budget => text("the policy has no memory budget", "策略中没有内存预算"),
             Need::LongestLife => text("the policy sets no maximum time to live", "策略中没有 TTL 上限"),
             Need::RequiredExpiry => text("the policy has no keys that must expire", "策略中没有必须过期的 key"),
+            Need::ExpectedTypes => text("the policy expects no types", "策略中没有约定数据类型"),
             Need::IdleTimes => text("the dump has no idle times or access counters", "快照中没有空闲时间或访问计数"),
             Need::Values => text("values were not inspected", "没有检查 value 的内容"),
             Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
@@ -89,6 +92,7 @@ impl Need {
                 "add a [[ttl_class]], or set unclassified = true",
                 "添加 [[ttl_class]]，或设置 unclassified = true",
             ),
+            Need::ExpectedTypes => text("add [[expected]] to a policy file", "在策略文件中添加 [[expected]]"),
             Need::IdleTimes => text(
                 "dump a server whose maxmemory-policy is one of LRU or LFU",
                 "在 maxmemory-policy 为 LRU 或 LFU 的服务器上生成快照",
@@ -116,6 +120,7 @@ impl Need {
             | Need::Budget
             | Need::LongestLife
             | Need::RequiredExpiry
+            | Need::ExpectedTypes
             | Need::IdleTimes
             | Need::Shards
             | Need::Checksum

@@ -53,6 +53,7 @@ pub static RULES: &[Rule] = &[
     type_::set_as_counter::RULE,
     type_::split_object::RULE,
     value::compressible::RULE,
+    value::lock_token::RULE,
     value::sensitive::RULE,
 ];
 

@@ -201,6 +201,15 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     }
 }
 
+/// Locks and their tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockTest {
+    /// Segments that mark a lock, as [`KeyRule::words`].
+    pub words: Vec<String>,
+    /// Least length of a token, in bytes.
+    pub min: u64,
+}
+
 /// Rule about all keys of a pattern, or about several patterns. Checked once, after all keys have been read.
 pub trait PatternRule: fmt::Debug + Send + Sync {
     /// Returns all violations, in any order.
@@ -219,6 +228,11 @@ pub trait PatternRule: fmt::Debug + Send + Sync {
     /// Returns whether the rule needs the ids of string keys, which are collected on demand only.
     fn wants_ids(&self) -> bool {
         false
+    }
+
+    /// Returns which keys are locks and what their tokens are, if the rule needs them.
+    fn locks(&self) -> Option<&LockTest> {
+        None
     }
 
     /// Returns what to search for in the values of sampled keys, if the rule looks into values.

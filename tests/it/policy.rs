@@ -9,6 +9,7 @@
 mod batches;
 mod classes;
 mod lifetime;
+mod locks;
 mod snapshot;
 mod values;
 

@@ -1,11 +1,11 @@
 //! Facts of one pattern. Each worker may hold a hundred thousand of these, so lists are allocated with their first
 //! entry and never have spare capacity.
 
-use super::ExpiryTiming;
 use super::examples::{Candidate, Examples, beginning, example};
+use super::{ExpiryTiming, TokenPlan};
 use crate::aggregate::parts::RankedKey;
 use crate::pattern::tree::Payload;
-use crate::policy::evidence::{Expiries, IdSample, Secrets};
+use crate::policy::evidence::{Expiries, IdSample, Secrets, Tokens};
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Violation};
 use crate::rdb::peek::PeekBuffers;
@@ -35,6 +35,8 @@ pub(super) struct PatternFacts {
     ids: Option<Box<IdSample>>,
     /// Findings in the values of sampled keys, if a rule needs them.
     secrets: Option<Box<Secrets>>,
+    /// Values of locks, if a rule needs them.
+    tokens: Option<Box<Tokens>>,
 }
 
 /// Saturating sums over keys.
@@ -332,6 +334,23 @@ impl PatternFacts {
         self.secrets.as_deref()
     }
 
+    /// Adds the value of a lock. Returns the growth in heap bytes.
+    pub fn hold(&mut self, lock: &Record<'_>, plan: TokenPlan, room: &mut PeekBuffers) -> usize {
+        let new = if self.tokens.is_none() { size_of::<Tokens>() } else { 0 };
+        let tokens = self.tokens.get_or_insert_with(|| Box::new(Tokens::new(plan.most)));
+        new + tokens.observe(lock, plan.min, room)
+    }
+
+    /// Reduces the kept values of locks to at most `most`.
+    pub fn keep_tokens(&mut self, most: usize) {
+        self.tokens.iter_mut().for_each(|tokens| tokens.keep(most));
+    }
+
+    /// Returns the values of locks.
+    pub fn tokens(&self) -> Option<&Tokens> {
+        self.tokens.as_deref()
+    }
+
     fn offer_heaviest(&mut self, entry: RankedKey<()>) {
         if self.heaviest.as_ref().is_none_or(|heaviest| entry > *heaviest) {
             self.heaviest = Some(entry);
@@ -391,6 +410,7 @@ impl PatternFacts {
         self.heaviest.iter_mut().for_each(|entry| entry.db = db);
         self.without_ttl.settle_database(db);
         self.secrets.iter_mut().for_each(|secrets| secrets.settle_database(db));
+        self.tokens.iter_mut().for_each(|tokens| tokens.settle_database(db));
         self.broken.iter_mut().for_each(|broken| broken.examples.settle_database(db));
     }
 
@@ -471,6 +491,12 @@ impl Payload for PatternFacts {
         if let Some(secrets) = other.secrets {
             self.secrets.get_or_insert_default().merge(*secrets);
         }
+        if let Some(tokens) = other.tokens {
+            match &mut self.tokens {
+                Some(own) => own.merge(*tokens),
+                None => self.tokens = Some(tokens),
+            }
+        }
         let mut at = 0;
         for broken in other.broken {
             at = self.place_of(broken.rule, at);
@@ -491,7 +517,7 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<PatternFacts>() <= 320, "{}", size_of::<PatternFacts>());
+        assert!(size_of::<PatternFacts>() <= 328, "{}", size_of::<PatternFacts>());
     }
 
     #[test]

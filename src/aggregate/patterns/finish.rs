@@ -196,6 +196,7 @@ fn plant<'a>(node: TreeNode<'a, PatternFacts>, above: Option<usize>, path: &mut 
             expiries: child.payload().and_then(PatternFacts::expiries),
             ids: child.payload().and_then(PatternFacts::ids),
             secrets: child.payload().and_then(PatternFacts::secrets),
+            tokens: child.payload().and_then(PatternFacts::tokens),
         });
         plant(child, Some(at), path, forest);
         path.truncate(whole);

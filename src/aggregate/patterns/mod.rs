@@ -16,8 +16,8 @@ use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
 use crate::pattern::segment::Separators;
 use crate::pattern::tree::{Leaf, PatternTree, PlaceId, TreeLimits};
-use crate::policy::evidence::MOST_EXPIRIES;
 use crate::policy::evidence::ids::{MOST_IDS, id_of};
+use crate::policy::evidence::{MOST_EXPIRIES, MOST_TOKENS};
 use crate::policy::forest::Forest;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Severity};
@@ -134,6 +134,21 @@ impl ExpiryTiming {
     }
 }
 
+/// Cap on the values of locks kept over all patterns: 48 MiB.
+const TOKENS: usize = 1 << 20;
+
+/// Cap on the values of the locks of one pattern in the largest tree.
+const FEWEST_TOKENS: usize = 8;
+
+/// Settings for keeping the values of locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TokenPlan {
+    /// Least length of a token.
+    min: u64,
+    /// Cap on the distinct values of one pattern.
+    most: usize,
+}
+
 /// The aggregate of all keys by pattern.
 #[derive(Debug, Clone)]
 pub struct PatternStats {
@@ -149,6 +164,8 @@ pub struct PatternStats {
     ids: Option<IdSampling>,
     /// Heap bytes of sampled ids.
     id_bytes: usize,
+    /// Settings for values of locks, if a rule needs them.
+    tokens: Option<TokenPlan>,
     /// Inspection of values, if a rule needs it.
     inspection: Option<Arc<Inspection>>,
     room: PeekBuffers,
@@ -168,6 +185,7 @@ impl PatternStats {
             timing_bytes: 0,
             ids: None,
             id_bytes: 0,
+            tokens: None,
             inspection: None,
             room: PeekBuffers::default(),
             inspection_bytes: 0,
@@ -182,6 +200,11 @@ impl PatternStats {
     /// Also samples the ids of strings, if `separators` are given. Aggregates to be merged must agree on them.
     pub fn sampling_ids(self, separators: Option<Separators>) -> Self {
         PatternStats { ids: separators.map(|separators| IdSampling { separators, most: MOST_IDS }), ..self }
+    }
+
+    /// Also keeps the values of locks; shorter ones than `min` bytes are no tokens. Aggregates to be merged must agree on it.
+    pub fn keeping_tokens(self, min: Option<u64>) -> Self {
+        PatternStats { tokens: min.map(|min| TokenPlan { min, most: MOST_TOKENS }), ..self }
     }
 
     /// Shares a flag for strict mode with other workers: see [`PatternStats::share`].
@@ -262,6 +285,10 @@ impl PatternStats {
         if let Some(inspection) = &self.inspection {
             self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
         }
+        let lock = judged.matched.lock && matches!(record.kind, Kind::String | Kind::Hash);
+        if let Some(plan) = self.tokens.filter(|_| lock) {
+            self.inspection_bytes += facts.hold(record, plan, &mut self.room);
+        }
         if let Some(timing) = self.timing {
             self.timing_bytes += facts.time(record, timing);
             if timing.most > FEWEST_EXPIRIES && timing.most.saturating_mul(self.tree.breadth()) > EXPIRIES {
@@ -271,6 +298,12 @@ impl PatternStats {
         if let Some(ids) = &self.ids
             && ids.most > FEWEST_IDS
             && ids.most.saturating_mul(self.tree.breadth()) > IDS
+        {
+            self.trim_samples();
+        }
+        if let Some(plan) = self.tokens.filter(|_| lock)
+            && plan.most > FEWEST_TOKENS
+            && plan.most.saturating_mul(self.tree.breadth()) > TOKENS
         {
             self.trim_samples();
         }
@@ -299,6 +332,11 @@ impl PatternStats {
     /// Drops expiries and ids beyond the cap for the current number of patterns.
     #[cold]
     fn trim_samples(&mut self) {
+        if let Some(plan) = &mut self.tokens {
+            plan.most = share(MOST_TOKENS, FEWEST_TOKENS, TOKENS, self.tree.breadth());
+            let most = plan.most;
+            self.tree.payloads_mut().for_each(|facts| facts.keep_tokens(most));
+        }
         if let Some(ids) = &mut self.ids {
             ids.most = share(MOST_IDS, FEWEST_IDS, IDS, self.tree.breadth());
             let most = ids.most;

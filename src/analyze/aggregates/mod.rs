@@ -197,7 +197,7 @@ pub(super) fn patterns(questions: &Questions) -> PatternStats {
     let patterns = PatternStats::new(TreeLimits::default(), questions.alternatives);
     let patterns = patterns.sharing(&questions.varied).inspecting(questions.inspection.clone());
     let separators = questions.checks.wants_ids().then(|| questions.separators.clone());
-    let patterns = patterns.sampling_ids(separators);
+    let patterns = patterns.sampling_ids(separators).keeping_tokens(questions.checks.least_token());
     match questions.reference.filter(|_| questions.checks.wants_expiries()) {
         Some(reference) => patterns.keeping_expiries(reference),
         None => patterns,

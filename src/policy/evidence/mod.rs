@@ -6,7 +6,9 @@ mod expiries;
 pub mod ids;
 mod secrets;
 pub mod timeline;
+mod tokens;
 
 pub use expiries::{Expiries, MOST_EXPIRIES};
 pub use ids::IdSample;
 pub use secrets::Secrets;
+pub use tokens::{MOST_TOKENS, TokenUse, Tokens};

@@ -176,6 +176,7 @@ mod tests {
             expiries: None,
             ids: None,
             secrets: None,
+            tokens: None,
         }
     }
 

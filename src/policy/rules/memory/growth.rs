@@ -159,6 +159,7 @@ mod tests {
             expiries: None,
             ids: None,
             secrets: None,
+            tokens: None,
         };
         let weight = Weight { keys: 1, memory: Bytes(100) };
         let patterns = [("a:{int}".to_owned(), weight)].into();

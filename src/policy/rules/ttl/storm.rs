@@ -461,6 +461,7 @@ mod tests {
             expiries: Some(expiries),
             ids: None,
             secrets: None,
+            tokens: None,
         };
         let nodes = patterns.iter().map(|(name, _)| *name).zip(&samples).map(node).collect();
         let context = Context { reference: Some(Millis(i64::try_from(NOW * 1000).unwrap())), ..Context::default() };

@@ -3,10 +3,11 @@
 //! The types are those of the `[[expected]]` entry that a key matches. Keys that match none are not judged, nor are those whose
 //! entry of the data dictionary states a type: `key.registered` judges them.
 
+use crate::policy::KeyView;
+use crate::policy::need::{Known, Need};
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
-use crate::policy::{Context, KeyView};
 use crate::record::Kind;
 
 /// Description of the rule.
@@ -59,8 +60,8 @@ impl KeyRule for ExpectedType {
         true
     }
 
-    fn applies(&self, context: &Context) -> bool {
-        !context.expected.is_empty()
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.context.expected.is_empty().then_some(Need::ExpectedTypes)
     }
 }
 

@@ -328,6 +328,7 @@ mod tests {
                         expiries: None,
                         ids: None,
                         secrets: None,
+                        tokens: None,
                     });
                     forest.nodes.len() - 1
                 });

@@ -227,6 +227,7 @@ mod tests {
             facts: Some(facts),
             ids: None,
             secrets: Some(&secrets),
+            tokens: None,
         };
         rule.judge(&Forest { nodes: vec![node] }, &Context::default()).pop()
     }

@@ -1,0 +1,265 @@
+//! Values of the locks of a pattern: how many are too short for a token, and which are held by more than one lock.
+//!
+//! Only hashes of values are kept: the lowest of the distinct ones, with the number of locks that hold each. Such a
+//! **bottom-k sample** of values depends on the set of locks alone and is a commutative monoid, and its counts are exact: a
+//! value of the final sample was in the sample of its worker ever since it was read. Up to `k` distinct values it is
+//! complete. Locks that all hold one constant are always found.
+
+use std::collections::BTreeMap;
+
+use super::bottom_k;
+use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
+use crate::record::{Kind, Record};
+use crate::report::{Example, Weight};
+use crate::units::Bytes;
+
+/// Maximum number of distinct values per pattern.
+pub const MOST_TOKENS: usize = 1024;
+/// Maximum number of example keys, and of bytes of their names.
+const EXAMPLES: usize = 3;
+const LONGEST_NAME: usize = 256;
+/// Seeds of the hashes of values and names.
+const VALUE_SEED: u64 = 0x1319_8a2e_0370_7344;
+const NAME_SEED: u64 = 0xa409_3822_299f_31d0;
+
+/// Sample of the values of the locks of a pattern.
+#[derive(Debug, Clone)]
+pub struct Tokens {
+    most: usize,
+    /// True if distinct values were left out.
+    cut: bool,
+    /// By hash of the value.
+    lowest: BTreeMap<u64, TokenUse>,
+    /// Locks whose value is no token.
+    missing: Weight,
+    /// The heaviest of these, the heaviest first.
+    examples: Vec<LockExample>,
+}
+
+/// Locks that hold one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenUse {
+    /// Number and memory of the locks.
+    pub locks: Weight,
+    /// Lowest and highest hash of their names: equal if all have one name, as on the instances of a Redlock.
+    pub names: (u64, u64),
+}
+
+impl TokenUse {
+    /// Adds locks with the same value.
+    pub fn merge(&mut self, other: TokenUse) {
+        self.locks.merge(other.locks);
+        self.names = (self.names.0.min(other.names.0), self.names.1.max(other.names.1));
+    }
+
+    /// Returns whether locks of different names hold the value.
+    pub fn is_shared(&self) -> bool {
+        self.names.0 != self.names.1
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct LockExample {
+    memory: u64,
+    db: u64,
+    key: Box<[u8]>,
+}
+
+impl Tokens {
+    /// Creates an empty sample of at most `most` distinct values.
+    pub fn new(most: usize) -> Self {
+        Tokens { most, cut: false, lowest: BTreeMap::new(), missing: Weight::default(), examples: Vec::new() }
+    }
+
+    /// Adds a lock; values shorter than `min` bytes are no tokens. Returns the growth in bytes.
+    ///
+    /// A hash has a token if one of its fields or values is long enough, as the fields of a lock that counts its holders are. Those
+    /// name a client and its thread, which may hold several locks, so they are not compared.
+    pub fn observe(&mut self, record: &Record<'_>, min: u64, room: &mut PeekBuffers) -> usize {
+        let Some(raw) = record.raw else { return 0 };
+        let length = record.length.unwrap_or_default();
+        let is_token = |text: &[u8]| text.len() as u64 >= min;
+        let (mut has_token, mut value) = (length > MAX_PARTS as u64, None);
+        match record.kind {
+            Kind::String if length < min => has_token = false,
+            _ => raw.peek(room, |part| match part {
+                ValuePart::String(text) => {
+                    has_token = true;
+                    value = Some(hash(VALUE_SEED ^ length, text));
+                }
+                ValuePart::Pair(field, text) => has_token |= is_token(field) || is_token(text),
+                ValuePart::Element(_) => {}
+            }),
+        }
+        if !has_token {
+            return self.add_missing(record);
+        }
+        let name = hash(NAME_SEED, record.key);
+        value.map_or(0, |value| self.offer(value, TokenUse { locks: weight(record), names: (name, name) }))
+    }
+
+    fn add_missing(&mut self, record: &Record<'_>) -> usize {
+        self.missing.add(record.memory);
+        let key = record.key.get(..LONGEST_NAME).unwrap_or(record.key).into();
+        self.offer_example(LockExample { memory: record.memory.0, db: record.db, key });
+        size_of::<LockExample>() + LONGEST_NAME.min(record.key.len())
+    }
+
+    fn offer_example(&mut self, example: LockExample) {
+        self.examples.push(example);
+        self.sort_examples();
+    }
+
+    fn sort_examples(&mut self) {
+        self.examples.sort_by(|one, other| {
+            (std::cmp::Reverse(one.memory), one.db, &one.key).cmp(&(
+                std::cmp::Reverse(other.memory),
+                other.db,
+                &other.key,
+            ))
+        });
+        self.examples.truncate(EXAMPLES);
+    }
+
+    fn offer(&mut self, value: u64, new: TokenUse) -> usize {
+        if let Some(known) = self.lowest.get_mut(&value) {
+            known.merge(new);
+            return 0;
+        }
+        self.lowest.insert(value, new);
+        self.keep(self.most);
+        size_of::<(u64, TokenUse)>()
+    }
+
+    /// Lowers the limit to `most` distinct values.
+    pub fn keep(&mut self, most: usize) {
+        self.most = self.most.min(most);
+        while self.lowest.len() > self.most {
+            self.lowest.pop_last();
+            self.cut = true;
+        }
+    }
+
+    /// Merges another sample; the smaller limit of the two applies.
+    pub fn merge(&mut self, other: Tokens) {
+        self.cut |= other.cut;
+        self.keep(other.most);
+        other.lowest.into_iter().for_each(|(value, uses)| _ = self.offer(value, uses));
+        self.missing.merge(other.missing);
+        self.examples.extend(other.examples);
+        self.sort_examples();
+    }
+
+    /// Assigns all locks so far to database `db`.
+    pub fn settle_database(&mut self, db: u64) {
+        self.examples.iter_mut().for_each(|example| example.db = db);
+        self.sort_examples();
+    }
+
+    /// Returns the locks whose value is no token.
+    pub fn missing(&self) -> Weight {
+        self.missing
+    }
+
+    /// Returns the heaviest locks without a token.
+    pub fn examples(&self) -> impl Iterator<Item = Example> {
+        self.examples.iter().map(|example| Example {
+            db: example.db,
+            key: example.key.as_ref().into(),
+            memory: Bytes(example.memory),
+        })
+    }
+
+    /// Returns the values of the sample by their hashes, ascending.
+    pub fn uses(&self) -> impl Iterator<Item = (u64, TokenUse)> {
+        self.lowest.iter().map(|(value, uses)| (*value, *uses))
+    }
+
+    /// Returns whether some distinct values are not in the sample.
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+}
+
+fn weight(record: &Record<'_>) -> Weight {
+    let mut weight = Weight::default();
+    weight.add(record.memory);
+    weight
+}
+
+fn hash(seed: u64, text: &[u8]) -> u64 {
+    bottom_k::finish(bottom_k::hash(seed, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::policy::testing::record;
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::value_type::ValueType;
+
+    fn add(tokens: &mut Tokens, name: &str, value: &str) {
+        let bytes = [&[value.len() as u8], value.as_bytes()].concat();
+        let raw = Some(RawValue { value_type: ValueType::String, bytes: &bytes });
+        let record = Record { raw, length: Some(value.len() as u64), ..record(name.as_bytes()) };
+        tokens.observe(&record, 8, &mut PeekBuffers::default());
+    }
+
+    fn add_hash(tokens: &mut Tokens, bytes: &[u8], length: u64) {
+        let raw = Some(RawValue { value_type: ValueType::Hash, bytes });
+        let record = Record { raw, kind: Kind::Hash, length: Some(length), ..record(b"lock:a") };
+        tokens.observe(&record, 8, &mut PeekBuffers::default());
+    }
+
+    #[test]
+    fn short_values_are_no_tokens_and_shared_ones_are_told() {
+        let mut tokens = Tokens::new(9);
+        for (name, value) in
+            [("a", "1"), ("b", ""), ("c", "1234567"), ("d", "12345678"), ("e", "12345678"), ("f", "abcdefgh")]
+        {
+            add(&mut tokens, name, value);
+        }
+        add(&mut tokens, "f", "abcdefgh");
+        assert_eq!((tokens.missing().keys, tokens.examples().count(), tokens.is_cut()), (3, 3, false));
+        let mut uses: Vec<_> = tokens.uses().map(|(_, uses)| (uses.locks.keys, uses.is_shared())).collect();
+        uses.sort_unstable();
+        // The second holder of `abcdefgh` is the same lock on another instance.
+        assert_eq!(uses, [(2, false), (2, true)]);
+    }
+
+    #[test]
+    fn a_hash_needs_one_long_field_or_value() {
+        let mut tokens = Tokens::new(9);
+        add_hash(&mut tokens, b"\x01\x0a8d9f2c71:1\x011", 1);
+        add_hash(&mut tokens, b"\x02\x05owner\x088d9f2c71\x01n\x011", 2);
+        assert_eq!((tokens.missing().keys, tokens.uses().count()), (0, 0));
+        add_hash(&mut tokens, b"\x01\x05owner\x03job", 1);
+        assert_eq!(tokens.missing().keys, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_and_order_do_not_matter(
+            locks in proptest::collection::vec(("[a-z]{1,2}", "[a-c]{0,3}|[ab]{8}|[a-d]{9}"), 0..60), cut in 0usize..60, most in 1usize..20,
+        ) {
+            let sample = |locks: &[(String, String)], most| {
+                let mut tokens = Tokens::new(most);
+                locks.iter().for_each(|(name, value)| add(&mut tokens, name, value));
+                tokens
+            };
+            let shown = |tokens: &Tokens| format!("{tokens:?}");
+            let (left, right) = locks.split_at(cut.min(locks.len()));
+            let whole = shown(&sample(&locks, most));
+            for (one, other) in [(left, right), (right, left)] {
+                let mut merged = sample(one, most);
+                merged.merge(sample(other, most));
+                prop_assert_eq!(shown(&merged), whole.clone());
+            }
+            let mut later = sample(left, MOST_TOKENS);
+            later.merge(sample(right, most));
+            prop_assert_eq!(shown(&later), whole);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! `value.lock-token`: a lock holds a token of its own.
+//!
+//! Locks are strings or hashes with a segment `lock`, at any level, that another segment follows, as for `ttl.lock-missing`. A
+//! value shorter than `min` bytes (`1`, `locked`) is no token, and no two locks of the snapshot may hold the same value. A
+//! single lock with a longer constant passes: one value does not show whether it is constant. The same lock in several
+//! files, as on the instances of a Redlock, counts as one.
+//!
+//! A hash passes if one of its fields or values is long enough: reentrant locks keep their holder as a field (`uuid:thread`),
+//! and one holder may have several, so hashes are not compared.
+//!
+//! Counts are exact. Of patterns with very many locks the values of some are compared; `compared` then says how many, and a
+//! value that is shared by few of them can go unnoticed.
+
+use std::collections::HashMap;
+
+use crate::policy::context::Context;
+use crate::policy::evidence::{TokenUse, Tokens};
+use crate::policy::forest::{Forest, PatternNode};
+use crate::policy::params::{ParamDefault, ParamSpec, Params};
+use crate::policy::rule::{
+    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, LockTest, PatternRule, Rule, RuleMeta, Severity, Text,
+};
+use crate::policy::sample::{RuleSample, SampleKey};
+use crate::report::{Details, Weight};
+
+/// Description of the rule.
+static META: RuleMeta = RuleMeta {
+    id: "value.lock-token",
+    severity: Severity::Must,
+    problem: Text { en: "lock without a token of its own", zh: "分布式锁的 value 不是唯一令牌" },
+    what: Text {
+        en: "every lock holds a token of {min} or more that no other lock holds",
+        zh: "分布式锁的 value 是唯一令牌：不少于 {min}，且互不相同",
+    },
+    why: Text {
+        en: "A client whose lock has expired deletes that of the next holder unless it can tell the two apart: the script that \
+             unlocks compares the value. A constant such as `1` or the name of the service is equal for all of them.",
+        zh: "锁过期后，原持有者若无法区分，就会误删下一个持有者的锁：解锁脚本要先比对 value。`1` 或服务名之类的常量对所有客户端都一样，比对没有意义。",
+    },
+    fix: Text {
+        en: "set a random value per acquisition, such as a UUID: SET lock:… <uuid> NX EX 30; unlock by a script that compares it",
+        zh: "每次加锁使用新的随机值，如 UUID：SET lock:… <uuid> NX EX 30；解锁时用 Lua 脚本比对后再删除",
+    },
+    params: &[
+        ParamSpec {
+            name: "min",
+            what: Text { en: "least length of a token", zh: "令牌的最小长度" },
+            default: ParamDefault::Bytes(8),
+        },
+        ParamSpec {
+            name: "prefixes",
+            what: Text {
+                en: "segments that mark a lock, at any level, with a segment after them",
+                zh: "标明锁的段，可在任意层级，其后须还有一段",
+            },
+            default: ParamDefault::Words(&["lock"]),
+        },
+    ],
+    unit: None,
+    passes: RuleSample::of(&[
+        SampleKey::holding("lock:task:1", "5f0c1b9e-7a43-4f6e-9d0b-2c8f6f1d7a01").expiring_in(30),
+        SampleKey::holding("lock:task:2", "c2a9d7e4-1b58-4c07-8f3e-6a5d4b3c2e19").expiring_in(30),
+    ]),
+    fails: RuleSample::of(&[SampleKey::holding("lock:task:{i}", "order-service").expiring_in(30).times(2, 0)]),
+};
+
+/// Registry entry of the rule.
+pub static RULE: Rule = Rule { meta: &META, build };
+
+fn build(params: &Params) -> Result<BuiltRule, String> {
+    let words = params.words("prefixes").to_vec();
+    if words.is_empty() || words.iter().any(String::is_empty) {
+        return Err("\"prefixes\" must not be empty or contain an empty word".to_owned());
+    }
+    Ok(BuiltRule::Pattern(Box::new(LockToken { locks: LockTest { words, min: params.number("min") } })))
+}
+
+/// Demands a token of its own in every lock.
+#[derive(Debug, Clone)]
+pub struct LockToken {
+    locks: LockTest,
+}
+
+const NO_TOKEN: DetailField = DetailField::new("without_token", "without a token", "无令牌");
+const SHARED: DetailField = DetailField::new("shared", "sharing a value", "与其他锁的值相同");
+const COMPARED: DetailField = DetailField::new("compared", "values compared", "已比对的值");
+
+impl PatternRule for LockToken {
+    fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
+        let with_tokens = || forest.nodes.iter().filter_map(|node| Some((node, node.tokens?)));
+        let mut values: HashMap<u64, TokenUse> = HashMap::new();
+        for (value, uses) in with_tokens().flat_map(|(_, tokens)| tokens.uses()) {
+            values.entry(value).and_modify(|known| known.merge(uses)).or_insert(uses);
+        }
+        with_tokens().filter_map(|(node, tokens)| breach(node, tokens, &values)).collect()
+    }
+
+    fn locks(&self) -> Option<&LockTest> {
+        Some(&self.locks)
+    }
+}
+
+fn breach(node: &PatternNode<'_>, tokens: &Tokens, values: &HashMap<u64, TokenUse>) -> Option<Breach> {
+    let mut shared = Weight::default();
+    let is_shared = |value: &u64| values.get(value).is_some_and(TokenUse::is_shared);
+    tokens.uses().filter(|(value, _)| is_shared(value)).for_each(|(_, uses)| shared.merge(uses.locks));
+    let missing = tokens.missing();
+    let mut all = missing;
+    all.merge(shared);
+    if all.keys == 0 {
+        return None;
+    }
+    let mut details = Details::default();
+    if missing.keys > 0 {
+        details.extend([NO_TOKEN.with(DetailValue::Count(missing.keys))]);
+    }
+    if shared.keys > 0 {
+        details.extend([SHARED.with(DetailValue::Count(shared.keys))]);
+    }
+    if tokens.is_cut() {
+        details.extend([COMPARED.with(DetailValue::Count(tokens.uses().count() as u64))]);
+    }
+    // Which locks share a value is not kept: the heaviest key is one of them only if all do.
+    let facts = node.facts.as_ref();
+    let heaviest =
+        facts.filter(|facts| missing.keys == 0 && facts.keys == shared.keys).and_then(|facts| facts.example.clone());
+    Some(Breach {
+        pattern: Some(node.text.clone()),
+        keys: all.keys,
+        memory: all.memory,
+        details,
+        examples: tokens.examples().chain(heaviest).collect(),
+        concerned: ConcernedKeys::Pattern,
+        ..Breach::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::params::{ParamValue, Params};
+
+    #[test]
+    fn locks_need_a_word() {
+        let built = |words: &[&str]| {
+            let mut params = Params::defaults(super::META.params);
+            params.set("prefixes", ParamValue::Words(words.iter().map(|&word| word.to_owned()).collect()));
+            (super::RULE.build)(&params)
+        };
+        assert!(built(&["lock", "mutex"]).is_ok() && built(&[]).is_err() && built(&[""]).is_err());
+    }
+}
