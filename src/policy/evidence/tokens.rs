@@ -198,17 +198,18 @@ mod tests {
     use super::*;
     use crate::policy::testing::record;
     use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
 
     fn add(tokens: &mut Tokens, name: &str, value: &str) {
         let bytes = [&[value.len() as u8], value.as_bytes()].concat();
-        let raw = Some(RawValue { value_type: ValueType::String, bytes: &bytes });
+        let raw = Some(RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE });
         let record = Record { raw, length: Some(value.len() as u64), ..record(name.as_bytes()) };
         tokens.observe(&record, 8, &mut PeekBuffers::default());
     }
 
     fn add_hash(tokens: &mut Tokens, bytes: &[u8], length: u64) {
-        let raw = Some(RawValue { value_type: ValueType::Hash, bytes });
+        let raw = Some(RawValue { value_type: ValueType::Hash, bytes, templates: Templates::NONE });
         let record = Record { raw, kind: Kind::Hash, length: Some(length), ..record(b"lock:a") };
         tokens.observe(&record, 8, &mut PeekBuffers::default());
     }
