@@ -45,6 +45,12 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
+    /// Returns the flags that select keys, in words; empty if all keys count.
+    pub fn selected(&self) -> Vec<String> {
+        let limit = self.limit.map(|limit| format!("--limit {limit}"));
+        self.selection.describe().into_iter().chain(limit).collect()
+    }
+
     /// Returns the defaults. A stream record that does not fit the read window is spooled to a file in `spool_dir`.
     pub fn new(spool_dir: PathBuf) -> Self {
         ReadPlan {

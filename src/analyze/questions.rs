@@ -110,7 +110,10 @@ pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Opt
         maxmemory: plan.read.config.maxmemory(),
         maxmemory_policy: plan.read.config.maxmemory_policy(),
         config,
-        earlier: plan.baseline.as_deref().and_then(EarlierPatterns::of),
+        earlier: plan
+            .baseline
+            .as_deref()
+            .and_then(|earlier| EarlierPatterns::of(earlier, &plan.read.selected(), &plan.read.separators)),
         ..Context::default()
     };
     let mut checks = Checks::new(policy, context).map_err(Error::usage)?;

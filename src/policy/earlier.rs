@@ -11,22 +11,27 @@ use crate::units::Bytes;
 pub struct EarlierPatterns {
     /// Name of the earlier report.
     pub name: String,
+    /// Memory of all its keys.
+    pub memory: Bytes,
     /// Keys and memory by pattern.
-    pub patterns: BTreeMap<String, Weight>,
-    /// True if the list holds all patterns; otherwise only the heaviest ones.
-    pub complete: bool,
+    patterns: BTreeMap<String, Weight>,
+    /// Those with a collapsed level.
+    collapsed: Vec<(String, Weight)>,
+    /// Weight of a pattern that is not listed.
+    unlisted: EarlierWeight,
 }
 
 /// Weight of a pattern in an earlier snapshot, as far as known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EarlierWeight {
     /// Exact weight.
     Known(Weight),
     /// Pattern did not exist.
     Absent,
-    /// Pattern was lighter than this, or did not exist.
-    Below(Bytes),
+    /// Pattern took at most this, or did not exist.
+    AtMost(Bytes),
     /// Weight is unknown.
+    #[default]
     Unknown,
 }
 
@@ -36,24 +41,48 @@ impl EarlierWeight {
         match self {
             EarlierWeight::Known(weight) => Some(weight.memory),
             EarlierWeight::Absent => Some(Bytes(0)),
-            EarlierWeight::Below(bound) => Some(bound),
+            EarlierWeight::AtMost(bound) => Some(bound),
             EarlierWeight::Unknown => None,
         }
     }
 }
 
 impl EarlierPatterns {
-    /// Returns the patterns of an earlier report; `None` if its snapshot was not read completely.
-    pub fn of(NamedReport { name, report }: &NamedReport) -> Option<EarlierPatterns> {
-        let patterns =
-            report.weights_by_pattern().into_iter().map(|(text, weight)| (text.to_owned(), weight)).collect();
-        let complete = report.lists_all_patterns();
-        report.complete.then(|| EarlierPatterns { name: name.clone(), patterns, complete })
+    /// Returns the patterns of an earlier report; `None` if they cannot be compared with those of a run with this selection and
+    /// these separators: its snapshot was not read completely, it counted other keys, or it divided names elsewhere.
+    pub fn of(earlier: &NamedReport, selection: &[String], separators: &[String]) -> Option<EarlierPatterns> {
+        let NamedReport { name, report } = earlier;
+        let options = &report.options;
+        // Reports of the first versions do not name their separators.
+        let divided_alike = options.separators.is_empty() || options.separators == separators;
+        if !report.complete || options.selection != selection || !divided_alike {
+            return None;
+        }
+        let patterns = report.weights_by_pattern().into_iter().map(|(text, weight)| (text.to_owned(), weight));
+        Some(Self::listed(name, report.totals.memory, patterns.collect(), report.lists_all_patterns()))
+    }
+
+    /// Creates a list that holds all patterns if `complete`, otherwise only the heaviest ones.
+    pub fn listed(name: &str, memory: Bytes, patterns: BTreeMap<String, Weight>, complete: bool) -> EarlierPatterns {
+        let unlisted = match patterns.values().map(|weight| weight.memory).min() {
+            _ if complete => EarlierWeight::Absent,
+            Some(least) => EarlierWeight::AtMost(least),
+            None => EarlierWeight::Unknown,
+        };
+        let collapsed = patterns.iter().filter(|(text, _)| text.contains(ANY));
+        let collapsed = collapsed.map(|(text, weight)| (text.clone(), *weight)).collect();
+        EarlierPatterns { name: name.to_owned(), memory, patterns, collapsed, unlisted }
+    }
+
+    /// Returns whether anything is known about patterns: an earlier report that lists none of several says nothing.
+    pub fn is_known(&self) -> bool {
+        self.unlisted != EarlierWeight::Unknown
     }
 
     /// Returns the earlier weight of a pattern.
     ///
-    /// A level that has since been collapsed to `{*}` is compared with the sum of all earlier patterns that it covers.
+    /// A level that has since been collapsed to `{*}` is compared with the sum of all earlier patterns that it covers. A pattern
+    /// below a level that was collapsed then took at most as much as that.
     pub fn before(&self, pattern: &str, separators: &Separators) -> EarlierWeight {
         if let Some(weight) = self.patterns.get(pattern) {
             return EarlierWeight::Known(*weight);
@@ -64,12 +93,11 @@ impl EarlierPatterns {
                 collapsed.merge(*weight);
             }
         }
-        match self.patterns.values().map(|weight| weight.memory).min() {
-            _ if collapsed.keys > 0 => EarlierWeight::Known(collapsed),
-            _ if self.complete => EarlierWeight::Absent,
-            Some(least) => EarlierWeight::Below(least),
-            None => EarlierWeight::Unknown,
+        if collapsed.keys > 0 {
+            return EarlierWeight::Known(collapsed);
         }
+        let above = self.collapsed.iter().filter(|(earlier, _)| covers(earlier, pattern, separators));
+        above.map(|(_, weight)| weight.memory).max().map_or(self.unlisted, EarlierWeight::AtMost)
     }
 }
 
@@ -97,7 +125,7 @@ mod tests {
     fn earlier(patterns: &[(&str, u64, u64)], complete: bool) -> EarlierPatterns {
         let weight =
             |&(text, keys, memory): &(&str, u64, u64)| (text.to_owned(), Weight { keys, memory: Bytes(memory) });
-        EarlierPatterns { name: "old".to_owned(), patterns: patterns.iter().map(weight).collect(), complete }
+        EarlierPatterns::listed("old", Bytes(1000), patterns.iter().map(weight).collect(), complete)
     }
 
     #[test]
@@ -106,7 +134,7 @@ mod tests {
         let known = EarlierWeight::Known(Weight { keys: 5, memory: Bytes(500) });
         assert_eq!(earlier(&list, true).before("a:{int}", &Separators::default()), known);
         assert_eq!(earlier(&list, true).before("c:{int}", &Separators::default()), EarlierWeight::Absent);
-        assert_eq!(earlier(&list, false).before("c:{int}", &Separators::default()), EarlierWeight::Below(Bytes(100)));
+        assert_eq!(earlier(&list, false).before("c:{int}", &Separators::default()), EarlierWeight::AtMost(Bytes(100)));
         assert_eq!(earlier(&[], false).before("c:{int}", &Separators::default()), EarlierWeight::Unknown);
     }
 
@@ -118,5 +146,28 @@ mod tests {
             EarlierWeight::Known(Weight { keys: 3, memory: Bytes(30) })
         );
         assert_eq!(old.before("b:{*}:n", &Separators::default()), EarlierWeight::Absent);
+    }
+
+    #[test]
+    fn a_pattern_of_a_level_that_was_collapsed_is_not_new() {
+        let old = earlier(&[("a:{*}:n", 9, 90), ("b", 1, 10)], true);
+        assert_eq!(old.before("a:x:n", &Separators::default()), EarlierWeight::AtMost(Bytes(90)));
+        assert_eq!(old.before("a:x:m", &Separators::default()), EarlierWeight::Absent);
+    }
+
+    #[test]
+    fn reports_of_other_keys_or_other_separators_are_not_compared() {
+        let mut report = crate::analyze::examples::empty_report();
+        report.complete = true;
+        (report.options.selection, report.options.separators) = (vec!["--db 0".to_owned()], vec![":".to_owned()]);
+        let mut named = NamedReport { name: "old".to_owned(), report };
+        let of = |named: &NamedReport, selection: &str, separator: &str| {
+            EarlierPatterns::of(named, &[selection.to_owned()], &[separator.to_owned()]).is_some()
+        };
+        assert!(of(&named, "--db 0", ":") && !of(&named, "--db 1", ":") && !of(&named, "--db 0", "/"));
+        named.report.options.separators.clear();
+        assert!(of(&named, "--db 0", "/"));
+        named.report.complete = false;
+        assert!(!of(&named, "--db 0", ":"));
     }
 }

@@ -77,14 +77,12 @@ pub(super) fn report(
 }
 
 fn options(plan: &Plan, reference: Option<Millis>) -> Options {
-    let mut selection = plan.read.selection.describe();
-    selection.extend(plan.read.limit.map(|limit| format!("--limit {limit}")));
     let policy = match &plan.policy {
         PolicySource::Preset(name) | PolicySource::File { name, .. } => name.clone(),
     };
     Options {
         policy,
-        selection,
+        selection: plan.read.selected(),
         reference_time: reference,
         server_config: plan.read.config.changed(),
         separators: plan.read.separators.clone(),

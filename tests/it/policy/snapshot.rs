@@ -258,11 +258,13 @@ fn a_snapshot_is_too_old_after_a_day_if_the_current_time_is_given() {
     assert_eq!(found(&shop_by("[rules]\n\"backup.age\" = \"should\"\n"), "backup.age"), []);
 }
 
-/// Returns the report on a part of the shop, as the report of an earlier night.
+/// Returns the report on a part of the shop, as the report of an earlier night when there was no more.
 fn earlier(policy: &str, limit: Option<u64>, top: usize) -> NamedReport {
     let mut before = plan(policy);
     (before.read.limit, before.top) = (limit, top);
-    NamedReport::read(&serde_json::to_vec(&judged(&before, &[shop()])).unwrap(), "earlier.json").unwrap()
+    let mut report = judged(&before, &[shop()]);
+    report.options.selection.clear();
+    NamedReport::read(&serde_json::to_vec(&report).unwrap(), "earlier.json").unwrap()
 }
 
 #[test]
@@ -282,6 +284,9 @@ fn a_pattern_that_grew_or_appeared_is_named_and_a_cut_list_is_no_reason_to_call_
     assert!(rows.iter().any(|row| row.details["new"].value == DetailValue::Flag(true)), "{rows:?}");
     assert_eq!(found(&against(earlier(policy, None, 3)), "memory.growth"), [], "not listed is lighter, not new");
     assert_eq!(found(&shop_by(policy), "memory.growth"), []);
+    let mut of_some = earlier(policy, Some(500), 10_000);
+    of_some.report.options.selection.push("--limit 500".to_owned());
+    assert_eq!(found(&against(of_some), "memory.growth"), [], "the others are not new, they were not counted");
 }
 
 #[test]

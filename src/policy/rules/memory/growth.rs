@@ -1,11 +1,13 @@
 //! `memory.growth`: no pattern has grown abnormally since an earlier snapshot.
 //!
 //! Measured: current memory of a pattern. Allowed are `factor` times its earlier memory, but at least `least` more than that;
-//! a new pattern counts as 0 before. If the earlier report lists only its heaviest patterns, an unlisted pattern was at most
-//! as heavy as the lightest listed one and is compared with that. Without an earlier report nothing is checked.
+//! a new pattern counts as 0 before. On small instances, less is abnormal: there, `share` of all earlier memory takes the place
+//! of `least`, but at least 1 MiB. If the earlier report lists only its heaviest patterns, an unlisted pattern was at most as
+//! heavy as the lightest listed one and is compared with that. Without an earlier report of the same keys the rule cannot be
+//! evaluated.
 
 use crate::policy::Context;
-use crate::policy::earlier::EarlierWeight;
+use crate::policy::earlier::{EarlierPatterns, EarlierWeight};
 use crate::policy::forest::{Forest, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
@@ -23,12 +25,12 @@ static META: RuleMeta = RuleMeta {
     id: "memory.growth",
     severity: Severity::Must,
     problem: Text {
-        en: "pattern grew to more than `factor` times its memory, by `least` or more",
-        zh: "模式的内存增长到 factor 倍以上，且增量不少于 least",
+        en: "pattern is new, or grew to more than `factor` times its memory, by `least` or `share` of all memory",
+        zh: "模式新出现，或内存增长到 factor 倍以上，且增量达到 least 或全部内存的 share",
     },
     what: Text {
-        en: "no pattern takes more than `factor` times its earlier memory and at least `least` more",
-        zh: "与之前的快照相比，任何模式的内存增长不超过 factor 倍（增量至少 least 才计入）",
+        en: "no pattern takes more than `factor` times its earlier memory, and `least` or `share` of all memory more",
+        zh: "与之前的快照相比，任何模式的内存增长不超过 factor 倍（增量达到 least 或全部内存的 share 才计入）",
     },
     why: Text {
         en: "Sudden growth of a pattern usually means a runaway write loop, a missing TTL or a feature without planned memory. \
@@ -47,8 +49,19 @@ static META: RuleMeta = RuleMeta {
         },
         ParamSpec {
             name: "least",
-            what: Text { en: "growth below this is ignored", zh: "增量低于此值时忽略" },
+            what: Text {
+                en: "growth below this is ignored, unless it reaches `share`",
+                zh: "增量低于此值且未达到 share 时忽略",
+            },
             default: ParamDefault::Bytes(10 << 20),
+        },
+        ParamSpec {
+            name: "share",
+            what: Text {
+                en: "growth by this share of all earlier memory counts as well, from 1 MiB on",
+                zh: "增量达到此前全部内存的该比例（且不少于 1 MiB）时也计入",
+            },
+            default: ParamDefault::Share(100),
         },
     ],
     unit: Some(Unit::Bytes),
@@ -60,7 +73,8 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    let growth = GrowthRule { factor: params.number("factor"), least: params.number("least") };
+    let (factor, least, share) = (params.number("factor"), params.number("least"), params.number("share"));
+    let growth = GrowthRule { factor, least, share };
     if growth.factor == 0 {
         return Err("\"factor\" must be at least 1".to_owned());
     }
@@ -72,32 +86,48 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 pub struct GrowthRule {
     /// Maximum growth factor.
     pub factor: u64,
-    /// Growth in bytes that is always allowed.
+    /// Growth in bytes that is always allowed, on large instances.
     pub least: u64,
+    /// Growth that is always allowed on small instances, in thousandths of all earlier memory.
+    pub share: u64,
 }
+
+/// Growth that is allowed on every instance, in bytes.
+const LEAST_GROWTH: u64 = 1 << 20;
 
 impl PatternRule for GrowthRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
         let Some(earlier) = &context.earlier else { return Vec::new() };
+        let ignored = self.ignored(earlier.memory.0);
         // Patterns lighter than this cannot have grown by more.
-        let heavy = forest.patterns().filter(|(_, sums)| sums.memory.0 > self.least);
-        heavy
-            .filter_map(|(node, sums)| {
-                self.grown(&node.text, sums, earlier.before(&node.text, &context.separators), &earlier.name)
-            })
-            .collect()
+        let heavy = forest.patterns().filter(|(_, sums)| sums.memory.0 > ignored);
+        let before = |text: &str| earlier.before(text, &context.separators);
+        heavy.filter_map(|(node, sums)| self.grown(&node.text, sums, before(&node.text), earlier)).collect()
     }
+
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        let known =
-            known.context.earlier.as_ref().is_some_and(|earlier| earlier.complete || !earlier.patterns.is_empty());
+        let known = known.context.earlier.as_ref().is_some_and(EarlierPatterns::is_known);
         (!known).then_some(Need::Baseline)
     }
 }
 
 impl GrowthRule {
-    fn grown(&self, pattern: &str, now: &PatternSums, before: EarlierWeight, name: &str) -> Option<Breach> {
+    /// Returns the growth that is ignored, given all earlier memory.
+    fn ignored(&self, memory: u64) -> u64 {
+        let share = u128::from(memory) * u128::from(self.share) / 1000;
+        u64::try_from(share).unwrap_or(u64::MAX).max(LEAST_GROWTH).min(self.least)
+    }
+
+    fn grown(
+        &self,
+        pattern: &str,
+        now: &PatternSums,
+        before: EarlierWeight,
+        earlier: &EarlierPatterns,
+    ) -> Option<Breach> {
         let most = before.most()?.0;
-        let allowed = most.saturating_mul(self.factor).max(most.saturating_add(self.least));
+        let ignored = self.ignored(earlier.memory.0);
+        let allowed = most.saturating_mul(self.factor).max(most.saturating_add(ignored));
         if now.memory.0 <= allowed {
             return None;
         }
@@ -107,7 +137,7 @@ impl GrowthRule {
             memory: now.memory,
             measured: Some(now.memory.0),
             allowed: Some(allowed),
-            details: details(before, name),
+            details: details(before, &earlier.name),
             examples: now.example.iter().cloned().collect(),
             ..Breach::default()
         })
@@ -118,7 +148,8 @@ const EARLIER: DetailField = DetailField::new("earlier", "earlier", "此前的�
 const NEW: DetailField = DetailField::new("new", "new", "新出现");
 const KEYS_BEFORE: DetailField = DetailField::new("keys_before", "keys before", "此前 key 数");
 const MEMORY_BEFORE: DetailField = DetailField::new("memory_before", "memory before", "此前内存");
-const MEMORY_BEFORE_BELOW: DetailField = DetailField::new("memory_before_below", "memory before below", "此前内存低于");
+const MEMORY_BEFORE_AT_MOST: DetailField =
+    DetailField::new("memory_before_at_most", "memory before at most", "此前内存不超过");
 
 fn details(before: EarlierWeight, report: &str) -> Details {
     let mut details = Details::from([
@@ -134,7 +165,7 @@ fn details(before: EarlierWeight, report: &str) -> Details {
     match before {
         EarlierWeight::Known(weight) => known(weight),
         EarlierWeight::Absent => known(Weight::default()),
-        EarlierWeight::Below(bound) => details.extend([MEMORY_BEFORE_BELOW.with(DetailValue::Bytes(bound))]),
+        EarlierWeight::AtMost(bound) => details.extend([MEMORY_BEFORE_AT_MOST.with(DetailValue::Bytes(bound))]),
         EarlierWeight::Unknown => {}
     }
     details
@@ -143,7 +174,6 @@ fn details(before: EarlierWeight, report: &str) -> Details {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::earlier::EarlierPatterns;
     use crate::policy::forest::PatternNode;
     use crate::units::Bytes;
 
@@ -163,11 +193,10 @@ mod tests {
         };
         let weight = Weight { keys: 1, memory: Bytes(100) };
         let patterns = [("a:{int}".to_owned(), weight)].into();
-        let context = Context {
-            earlier: Some(EarlierPatterns { name: "old".to_owned(), patterns, complete }),
-            ..Context::default()
-        };
-        let mut breaches = GrowthRule { factor: 2, least: 150 }.judge(&Forest { nodes: vec![node] }, &context);
+        let earlier = EarlierPatterns::listed("old", Bytes(1 << 40), patterns, complete);
+        let context = Context { earlier: Some(earlier), ..Context::default() };
+        let mut breaches =
+            GrowthRule { factor: 2, least: 150, share: 100 }.judge(&Forest { nodes: vec![node] }, &context);
         breaches.pop().map(|breach| breach.allowed.unwrap())
     }
 
@@ -193,6 +222,15 @@ mod tests {
     #[test]
     fn unlisted_patterns_were_at_most_as_heavy_as_the_lightest_listed() {
         assert_eq!((allowed("b:{int}", 250, false), allowed("b:{int}", 251, false)), (None, Some(250)));
+    }
+
+    #[test]
+    fn small_instances_ignore_less() {
+        let rule = GrowthRule { factor: 2, least: 10 << 20, share: 100 };
+        let ignored = [0, 20 << 20, 50 << 20, 1 << 40].map(|memory| rule.ignored(memory));
+        assert_eq!(ignored, [1 << 20, 2 << 20, 5 << 20, 10 << 20]);
+        assert_eq!(GrowthRule { least: 100, ..rule }.ignored(0), 100);
+        assert_eq!(GrowthRule { share: 1000, ..rule }.ignored(u64::MAX), 10 << 20);
     }
 
     #[test]
