@@ -213,7 +213,7 @@ impl Visit for PayloadSum {
                     .sum()
             }),
             ValueType::ListZiplist | ValueType::HashZiplist => {
-                self.add_blob(blob, |bytes| lengths(ziplist::Entries::new(bytes, 0)?))
+                self.add_blob(blob, |bytes| lengths(ziplist::Entries::new(bytes, 0)?));
             }
             ValueType::ZsetZiplist => self.add_blob(blob, |bytes| scored(ziplist::Entries::new(bytes, 0)?)),
             ValueType::ZsetListpack => self.add_blob(blob, |bytes| scored(listpack::Elements::new(bytes, 0)?)),

@@ -157,7 +157,7 @@ impl Visit for Verify {
             Some(ValueType::HashZipmap) => self.packed(blob, Reading::Zipmap, check_zipmap),
             Some(ValueType::SetIntset) => self.packed(blob, Reading::Intset, check_intset),
             Some(ValueType::ListZiplist) => {
-                self.packed(blob, Reading::Ziplist, |bytes, at| check_ziplist(bytes, at, 1))
+                self.packed(blob, Reading::Ziplist, |bytes, at| check_ziplist(bytes, at, 1));
             }
             Some(ValueType::ZsetZiplist | ValueType::HashZiplist) => {
                 self.packed(blob, Reading::Ziplist, |bytes, at| check_ziplist(bytes, at, 2));
@@ -166,7 +166,7 @@ impl Visit for Verify {
                 self.packed(blob, Reading::Listpack, |bytes, at| check_listpack(bytes, at, 3));
             }
             Some(ValueType::SetListpack) => {
-                self.packed(blob, Reading::Listpack, |bytes, at| check_listpack(bytes, at, 1))
+                self.packed(blob, Reading::Listpack, |bytes, at| check_listpack(bytes, at, 1));
             }
             _ => self.packed(blob, Reading::Listpack, |bytes, at| check_listpack(bytes, at, 2)),
         }

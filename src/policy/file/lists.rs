@@ -197,7 +197,8 @@ fn check(policy: &Policy) -> Result<(), PolicyFault> {
 fn apart(patterns: &[(&PolicyPattern, usize)], what: &str) -> Result<(), PolicyFault> {
     // Comparing all pairs would be quadratic. Patterns whose first segments are different names cannot overlap, so each is
     // compared only with those of the same first name and those without one. A leading `**` changes nothing about that.
-    let (mut named, mut unnamed): (HashMap<(bool, &str), Vec<usize>>, Vec<usize>) = Default::default();
+    let mut named: HashMap<(bool, &str), Vec<usize>> = HashMap::new();
+    let mut unnamed: Vec<usize> = Vec::new();
     for (place, &(pattern, line)) in patterns.iter().enumerate() {
         let meets = |&other: &usize| patterns[other].0.overlaps(pattern);
         let name = pattern.first_name().map(|name| (pattern.is_floating(), name));

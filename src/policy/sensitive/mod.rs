@@ -44,6 +44,9 @@ enum MatchStrength {
     Near,
 }
 
+/// Receiver of matches: strength, kind, the matched text, and its place.
+type SeeMatch<'s> = dyn FnMut(MatchStrength, SensitiveKind, &[u8], Range<usize>) + 's;
+
 /// Kinds of sensitive data to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
@@ -188,7 +191,7 @@ impl Inspection {
     }
 
     /// Runs all detectors that look at bytes only, without field names. Passes on each match with its place in `text`.
-    fn scan(&self, text: &[u8], see: &mut dyn FnMut(MatchStrength, SensitiveKind, &[u8], Range<usize>)) {
+    fn scan(&self, text: &[u8], see: &mut SeeMatch<'_>) {
         match Folded::of(text) {
             None => self.detect(text, &mut |seen, kind, range| {
                 see(seen, kind, text.get(range.clone()).unwrap_or_default(), range);

@@ -22,7 +22,7 @@ pub(super) fn keys_breaking(report: &Report, rules: &[&str]) -> Vec<String> {
             // Reports of earlier versions do not have it.
             "" => flags.push_str(" --policy POLICY"),
             policy => {
-                flags.push_str(&format!(" --policy {}", quoted(policy).unwrap_or_else(|| "FILE.toml".to_owned())))
+                flags.push_str(&format!(" --policy {}", quoted(policy).unwrap_or_else(|| "FILE.toml".to_owned())));
             }
         }
         flags.push_str(&format!(" --breaking {}", rules.join(",")));
