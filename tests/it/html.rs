@@ -126,7 +126,7 @@ fn flooded(rows: usize) -> Report {
     });
     fill(&mut report.no_ttl.patterns, rows, |at, row| row.pattern = text(at));
     fill(&mut report.source.files, rows, |at, file| {
-        (file.name, file.errors) = (text(at), vec![text(at + 1).into(); 3])
+        (file.name, file.errors) = (text(at), vec![text(at + 1).into(); 3]);
     });
     fill(&mut report.databases, rows, |at, row| row.db = at as u64);
     fill(&mut report.types, rows, |at, row| row.encoding = text(at));

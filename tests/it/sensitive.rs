@@ -58,7 +58,7 @@ fn everything() -> Dump {
         .hash("user:table:1", &pairs)
         .hash_listpack("user:packed:1", &pairs)
         .hash_compressed("user:pressed:1", &[("a", &"x".repeat(500)), ("id", ID_CARD), ("api_key", PASSWORD)])
-        .string(&format!("sms:code:{PHONE}"), "4711")
+        .string(format!("sms:code:{PHONE}"), "4711")
         .string("session:1", format!("Bearer {JWT}"))
         .string("conf:tls:1", PEM);
     dump
@@ -160,13 +160,13 @@ fn elements_that_are_ids_times_and_numbers_are_not_reported() {
             let rows: Vec<[(&str, &str); 2]> = texts.iter().map(|text| [("name", "ann"), ("no", *text)]).collect();
             let rows: Vec<&[(&str, &str)]> = rows.iter().map(|row| &row[..]).collect();
             let json = format!("[{}]", texts.join(","));
-            dump.list(&format!("{name}:list:{key}"), &texts)
-                .set(&format!("{name}:set:{key}"), &texts)
-                .intset(&format!("{name}:intset:{key}"), &numbers)
-                .zset(&format!("{name}:zset:{key}"), &texts)
-                .hash(&format!("{name}:hash:{key}"), &scored)
-                .stream_of(&format!("{name}:stream:{key}"), &rows)
-                .string(&format!("{name}:json:{key}"), json);
+            dump.list(format!("{name}:list:{key}"), &texts)
+                .set(format!("{name}:set:{key}"), &texts)
+                .intset(format!("{name}:intset:{key}"), &numbers)
+                .zset(format!("{name}:zset:{key}"), &texts)
+                .hash(format!("{name}:hash:{key}"), &scored)
+                .stream_of(format!("{name}:stream:{key}"), &rows)
+                .string(format!("{name}:json:{key}"), json);
         }
     }
     let report = json_of(&dump, &["--policy", "service", "--inspect-values"]);
@@ -242,7 +242,7 @@ fn the_finding_shows_no_secret() {
 fn a_pattern_that_is_a_name_as_it_is_shows_no_secret_either() {
     for secret in [ID_CARD, "138-1234-5678", "6222-0202-0011-2230", EMAIL, JWT] {
         let mut dump = Dump::new();
-        dump.string(&format!("login:{secret}"), "1");
+        dump.string(format!("login:{secret}"), "1");
         let report = json_of(&dump, &["--inspect-values"]);
         let shown = finding(&report).unwrap_or_else(|| panic!("{secret}")).to_string();
         assert!(!shown.contains(secret), "{shown}");
@@ -275,12 +275,12 @@ fn ids_times_and_hashes_are_not_reported() {
     for i in 0..300u64 {
         let snowflake = 1_789_012_345_678_901_234 + i * 4_194_304;
         let hash = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
-        dump.string(&format!("order:{snowflake}"), format!("2024110412304500{i:04}"))
-            .string(&format!("seq:{i}"), (10_000_000_000 + i * 397_000_007).to_string())
-            .string(&format!("at:{i}"), (1_700_000_000_123 + i).to_string())
-            .string(&format!("card_like:{i}"), (6_212_345_678_900_000 + i).to_string())
-            .string(&format!("img:{i}"), "https://cdn/logo@2x.png")
-            .hash(&format!("user:{i}"), &[("password", hash), ("mobile", "138****5678"), ("pwd", "")]);
+        dump.string(format!("order:{snowflake}"), format!("2024110412304500{i:04}"))
+            .string(format!("seq:{i}"), (10_000_000_000 + i * 397_000_007).to_string())
+            .string(format!("at:{i}"), (1_700_000_000_123 + i).to_string())
+            .string(format!("card_like:{i}"), (6_212_345_678_900_000 + i).to_string())
+            .string(format!("img:{i}"), "https://cdn/logo@2x.png")
+            .hash(format!("user:{i}"), &[("password", hash), ("mobile", "138****5678"), ("pwd", "")]);
     }
     let report = json_of(&dump, &["--policy", "service", "--inspect-values"]);
     assert!(finding(&report).is_none(), "{:#}", finding(&report).unwrap());
@@ -291,10 +291,10 @@ fn the_report_is_the_same_on_any_number_of_threads() {
     let mut dump = Dump::new();
     for i in 0..120_000u64 {
         match i % 4 {
-            0 => dump.string(&format!("sms:1381{i:07}"), "1"),
-            1 => dump.string(&format!("user:{i}"), format!("u{i}@corp{}.cn", i % 7)),
-            2 => dump.hash_listpack(&format!("cart:{i}"), &[("n", "1"), ("tel", if i % 8 == 2 { PHONE } else { "" })]),
-            _ => dump.string(&format!("job:{}:{i}", i % 500), "x"),
+            0 => dump.string(format!("sms:1381{i:07}"), "1"),
+            1 => dump.string(format!("user:{i}"), format!("u{i}@corp{}.cn", i % 7)),
+            2 => dump.hash_listpack(format!("cart:{i}"), &[("n", "1"), ("tel", if i % 8 == 2 { PHONE } else { "" })]),
+            _ => dump.string(format!("job:{}:{i}", i % 500), "x"),
         };
     }
     let args = ["--policy", "service", "--inspect-values", "--threads"];
@@ -317,11 +317,11 @@ fn hostile_values_cost_no_more_than_their_beginning() {
     for (i, piece) in pieces.iter().enumerate() {
         let value = piece.repeat((64 << 10) / piece.len());
         (0..20).for_each(|n| {
-            dump.string(&format!("plain{i}:{n}"), &value);
-            dump.compressed(&format!("pressed{i}:{n}"), &value);
-            dump.hash(&format!("hash{i}:{n}"), &[(&value, &value), ("password", &value)]);
-            dump.list(&format!("list{i}:{n}:password"), &[value.as_str(); 4]);
-            dump.string(&format!("name{i}:{n}:{value}"), "");
+            dump.string(format!("plain{i}:{n}"), &value);
+            dump.compressed(format!("pressed{i}:{n}"), &value);
+            dump.hash(format!("hash{i}:{n}"), &[(&value, &value), ("password", &value)]);
+            dump.list(format!("list{i}:{n}:password"), &[value.as_str(); 4]);
+            dump.string(format!("name{i}:{n}:{value}"), "");
         });
     }
     let folder = tempfile::tempdir().unwrap();

@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn keys_are_listed_under_the_policy_and_selection_of_the_report() {
-        let mut report = Report::default();
-        report.options = Options { policy: "default".to_owned(), ..Options::default() };
+        let options = Options { policy: "default".to_owned(), ..Options::default() };
+        let mut report = Report { options, ..Report::default() };
         let commands = |report: &Report, rule: &str| keys_breaking(report, &[rule]);
         assert_eq!(commands(&report, "big.string"), ["rdblens keys FILE --breaking big.string"]);
         report.options.policy = "teams/a b.toml".to_owned();

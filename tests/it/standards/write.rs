@@ -52,7 +52,7 @@ impl Content {
             Content::Random if at == 0 => LETTERS[10 + (seed % 52) as usize],
             Content::Random => LETTERS[(random(seed ^ at << 20) % 62) as usize],
             Content::Prose => b"A long text repeats its words, and so it compresses well. "[(at % 58) as usize],
-            Content::Bits => u8::from(at % 97 == 0),
+            Content::Bits => u8::from(at.is_multiple_of(97)),
             Content::HyperLogLog => b"HYLL"[..].get(at as usize).copied().unwrap_or(u8::from(at % 16 == 15) << 3),
         };
         (0..len).map(byte).collect()
