@@ -18,7 +18,7 @@ use crate::input;
 use crate::mask::Secret;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
-use crate::policy::Judged;
+use crate::policy::{Checks, Judged, NameJudged};
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::record::Record;
 
@@ -45,6 +45,7 @@ impl FirstPass {
         inputs: &[P],
         plan: &ReadPlan,
         classifier: &Classifier,
+        checks: &Checks,
         patterns: impl Fn() -> PatternStats + Sync,
         progress: &dyn Progress,
         flag: &str,
@@ -57,7 +58,9 @@ impl FirstPass {
         let empty = || PatternsOnly {
             classifier,
             pattern: PatternBuf::default(),
-            nothing: Judged::default(),
+            locks_of: checks.least_token().map(|_| checks),
+            named: NameJudged::default(),
+            judged: Judged::default(),
             patterns: patterns(),
         };
         let mut feed = snapshot.feed(threads.current_num_threads(), progress);
@@ -77,15 +80,23 @@ impl FirstPass {
 struct PatternsOnly<'c> {
     classifier: &'c Classifier,
     pattern: PatternBuf,
-    nothing: Judged,
+    /// Checks that say which keys are locks, if a rule compares their values.
+    locks_of: Option<&'c Checks>,
+    named: NameJudged,
+    /// Names no rule: violations of rules about keys are found while rows are written.
+    judged: Judged,
     patterns: PatternStats,
 }
 
 impl Aggregate for PatternsOnly<'_> {
     fn observe(&mut self, record: &Record<'_>) {
         let name = self.classifier.read(record.key, &mut self.pattern);
+        if let Some(checks) = self.locks_of {
+            checks.judge_name(&name, &mut self.named);
+            self.judged.matched = self.named.matched();
+        }
         let leaf = self.patterns.leaf(name);
-        self.patterns.observe_at(record, leaf, &self.nothing);
+        self.patterns.observe_at(record, leaf, &self.judged);
     }
 
     fn merge(&mut self, other: Self) {

@@ -24,13 +24,15 @@ use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::PlaceId;
+use crate::policy::evidence::LockValue;
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::registry;
-use crate::policy::rule::{Breach, ConcernedKeys};
+use crate::policy::rule::{BadTokens, Breach, ConcernedKeys};
 use crate::policy::rules::memory::growth;
 use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
-use crate::record::Record;
+use crate::rdb::peek::PeekBuffers;
+use crate::record::{Kind, Record};
 use crate::units::Millis;
 
 /// Text of a collapsed level in a pattern.
@@ -93,7 +95,9 @@ impl RowSetup {
         let reason = plan.mask.as_ref().map(|_| "--mask".to_owned());
         let reason = reason.or(about_patterns).or(collapsed.map(|_| format!("--pattern with {COLLAPSED}")));
         let empty = || aggregates::patterns(&questions);
-        let read = |flag: String| FirstPass::read(inputs, &plan.read, &questions.classifier, empty, progress, &flag);
+        let read = |flag: String| {
+            FirstPass::read(inputs, &plan.read, &questions.classifier, &questions.checks, empty, progress, &flag)
+        };
         let first = reason.map(read).transpose()?;
         Ok(RowSetup { questions, conditions, first, mask: plan.mask.clone() })
     }
@@ -138,9 +142,9 @@ impl RowSetup {
     ///
     /// Reads the snapshot again unless its patterns are known; knows none if it cannot be read twice.
     pub fn near_patterns<P: AsRef<Path>>(&self, inputs: &[P], plan: &Plan, progress: &dyn Progress) -> NearPatterns {
-        let Questions { classifier, .. } = &*self.questions;
+        let Questions { classifier, checks, .. } = &*self.questions;
         let empty = || aggregates::patterns(&self.questions);
-        let read = || FirstPass::read(inputs, &plan.read, classifier, empty, progress, "--pattern").ok();
+        let read = || FirstPass::read(inputs, &plan.read, classifier, checks, empty, progress, "--pattern").ok();
         let again = if self.first.is_none() { read() } else { None };
         let Some(first) = self.first.as_ref().or(again.as_ref()) else { return NearPatterns::default() };
         let forest = first.patterns.forest();
@@ -239,6 +243,7 @@ pub struct RowRoom {
     named: NameJudged,
     judged: Judged,
     breaks: Vec<&'static str>,
+    values: PeekBuffers,
 }
 
 impl RowFilter<'_> {
@@ -260,8 +265,9 @@ impl RowFilter<'_> {
             return false;
         }
         room.breaks.clear();
-        let of_patterns = self.breaking.iter().flat_map(|breaking| breaking.of_patterns(record, place));
-        room.breaks.extend(of_patterns);
+        if let Some(breaking) = &self.breaking {
+            breaking.add_of_patterns(record, place, room);
+        }
         let holds = match &self.breaking {
             None => true,
             Some(breaking) => breaking.keys & room.judged.broken != 0 || !room.breaks.is_empty(),
@@ -359,11 +365,35 @@ struct BreakingCondition {
 }
 
 /// Violation of a rule about patterns, for the keys of one pattern.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct BrokenPattern {
     rule: &'static str,
-    /// Keys that expire before this do not count, nor those that never expire; `None` if all do.
-    expiring_from: Option<Millis>,
+    counted: CountedKeys,
+}
+
+/// Keys of a pattern that a violation counts.
+#[derive(Debug, Clone)]
+enum CountedKeys {
+    All,
+    /// Keys with an expiry, not before this.
+    ExpiringFrom(Millis),
+    Locks(BadTokens),
+}
+
+impl CountedKeys {
+    /// Returns whether the violation counts a key of its pattern; `is_lock` says whether the key is named like a lock.
+    fn count(&self, record: &Record<'_>, is_lock: bool, room: &mut PeekBuffers) -> bool {
+        match self {
+            CountedKeys::All => true,
+            CountedKeys::ExpiringFrom(from) => record.expires_at.is_some_and(|at| at >= *from),
+            CountedKeys::Locks(_) if !is_lock || !matches!(record.kind, Kind::String | Kind::Hash) => false,
+            CountedKeys::Locks(bad) => match LockValue::of(record, bad.min, room) {
+                LockValue::NoToken => true,
+                LockValue::Token(value) => bad.shared.binary_search(&value).is_ok(),
+                LockValue::NotCompared => false,
+            },
+        }
+    }
 }
 
 impl BreakingCondition {
@@ -400,16 +430,20 @@ impl BreakingCondition {
         nodes: &ForestIndex<'_>,
         reference: Option<Millis>,
     ) -> Result<()> {
-        let expiring = matches!(breach.concerned, ConcernedKeys::Expiring | ConcernedKeys::ExpiringOf(_));
-        let keys = |node: &PatternNode<'_>| match expiring {
-            true => node.expiries.map_or(0, |expiries| expiries.all().keys),
-            false => node.facts.as_ref().map_or(0, |facts| facts.keys),
+        let counted = match (&breach.concerned, reference) {
+            (ConcernedKeys::Expiring | ConcernedKeys::ExpiringOf(_), Some(from)) => CountedKeys::ExpiringFrom(from),
+            (ConcernedKeys::Locks(bad), _) => CountedKeys::Locks(bad.clone()),
+            _ => CountedKeys::All,
         };
-        let broken = BrokenPattern { rule, expiring_from: reference.filter(|_| expiring) };
+        let keys = |node: &PatternNode<'_>| match &counted {
+            CountedKeys::All => node.facts.as_ref().map_or(0, |facts| facts.keys),
+            CountedKeys::ExpiringFrom(_) => node.expiries.map_or(0, |expiries| expiries.all().keys),
+            CountedKeys::Locks(bad) => bad_locks(node, bad),
+        };
         let mut found = 0_u64;
         for &(node, place) in nodes.concerned(breach) {
             found = found.saturating_add(keys(node));
-            self.places.entry(place).or_default().push(broken);
+            self.places.entry(place).or_default().push(BrokenPattern { rule, counted: counted.clone() });
         }
         if found == breach.keys {
             return Ok(());
@@ -418,14 +452,21 @@ impl BreakingCondition {
             .with_hint("list the keys of its patterns with --pattern"))
     }
 
-    /// Returns the rules about patterns that count this key.
-    fn of_patterns(&self, record: &Record<'_>, place: Option<PlaceId>) -> impl Iterator<Item = &'static str> {
+    /// Adds the rules about patterns that count this key to those that it breaks.
+    fn add_of_patterns(&self, record: &Record<'_>, place: Option<PlaceId>, room: &mut RowRoom) {
+        let RowRoom { judged, breaks, values, .. } = room;
         let broken = place.and_then(|place| self.places.get(&place)).into_iter().flatten();
-        let counts = |broken: &&BrokenPattern| {
-            broken.expiring_from.is_none_or(|from| record.expires_at.is_some_and(|at| at >= from))
-        };
-        broken.filter(counts).map(|broken| broken.rule)
+        let counts = |broken: &&BrokenPattern| broken.counted.count(record, judged.matched.lock, values);
+        breaks.extend(broken.filter(counts).map(|broken| broken.rule));
     }
+}
+
+/// Returns the number of locks of a pattern without a token or with one of these.
+fn bad_locks(node: &PatternNode<'_>, bad: &BadTokens) -> u64 {
+    let Some(tokens) = node.tokens else { return 0 };
+    let is_shared = |value: &u64| bad.shared.binary_search(value).is_ok();
+    let shared = tokens.uses().filter(|(value, _)| is_shared(value)).map(|(_, uses)| uses.locks.keys);
+    tokens.missing().keys.saturating_add(shared.sum())
 }
 
 /// Patterns of a forest by their text.
@@ -454,8 +495,9 @@ impl<'f> ForestIndex<'f> {
             (ConcernedKeys::Patterns(texts) | ConcernedKeys::ExpiringOf(texts), _) => {
                 texts.iter().flat_map(|text| of(text)).collect()
             }
-            (ConcernedKeys::Pattern | ConcernedKeys::Expiring, Some(pattern)) => of(pattern).iter().collect(),
-            (ConcernedKeys::Pattern | ConcernedKeys::Expiring, None) => Vec::new(),
+            (ConcernedKeys::Pattern | ConcernedKeys::Expiring | ConcernedKeys::Locks(_), pattern) => {
+                pattern.map(of).unwrap_or_default().iter().collect()
+            }
         }
     }
 }

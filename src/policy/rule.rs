@@ -287,6 +287,17 @@ pub enum ConcernedKeys {
     ExpiringOf(Vec<String>),
     /// All keys of these patterns, each as in the forest.
     Patterns(Vec<String>),
+    /// Locks of the violation's pattern without a token or with a shared one.
+    Locks(BadTokens),
+}
+
+/// Values of locks that violate a rule.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BadTokens {
+    /// Shorter values are no tokens.
+    pub min: u64,
+    /// Hashes of the values that several locks hold, ascending.
+    pub shared: Vec<u64>,
 }
 
 /// Rule built from its parameters, ready to check.

@@ -111,6 +111,12 @@ fn fill(text: &str, name: &str, value: &str, unit: &str, bare: bool) -> String {
         match behind.strip_prefix(unit) {
             Some(behind) if alone => {
                 done.push_str(&with_unit(value, unit));
+                // Without the Chinese unit, the text goes on behind Latin letters.
+                if done.ends_with(|c: char| c.is_ascii_alphanumeric())
+                    && behind.starts_with(|c: char| !c.is_ascii() && c.is_alphanumeric())
+                {
+                    done.push(' ');
+                }
                 rest = behind;
             }
             _ => {

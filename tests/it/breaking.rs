@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::common::dump::Dump;
 use crate::common::program::{rdblens, run, run_args, run_with_input, stdout_of, testdata, text};
 
 const PRESETS: [&str; 6] = ["default", "service", "hzero", "platform", "strict", "aliyun"];
@@ -103,6 +104,31 @@ fn every_preset_counts_as_many_rows_as_its_report() {
     }
     for rule in ["ttl.storm", "type.split-object"] {
         assert!(named.contains(rule), "no dump breaks {rule}: {named:?}");
+    }
+}
+
+/// Locks without a token, with a shared one, with one of their own, and keys beside them that are none.
+#[test]
+fn locks_with_bad_tokens_are_listed_and_no_others() {
+    let mut dump = Dump::new();
+    for n in 0..40 {
+        dump.string(&format!("店铺:lock:库存:{n}"), if n % 2 == 0 { "1" } else { "实例-甲的值" });
+        dump.string(&format!("lock:order:{n}"), &format!("8d9f2c71-51a3-4b0c-9d3f-{n:012}"));
+        dump.string(&format!("lock:pay:{n}"), if n < 4 { "order-service" } else { "2718281828" });
+    }
+    dump.string("lock:pay:99", "a-token-of-its-own");
+    dump.string("cache:order:1", "1").list("lock:pay:98", &["1"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("locks.rdb");
+    std::fs::write(&path, dump.bytes()).unwrap();
+    for preset in ["service", "platform"] {
+        let by_rule = keys_by_rule(&report(&path, &["--policy", preset]));
+        let rows = rows(&path, &["--policy", preset, "--breaking", "value.lock-token"]);
+        assert_eq!((by_rule["value.lock-token"], rows.len()), (80, 80), "{preset}");
+        let names: BTreeSet<_> = rows.iter().map(|row| row["key"].as_str().unwrap()).collect();
+        assert!(rows.iter().all(|row| breaks(row).contains("value.lock-token")));
+        assert!(names.contains("店铺:lock:库存:39") && names.contains("lock:pay:3"));
+        assert!(!names.iter().any(|name| name.starts_with("lock:order:")));
     }
 }
 

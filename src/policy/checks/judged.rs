@@ -33,6 +33,11 @@ impl NameJudged {
         self.matched != Matched::default() || !self.exemptions.is_empty()
     }
 
+    /// Returns the declarations of the policy that the name matches.
+    pub fn matched(&self) -> Matched {
+        self.matched
+    }
+
     /// Returns a copy without spare capacity, for keeping in a cache.
     pub fn kept(&self) -> NameJudged {
         NameJudged { exemptions: self.exemptions.clone(), targets: Vec::new(), ..*self }

@@ -58,6 +58,42 @@ impl TokenUse {
     }
 }
 
+/// Value of a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockValue {
+    /// Too short for a token.
+    NoToken,
+    /// Hash of a string.
+    Token(u64),
+    /// A hash with a token, or a value that cannot be read.
+    NotCompared,
+}
+
+impl LockValue {
+    /// Reads the value of a lock; those shorter than `min` bytes are no tokens.
+    ///
+    /// A hash has a token if one of its fields or values is long enough, as the fields of a lock that counts its holders are. Those
+    /// name a client and its thread, which may hold several locks, so they are not compared.
+    pub fn of(record: &Record<'_>, min: u64, room: &mut PeekBuffers) -> LockValue {
+        let Some(raw) = record.raw else { return LockValue::NotCompared };
+        let length = record.length.unwrap_or_default();
+        let is_token = |text: &[u8]| text.len() as u64 >= min;
+        let (mut has_token, mut value) = (length > MAX_PARTS as u64, LockValue::NotCompared);
+        match record.kind {
+            Kind::String if length < min => has_token = false,
+            _ => raw.peek(room, |part| match part {
+                ValuePart::String(text) => {
+                    has_token = true;
+                    value = LockValue::Token(hash(VALUE_SEED ^ length, text));
+                }
+                ValuePart::Pair(field, text) => has_token |= is_token(field) || is_token(text),
+                ValuePart::Element(_) => {}
+            }),
+        }
+        if has_token { value } else { LockValue::NoToken }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LockExample {
     memory: u64,
@@ -72,30 +108,15 @@ impl Tokens {
     }
 
     /// Adds a lock; values shorter than `min` bytes are no tokens. Returns the growth in bytes.
-    ///
-    /// A hash has a token if one of its fields or values is long enough, as the fields of a lock that counts its holders are. Those
-    /// name a client and its thread, which may hold several locks, so they are not compared.
     pub fn observe(&mut self, record: &Record<'_>, min: u64, room: &mut PeekBuffers) -> usize {
-        let Some(raw) = record.raw else { return 0 };
-        let length = record.length.unwrap_or_default();
-        let is_token = |text: &[u8]| text.len() as u64 >= min;
-        let (mut has_token, mut value) = (length > MAX_PARTS as u64, None);
-        match record.kind {
-            Kind::String if length < min => has_token = false,
-            _ => raw.peek(room, |part| match part {
-                ValuePart::String(text) => {
-                    has_token = true;
-                    value = Some(hash(VALUE_SEED ^ length, text));
-                }
-                ValuePart::Pair(field, text) => has_token |= is_token(field) || is_token(text),
-                ValuePart::Element(_) => {}
-            }),
+        match LockValue::of(record, min, room) {
+            LockValue::NoToken => self.add_missing(record),
+            LockValue::NotCompared => 0,
+            LockValue::Token(value) => {
+                let name = hash(NAME_SEED, record.key);
+                self.offer(value, TokenUse { locks: weight(record), names: (name, name) })
+            }
         }
-        if !has_token {
-            return self.add_missing(record);
-        }
-        let name = hash(NAME_SEED, record.key);
-        value.map_or(0, |value| self.offer(value, TokenUse { locks: weight(record), names: (name, name) }))
     }
 
     fn add_missing(&mut self, record: &Record<'_>) -> usize {

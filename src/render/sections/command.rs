@@ -1,6 +1,7 @@
 //! Commands to paste into a shell. Whatever could be dangerous there leaves a placeholder in its place.
 
 use crate::policy::registry::{self, KeyListing};
+use crate::policy::rules::key::special_chars;
 use crate::report::{Options, Report};
 use crate::units::Millis;
 
@@ -76,14 +77,21 @@ fn files(report: &Report) -> Option<String> {
     if files.is_empty() || files.len() > MOST {
         return None;
     }
-    let names: Option<Vec<String>> = files.iter().map(|file| quoted(&file.name)).collect();
+    let names: Option<Vec<String>> = files.iter().map(|file| input(&file.name)).collect();
     names.map(|names| names.join(" "))
+}
+
+/// Returns an input as a word of a command line; a report calls standard input `<stdin>`.
+fn input(name: &str) -> Option<String> {
+    if name == "<stdin>" { Some("-".to_owned()) } else { quoted(name) }
 }
 
 /// Returns the text as one word of a shell's command line, if it is plain enough to be pasted without risk.
 pub(super) fn quoted(text: &str) -> Option<String> {
     const LONGEST: usize = 100;
-    let printable = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '\'' | '\\' | '!');
+    let ascii = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '\'' | '\\' | '!');
+    // Letters of other scripts, but for those that fonts may leave out.
+    let printable = |c: char| ascii(c) || !c.is_ascii() && c.is_alphanumeric() && !special_chars::is_special(c);
     let safe = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('-') && text.chars().all(printable);
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-' | '/' | '@' | ',' | '+');
     match safe {
@@ -101,10 +109,12 @@ mod tests {
     fn commands_can_be_pasted() {
         assert_eq!(quoted("dumps/a-1.rdb").as_deref(), Some("dumps/a-1.rdb"));
         assert_eq!(quoted("user:{1}:$(x)").as_deref(), Some("'user:{1}:$(x)'"));
-        for hostile in ["", "-rf", "it's", "a\nb", "a\\b", "用户", "!!", "\u{202e}"] {
+        for hostile in ["", "-rf", "it's", "a\nb", "a\\b", "!!", "\u{202e}", "a\u{3164}b", "“a”", "a\u{a0}b"] {
             assert_eq!(quoted(hostile), None);
         }
         assert_eq!(quoted(&"a".repeat(101)), None);
+        assert_eq!(quoted("快照/门诊.rdb").as_deref(), Some("'快照/门诊.rdb'"));
+        assert_eq!(input("<stdin>").as_deref(), Some("-"));
     }
 
     #[test]

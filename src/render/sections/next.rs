@@ -35,7 +35,7 @@ fn steps(report: &Report) -> Vec<Step> {
         let check = |files: &str| format!("rdblens check {files}");
         steps.push(step(&check, "where and how the file is damaged", "文件在何处、如何损坏"));
     }
-    if let Some(row) = report.top.by_memory.first() {
+    if let Some(row) = report.top.by_memory.first().filter(|row| !is_masked(&row.key.0)) {
         let key = std::str::from_utf8(&row.key.0).ok().and_then(quoted).unwrap_or_else(|| "KEY".to_owned());
         let db = if row.db == 0 { String::new() } else { format!(" --db {}", row.db) };
         let show = |files: &str| {
@@ -57,6 +57,11 @@ fn steps(report: &Report) -> Vec<Step> {
     let all = step(&all, "all rows, for programs", "所有行，供程序读取");
     steps.push(Step { answer_if_cut: Some(cut), ..all });
     steps
+}
+
+/// Returns whether a name may hold a token such as `{int}~t3pa2oglt7vg` in place of an id: no key has that name.
+fn is_masked(name: &[u8]) -> bool {
+    name.windows(2).any(|pair| pair == b"}~")
 }
 
 fn is_damaged(report: &Report) -> bool {
@@ -91,5 +96,10 @@ mod tests {
         assert_eq!(glob("a{"), None);
         assert_eq!(glob("a*:{int}"), None);
         assert_eq!(glob("a[b]"), None);
+    }
+
+    #[test]
+    fn tokens_of_masked_names_are_recognised() {
+        assert!(is_masked(b"page:uv:{int}~t3pa2oglt7vg") && !is_masked(b"page:uv:1") && !is_masked(b"{a}:b~c"));
     }
 }

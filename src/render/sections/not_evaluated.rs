@@ -34,5 +34,5 @@ fn text(list: &[NotEvaluated], lang: Lang) -> String {
         say!(lang, "{rule} ({lacks})", "{rule}（{lacks}）")
     };
     let list = list.iter().map(entry).collect::<Vec<_>>().join(lang.of(", ", "、"));
-    say!(lang, "Unknown whether they are kept: {list}.", "是否遵守未知：{list}。")
+    say!(lang, "Unknown whether they are kept: {list}.", "无法判断是否符合：{list}。")
 }

@@ -7,9 +7,7 @@ use std::cmp::Reverse;
 
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
-};
+use crate::policy::rule::{Breach, BuiltRule, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Report;
 
@@ -48,8 +46,6 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(MultipleRule { max: params.number("max") })))
 }
 
-const DB: DetailField = DetailField::new("db", "db", "库");
-
 /// Limits the number of databases.
 #[derive(Debug, Clone, Copy)]
 pub struct MultipleRule {
@@ -70,7 +66,6 @@ impl SnapshotRule for MultipleRule {
                 memory: database.memory,
                 measured: Some(measured),
                 allowed: Some(self.max),
-                details: [DB.with(DetailValue::Number(database.db))].into(),
                 ..Breach::default()
             })
             .collect()

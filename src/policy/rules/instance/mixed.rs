@@ -27,7 +27,7 @@ static META: RuleMeta = RuleMeta {
     id: "instance.mixed",
     severity: Severity::Should,
     problem: Text {
-        en: "more than `segments` businesses, or `owners` owners of the dictionary, on one instance",
+        en: "more than `segments` businesses, or more than `owners` owners of the dictionary, on one instance",
         zh: "同一实例上的业务超过 segments 个，或数据字典中的负责人超过 owners 个",
     },
     what: Text {

@@ -17,7 +17,7 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Should,
     problem: Text {
         en: "JSON object[ of more than {max}] stored as a string",
-        zh: "以 string 存储[超过 {max} 的 ]JSON 对象",
+        zh: "以 string 存储[超过 {max} 的] JSON 对象",
     },
     what: Text {
         en: "no JSON object[ longer than {max}] is stored as a string",

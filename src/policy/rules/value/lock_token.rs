@@ -18,7 +18,8 @@ use crate::policy::evidence::{TokenUse, Tokens};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, LockTest, PatternRule, Rule, RuleMeta, Severity, Text,
+    BadTokens, Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, LockTest, PatternRule, Rule, RuleMeta,
+    Severity, Text,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::{Details, Weight};
@@ -92,7 +93,7 @@ impl PatternRule for LockToken {
         for (value, uses) in with_tokens().flat_map(|(_, tokens)| tokens.uses()) {
             values.entry(value).and_modify(|known| known.merge(uses)).or_insert(uses);
         }
-        with_tokens().filter_map(|(node, tokens)| breach(node, tokens, &values)).collect()
+        with_tokens().filter_map(|(node, tokens)| breach(node, tokens, &values, self.locks.min)).collect()
     }
 
     fn locks(&self) -> Option<&LockTest> {
@@ -100,10 +101,13 @@ impl PatternRule for LockToken {
     }
 }
 
-fn breach(node: &PatternNode<'_>, tokens: &Tokens, values: &HashMap<u64, TokenUse>) -> Option<Breach> {
-    let mut shared = Weight::default();
+fn breach(node: &PatternNode<'_>, tokens: &Tokens, values: &HashMap<u64, TokenUse>, min: u64) -> Option<Breach> {
+    let (mut shared, mut bad) = (Weight::default(), BadTokens { min, shared: Vec::new() });
     let is_shared = |value: &u64| values.get(value).is_some_and(TokenUse::is_shared);
-    tokens.uses().filter(|(value, _)| is_shared(value)).for_each(|(_, uses)| shared.merge(uses.locks));
+    for (value, uses) in tokens.uses().filter(|(value, _)| is_shared(value)) {
+        shared.merge(uses.locks);
+        bad.shared.push(value);
+    }
     let missing = tokens.missing();
     let mut all = missing;
     all.merge(shared);
@@ -130,7 +134,7 @@ fn breach(node: &PatternNode<'_>, tokens: &Tokens, values: &HashMap<u64, TokenUs
         memory: all.memory,
         details,
         examples: tokens.examples().chain(heaviest).collect(),
-        concerned: ConcernedKeys::Pattern,
+        concerned: ConcernedKeys::Locks(bad),
         ..Breach::default()
     })
 }
