@@ -53,8 +53,27 @@ pub struct Layout {
     pub average: Average,
     /// True if integers below 10,000 are shared objects, unless eviction tracks their use.
     pub shared_numbers: bool,
+    /// Modules that come with the server.
+    pub modules: ModuleLine,
     /// Database tables.
     pub instance: InstanceLayout,
+}
+
+/// Generation of the modules that come with a server, in the order of their versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ModuleLine {
+    /// Modules of other projects, whose formulas are not known.
+    Foreign,
+    /// Redis Stack, up to 7.4.
+    Stack,
+    /// Redis 8.0: part of the server.
+    Redis8_0,
+    /// Redis 8.2.
+    Redis8_2,
+    /// Redis 8.4.
+    Redis8_4,
+    /// Redis 8.6 and later.
+    Redis8_6,
 }
 
 /// Accounting of the key and of the object that precedes the value.

@@ -3,6 +3,7 @@
 //! Call [`Meter::begin_key`], walk the value, then call [`Meter::finish`]. Errors inside blobs are kept until then: the
 //! framing of the file is intact, so the next key can still be read.
 
+mod array;
 mod compact;
 mod hash;
 mod list;
@@ -16,6 +17,8 @@ mod zset;
 use std::num::NonZeroU64;
 
 use super::Model;
+use super::layout::{Frame, Joint};
+use super::modules::ModuleMeter;
 use super::price::{FrameSize, Key};
 use super::slack::gap;
 use crate::error::{Error, ErrorKind, Result};
@@ -96,21 +99,8 @@ impl PricedValue {
     }
 }
 
-/// Accumulated parts of a module or array value.
-#[derive(Debug, Clone, Copy, Default)]
-struct ModuleMeter {
-    name: Option<ModuleName>,
-    integers: u64,
-    second: Option<u64>,
-    bytes: u64,
-}
-
 /// Maximum capacity of the decompression buffer kept for the next key.
 const KEPT_SCRATCH: usize = 1 << 20;
-/// Approximate size of a vector set node, besides its text and vector.
-const VECTOR_NODE: u64 = 200;
-/// Approximate size of an array slot.
-const ARRAY_SLOT: u64 = 16;
 
 /// Visitor that prices values for one [`Model`]; reused for all keys of a worker.
 #[derive(Debug)]
@@ -135,6 +125,7 @@ pub struct Meter<'m> {
     shares: &'m [u64],
     stream: stream::StreamMeter,
     module: ModuleMeter,
+    array: array::ArrayMeter,
 }
 
 impl<'m> Meter<'m> {
@@ -157,6 +148,7 @@ impl<'m> Meter<'m> {
             shares: &[],
             stream: stream::StreamMeter::new(model.allocator),
             module: ModuleMeter::default(),
+            array: array::ArrayMeter::default(),
         }
     }
 
@@ -219,7 +211,7 @@ impl<'m> Meter<'m> {
                 self.measured = self.module_value();
                 return Ok(());
             }
-            Kind::Array => self.array_value(),
+            Kind::Array => self.array.finish(model, key),
         };
         self.measured = Measured { payload: self.payload, ..value.measured(TextFacts::default()) };
         if let Kind::Hash = self.value_type.kind()
@@ -230,28 +222,23 @@ impl<'m> Meter<'m> {
         Ok(())
     }
 
-    /// Estimates a module value by the size of its parts on disk; only the module knows its real memory.
+    /// Prices a module value; if the module is unknown, by the size of its parts on disk.
     ///
-    /// Servers that do not embed the key in the object do not count the object either.
-    fn module_value(&self) -> Measured {
+    /// Servers that do not embed the key in the object do not count the object. Those that do count it as allocated.
+    fn module_value(&mut self) -> Measured {
         let FrameSize { outside, object, slack } = self.model.frame(self.key);
-        let (object, slack) = if outside > 0 { (0, slack + gap(object, 0)) } else { (object, slack) };
-        let vectors = self.module.name.is_some_and(|name| name.as_str() == "vectorset");
-        let length = if vectors { self.module.second } else { None };
-        let nodes = length.unwrap_or(0).min(self.module.integers).saturating_mul(VECTOR_NODE);
-        let memory = [outside, object, self.module.bytes, nodes].into_iter().fold(0, u64::saturating_add);
+        let (object, slack) = match self.model.layout.frame {
+            Frame::Joint(Joint::ObjectOnly) => (object, slack),
+            Frame::Joint(_) => (object.saturating_add_signed(slack), 0),
+            Frame::Argument | Frame::Entry { .. } | Frame::SharedKey | Frame::KeyInEntry => (0, slack + gap(object, 0)),
+        };
+        let size = self.module.finish(self.model, &mut self.scratch, self.stream.tree());
+        let memory = [outside, object, size.memory].into_iter().fold(0, u64::saturating_add);
         Measured {
-            length,
-            module: self.module.name,
+            length: size.length,
+            module: self.module.name(),
             ..PricedValue::new(Encoding::Raw, 0, memory, slack).measured(TextFacts::default())
         }
-    }
-
-    fn array_value(&self) -> PricedValue {
-        let FrameSize { outside, object, slack } = self.model.frame(self.key);
-        let slots = self.module.integers.saturating_mul(ARRAY_SLOT);
-        let memory = [outside, object, self.module.bytes, slots].into_iter().fold(0, u64::saturating_add);
-        PricedValue::new(Encoding::Sliced, self.module.integers, memory, slack)
     }
 
     /// Returns whether the value stays a compact hash: only on servers that know templates.
@@ -342,10 +329,11 @@ impl Visit for Meter<'_> {
                 }
             }
             Kind::Stream => self.stream.begin(),
-            Kind::Module | Kind::Array => {
+            Kind::Module => {
                 let cron = value_type == ValueType::KeydbCron;
-                self.module = ModuleMeter { name: cron.then_some(ModuleName::KEYDB_CRON), ..ModuleMeter::default() };
+                self.module.begin(cron.then_some(ModuleName::KEYDB_CRON));
             }
+            Kind::Array => self.array.begin(),
         }
     }
 
@@ -499,29 +487,17 @@ impl Visit for Meter<'_> {
     }
 
     fn module(&mut self, id: u64) {
-        self.module.name = Some(ModuleName::from_id(id));
+        self.module.module(self.model, id);
     }
 
     fn module_item(&mut self, item: ModuleItem<'_>) {
-        match item {
-            ModuleItem::Integer(number) => {
-                self.module.integers += 1;
-                self.module.bytes = self.module.bytes.saturating_add(8);
-                if self.module.integers == 2 {
-                    self.module.second = Some(number);
-                }
-            }
-            ModuleItem::Float(_) | ModuleItem::Double(_) => self.module.bytes = self.module.bytes.saturating_add(8),
-            ModuleItem::String(string) => self.module.bytes = self.module.bytes.saturating_add(string.len()),
-        }
+        let result = self.module.item(self.model, item, &mut self.scratch, self.stream.tree());
+        self.keep(result);
     }
 
-    fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
+    fn array_item(&mut self, index: u64, item: ModuleItem<'_>) {
         self.count_payload(payload::array_item(item));
-        self.module.integers += 1;
-        if let ModuleItem::String(string) = item {
-            self.module.bytes = self.module.bytes.saturating_add(self.model.sds(string.len()));
-        }
+        self.array.add(self.model, index, item);
     }
 }
 

@@ -21,6 +21,7 @@ mod item;
 mod layout;
 mod meter;
 mod meters;
+mod modules;
 mod price;
 mod rax;
 mod score;

@@ -8,5 +8,6 @@ pub const LAYOUT: Layout = Layout {
     object: 24,
     short: ShortStrings::Behind { longest: 52, count: Count::Requested },
     table: TableLayout::Dict { table: 112, entry: 24, zset_entry: 24, lone_members: false },
+    modules: ModuleLine::Foreign,
     ..redis_6::REDIS_6_2_5
 };

@@ -52,6 +52,7 @@ pub const LAYOUT: Layout = Layout {
     },
     average: Average::Double,
     shared_numbers: true,
+    modules: ModuleLine::Stack,
     instance: InstanceLayout {
         main: DatabaseEntry::Each(24),
         expires: DatabaseEntry::Each(24),

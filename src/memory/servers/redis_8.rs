@@ -5,6 +5,7 @@ use crate::memory::layout::*;
 
 /// 8.0: main tables keep a histogram of the sizes of their keys.
 pub const LAYOUT: Layout = Layout {
+    modules: ModuleLine::Redis8_0,
     list: ListLayout { average_over: AverageOver::Elements, ..redis_7::REDIS_7_4.list },
     instance: InstanceLayout {
         slots: SlotForm::Tables(StoreLayout { store: 232, main_table: 2464, ..redis_7::STORE }),
@@ -18,6 +19,7 @@ const STORE: StoreLayout = StoreLayout { index: 0, main_table: 2464, ..redis_7::
 
 /// 8.2: the object holds key, expiry and short values.
 pub const REDIS_8_2: Layout = Layout {
+    modules: ModuleLine::Redis8_2,
     frame: Frame::Joint(Joint::Usable),
     sds: SdsHeaders { byte: 252, short: 65_530 },
     short: ShortStrings::Joint(Embedding {
@@ -44,6 +46,7 @@ pub const REDIS_8_2: Layout = Layout {
 
 /// 8.4: collections track their own size, mostly requested sizes.
 pub const REDIS_8_4: Layout = Layout {
+    modules: ModuleLine::Redis8_4,
     frame: Frame::Joint(Joint::RequestedWithSpareExpiry),
     sds_count: SdsCount::UsableUnlessTiny,
     packed_count: Count::Requested,
@@ -65,6 +68,7 @@ pub const REDIS_8_4: Layout = Layout {
 
 /// 8.6: field and value in one entry, members embedded in skiplist nodes.
 pub const REDIS_8_6: Layout = Layout {
+    modules: ModuleLine::Redis8_6,
     frame: Frame::Joint(Joint::Usable),
     short: ShortStrings::Joint(Embedding {
         longest: 44,

@@ -3,8 +3,8 @@
 use super::redis_7;
 use crate::memory::layout::*;
 
-/// 7.2: identical to Redis 7.2.
-pub const VALKEY_7_2: Layout = redis_7::REDIS_7_2;
+/// 7.2: identical to Redis 7.2, but for modules.
+pub const VALKEY_7_2: Layout = Layout { modules: ModuleLine::Foreign, ..redis_7::REDIS_7_2 };
 
 /// Tables per cluster slot.
 pub const STORE: StoreLayout = StoreLayout {

@@ -1,0 +1,319 @@
+//! JSON documents (RedisJSON), which are stored as text and held as a tree (the `ijson` crate).
+//!
+//! The text is read once, without building the tree: what counts is the kind of each value, the number of elements of
+//! arrays and objects, and the length of strings.
+
+use super::{ModuleValue, ServerParts};
+use crate::error::Result;
+use crate::memory::layout::ModuleLine;
+use crate::rdb::walk::ModuleItem;
+
+/// Size of a value: a tagged pointer.
+const VALUE: u64 = 8;
+/// Number of values that an array or object has room for at first.
+const FIRST_CAPACITY: u64 = 4;
+/// Deepest nesting that is followed. Servers refuse to create documents deeper than 128 levels.
+const MAX_DEPTH: usize = 1 << 14;
+
+/// JSON document: its text.
+#[derive(Debug, Default)]
+pub struct Json {
+    items: u64,
+    memory: Option<u64>,
+    /// Open arrays and objects.
+    open: Vec<Container>,
+}
+
+/// Open array or object.
+#[derive(Debug, Clone, Copy)]
+struct Container {
+    is_object: bool,
+    elements: u64,
+}
+
+impl ModuleValue for Json {
+    fn begin(&mut self) {
+        self.items = 0;
+        self.memory = None;
+    }
+
+    fn item(&mut self, server: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
+        self.items += 1;
+        if let ModuleItem::String(text) = item
+            && self.items == 1
+        {
+            let sizes = Sizes::of(server.line());
+            let text = text.decode(server.scratch)?;
+            self.memory = document(text, sizes, &mut self.open);
+        }
+        Ok(())
+    }
+
+    fn memory(&mut self, _: &mut ServerParts<'_>) -> Option<u64> {
+        self.memory.filter(|_| self.items == 1)
+    }
+}
+
+/// Sizes that a version of the module counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sizes {
+    /// Up to 7.4: an assumption for each kind of value, and its pointer.
+    Assumed,
+    /// 8.0: without the pointers.
+    WithoutPointers,
+    /// From 8.2 on: what is allocated.
+    Allocated,
+}
+
+impl Sizes {
+    fn of(line: ModuleLine) -> Sizes {
+        match line {
+            ModuleLine::Foreign | ModuleLine::Stack => Sizes::Assumed,
+            ModuleLine::Redis8_0 => Sizes::WithoutPointers,
+            ModuleLine::Redis8_2 | ModuleLine::Redis8_4 | ModuleLine::Redis8_6 => Sizes::Allocated,
+        }
+    }
+
+    /// Returns the size of an element's pointer where it is counted besides its container.
+    fn pointer(self) -> u64 {
+        if self == Sizes::Assumed { VALUE } else { 0 }
+    }
+
+    fn string(self, len: u64) -> u64 {
+        match self {
+            Sizes::Assumed | Sizes::WithoutPointers => len,
+            Sizes::Allocated if len == 0 => 0,
+            Sizes::Allocated => (len + 16).next_multiple_of(8),
+        }
+    }
+
+    fn container(self, container: Container) -> u64 {
+        if container.elements == 0 {
+            return 0;
+        }
+        let capacity = container.elements.next_power_of_two().max(FIRST_CAPACITY);
+        let words = match (container.is_object, self) {
+            (false, _) => capacity + 2,
+            (true, Sizes::Allocated) => 2 * capacity + capacity + capacity / 4 + 2,
+            (true, Sizes::Assumed | Sizes::WithoutPointers) => 3 * capacity + 2,
+        };
+        8 * words
+    }
+
+    fn number(self, text: &[u8]) -> u64 {
+        let is_whole = text.iter().all(|&byte| byte.is_ascii_digit() || byte == b'-') && text != b"-0";
+        let whole = if is_whole { std::str::from_utf8(text).ok() } else { None };
+        let number = whole.and_then(|text| text.parse::<i64>().ok());
+        match (self, number) {
+            (Sizes::Allocated, Some(number)) if (-(1 << 60)..1 << 60).contains(&number) => 0,
+            (Sizes::Allocated, _) => 8,
+            (Sizes::Assumed | Sizes::WithoutPointers, Some(-128..384)) => 0,
+            (Sizes::Assumed, Some(-8_388_607..8_388_608)) => 4,
+            (Sizes::WithoutPointers, Some(-8_388_608..8_388_608)) => 4,
+            (Sizes::Assumed | Sizes::WithoutPointers, _) => 16,
+        }
+    }
+}
+
+/// Returns the memory of a document, or `None` if the text is not one.
+fn document(text: &[u8], sizes: Sizes, open: &mut Vec<Container>) -> Option<u64> {
+    open.clear();
+    let mut reader = Reader { text, at: 0 };
+    let mut sum = VALUE;
+    loop {
+        // A value begins here.
+        match reader.next()? {
+            opening @ (b'[' | b'{') => {
+                let is_object = opening == b'{';
+                let closing = if is_object { b'}' } else { b']' };
+                if reader.peek()? == closing {
+                    reader.at += 1;
+                } else {
+                    if open.len() == MAX_DEPTH {
+                        return None;
+                    }
+                    open.push(Container { is_object, elements: 1 });
+                    sum += sizes.pointer();
+                    if is_object {
+                        sum += reader.name(sizes)?;
+                    }
+                    continue;
+                }
+            }
+            b'"' => sum += sizes.string(reader.string()?),
+            b'-' | b'0'..=b'9' => sum += sizes.number(reader.number()),
+            b't' => reader.word(b"rue")?,
+            b'f' => reader.word(b"alse")?,
+            b'n' => reader.word(b"ull")?,
+            _ => return None,
+        }
+        // A value ends here: close what it completes.
+        loop {
+            let Some(container) = open.last_mut() else {
+                return reader.is_at_end().then_some(sum);
+            };
+            match (reader.next()?, container.is_object) {
+                (b',', is_object) => {
+                    container.elements += 1;
+                    sum += sizes.pointer();
+                    if is_object {
+                        sum += reader.name(sizes)?;
+                    }
+                    break;
+                }
+                (b']', false) | (b'}', true) => {
+                    sum += sizes.container(*container);
+                    open.pop();
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// Position in a JSON text.
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    /// Returns the next byte that is not white space, without taking it.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.text.get(self.at)?;
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Takes the next byte that is not white space.
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn is_at_end(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Takes the name of an object's value and the colon, and returns the size of the name.
+    fn name(&mut self, sizes: Sizes) -> Option<u64> {
+        if self.next()? != b'"' {
+            return None;
+        }
+        let name = sizes.string(self.string()?);
+        (self.next()? == b':').then_some(name)
+    }
+
+    /// Takes a string after its opening quote, and returns its length in UTF-8.
+    #[inline]
+    fn string(&mut self) -> Option<u64> {
+        let mut len = 0;
+        loop {
+            let rest = self.text.get(self.at..)?;
+            let plain = rest.iter().position(|&byte| byte == b'"' || byte == b'\\')?;
+            self.at += plain + 1;
+            len += plain as u64;
+            if rest[plain] == b'"' {
+                return Some(len);
+            }
+            len += self.escape()?;
+        }
+    }
+
+    /// Takes an escape sequence after its backslash, and returns its length in UTF-8.
+    #[cold]
+    fn escape(&mut self) -> Option<u64> {
+        let kind = *self.text.get(self.at)?;
+        self.at += 1;
+        if kind != b'u' {
+            return Some(1);
+        }
+        let unit = self.hexadecimal()?;
+        if !(0xd800..0xdc00).contains(&unit) {
+            return Some(char::from_u32(unit).map_or(3, |character| character.len_utf8() as u64));
+        }
+        // The first half of a surrogate pair.
+        if self.text.get(self.at..self.at + 2) != Some(br"\u") {
+            return None;
+        }
+        self.at += 2;
+        self.hexadecimal()?;
+        Some(4)
+    }
+
+    fn hexadecimal(&mut self) -> Option<u32> {
+        let digits = self.text.get(self.at..self.at + 4)?;
+        self.at += 4;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    }
+
+    /// Returns the number whose first byte was taken.
+    fn number(&mut self) -> &[u8] {
+        let start = self.at - 1;
+        let more = self.text[self.at..].iter();
+        self.at += more.take_while(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')).count();
+        &self.text[start..self.at]
+    }
+
+    fn word(&mut self, rest: &[u8]) -> Option<()> {
+        let found = self.text.get(self.at..)?.starts_with(rest);
+        self.at += rest.len();
+        found.then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(text: &str, sizes: Sizes) -> Option<u64> {
+        document(text.as_bytes(), sizes, &mut Vec::new())
+    }
+
+    #[test]
+    fn values_have_the_sizes_of_their_version() {
+        let text = r#"{"a": 100.12, "b": "foo", "c": true, "d": 126, "e": -112, "f": 7388608, "g": -6388608,
+            "h": 9388608, "i": -9485608, "j": [], "k": {}, "l": [1, "asas", {"a": 1}], "m": {"t": "f"}}"#;
+        // 400 for the root, 104 for each other object, 48 for the array, 15 for names, 8 for texts, 56 for numbers.
+        assert_eq!(memory(text, Sizes::WithoutPointers), Some(8 + 400 + 208 + 48 + 15 + 8 + 56));
+        assert_eq!(memory(text, Sizes::Assumed), Some(8 + 735 + 8 * 18));
+        assert_eq!(memory(text, Sizes::Allocated), Some(1168));
+    }
+
+    #[test]
+    fn strings_count_decoded() {
+        for (text, len) in
+            [(r#""""#, 0), (r#""a\"b""#, 3), (r#""\u00e9\n""#, 3), (r#""\ud83d\ude00""#, 4), ("\"中\"", 3)]
+        {
+            assert_eq!(memory(text, Sizes::Assumed), Some(8 + len), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_count_by_their_range() {
+        let sizes = |text: &str| [Sizes::Assumed, Sizes::Allocated].map(|sizes| memory(text, sizes).map(|sum| sum - 8));
+        assert_eq!(sizes("383"), [Some(0), Some(0)]);
+        assert_eq!(sizes("-129"), [Some(4), Some(0)]);
+        assert_eq!(sizes("8388608"), [Some(16), Some(0)]);
+        assert_eq!(sizes("1152921504606846976"), [Some(16), Some(8)]);
+        assert_eq!(sizes("1e3"), [Some(16), Some(8)]);
+        assert_eq!(sizes("-0"), [Some(16), Some(8)]);
+    }
+
+    #[test]
+    fn text_that_is_no_document_has_no_size() {
+        for text in
+            ["", "[", "[1", "[1,", "[1,]", "{\"a\"}", "{\"a\":}", "\"\\u12", "\"\\ud800\"", "tru", "1 2", "[}", "\"a"]
+        {
+            assert_eq!(memory(text, Sizes::Assumed), None, "{text}");
+        }
+        assert_eq!(memory(&"[".repeat(1 << 20), Sizes::Assumed), None);
+    }
+}

@@ -1,0 +1,224 @@
+//! Memory of module values, as the module's own callback reports it, computed from the items it stores.
+//!
+//! A module is known by its name and encoding version, its formula also by the server that it comes with.
+
+mod bloom;
+mod count_min;
+mod cuckoo;
+mod falkordb;
+mod json;
+mod t_digest;
+mod time_series;
+mod top_k;
+mod vector_set;
+
+use super::Model;
+use super::layout::ModuleLine;
+use super::rax::RaxTree;
+use crate::error::Result;
+use crate::rdb::kind::ModuleName;
+use crate::rdb::walk::ModuleItem;
+
+/// Lower bits of a module id that hold the encoding version.
+const ENCODING_VERSION: u64 = (1 << 10) - 1;
+/// Longest string stored in the same allocation as its object.
+const EMBEDDED: u64 = 44;
+
+/// Value of a known module, fed item by item.
+trait ModuleValue {
+    /// Prepares for a new value.
+    fn begin(&mut self);
+
+    /// Takes the next item.
+    fn item(&mut self, server: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()>;
+
+    /// Returns the memory that the module reports, or `None` if the items do not form such a value.
+    fn memory(&mut self, server: &mut ServerParts<'_>) -> Option<u64>;
+
+    /// Returns the number of elements, if the module has a notion of them.
+    fn length(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Parts of the server's model that a module needs, and buffers shared among modules.
+struct ServerParts<'a> {
+    model: &'a Model,
+    scratch: &'a mut Vec<u8>,
+    tree: &'a mut RaxTree,
+}
+
+impl ServerParts<'_> {
+    /// Returns the allocated size of a `RedisModuleString`.
+    fn string(&self, len: u64) -> u64 {
+        if len <= EMBEDDED {
+            return self.model.usable(16 + 3 + len + 1);
+        }
+        self.model.usable(16).saturating_add(self.model.usable(self.model.sds_size(len)))
+    }
+
+    fn line(&self) -> ModuleLine {
+        self.model.layout.modules
+    }
+}
+
+/// Module whose formula is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Bloom,
+    CountMin,
+    Cuckoo,
+    FalkorDb,
+    Json,
+    TDigest,
+    TimeSeries,
+    TopK,
+    VectorSet,
+}
+
+impl Known {
+    /// Returns the module with this id as it comes with servers of a line, if its formula is known.
+    fn find(id: u64, line: ModuleLine) -> Option<Known> {
+        if line == ModuleLine::Foreign {
+            return None;
+        }
+        match (ModuleName::from_id(id).as_str(), id & ENCODING_VERSION) {
+            ("MBbloom--", 4) => Some(Known::Bloom),
+            ("CMSk-TYPE", 0) => Some(Known::CountMin),
+            ("MBbloomCF", 4) => Some(Known::Cuckoo),
+            ("graphdata", 18) => Some(Known::FalkorDb),
+            // From 8.4 on arrays of numbers are packed by their range, and short strings embedded.
+            ("ReJSON-RL", 3) if line < ModuleLine::Redis8_4 => Some(Known::Json),
+            ("TDIS-TYPE", 0) => Some(Known::TDigest),
+            // From 8.4 on the server measures the tree of chunks in another way.
+            ("TSDB-TYPE", 8) if line < ModuleLine::Redis8_4 => Some(Known::TimeSeries),
+            ("TopK-TYPE", 0) => Some(Known::TopK),
+            ("vectorset", 0) => Some(Known::VectorSet),
+            _ => None,
+        }
+    }
+}
+
+/// Memory of a module value without its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModuleSize {
+    /// Memory that the module reports; for unknown modules the stored bytes.
+    pub memory: u64,
+    /// False if the module is unknown.
+    pub known: bool,
+    /// Number of elements, if known.
+    pub length: Option<u64>,
+}
+
+/// Meter of module values; reused for all keys.
+#[derive(Debug, Default)]
+pub struct ModuleMeter {
+    name: Option<ModuleName>,
+    known: Option<Known>,
+    /// Bytes of all items, the estimate for unknown modules.
+    stored: u64,
+    bloom: bloom::Bloom,
+    count_min: count_min::CountMin,
+    cuckoo: cuckoo::Cuckoo,
+    falkordb: falkordb::FalkorDb,
+    json: json::Json,
+    t_digest: t_digest::TDigest,
+    time_series: time_series::TimeSeries,
+    top_k: top_k::TopK,
+    vector_set: vector_set::VectorSet,
+}
+
+impl ModuleMeter {
+    /// Prepares for a value whose module is not known yet; `name` is that of a type without a module id.
+    pub fn begin(&mut self, name: Option<ModuleName>) {
+        self.name = name;
+        self.known = None;
+        self.stored = 0;
+    }
+
+    /// Sets the module by its id.
+    pub fn module(&mut self, model: &Model, id: u64) {
+        self.name = Some(ModuleName::from_id(id));
+        self.known = Known::find(id, model.layout.modules);
+        if let Some(value) = self.value() {
+            value.begin();
+        }
+    }
+
+    /// Takes the next item.
+    pub fn item(
+        &mut self,
+        model: &Model,
+        item: ModuleItem<'_>,
+        scratch: &mut Vec<u8>,
+        tree: &mut RaxTree,
+    ) -> Result<()> {
+        let bytes = match item {
+            ModuleItem::Integer(_) | ModuleItem::Float(_) | ModuleItem::Double(_) => 8,
+            ModuleItem::String(string) => string.len(),
+        };
+        self.stored = self.stored.saturating_add(bytes);
+        match self.value() {
+            Some(value) => value.item(&mut ServerParts { model, scratch, tree }, item),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the memory of the value.
+    pub fn finish(&mut self, model: &Model, scratch: &mut Vec<u8>, tree: &mut RaxTree) -> ModuleSize {
+        let known = self.value().and_then(|value| {
+            let memory = value.memory(&mut ServerParts { model, scratch, tree })?;
+            Some(ModuleSize { memory, known: true, length: value.length() })
+        });
+        known.unwrap_or(ModuleSize { memory: self.stored, known: false, length: None })
+    }
+
+    /// Returns the name of the module.
+    pub fn name(&self) -> Option<ModuleName> {
+        self.name
+    }
+
+    fn value(&mut self) -> Option<&mut dyn ModuleValue> {
+        Some(match self.known? {
+            Known::Bloom => &mut self.bloom,
+            Known::CountMin => &mut self.count_min,
+            Known::Cuckoo => &mut self.cuckoo,
+            Known::FalkorDb => &mut self.falkordb,
+            Known::Json => &mut self.json,
+            Known::TDigest => &mut self.t_digest,
+            Known::TimeSeries => &mut self.time_series,
+            Known::TopK => &mut self.top_k,
+            Known::VectorSet => &mut self.vector_set,
+        })
+    }
+}
+
+/// First integers of a value, which hold its dimensions.
+#[derive(Debug, Clone, Copy)]
+struct Head<const N: usize> {
+    numbers: [u64; N],
+    seen: usize,
+}
+
+impl<const N: usize> Default for Head<N> {
+    fn default() -> Self {
+        Head { numbers: [0; N], seen: 0 }
+    }
+}
+
+impl<const N: usize> Head<N> {
+    /// Takes an item; integers after the first `N` are ignored.
+    fn take(&mut self, item: ModuleItem<'_>) {
+        if let ModuleItem::Integer(number) = item
+            && let Some(slot) = self.numbers.get_mut(self.seen)
+        {
+            *slot = number;
+            self.seen += 1;
+        }
+    }
+
+    /// Returns the integers, or `None` if there were fewer.
+    fn get(&self) -> Option<[u64; N]> {
+        (self.seen == N).then_some(self.numbers)
+    }
+}
