@@ -394,6 +394,8 @@ pub enum TreeCount {
     Estimated,
     /// Allocated size of the structure, which has this size, and of each node.
     Measured(u64),
+    /// Like `Measured`, but values without children are stored in their parent (Redis 8.10).
+    Leafless(u64),
 }
 
 /// Trees of a stream counted besides those of entries and pending entries.

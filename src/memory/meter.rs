@@ -486,6 +486,15 @@ impl Visit for Meter<'_> {
         self.stream.consumer_pending(id);
     }
 
+    fn producer(&mut self, name: RawString<'_>, _ids: u64) {
+        let result = self.stream.producer(self.model, name, &mut self.scratch);
+        self.keep(result);
+    }
+
+    fn idempotency(&mut self, id: RawString<'_>, _entry: (u64, u64)) {
+        self.stream.idempotency(self.model, id);
+    }
+
     fn module(&mut self, id: u64) {
         self.module.module(self.model, id);
     }

@@ -370,7 +370,7 @@ impl Model {
     pub(super) fn tree(&self, shape: TreeShape) -> u64 {
         match self.layout.stream.tree {
             TreeCount::Estimated => 16 * shape.keys + 244 * shape.nodes,
-            TreeCount::Measured(structure) => self.usable(structure) + shape.bytes,
+            TreeCount::Measured(_) | TreeCount::Leafless(_) => self.real_tree(shape),
         }
     }
 

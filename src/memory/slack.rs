@@ -108,10 +108,10 @@ impl Model {
 
     /// Returns the allocated size of a radix tree.
     pub(super) fn real_tree(&self, shape: TreeShape) -> u64 {
-        let structure = match self.layout.stream.tree {
-            TreeCount::Estimated => 24,
-            TreeCount::Measured(structure) => structure,
-        };
-        self.usable(structure) + shape.bytes
+        match self.layout.stream.tree {
+            TreeCount::Estimated => self.usable(24) + shape.bytes,
+            TreeCount::Measured(structure) => self.usable(structure) + shape.bytes,
+            TreeCount::Leafless(structure) => self.usable(structure) + shape.bytes - shape.leaf_bytes,
+        }
     }
 }

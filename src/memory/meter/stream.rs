@@ -20,6 +20,9 @@ const NAME_BYTES: usize = 64 << 10;
 /// Sizes of a linked list (`adlist.h`) and of its nodes.
 const LIST: u64 = 48;
 const LIST_NODE: u64 = 24;
+/// Size of a producer, and of an idempotency id without its text.
+const PRODUCER: u64 = 40;
+const IDEMPOTENCY_ID: u64 = 32;
 
 /// Meter for streams.
 #[derive(Debug)]
@@ -44,6 +47,10 @@ pub struct StreamMeter {
     all_pending: Vec<[u8; 16]>,
     /// Pending entries of a group by time, if counted.
     by_time: Vec<[u8; 24]>,
+    /// Names of producers.
+    producers: RaxTree,
+    /// Allocated bytes of producers and their ids.
+    producer_bytes: u64,
 }
 
 impl StreamMeter {
@@ -64,6 +71,8 @@ impl StreamMeter {
             group_pending: 0,
             all_pending: Vec::new(),
             by_time: Vec::new(),
+            producers: RaxTree::new(allocator),
+            producer_bytes: 0,
         }
     }
 
@@ -85,6 +94,8 @@ impl StreamMeter {
         self.by_time.clear();
         self.entries.clear(true);
         self.group_names.clear(true);
+        self.producers.clear(true);
+        self.producer_bytes = 0;
     }
 
     /// Adds a listpack of entries.
@@ -182,6 +193,19 @@ impl StreamMeter {
         self.pending.insert(id);
     }
 
+    /// Adds a producer.
+    pub fn producer(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        self.producers.insert(first_bytes(name, scratch)?);
+        self.producer_bytes = self.producer_bytes.saturating_add(model.usable(PRODUCER));
+        Ok(())
+    }
+
+    /// Adds an idempotency id of the producer.
+    pub fn idempotency(&mut self, model: &Model, id: RawString<'_>) {
+        let size = model.usable(IDEMPOTENCY_ID.saturating_add(id.len()));
+        self.producer_bytes = self.producer_bytes.saturating_add(size);
+    }
+
     /// Counts the pending entries of the finished group or consumer.
     fn end_pending(&mut self, model: &Model) {
         if !self.in_group {
@@ -262,6 +286,12 @@ impl StreamMeter {
                 self.give(lists.saturating_add(model.usable(LIST_NODE).saturating_mul(references)));
             }
             sum += model.tree(ids);
+        }
+        if self.producer_bytes > 0 {
+            let producers = self.producers.finish();
+            let size = model.real_tree(producers).saturating_add(self.producer_bytes);
+            self.give(size);
+            sum = sum.saturating_add(size);
         }
         sum
     }

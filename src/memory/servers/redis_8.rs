@@ -109,5 +109,6 @@ pub const REDIS_8_8: Layout = Layout {
 pub const REDIS_8_10: Layout = Layout {
     templates: true,
     table: TableLayout::Dict { table: 56, entry: 16, zset_entry: 16, lone_members: false },
+    stream: StreamLayout { tree: TreeCount::Leafless(40), group: 80, consumer: 48, ..REDIS_8_8.stream },
     ..REDIS_8_8
 };
