@@ -394,7 +394,8 @@ pub enum TreeCount {
     Estimated,
     /// Allocated size of the structure, which has this size, and of each node.
     Measured(u64),
-    /// Like `Measured`, but values without children are stored in their parent (Redis 8.10).
+    /// Like `Measured`, without a leaf for each key: values are stored in the parent (Redis 8.10). Keys that are a prefix of
+    /// others have a node, but it is not counted either.
     Leafless(u64),
 }
 

@@ -17,8 +17,6 @@ pub struct TreeShape {
     pub nodes: u64,
     /// Allocated bytes of all nodes.
     pub bytes: u64,
-    /// Of these, nodes without children.
-    pub leaf_bytes: u64,
 }
 
 /// Start of a node on the path to the last key.
@@ -127,12 +125,8 @@ impl RaxTree {
     fn node(&mut self, characters: u64, children: u64, is_key: bool) {
         let head = (4 + characters).next_multiple_of(8);
         let pointers = children + u64::from(is_key && self.valued);
-        let bytes = self.allocator.usable(head + 8 * pointers);
         self.shape.nodes += 1;
-        self.shape.bytes += bytes;
-        if children == 0 && is_key {
-            self.shape.leaf_bytes += bytes;
-        }
+        self.shape.bytes += self.allocator.usable(head + 8 * pointers);
     }
 }
 
@@ -149,10 +143,10 @@ mod tests {
 
     #[test]
     fn empty_tree_is_one_node_and_one_key_two() {
-        assert_eq!(shape(&[]), TreeShape { keys: 0, nodes: 1, bytes: 8, leaf_bytes: 0 });
+        assert_eq!(shape(&[]), TreeShape { keys: 0, nodes: 1, bytes: 8 });
         // A run of 16 characters: 4 + 16, padded to 24, and a pointer; a leaf: 8 and its value.
-        assert_eq!(shape(&["0123456789abcdef"]), TreeShape { keys: 1, nodes: 2, bytes: 32 + 16, leaf_bytes: 16 });
-        assert_eq!(shape(&["x"]), TreeShape { keys: 1, nodes: 2, bytes: 16 + 16, leaf_bytes: 16 });
+        assert_eq!(shape(&["0123456789abcdef"]), TreeShape { keys: 1, nodes: 2, bytes: 32 + 16 });
+        assert_eq!(shape(&["x"]), TreeShape { keys: 1, nodes: 2, bytes: 16 + 16 });
     }
 
     #[test]
@@ -166,7 +160,7 @@ mod tests {
 
     #[test]
     fn key_that_is_a_prefix_ends_the_run() {
-        assert_eq!(shape(&["foo", "foobar"]), TreeShape { keys: 2, nodes: 3, bytes: 16 + 24 + 16, leaf_bytes: 16 });
+        assert_eq!(shape(&["foo", "foobar"]), TreeShape { keys: 2, nodes: 3, bytes: 16 + 24 + 16 });
         assert_eq!(shape(&["foo", "foobar", "foox"]).nodes, 5);
         assert_eq!(shape(&["", "a"]).nodes, 2);
     }

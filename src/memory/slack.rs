@@ -8,6 +8,8 @@ use super::rax::TreeShape;
 
 /// Size of an entry of a table without values.
 const BARE_ENTRY: u64 = 16;
+/// Size of a leaf of a radix tree.
+const LEAF: u64 = 16;
 
 /// Returns `given - counted`, saturating.
 #[inline]
@@ -111,7 +113,10 @@ impl Model {
         match self.layout.stream.tree {
             TreeCount::Estimated => self.usable(24) + shape.bytes,
             TreeCount::Measured(structure) => self.usable(structure) + shape.bytes,
-            TreeCount::Leafless(structure) => self.usable(structure) + shape.bytes - shape.leaf_bytes,
+            TreeCount::Leafless(structure) => {
+                let leaves = self.usable(LEAF).saturating_mul(shape.keys);
+                self.usable(structure).saturating_add(shape.bytes.saturating_sub(leaves))
+            }
         }
     }
 }

@@ -81,7 +81,7 @@ pub const REDIS_8_6: Layout = Layout {
     presize: Presize { converted_hash_whole: true, ..REDIS_8_4.presize },
     bare: BareElements::All,
     field: FieldForm::Entry { expiry: 16 },
-    skiplist: SkiplistLayout { node: NodeForm::Inline(0), list_count: Count::Requested, ..REDIS_8_4.skiplist },
+    skiplist: SkiplistLayout { node: NodeForm::Inline(0), ..REDIS_8_4.skiplist },
     stream: StreamLayout {
         stream: 160,
         real_stream: 160,
