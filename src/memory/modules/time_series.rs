@@ -32,8 +32,6 @@ const CHUNK_NUMBERS: usize = 10;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Stage {
     /// Key, retention, chunk size, options, last time, last value, samples, policy, whether there is a source.
-    #[default]
-    Fixed0,
     Fixed(u8),
     Source,
     /// Limits within which samples are ignored.
@@ -43,6 +41,8 @@ enum Stage {
     RuleCount,
     /// Rules and chunks.
     Parts,
+    /// An item was not of the expected type.
+    #[default]
     Broken,
 }
 
@@ -144,12 +144,12 @@ fn aggregation_context(aggregation: u64) -> u64 {
 
 impl ModuleValue for TimeSeries {
     fn begin(&mut self) {
-        *self = TimeSeries::default();
+        *self = TimeSeries { stage: Stage::Fixed(0), ..TimeSeries::default() };
     }
 
     fn item(&mut self, server: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
         self.stage = match (self.stage, item) {
-            (Stage::Fixed0, item) => {
+            (Stage::Fixed(0), item) => {
                 server.tree.clear(true);
                 self.fixed(0, item)
             }

@@ -32,13 +32,13 @@ enum Stage {
     Head(usize),
     InputDimension,
     Matrix,
-    #[default]
     Name,
     Attribute,
     Vector,
     LinkCount,
     Links(u64),
     /// An item was not of the expected type.
+    #[default]
     Broken,
 }
 
