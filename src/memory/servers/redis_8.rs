@@ -110,5 +110,10 @@ pub const REDIS_8_10: Layout = Layout {
     templates: true,
     table: TableLayout::Dict { table: 56, entry: 16, zset_entry: 16, lone_members: false },
     stream: StreamLayout { tree: TreeCount::Leafless(40), group: 80, consumer: 48, ..REDIS_8_8.stream },
+    // The histogram of the sizes of keys is created on demand.
+    instance: InstanceLayout {
+        slots: SlotForm::Tables(StoreLayout { main_table: 128, presized: Presized::InCluster, paired: true, ..STORE }),
+        ..REDIS_8_8.instance
+    },
     ..REDIS_8_8
 };

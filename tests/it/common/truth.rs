@@ -33,7 +33,7 @@ pub struct Truth {
 }
 
 /// Types that do not belong to modules.
-const OWN_TYPES: [&str; 6] = ["string", "list", "set", "zset", "hash", "stream"];
+const OWN_TYPES: [&str; 7] = ["string", "list", "set", "zset", "hash", "stream", "array"];
 
 impl Truth {
     /// Returns whether the value belongs to a module, in which case `TYPE` returned the module type's name.
@@ -108,6 +108,7 @@ impl Folder {
     pub fn allocator(&self) -> &'static str {
         match self.server["allocator"].as_str() {
             Some("libc") => "glibc",
+            Some("jemalloc-q16") => "jemalloc-q16",
             _ if self.name.ends_with("-debian") => "jemalloc-q16",
             _ => "jemalloc",
         }
