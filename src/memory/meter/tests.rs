@@ -140,11 +140,20 @@ fn damaged_blob_costs_only_its_key() {
 #[test]
 fn vector_sets_are_counted_and_other_modules_named() {
     let model = model("redis-8.2", Allocator::Jemalloc, &[]);
-    let id = 0xBDE7_2DA2_BB1E_B400u64.to_be_bytes();
-    let value = [&[0x81][..], &id, &[2, 3, 2, 7, 0]].concat();
-    let measured = measure(&model, "k", false, &value, ValueType::Module2);
-    assert_eq!((measured.length, measured.encoding), (Some(7), Encoding::Raw));
+    let of = |version: u64, items: &[u8]| {
+        let id = (0xBDE7_2DA2_BB1E_B400u64 | version).to_be_bytes();
+        let value = [&[0x81][..], &id, items].concat();
+        measure(&model, "k", false, &value, ValueType::Module2)
+    };
+    // Three dimensions, an element of one byte with a vector of three and a link.
+    let items = [&[2, 3, 2, 1, 2, 0, 2, 0][..], b"\x05\x01a\x05\x03xyz\x02\x01\x02\x07\0"].concat();
+    let measured = of(0, &items);
+    assert_eq!((measured.length, measured.encoding), (Some(1), Encoding::Raw));
+    assert_eq!(measured.memory, Bytes(24 + 1784 + 312 + 32 + 3 + 24 + 16));
     assert_eq!(measured.module.unwrap().as_str(), "vectorset");
+    // Another version, and fewer elements than announced: the size of the parts.
+    assert_eq!((of(1, &items).length, of(1, &items).memory), (None, Bytes(24 + 6 * 8 + 4)));
+    assert_eq!((of(0, &[2, 3, 2, 7, 0]).length, of(0, &[2, 3, 2, 7, 0]).memory), (None, Bytes(24 + 16)));
 }
 
 /// Returns all layouts that can be walked over arbitrary bytes.
