@@ -28,8 +28,10 @@ pub enum Need {
     RequiredExpiry,
     /// Types that keys are to have.
     ExpectedTypes,
-    /// Time since the last access, or access counters.
+    /// Time since the last access.
     IdleTimes,
+    /// Time since the last access, or access counters.
+    IdleTimesOrCounters,
     /// Contents of values.
     Values,
     /// Cluster node, or several shards.
@@ -57,7 +59,10 @@ impl Need {
             Need::LongestLife => text("the policy sets no maximum time to live", "策略中没有 TTL 上限"),
             Need::RequiredExpiry => text("the policy has no keys that must expire", "策略中没有必须过期的 key"),
             Need::ExpectedTypes => text("the policy expects no types", "策略中没有约定数据类型"),
-            Need::IdleTimes => text("the dump has no idle times or access counters", "快照中没有空闲时间或访问计数"),
+            Need::IdleTimes => text("the dump has no idle times", "快照中没有空闲时间"),
+            Need::IdleTimesOrCounters => {
+                text("the dump has no idle times or access counters", "快照中没有空闲时间或访问计数")
+            }
             Need::Values => text("values were not inspected", "没有检查 value 的内容"),
             Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
             Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
@@ -94,6 +99,10 @@ impl Need {
             ),
             Need::ExpectedTypes => text("add [[expected]] to a policy file", "在策略文件中添加 [[expected]]"),
             Need::IdleTimes => text(
+                "dump a server whose maxmemory-policy is one of LRU",
+                "在 maxmemory-policy 为 LRU 的服务器上生成快照",
+            ),
+            Need::IdleTimesOrCounters => text(
                 "dump a server whose maxmemory-policy is one of LRU or LFU",
                 "在 maxmemory-policy 为 LRU 或 LFU 的服务器上生成快照",
             ),
@@ -122,6 +131,7 @@ impl Need {
             | Need::RequiredExpiry
             | Need::ExpectedTypes
             | Need::IdleTimes
+            | Need::IdleTimesOrCounters
             | Need::Shards
             | Need::Checksum
             | Need::AllKeys => None,

@@ -69,8 +69,10 @@ fn backticks(text: &str) -> Option<(&str, &str, &str)> {
 
 fn word(word: &str) -> Cow<'_, str> {
     if is_magic(word) {
-        let bare = word.trim_end_matches([',', '.', ';', ':', ')', '，', '。', '；', '：', '）', '、']);
-        return format!("{}{}", code(bare), escaped_signs(&word[bare.len()..])).into();
+        let inner = word.trim_start_matches(['(', '“', '「', '（']);
+        let bare = inner.trim_end_matches([',', '.', ';', ':', ')', '，', '。', '；', '：', '）', '、', '”', '」']);
+        let (before, after) = (&word[..word.len() - inner.len()], &inner[bare.len()..]);
+        return format!("{before}{}{}", code(bare), escaped_signs(after)).into();
     }
     escaped_signs(word)
 }
@@ -147,6 +149,10 @@ mod tests {
         );
         assert_eq!(escape("at 2026-11-21 03:27:48Z: next"), "at 2026-11-21 03:27:48Z: next");
         assert_eq!(escape("a_b _c_"), r"a_b \_c\_");
+        assert_eq!(
+            escape("命名：「格式: {业务}:{标识}」 (a:b) “http://x”"),
+            "命名：「格式: `{业务}:{标识}`」 (`a:b`) “`http://x`”"
+        );
         assert_eq!(escape("`a` ``b ` c"), r"`a` \`\`b \` c");
     }
 

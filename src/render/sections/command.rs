@@ -13,7 +13,7 @@ pub(super) fn inputs(report: &Report) -> Vec<String> {
 }
 
 /// Returns commands that list all keys that break these rules, under the policy and the selection of the report. Empty if the
-/// keys of a rule cannot be listed.
+/// keys of a rule cannot be listed. The last variant, for narrow screens, names the flag alone.
 pub(super) fn keys_breaking(report: &Report, rules: &[&str]) -> Vec<String> {
     let flags = || {
         let mut flags = String::new();
@@ -38,7 +38,10 @@ pub(super) fn keys_breaking(report: &Report, rules: &[&str]) -> Vec<String> {
         Some(flags)
     };
     match flags() {
-        Some(flags) => inputs(report).into_iter().map(|inputs| format!("rdblens keys {inputs}{flags}")).collect(),
+        Some(flags) => {
+            let whole = inputs(report).into_iter().map(|inputs| format!("rdblens keys {inputs}{flags}"));
+            whole.chain([format!("rdblens keys … --breaking {}", rules.join(","))]).collect()
+        }
         None => Vec::new(),
     }
 }
@@ -122,7 +125,10 @@ mod tests {
         let options = Options { policy: "default".to_owned(), ..Options::default() };
         let mut report = Report { options, ..Report::default() };
         let commands = |report: &Report, rule: &str| keys_breaking(report, &[rule]);
-        assert_eq!(commands(&report, "big.string"), ["rdblens keys FILE --breaking big.string"]);
+        assert_eq!(
+            commands(&report, "big.string"),
+            ["rdblens keys FILE --breaking big.string", "rdblens keys … --breaking big.string"]
+        );
         report.options.policy = "teams/a b.toml".to_owned();
         report.options.selection = vec!["--match user:*".to_owned(), "--no-expired".to_owned()];
         report.options.separators = vec!["/".to_owned()];
@@ -131,7 +137,8 @@ mod tests {
             commands(&report, "value.sensitive"),
             [
                 "rdblens keys FILE --policy 'teams/a b.toml' --breaking value.sensitive --inspect-values --match 'user:*' \
-              --no-expired --separator / --at 1970-01-01T00:00:00Z"
+              --no-expired --separator / --at 1970-01-01T00:00:00Z",
+                "rdblens keys … --breaking value.sensitive"
             ]
         );
         assert_eq!(commands(&report, "slot.skew"), [""; 0]);

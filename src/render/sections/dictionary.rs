@@ -33,5 +33,5 @@ fn named(label: &'static str, entries: &[String], lang: Lang) -> Option<Block> {
     if let Some(more) = entries.len().checked_sub(NAMED_ENTRIES).filter(|more| *more > 0) {
         names.push(others(more, lang));
     }
-    (!names.is_empty()).then(|| Block::Labelled(label, names.join(", ").into()))
+    (!names.is_empty()).then(|| Block::Labelled(label, names.join(lang.of(", ", "、")).into()))
 }

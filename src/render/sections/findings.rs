@@ -230,7 +230,7 @@ fn detail_value(value: &DetailValue, lang: Lang) -> Option<String> {
 fn listed(items: impl ExactSizeIterator<Item = String>, lang: Lang) -> Option<String> {
     let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
     let shown: Vec<String> = items.take(ITEMS_OF_A_DETAIL).chain(more.map(|more| others(more, lang))).collect();
-    (!shown.is_empty()).then(|| shown.join(", "))
+    (!shown.is_empty()).then(|| shown.join(lang.of(", ", "、")))
 }
 
 /// Returns an item of a list with its memory, or its keys where it has none: `cache (949.9 KiB, 22.7 %)`.
@@ -239,7 +239,8 @@ fn part_text(part: &DetailPart, lang: Lang) -> String {
     let keys = part.keys.filter(|_| part.memory.is_none()).map(|keys| human::counted(keys, nouns::KEY, lang));
     let memory = part.memory.map(|memory| human::bytes(memory.0));
     let weight: Vec<String> = [keys, memory, part.share.map(human::share)].into_iter().flatten().collect();
-    if weight.is_empty() { name.to_owned() } else { format!("{name} ({})", weight.join(", ")) }
+    let weight = weight.join(lang.of(", ", "，"));
+    if weight.is_empty() { name.to_owned() } else { say!(lang, "{name} ({weight})", "{name}（{weight}）") }
 }
 
 #[cfg(test)]

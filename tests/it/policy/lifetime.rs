@@ -226,3 +226,13 @@ fn every_preset_demands_what_its_standard_does() {
     ];
     assert_eq!(demanded("platform"), of("must", &platform));
 }
+
+/// `ttl.idle` judges idle times alone, `ttl.idle-forever` access counters, too.
+#[test]
+fn access_counters_are_no_idle_times() {
+    let report = report(&corpus("valkey-8.1.1-lfu"), "extends = \"strict\"");
+    let missing = report["findings"]["not_evaluated"].as_array().unwrap();
+    let reason = |rule: &str| missing.iter().find(|row| row["rule"] == rule).map(|row| row["reason"].as_str().unwrap());
+    assert_eq!(reason("ttl.idle"), Some("the dump has no idle times"));
+    assert_eq!(reason("ttl.idle-forever"), None);
+}

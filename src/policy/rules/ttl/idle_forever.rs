@@ -83,7 +83,7 @@ impl KeyRule for IdleForever {
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks(Need::IdleTimes, |report| {
+        known.lacks(Need::IdleTimesOrCounters, |report| {
             let used =
                 report.idle.as_ref().map_or(0, |idle| idle.keys) + report.freq.as_ref().map_or(0, |freq| freq.keys);
             report.totals.without_ttl.keys > 0 && used < report.totals.keys
