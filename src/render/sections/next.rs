@@ -44,8 +44,8 @@ fn steps(report: &Report) -> Vec<Step> {
         };
         steps.push(step(&show, "what is in the heaviest key", "最大的 key 里有什么"));
     }
-    if let Some(glob) = report.patterns.list.first().and_then(|row| glob(&row.pattern)) {
-        let keys = |files: &str| format!("rdblens keys {files} --match {glob} --format csv");
+    if let Some(pattern) = report.patterns.list.first().and_then(|row| quoted(&row.pattern)) {
+        let keys = |files: &str| format!("rdblens keys {files} --pattern {pattern} --format csv");
         steps.push(step(&keys, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行"));
     }
     if let Some(row) = report.types.first() {
@@ -70,33 +70,9 @@ fn is_damaged(report: &Report) -> bool {
     !report.complete || files.any(|file| damaged(file.checksum) || !file.errors.is_empty() || file.damaged_keys > 0)
 }
 
-/// Returns the quoted glob for the keys of a pattern, with stars for placeholders; none if the rest has a meaning in globs.
-fn glob(pattern: &str) -> Option<String> {
-    let mut glob = String::new();
-    let mut rest = pattern;
-    while let Some((before, behind)) = rest.split_once('{') {
-        let (_, after) = behind.split_once('}')?;
-        glob.push_str(before);
-        glob.push('*');
-        rest = after;
-    }
-    glob.push_str(rest);
-    let plain = !glob.contains(['?', '[', ']', '}']) && glob.matches('*').count() == pattern.matches('{').count();
-    if plain { quoted(&glob) } else { None }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn patterns_become_globs() {
-        assert_eq!(glob("user:{int}:name").as_deref(), Some("'user:*:name'"));
-        assert_eq!(glob("config").as_deref(), Some("config"));
-        assert_eq!(glob("a{"), None);
-        assert_eq!(glob("a*:{int}"), None);
-        assert_eq!(glob("a[b]"), None);
-    }
 
     #[test]
     fn tokens_of_masked_names_are_recognised() {
