@@ -1,6 +1,7 @@
 //! `rdblens compare`: compares snapshots, oldest first.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::args::{CompareArgs, ComparisonFormat};
 use super::output::Output;
@@ -23,7 +24,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };
     let mut out = Output::open(args.output.output.as_deref())?;
     let rows = args.top.map(plan::rows);
-    let comparison = comparison(args, &plan, rows)?;
+    let comparison = comparison(args, plan, rows)?;
     let rendered = match args.format {
         ComparisonFormat::Json => json::write_pretty(&comparison, &mut out),
         ComparisonFormat::Table => {
@@ -34,12 +35,14 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     Ok(if comparison.snapshots.iter().all(|row| row.complete) { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
-fn comparison(args: &CompareArgs, plan: &Plan, rows: Option<usize>) -> Result<Comparison> {
+fn comparison(args: &CompareArgs, mut plan: Plan, rows: Option<usize>) -> Result<Comparison> {
     let mut comparer = Comparer::default();
     let mut keys = 0_u64;
     for input in &args.read.input.inputs {
-        let snapshot = snapshot(input, plan, args.read.input.quiet)?;
+        let snapshot = snapshot(input, &plan, args.read.input.quiet)?;
         keys = keys.saturating_add(snapshot.report.totals.keys);
+        // Changes are told since the first snapshot, so rules about growth compare with that, too.
+        plan.baseline.get_or_insert_with(|| Arc::new(snapshot.clone()));
         comparer.add(snapshot);
     }
     if keys == 0 {

@@ -1,5 +1,6 @@
 //! `rdblens compare`: reports and dumps in any combination, changes between them, and the forecast of memory.
 
+use crate::common::dump::Dump;
 use crate::common::program::{run_args, stdout_of};
 use std::fs;
 use std::path::Path;
@@ -124,4 +125,26 @@ fn one_input_or_a_wrong_one_is_wrong_usage() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(output.stdout.is_empty());
     }
+}
+
+#[test]
+fn rules_about_growth_judge_a_dump_by_the_first_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, keys: u64| {
+        let mut dump = Dump::new();
+        (0..keys).for_each(|i| _ = dump.string(format!("shop:cart:{i}:state"), "x".repeat(400)));
+        (0..9_000).for_each(|i| _ = dump.string(format!("shop:user:{i}:name"), "x".repeat(400)));
+        let path = folder.path().join(name);
+        fs::write(&path, dump.bytes()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (old, new) = (write("old.rdb", 1_000), write("new.rdb", 9_000));
+    let told = |inputs: [&str; 2]| {
+        let comparison = json(&["compare", inputs[0], inputs[1], "--policy", "platform"]);
+        let rows = comparison["findings"]["first_evaluated"].as_array().cloned().unwrap_or_default();
+        let grown = rows.iter().filter(|row| row["rule"] == "memory.growth");
+        grown.map(|row| row["pattern"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(told([&old, &new]), ["shop:cart:{int}:state"]);
+    assert!(told([&new, &new]).is_empty() && told([&new, &old]).is_empty());
 }
