@@ -10,7 +10,7 @@ use crate::pattern::classify::Classifier;
 use crate::policy::checks::RuleCheck;
 use crate::policy::dictionary::Exemption;
 use crate::policy::forest::Forest;
-use crate::policy::rule::{Breach, PatternRule};
+use crate::policy::rule::{Breach, PatternRule, StoredStrings};
 use crate::policy::{Checks, Severity};
 use crate::report::{
     BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, NotEvaluated,
@@ -89,7 +89,7 @@ pub fn pattern_breaches<'c>(
 }
 
 /// Adds violations of rules about the snapshot, which examine the other sections of the report, and names owners.
-pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, top: usize) {
+pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, strings: StoredStrings, top: usize) {
     let mut judging = BreachCollector::new(checks, classifier, top);
     for check in &checks.snapshots {
         let breaches = check.rule.judge(report, &checks.context);
@@ -97,7 +97,7 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
     }
     report.findings.exempted.extend(judging.exempted());
     finish(&mut report.findings);
-    leave_out(checks.not_evaluated(report), &mut report.findings);
+    leave_out(checks.not_evaluated(report, strings), &mut report.findings);
     if checks.has_dictionary() {
         name_owners(checks, classifier, &mut report.findings);
     }

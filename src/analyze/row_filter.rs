@@ -28,7 +28,6 @@ use crate::policy::evidence::LockValue;
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::registry;
 use crate::policy::rule::{BadTokens, Breach, ConcernedKeys};
-use crate::policy::rules::memory::growth;
 use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
 use crate::rdb::peek::PeekBuffers;
@@ -170,10 +169,6 @@ fn check_rule(questions: &Questions, id: &str) -> Result<()> {
     let checks = &questions.checks;
     let about_keys = || checks.keys.iter().map(|check| check.meta.id);
     let about_patterns = || checks.patterns.iter().map(|check| check.meta.id);
-    if id == growth::RULE.meta.id && checks.context.earlier.is_none() {
-        return Err(Error::usage(format!("--breaking {id}: the rule compares with an earlier report"))
-            .with_hint("add --baseline REPORT.json"));
-    }
     if about_keys().chain(about_patterns()).any(|known| known == id) {
         return Ok(());
     }
@@ -389,7 +384,7 @@ impl CountedKeys {
             CountedKeys::Locks(_) if !is_lock || !matches!(record.kind, Kind::String | Kind::Hash) => false,
             CountedKeys::Locks(bad) => match LockValue::of(record, bad.min, room) {
                 LockValue::NoToken => true,
-                LockValue::Token(value) => bad.shared.binary_search(&value).is_ok(),
+                LockValue::Token { hash, .. } => bad.shared.binary_search(&hash).is_ok(),
                 LockValue::NotCompared => false,
             },
         }

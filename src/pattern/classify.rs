@@ -15,7 +15,7 @@ mod address;
 mod date;
 mod pieces;
 mod segment_text;
-mod token;
+pub mod token;
 
 use std::ops::Range;
 

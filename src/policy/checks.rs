@@ -16,7 +16,9 @@ use super::dictionary::{DictionaryEntry, Exemption, Matched};
 use super::key_view::KeyView;
 use super::matcher::{Matcher, PolicyPattern};
 use super::name_pass::{NamePass, Violations};
-use super::rule::{BuiltRule, KeyRule, Known, NameTest, Need, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule};
+use super::rule::{
+    BuiltRule, KeyRule, Known, NameTest, Need, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule, StoredStrings,
+};
 use super::sensitive::Inspection;
 use super::settings::{Policy, RuleSetting};
 use super::wording::RuleWording;
@@ -198,7 +200,7 @@ impl Checks {
         };
         for setting in std::mem::take(&mut checks.policy.settings) {
             let built = (setting.rule.build)(&setting.params)?;
-            if let Some(need) = built.needs(&Known { context: &checks.context, report: None }) {
+            if let Some(need) = built.needs(&Known::before(&checks.context)) {
                 checks.disable(setting.rule.meta.id, setting.severity, need);
                 continue;
             }
@@ -223,8 +225,8 @@ impl Checks {
     /// Returns the limits that lack something to be evaluated, given the finished report and the rules that found something.
     ///
     /// A rule that found something was evaluated: what it found is true.
-    pub fn not_evaluated(&self, report: &Report) -> Vec<NotEvaluated> {
-        let known = Known { context: &self.context, report: Some(report) };
+    pub fn not_evaluated(&self, report: &Report, strings: StoredStrings) -> Vec<NotEvaluated> {
+        let known = Known { context: &self.context, report: Some(report), strings };
         let keys = self.keys.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
         let patterns = self.patterns.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
         let snapshots = self.snapshots.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
@@ -597,6 +599,11 @@ impl Checks {
     /// Returns the least length of a lock's token; `None` if no rule needs the tokens of locks.
     pub fn least_token(&self) -> Option<u64> {
         self.patterns.iter().filter_map(|check| Some(check.rule.locks()?.min)).min()
+    }
+
+    /// Returns the least length of the texts whose compressed size a rule needs; `None` if none does.
+    pub fn least_text(&self) -> Option<u64> {
+        self.keys.iter().filter_map(|check| check.rule.text_size()).min()
     }
 
     /// Returns whether the policy has a data dictionary.

@@ -12,7 +12,7 @@
 
 pub mod capacity;
 pub mod checks;
-mod content;
+pub mod content;
 pub mod context;
 pub mod dictionary;
 pub mod earlier;

@@ -42,6 +42,8 @@ pub enum Need {
     Checksum,
     /// All keys of the snapshot.
     AllKeys,
+    /// Compressed sizes of strings.
+    CompressedSizes,
 }
 
 impl Need {
@@ -67,6 +69,7 @@ impl Need {
             Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
             Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
             Need::Checksum => text("a checksum was not verified", "有校验和未经校验"),
+            Need::CompressedSizes => text("no string of the dump is compressed", "快照中没有压缩存储的字符串"),
             Need::AllKeys => text("only some of the keys were selected", "只选取了部分 key"),
         }
     }
@@ -110,6 +113,7 @@ impl Need {
             Need::Shards => text("give the files of all shards", "给出所有分片的文件"),
             Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 给出，例如 redis-8.2"),
             Need::Checksum => text("read whole files, without --no-checksum", "读完整个文件，不用 --no-checksum"),
+            Need::CompressedSizes => text("dump with rdbcompression yes", "生成快照时设置 rdbcompression yes"),
             Need::AllKeys => text("leave out --match, --db and other selections", "去掉 --match、--db 等筛选条件"),
         }
     }
@@ -134,7 +138,8 @@ impl Need {
             | Need::IdleTimesOrCounters
             | Need::Shards
             | Need::Checksum
-            | Need::AllKeys => None,
+            | Need::AllKeys
+            | Need::CompressedSizes => None,
         }
     }
 
@@ -161,9 +166,33 @@ pub struct Known<'a> {
     pub context: &'a Context,
     /// The report, once all keys were read.
     pub report: Option<&'a Report>,
+    /// How strings are stored, once all keys were read.
+    pub strings: StoredStrings,
 }
 
-impl Known<'_> {
+/// How the strings of a snapshot are stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoredStrings {
+    /// True if a string is stored compressed.
+    pub compressed: bool,
+    /// True if a long text is not, so that its compressed size is unknown.
+    pub plain_text: bool,
+}
+
+impl StoredStrings {
+    /// Adds the strings of another part of the snapshot.
+    pub fn merge(&mut self, other: StoredStrings) {
+        self.compressed |= other.compressed;
+        self.plain_text |= other.plain_text;
+    }
+}
+
+impl<'a> Known<'a> {
+    /// Returns what is known before the keys are read.
+    pub fn before(context: &'a Context) -> Self {
+        Known { context, report: None, strings: StoredStrings::default() }
+    }
+
     /// Returns the need if the finished report shows it. A rule is then evaluated nevertheless: what it finds is true.
     pub fn lacks(&self, need: Need, is_missing: impl FnOnce(&Report) -> bool) -> Option<Need> {
         self.report.is_some_and(is_missing).then_some(need)

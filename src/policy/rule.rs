@@ -6,7 +6,7 @@ use std::fmt;
 use super::context::Context;
 use super::forest::Forest;
 use super::key_view::KeyView;
-pub use super::need::{Known, Need};
+pub use super::need::{Known, Need, StoredStrings};
 use super::params::{ParamSpec, Params};
 use super::sample::RuleSample;
 use super::sensitive::Inspection;
@@ -154,6 +154,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     ///
     /// Most keys are small, so most of them are never checked one by one.
     fn size_test(&self, _kind: Kind) -> Option<SizeTest> {
+        None
+    }
+
+    /// Returns the least length of the texts whose compressed size the rule needs, if it needs any.
+    fn text_size(&self) -> Option<u64> {
         None
     }
 

@@ -295,3 +295,45 @@ fn a_pattern_given_as_a_glob_or_mistyped_gets_a_hint() {
     assert_eq!(hint(&["--pattern", "user:{int}:profle", "--quiet"]), "");
     assert_eq!(hint(&["--match", "user:*", "--limit", "1"]), "");
 }
+
+#[test]
+fn locks_without_a_token_are_listed_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("locks.rdb");
+    let client = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    let mut dump = Dump::new();
+    dump.string("lock:order:1", "order-service")
+        .string("lock:order:2", "c2a9d7e4-1b58-4c07-8f3e-6a5d4b3c2e19")
+        .string("lock:order:3", "order-service")
+        .string("lock:order:4", "1")
+        .string("lock:order:5", client)
+        .string("shop:lock:order:5", client)
+        .string("shop:lock:order:6", "order-service")
+        .string("shop:lock:order:7", "payment-service")
+        .hash_listpack("lock:order:8", &[("owner", "1")])
+        .hash_listpack("lock:order:9", &[("8d9f2c71-51a3:1", "1")])
+        .string("shop:lock", "1");
+    std::fs::write(&input, dump.bytes()).unwrap();
+    for (policy, expected) in [
+        ("platform", &["lock:order:1", "lock:order:3", "lock:order:4", "shop:lock:order:6", "lock:order:8"][..]),
+        (
+            "service",
+            &[
+                "lock:order:1",
+                "lock:order:3",
+                "lock:order:4",
+                "lock:order:5",
+                "shop:lock:order:5",
+                "shop:lock:order:6",
+                "lock:order:8",
+            ],
+        ),
+    ] {
+        let rows = rows(&input, &["--policy", policy, "--breaking", "value.lock-token"]);
+        let listed: Vec<_> = rows.iter().map(|row| row["key"].as_str().unwrap()).collect();
+        assert_eq!(listed, expected, "{policy}");
+        assert!(rows.iter().all(|row| breaks(row).contains("value.lock-token")));
+        let counted = keys_by_rule(&report(&input, &["--policy", policy]))["value.lock-token"];
+        assert_eq!(counted, expected.len() as u64, "{policy}");
+    }
+}

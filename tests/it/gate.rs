@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::common::dump::Dump;
 use crate::common::program::run_args;
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
@@ -133,4 +134,32 @@ fn a_part_of_the_keys_proves_nothing_about_the_instance() {
     let of_instance = ["db.multiple", "instance.mixed"];
     assert!(of_instance.iter().all(|rule| open(&selected).contains(&(rule, None))), "{:?}", open(&selected));
     assert!(open(&report(&["--policy", "aliyun"])).iter().all(|(rule, _)| !of_instance.contains(rule)));
+}
+
+#[test]
+fn sizes_of_texts_are_unknown_if_no_string_is_compressed() {
+    let rule = "value.compressible";
+    let folder = TempDir::new().unwrap();
+    let judged = |dump: &Dump| {
+        let path = folder.path().join("dump.rdb");
+        fs::write(&path, dump.bytes()).unwrap();
+        let path = path.to_str().unwrap();
+        let output = run_args(&["analyze", path, "--policy", "platform", "--format", "json"]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = &report["findings"];
+        ["list", "checked", "not_evaluated"].map(|list| ids(&findings[list]).contains(rule))
+    };
+    let text = "a text that says the same thing again and again. ".repeat(100);
+    let bitmap = [0, 0x80].repeat(2_000);
+    let mut plain = Dump::new();
+    plain.string("cache:page:1:html", &text).string("flag:day:1:users", &bitmap);
+    assert_eq!(judged(&plain), [false, false, true]);
+    assert_eq!(judged(plain.clone().stored("cache:page:2:html", &text)), [true, true, false]);
+    // A short compressed string shows that servers compress what they can, so the text was not worth it.
+    assert_eq!(
+        judged(plain.compressed("cache:page:2:title", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")),
+        [false, true, false]
+    );
+    assert_eq!(judged(Dump::new().string("flag:day:1:users", &bitmap)), [false, true, false]);
+    assert_eq!(judged(Dump::new().string("cache:page:1:html", &text[..1023])), [false, true, false]);
 }

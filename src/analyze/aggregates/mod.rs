@@ -26,6 +26,8 @@ use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIfStats, WhatIfSums};
 use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::{Leaf, TreeLimits};
+use crate::policy::content::text;
+use crate::policy::rule::StoredStrings;
 use crate::policy::{Checks, Judged};
 use crate::record::{Kind, Record};
 use crate::report::{self, Report};
@@ -48,6 +50,9 @@ pub struct Aggregates {
     patterns: PatternStats,
     what_if: WhatIfStats,
     usual: UsualBuffer,
+    strings: StoredStrings,
+    /// Least length of texts whose compressed size a rule needs.
+    text_size: Option<u64>,
     /// True if the fast path may be taken: no aggregate needs details of every key.
     takes_usual: bool,
 }
@@ -63,6 +68,8 @@ pub struct AggregateResults {
     pub what_if_patterns: Vec<report::WhatIfPattern>,
     /// True if strict mode collapsed crowded levels below the usual limit.
     pub patterns_strict: bool,
+    /// How strings are stored.
+    pub strings: StoredStrings,
     /// Tree that the sections on patterns were computed from.
     pub patterns: PatternStats,
 }
@@ -84,6 +91,8 @@ impl Aggregates {
             violations: Violations::new(&questions.checks),
             takes_usual: patterns.takes_usual() && questions.alternatives == 0,
             usual: UsualBuffer::default(),
+            strings: StoredStrings::default(),
+            text_size: questions.checks.least_text(),
             patterns,
             what_if: WhatIfStats::new(questions.alternatives),
         }
@@ -111,6 +120,17 @@ impl Aggregates {
         self.violations.observe(record, &self.judged, &self.questions.checks);
         self.patterns.observe_at(record, leaf, &self.judged);
         self.what_if.observe(record);
+        self.note_plain_text(record);
+    }
+
+    /// Notes a long text that is not stored compressed. Only the first needs a look at its bytes.
+    fn note_plain_text(&mut self, record: &Record<'_>) {
+        let StoredStrings { compressed, plain_text } = self.strings;
+        self.strings.plain_text |= !compressed
+            && !plain_text
+            && record.kind == Kind::String
+            && self.text_size.is_some_and(|least| record.length.is_some_and(|length| length >= least.max(1)))
+            && text::is_text(record);
     }
 
     fn count_slot(&mut self, record: &Record<'_>, tagged: bool) {
@@ -169,6 +189,7 @@ impl Aggregates {
             what_if: self.what_if.finish(),
             what_if_patterns: what_if,
             patterns_strict: strict,
+            strings: self.strings,
             patterns: self.patterns,
         }
     }
@@ -212,6 +233,7 @@ fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> repo
 
 impl Aggregate for Aggregates {
     fn observe(&mut self, record: &Record<'_>) {
+        self.strings.compressed |= record.value.compressed.is_some();
         let questions = &*self.questions;
         let name = self.names.know(record.key, questions, &mut self.patterns);
         let (leaf, tagged) = (name.leaf, name.tagged);
@@ -252,6 +274,7 @@ impl Aggregate for Aggregates {
         self.violations.merge(other.violations);
         self.patterns.merge(other.patterns);
         self.what_if.merge(other.what_if);
+        self.strings.merge(other.strings);
     }
 
     fn settle_database(&mut self, db: u64) {

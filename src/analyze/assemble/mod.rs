@@ -62,7 +62,7 @@ pub(super) fn report(
     report.server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
     report.source.bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     report.source.files = verdicts.into_iter().map(|verdict| verdict.row).collect();
-    findings::judge_report(&questions.checks, &questions.classifier, &mut report, plan.top);
+    findings::judge_report(&questions.checks, &questions.classifier, &mut report, rest.strings, plan.top);
     if let Some(earlier) = &plan.baseline {
         report.warnings.extend(baseline::warnings(earlier, &report));
         report.growth = Some(growth::since(earlier, &report, plan.top));

@@ -1,6 +1,7 @@
-//! Recognition of what a string holds: text, or JSON with objects. Only the beginning of the string is read.
+//! Recognition of what a string holds: text, JSON with objects, or something random. Only the beginning of the string is read.
 
 pub mod json;
+pub mod random;
 pub mod text;
 
 use crate::rdb::cursor::Cursor;

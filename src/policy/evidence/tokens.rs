@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::bottom_k;
+use crate::policy::content::random;
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Example, Weight};
@@ -18,6 +19,8 @@ pub const MOST_TOKENS: usize = 1024;
 /// Maximum number of example keys, and of bytes of their names.
 const EXAMPLES: usize = 3;
 const LONGEST_NAME: usize = 256;
+/// Bytes of a value that are searched for something random.
+const EXAMINED: usize = 256;
 /// Seeds of the hashes of values and names.
 const VALUE_SEED: u64 = 0x1319_8a2e_0370_7344;
 const NAME_SEED: u64 = 0xa409_3822_299f_31d0;
@@ -43,6 +46,8 @@ pub struct TokenUse {
     pub locks: Weight,
     /// Lowest and highest hash of their names: equal if all have one name, as on the instances of a Redlock.
     pub names: (u64, u64),
+    /// True if the value is random, so that it can be the id of a client with several locks.
+    pub random: bool,
 }
 
 impl TokenUse {
@@ -50,6 +55,7 @@ impl TokenUse {
     pub fn merge(&mut self, other: TokenUse) {
         self.locks.merge(other.locks);
         self.names = (self.names.0.min(other.names.0), self.names.1.max(other.names.1));
+        self.random |= other.random;
     }
 
     /// Returns whether locks of different names hold the value.
@@ -63,8 +69,13 @@ impl TokenUse {
 pub enum LockValue {
     /// Too short for a token.
     NoToken,
-    /// Hash of a string.
-    Token(u64),
+    /// A string.
+    Token {
+        /// Hash of the value.
+        hash: u64,
+        /// True if the value is random.
+        random: bool,
+    },
     /// A hash with a token, or a value that cannot be read.
     NotCompared,
 }
@@ -84,7 +95,10 @@ impl LockValue {
             _ => raw.peek(room, |part| match part {
                 ValuePart::String(text) => {
                     has_token = true;
-                    value = LockValue::Token(hash(VALUE_SEED ^ length, text));
+                    value = LockValue::Token {
+                        hash: hash(VALUE_SEED ^ length, text),
+                        random: random::has_random(text.get(..EXAMINED).unwrap_or(text)),
+                    };
                 }
                 ValuePart::Pair(field, text) => has_token |= is_token(field) || is_token(text),
                 ValuePart::Element(_) => {}
@@ -112,9 +126,9 @@ impl Tokens {
         match LockValue::of(record, min, room) {
             LockValue::NoToken => self.add_missing(record),
             LockValue::NotCompared => 0,
-            LockValue::Token(value) => {
+            LockValue::Token { hash: value, random } => {
                 let name = hash(NAME_SEED, record.key);
-                self.offer(value, TokenUse { locks: weight(record), names: (name, name) })
+                self.offer(value, TokenUse { locks: weight(record), names: (name, name), random })
             }
         }
     }

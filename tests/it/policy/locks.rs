@@ -83,3 +83,45 @@ fn counts_are_exact_and_equal_on_any_number_of_threads() {
         assert!(report(&[&dump], &[&args[..], &[threads]].concat()) == alone, "{threads} threads");
     }
 }
+
+/// Returns the rules that were not evaluated.
+fn open(report: &str) -> Vec<String> {
+    let report: Value = serde_json::from_str(report).unwrap();
+    let list = report["findings"]["not_evaluated"].as_array().unwrap();
+    list.iter().map(|row| row["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn one_client_may_hold_several_locks_with_its_random_id() {
+    let mut dump = Dump::new();
+    for (lock, value) in [
+        ("lock:order:1", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"),
+        ("lock:user:2", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"),
+        ("lock:cart:3", "order-service-7d9f8b6c5d-x2x4z"),
+        ("lock:task:4", "order-service-7d9f8b6c5d-x2x4z"),
+    ] {
+        dump.string(lock, value);
+    }
+    let patterns = |policy| -> Vec<_> {
+        rows(&report(&[&dump], &["--policy", policy])).into_iter().map(|(pattern, ..)| pattern).collect()
+    };
+    assert_eq!(patterns("platform"), ["lock:cart:{int}", "lock:task:{int}"]);
+    assert_eq!(patterns("service"), ["lock:cart:{int}", "lock:order:{int}", "lock:task:{int}", "lock:user:{int}"]);
+}
+
+#[test]
+fn some_of_the_keys_do_not_show_that_no_lock_shares_a_value() {
+    let mut dump = Dump::new();
+    dump.string("lock:order:1", "order-service").string("shop:lock:order:2", "order-service");
+    for (flags, evaluated) in [
+        (&["--match", "lock:*"][..], false),
+        (&["--type", "string"], true),
+        (&["--db", "1"], false),
+        (&["--match", "*"], true),
+        (&[], true),
+    ] {
+        let report = report(&[&dump], &[&["--policy", "platform"], flags].concat());
+        let is_open = open(&report).iter().any(|rule| rule == "value.lock-token");
+        assert_eq!(is_open, !evaluated, "{flags:?}");
+    }
+}

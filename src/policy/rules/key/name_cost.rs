@@ -11,7 +11,7 @@ use crate::policy::Context;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
@@ -83,6 +83,10 @@ impl PatternRule for NameCost {
     fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
         let of = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.of_pattern(forest, node, sums);
         forest.patterns().filter(|(_, sums)| sums.keys >= self.keys.max(1)).filter_map(of).collect()
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_keys()
     }
 }
 

@@ -194,7 +194,7 @@ impl PatternRule for StormRule {
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks_reference()
+        known.lacks_reference().or_else(|| known.lacks_keys())
     }
 
     fn wants_expiries(&self) -> bool {

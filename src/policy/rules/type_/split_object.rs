@@ -19,7 +19,8 @@ use crate::policy::forest::{Forest, PatternSums};
 use crate::policy::objects::{AttributePattern, ObjectRule, SpreadObject};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity,
+    Text, Unit,
 };
 use crate::policy::rules::instance::mixed::INFRASTRUCTURE;
 use crate::policy::sample::{RuleSample, SampleKey};
@@ -200,6 +201,10 @@ impl PatternRule for SplitObject {
         }
         let model = context.model.clone().unwrap_or_else(|| usual_model(&context.config).into());
         objects.into_iter().map(|object| self.breach(&object, context, &model)).collect()
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_keys()
     }
 
     fn wants_ids(&self) -> bool {

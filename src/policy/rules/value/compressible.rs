@@ -3,13 +3,14 @@
 //! Measured: size of a string in the dump, which servers compress with LZF, as share of its length. Clients with gzip or zstd
 //! save more, so the saving is a lower bound: the difference of both lengths, before rounding by the allocator. Only
 //! [text](crate::policy::content::text) counts: UTF-8 without control characters in its first kilobyte. Bitmaps, HyperLogLogs
-//! and formats for machines do not, since the server or other programs interpret their bytes. Elements of collections and dumps
-//! written with `rdbcompression no` give no information.
+//! and formats for machines do not, since the server or other programs interpret their bytes. Elements of collections give no
+//! information, nor do dumps written with `rdbcompression no`: the rule is not evaluated if no string of the dump is compressed
+//! although it has texts of `min` bytes.
 
 use crate::policy::KeyView;
 use crate::policy::content::text;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
@@ -85,6 +86,14 @@ impl KeyRule for CompressibleRule {
         // Below `share` if the rule is violated, so it fits.
         let measured = u64::try_from(u128::from(stored) * 1000 / u128::from(length)).unwrap_or(u64::MAX);
         (breaks && text::is_text(key.record)).then_some(Violation { measured, allowed: self.share })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks(Need::CompressedSizes, |_| known.strings.plain_text && !known.strings.compressed)
+    }
+
+    fn text_size(&self) -> Option<u64> {
+        Some(self.min)
     }
 
     fn estimates_saving(&self) -> bool {

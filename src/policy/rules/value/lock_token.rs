@@ -1,9 +1,12 @@
 //! `value.lock-token`: a lock holds a token of its own.
 //!
 //! Locks are strings or hashes with a segment `lock`, at any level, that another segment follows, as for `ttl.lock-missing`. A
-//! value shorter than `min` bytes (`1`, `locked`) is no token, and no two locks of the snapshot may hold the same value. A
+//! value shorter than `min` bytes (`1`, `locked`) is no token, and no two locks of the snapshot may hold the same constant. A
 //! single lock with a longer constant passes: one value does not show whether it is constant. The same lock in several
 //! files, as on the instances of a Redlock, counts as one.
+//!
+//! A random value on several locks can be the id of the client that holds them all. It passes unless `per_client` is off,
+//! which demands a token of its own for each lock.
 //!
 //! A hash passes if one of its fields or values is long enough: reentrant locks keep their holder as a field (`uuid:thread`),
 //! and one holder may have several, so hashes are not compared.
@@ -18,8 +21,8 @@ use crate::policy::evidence::{TokenUse, Tokens};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    BadTokens, Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, LockTest, PatternRule, Rule, RuleMeta,
-    Severity, Text,
+    BadTokens, Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, Known, LockTest, Need, PatternRule, Rule,
+    RuleMeta, Severity, Text,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::{Details, Weight};
@@ -28,10 +31,10 @@ use crate::report::{Details, Weight};
 static META: RuleMeta = RuleMeta {
     id: "value.lock-token",
     severity: Severity::Must,
-    problem: Text { en: "lock without a token of its own", zh: "分布式锁的 value 不是唯一令牌" },
+    problem: Text { en: "lock without a token of its holder", zh: "分布式锁的 value 不是持有者的令牌" },
     what: Text {
-        en: "every lock holds a token of {min} or more that no other lock holds",
-        zh: "分布式锁的 value 是唯一令牌：不少于 {min}，且互不相同",
+        en: "every lock holds a token of {min} or more, not a constant of several locks",
+        zh: "分布式锁的 value 是持有者的令牌：不少于 {min}，不是多把锁共用的常量",
     },
     why: Text {
         en: "A client whose lock has expired deletes that of the next holder unless it can tell the two apart: the script that \
@@ -56,6 +59,14 @@ static META: RuleMeta = RuleMeta {
             },
             default: ParamDefault::Words(&["lock"]),
         },
+        ParamSpec {
+            name: "per_client",
+            what: Text {
+                en: "allow random values on several locks, as the id of the client that holds them",
+                zh: "允许多把锁共用同一随机值，即持有这些锁的客户端的标识",
+            },
+            default: ParamDefault::Flag(true),
+        },
     ],
     unit: None,
     passes: RuleSample::of(&[
@@ -73,13 +84,16 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     if words.is_empty() || words.iter().any(String::is_empty) {
         return Err("\"prefixes\" must not be empty or contain an empty word".to_owned());
     }
-    Ok(BuiltRule::Pattern(Box::new(LockToken { locks: LockTest { words, min: params.number("min") } })))
+    let locks = LockTest { words, min: params.number("min") };
+    Ok(BuiltRule::Pattern(Box::new(LockToken { locks, per_client: params.flag("per_client") })))
 }
 
-/// Demands a token of its own in every lock.
+/// Demands a token in every lock.
 #[derive(Debug, Clone)]
 pub struct LockToken {
     locks: LockTest,
+    /// True if a random value may be held by several locks.
+    per_client: bool,
 }
 
 const NO_TOKEN: DetailField = DetailField::new("without_token", "without a token", "无令牌");
@@ -93,7 +107,12 @@ impl PatternRule for LockToken {
         for (value, uses) in with_tokens().flat_map(|(_, tokens)| tokens.uses()) {
             values.entry(value).and_modify(|known| known.merge(uses)).or_insert(uses);
         }
+        values.retain(|_, uses| uses.is_shared() && !(self.per_client && uses.random));
         with_tokens().filter_map(|(node, tokens)| breach(node, tokens, &values, self.locks.min)).collect()
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_keys()
     }
 
     fn locks(&self) -> Option<&LockTest> {
@@ -101,10 +120,10 @@ impl PatternRule for LockToken {
     }
 }
 
-fn breach(node: &PatternNode<'_>, tokens: &Tokens, values: &HashMap<u64, TokenUse>, min: u64) -> Option<Breach> {
+/// Returns the violation of a pattern, given all values that no two locks may hold.
+fn breach(node: &PatternNode<'_>, tokens: &Tokens, constants: &HashMap<u64, TokenUse>, min: u64) -> Option<Breach> {
     let (mut shared, mut bad) = (Weight::default(), BadTokens { min, shared: Vec::new() });
-    let is_shared = |value: &u64| values.get(value).is_some_and(TokenUse::is_shared);
-    for (value, uses) in tokens.uses().filter(|(value, _)| is_shared(value)) {
+    for (value, uses) in tokens.uses().filter(|(value, _)| constants.contains_key(value)) {
         shared.merge(uses.locks);
         bad.shared.push(value);
     }
