@@ -412,8 +412,21 @@ def records():
     flipped[flipped.index(b"value")] ^= 1
     case("checksum-flipped-bit", bytes(flipped), "checksum", 4, 2, "one bit of a value: only the checksum can tell")
     bad("type-8", record(8, "k", string("v")), "corrupt", "a type byte that was never in use")
-    bad("type-29", record(29, "k", length(5)), "unsupported", "behind a build flag in one tree, something else in another", magic=b"REDIS0014")
-    bad("type-30-version-15", record(30, "k", string("v")), "unsupported", "a type from the future", magic=b"REDIS0015")
+    bad("type-29", record(29, "k", length(5)), "unsupported", "a compact hash before there were any", magic=b"REDIS0014")
+    bad("type-33-version-16", record(33, "k", string("v")), "unsupported", "a type from the future", magic=b"REDIS0016")
+    new = b"REDIS0015"
+    names = length(2) + string("id") + string("name")
+    compact = b"\xf2" + length(0) + names
+    case("template-undefined", dump(compact, BEFORE, record(30, "k", string(listpack(7, 1, 2))), AFTER, magic=new), "corrupt", 4, 3, "a compact hash of a template that is not there, in one listpack")
+    bad("template-undefined-array", record(32, "k", length(7) + string("1") + string("2")), "corrupt", "the same value by value: its end cannot be found", magic=new)
+    case("template-few-values", dump(compact, BEFORE, record(30, "k", string(listpack(0, 1))), AFTER, magic=new), "corrupt", 4, 3, "one value for two fields")
+    case("template-many-values", dump(compact, BEFORE, record(30, "k", string(listpack(0, 1, 2, 3))), AFTER, magic=new), "corrupt", 4, 3, "three values for two fields")
+    case("template-text-id", dump(compact, BEFORE, record(30, "k", string(listpack("a", 1, 2))), AFTER, magic=new), "corrupt", 4, 3, "a text where the number of the template belongs")
+    case("template-twice", dump(compact, b"\xf2" + length(0) + length(1) + string("x"), BEFORE, magic=new), "corrupt", 4, None, "two templates of one number")
+    case("template-empty", dump(b"\xf2" + length(0) + length(0), BEFORE, magic=new), "corrupt", 4, None, "a template without fields")
+    case("template-lie", dump(b"\xf2" + length(0) + b"\x81" + b"\xff" * 7 + b"\xf0" + string("x"), BEFORE, magic=new), "truncated|corrupt", 4, None, "a template of nearly 2^64 fields")
+    case("valid-templates", dump(compact, b"\xf2" + length(300) + length(1) + string("body"), BEFORE, record(30, "a", string(listpack(0, 1, "x"))), record(32, "b", length(0) + string("2") + string("y")), record(32, "c", length(300) + string("z")), record(29, "d", length(1) + names + string(listpack(0, 3, "x"))), record(29, "e", length(0) + string(listpack("id", "name")) + string(listpack(0, 4, "x"))), record(31, "f", length(1) + names + string("5") + string("x")), record(31, "g", length(0) + string(listpack("id", "name")) + string("6") + string("x")), AFTER, magic=new), "ok", 0, 9, "compact hashes in every layout")
+    case("valid-template-late", dump(BEFORE, compact, record(30, "k", string(listpack(0, 1, 2))), AFTER, magic=new), "ok", 0, 3, "a template behind a key, which servers do not write and read all the same")
     bad("type-30-version-9", record(30, "k", string("v")), "unsupported", "Dragonfly's, in a file that claims version 9", magic=b"REDIS0009")
     bad("type-99", record(99, "k", string("v")), "unsupported|corrupt", "a type that nobody has")
     bad("type-23-valkey", record(23, "k", string("v")), "unsupported", "Valkey's next, whose payload is not known", magic=b"VALKEY080")

@@ -57,6 +57,12 @@ impl Encoding {
         Encoding::Unknown,
     ];
 
+    /// Returns whether a hash of this encoding shares its field names with others, so that its content may exceed its memory.
+    #[inline]
+    pub const fn shares_names(self) -> bool {
+        matches!(self, Encoding::TemplateListpack | Encoding::TemplateArray)
+    }
+
     /// The server's name for it.
     pub const fn name(self) -> &'static str {
         match self {

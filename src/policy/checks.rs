@@ -122,19 +122,24 @@ struct SizeRules {
     length: u64,
     /// Smallest limit on the memory.
     memory: u64,
+    /// Smallest limit on the payload.
+    payload: u64,
     /// Bits of the rules.
     asked: Vec<u8>,
 }
 
 impl Default for SizeRules {
     fn default() -> Self {
-        SizeRules { length: u64::MAX, memory: u64::MAX, asked: Vec::new() }
+        SizeRules { length: u64::MAX, memory: u64::MAX, payload: u64::MAX, asked: Vec::new() }
     }
 }
 
 impl SizeRules {
     /// Adds a rule about keys, whose payload may exceed their memory by far if they are `denser`.
     fn add(&mut self, test: SizeTest, place: u8, denser: bool) {
+        if let SizeTest::Payload(most) = test {
+            self.payload = self.payload.min(most);
+        }
         match test {
             SizeTest::Length(most) => self.length = self.length.min(most),
             SizeTest::Payload(_) if denser => (self.length, self.memory) = (0, 0),
@@ -150,7 +155,9 @@ impl SizeRules {
     /// Returns whether a key is large enough to violate one of the rules.
     #[inline]
     fn concerns(&self, record: &Record<'_>) -> bool {
-        record.length.unwrap_or(0) > self.length || record.memory.0 > self.memory
+        record.length.unwrap_or(0) > self.length
+            || record.memory.0 > self.memory
+            || record.encoding.shares_names() && record.payload_over(self.payload).is_some()
     }
 }
 

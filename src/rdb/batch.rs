@@ -27,6 +27,8 @@ pub struct Batch {
     pub state: ScanState,
     /// Hash templates that precede the first item.
     pub templates: Option<Arc<Templates>>,
+    /// Table to use without any.
+    pub no_templates: &'static Templates,
 }
 
 impl Batch {
@@ -34,7 +36,7 @@ impl Batch {
     pub fn scanner(&self) -> Scanner<'_> {
         let items = self.bytes.get(self.skip..).unwrap_or_default();
         let cursor = Cursor::new(items, self.base + self.skip as u64);
-        Scanner::new(cursor, self.state).with_templates(self.templates.clone())
+        Scanner::new(cursor, self.state).with_templates(self.no_templates, self.templates.clone())
     }
 }
 
@@ -190,7 +192,8 @@ impl Batches {
         let skip = self.skip();
         let items = self.body.bytes().get(skip..).unwrap_or_default();
         let cursor = Cursor::new(items, self.body.offset() + skip as u64);
-        let mut scanner = Scanner::new(cursor, self.state).with_templates(self.templates.clone());
+        let mut scanner =
+            Scanner::new(cursor, self.state).with_templates(Templates::before(self.header()), self.templates.clone());
         let mut cut = BatchCut { end: skip, state: self.state, templates: None, reason: CutReason::Full };
         let first = skip;
         let mut keys = 0;
@@ -227,7 +230,14 @@ impl Batches {
         self.state = next;
         let templates = mem::replace(&mut self.templates, templates);
         self.started = true;
-        Some(Batch { bytes: self.body.take(end), skip, base, state, templates })
+        Some(Batch {
+            bytes: self.body.take(end),
+            skip,
+            base,
+            state,
+            templates,
+            no_templates: Templates::before(self.header()),
+        })
     }
 
     /// Emits the complete records before a damaged one, and ends the file with `error`.
@@ -328,7 +338,8 @@ fn step(scanner: &mut Scanner<'_>, about: &mut FileInfo) -> Result<ScanStep> {
 
 fn read_preamble(about: &mut FileInfo, bytes: &[u8], base: u64, state: ScanState) -> Result<()> {
     let items = bytes.get(RdbHeader::LEN..).unwrap_or_default();
-    let mut scanner = Scanner::new(Cursor::new(items, base + RdbHeader::LEN as u64), state);
+    let cursor = Cursor::new(items, base + RdbHeader::LEN as u64);
+    let mut scanner = Scanner::new(cursor, state).with_templates(Templates::before(about.header), None);
     loop {
         match scanner.next_item()? {
             // Slot opcodes follow SELECTDB, so keep reading: they mark the dump of a cluster node.

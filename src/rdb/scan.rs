@@ -25,6 +25,8 @@ use crate::wording::{Text, Wording, wording};
 
 /// `RDB_OPCODE_EXPIRETIME_MS`, the same byte in every family: see [`Opcode::from_byte`].
 const EXPIRE_TIME_MS: u8 = 252;
+/// `RDB_OPCODE_HASH_TEMPLATE`, which Valkey uses for something else.
+const HASH_TEMPLATE: u8 = 242;
 
 /// Context needed to start scanning at a record boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +125,8 @@ pub struct Scanner<'a> {
     prefix: Prefix,
     /// Hash templates known so far; `None` in files without any.
     templates: Option<Arc<Templates>>,
+    /// Table to use without templates.
+    no_templates: &'static Templates,
     /// Number of prefixes discarded because another item than a key followed.
     strays: u64,
 }
@@ -130,13 +134,14 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// Creates a scanner that starts at the position of `cursor`.
     pub fn new(cursor: Cursor<'a>, state: ScanState) -> Self {
-        Scanner { cursor, state, prefix: Prefix::default(), templates: None, strays: 0 }
+        Scanner { cursor, state, prefix: Prefix::default(), templates: None, no_templates: Templates::NONE, strays: 0 }
     }
 
-    /// Adds the hash templates that precede the first scanned item.
+    /// Adds the hash templates that precede the first scanned item; `none` is the table [to start with](Templates::before).
     #[must_use]
-    pub(crate) fn with_templates(mut self, templates: Option<Arc<Templates>>) -> Self {
+    pub(crate) fn with_templates(mut self, none: &'static Templates, templates: Option<Arc<Templates>>) -> Self {
         self.templates = templates;
+        self.no_templates = none;
         self
     }
 
@@ -147,7 +152,7 @@ impl<'a> Scanner<'a> {
 
     /// Returns the hash templates read so far.
     pub(crate) fn templates(&self) -> &Templates {
-        self.templates.as_deref().unwrap_or(Templates::NONE)
+        self.templates.as_deref().unwrap_or(self.no_templates)
     }
 
     /// Returns the state for a scanner that continues from here; valid only where [`Scanner::at_boundary`] holds.
@@ -326,8 +331,11 @@ impl<'a> Scanner<'a> {
                 walk::command::skip(cursor)?;
                 FileItem::Update
             }
+            Opcode::HashTemplate if self.no_templates.are_foreign() => {
+                return Err(self.unknown(self.cursor.offset() - 1, HASH_TEMPLATE));
+            }
             Opcode::HashTemplate => {
-                let known = self.templates.as_deref().unwrap_or(Templates::NONE);
+                let known = self.templates.as_deref().unwrap_or(self.no_templates);
                 if let Some(template) = known.read(cursor)? {
                     // Copies the table only if a batch or another reader holds it, which takes a template after the first key.
                     Arc::make_mut(self.templates.get_or_insert_default()).add(template);
@@ -346,7 +354,7 @@ impl<'a> Scanner<'a> {
     /// Walks the value of `entry`, the key returned last, and reports its parts to `visit`.
     #[inline(always)]
     pub fn value<V: Visit>(&mut self, entry: &KeyEntry<'a>, visit: &mut V) -> Result<()> {
-        let templates = self.templates.as_deref().unwrap_or(Templates::NONE);
+        let templates = self.templates.as_deref().unwrap_or(self.no_templates);
         walk::walk(entry.value_type, templates, &mut self.cursor, visit)
     }
 

@@ -11,11 +11,15 @@
 use std::collections::BTreeMap;
 
 use super::cursor::Cursor;
+use super::header::{Family, RdbHeader};
 use super::packed::{PackedElement, listpack};
 use super::string::RawString;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
 use crate::wording::wording;
+
+/// First version of the format with templates.
+const FIRST_VERSION: u32 = 15;
 
 /// Templates of a file, by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +29,8 @@ pub struct Templates {
     places: BTreeMap<u64, usize>,
     /// Bytes of all names.
     bytes: usize,
+    /// True if the format of the file has no templates: other programs use their type bytes for other things.
+    foreign: bool,
 }
 
 /// Field names of a template.
@@ -41,7 +47,24 @@ pub struct HashTemplate {
 
 impl Templates {
     /// Table of files without templates.
-    pub const NONE: &'static Templates = &Templates { list: Vec::new(), places: BTreeMap::new(), bytes: 0 };
+    pub const NONE: &'static Templates = &Templates::empty(false);
+    /// Table of files whose format has no templates.
+    pub const FOREIGN: &'static Templates = &Templates::empty(true);
+
+    const fn empty(foreign: bool) -> Templates {
+        Templates { list: Vec::new(), places: BTreeMap::new(), bytes: 0, foreign }
+    }
+
+    /// Returns the table to start with in a file with this header.
+    pub fn before(header: RdbHeader) -> &'static Templates {
+        let known = header.family == Family::Redis && header.version >= FIRST_VERSION;
+        if known { Templates::NONE } else { Templates::FOREIGN }
+    }
+
+    /// Returns whether the format of the file has no templates.
+    pub fn are_foreign(&self) -> bool {
+        self.foreign
+    }
 
     /// Returns the number of templates.
     pub fn len(&self) -> usize {

@@ -185,10 +185,12 @@ impl WarningKind {
             ),
             TemplatesNotShared { templates } => filled(
                 format!(
-                    "the memory of compact hashes lacks their share in {templates} hash templates: the input can be read only once, \
-                     give a file instead"
+                    "the memory of compact hashes lacks their share of the field names (hash templates: {templates}): the input \
+                     can be read only once, or the templates follow the first key"
                 ),
-                format!("紧凑 hash 的内存未计入 {templates} 个 hash 模板的分摊：该输入只能读取一次，请改用文件"),
+                format!(
+                    "紧凑 hash 的内存未计入字段名的分摊（hash 模板：{templates}）：该输入只能读取一次，或模板位于首个 key 之后"
+                ),
             ),
             NoReferenceTime => fixed(
                 "the dump does not say when it was taken: give --at to compare expiries with a time",

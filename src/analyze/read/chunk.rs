@@ -19,6 +19,7 @@ use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::RdbHeader;
 use crate::rdb::scan::{ScanState, Scanner};
+use crate::rdb::template::Templates;
 use crate::record::Record;
 
 /// Result of one chunk, or of several that were joined.
@@ -127,7 +128,8 @@ pub fn read<A: Schedule>(
         let _ = cursor.take(RdbHeader::LEN as u64);
     }
     let state = ScanState { family: mapped.header.family, db: is_first.then_some(FIRST_DATABASE) };
-    let mut scanner = Scanner::new(cursor, state).with_templates(mapped.templates.clone());
+    let none = Templates::before(mapped.header);
+    let mut scanner = Scanner::new(cursor, state).with_templates(none, mapped.templates.clone());
     let mut reader = RecordReader::new(&mapped.file, reading);
     let mut sum = reading.checksum.then(Crc64Digest::new);
     let mut facts = ChunkFacts {

@@ -2,10 +2,9 @@
 //!
 //! A model with raised limits walks their values a second time. This concerns few keys, and happens only when a rule asks.
 
-use crate::memory::{Meter, Model, ServerConfig};
+use crate::memory::{Meters, Model, ServerConfig, TemplateShares};
 use crate::rdb::cursor::Cursor;
-use crate::rdb::template::Templates;
-use crate::rdb::value_type::ValueType;
+use crate::rdb::peek::RawValue;
 use crate::rdb::walk::walk;
 use crate::record::{Compact, Encoding, Kind, Record};
 
@@ -26,7 +25,7 @@ impl RaisedLimits {
     /// Returns whether the collection is above the limits in force and may be within the raised ones.
     #[inline]
     pub fn concerns(&self, record: &Record<'_>) -> bool {
-        matches!(record.encoding, Encoding::Hashtable | Encoding::Skiplist)
+        is_table(record.encoding)
             && record.length.is_some_and(|length| self.fewest(record.kind) < length && length <= self.most(record.kind))
     }
 
@@ -40,15 +39,24 @@ impl RaisedLimits {
 
     /// Returns the compact form of the collection under the raised limits; `None` if they do not help.
     ///
-    /// `value` holds its bytes in the file, which must have been walked successfully before.
-    pub fn compact(&self, record: &Record<'_>, value_type: ValueType, value: &[u8]) -> Option<Compact> {
-        let mut meter = Meter::new(&self.model);
-        meter.begin_key(record.key.len() as u64, record.expires_at.is_some());
-        walk(value_type, Templates::NONE, &mut Cursor::new(value, 0), &mut meter).ok()?;
-        let measured = meter.finish().ok()?;
-        let compact = !matches!(measured.encoding, Encoding::Hashtable | Encoding::Skiplist);
+    /// `value` must have been walked successfully before. `shares` are those of the file's hash templates.
+    pub fn compact(
+        &self,
+        record: &Record<'_>,
+        value: RawValue<'_>,
+        shares: Option<&TemplateShares>,
+    ) -> Option<Compact> {
+        let mut meters = Meters::with_shares(&self.model, &[], shares);
+        meters.begin_key(record.key.len() as u64, record.expires_at.is_some());
+        walk(value.value_type, value.templates, &mut Cursor::new(value.bytes, 0), &mut meters).ok()?;
+        let (measured, _) = meters.finish().ok()?;
+        let compact = !is_table(measured.encoding);
         compact.then_some(Compact { encoding: measured.encoding, memory: measured.memory })
     }
+}
+
+fn is_table(encoding: Encoding) -> bool {
+    matches!(encoding, Encoding::Hashtable | Encoding::Skiplist | Encoding::TemplateArray)
 }
 
 /// Returns the limits on the number of elements in a type's compact encodings.

@@ -211,7 +211,7 @@ impl<'f> RecordReader<'f> {
                     raw: Some(value),
                 };
                 if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
-                    record.value.compact = raised.compact(&record, entry.value_type, value.bytes);
+                    record.value.compact = raised.compact(&record, value, file.template_shares.get());
                 }
                 tally.selected += 1;
                 tally.memory += record.memory;

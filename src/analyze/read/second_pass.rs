@@ -13,6 +13,7 @@ use super::tally::PartTally;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::scan::{ScanState, Scanner};
+use crate::rdb::template::Templates;
 use crate::record::Record;
 
 /// A record boundary.
@@ -50,7 +51,8 @@ impl DeferredRange {
         let bytes = self.mapped.map.bytes.get(self.start.at..self.end).unwrap_or_default();
         let state = ScanState { family: self.mapped.header.family, db: self.start.db };
         let cursor = Cursor::new(bytes, self.start.at as u64);
-        let mut scanner = Scanner::new(cursor, state).with_templates(self.mapped.templates.clone());
+        let mut scanner = Scanner::new(cursor, state)
+            .with_templates(Templates::before(self.mapped.header), self.mapped.templates.clone());
         let mut reader = RecordReader::new(&self.mapped.file, reading);
         let see = |record: &Record<'_>, _| {
             see(record);

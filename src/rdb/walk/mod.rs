@@ -240,6 +240,14 @@ fn walk_other<V: Visit>(layout: ValueType, templates: &Templates, input: &mut Cu
             c::walk_hash_metadata(input, begin(layout, visit), c::FieldTimes::SinceEarliest)?;
         }
         ValueType::Hash2 => c::walk_hash_2(input, begin(layout, visit))?,
+        ValueType::HashTemplateListpackRef
+        | ValueType::HashTemplateListpack
+        | ValueType::HashTemplateArrayRef
+        | ValueType::HashTemplateArray
+            if templates.are_foreign() =>
+        {
+            return Err(template::foreign(layout, input.offset()));
+        }
         ValueType::HashTemplateListpackRef => {
             let blob = input.string().within(Reading::Listpack)?;
             begin(layout, visit).template_blob(TemplateNames::Shared(templates), blob);

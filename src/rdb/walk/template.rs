@@ -5,6 +5,7 @@ use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::string::RawString;
 use crate::rdb::template::{self, HashTemplate, TemplateNames, Templates};
+use crate::rdb::value_type::ValueType;
 use crate::wording::wording;
 
 /// Field names stored with a hash: one string each.
@@ -63,6 +64,28 @@ pub fn walk_own<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
         visit.pair(field, input.string().within(Reading::HashValue)?);
     }
     Ok(())
+}
+
+/// Returns the error for a compact hash in a file of a version that has none, at `offset`, where the value begins.
+#[cold]
+pub fn foreign(layout: ValueType, offset: u64) -> Error {
+    let byte = match layout {
+        ValueType::HashTemplateListpack => 29,
+        ValueType::HashTemplateListpackRef => 30,
+        ValueType::HashTemplateArray => 31,
+        _ => 32,
+    };
+    Error::unsupported(
+        offset,
+        wording!(
+            "value type {byte} in a file of this version is not one of Redis, and is not supported",
+            "此版本的文件中类型 {byte} 不属于 Redis，不支持"
+        ),
+    )
+    .with_remedy(wording!(
+        "Dragonfly wrote it, or the bytes before it are damaged: let a Redis server write the dump",
+        "由 Dragonfly 写入，或前面的字节已损坏：请用 Redis 服务器生成快照"
+    ))
 }
 
 fn names_form(input: &mut Cursor<'_>) -> Result<u64> {
