@@ -256,6 +256,9 @@ fn described<'a>(root: &'a Value, mut schema: &'a Value, path: &str) -> Option<V
     loop {
         if let Some(reference) = schema["$ref"].as_str() {
             schema = root.pointer(reference.strip_prefix('#')?)?;
+        } else if schema["properties"].get(steps.clone().next().unwrap_or_default()).is_some() {
+            // Fields of all variants stand beside them.
+            schema = &schema["properties"][steps.next()?];
         } else if let Some(any) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
             schema = any.iter().find(|schema| schema["type"] != "null")?;
         } else if let Some(step) = steps.next() {
