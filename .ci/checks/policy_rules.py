@@ -181,6 +181,36 @@ def unclassed_missing(key: Key) -> bool:
     return not key.expires and platform_class(key) is None
 
 
+# 类型对照表 of service. Words that count at any level, and words that only begin a name; None allows every type.
+TYPES_ANYWHERE = {
+    b"cache": None,
+    b"session": None,
+    b"tmp": None,
+    b"queue": ("list", "stream", "zset"),
+    b"lock": ("string", "hash"),
+    b"counter": ("string", "hash", "zset"),
+    b"leaderboard": ("zset",),
+}
+TYPES_FIRST = {
+    b"rate": ("string", "hash", "zset"),
+    b"recent": ("list", "zset"),
+    b"delayed": ("zset",),
+    b"redisson_lock_queue": ("list",),
+    b"redisson_lock_timeout": ("zset",),
+}
+
+
+def unexpected_type(key: Key) -> bool:
+    """Returns whether the type is none of those of the leftmost word that has any."""
+    parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
+    for at, part in enumerate(parts[:-1]):
+        table = {**TYPES_ANYWHERE, **TYPES_FIRST} if at == 0 else TYPES_ANYWHERE
+        if part in table:
+            types = table[part]
+            return types is not None and key.type not in types
+    return False
+
+
 # Presets: rule, then severities with their checks, the gravest limit first; a key counts under the first that it breaks.
 
 COMMON = {
@@ -202,6 +232,7 @@ PRESETS = {
         "key.hash-tag": [(HINT, hash_tag)],
         "ttl.lock-missing": [(MUST, lock_missing)],
         "big.string": [(MUST, big_string(MB)), (SHOULD, big_string(10 * KB))],
+        "type.expected": [(SHOULD, unexpected_type)],
     },
     "hzero": {
         **EVERYWHERE,

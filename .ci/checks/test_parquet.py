@@ -14,6 +14,7 @@ import duckdb
 import pandas
 import pytest
 
+from checks.inputs import ROOT
 from checks.program import Program, key_name
 
 
@@ -142,3 +143,20 @@ def test_odd_times_and_names(reader: str, program: Program, tmp_path: Path) -> N
     odd = write(program, tmp_path / "odd.rdb", tmp_path)
     assert odd.report["keys"] == 4
     assert READERS[reader](odd.parquet) == odd.report
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_rules_that_keys_break_are_lists(reader: str, program: Program, tmp_path: Path) -> None:
+    dump = ROOT / "testdata" / "dumps" / "shop.rdb"
+    program.run("keys", dump, "--policy", "service", "--format", "parquet", "-o", tmp_path / "keys.parquet", "--quiet")
+    if reader == "DuckDB":
+        query = f"SELECT rule, count(*) FROM (SELECT unnest(breaks) AS rule FROM read_parquet('{tmp_path / 'keys.parquet'}')) GROUP BY rule"
+        counted = dict(duckdb.sql(query).fetchall())
+    else:
+        counted = pandas.read_parquet(tmp_path / "keys.parquet")["breaks"].explode().dropna().value_counts().to_dict()
+    findings = collections.Counter()
+    for finding in program.report(dump, "--policy", "service")["findings"]["list"]:
+        findings[finding["rule"]] += finding["keys"]
+    # Rules about patterns and the snapshot are in no key's list until they are asked for.
+    assert counted and {rule: findings[rule] for rule in counted} == counted
+    assert {rule for rule in findings if rule.startswith("big.") or rule == "key.prefix"} <= counted.keys()
