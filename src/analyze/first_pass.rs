@@ -18,6 +18,7 @@ use crate::input;
 use crate::mask::Secret;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
+use crate::policy::evidence::ids::KnownId;
 use crate::policy::{Checks, Judged, NameJudged};
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::record::Record;
@@ -96,7 +97,7 @@ impl Aggregate for PatternsOnly<'_> {
             self.judged.matched = self.named.matched();
         }
         let leaf = self.patterns.leaf(name);
-        self.patterns.observe_at(record, leaf, &self.judged);
+        self.patterns.observe_at(record, leaf, KnownId::Unknown, &self.judged);
     }
 
     fn merge(&mut self, other: Self) {

@@ -10,6 +10,7 @@ use crate::pattern::bypass::Bypass;
 use crate::pattern::shape::{Outline, Shape, Shaper};
 use crate::pattern::tree::Leaf;
 use crate::policy::NameJudged;
+use crate::policy::evidence::ids::{IdFinder, KnownId};
 
 /// Maximum number of slots of the direct-mapped cache: each shape has exactly one, so a lookup is one comparison. Tests use
 /// few slots, to make entries evict each other.
@@ -32,6 +33,8 @@ const MOST_EXEMPTIONS: usize = 16;
 pub struct KnownName<'a> {
     /// Leaf of its pattern.
     pub leaf: Leaf,
+    /// Place of its id, if a rule needs ids.
+    pub id: KnownId,
     /// True if it has a hash tag.
     pub tagged: bool,
     /// Verdict of the policy on it.
@@ -42,6 +45,8 @@ pub struct KnownName<'a> {
 #[derive(Debug)]
 pub struct NameCache {
     shaper: Option<Shaper>,
+    /// Finder of ids, if a rule needs them.
+    ids: Option<IdFinder>,
     /// Shape of the current name.
     shape: Shape,
     /// Skips the cache while it hits nothing.
@@ -67,6 +72,7 @@ struct ShapeSlot {
     shape: Shape,
     /// `None` in an empty slot.
     leaf: Option<Leaf>,
+    id: KnownId,
     /// Part of the hash of the last shape that missed here. A shape is cached the second time: most names with random letters never
     /// come back, and would only evict those that do.
     missed: u32,
@@ -81,6 +87,7 @@ impl NameCache {
         let alike = questions.checks.ignores_digit_values();
         NameCache {
             shaper: alike.then(|| Shaper::new(questions.separators.clone())),
+            ids: super::aggregates::id_finder(questions),
             shape: Shape::default(),
             outline: Outline::default(),
             outlines: Vec::new(),
@@ -136,7 +143,7 @@ impl NameCache {
         self.bypass.hit();
         let slot = &self.slots[number];
         let judged = if slot.plain { None } else { self.judged.get(number) };
-        KnownName { leaf, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) }
+        KnownName { leaf, id: slot.id, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) }
     }
 
     /// Makes the shape of a name whose outline was not enough, and probes the cache with it.
@@ -174,18 +181,18 @@ impl NameCache {
         questions: &Questions,
         patterns: &mut PatternStats,
     ) -> KnownName<'_> {
-        let name = questions.classifier.read(name, &mut self.pattern);
-        questions.checks.judge_name(&name, &mut self.other);
-        let (leaf, tagged) = (patterns.leaf(name), name.has_tag());
+        let read = questions.classifier.read(name, &mut self.pattern);
+        questions.checks.judge_name(&read, &mut self.other);
+        let (leaf, tagged) = (patterns.leaf(read), read.has_tag());
         if shaped {
-            self.keep(leaf, tagged);
+            self.keep(name, leaf, tagged);
         }
-        KnownName { leaf, tagged, judged: &self.other }
+        KnownName { leaf, id: KnownId::Unknown, tagged, judged: &self.other }
     }
 
     /// Caches the answer in the slot of the shape, if that missed there before.
     #[inline(never)]
-    fn keep(&mut self, leaf: Leaf, tagged: bool) {
+    fn keep(&mut self, name: &[u8], leaf: Leaf, tagged: bool) {
         if self.other.exemptions() > MOST_EXEMPTIONS {
             return;
         }
@@ -199,7 +206,8 @@ impl NameCache {
             if slot.missed == mark {
                 let plain = self.other.is_plain();
                 self.evicted += usize::from(slot.leaf.is_some());
-                *slot = ShapeSlot { shape: self.shape.clone(), leaf: Some(leaf), missed: 0, tagged, plain };
+                let id = self.ids.as_ref().map_or(KnownId::Unknown, |ids| ids.look(name));
+                *slot = ShapeSlot { shape: self.shape.clone(), leaf: Some(leaf), id, missed: 0, tagged, plain };
                 if !plain {
                     *judged = self.other.kept();
                 }

@@ -7,7 +7,7 @@
 
 mod judged;
 
-pub use judged::{Judged, NameJudged};
+pub use judged::{Judged, NameJudged, UsualJudged};
 
 use std::cmp::Reverse;
 
@@ -92,8 +92,12 @@ pub struct Checks {
     asked: [[Vec<u8>; 2]; Kind::ALL.len()],
     /// Bits of rules that are asked only about keys with one of their words, by type and by whether the key expires.
     worded: [[u64; 2]; Kind::ALL.len()],
-    /// Bits that all keys of a type and lifetime violate, if none of the rules in `asked` depends on anything else.
-    constant_result: [[Option<u64>; 2]; Kind::ALL.len()],
+    /// Bits that all keys of a type and lifetime violate if they match no pattern of the policy.
+    constant: [[u64; 2]; Kind::ALL.len()],
+    /// Those of the rules in `asked` that depend on more than type and lifetime even then.
+    varying: [[Vec<u8>; 2]; Kind::ALL.len()],
+    /// Bits of rules whose violations need more than the name pass counts: measured numbers, savings.
+    detailed: u64,
     /// Rules that only keys above some size can violate, by type.
     sized: [SizeRules; Kind::ALL.len()],
     /// Rules that only strings that may be JSON can violate.
@@ -190,7 +194,9 @@ impl Checks {
             budgets: Vec::new(),
             asked: Default::default(),
             worded: Default::default(),
-            constant_result: Default::default(),
+            constant: Default::default(),
+            varying: Default::default(),
+            detailed: 0,
             sized: Default::default(),
             json: Vec::new(),
             milder: Vec::new(),
@@ -220,7 +226,7 @@ impl Checks {
         }
         checks.names.settle();
         checks.add_patterns();
-        checks.constant_result = checks.constant_result();
+        checks.divide_asked();
         Ok(checks)
     }
 
@@ -275,6 +281,9 @@ impl Checks {
         }
         if check.rule.is_about_expected_types() {
             self.expecting |= bit;
+        }
+        if check.rule.estimates_saving() || !named && check.meta.unit.is_some() {
+            self.detailed |= bit;
         }
         let is_about_json = check.rule.is_about_json();
         if is_about_json {
@@ -405,37 +414,71 @@ impl Checks {
         judged.excused = broken & named.excuse;
     }
 
-    /// Precomputes `constant_result`: the bits that follow from type and lifetime alone.
-    fn constant_result(&self) -> [[Option<u64>; 2]; Kind::ALL.len()] {
-        let answer = |bit: u8| {
-            let rule = &self.keys.get(usize::from(bit))?.rule;
-            Some(if rule.constant_result()? { 1 << bit } else { 0 })
-        };
-        let answers = |asked: &Vec<u8>| asked.iter().try_fold(0, |bits, &bit| Some(bits | answer(bit)?));
-        // With a dictionary, every key counts under an entry or as unregistered.
-        let is_known = |bits: &u64| !self.has_dictionary() && bits & self.saving == 0;
-        std::array::from_fn(|kind| {
-            std::array::from_fn(|expires| {
-                answers(&self.asked[kind][expires]).filter(is_known).map(|bits| self.most_severe(bits))
-            })
-        })
+    /// Divides the rules in `asked` into those with a constant result and the others.
+    fn divide_asked(&mut self) {
+        for (kind, asked) in self.asked.iter().enumerate() {
+            for (expires, bits) in asked.iter().enumerate() {
+                for &bit in bits {
+                    match self.keys.get(usize::from(bit)).and_then(|check| check.rule.constant_result()) {
+                        Some(true) => self.constant[kind][expires] |= 1 << bit,
+                        Some(false) => {}
+                        None => self.varying[kind][expires].push(bit),
+                    }
+                }
+            }
+        }
     }
 
-    /// Fast path of [`Checks::judge_named`]: the bits that a key violates, if they follow from its type, lifetime and name and
-    /// none of the rules measures anything.
+    /// Fast path of [`Checks::judge_named`]: the bits that a key violates, unless a violation needs more than the name pass
+    /// has counted. Writes what that has measured to `violations`.
     ///
     /// Valid only for keys below all [size limits](Checks::exceeds_size_limit) that need no [look at JSON](Checks::wants_json).
     #[inline]
-    pub fn known_broken(&self, kind: Kind, expires: bool, named: &NameJudged) -> Option<u64> {
-        if named.is_matched() {
+    pub fn judge_usual<'v>(
+        &self,
+        record: &Record<'_>,
+        named: &NameJudged,
+        violations: &'v mut Violations,
+    ) -> Option<UsualJudged<'v>> {
+        let Matched { entry, class, budget, expected, lock, rules } = named.matched;
+        // With a dictionary, every key counts under an entry or as unregistered; tokens of locks are kept.
+        let counts_elsewhere =
+            entry.is_some() || budget.is_some() || expected.is_some() || lock || !named.exemptions.is_empty();
+        let unmeasured = named.broken.bits & self.measured & !named.broken.counted;
+        if counts_elsewhere || unmeasured != 0 || self.has_dictionary() {
             return None;
         }
-        let always = self.constant_result[kind as usize][usize::from(expires)]?;
-        match named.broken.bits {
-            0 => Some(always),
-            bits if bits & (self.counting | self.saving) == 0 => Some(self.most_severe(always | bits)),
-            _ => None,
+        let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
+        let (constant, asked) = match class {
+            None => (self.constant[kind][expires], &self.varying[kind][expires]),
+            Some(_) => (0, &self.asked[kind][expires]),
+        };
+        let view = KeyView { record, context: &self.context, matched: named.matched };
+        let mut broken = named.broken.bits | constant | self.broken_of(asked.iter().copied(), &view);
+        let worded = rules & self.worded[kind][expires];
+        if worded != 0 {
+            let worded = (0..64).filter(|bit| worded >> bit & 1 == 1);
+            broken |= self.broken_of(worded, &view);
         }
+        if broken & self.detailed != 0 {
+            return None;
+        }
+        if broken == 0 {
+            return Some(UsualJudged { broken, measured: 0, violations });
+        }
+        broken = self.most_severe(broken);
+        let measured = broken & self.counting;
+        if measured != 0 {
+            self.names.measure(&named.broken, violations);
+        }
+        Some(UsualJudged { broken, measured, violations })
+    }
+
+    /// Checks rules one by one and returns the bits of the violated ones.
+    #[inline]
+    fn broken_of(&self, bits: impl Iterator<Item = u8>, view: &KeyView<'_>) -> u64 {
+        let breaks = |bit: u8| self.keys.get(usize::from(bit)).is_some_and(|check| check.rule.check(view).is_some());
+        bits.fold(0, |broken, bit| if breaks(bit) { broken | 1 << bit } else { broken })
     }
 
     /// Returns whether a key is large enough to violate a rule about sizes.

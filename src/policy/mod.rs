@@ -39,7 +39,7 @@ pub mod testing;
 pub mod wording;
 
 pub use crate::report::Severity;
-pub use checks::{Checks, Judged, NameJudged};
+pub use checks::{Checks, Judged, NameJudged, UsualJudged};
 pub use context::Context;
 pub use explain::{BrokenRule, KeyJudgement};
 pub use key_view::KeyView;

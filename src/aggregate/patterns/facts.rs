@@ -7,7 +7,7 @@ use crate::aggregate::parts::RankedKey;
 use crate::pattern::tree::Payload;
 use crate::policy::evidence::{Expiries, IdSample, Secrets, Tokens};
 use crate::policy::sensitive::Inspection;
-use crate::policy::{Judged, Violation};
+use crate::policy::{Judged, UsualJudged, Violation};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::{Kind, Record};
 use crate::report::{Example, Weight};
@@ -189,13 +189,22 @@ impl PatternFacts {
     /// Fast path of [`PatternFacts::observe`] for usual keys that break these rules; returns false without counting the
     /// key if it may become an example.
     #[inline]
-    pub fn observe_usual(&mut self, record: &Record<'_>, rules: u64) -> bool {
+    pub fn observe_usual(&mut self, record: &Record<'_>, judged: &UsualJudged<'_>) -> bool {
+        let rules = judged.broken;
         let lightest = &self.lightest[usize::from(record.expires_at.is_some())];
         if !lightest.excludes(record, rules) && self.shows(record, rules) {
             return false;
         }
         self.add(record);
-        self.each_broken(rules, |broken, _| broken.weight.merge(Weight { keys: 1, memory: record.memory }));
+        if !record.alternatives.is_empty() {
+            self.add_alternatives(record.alternatives);
+        }
+        self.each_broken(rules, |broken, bit| {
+            broken.weight.merge(Weight { keys: 1, memory: record.memory });
+            if let Some(violation) = judged.violation(bit) {
+                broken.worst = worse(broken.worst, violation);
+            }
+        });
         true
     }
 

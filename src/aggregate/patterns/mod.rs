@@ -14,13 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
-use crate::pattern::segment::Separators;
 use crate::pattern::tree::{Leaf, PatternTree, PlaceId, TreeLimits};
-use crate::policy::evidence::ids::{MOST_IDS, id_of};
+use crate::policy::evidence::ids::{IdFinder, KnownId, MOST_IDS};
 use crate::policy::evidence::{MOST_EXPIRIES, MOST_TOKENS};
 use crate::policy::forest::Forest;
 use crate::policy::sensitive::Inspection;
-use crate::policy::{Judged, Severity};
+use crate::policy::{Judged, Severity, UsualJudged};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::{Kind, Record};
 use crate::report;
@@ -113,7 +112,7 @@ fn share(most: usize, fewest: usize, all: usize, places: usize) -> usize {
 /// Settings for sampling ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct IdSampling {
-    separators: Separators,
+    finder: IdFinder,
     /// Cap on the ids of one pattern.
     most: usize,
 }
@@ -197,9 +196,9 @@ impl PatternStats {
         PatternStats { timing: Some(ExpiryTiming { reference, most: MOST_EXPIRIES }), ..self }
     }
 
-    /// Also samples the ids of strings, if `separators` are given. Aggregates to be merged must agree on them.
-    pub fn sampling_ids(self, separators: Option<Separators>) -> Self {
-        PatternStats { ids: separators.map(|separators| IdSampling { separators, most: MOST_IDS }), ..self }
+    /// Also samples the ids of strings, if there is a finder of them. Aggregates to be merged must agree on it.
+    pub fn sampling_ids(self, finder: Option<IdFinder>) -> Self {
+        PatternStats { ids: finder.map(|finder| IdSampling { finder, most: MOST_IDS }), ..self }
     }
 
     /// Also keeps the values of locks; shorter ones than `min` bytes are no tokens. Aggregates to be merged must agree on it.
@@ -222,7 +221,7 @@ impl PatternStats {
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, pattern: &PatternBuf, judged: &Judged) {
         let leaf = self.leaf(pattern);
-        self.observe_at(record, leaf, judged);
+        self.observe_at(record, leaf, KnownId::Unknown, judged);
     }
 
     /// Returns the leaf of a name's pattern, valid while [`PatternStats::holds`] says so.
@@ -275,12 +274,12 @@ impl PatternStats {
 
     /// Adds a key to the leaf of its pattern, which must be valid.
     #[inline]
-    pub fn observe_at(&mut self, record: &Record<'_>, leaf: Leaf, judged: &Judged) {
+    pub fn observe_at(&mut self, record: &Record<'_>, leaf: Leaf, id: KnownId, judged: &Judged) {
         debug_assert!(self.tree.holds(leaf));
         let Some(facts) = self.tree.payload(leaf) else { return };
         facts.observe(record, judged);
         if let Some(ids) = &self.ids {
-            self.id_bytes += sample_id(facts, record, ids);
+            self.id_bytes += sample_id(facts, record, id, ids);
         }
         if let Some(inspection) = &self.inspection {
             self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
@@ -309,24 +308,29 @@ impl PatternStats {
         }
     }
 
-    /// Fast path of [`PatternStats::observe_at`] for usual keys that break these rules; returns false without counting
-    /// the key if it may become an example. Requires [`PatternStats::takes_usual`].
+    /// Fast path of [`PatternStats::observe_at`] for usual keys; returns false without counting the key if it may become an
+    /// example. Requires [`PatternStats::takes_usual`].
+    ///
+    /// The first key of each pattern may become an example, so the number of patterns does not grow here.
     #[inline]
-    pub fn observe_usual(&mut self, record: &Record<'_>, leaf: Leaf, rules: u64) -> bool {
+    pub fn observe_usual(&mut self, record: &Record<'_>, leaf: Leaf, id: KnownId, judged: &UsualJudged<'_>) -> bool {
         debug_assert!(self.tree.holds(leaf) && self.takes_usual());
         let Some(facts) = self.tree.payload(leaf) else { return false };
-        if !facts.observe_usual(record, rules) {
+        if !facts.observe_usual(record, judged) {
             return false;
         }
         if let Some(ids) = &self.ids {
-            self.id_bytes += sample_id(facts, record, ids);
+            self.id_bytes += sample_id(facts, record, id, ids);
+        }
+        if let Some(timing) = self.timing {
+            self.timing_bytes += facts.time(record, timing);
         }
         true
     }
 
-    /// Returns whether [`PatternStats::observe_usual`] may be called: neither values nor expiries are looked at.
+    /// Returns whether [`PatternStats::observe_usual`] may be called: values are not looked at.
     pub fn takes_usual(&self) -> bool {
-        self.inspection.is_none() && self.timing.is_none()
+        self.inspection.is_none()
     }
 
     /// Drops expiries and ids beyond the cap for the current number of patterns.
@@ -390,11 +394,16 @@ impl PatternStats {
 
 /// Samples the id of a string. Returns the growth in heap bytes.
 #[inline]
-fn sample_id(facts: &mut PatternFacts, record: &Record<'_>, ids: &IdSampling) -> usize {
+fn sample_id(facts: &mut PatternFacts, record: &Record<'_>, id: KnownId, ids: &IdSampling) -> usize {
     if record.kind != Kind::String {
         return 0;
     }
-    id_of(record.key, &ids.separators).map_or(0, |id| facts.sample_id(id, ids.most))
+    let place = match id {
+        KnownId::Unknown => ids.finder.place(record.key),
+        KnownId::Nowhere => None,
+        KnownId::At(place) => Some(place),
+    };
+    place.map_or(0, |place| facts.sample_id(place.pieces(record.key), ids.most))
 }
 
 impl ShownNames for PatternStats {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::pattern::segment::Separators;
 use crate::pattern::{PartKind, PatternPart};
 use crate::policy::evidence::Expiries;
 use crate::policy::forest::PatternNode;
@@ -68,7 +69,7 @@ fn alternatives(memory: u64) -> [Bytes; 2] {
 
 fn collect(seen: &[SeenKey], limits: &TreeLimits) -> PatternStats {
     let patterns = PatternStats::new(limits.clone(), 2).keeping_expiries(Millis(1));
-    let mut patterns = patterns.sampling_ids(Some(Separators::default()));
+    let mut patterns = patterns.sampling_ids(Some(IdFinder::new(&Separators::default())));
     for SeenKey { db, key, memory, expires_at, broken } in seen {
         let alternatives = alternatives(*memory);
         let record = Record { alternatives: &alternatives, ..record(*db, key.as_bytes(), *memory, *expires_at) };

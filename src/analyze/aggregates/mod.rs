@@ -27,6 +27,7 @@ use crate::aggregate::what_if::{WhatIfStats, WhatIfSums};
 use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::{Leaf, TreeLimits};
 use crate::policy::content::text;
+use crate::policy::evidence::ids::{IdFinder, KnownId};
 use crate::policy::rule::StoredStrings;
 use crate::policy::{Checks, Judged};
 use crate::record::{Kind, Record};
@@ -89,7 +90,7 @@ impl Aggregates {
             slots: SlotStats::new(questions.top),
             defers_slots: false,
             violations: Violations::new(&questions.checks),
-            takes_usual: patterns.takes_usual() && questions.alternatives == 0,
+            takes_usual: patterns.takes_usual(),
             usual: UsualBuffer::default(),
             strings: StoredStrings::default(),
             text_size: questions.checks.least_text(),
@@ -106,7 +107,7 @@ impl Aggregates {
 
     /// Adds a key to every aggregate, after the rules about it have been checked.
     #[inline(never)]
-    fn observe_fully(&mut self, record: &Record<'_>, leaf: Leaf, tagged: bool) {
+    fn observe_fully(&mut self, record: &Record<'_>, leaf: Leaf, id: KnownId, tagged: bool) {
         if !self.sums.continues_run(record) {
             self.hand_over_usual();
         }
@@ -118,7 +119,7 @@ impl Aggregates {
             self.count_slot(record, tagged);
         }
         self.violations.observe(record, &self.judged, &self.questions.checks);
-        self.patterns.observe_at(record, leaf, &self.judged);
+        self.patterns.observe_at(record, leaf, id, &self.judged);
         self.what_if.observe(record);
         self.note_plain_text(record);
     }
@@ -220,12 +221,16 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usua
 pub(super) fn patterns(questions: &Questions) -> PatternStats {
     let patterns = PatternStats::new(TreeLimits::default(), questions.alternatives);
     let patterns = patterns.sharing(&questions.varied).inspecting(questions.inspection.clone());
-    let separators = questions.checks.wants_ids().then(|| questions.separators.clone());
-    let patterns = patterns.sampling_ids(separators).keeping_tokens(questions.checks.least_token());
+    let patterns = patterns.sampling_ids(id_finder(questions)).keeping_tokens(questions.checks.least_token());
     match questions.reference.filter(|_| questions.checks.wants_expiries()) {
         Some(reference) => patterns.keeping_expiries(reference),
         None => patterns,
     }
+}
+
+/// Returns the finder of the ids of names, if a rule needs ids.
+pub(super) fn id_finder(questions: &Questions) -> Option<IdFinder> {
+    questions.checks.wants_ids().then(|| IdFinder::new(&questions.separators))
 }
 
 fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> report::NoTtl {
@@ -239,22 +244,23 @@ impl Aggregate for Aggregates {
         self.strings.compressed |= record.value.compressed.is_some();
         let questions = &*self.questions;
         let name = self.names.know(record.key, questions, &mut self.patterns);
-        let (leaf, tagged) = (name.leaf, name.tagged);
+        let (leaf, id, tagged) = (name.leaf, name.id, name.tagged);
         // Load first: storing on every tagged key would bounce the cache line between the workers.
         if tagged && !questions.tagged.load(Ordering::Relaxed) {
             questions.tagged.store(true, Ordering::Relaxed);
         }
         if self.takes_usual
             && !questions.checks.wants_json(record)
-            && let Some(rules) = questions.checks.known_broken(record.kind, record.expires_at.is_some(), name.judged)
             && self.sums.continues_run(record)
             && (self.usual.is_small(record)
                 || is_usual_size(record, &questions.checks, &self.unusual_keys, &mut self.usual))
+            && let Some(judged) = questions.checks.judge_usual(record, name.judged, &mut self.judged.violations)
             // Last, since it counts the key if it returns true.
-            && self.patterns.observe_usual(record, leaf, rules)
+            && self.patterns.observe_usual(record, leaf, id, &judged)
         {
-            self.usual.add(record, rules, |rules, keys| self.violations.add_usual(rules, keys));
+            self.usual.add(record, judged.broken, |rules, keys| self.violations.add_usual(rules, keys));
             self.breakdown.count(record);
+            self.what_if.observe(record);
             self.every_key.observe(record);
             self.sums.add_expiry(record);
             if !self.defers_slots {
@@ -263,7 +269,7 @@ impl Aggregate for Aggregates {
             return;
         }
         questions.checks.judge_named(record, name.judged, &mut self.judged);
-        self.observe_fully(record, leaf, tagged);
+        self.observe_fully(record, leaf, id, tagged);
     }
 
     fn merge(&mut self, mut other: Self) {

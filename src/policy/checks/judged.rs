@@ -49,6 +49,25 @@ impl NameJudged {
     }
 }
 
+/// Result of checking a usual key: the rules that it violates are exempt from nothing, save nothing, and measure at most what
+/// the name pass has counted.
+#[derive(Debug, Clone, Copy)]
+pub struct UsualJudged<'v> {
+    /// Bits of violated rules.
+    pub broken: u64,
+    /// Bits of those that measure a number.
+    pub(super) measured: u64,
+    pub(super) violations: &'v Violations,
+}
+
+impl UsualJudged<'_> {
+    /// Returns the measured violation of a violated rule, if it measures a number.
+    #[inline]
+    pub fn violation(&self, bit: usize) -> Option<Violation> {
+        (self.measured >> (bit % MOST_KEY_CHECKS) & 1 == 1).then(|| self.violations[bit % MOST_KEY_CHECKS])
+    }
+}
+
 /// Result of checking one key. Each worker reuses one for all its keys.
 #[derive(Debug, Clone)]
 pub struct Judged {

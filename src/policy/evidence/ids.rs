@@ -97,20 +97,97 @@ impl IdSample {
     }
 }
 
-/// Returns the id of a key: its name without the segment that may be an attribute, in two pieces. `None` if no segment may.
-#[inline]
-pub fn id_of<'k>(key: &'k [u8], separators: &Separators) -> Option<[&'k [u8]; 2]> {
-    let (mut key, mut last) = (key, word_start(key, separators)?);
-    if last.is_word && names_type(&key[last.start..]) {
-        key = &key[..last.start - 1];
-        last = word_start(key, separators)?;
+/// Place of the id in a name: two pieces, the second of which may be empty. Names of one shape share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdPlace {
+    /// End of the first piece, which begins the name.
+    first: usize,
+    /// The second piece.
+    second: (usize, usize),
+}
+
+impl IdPlace {
+    /// Returns the pieces of the id of a name; empty ones beyond its end.
+    #[inline]
+    pub fn pieces(self, name: &[u8]) -> [&[u8]; 2] {
+        let (start, end) = self.second;
+        [name.get(..self.first).unwrap_or_default(), name.get(start..end).unwrap_or_default()]
     }
-    if last.is_word {
-        return Some([&key[..last.start - 1], &[]]);
+}
+
+/// What is known of the place of the id in a name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KnownId {
+    /// Nobody has looked yet.
+    #[default]
+    Unknown,
+    /// The name has no id.
+    Nowhere,
+    /// The name has one.
+    At(IdPlace),
+}
+
+/// Finds ids in names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdFinder {
+    /// Classes of each byte: [`DIVIDES`], [`WORD`].
+    classes: Box<[u8; 256]>,
+}
+
+/// Class of separators.
+const DIVIDES: u8 = 1;
+
+/// Class of bytes that occur in words: letters, `_`, `-` and those beyond ASCII.
+const WORD: u8 = 2;
+
+impl IdFinder {
+    /// Creates a finder for names with these separators.
+    pub fn new(separators: &Separators) -> Self {
+        let mut classes = Box::new([0; 256]);
+        for byte in 0..=u8::MAX {
+            let is_word = byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-') || !byte.is_ascii();
+            let class = if is_word { WORD } else { 0 };
+            classes[usize::from(byte)] = if separators.contains(byte) { class | DIVIDES } else { class };
+        }
+        IdFinder { classes }
     }
-    let rest = &key[..last.start - 1];
-    let above = word_start(rest, separators)?;
-    above.is_word.then(|| [&rest[..above.start - 1], &key[rest.len()..]])
+
+    /// Returns where the id of a name is.
+    pub fn look(&self, name: &[u8]) -> KnownId {
+        self.place(name).map_or(KnownId::Nowhere, KnownId::At)
+    }
+
+    /// Returns the place of the id: the name without the segment that may be an attribute. `None` if no segment may.
+    #[inline]
+    pub fn place(&self, name: &[u8]) -> Option<IdPlace> {
+        let (mut name, mut last) = (name, self.last_segment(name)?);
+        if last.is_word && names_type(&name[last.start..]) {
+            name = &name[..last.start - 1];
+            last = self.last_segment(name)?;
+        }
+        if last.is_word {
+            return Some(IdPlace { first: last.start - 1, second: (0, 0) });
+        }
+        let rest = &name[..last.start - 1];
+        let above = self.last_segment(rest)?;
+        above.is_word.then(|| IdPlace { first: above.start - 1, second: (rest.len(), name.len()) })
+    }
+
+    /// Returns the last segment of a name; `None` if it is the only one.
+    #[inline]
+    fn last_segment(&self, name: &[u8]) -> Option<LastSegment> {
+        let mut all = WORD;
+        for (place, &byte) in name.iter().enumerate().rev() {
+            let class = self.classes[usize::from(byte)];
+            if class & DIVIDES != 0 {
+                let length = name.len() - place - 1;
+                let is_word = all & WORD != 0 && (1..=LONGEST_WORD).contains(&length);
+                return Some(LastSegment { start: place + 1, is_word });
+            }
+            all &= class;
+        }
+        None
+    }
 }
 
 /// Returns whether a last segment names the type of a string, as some standards ask for, and is no attribute.
@@ -125,20 +202,6 @@ struct LastSegment {
     is_word: bool,
 }
 
-/// Returns the last segment of a name; `None` if it is the only one.
-#[inline]
-fn word_start(name: &[u8], separators: &Separators) -> Option<LastSegment> {
-    let mut is_word = true;
-    for (place, &byte) in name.iter().enumerate().rev() {
-        if separators.contains(byte) {
-            let length = name.len() - place - 1;
-            return Some(LastSegment { start: place + 1, is_word: is_word && (1..=LONGEST_WORD).contains(&length) });
-        }
-        is_word &= byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-') || !byte.is_ascii();
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -146,7 +209,7 @@ mod tests {
     use super::*;
 
     fn id(name: &str) -> Option<String> {
-        let pieces = id_of(name.as_bytes(), &Separators::default())?;
+        let pieces = IdFinder::new(&Separators::default()).place(name.as_bytes())?.pieces(name.as_bytes());
         Some(String::from_utf8(pieces.join(&b"|"[..])).unwrap())
     }
 

@@ -265,7 +265,7 @@ mod tests {
     use super::*;
     use crate::pattern::segment::Separators;
     use crate::policy::evidence::IdSample;
-    use crate::policy::evidence::ids::{MOST_IDS, id_of};
+    use crate::policy::evidence::ids::{IdFinder, MOST_IDS};
     use crate::policy::forest::PatternNode;
     use crate::report::Weight;
 
@@ -301,10 +301,10 @@ mod tests {
     impl Strings {
         fn sample(&self) -> Option<IdSample> {
             let mut sample = IdSample::new(MOST_IDS);
-            let separators = Separators::default();
+            let finder = IdFinder::new(&Separators::default());
             for id in self.ids.clone() {
                 let name = self.pattern.replace("{int}", &id.to_string());
-                sample.add(id_of(name.as_bytes(), &separators)?);
+                sample.add(finder.place(name.as_bytes())?.pieces(name.as_bytes()));
             }
             Some(sample)
         }
