@@ -34,7 +34,7 @@ pub struct KnownName<'a> {
     /// Leaf of its pattern.
     pub leaf: Leaf,
     /// Place of its id, if a rule needs ids.
-    pub id: KnownId,
+    pub id: &'a KnownId,
     /// True if it has a hash tag.
     pub tagged: bool,
     /// Verdict of the policy on it.
@@ -143,7 +143,7 @@ impl NameCache {
         self.bypass.hit();
         let slot = &self.slots[number];
         let judged = if slot.plain { None } else { self.judged.get(number) };
-        KnownName { leaf, id: slot.id, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) }
+        KnownName { leaf, id: &slot.id, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) }
     }
 
     /// Makes the shape of a name whose outline was not enough, and probes the cache with it.
@@ -187,7 +187,7 @@ impl NameCache {
         if shaped {
             self.keep(name, leaf, tagged);
         }
-        KnownName { leaf, id: KnownId::Unknown, tagged, judged: &self.other }
+        KnownName { leaf, id: &KnownId::Unknown, tagged, judged: &self.other }
     }
 
     /// Caches the answer in the slot of the shape, if that missed there before.

@@ -96,6 +96,9 @@ pub struct Checks {
     constant: [[u64; 2]; Kind::ALL.len()],
     /// Those of the rules in `asked` that depend on more than type and lifetime even then.
     varying: [[Vec<u8>; 2]; Kind::ALL.len()],
+    /// Bits that all keys of a type and lifetime violate if their names violate nothing and match no pattern; `None` if
+    /// they depend on more.
+    settled: [[Option<u64>; 2]; Kind::ALL.len()],
     /// Bits of rules whose violations need more than the name pass counts: measured numbers, savings.
     detailed: u64,
     /// Rules that only keys above some size can violate, by type.
@@ -196,6 +199,7 @@ impl Checks {
             worded: Default::default(),
             constant: Default::default(),
             varying: Default::default(),
+            settled: Default::default(),
             detailed: 0,
             sized: Default::default(),
             json: Vec::new(),
@@ -416,15 +420,18 @@ impl Checks {
 
     /// Divides the rules in `asked` into those with a constant result and the others.
     fn divide_asked(&mut self) {
-        for (kind, asked) in self.asked.iter().enumerate() {
-            for (expires, bits) in asked.iter().enumerate() {
-                for &bit in bits {
+        for kind in 0..self.asked.len() {
+            for expires in 0..2 {
+                for &bit in &self.asked[kind][expires] {
                     match self.keys.get(usize::from(bit)).and_then(|check| check.rule.constant_result()) {
                         Some(true) => self.constant[kind][expires] |= 1 << bit,
                         Some(false) => {}
                         None => self.varying[kind][expires].push(bit),
                     }
                 }
+                let constant = self.constant[kind][expires];
+                let settles = self.varying[kind][expires].is_empty() && constant & self.detailed == 0;
+                self.settled[kind][expires] = (settles && !self.has_dictionary()).then(|| self.most_severe(constant));
             }
         }
     }
@@ -435,6 +442,20 @@ impl Checks {
     /// Valid only for keys below all [size limits](Checks::exceeds_size_limit) that need no [look at JSON](Checks::wants_json).
     #[inline]
     pub fn judge_usual<'v>(
+        &self,
+        record: &Record<'_>,
+        named: &NameJudged,
+        violations: &'v mut Violations,
+    ) -> Option<UsualJudged<'v>> {
+        let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
+        match self.settled[kind][expires] {
+            Some(broken) if named.is_plain() => Some(UsualJudged { broken, measured: 0, violations }),
+            _ => self.judge_varying(record, named, violations),
+        }
+    }
+
+    /// Slow path of [`Checks::judge_usual`]: a rule has to be asked, or the name violates one or matches a pattern.
+    fn judge_varying<'v>(
         &self,
         record: &Record<'_>,
         named: &NameJudged,

@@ -279,7 +279,7 @@ impl PatternStats {
         let Some(facts) = self.tree.payload(leaf) else { return };
         facts.observe(record, judged);
         if let Some(ids) = &self.ids {
-            self.id_bytes += sample_id(facts, record, id, ids);
+            self.id_bytes += sample_id(facts, record, &id, ids);
         }
         if let Some(inspection) = &self.inspection {
             self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
@@ -313,7 +313,7 @@ impl PatternStats {
     ///
     /// The first key of each pattern may become an example, so the number of patterns does not grow here.
     #[inline]
-    pub fn observe_usual(&mut self, record: &Record<'_>, leaf: Leaf, id: KnownId, judged: &UsualJudged<'_>) -> bool {
+    pub fn observe_usual(&mut self, record: &Record<'_>, leaf: Leaf, id: &KnownId, judged: &UsualJudged<'_>) -> bool {
         debug_assert!(self.tree.holds(leaf) && self.takes_usual());
         let Some(facts) = self.tree.payload(leaf) else { return false };
         if !facts.observe_usual(record, judged) {
@@ -394,14 +394,14 @@ impl PatternStats {
 
 /// Samples the id of a string. Returns the growth in heap bytes.
 #[inline]
-fn sample_id(facts: &mut PatternFacts, record: &Record<'_>, id: KnownId, ids: &IdSampling) -> usize {
+fn sample_id(facts: &mut PatternFacts, record: &Record<'_>, id: &KnownId, ids: &IdSampling) -> usize {
     if record.kind != Kind::String {
         return 0;
     }
     let place = match id {
         KnownId::Unknown => ids.finder.place(record.key),
         KnownId::Nowhere => None,
-        KnownId::At(place) => Some(place),
+        KnownId::At(place) => Some(*place),
     };
     place.map_or(0, |place| facts.sample_id(place.pieces(record.key), ids.most))
 }

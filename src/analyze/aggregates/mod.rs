@@ -269,6 +269,7 @@ impl Aggregate for Aggregates {
             return;
         }
         questions.checks.judge_named(record, name.judged, &mut self.judged);
+        let id = *id;
         self.observe_fully(record, leaf, id, tagged);
     }
 
