@@ -32,6 +32,7 @@ pub struct AlternativeSizes<'m> {
 
 impl<'m> Meters<'m> {
     /// Creates a meter for each model.
+    #[cfg(any(test, feature = "internals"))]
     pub fn new(base: &'m Model, others: &'m [Model]) -> Self {
         Meters::with_shares(base, others, None)
     }

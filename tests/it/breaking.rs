@@ -112,9 +112,9 @@ fn every_preset_counts_as_many_rows_as_its_report() {
 fn locks_with_bad_tokens_are_listed_and_no_others() {
     let mut dump = Dump::new();
     for n in 0..40 {
-        dump.string(&format!("店铺:lock:库存:{n}"), if n % 2 == 0 { "1" } else { "实例-甲的值" });
-        dump.string(&format!("lock:order:{n}"), &format!("8d9f2c71-51a3-4b0c-9d3f-{n:012}"));
-        dump.string(&format!("lock:pay:{n}"), if n < 4 { "order-service" } else { "2718281828" });
+        dump.string(format!("店铺:lock:库存:{n}"), if n % 2 == 0 { "1" } else { "实例-甲的值" });
+        dump.string(format!("lock:order:{n}"), format!("8d9f2c71-51a3-4b0c-9d3f-{n:012}"));
+        dump.string(format!("lock:pay:{n}"), if n < 4 { "order-service" } else { "2718281828" });
     }
     dump.string("lock:pay:99", "a-token-of-its-own");
     dump.string("cache:order:1", "1").list("lock:pay:98", &["1"]);

@@ -69,8 +69,9 @@ impl VectorSet {
     }
 
     fn sample(&mut self) -> &mut Sample {
-        let place = self.elements.saturating_sub(1) % SAMPLES as u64;
-        &mut self.samples[place as usize]
+        let last = self.samples.len() - 1;
+        let place = usize::try_from(self.elements.saturating_sub(1) % SAMPLES as u64).unwrap_or(last);
+        &mut self.samples[place.min(last)]
     }
 
     fn integer(&mut self, number: u64) -> Stage {
@@ -135,7 +136,7 @@ impl VectorSet {
     /// Returns the size of names and attributes, as if all were like the measured ones.
     fn texts(&self) -> Option<u64> {
         let measured = self.elements.min(SAMPLES as u64);
-        let samples = &self.samples[..measured as usize];
+        let samples = self.samples.get(..usize::try_from(measured).ok()?)?;
         let sum = |part: fn(&Sample) -> u64| samples.iter().map(part).fold(0, u64::saturating_add);
         let names = sum(|sample| sample.name).checked_div(measured)?.checked_mul(self.elements)?;
         let attributed = samples.iter().filter(|sample| sample.attribute > 0).count() as u64;

@@ -32,8 +32,8 @@ static META: RuleMeta = RuleMeta {
         zh: "空值标记挡住对不存在数据的查询，避免缓存穿透。但标记存在期间新写入的数据读不到，用随机 id 发起的请求还会让标记占满内存。",
     },
     fix: Text {
-        en: "cache empty results briefly: SET key NULL EX 60; delete the marker when the data is written",
-        zh: "缓存空值时使用短过期时间：SET key NULL EX 60；写入数据时删除空值标记",
+        en: "cache empty results for {max} at most (SET key NULL EX seconds); delete the marker when the data is written",
+        zh: "缓存空值时过期时间不超过 {max}（SET key NULL EX 秒数）；写入数据时删除空值标记",
     },
     params: &[
         ParamSpec {

@@ -67,7 +67,9 @@ impl KeyRule for JsonString {
             return None; // the common case
         }
         let measured = key.record.length.filter(|&length| length > self.max)?;
-        json::holds_objects(key.record).then_some(Violation { measured, allowed: self.max })
+        // Without a limit there is nothing to compare the length with: equal values are not shown.
+        let allowed = if self.max == 0 { measured } else { self.max };
+        json::holds_objects(key.record).then_some(Violation { measured, allowed })
     }
 
     fn is_about_json(&self) -> bool {
@@ -100,7 +102,7 @@ mod tests {
 
     #[test]
     fn objects_longer_than_the_limit_break_it() {
-        assert_eq!(check(0, b"{\"a\":1}"), Some(Violation { measured: 7, allowed: 0 }));
+        assert_eq!(check(0, b"{\"a\":1}"), Some(Violation { measured: 7, allowed: 7 }));
         assert_eq!(check(6, b"{\"a\":1}"), Some(Violation { measured: 7, allowed: 6 }));
         assert_eq!(check(7, b"{\"a\":1}"), None);
     }
