@@ -461,10 +461,9 @@ impl Checks {
         named: &NameJudged,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
-        let Matched { entry, class, budget, expected, lock, rules } = named.matched;
+        let Matched { entry, class, budget, expected: _, lock, rules } = named.matched;
         // With a dictionary, every key counts under an entry or as unregistered; tokens of locks are kept.
-        let counts_elsewhere =
-            entry.is_some() || budget.is_some() || expected.is_some() || lock || !named.exemptions.is_empty();
+        let counts_elsewhere = entry.is_some() || budget.is_some() || lock || !named.exemptions.is_empty();
         let unmeasured = named.broken.bits & self.measured & !named.broken.counted;
         if counts_elsewhere || unmeasured != 0 || self.has_dictionary() {
             return None;
@@ -598,6 +597,11 @@ impl Checks {
                     named.exemptions.push(exemption);
                 }
             }
+        }
+        let of_any_type = |place: u16| self.policy.expected[usize::from(place)].kinds.is_empty();
+        if matched.expected.is_some_and(of_any_type) {
+            matched.expected = None;
+            matched.rules &= !self.expecting;
         }
         let entry = matched.entry.map(usize::from);
         matched.class = entry.and_then(|entry| self.context.entries.get(entry)?.class).or(class);
