@@ -60,7 +60,7 @@ pub fn facts(
 ) -> Result<Option<KeyFacts>> {
     let (_, file) = input_file(0, String::new(), preamble, &plan.read);
     if let (Some(templates), Some(users)) = (&preamble.templates, users) {
-        file.template_shares.get_or_init(|| users.shares(templates, std::iter::once(&*file.model)));
+        file.share_templates(templates, users);
     }
     let reference = reference(&plan.read, preamble.ctime());
     let mut questions = questions_with(plan, LoadedPolicy::load(plan)?, reference)?;

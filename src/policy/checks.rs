@@ -397,8 +397,7 @@ impl Checks {
         broken |= self.ask(asked.iter().copied(), &view, &mut judged.violations);
         let worded = self.worded[record.kind as usize][usize::from(record.expires_at.is_some())] & named.matched.rules;
         if worded != 0 {
-            let worded = (0..64).filter(|bit| worded >> bit & 1 == 1);
-            broken |= self.ask(worded, &view, &mut judged.violations);
+            broken |= self.ask(ones(worded), &view, &mut judged.violations);
         }
         let sized = &self.sized[record.kind as usize];
         if sized.concerns(record) {
@@ -477,8 +476,7 @@ impl Checks {
         let mut broken = named.broken.bits | constant | self.broken_of(asked.iter().copied(), &view);
         let worded = rules & self.worded[kind][expires];
         if worded != 0 {
-            let worded = (0..64).filter(|bit| worded >> bit & 1 == 1);
-            broken |= self.broken_of(worded, &view);
+            broken |= self.broken_of(ones(worded), &view);
         }
         if broken & self.detailed != 0 {
             return None;
@@ -549,10 +547,7 @@ impl Checks {
 
     /// Measures violations that the name pass only detected, by calling their rules.
     fn measure(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
-        let mut left = broken & self.measured;
-        while left != 0 {
-            let bit = left.trailing_zeros() as usize;
-            left &= left - 1;
+        for bit in ones(broken & self.measured).map(usize::from) {
             if let Some(violation) = self.keys.get(bit).and_then(|check| check.rule.check(view)) {
                 judged.violations[bit % MOST_KEY_CHECKS] = violation;
             }
@@ -562,10 +557,7 @@ impl Checks {
     /// Estimates what the remedies of violated rules save, and clears the estimates of the previous key.
     #[cold]
     fn save(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
-        let mut left = broken | judged.saving;
-        while left != 0 {
-            let bit = left.trailing_zeros() as usize;
-            left &= left - 1;
+        for bit in ones(broken | judged.saving).map(usize::from) {
             let check = self.keys.get(bit).filter(|_| broken >> bit & 1 == 1);
             judged.savings[bit % MOST_KEY_CHECKS] = check.map_or(Bytes(0), |check| check.rule.saving(view));
         }
@@ -692,6 +684,16 @@ impl Checks {
             |check: &RuleCheck<dyn KeyRule>| check.meta.id.starts_with("key.") && check.meta.id != "key.registered";
         self.keys.iter().enumerate().filter(move |(_, check)| about_names(check)).map(|(bit, _)| bit)
     }
+}
+
+/// Returns the numbers of the bits that are set, in ascending order.
+#[expect(clippy::cast_possible_truncation, reason = "a mask has 64 bits")]
+fn ones(mut mask: u64) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as u8)?;
+        mask &= mask - 1;
+        Some(bit)
+    })
 }
 
 /// Returns the patterns of a word in lower case, in capitals and with a capital first.

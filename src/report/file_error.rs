@@ -2,7 +2,7 @@
 
 #[cfg(feature = "cli")]
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::wording::text;
 use super::{Word, Wording};
@@ -81,27 +81,11 @@ impl From<&Error> for FileError {
 }
 
 impl From<String> for FileError {
-    /// Returns an error that has words only, the same in both languages.
+    /// Returns an error that has words only, the same in both languages: how the first reports had them.
     fn from(en: String) -> FileError {
         let wording = Wording { zh: en.clone(), en };
         FileError { kind: FileErrorKind::Other, offset: None, reading: None, wording }
     }
-}
-
-/// Reads errors; plain texts, as the first reports had them, become errors of kind `other`.
-pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FileError>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Form {
-        Error(FileError),
-        Text(String),
-    }
-    let forms: Vec<Form> = Vec::deserialize(deserializer)?;
-    let error = |form| match form {
-        Form::Error(error) => error,
-        Form::Text(text) => FileError::from(text),
-    };
-    Ok(forms.into_iter().map(error).collect())
 }
 
 #[cfg(test)]
@@ -131,7 +115,8 @@ mod tests {
     #[test]
     fn kinds_of_later_versions_and_plain_texts_keep_their_words() {
         let json = r#"[{"kind": "moon-phase", "phase": 3, "text": "full moon", "text_zh": "满月"}, "a text"]"#;
-        let read = read(&mut serde_json::Deserializer::from_str(json)).unwrap();
+        let read: Vec<FileError> =
+            crate::report::wording::read_list(&mut serde_json::Deserializer::from_str(json)).unwrap();
         let words: Vec<_> = read.iter().map(|it| (&it.kind, it.wording.en.as_str(), it.wording.zh.as_str())).collect();
         let other = &FileErrorKind::Other;
         assert_eq!(words, [(other, "full moon", "满月"), (other, "a text", "a text")]);

@@ -115,7 +115,7 @@ pub struct Report {
     /// Memory on other servers or with other settings, if requested.
     pub what_if: Option<WhatIf>,
     /// Warnings about the figures.
-    #[serde(default, deserialize_with = "warning::read")]
+    #[serde(default, deserialize_with = "wording::read_list")]
     pub warnings: Vec<Warning>,
 }
 

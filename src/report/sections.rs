@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Container, FileError, FileServer, Text, Wording, file, file_error, share};
+use super::{Container, FileError, FileServer, Text, Wording, file, share};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -121,7 +121,7 @@ pub struct SourceFile {
     #[serde(default, deserialize_with = "file::read_server")]
     pub server: Option<FileServer>,
     /// Why reading stopped, or the first values that could not be read.
-    #[serde(deserialize_with = "file_error::read")]
+    #[serde(deserialize_with = "super::wording::read_list")]
     pub errors: Vec<FileError>,
     /// Keys whose value is damaged inside intact framing; counted in `keys_read` only.
     pub damaged_keys: u64,

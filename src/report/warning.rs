@@ -2,7 +2,7 @@
 
 #[cfg(feature = "cli")]
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::wording::text;
 use super::{FileServer, Wording};
@@ -289,26 +289,10 @@ impl From<Caveat> for Warning {
 }
 
 impl From<String> for Warning {
-    /// Returns a warning that has words only, the same in both languages.
+    /// Returns a warning that has words only, the same in both languages: how the first reports had them.
     fn from(en: String) -> Warning {
         Warning { about: None, kind: WarningKind::Other, wording: Wording { zh: en.clone(), en } }
     }
-}
-
-/// Reads warnings; plain texts, as the first reports had them, become warnings of kind `other`.
-pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Warning>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Form {
-        Warning(Warning),
-        Text(String),
-    }
-    let forms: Vec<Form> = Vec::deserialize(deserializer)?;
-    let warning = |form| match form {
-        Form::Warning(warning) => warning,
-        Form::Text(text) => Warning::from(text),
-    };
-    Ok(forms.into_iter().map(warning).collect())
 }
 
 #[cfg(test)]
@@ -331,7 +315,8 @@ mod tests {
     #[test]
     fn a_kind_of_a_later_version_keeps_its_words() {
         let json = r#"[{"kind": "moon-phase", "phase": 3, "text": "full moon", "text_zh": "满月"}, "a text"]"#;
-        let read = read(&mut serde_json::Deserializer::from_str(json)).unwrap();
+        let read: Vec<Warning> =
+            crate::report::wording::read_list(&mut serde_json::Deserializer::from_str(json)).unwrap();
         let words: Vec<_> = read.iter().map(|it| (&it.kind, it.wording.en.as_str(), it.wording.zh.as_str())).collect();
         let other = &WarningKind::Other;
         assert_eq!(words, [(other, "full moon", "满月"), (other, "a text", "a text")]);

@@ -48,7 +48,7 @@ pub struct Alternative {
     /// Server, allocator and settings that came of it. The first file's.
     pub model: String,
     /// Warnings about the figures of this alternative.
-    #[serde(deserialize_with = "super::warning::read")]
+    #[serde(deserialize_with = "super::wording::read_list")]
     pub caveats: Vec<Warning>,
     /// Memory of the keys.
     pub memory: Bytes,

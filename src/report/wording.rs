@@ -7,6 +7,26 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Wording;
 
+/// Reads a list of objects that the first reports had as plain texts: a text becomes an object that has words only.
+pub(super) fn read_list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + From<String>,
+{
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum TypedOrText<T> {
+        Typed(T),
+        Text(String),
+    }
+    let list: Vec<TypedOrText<T>> = Vec::deserialize(deserializer)?;
+    let object = |read| match read {
+        TypedOrText::Typed(object) => object,
+        TypedOrText::Text(text) => T::from(text),
+    };
+    Ok(list.into_iter().map(object).collect())
+}
+
 /// Declares how a text is written and read under the name of a field; to be flattened into the object that it is of.
 macro_rules! in_both_languages {
     ($name:ident, $zh:ident, $what:literal) => {

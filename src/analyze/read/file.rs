@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::raised_limits::RaisedLimits;
 use crate::input::Mapped;
-use crate::memory::{Model, TemplateShares};
+use crate::memory::{Model, TemplateShares, TemplateUsers};
 use crate::rdb::boundary::FileFormat;
 use crate::rdb::header::RdbHeader;
 use crate::rdb::template::Templates;
@@ -37,6 +37,14 @@ pub struct MappedFile {
     pub header: RdbHeader,
     /// Hash templates before the first key.
     pub templates: Option<Arc<Templates>>,
+}
+
+impl InputFile {
+    /// Computes the shares of compact hashes in `templates`, given their users, so that keys can be priced with them.
+    pub fn share_templates(&self, templates: &Templates, users: &TemplateUsers) {
+        let models = std::iter::once(&*self.model).chain(&self.alternatives);
+        self.template_shares.get_or_init(|| users.shares(templates, models));
+    }
 }
 
 impl MappedFile {

@@ -63,8 +63,7 @@ pub struct OpenedFacts {
 fn share_templates(file: &InputFile, prepared: &PreparedInput, reference: Option<Millis>) {
     let Some(templates) = &prepared.preamble.templates else { return };
     if let Some(users) = template_users::count(prepared, reference) {
-        let models = std::iter::once(&*file.model).chain(&file.alternatives);
-        file.template_shares.get_or_init(|| users.shares(templates, models));
+        file.share_templates(templates, &users);
     }
 }
 

@@ -118,7 +118,7 @@ impl IdPlace {
 /// What is known of the place of the id in a name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KnownId {
-    /// Nobody has looked yet.
+    /// Not determined yet.
     #[default]
     Unknown,
     /// The name has no id.

@@ -127,7 +127,7 @@ impl Inspection {
         match part {
             ValuePart::String(text) => self.text(text, TextGroup::Single(SecretPlace::Value), named, tally),
             ValuePart::Element(text) => {
-                // Sets and sorted sets of passwords are mostly lists of those that nobody may use.
+                // Sets and sorted sets of passwords are mostly lists of forbidden ones.
                 let named = named.filter(|named| named.is_last && kind == Kind::List);
                 self.text(text, TextGroup::Elements, named, tally);
             }
