@@ -3,7 +3,10 @@
 use super::args::AnalyzeArgs;
 use super::delivery::ReportDelivery;
 use super::gate::Gate;
+use super::message::notice;
+use super::output::Outlet;
 use super::progress::ProgressLine;
+use super::sources::Reads;
 use super::{ExitStatus, hints, plan, written};
 use crate::analyze;
 use crate::error::Result;
@@ -14,12 +17,12 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
     let read = plan::read(&args.read)?;
     let mut plan = plan::policy(plan::report(read, &args.report)?, &args.policy)?;
     plan.mask = plan::mask(&args.mask)?;
-    let delivery = ReportDelivery::open(&args.format, &args.output)?;
+    let delivery = ReportDelivery::open(&args.format, &args.output, &Outlet::new(&args.output, args.sources()))?;
     let report = {
         let bar = ProgressLine::new(args.read.input.quiet);
         let report = analyze::analyze(&args.read.input.inputs, &plan, &bar)?;
         if args.stats {
-            eprintln!("rdblens: {}", bar.stats());
+            notice!("{}", bar.stats());
         }
         report
     };
@@ -37,7 +40,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
 fn print_damage(report: &Report) {
     for file in &report.source.files {
         for error in &file.errors {
-            eprintln!("rdblens: {}: {}", file.name, error.wording.en);
+            notice!("{}: {}", file.name, error.wording.en);
         }
     }
 }

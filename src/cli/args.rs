@@ -5,6 +5,7 @@ mod examples;
 mod groups;
 mod values;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -182,7 +183,7 @@ pub struct CompareArgs {
     pub top: Option<u32>,
     /// Policy to check dumps against: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default", help_heading = "Policy")]
-    pub policy: String,
+    pub policy: OsString,
     /// Memory limit of the server, such as 4GB; forecasts when it is reached
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,
@@ -201,7 +202,7 @@ pub struct DictionaryArgs {
     pub output: OutputArgs,
     /// Policy with an existing dictionary: draft only the missing entries and list entries that match no key
     #[arg(long, value_name = "FILE.toml", help_heading = "Output")]
-    pub policy: Option<String>,
+    pub policy: Option<OsString>,
     /// Maximum number of entries; the heaviest patterns come first
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: u32,
@@ -214,7 +215,7 @@ pub struct DictionaryArgs {
 pub struct ShowArgs {
     /// Dump file, append-only file, directory, or - for standard input
     #[arg(value_name = "INPUT", value_hint = clap::ValueHint::FilePath)]
-    pub input: String,
+    pub input: PathBuf,
     /// Key name; write bytes that are not UTF-8 as \xff
     #[arg(value_name = "KEY")]
     pub key: String,
@@ -223,7 +224,7 @@ pub struct ShowArgs {
     pub db: Option<u64>,
     /// Policy to check the key against: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default")]
-    pub policy: String,
+    pub policy: OsString,
     /// Show at most N elements of the value
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -263,7 +264,7 @@ pub struct RulesArgs {
     pub id: Option<String>,
     /// Show the rules that this policy enables, with their parameters: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml")]
-    pub policy: Option<String>,
+    pub policy: Option<OsString>,
     /// Output format
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,

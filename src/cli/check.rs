@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use clap::builder::styling::AnsiColor;
 
 use super::args::{CheckArgs, TextFormat};
-use super::output::Output;
+use super::output::Outlet;
 use super::progress::ProgressLine;
+use super::sources::Reads;
 use super::{ExitStatus, plan, written};
 use crate::analyze::check::check;
 use crate::analyze::second_reader::{compare_readers, require_files};
@@ -28,7 +29,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus> {
     if args.second_reader {
         compare_readers(&args.input.inputs, &plan, &mut checks);
     }
-    let mut out = Output::open(None)?;
+    let mut out = Outlet::of(args.sources()).open(None)?;
     let printed = match args.format {
         TextFormat::Text => {
             let lang = args.lang.lang();

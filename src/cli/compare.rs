@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{CompareArgs, ComparisonFormat};
-use super::output::Output;
+use super::output::Outlet;
 use super::progress::ProgressLine;
+use super::sources::Reads;
 use super::{ExitStatus, hints, plan, written};
 use crate::analyze::{self, Plan};
 use crate::error::{Error, Result};
+use crate::input::shown_path;
 use crate::render::{json, write_comparison};
 use crate::report::diff::{ComparePlan, Comparer};
 use crate::report::{Comparison, NamedReport};
@@ -22,7 +24,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let read = plan::read(&args.read)?;
     let policy = plan::policy_source(&args.policy)?;
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };
-    let mut out = Output::open(args.output.output.as_deref())?;
+    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
     let rows = args.top.map(plan::rows);
     let comparison = comparison(args, plan, rows)?;
     let rendered = match args.format {
@@ -56,10 +58,11 @@ fn comparison(args: &CompareArgs, mut plan: Plan, rows: Option<usize>) -> Result
 }
 
 /// Loads a JSON report, or analyses a dump.
-fn snapshot(input: &str, plan: &Plan, quiet: bool) -> Result<NamedReport> {
-    if Path::new(input).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
-        return plan::named_report(Path::new(input), input);
+fn snapshot(input: &Path, plan: &Plan, quiet: bool) -> Result<NamedReport> {
+    let name = shown_path(input);
+    if input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+        return plan::named_report(input, &name);
     }
     let report = analyze::analyze(&[input], plan, &ProgressLine::new(quiet))?;
-    Ok(NamedReport { name: input.to_owned(), report })
+    Ok(NamedReport { name, report })
 }

@@ -6,8 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::args::{FormatArgs, OutputArgs, ReportFormat};
-use super::output::Output;
+use super::output::{Outlet, Output};
 use super::screen::ScreenArgs;
+use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::render::csv::CsvSection;
 use crate::render::{Format, Lang, PrometheusRenderer, Renderer};
@@ -22,19 +23,19 @@ pub struct ReportDelivery {
 
 impl ReportDelivery {
     /// Opens the destination of each format.
-    pub fn open(args: &FormatArgs, output: &OutputArgs) -> Result<ReportDelivery> {
-        let path = output.output.as_deref().filter(|path| path.as_os_str() != "-");
+    pub fn open(args: &FormatArgs, output: &OutputArgs, outlet: &Outlet) -> Result<ReportDelivery> {
+        let path = output.output.as_deref().filter(|path| !names_stdout(path));
         let formats = formats(args, path)?;
         let labels = args.labels.clone();
         if let [format] = formats.as_slice() {
-            return Ok(ReportDelivery { parts: vec![(*format, Output::open(path)?)], labels });
+            return Ok(ReportDelivery { parts: vec![(*format, outlet.open(path)?)], labels });
         }
         let path = path.ok_or_else(|| {
             Error::usage("several formats cannot share standard output")
                 .with_hint("give a file name: -o report writes report.json, report.md and so on")
         })?;
         let lists = formats.iter().filter(|format| matches!(format, Format::Csv(_))).count();
-        let open = |format: &Format| Ok((*format, Output::open(Some(&place(path, *format, lists > 1)))?));
+        let open = |format: &Format| Ok((*format, outlet.open(Some(&place(path, *format, lists > 1)))?));
         Ok(ReportDelivery { parts: formats.iter().map(open).collect::<Result<_>>()?, labels })
     }
 

@@ -1,8 +1,9 @@
 //! `rdblens dictionary`: drafts a data dictionary, or the missing entries of an existing one.
 
 use super::args::DictionaryArgs;
-use super::output::Output;
+use super::output::Outlet;
 use super::progress::ProgressLine;
+use super::sources::Reads;
 use super::{ExitStatus, hints, plan, written};
 use crate::analyze::{self, Plan, PolicySource};
 use crate::error::Result;
@@ -23,7 +24,7 @@ pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
     };
     let existing = args.policy.is_some().then(|| source.load(syntax)).transpose()?;
     let plan = Plan { policy: source, top: usize::try_from(args.top).unwrap_or(usize::MAX), ..Plan::new(read) };
-    let mut out = Output::open(args.output.output.as_deref())?;
+    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
     let report = {
         let bar = ProgressLine::new(args.read.input.quiet);
         analyze::analyze(&args.read.input.inputs, &plan, &bar)?

@@ -1,7 +1,7 @@
 //! The gate of `--fail-on`: exit status by findings, and by rules that were not evaluated.
 
 use super::ExitStatus;
-use crate::render::key_text;
+use super::message::notice;
 use crate::report::{NotEvaluated, Report, Severity};
 
 /// Conditions under which a run fails.
@@ -20,9 +20,8 @@ impl Gate {
         let counts = |rule: &&NotEvaluated| rule.severity >= least;
         let open: Vec<&NotEvaluated> = report.findings.not_evaluated.iter().filter(counts).collect();
         for NotEvaluated { rule, severity, reason, remedy, .. } in &open {
-            // A stored report may come from anywhere.
-            let [rule, reason, remedy] = [rule.as_ref(), &reason.en, &remedy.en].map(key_text::text);
-            eprintln!("rdblens: not evaluated: {rule} ({severity}): {reason}; {remedy}");
+            let (reason, remedy) = (&reason.en, &remedy.en);
+            notice!("not evaluated: {rule} ({severity}): {reason}; {remedy}");
         }
         let fails = worst(report).is_some_and(|worst| worst >= least) || (self.strict && !open.is_empty());
         match complete(report) {

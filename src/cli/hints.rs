@@ -1,6 +1,7 @@
 //! Hints on standard error when nothing was selected.
 
 use super::args::ReadArgs;
+use super::message::notice;
 use crate::render::key_text;
 
 /// Says what to use instead if nothing was selected and a glob looks like a pattern of a report.
@@ -10,8 +11,8 @@ pub fn no_keys(args: &ReadArgs) {
     }
     if let Some(glob) = args.selection.globs.iter().find(|glob| is_pattern(glob)) {
         let star = as_glob(glob);
-        eprintln!(
-            "rdblens: no key matches --match '{glob}': placeholders of patterns are not globs; `rdblens keys INPUT --pattern \
+        notice!(
+            "no key matches --match '{glob}': placeholders of patterns are not globs; `rdblens keys INPUT --pattern \
              '{glob}'` lists the keys of a pattern, --match '{star}' selects similar names"
         );
     }
@@ -22,7 +23,7 @@ pub fn no_pattern(asked: &[String], near: &[String]) {
     let near: Vec<String> = near.iter().map(|pattern| format!("'{}'", key_text::text(pattern))).collect();
     let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
     for pattern in asked {
-        eprintln!("rdblens: no key has the pattern '{}'{hint}", key_text::text(pattern));
+        notice!("no key has the pattern '{}'{hint}", key_text::text(pattern));
     }
 }
 

@@ -5,8 +5,10 @@ use std::io::{self, IsTerminal, Write};
 use rayon::ThreadPool;
 
 use super::args::{KeysArgs, RowFormat as RowFormatArg};
-use super::output::Output;
+use super::message::notice;
+use super::output::{Outlet, Output};
 use super::progress::ProgressLine;
+use super::sources::{Reads, names_stdout};
 use super::{ExitStatus, hints, plan, print_error, written};
 use crate::analyze::first_pass::require_files;
 use crate::analyze::read::feed::Feed;
@@ -32,6 +34,7 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     if plan.mask.is_some() {
         require_files(inputs, "--mask")?;
     }
+    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
     let bar = ProgressLine::new(args.read.input.quiet);
     let mut snapshot = Snapshot::open(inputs, &plan.read, &bar)?;
     let columns = if conditions.policy.is_some() { RowColumns::Labeled } else { RowColumns::Facts };
@@ -40,7 +43,6 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     let maker = RowMaker::new(setup.classifier(), masker.as_ref());
     let reading = snapshot.reading(&plan.read);
     let sharded = snapshot.is_sharded();
-    let mut out = Output::open(args.output.output.as_deref())?;
     let threads = pool(plan.read.threads)?;
     let mut feed = snapshot.feed(1, &bar);
     let mut stream = RowStream {
@@ -85,7 +87,7 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
         for verdict in &verdicts {
             verdict.fault.iter().for_each(print_error);
             verdict.damage.iter().for_each(print_error);
-            verdict.warnings.iter().for_each(|warning| eprintln!("rdblens: {}", warning.wording.en));
+            verdict.warnings.iter().for_each(|warning| notice!("{}", warning.wording.en));
         }
     }
     Ok(if sound { ExitStatus::Done } else { ExitStatus::Incomplete })
@@ -170,7 +172,7 @@ fn check_format(args: &KeysArgs) -> Result<()> {
         return Err(Error::usage("--format parquet: rdblens was built without the feature `parquet`")
             .with_hint("rebuild with the default features"));
     }
-    let to_stdout = args.output.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+    let to_stdout = args.output.output.as_deref().is_none_or(names_stdout);
     if to_stdout && io::stdout().is_terminal() {
         return Err(Error::usage("--format parquet: refusing to write binary data to a terminal")
             .with_hint("write to a file with -o, or to a pipe"));

@@ -8,14 +8,16 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use super::args::{Cli, ManArgs};
-use super::output::Output;
+use super::output::Outlet;
+use super::sources::Sources;
 use super::{ExitStatus, written};
 use crate::error::{Error, Result};
+use crate::input::shown_path;
 
 /// Writes the manual pages.
 pub fn run(args: &ManArgs) -> Result<ExitStatus> {
     fs::create_dir_all(&args.folder).map_err(|error| {
-        Error::from(error).in_file(&args.folder.display().to_string()).with_hint("cannot create the directory")
+        Error::from(error).in_file(&shown_path(&args.folder)).with_hint("cannot create the directory")
     })?;
     // The command `help` makes sense only interactively, so it gets no page.
     let mut program = Cli::command().disable_help_subcommand(true);
@@ -29,7 +31,7 @@ pub fn run(args: &ManArgs) -> Result<ExitStatus> {
 
 fn write(command: &Command, name: &str, folder: &Path) -> Result<()> {
     let page = page(command, name)?;
-    let mut out = Output::open(Some(&folder.join(format!("{name}.1"))))?;
+    let mut out = Outlet::of(Sources::default()).open(Some(&folder.join(format!("{name}.1"))))?;
     written(out.write_all(page.as_bytes()).and_then(|()| out.finish()))
 }
 

@@ -1,5 +1,4 @@
 //! Command-line interface. Results go to standard output, progress, warnings and errors to standard error.
-#![allow(clippy::print_stderr, reason = "errors and warnings of commands go to standard error")]
 
 mod analyze;
 pub mod args;
@@ -14,6 +13,7 @@ mod hints;
 mod keys;
 pub mod lang;
 mod man;
+mod message;
 mod output;
 mod plan;
 mod progress;
@@ -22,6 +22,8 @@ mod rules;
 mod schema;
 pub mod screen;
 mod show;
+mod sources;
+mod temporary;
 
 use std::io;
 
@@ -32,16 +34,20 @@ pub use exit::ExitStatus;
 
 use crate::error::{Error, ErrorKind, Result};
 use args::Command;
+use message::notice;
 
 /// Parses the command line of this process and runs the command.
 pub fn run() -> ExitStatus {
+    temporary::report_large_files();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let exit = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done };
-            // Help may be piped into a pager that has quit: a closed pipe is not an error.
-            let _ = error.print();
-            return exit;
+            return match (error.use_stderr(), message::print_usage(&error)) {
+                (true, _) => ExitStatus::Usage,
+                // Help may be piped into a pager that has quit: a closed pipe is not an error.
+                (false, Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => failed(&error.into()),
+                (false, _) => ExitStatus::Done,
+            };
         }
     };
     let done = match &cli.command {
@@ -60,19 +66,22 @@ pub fn run() -> ExitStatus {
     match done {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => ExitStatus::Done,
-        Err(error) => {
-            print_error(&error);
-            match error.kind() {
-                ErrorKind::Usage(_) => ExitStatus::Usage,
-                _ => ExitStatus::NoReport,
-            }
-        }
+        Err(error) => failed(&error),
+    }
+}
+
+/// Prints the error that ends the program, and returns its exit status.
+fn failed(error: &Error) -> ExitStatus {
+    print_error(error);
+    match error.kind() {
+        ErrorKind::Usage(_) => ExitStatus::Usage,
+        _ => ExitStatus::NoReport,
     }
 }
 
 /// Prints an error to standard error.
 fn print_error(error: &Error) {
-    eprintln!("rdblens: {error}");
+    notice!("{error}");
 }
 
 fn is_closed_pipe(error: &Error) -> bool {

@@ -1,63 +1,162 @@
 //! Destination of results: standard output, or a file that is replaced atomically.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
+use super::args::OutputArgs;
+use super::sources::{Sources, names_stdout};
+use super::temporary::TemporaryFile;
 use crate::error::{Error, Result};
+use crate::input::shown_path;
 
 /// Destination of a command's results.
 #[derive(Debug)]
 pub enum Output {
     /// Standard output, buffered.
     Stdout(BufWriter<Stdout>),
-    /// Regular file, written to a temporary file in the same directory and renamed when complete, so that readers never see a
-    /// partial report.
-    File(BufWriter<NamedTempFile>, PathBuf),
+    /// Regular file, complete under its name or not there at all.
+    File(BufWriter<TemporaryFile>, Replacement),
     /// Device or named pipe, written directly.
     Device(BufWriter<File>),
 }
 
-impl Output {
-    /// Opens the output of `-o`, or standard output.
-    pub fn open(path: Option<&Path>) -> Result<Output> {
-        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
-            return Ok(Output::Stdout(BufWriter::with_capacity(64 << 10, io::stdout())));
-        };
-        Output::create(path).map_err(|error| {
-            Error::from(error).in_file(&path.display().to_string()).with_hint("cannot write the output file")
-        })
+/// File that an output replaces when it is complete.
+#[derive(Debug)]
+pub struct Replacement {
+    /// Its path, with links followed.
+    path: PathBuf,
+    /// The file that is there now.
+    earlier: Option<Metadata>,
+    private: bool,
+}
+
+/// How an output may be written.
+#[derive(Debug)]
+pub struct Outlet {
+    sources: Sources,
+    force: bool,
+    private: bool,
+}
+
+impl Outlet {
+    /// Returns an outlet that refuses to write over `sources`.
+    pub fn new(args: &OutputArgs, sources: Sources) -> Outlet {
+        Outlet { sources, force: args.force, private: args.private }
     }
 
-    fn create(path: &Path) -> io::Result<Output> {
-        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+    /// Returns an outlet with default flags.
+    pub fn of(sources: Sources) -> Outlet {
+        Outlet::new(&OutputArgs::default(), sources)
+    }
+
+    /// Opens the output of `-o`, or standard output. Nothing is written over a file that the command reads, nor, without
+    /// `--force`, over any snapshot.
+    pub fn open(&self, path: Option<&Path>) -> Result<Output> {
+        let Some(path) = path.filter(|path| !names_stdout(path)) else {
+            self.sources.refuse_stdout()?;
+            return Ok(Output::Stdout(BufWriter::with_capacity(64 << 10, io::stdout())));
+        };
+        self.sources.refuse(path)?;
+        if !self.force {
+            super::sources::refuse_snapshot(path)?;
+        }
+        self.create(path)
+            .map_err(|error| Error::from(error).in_file(&shown_path(path)).with_hint("cannot write the output file"))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Output> {
+        let earlier = path.metadata().ok();
+        if earlier.as_ref().is_some_and(|earlier| !earlier.is_file()) {
             return Ok(Output::Device(BufWriter::new(File::options().write(true).open(path)?)));
         }
+        let path = followed(path)?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // Temporary files default to 0600. Use the usual mode of new files; the umask still applies.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.prefix(".rdblens-").tempfile_in(folder)?;
-        Ok(Output::File(BufWriter::with_capacity(64 << 10, file), path.to_owned()))
+        let file = TemporaryFile::new_in(folder, permissions(earlier.is_some() || self.private))?;
+        let replacement = Replacement { path, earlier, private: self.private };
+        Ok(Output::File(BufWriter::with_capacity(64 << 10, file), replacement))
     }
+}
 
+/// Returns the permissions of a new file: those of the owner only, or those that the umask leaves.
+#[cfg(unix)]
+fn permissions(private: bool) -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(if private { 0o600 } else { 0o666 }))
+}
+
+#[cfg(not(unix))]
+fn permissions(_: bool) -> Option<Permissions> {
+    None
+}
+
+/// Follows links to the file at their end, which need not exist.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows.
+    const MOST: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        if !path.is_symlink() {
+            return Ok(path);
+        }
+        let target = fs::read_link(&path)?;
+        path = match path.parent() {
+            Some(folder) => folder.join(target),
+            None => target,
+        };
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+impl Replacement {
+    /// Gives a complete file its final name.
+    fn finish(self, file: TemporaryFile) -> io::Result<()> {
+        if let Some(earlier) = &self.earlier {
+            keep_mode(file.file()?, earlier, self.private)?;
+        }
+        file.persist(&self.path)
+    }
+}
+
+/// Gives `file` the owner and the mode of the file that it replaces, as far as this user may.
+#[cfg(unix)]
+fn keep_mode(file: &File, earlier: &Metadata, private: bool) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+    let (owner, group) = (earlier.uid(), earlier.gid());
+    let own = file.metadata()?;
+    let has_group = own.gid() == group || fchown(file, None, Some(group)).is_ok();
+    if own.uid() != owner {
+        // Only the administrator may give a file away.
+        let _ = fchown(file, Some(owner), None);
+    }
+    let mut mode = earlier.permissions().mode() & 0o777;
+    if !has_group {
+        // What one group was allowed to do is not meant for another.
+        mode &= !0o070 | (mode & 0o007) << 3;
+    }
+    if private {
+        mode &= 0o700;
+    }
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn keep_mode(file: &File, earlier: &Metadata, _: bool) -> io::Result<()> {
+    file.set_permissions(earlier.permissions())
+}
+
+impl Output {
     /// Flushes the output and renames a file to its final name.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Output::Stdout(mut out) => out.flush(),
             Output::Device(mut out) => out.flush(),
-            Output::File(out, path) => {
-                let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-                file.persist(path).map(|_| ()).map_err(|error| error.error)
+            Output::File(out, replacement) => {
+                replacement.finish(out.into_inner().map_err(io::IntoInnerError::into_error)?)
             }
         }
     }

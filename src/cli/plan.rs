@@ -1,7 +1,8 @@
 //! Conversion of command-line flags into a plan.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{
@@ -12,6 +13,7 @@ use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
 use crate::input::resolve::question;
+use crate::input::shown_path;
 use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Server, ServerConfig, WhatIf};
@@ -89,7 +91,7 @@ fn big(args: &BigArgs) -> BigLimits {
 pub fn rows_of(read: ReadPlan, args: &RowArgs, mask: Option<MaskKey>) -> Result<(Plan, RowConditions)> {
     let usual = Plan::new(read);
     let asks = !args.breaking.is_empty() || args.severity.is_some() || !args.owners.is_empty();
-    let policy = args.policy.as_deref().or(asks.then_some("default"));
+    let policy = args.policy.as_deref().or(asks.then_some(OsStr::new("default")));
     let any = args.breaking.iter().any(|rule| rule == ANY_RULE) || args.breaking.is_empty() && args.severity.is_some();
     let named = Some(&args.breaking).filter(|rules| !rules.is_empty()).cloned();
     let conditions = RowConditions {
@@ -101,7 +103,7 @@ pub fn rows_of(read: ReadPlan, args: &RowArgs, mask: Option<MaskKey>) -> Result<
         }),
     };
     let plan = Plan {
-        policy: policy_source(policy.unwrap_or("none"))?,
+        policy: policy_source(policy.unwrap_or(OsStr::new("none")))?,
         big: big(&args.big),
         mask,
         inspect_values: args.inspect_values,
@@ -147,7 +149,7 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
 
 fn baseline(path: Option<&Path>) -> Result<Option<Arc<NamedReport>>> {
     let read = |path: &Path| {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let name = shown_path(Path::new(path.file_name().unwrap_or(path.as_os_str())));
         named_report(path, &name)
     };
     Ok(path.map(read).transpose()?.map(Arc::new))
@@ -160,10 +162,10 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
     }
     let Some(path) = &args.mask_key else { return Ok(Some(MaskKey::OfSnapshot)) };
     let bytes = std::fs::read(path).map_err(|error| {
-        Error::usage(format!("--mask-key {}: {error}", path.display())).with_hint("give a file with secret bytes")
+        Error::usage(format!("--mask-key {}: {error}", shown_path(path))).with_hint("give a file with secret bytes")
     })?;
     if bytes.is_empty() {
-        return Err(Error::usage(format!("--mask-key {}: the file is empty", path.display()))
+        return Err(Error::usage(format!("--mask-key {}: the file is empty", shown_path(path)))
             .with_hint("write secret bytes to it, such as 32 bytes from /dev/urandom"));
     }
     Ok(Some(MaskKey::Own(Secret::from_bytes(&bytes))))
@@ -183,21 +185,22 @@ pub(super) fn unreadable_report(path: &Path, name: &str, error: &io::Error) -> E
 }
 
 /// Returns the policy source: the name of a preset, or the contents of a file.
-pub(super) fn policy_source(policy: &str) -> Result<PolicySource> {
-    if !Path::new(policy).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
-        return Ok(PolicySource::Preset(policy.to_owned()));
+pub(super) fn policy_source(policy: &OsStr) -> Result<PolicySource> {
+    let (policy, name) = (Path::new(policy), shown_path(Path::new(policy)));
+    if !policy.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+        return Ok(PolicySource::Preset(name));
     }
     let text = policy_text(policy).map_err(|error| {
-        Error::usage(format!("cannot read policy file {policy:?}: {error}"))
+        Error::usage(format!("cannot read policy file \"{name}\": {error}"))
             .with_hint("give a TOML file in UTF-8, or a preset such as default")
     })?;
-    Ok(PolicySource::File { name: policy.to_owned(), text })
+    Ok(PolicySource::File { name, text })
 }
 
 /// Maximum size of a policy file; protects against devices and other endless inputs.
 const LARGEST_POLICY: u64 = 16 << 20;
 
-fn policy_text(path: &str) -> std::io::Result<String> {
+fn policy_text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     let read = std::fs::File::open(path)?.take(LARGEST_POLICY + 1).read_to_string(&mut text)?;
     if read as u64 > LARGEST_POLICY {
@@ -208,18 +211,18 @@ fn policy_text(path: &str) -> std::io::Result<String> {
 }
 
 /// Applies server settings in the order given; each is `KEY=VALUE` or the path of a configuration file.
-fn server_config(settings: &[String]) -> Result<ServerConfig> {
+fn server_config(settings: &[OsString]) -> Result<ServerConfig> {
     let mut config = ServerConfig::default();
     for setting in settings {
-        match setting.split_once('=') {
-            Some((name, value)) if !Path::new(setting).is_file() => config.set(name.trim(), value.trim())?,
+        let path = Path::new(setting);
+        match setting.to_str().and_then(|setting| setting.split_once('=')) {
+            Some((name, value)) if !path.is_file() => config.set(name.trim(), value.trim())?,
             _ => {
-                let path = PathBuf::from(setting);
-                let text = std::fs::read_to_string(&path).map_err(|error| {
-                    Error::usage(format!("--server-config {setting}: {error}"))
-                        .with_hint("expected KEY=VALUE or a file")
+                let name = shown_path(path);
+                let text = std::fs::read_to_string(path).map_err(|error| {
+                    Error::usage(format!("--server-config {name}: {error}")).with_hint("expected KEY=VALUE or a file")
                 })?;
-                config.read_conf(&text).map_err(|error| error.in_file(setting))?;
+                config.read_conf(&text).map_err(|error| error.in_file(&name))?;
             }
         }
     }

@@ -6,14 +6,17 @@ use std::path::Path;
 use super::args::RenderArgs;
 use super::delivery::ReportDelivery;
 use super::gate::Gate;
+use super::output::Outlet;
+use super::sources::Reads;
 use super::{ExitStatus, plan, written};
 use crate::error::Result;
+use crate::input::shown_path;
 use crate::report::Report;
 
 /// Loads the report and writes it in every requested format.
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let report = read(&args.report)?;
-    let delivery = ReportDelivery::open(&args.format, &args.output)?;
+    let delivery = ReportDelivery::open(&args.format, &args.output, &Outlet::new(&args.output, args.sources()))?;
     let rows = args.top.map_or(report.options.rows, plan::rows);
     written(delivery.write(&report, rows, args.lang.lang(), &args.screen))?;
     Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate }.exit(&report))
@@ -24,7 +27,7 @@ fn read(path: &Path) -> Result<Report> {
         let mut json = Vec::new();
         ("<stdin>".to_owned(), io::stdin().lock().read_to_end(&mut json).map(|_| json))
     } else {
-        (path.display().to_string(), std::fs::read(path))
+        (shown_path(path), std::fs::read(path))
     };
     let json = json.map_err(|error| plan::unreadable_report(path, &name, &error))?;
     Report::read(&json, &name)

@@ -1,9 +1,11 @@
 //! `rdblens rules`: lists and explains rules.
 
+use std::ffi::OsStr;
 use std::io::Write;
 
 use super::args::{RulesArgs, TextFormat};
-use super::output::Output;
+use super::output::Outlet;
+use super::sources::Reads;
 use super::{ExitStatus, plan, written};
 use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
@@ -18,7 +20,7 @@ pub fn run(args: &RulesArgs) -> Result<ExitStatus> {
     let rule = args.id.as_deref().map(find).transpose()?;
     let policy = args.policy.as_deref().map(policy).transpose()?;
     let presets = presets::standards()?;
-    let mut out = Output::open(None)?;
+    let mut out = Outlet::of(args.sources()).open(None)?;
     let table = args.screen.table(&out, None, args.lang.lang());
     let printed = match (args.format, rule, &policy) {
         (TextFormat::Json, ..) => {
@@ -49,7 +51,7 @@ fn find(id: &str) -> Result<&'static Rule> {
     })
 }
 
-fn policy(name: &str) -> Result<Policy> {
+fn policy(name: &OsStr) -> Result<Policy> {
     let classifier = Classifier::default();
     plan::policy_source(name)?.load(PatternSyntax { separators: b":", classifier: &classifier })
 }

@@ -1,9 +1,12 @@
 //! `rdblens show`: prints one key and its value.
 
 use super::args::{ShowArgs, TextFormat};
-use super::output::Output;
+use super::message::notice;
+use super::output::Outlet;
+use super::sources::Reads;
 use super::{ExitStatus, plan, print_error, written};
 use crate::error::Result;
+use crate::input::shown_path;
 use crate::render::value::{self, ShownKey};
 use crate::render::words::nouns;
 use crate::render::{Lang, human, key_text};
@@ -20,7 +23,7 @@ pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
             let place = args.db.map_or(String::new(), |db| format!(" in database {db}"));
             let hint = elsewhere.map_or_else(|| did_you_mean(&near), |db| format!("; it is in database {db}"));
             let key = key_text::key(&key);
-            eprintln!("rdblens: {}: key {key} not found{place} ({looked} searched){hint}", args.input);
+            notice!("{}: key {key} not found{place} ({looked} searched){hint}", shown_path(&args.input));
             // The key may be in the part that could not be read, so report the damage and exit with 4.
             damage.iter().for_each(print_error);
             return Ok(if damage.is_some() { ExitStatus::Incomplete } else { ExitStatus::NoReport });
@@ -38,7 +41,7 @@ pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
         decoded.truncate(limit);
     }
     let shown = ShownKey { found: &found, value: &decoded, omitted: elements - decoded.elements() };
-    let mut out = Output::open(None)?;
+    let mut out = Outlet::of(args.sources()).open(None)?;
     let printed = match args.format {
         TextFormat::Text if !args.json => value::write_text(&shown, args.lang.lang(), &mut out),
         TextFormat::Text | TextFormat::Json => value::write_json(&shown, &mut out),

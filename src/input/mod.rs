@@ -17,7 +17,7 @@ pub mod stream;
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -38,14 +38,16 @@ use source::{Counted, Plain, Source, read_some};
 /// Snapshot to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// Display name: the path as given, or `<stdin>`.
+    /// Display name: the path as given (see [`shown_path`]), or `<stdin>`.
     pub name: String,
     /// Location of its bytes.
     pub location: Location,
     /// Size of the commands in the incremental files, for the base of a multi-part append-only file.
     pub following_bytes: Option<u64>,
-    /// Returns whether it is the base file of a multi-part append-only file.
+    /// True if it is the base file of a multi-part append-only file.
     pub multi_part: bool,
+    /// Files that belong to it, but are not read as snapshots: its manifest and the incremental files.
+    pub beside: Vec<PathBuf>,
 }
 
 /// Location of the bytes of an input.
@@ -85,13 +87,16 @@ pub struct Opened {
 impl Input {
     /// Returns the input for standard input.
     pub fn stdin() -> Input {
-        Input { name: "<stdin>".to_owned(), location: Location::Stdin, following_bytes: None, multi_part: false }
+        Input::new("<stdin>".to_owned(), Location::Stdin)
     }
 
     /// Returns the input for the file at `path`.
     pub fn file(path: PathBuf) -> Input {
-        let name = path.display().to_string();
-        Input { name, location: Location::File(path), following_bytes: None, multi_part: false }
+        Input::new(shown_path(&path), Location::File(path))
+    }
+
+    fn new(name: String, location: Location) -> Input {
+        Input { name, location, following_bytes: None, multi_part: false, beside: Vec::new() }
     }
 
     /// Returns whether it can be opened again and gives the same bytes, that is, it is a regular file.
@@ -107,6 +112,16 @@ impl Input {
         };
         opened.map_err(|error| error.in_file(&self.name))
     }
+}
+
+/// Returns a path as text: as it is if it is UTF-8, otherwise with each byte that is not as `\xff`.
+pub fn shown_path(path: &Path) -> String {
+    let mut shown = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        shown.push_str(chunk.valid());
+        shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    shown
 }
 
 fn open_file(path: &PathBuf, options: &OpenOptions) -> Result<Opened> {

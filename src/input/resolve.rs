@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
-use super::{Input, Location};
+use super::{Input, Location, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::near;
 use crate::wording::{Wording, wording};
@@ -47,7 +47,7 @@ pub fn resolve_each<P: AsRef<Path>>(arguments: &[P]) -> Resolved {
         if let Err(error) = resolve_one(argument, &mut inputs) {
             // An argument fails as a whole, even if some of the files that it names are there.
             inputs.truncate(before);
-            let name = argument.display().to_string();
+            let name = shown_path(argument);
             failed.push((name.clone(), error.in_file(&name)));
         }
     }
@@ -109,7 +109,7 @@ fn near_files(path: &Path) -> Vec<String> {
     // Escape the name: it may contain control characters, and the hint goes to a terminal.
     let plain: Vec<String> = names.filter(|name| !name.chars().any(char::is_control)).collect();
     let near = near::names(name, plain.iter().map(String::as_str));
-    near.into_iter().map(|near| path.with_file_name(near).display().to_string()).collect()
+    near.into_iter().map(|near| shown_path(&path.with_file_name(near))).collect()
 }
 
 fn is_glob(text: &str) -> bool {
@@ -129,9 +129,7 @@ fn resolve_glob(pattern: &str, inputs: &mut Vec<Input>) -> Result<()> {
             .with_remedy(wording!("check the directory part of the glob", "请检查通配符中的目录部分")));
     }
     paths.sort();
-    paths
-        .iter()
-        .try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&path.display().to_string())))
+    paths.iter().try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&shown_path(path))))
 }
 
 /// Resolves an existing path.
@@ -200,7 +198,7 @@ fn has_ending(path: &Path, ending: &str) -> bool {
 
 /// Returns the base file named by `manifest`, with the total size of the incremental files.
 fn multi_part(manifest: &Path) -> Result<Input> {
-    let name = manifest.display().to_string();
+    let name = shown_path(manifest);
     let parsed = read_manifest(manifest).map_err(|error| error.in_file(&name))?;
     let Some(base) = parsed.base else {
         return Err(commands_only(wording!(
@@ -215,21 +213,23 @@ fn multi_part(manifest: &Path) -> Result<Input> {
             "the base file holds commands, not a snapshot",
             "基础文件中是命令，不是快照"
         ))
-        .in_file(&base.display().to_string()));
+        .in_file(&shown_path(&base)));
     }
     // Check it now, so that the error for a missing base names the base.
     size_of(&base)?;
-    let mut following = 0u64;
+    let (mut following, mut beside) = (0u64, vec![manifest.to_owned()]);
     for increment in parsed.increments {
-        following = following.saturating_add(size_of(&manifest.with_file_name(increment)).map_err(|error| {
+        let increment = manifest.with_file_name(increment);
+        following = following.saturating_add(size_of(&increment).map_err(|error| {
             error.with_remedy(wording!(
                 "name {} itself to read the snapshot without its commands",
                 "如只需快照而不要其后的命令，请直接指定 {}",
-                base.display()
+                shown_path(&base)
             ))
         })?);
+        beside.push(increment);
     }
-    Ok(Input { following_bytes: Some(following), multi_part: true, ..Input::file(base) })
+    Ok(Input { following_bytes: Some(following), multi_part: true, beside, ..Input::file(base) })
 }
 
 fn commands_only(what: Wording) -> Error {
@@ -253,7 +253,7 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
 
 fn size_of(path: &Path) -> Result<u64> {
     let metadata = fs::metadata(path).map_err(|error| {
-        Error::from(error).in_file(&path.display().to_string()).with_remedy(wording!(
+        Error::from(error).in_file(&shown_path(path)).with_remedy(wording!(
             "the manifest names it: is the copy complete?",
             "清单文件中列有该文件：拷贝是否完整？"
         ))

@@ -110,8 +110,10 @@ fn multi_part_directory_gives_base_and_size_of_commands() {
     let dir = parts_tree("data/appendonlydir/");
     for argument in ["data/appendonlydir", "data", "data/appendonlydir/a.aof.manifest"] {
         let inputs = resolve(&[dir.path().join(argument)]).unwrap();
-        let base = dir.path().join("data/appendonlydir/a.aof.2.base.rdb");
-        assert_eq!(inputs, [Input { following_bytes: Some(8), multi_part: true, ..Input::file(base) }], "{argument}");
+        let file = |name: &str| dir.path().join("data/appendonlydir").join(name);
+        let beside = ["a.aof.manifest", "a.aof.2.incr.aof", "a.aof.3.incr.aof"].map(file).to_vec();
+        let base = Input::file(file("a.aof.2.base.rdb"));
+        assert_eq!(inputs, [Input { following_bytes: Some(8), multi_part: true, beside, ..base }], "{argument}");
     }
 }
 

@@ -213,7 +213,7 @@ impl Window {
         spilled.map_err(|error| {
             // Bytes may have been read but not stored, so later bytes would not be contiguous.
             self.state = SourceState::Told;
-            let (limit, dir) = (self.limit, self.spool_dir.display());
+            let (limit, dir) = (self.limit, super::shown_path(&self.spool_dir));
             Error::at(self.offset, ErrorKind::Io(error)).with_remedy(wording!(
                 "this record is larger than the window of {limit} bytes and needs room in {dir}",
                 "该记录大于 {limit} 字节的窗口，需要使用 {dir} 中的空间"

@@ -1,6 +1,7 @@
 //! Looks for one key, file by file and record by record. Other keys are compared as they stand and nothing else of them
 //! is read.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::near::NearNames;
@@ -66,7 +67,7 @@ pub enum Looked {
 
 /// Looks for `key` in database `db`, or in the first database that has it. What stands behind it is not read; a file that
 /// cannot be read to its end does not keep it from being found in a later one. Fails when there was nothing to look at.
-pub fn find(input: &str, key: &[u8], db: Option<u64>, plan: &Plan) -> Result<Looked> {
+pub fn find(input: impl AsRef<Path>, key: &[u8], db: Option<u64>, plan: &Plan) -> Result<Looked> {
     one_key::check_policy(plan)?;
     let mut search = Search { key, db, plan, keys: 0, elsewhere: None, near: NearNames::new(key) };
     let mut damage = None;

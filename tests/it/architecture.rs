@@ -226,6 +226,30 @@ fn errors_of_files_are_in_both_languages() {
     assert_eq!(english_errors(english), [2, 3, 4]);
 }
 
+/// Returns the lines of code that write to standard output or standard error by themselves.
+fn prints(code: &str) -> Vec<usize> {
+    static PRINTS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b(?:e?print(?:ln)?|dbg)!|\b(?:stderr|stdout)\(\)").unwrap());
+    code.lines().zip(1..).filter(|(line, _)| PRINTS.is_match(line)).map(|(_, number)| number).collect()
+}
+
+#[test]
+fn messages_and_results_go_through_one_place_each() {
+    // A macro that prints ends the program when standard error is closed or full, and prints names as they are.
+    const PLACES: [&str; 5] = ["cli/message.rs", "cli/output.rs", "cli/sources.rs", "cli/progress.rs", "cli/screen.rs"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    for path in files {
+        let file = path.strip_prefix(&root).unwrap().to_str().unwrap();
+        let code = without_tests(&code(&fs::read_to_string(&path).unwrap()));
+        // Parquet is refused before any output is opened.
+        let is_allowed = PLACES.contains(&file) || file == "cli/keys.rs" && !code.contains("print");
+        assert!(is_allowed || prints(&code).is_empty(), "{file}: {:?}: use notice! or Output", prints(&code));
+    }
+    assert_eq!(prints("eprintln!(x)\nnotice!(x)\nio::stderr().write()\nprint!(y)"), [1, 3, 4]);
+}
+
 #[test]
 fn every_stage_has_a_place_in_the_order() {
     let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();

@@ -32,6 +32,7 @@ mod lang;
 mod manual;
 mod mask;
 mod memory;
+mod outputs;
 mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet;

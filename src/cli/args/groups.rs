@@ -1,6 +1,7 @@
 //! Groups of flags, some shared by several commands.
 #![allow(missing_docs, reason = "the type of a flattened group documents it")]
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
@@ -17,7 +18,7 @@ use crate::report::{Prefixes, Severity};
 pub struct InputArgs {
     /// Dump files, append-only files, directories, globs, or - for standard input
     #[arg(required = true, value_name = "INPUT", value_hint = clap::ValueHint::AnyPath)]
-    pub inputs: Vec<String>,
+    pub inputs: Vec<PathBuf>,
     /// Skip checksum verification
     #[arg(long)]
     pub no_checksum: bool,
@@ -77,7 +78,7 @@ pub struct ServerArgs {
     /// Dumps do not contain the settings of the server. Settings such as hash-max-listpack-entries determine encodings and
     /// memory; give those that differ from the defaults.
     #[arg(long, value_name = "KEY=VALUE|FILE")]
-    pub server_config: Vec<String>,
+    pub server_config: Vec<OsString>,
     /// Reference time for expiry and time to live [default: the ctime of the snapshot]
     ///
     /// Seconds since the Unix epoch, or a date such as 2026-11-21T03:00:00Z.
@@ -113,7 +114,7 @@ pub struct ReadArgs {
 pub struct PolicyArgs {
     /// Preset (default, service, hzero, platform, strict, aliyun, none) or a policy file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default")]
-    pub policy: String,
+    pub policy: OsString,
     /// Exit with status 1 if there are findings of this severity or higher
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<Severity>,
@@ -170,7 +171,7 @@ pub struct RowArgs {
     /// Add the columns breaks, owner and class: a preset or a policy file that ends in .toml [default with the flags below:
     /// default]
     #[arg(long, value_name = "NAME|FILE.toml")]
-    pub policy: Option<String>,
+    pub policy: Option<OsString>,
     /// Include only keys that break a rule: any rule about keys, or one of those named (repeatable, or separated by commas)
     ///
     /// A rule about patterns, such as ttl.storm, lists the keys that its finding counts; this needs a first pass over the input.
@@ -223,8 +224,17 @@ pub struct ReportArgs {
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Write to this file instead of standard output
+    ///
+    /// The file is replaced when the output is complete; it keeps its mode, and a link is followed. A file that the command
+    /// reads is never written over.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write over a file even if it is a snapshot, an append-only file or an archive
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Create the file readable by its owner only (mode 0600) instead of by the umask
+    #[arg(long, requires = "output")]
+    pub private: bool,
 }
 
 /// Formats of a report.

@@ -1,0 +1,41 @@
+//! Messages on standard error: errors, warnings and hints. Nothing else of the program writes there, but for the progress bar.
+//!
+//! Two things hold for every message. It never ends the program: standard error may be closed, full or a dead pipe, and the exit
+//! status still has to say how the run ended. And it is one line of visible characters: names of files and keys in it cannot act
+//! on a terminal or pose as another message.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crate::render::key_text;
+
+/// Prints a message, with arguments as of `format!`.
+macro_rules! notice {
+    ($($message:tt)*) => {
+        $crate::cli::message::print(format_args!($($message)*))
+    };
+}
+
+pub(super) use notice;
+
+/// Prints `rdblens: ` and a message to standard error.
+pub fn print(message: fmt::Arguments<'_>) {
+    write_line(&format!("rdblens: {message}"));
+}
+
+/// Prints what is wrong with the arguments, or the help that was asked for.
+pub fn print_usage(error: &clap::Error) -> io::Result<()> {
+    let plain = error.render().to_string();
+    if plain.lines().all(|line| key_text::text(line) == line) {
+        return error.print().and_then(|()| io::stdout().flush());
+    }
+    // An argument holds hidden characters: a glob of the shell may have found a file with such a name.
+    plain.lines().for_each(write_line);
+    Ok(())
+}
+
+fn write_line(line: &str) {
+    let line = format!("{}\n", key_text::text(line));
+    // If nobody can read it, nobody can be told so.
+    let _ = io::stderr().lock().write_all(line.as_bytes());
+}

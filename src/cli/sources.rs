@@ -1,0 +1,246 @@
+//! Files that a command reads, so that no output is written over one of them.
+
+use std::fs::{self, File, Metadata};
+use std::io::Read;
+use std::path::Path;
+#[cfg(not(unix))]
+use std::path::PathBuf;
+
+use super::args::{AnalyzeArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, RenderArgs, RulesArgs, ShowArgs};
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::decompress::Compression;
+use crate::input::{Input, Location, OpenOptions, resolve_each, shown_path};
+
+/// Files that a command reads.
+#[derive(Debug, Default)]
+pub struct Sources(Vec<Source>);
+
+#[derive(Debug)]
+struct Source {
+    id: FileId,
+    name: String,
+}
+
+/// Identity of a file, whatever its names.
+#[derive(Debug, PartialEq, Eq)]
+struct FileId(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
+
+impl FileId {
+    /// Returns the identity of a file that could be destroyed by writing to it; terminals and other such devices have none.
+    #[cfg(unix)]
+    fn new(_: &Path, metadata: &Metadata) -> Option<FileId> {
+        use std::os::unix::fs::{FileTypeExt, MetadataExt};
+        (!metadata.file_type().is_char_device()).then(|| FileId((metadata.dev(), metadata.ino())))
+    }
+
+    #[cfg(not(unix))]
+    fn new(path: &Path, metadata: &Metadata) -> Option<FileId> {
+        metadata.is_file().then(|| fs::canonicalize(path).ok().map(FileId)).flatten()
+    }
+
+    fn of(path: &Path) -> Option<FileId> {
+        FileId::new(path, &fs::metadata(path).ok()?)
+    }
+}
+
+/// Returns the file that standard input or standard output is redirected to.
+#[cfg(unix)]
+fn redirected(stream: &impl std::os::fd::AsFd) -> Option<FileId> {
+    let file = File::from(stream.as_fd().try_clone_to_owned().ok()?);
+    FileId::new(Path::new(""), &file.metadata().ok().filter(Metadata::is_file)?)
+}
+
+/// Returns true for the names of standard output.
+pub fn names_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path.as_os_str() == *name)
+}
+
+impl Sources {
+    /// Adds dumps, with the manifests and commands that belong to them.
+    fn inputs<P: AsRef<Path>>(mut self, arguments: &[P]) -> Sources {
+        for input in resolve_each(arguments).inputs {
+            match &input.location {
+                Location::File(path) => self.add(path),
+                #[cfg(unix)]
+                Location::Stdin => {
+                    self.0.extend(redirected(&std::io::stdin()).map(|id| Source { id, name: input.name.clone() }));
+                }
+                #[cfg(not(unix))]
+                Location::Stdin => {}
+            }
+            input.beside.iter().for_each(|path| self.add(path));
+        }
+        self
+    }
+
+    /// Adds single files, such as policies; what is no file is skipped.
+    fn files<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Sources {
+        paths.into_iter().for_each(|path| self.add(path.as_ref()));
+        self
+    }
+
+    fn add(&mut self, path: &Path) {
+        self.0.extend(FileId::of(path).map(|id| Source { id, name: shown_path(path) }));
+    }
+
+    fn find(&self, id: Option<FileId>) -> Option<&Source> {
+        id.and_then(|id| self.0.iter().find(|source| source.id == id))
+    }
+
+    /// Refuses to write to a file that the command reads, under whatever name.
+    pub fn refuse(&self, path: &Path) -> Result<()> {
+        let Some(source) = self.find(FileId::of(path)) else { return Ok(()) };
+        let (path, source) = (shown_path(path), &source.name);
+        let what = if *source == path { format!("{path} is") } else { format!("{path} is {source},") };
+        Err(Error::usage(format!("the output {what} also read by this command"))
+            .with_hint("nothing was written; give another file with -o"))
+    }
+
+    /// Refuses to write to standard output if it is redirected to a file that the command reads.
+    pub fn refuse_stdout(&self) -> Result<()> {
+        #[cfg(unix)]
+        if let Some(source) = self.find(redirected(&std::io::stdout())) {
+            return Err(Error::usage(format!(
+                "standard output is redirected to {}, which this command reads",
+                source.name
+            ))
+            .with_hint("redirect it to another file"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses to write over a file that holds a snapshot or may hold one, compressed or not.
+pub fn refuse_snapshot(path: &Path) -> Result<()> {
+    let name = shown_path(path);
+    match may_hold_snapshot(path) {
+        false => Ok(()),
+        true => Err(Error::usage(format!("{name} is a snapshot, an append-only file or an archive"))
+            .with_hint("nothing was written; give another file with -o, or --force to write over it")),
+    }
+}
+
+/// Returns true if a file begins as those do that nobody wants to lose. A file that cannot be read may be one of them.
+fn may_hold_snapshot(path: &Path) -> bool {
+    if !path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
+        return false;
+    }
+    let mut head = [0; Compression::HEAD];
+    let Ok(len) = File::open(path).and_then(|mut file| file.read(&mut head)) else { return true };
+    // An asterisk begins the commands of an append-only file, but also a list in a text.
+    if let [b'*', next, ..] = head[..len] {
+        return next.is_ascii_digit();
+    }
+    let options = OpenOptions { mmap: false, spool_dir: std::env::temp_dir(), window: 1 << 20 };
+    match Input::file(path.to_owned()).open(&options) {
+        Ok(_) => true,
+        Err(error) => match error.kind() {
+            ErrorKind::NotASnapshot(_) => false,
+            // Too short for a header.
+            ErrorKind::Truncated { .. } => len >= Compression::HEAD,
+            ErrorKind::Corrupt(_)
+            | ErrorKind::Unsupported(_)
+            | ErrorKind::Limit(_)
+            | ErrorKind::Checksum { .. }
+            | ErrorKind::Io(_)
+            | ErrorKind::Unreadable(_)
+            | ErrorKind::Usage(_) => true,
+        },
+    }
+}
+
+/// Arguments of a command that name files.
+pub trait Reads {
+    /// Returns all files that the command reads.
+    fn sources(&self) -> Sources;
+}
+
+impl Reads for AnalyzeArgs {
+    fn sources(&self) -> Sources {
+        let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
+        sources.files([&self.policy.policy]).files(&self.policy.baseline).files(&self.mask.mask_key)
+    }
+}
+
+impl Reads for KeysArgs {
+    fn sources(&self) -> Sources {
+        let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
+        sources.files(&self.rows.policy).files(&self.rows.baseline).files(&self.mask.mask_key)
+    }
+}
+
+impl Reads for CompareArgs {
+    fn sources(&self) -> Sources {
+        let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
+        sources.files([&self.policy])
+    }
+}
+
+impl Reads for DictionaryArgs {
+    fn sources(&self) -> Sources {
+        let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
+        sources.files(&self.policy)
+    }
+}
+
+impl Reads for RenderArgs {
+    fn sources(&self) -> Sources {
+        Sources::default().inputs(&[&self.report])
+    }
+}
+
+impl Reads for CheckArgs {
+    fn sources(&self) -> Sources {
+        Sources::default().inputs(&self.input.inputs)
+    }
+}
+
+impl Reads for ShowArgs {
+    fn sources(&self) -> Sources {
+        let sources = Sources::default().inputs(&[&self.input]).files(&self.server.server_config);
+        sources.files([&self.policy])
+    }
+}
+
+impl Reads for RulesArgs {
+    fn sources(&self) -> Sources {
+        Sources::default().files(&self.policy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshots_and_archives_are_told_from_reports() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut gzip, b"REDIS0011\xff\0\0\0\0\0\0\0\0").unwrap();
+        let gzip = gzip.finish().unwrap();
+        let (whole, cut) = (gzip.as_slice(), &gzip[..12]);
+        for kept in [
+            &b"REDIS0011"[..],
+            b"REDIS0",
+            b"VALKEY080",
+            b"VKCS\x01\x01\0\0",
+            b"*2\r\n$6\r\nSELECT\r\n",
+            b"#TS:1700000000\r\n",
+            b"$1234\r\nREDIS0011",
+            b"\n\n$1234\r\nVALKEY080",
+            whole,
+            cut,
+            b"\xfd7zXZ\0\0\0",
+        ] {
+            fs::write(&path, kept).unwrap();
+            assert!(may_hold_snapshot(&path), "{}", kept.escape_ascii());
+        }
+        for replaced in [&b""[..], b"RED", b"{\"schema_version\"", b"# Report", b"* a list", b"\nREDIS", b"key,db\r\n"]
+        {
+            fs::write(&path, replaced).unwrap();
+            assert!(!may_hold_snapshot(&path), "{}", replaced.escape_ascii());
+        }
+        assert!(!may_hold_snapshot(&folder.path().join("missing")) && !may_hold_snapshot(folder.path()));
+    }
+}

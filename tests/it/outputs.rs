@@ -1,0 +1,386 @@
+//! Outputs: none of them destroys a file that matters, none is left half-written, and none ends the program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::common::program::{rdblens, run, run_args, run_with_input, run_within, testdata};
+
+fn status(output: &Output) -> i32 {
+    output.status.code().expect("not ended by a signal")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Files for one test: a dump, a stored report, a policy, and whatever a test adds.
+struct Room(TempDir);
+
+impl Room {
+    fn new() -> Room {
+        let room = Room(tempfile::tempdir().unwrap());
+        fs::copy(testdata().join("dumps/shop.rdb"), room.path("a.rdb")).unwrap();
+        room
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs the program in the room.
+    fn run(&self, args: &[&str]) -> Output {
+        run(rdblens().current_dir(self.0.path()).args(args))
+    }
+
+    /// Runs a script of the shell in the room; `$RDBLENS` is the program.
+    fn shell(&self, script: &str) -> Output {
+        let mut command = Command::new("sh");
+        command.current_dir(self.0.path()).env("RDBLENS", env!("CARGO_BIN_EXE_rdblens")).env("LC_ALL", "C");
+        run(command.args(["-c", script]))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn no_output_is_written_over_a_file_that_the_command_reads() {
+    let room = Room::new();
+    let report = room.run(&["analyze", "a.rdb", "--format", "json"]).stdout;
+    for (name, bytes) in
+        [("report.json", report.as_slice()), ("policy.toml", b""), ("secret", b"01234567"), ("c.conf", b"")]
+    {
+        fs::write(room.path(name), bytes).unwrap();
+    }
+    fs::create_dir(room.path("dumps")).unwrap();
+    fs::hard_link(room.path("a.rdb"), room.path("dumps/hard.rdb")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("a.rdb", room.path("link.rdb")).unwrap();
+    for line in [
+        "keys a.rdb -o a.rdb",
+        "keys a.rdb -o a.rdb --force",
+        "keys a.rdb -o ./dumps/../a.rdb --force",
+        "keys a.rdb -o dumps/hard.rdb --force",
+        "keys dumps -o a.rdb --force",
+        "keys dum*/*.rdb -o a.rdb --force",
+        #[cfg(unix)]
+        "keys a.rdb -o link.rdb --force",
+        #[cfg(unix)]
+        "keys link.rdb -o a.rdb --force",
+        "keys a.rdb --policy policy.toml -o policy.toml",
+        "keys a.rdb --baseline report.json -o report.json",
+        "keys a.rdb --mask --mask-key secret -o secret",
+        "keys a.rdb --server-config c.conf -o c.conf",
+        "analyze a.rdb -o a.rdb --force",
+        "analyze a.rdb --format json --format csv --baseline report.json -o report",
+        "analyze a.rdb --policy policy.toml -o policy.toml",
+        "analyze a.rdb --baseline report.json -o report.json",
+        "analyze a.rdb --mask --mask-key secret -o secret",
+        "analyze a.rdb --server-config c.conf -o c.conf",
+        "compare report.json a.rdb -o report.json",
+        "compare a.rdb report.json -o a.rdb --force",
+        "compare a.rdb report.json --policy policy.toml -o policy.toml",
+        "dictionary a.rdb -o a.rdb --force",
+        "dictionary a.rdb --policy policy.toml -o policy.toml",
+        "render report.json -o report.json",
+        "render report.json --format html --format json -o report",
+    ] {
+        let before = read_all(room.0.path());
+        let output = room.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(status(&output), 2, "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains("read by this command"), "{line}: {}", stderr(&output));
+        assert!(read_all(room.0.path()) == before, "{line}");
+    }
+}
+
+/// Reads all files of a folder and of those in it.
+fn read_all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        match path.is_dir() {
+            true => files.extend(read_all(&path)),
+            false => files.push((path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn the_parts_of_an_append_only_file_are_inputs() {
+    let room = Room::new();
+    fs::rename(room.path("a.rdb"), room.path("a.1.base.rdb")).unwrap();
+    fs::write(room.path("a.1.incr.aof"), "*1\r\n$4\r\nPING\r\n").unwrap();
+    fs::write(room.path("a.manifest"), "file a.1.base.rdb seq 1 type b\nfile a.1.incr.aof seq 1 type i\n").unwrap();
+    for part in ["a.1.base.rdb", "a.1.incr.aof", "a.manifest"] {
+        let before = fs::read(room.path(part)).unwrap();
+        let output = room.run(&["keys", ".", "-o", part, "--force"]);
+        assert_eq!(status(&output), 2, "{part}: {}", stderr(&output));
+        assert_eq!(fs::read(room.path(part)).unwrap(), before, "{part}");
+    }
+}
+
+#[test]
+fn any_snapshot_is_written_over_by_force_only() {
+    let room = Room::new();
+    let hostile = |name: &str| testdata().join("hostile").join(name);
+    assert!(hostile("checksum-wrong.rdb").exists());
+    fs::copy(hostile("checksum-wrong.rdb"), room.path("other.rdb")).unwrap();
+    fs::write(room.path("commands.aof"), "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n").unwrap();
+    for target in ["other.rdb", "commands.aof"] {
+        let before = fs::read(room.path(target)).unwrap();
+        for command in
+            [&["keys", "a.rdb"][..], &["analyze", "a.rdb"], &["dictionary", "a.rdb"], &["compare", "a.rdb", "a.rdb"]]
+        {
+            let output = room.run(&[command, &["-o", target]].concat());
+            assert_eq!(status(&output), 2, "{command:?}: {}", stderr(&output));
+            assert!(stderr(&output).contains("--force"), "{}", stderr(&output));
+            assert_eq!(fs::read(room.path(target)).unwrap(), before, "{command:?}");
+        }
+        let output = room.run(&["keys", "a.rdb", "-o", target, "--force"]);
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        assert!(fs::read(room.path(target)).unwrap().starts_with(b"{"));
+    }
+    // What is no snapshot is replaced without a word.
+    assert_eq!(status(&room.run(&["keys", "a.rdb", "-o", "other.rdb"])), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn standard_output_is_not_appended_to_an_input() {
+    let room = Room::new();
+    let before = fs::read(room.path("a.rdb")).unwrap();
+    for command in
+        ["keys a.rdb", "analyze a.rdb", "check a.rdb", "show a.rdb leaderboard:spending:all-time", "keys - < a.rdb"]
+    {
+        let output = room.shell(&format!("\"$RDBLENS\" {command} >> a.rdb"));
+        assert_eq!(status(&output), 2, "{command}: {}", stderr(&output));
+        assert_eq!(fs::read(room.path("a.rdb")).unwrap(), before, "{command}");
+    }
+    let output = room.shell("\"$RDBLENS\" keys - -o a.rdb --force < a.rdb");
+    assert_eq!((status(&output), fs::read(room.path("a.rdb")).unwrap() == before), (2, true), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_output_keeps_its_mode_and_its_link() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let room = Room::new();
+    let mode = |name: &str| fs::metadata(room.path(name)).unwrap().permissions().mode() & 0o777;
+    fs::create_dir(room.path("shared")).unwrap();
+    fs::write(room.path("shared/report.json"), "{}").unwrap();
+    fs::set_permissions(room.path("shared/report.json"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("shared/report.json", room.path("report.json")).unwrap();
+    symlink("shared/later.json", room.path("later.json")).unwrap();
+    for name in ["report.json", "later.json"] {
+        assert_eq!(status(&room.run(&["analyze", "a.rdb", "-o", name])), 0);
+        assert!(room.path(name).is_symlink() && fs::read(room.path(name)).unwrap().len() > 1000, "{name}");
+    }
+    assert_eq!(mode("report.json"), 0o640);
+    assert_eq!(status(&room.shell("umask 027; \"$RDBLENS\" analyze a.rdb -o new.json")), 0);
+    assert_eq!(status(&room.shell("umask 000; \"$RDBLENS\" analyze a.rdb -o private.json --private")), 0);
+    assert_eq!(status(&room.run(&["analyze", "a.rdb", "-o", "report.json", "--private"])), 0);
+    assert_eq!((mode("new.json"), mode("private.json"), mode("report.json")), (0o640, 0o600, 0o600));
+    let expected = ["a.rdb", "later.json", "new.json", "private.json", "report.json", "shared"];
+    assert_eq!(room.names(), expected);
+    assert_eq!(fs::read_dir(room.path("shared")).unwrap().count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_name_of_standard_output_is_not_replaced() {
+    let room = Room::new();
+    let output = room.shell(
+        "\"$RDBLENS\" keys a.rdb --limit 1 -o /dev/stdout > rows; \"$RDBLENS\" keys a.rdb --limit 2 -o - >> rows",
+    );
+    assert_eq!((status(&output), stderr(&output)), (0, String::new()));
+    assert_eq!(fs::read_to_string(room.path("rows")).unwrap().lines().count(), 3);
+}
+
+/// Starts a run that waits for its input, ends it with a signal, and returns the signal that it died of.
+#[cfg(unix)]
+fn end_with(room: &Room, signal: &str) -> Option<i32> {
+    use std::io::Write;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Stdio;
+
+    let mut command = rdblens();
+    command.current_dir(room.0.path()).args(["keys", "-", "-o", "rows"]).stdin(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&fs::read(room.path("a.rdb")).unwrap()[..1000]).unwrap();
+    let has_begun = || room.names().iter().any(|name| name.starts_with(".rdblens-"));
+    let begun = (0..2000).any(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        has_begun()
+    });
+    assert!(begun, "no temporary file: {:?}", room.names());
+    Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+    child.wait().unwrap().signal()
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_leave_no_temporary_file() {
+    let room = Room::new();
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        assert_eq!(end_with(&room, signal), Some(number), "{signal}");
+        assert_eq!(room.names(), ["a.rdb"], "{signal}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignored_signal_stays_ignored() {
+    let room = Room::new();
+    let script = "trap '' HUP; (cat a.rdb; sleep 1) | \"$RDBLENS\" keys - -o rows & sleep 0.3; \
+                  kill -HUP $!; wait $!";
+    let output = room.shell(script);
+    assert_eq!((status(&output), room.names().len()), (0, 2), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_on_file_sizes_is_an_error_and_leaves_nothing() {
+    let room = Room::new();
+    for command in ["keys a.rdb -o rows", "analyze a.rdb --top 10000 --format html -o report.html"] {
+        let output = room.shell(&format!("ulimit -f 16; exec \"$RDBLENS\" {command}"));
+        assert_eq!(status(&output), 3, "{command}: {}", stderr(&output));
+        assert!(stderr(&output).contains("too large"), "{}", stderr(&output));
+        assert_eq!(room.names(), ["a.rdb"], "{command}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_reading_the_messages_does_not_change_the_status() {
+    let room = Room::new();
+    let mut cut = fs::read(room.path("a.rdb")).unwrap();
+    cut.truncate(cut.len() / 2);
+    fs::write(room.path("cut.rdb"), cut).unwrap();
+    fs::write(room.path("none.rdb"), "nothing").unwrap();
+    for (command, expected) in [
+        ("analyze cut.rdb", 4),
+        ("analyze cut.rdb --stats --fail-on hint", 4),
+        ("keys cut.rdb", 4),
+        ("check cut.rdb", 4),
+        ("show cut.rdb nothing", 4),
+        ("show a.rdb nothing", 3),
+        ("analyze none.rdb", 3),
+        ("keys missing.rdb", 3),
+        ("keys a.rdb --match 'user:{int}'", 0),
+        ("keys a.rdb --pattern 'nothing:{int}'", 0),
+        ("analyze a.rdb --policy missing", 2),
+        ("analyze a.rdb --no-such-flag", 2),
+        ("analyze a.rdb --fail-on must", 1),
+    ] {
+        for redirection in ["2>/dev/full", "2>&-", "2>&1 >/dev/null | true; exit ${PIPESTATUS[0]}"] {
+            let mut bash = Command::new("bash");
+            bash.current_dir(room.0.path()).env("RDBLENS", env!("CARGO_BIN_EXE_rdblens"));
+            // The pipe is dead before the first message.
+            let wait = if redirection.contains('|') { "sleep 0.1; " } else { "" };
+            let output = run(bash.args(["-c", &format!("{{ {wait}\"$RDBLENS\" {command}; }} {redirection}")]));
+            assert_eq!(output.status.code(), Some(expected), "{command} {redirection}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_written_is_status_3() {
+    let room = Room::new();
+    for command in
+        ["analyze a.rdb", "keys a.rdb", "check a.rdb", "rules", "schema", "--version", "--help", "completions bash"]
+    {
+        let output = room.shell(&format!("exec \"$RDBLENS\" {command} > /dev/full"));
+        assert_eq!(status(&output), 3, "{command}: {}", stderr(&output));
+        assert!(stderr(&output).contains("No space left"), "{command}: {}", stderr(&output));
+        // As with /dev/null: whoever closes it does not want the result.
+        let output = room.shell(&format!("exec \"$RDBLENS\" {command} >&-"));
+        assert_eq!((status(&output), stderr(&output).as_str()), (0, ""), "{command}");
+    }
+    assert_eq!(status(&room.shell("exec \"$RDBLENS\" analyze a.rdb >&- 2>&- <&-")), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn paths_need_not_be_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let room = Room::new();
+    let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
+    fs::copy(room.path("a.rdb"), room.0.path().join(name(b"\xd6l.rdb"))).unwrap();
+    fs::create_dir(room.0.path().join(name(b"d\xff"))).unwrap();
+    fs::copy(room.path("a.rdb"), room.0.path().join(name(b"d\xff/b.rdb"))).unwrap();
+    fs::write(room.0.path().join(name(b"p\xe9.toml")), "name = \"team\"").unwrap();
+    fs::write(room.0.path().join(name(b"c\xe9.conf")), "maxmemory 1gb\n").unwrap();
+    let run = |args: &[&[u8]]| {
+        let output = run(rdblens().current_dir(room.0.path()).args(args.iter().map(|arg| OsStr::from_bytes(arg))));
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(run(&[b"check", b"\xd6l.rdb"]).starts_with("\\xd6l.rdb: ok"));
+    assert!(run(&[b"check", b"d\xff"]).starts_with("d\\xff/b.rdb: ok"));
+    assert!(run(&[b"analyze", b"\xd6l.rdb", b"--format", b"json"]).contains(r#""name": "\\xd6l.rdb""#));
+    run(&[b"analyze", b"a.rdb", b"--policy", b"p\xe9.toml", b"--server-config", b"c\xe9.conf", b"-o", b"r\xe9.json"]);
+    run(&[b"analyze", b"a.rdb", b"--baseline", b"r\xe9.json"]);
+    assert!(run(&[b"compare", b"r\xe9.json", b"\xd6l.rdb"]).contains("r\\xe9.json"));
+    assert!(run(&[b"render", b"r\xe9.json"]).contains("a.rdb"));
+    assert!(run(&[b"keys", b"\xd6l.rdb", b"--limit", b"1"]).starts_with('{'));
+    assert!(!run(&[b"show", b"\xd6l.rdb", b"leaderboard:spending:all-time"]).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn messages_are_lines_of_visible_characters() {
+    let room = Room::new();
+    let hostile = "\u{1b}]0;x\u{7}\nrdblens: a.rdb: ok\u{202e}\u{9b}2J.rdb";
+    fs::write(room.path(hostile), "nothing").unwrap();
+    for args in [
+        &["analyze", hostile][..],
+        &["keys", hostile],
+        &["keys", "a.rdb", hostile],
+        &["analyze", "a.rdb", "missing\u{1b}[31m.rdb"],
+        &["analyze", "a.rdb", "--policy", hostile],
+        &["analyze", "a.rdb", "--baseline", hostile],
+        &["analyze", "a.rdb", hostile, hostile, "--section", hostile],
+        &[hostile],
+        &["show", hostile, "key"],
+        &["show", "a.rdb", hostile],
+        &["keys", "a.rdb", "--match", "{int}\u{1b}[31m"],
+        &["keys", "a.rdb", "--pattern", hostile],
+        &["render", hostile],
+        &["keys", "a.rdb", "-o", "no-such-folder\u{1b}/x"],
+    ] {
+        let output = room.run(args);
+        let told = stderr(&output);
+        assert!(!told.is_empty(), "{args:?}");
+        assert!(
+            told.lines().all(|line| !line.contains(|c: char| c.is_control() || c == '\u{202e}')),
+            "{args:?}: {told}"
+        );
+        assert!(!told.lines().any(|line| line == "rdblens: a.rdb: ok"), "{args:?}: {told}");
+    }
+}
+
+#[test]
+fn a_pipe_is_replaced_by_nothing() {
+    // `-o` on something that is neither file nor terminal is written directly.
+    let output = run_with_input(
+        rdblens().args(["keys", "-", "-o", "/dev/null"]),
+        fs::read(testdata().join("dumps/shop.rdb")).unwrap(),
+    );
+    assert_eq!((status(&output), output.stdout.len()), (0, 0), "{}", stderr(&output));
+    assert!(run_within(rdblens().args(["rules"]), Duration::from_secs(20)).is_some());
+    assert_eq!(status(&run_args(&["keys", "missing.rdb", "-o", "/dev/null"])), 3);
+}
