@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.inputs import ROOT, dumps, folders, label
+from checks.inputs import CORPORA, ROOT, dumps, folders, label
 from checks.program import Program
 from checks.servers import SOURCES, ServerBinary, identify
 
@@ -29,7 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rdblens")
     group.addoption("--rdblens", type=Path, default=ROOT / "target" / "release" / "rdblens", help="the program under test")
     group.addoption(
-        "--corpus", type=Path, default=ROOT.parent / "shared" / "corpus", help="dumps of real servers, with what those said of every key"
+        "--corpus",
+        type=Path,
+        action="append",
+        help="dumps of real servers, with what those said of every key; several times for several [default: both beside the clone]",
     )
     group.addoption(
         "--server", type=server, action="append", metavar="NAME=PATH,ALLOCATOR", help="a server in place of those that the live checks find"
@@ -41,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[SUMMARY] = []
+    config.option.corpus = config.option.corpus or CORPORA
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTDATA = ROOT / "testdata"
+CORPORA = [ROOT.parent / "shared" / name for name in ("corpus", "corpus-new")]
 SHOP = TESTDATA / "dumps" / "shop.rdb"
 LATER = TESTDATA / "dumps" / "shop-later.rdb"
 POLICY = TESTDATA / "policy" / "shop.toml"
@@ -14,11 +15,14 @@ LEAST = 20
 FILES = ["dump.rdb", "appendonly.aof", "appendonlydir"]
 
 
-def folders(corpus: Path) -> list[Path]:
-    """Returns the folders of a corpus, one a server; a corpus without any is an error."""
-    found = sorted(path for path in corpus.iterdir() if path.is_dir()) if corpus.is_dir() else []
-    if not found:
-        raise pytest.UsageError(f"{corpus} is missing or empty: it has to lie beside the clone")
+def folders(corpora: list[Path]) -> list[Path]:
+    """Returns the folders of all corpora, one a server; a corpus without any is an error."""
+    found = []
+    for corpus in corpora:
+        some = sorted(path for path in corpus.iterdir() if path.is_dir()) if corpus.is_dir() else []
+        if not some:
+            raise pytest.UsageError(f"{corpus} is missing or empty: it has to lie beside the clone")
+        found += some
     return found
 
 
@@ -30,11 +34,10 @@ def snapshots(folder: Path) -> list[Path]:
     return found
 
 
-def dumps(corpus: Path) -> list[Path]:
-    """Returns all dumps of testdata and of the corpus."""
+def dumps(corpora: list[Path]) -> list[Path]:
+    """Returns all dumps of testdata and of the corpora."""
     found = sorted((TESTDATA / "dumps").iterdir())
-    for parent in (TESTDATA / "corpus", corpus):
-        found += [path for folder in folders(parent) for path in snapshots(folder)]
+    found += [path for folder in folders([TESTDATA / "corpus", *corpora]) for path in snapshots(folder)]
     if len(found) < LEAST:
         raise pytest.UsageError(f"only {len(found)} dumps: testdata is not complete")
     return found

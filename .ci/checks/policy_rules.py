@@ -116,6 +116,7 @@ SUFFIXES = {
     "zset": ["zset", "sortedset", "sorted.set", "geo", "geospatial"],
     "hash": ["hash", "map"],
     "stream": ["stream"],
+    "array": ["array"],
 }
 
 

@@ -197,9 +197,10 @@ impl Model {
                 let history = store.history(moment, cluster);
                 let (mut tables, mut overhead) = self.pair_of_tables(keys, expiring, history);
                 let expires_tables = u64::from(expiring > 0);
-                let (main, expires) = (self.usable(store.main_table), expires_tables * self.usable(store.table));
+                let main_table = store.main_table + store.lone_table;
+                let (main, expires) = (self.usable(main_table), expires_tables * self.usable(store.table));
                 tables.add(TableBytes { main, expires, slots: 0 });
-                let (main, expires) = (store.main_table, expires_tables * store.table);
+                let (main, expires) = (main_table, expires_tables * store.table);
                 overhead.add(TableBytes { main: store.store + main, expires: store.store + expires, slots: 0 });
                 (tables, overhead)
             }
@@ -260,7 +261,7 @@ impl Model {
         moment: ReadMoment,
     ) -> (TableBytes, TableBytes) {
         let history = store.history(moment, true);
-        let made = store.store + store.index;
+        let made = store.store + store.cluster_store + store.index;
         let mut sums = (TableBytes::default(), TableBytes { main: made, expires: made, slots: 0 });
         let mut add = |keys: u64, expiring: u64, times: u64| {
             let (tables, overhead) = self.pair_of_tables(keys, expiring, history);
@@ -346,6 +347,15 @@ mod tests {
         assert_eq!(memory.tables().slots, 2 * 2560 + 64);
         assert_eq!(memory.overhead().main, 6 * 32 + 8 * (4 + 8) + 2 * 2464 + 216);
         assert_eq!(memory.overhead().expires, 16 + 8 * 4 + 64 + 216);
+    }
+
+    /// Figures are from `MEMORY STATS` of a cluster node with keys in 1,862 slots.
+    #[test]
+    fn tables_of_slots_are_small_where_histograms_are_off() {
+        let slots = |expiring| vec![SlotShape { keys: 1, expiring }; 1];
+        let of = |expiring| DatabaseShape { keys: 1, expiring, slots: slots(1), ..DatabaseShape::default() };
+        let overhead = model("redis-8.10", true).instance(&InstanceShape { databases: vec![of(1)] }).overhead();
+        assert_eq!((overhead.main, overhead.expires), (232 + 96 + 16 + 32, 232 + 64 + 16 + 32));
     }
 
     #[test]

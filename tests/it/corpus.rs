@@ -1,74 +1,25 @@
-//! Compares every key of every server's dump with what that server reported about it.
+//! Compares facts about every key of every server's dump with what a server reported that had loaded it.
 //!
-//! Covers `testdata/corpus`, or the folders in `RDBLENS_CORPUS` if that is set. With `-- --nocapture` it prints one
-//! line per
-//! folder, with the share of keys whose memory is predicted exactly (for information).
+//! Type, encoding, length, expiry, idle time and frequency must be equal for each key; memory is the subject of `memory`.
+//! With `-- --nocapture` it prints one line per folder. `common::truth` says which folders are covered.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use data_encoding::BASE64;
-use serde::Deserialize;
-
+use crate::common::keys::{KeysRow, keys_of, keys_of_folder, rows, shown};
 use crate::common::program::{rdblens, run, run_with_input, testdata, text};
-use crate::common::truth::{Folder, Place, Truth};
-
-/// Row of `rdblens keys`.
-#[derive(Debug, Deserialize, PartialEq)]
-struct KeysRow {
-    db: u64,
-    key: Option<String>,
-    key_base64: Option<String>,
-    #[serde(rename = "type")]
-    kind: String,
-    module: Option<String>,
-    encoding: String,
-    length: Option<u64>,
-    memory: Option<u64>,
-    expires_at: Option<i64>,
-    idle: Option<u64>,
-    freq: Option<u8>,
-    fields_with_ttl: Option<u64>,
-    groups: Option<u64>,
-    pending: Option<u64>,
-}
-
-impl KeysRow {
-    fn place(&self) -> Place {
-        let key = match (&self.key, &self.key_base64) {
-            (Some(text), _) => text.clone().into_bytes(),
-            (None, Some(base64)) => BASE64.decode(base64.as_bytes()).expect("key_base64 is base64"),
-            (None, None) => panic!("a row names its key: {self:?}"),
-        };
-        (self.db, key)
-    }
-}
+use crate::common::truth::{Folder, Place, Truth, folders};
 
 /// Result of comparing a folder.
 struct Outcome {
     compared: usize,
-    memory_exact: usize,
-    memory_known: usize,
     faults: Vec<String>,
 }
 
 /// Maximum number of faults printed per folder.
 const SHOWN: usize = 10;
-
-fn corpus() -> PathBuf {
-    std::env::var_os("RDBLENS_CORPUS").map_or_else(|| testdata().join("corpus"), PathBuf::from)
-}
-
-fn rows(stdout: &[u8]) -> Vec<KeysRow> {
-    let text = std::str::from_utf8(stdout).expect("NDJSON is UTF-8");
-    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
-}
-
-fn shown((db, key): &Place) -> String {
-    format!("db {db} {}", key.escape_ascii())
-}
 
 /// Records a difference between the row and the server's answer.
 fn differ<T: PartialEq + std::fmt::Debug>(faults: &mut Vec<String>, place: &Place, what: &str, ours: &T, theirs: &T) {
@@ -104,7 +55,7 @@ fn compare_key(faults: &mut Vec<String>, place: &Place, row: &KeysRow, truth: &T
 }
 
 fn compare(rows: &[KeysRow], truth: &BTreeMap<Place, Truth>) -> Outcome {
-    let mut outcome = Outcome { compared: 0, memory_exact: 0, memory_known: 0, faults: Vec::new() };
+    let mut outcome = Outcome { compared: 0, faults: Vec::new() };
     let mut missing: BTreeMap<&Place, &Truth> = truth.iter().collect();
     for row in rows {
         let place = row.place();
@@ -115,27 +66,18 @@ fn compare(rows: &[KeysRow], truth: &BTreeMap<Place, Truth>) -> Outcome {
         };
         compare_key(&mut outcome.faults, &place, row, truth);
         outcome.compared += 1;
-        outcome.memory_known += usize::from(truth.memory.is_some() && !truth.is_module());
-        outcome.memory_exact += usize::from(truth.memory.is_some() && !truth.is_module() && row.memory == truth.memory);
     }
     outcome.faults.extend(missing.keys().map(|place| format!("{}: missing", shown(place))));
     outcome
 }
 
 fn examine(folder: &Folder) -> Outcome {
-    let input = folder.input();
-    let mut command = rdblens();
-    command.arg("keys").arg(&input);
-    for setting in folder.settings() {
-        command.args(["--server-config", &setting]);
-    }
-    command.args(["--allocator", folder.allocator()]);
-    let keys = run(&mut command);
+    let keys = keys_of_folder(folder);
     let mut outcome = compare(&rows(&keys.stdout), &folder.truth());
     if !keys.status.success() {
         outcome.faults.push(format!("keys: {}: {}", keys.status, String::from_utf8_lossy(&keys.stderr).trim_end()));
     }
-    let check = run(rdblens().arg("check").arg(&input));
+    let check = run(rdblens().arg("check").arg(folder.input()));
     let says_ok = text(&check).split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ok");
     if !check.status.success() || !says_ok {
         outcome.faults.push(format!("check: {}: {}", check.status, text(&check).trim_end()));
@@ -148,15 +90,12 @@ fn examine(folder: &Folder) -> Outcome {
 
 #[test]
 fn every_key_matches_its_server() {
-    let root = corpus();
-    let folders = Folder::all(&root);
-    assert!(!folders.is_empty(), "{} holds no folder", root.display());
-    println!("{:<24} {:>6} {:>7}  memory exact of known", "folder", "keys", "faults");
+    let folders = folders();
+    println!("{:<30} {:>6} {:>7}", "folder", "keys", "faults");
     let (mut keys, mut bad) = (0, Vec::new());
     for folder in &folders {
         let outcome = examine(folder);
-        let memory = format!("{} / {}", outcome.memory_exact, outcome.memory_known);
-        println!("{:<24} {:>6} {:>7}  {memory}", folder.name, outcome.compared, outcome.faults.len());
+        println!("{:<30} {:>6} {:>7}", folder.name, outcome.compared, outcome.faults.len());
         outcome.faults.iter().take(SHOWN).for_each(|fault| println!("    {fault}"));
         keys += outcome.compared;
         if !outcome.faults.is_empty() {
@@ -169,13 +108,6 @@ fn every_key_matches_its_server() {
 
 fn shop() -> PathBuf {
     testdata().join("dumps").join("shop.rdb")
-}
-
-/// Returns the output of `keys` for a file.
-fn keys_of(path: &Path) -> Vec<u8> {
-    let output = run(rdblens().arg("keys").arg(path));
-    assert!(output.status.success(), "{}: {}", path.display(), text(&output));
-    output.stdout
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::common::program::{rdblens as program, run, run_within};
+use crate::common::truth::roots;
 use rdb::{RdbDecoder, RdbValue, filter::Simple};
 use rdblens::internals::analyze::check::check;
 use rdblens::internals::analyze::second_reader::compare_readers;
@@ -32,7 +33,9 @@ type Facts = (Kind, u64, Option<i64>);
 
 fn dumps() -> Vec<PathBuf> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")];
-    folders.extend(std::env::var_os("RDBLENS_CORPUS").map(PathBuf::from));
+    if std::env::var_os("RDBLENS_CORPUS").is_some() {
+        folders.extend(roots());
+    }
     let mut dumps = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {

@@ -66,6 +66,10 @@ pub struct StoreLayout {
     pub table: u64,
     /// Size of a main table's structure, with its metadata.
     pub main_table: u64,
+    /// Bytes more of a main table's structure that is the only one: without cluster mode.
+    pub lone_table: u64,
+    /// Bytes more of the enclosing structure in cluster mode.
+    pub cluster_store: u64,
     /// Tables created for the number of keys that the dump declares.
     pub presized: Presized,
     /// True if each slot with keys has an expiry table, even if none of its keys expires.

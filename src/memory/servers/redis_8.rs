@@ -112,7 +112,14 @@ pub const REDIS_8_10: Layout = Layout {
     stream: StreamLayout { tree: TreeCount::Leafless(40), group: 80, consumer: 48, ..REDIS_8_8.stream },
     // The histogram of the sizes of keys is created on demand.
     instance: InstanceLayout {
-        slots: SlotForm::Tables(StoreLayout { main_table: 128, presized: Presized::InCluster, paired: true, ..STORE }),
+        slots: SlotForm::Tables(StoreLayout {
+            main_table: 96,
+            lone_table: 32,
+            cluster_store: 16,
+            presized: Presized::InCluster,
+            paired: true,
+            ..STORE
+        }),
         ..REDIS_8_8.instance
     },
     ..REDIS_8_8

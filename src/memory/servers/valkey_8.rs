@@ -13,6 +13,8 @@ pub const STORE: StoreLayout = StoreLayout {
     late: 0,
     table: 72,
     main_table: 72,
+    lone_table: 0,
+    cluster_store: 0,
     presized: Presized::Never,
     paired: false,
 };
@@ -31,17 +33,14 @@ pub const LAYOUT: Layout = Layout {
 pub const STORE_8_1: StoreLayout =
     StoreLayout { store: 96, table: 88, main_table: 88, presized: Presized::Always, ..STORE };
 
+/// Short values from 8.1 on.
+pub const EMBEDDING_8_1: Embedding =
+    Embedding { longest: 44, room: 64, object: 16, flat_key: true, expiry: EmbeddedExpiry::Later, least: 0 };
+
 /// 8.1: buckets of seven, key and short values embedded in the object.
 pub const VALKEY_8_1: Layout = Layout {
     frame: Frame::Joint(Joint::Usable),
-    short: ShortStrings::Joint(Embedding {
-        longest: 44,
-        room: 64,
-        object: 16,
-        flat_key: true,
-        expiry: EmbeddedExpiry::Later,
-        least: 0,
-    }),
+    short: ShortStrings::Joint(EMBEDDING_8_1),
     table: TableLayout::Buckets { table: 72, hash_metadata: 0 },
     shared_numbers: false,
     instance: InstanceLayout {

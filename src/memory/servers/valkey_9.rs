@@ -3,8 +3,9 @@
 use super::valkey_8;
 use crate::memory::layout::*;
 
-/// 9.0.
+/// 9.0: an embedded value is checked with the real header of its key.
 pub const LAYOUT: Layout = Layout {
+    short: ShortStrings::Joint(Embedding { flat_key: false, ..valkey_8::EMBEDDING_8_1 }),
     table: TableLayout::Buckets { table: 72, hash_metadata: 8 },
     field: FieldForm::RoundedEntry { expiry: 8 },
     indexed_expiries: true,

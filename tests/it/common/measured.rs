@@ -35,6 +35,15 @@ fn sum<'a>(cells: impl IntoIterator<Item = &'a (usize, usize)>) -> (usize, usize
     cells.into_iter().fold((0, 0), |(keys, hits), (k, h)| (keys + k, hits + h))
 }
 
+/// Returns a cell: exact keys (if not all are), and all with a deterministic figure.
+fn cell(exact: Option<&(usize, usize)>) -> String {
+    match exact {
+        Some((keys, hits)) if keys == hits => format!(" {keys} |"),
+        Some((keys, hits)) => format!(" {hits}/{keys} |"),
+        None => " |".to_owned(),
+    }
+}
+
 impl Tables {
     /// Adds a dump.
     pub fn add(&mut self, dump: MeasuredDump) {
@@ -79,15 +88,26 @@ impl Tables {
         for (kind, row) in &cells {
             write!(table, "\n| {kind} |").unwrap();
             for server in servers.keys() {
-                match row.get(server) {
-                    Some((keys, hits)) if keys == hits => write!(table, " {keys} |").unwrap(),
-                    Some((keys, hits)) => write!(table, " {hits}/{keys} |").unwrap(),
-                    None => table.push_str(" |"),
-                }
+                table.push_str(&cell(row.get(server)));
             }
         }
         table.push_str("\n| all |");
         servers.values().for_each(|exact| write!(table, " {:.2}% |", share(*exact) * 100.0).unwrap());
+        table.push('\n');
+        table
+    }
+
+    /// Returns a table with one row per dump and one column per type and encoding, in the cells of [`Tables::by_server`].
+    pub fn by_dump_and_encoding(&self) -> String {
+        let kinds: BTreeSet<&str> = self.dumps.iter().flat_map(|dump| dump.exact.keys()).map(String::as_str).collect();
+        let mut table = "| dump |".to_owned();
+        kinds.iter().for_each(|kind| write!(table, " {kind} |").unwrap());
+        table.push_str("\n|---|");
+        kinds.iter().for_each(|_| table.push_str("---|"));
+        for dump in self.dumps.iter().filter(|dump| !dump.exact.is_empty()) {
+            write!(table, "\n| {} |", dump.name).unwrap();
+            kinds.iter().for_each(|&kind| table.push_str(&cell(dump.exact.get(kind))));
+        }
         table.push('\n');
         table
     }

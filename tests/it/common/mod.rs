@@ -2,6 +2,7 @@
 
 pub mod dump;
 pub mod golden;
+pub mod keys;
 pub mod measured;
 pub mod page;
 pub mod program;

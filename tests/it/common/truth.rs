@@ -1,4 +1,7 @@
-//! Folders of a corpus: a dump, and what the server that wrote it reported about every key.
+//! Folders of a corpus: a dump, and what a server that had loaded it reported about every key.
+//!
+//! The corpora are the folders in `RDBLENS_CORPUS`, a list separated as in `PATH`, or else `testdata/corpus`. How a dump is
+//! to be read (server, allocator, settings) comes from its `server.json`.
 //!
 //! `truth.tsv.zst` has one row per key. Beside append-only files, `truth_preamble.tsv.zst` describes the moment of the
 //! rewrite, the content of their RDB part. `testdata/README.md` describes the columns.
@@ -8,7 +11,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use data_encoding::BASE64;
+use rdblens::internals::memory::{Server, ServerConfig, ServerFamily};
 use serde_json::Value;
+
+use super::program::testdata;
 
 /// Database and raw bytes of a key.
 pub type Place = (u64, Vec<u8>);
@@ -25,8 +31,8 @@ pub struct Truth {
     pub freq: Option<u8>,
     /// True if it had expired when the dump was written.
     pub expired: bool,
-    /// `MEMORY USAGE` in a server started on this dump, if two starts agreed.
-    pub memory: Option<u64>,
+    /// `MEMORY USAGE` in servers started on this dump, once and again.
+    pub memory: Option<(u64, u64)>,
     pub fields_with_ttl: Option<u64>,
     pub groups: Option<u64>,
     pub pending: Option<u64>,
@@ -40,6 +46,30 @@ impl Truth {
     pub fn is_module(&self) -> bool {
         !OWN_TYPES.contains(&self.kind.as_str())
     }
+
+    /// Returns whether the server draws random numbers for such a value at each start.
+    pub fn is_random(&self, server: Server) -> bool {
+        let valkey = server.family == ServerFamily::Valkey;
+        match (self.kind.as_str(), self.encoding.as_str()) {
+            (_, "skiplist") => true,
+            ("set", "hashtable") => valkey && server.line() >= (8, 0),
+            ("hash", "hashtable") => valkey && server.line() >= (8, 1),
+            _ => false,
+        }
+    }
+}
+
+/// Returns the folders of all corpora, in the order of their names; a corpus that is missing or empty is an error.
+pub fn folders() -> Vec<Folder> {
+    let mut folders: Vec<Folder> = roots().iter().flat_map(|root| Folder::all(root)).collect();
+    folders.sort_by(|a, b| a.name.cmp(&b.name));
+    folders
+}
+
+/// Returns the corpora that `RDBLENS_CORPUS` names, or the one of the test data.
+pub fn roots() -> Vec<PathBuf> {
+    std::env::var_os("RDBLENS_CORPUS")
+        .map_or_else(|| vec![testdata().join("corpus")], |roots| std::env::split_paths(&roots).collect())
 }
 
 /// Folder of a corpus.
@@ -51,15 +81,11 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Returns all folders in `root`, by name.
-    pub fn all(root: &Path) -> Vec<Folder> {
+    fn all(root: &Path) -> Vec<Folder> {
         let entries = fs::read_dir(root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
-        let mut folders: Vec<Folder> = entries
-            .map(|entry| entry.expect("the folder is readable").path())
-            .filter(|path| path.is_dir())
-            .map(Folder::open)
-            .collect();
-        folders.sort_by(|a, b| a.name.cmp(&b.name));
+        let paths = entries.map(|entry| entry.expect("the folder is readable").path());
+        let folders: Vec<Folder> = paths.filter(|path| path.is_dir()).map(Folder::open).collect();
+        assert!(!folders.is_empty(), "{} holds no folder", root.display());
         folders
     }
 
@@ -93,25 +119,67 @@ impl Folder {
         rows
     }
 
-    /// Returns the non-default settings that affect encodings or memory, as command-line arguments.
-    pub fn settings(&self) -> Vec<String> {
+    /// Returns the options with which the tool reads the folder's file as its server did.
+    pub fn options(&self) -> Vec<String> {
+        let mut options = vec!["--allocator".to_owned(), self.allocator().to_owned()];
+        if self.was_written_by_another() {
+            options.extend(["--server".to_owned(), self.server_name()]);
+        }
+        let settings = self.settings().into_iter().map(|(name, value)| format!("{name}={value}"));
+        options.extend(settings.flat_map(|setting| ["--server-config".to_owned(), setting]));
+        options
+    }
+
+    /// Returns the settings of the server that the tool knows. Up to 5.0 servers do not tell `cluster-enabled`.
+    fn settings(&self) -> Vec<(&str, &str)> {
         let config = self.server["config"].as_object().expect("server.json holds the settings");
-        let set = |name: &str, default: &str| {
-            let value = config.get(name).and_then(Value::as_str).unwrap_or(default);
-            (value != default).then(|| format!("{name}={value}"))
-        };
-        DEFAULTS.iter().filter_map(|(name, default)| set(name, default)).collect()
+        let texts = config.iter().map(|(name, value)| (name.as_str(), value.as_str().expect("a setting is a text")));
+        texts.filter(|(name, _)| ServerConfig::knows(name)).collect()
+    }
+
+    /// Returns the server that loaded the file and was asked, such as `redis-8.10.2`.
+    pub fn server_name(&self) -> String {
+        let part = |name: &str| self.server[name].as_str().unwrap_or_else(|| panic!("server.json has no {name}"));
+        format!("{}-{}", part("flavor"), part("version"))
+    }
+
+    /// Returns the server that loaded the file and was asked.
+    pub fn loaded_by(&self) -> Server {
+        Server::parse(&self.server_name()).expect("server.json names a server")
+    }
+
+    /// Returns whether another server wrote the file than the one that was asked.
+    pub fn was_written_by_another(&self) -> bool {
+        self.server["written_by"].as_str().is_some_and(|writer| writer != self.server_name())
     }
 
     /// Returns the server's allocator, which no dump records. Debian's jemalloc has another quantum than the servers'
-    /// own.
+    /// own, which its version does not show.
     pub fn allocator(&self) -> &'static str {
-        match self.server["allocator"].as_str() {
-            Some("libc") => "glibc",
-            Some("jemalloc-q16") => "jemalloc-q16",
+        match self.server["allocator"].as_str().expect("server.json names the allocator") {
+            "libc" => "glibc",
+            "jemalloc-q16" => "jemalloc-q16",
             _ if self.name.ends_with("-debian") => "jemalloc-q16",
-            _ => "jemalloc",
+            jemalloc => {
+                assert!(jemalloc.starts_with("jemalloc-"), "{}: no model of the allocator {jemalloc}", self.name);
+                "jemalloc"
+            }
         }
+    }
+
+    /// Returns what a server.json says besides.
+    pub fn description(&self) -> &Value {
+        &self.server
+    }
+
+    /// Returns whether modules that are not part of the server had been loaded.
+    pub fn has_modules(&self) -> bool {
+        let path = |module: &Value| {
+            let words = module.as_array().expect("a module is a list");
+            let at = words.iter().position(|word| word == "path");
+            at.and_then(|at| words.get(at + 1)).and_then(Value::as_str).is_some_and(|path| !path.is_empty())
+        };
+        self.server["modules"].as_array().is_some_and(|modules| modules.iter().any(path))
     }
 
     /// Returns whether the dump has expired keys: servers before 4.0 do not write them.
@@ -120,27 +188,6 @@ impl Folder {
         self.server["flavor"] != "redis" || !matches!(version.split('.').next(), Some("2" | "3"))
     }
 }
-
-/// Limits that determine encodings, with the default of all servers in the corpus.
-const DEFAULTS: [(&str, &str); 17] = [
-    ("hash-max-listpack-entries", "512"),
-    ("hash-max-listpack-value", "64"),
-    ("hash-max-ziplist-entries", "512"),
-    ("hash-max-ziplist-value", "64"),
-    ("list-compress-depth", "0"),
-    ("list-max-listpack-size", "-2"),
-    ("list-max-ziplist-entries", "512"),
-    ("list-max-ziplist-size", "-2"),
-    ("list-max-ziplist-value", "64"),
-    ("set-max-intset-entries", "512"),
-    ("set-max-listpack-entries", "128"),
-    ("set-max-listpack-value", "64"),
-    ("stream-node-max-bytes", "4096"),
-    ("zset-max-listpack-entries", "128"),
-    ("zset-max-listpack-value", "64"),
-    ("zset-max-ziplist-entries", "128"),
-    ("zset-max-ziplist-value", "64"),
-];
 
 fn row(columns: &[&str], line: &str) -> (Place, Truth) {
     let fields: Vec<&str> = line.split('\t').collect();
@@ -169,7 +216,7 @@ fn row(columns: &[&str], line: &str) -> (Place, Truth) {
         idle: unsigned("idle_s"),
         freq: number("freq").map(|freq| u8::try_from(freq).expect("counters fit a byte")),
         expired: field("expired") == "1",
-        memory: unsigned("mem_restart").filter(|_| field("mem_restart") == field("mem_restart2")),
+        memory: unsigned("mem_restart").zip(unsigned("mem_restart2")),
         fields_with_ttl: extra["fields_with_ttl"].as_u64(),
         groups: groups.map(|groups| groups.len() as u64),
         pending: groups.map(|groups| groups.iter().map(pending).sum()),
