@@ -349,13 +349,16 @@ mod tests {
         assert_eq!(memory.overhead().expires, 16 + 8 * 4 + 64 + 216);
     }
 
-    /// Figures are from `MEMORY STATS` of a cluster node with keys in 1,862 slots.
     #[test]
-    fn tables_of_slots_are_small_where_histograms_are_off() {
-        let slots = |expiring| vec![SlotShape { keys: 1, expiring }; 1];
-        let of = |expiring| DatabaseShape { keys: 1, expiring, slots: slots(1), ..DatabaseShape::default() };
-        let overhead = model("redis-8.10", true).instance(&InstanceShape { databases: vec![of(1)] }).overhead();
-        assert_eq!((overhead.main, overhead.expires), (232 + 96 + 16 + 32, 232 + 64 + 16 + 32));
+    fn tables_of_slots_have_no_histogram_from_8_10_on() {
+        let main = |server, slots| {
+            let slots = vec![SlotShape { keys: 1, expiring: 0 }; slots];
+            let database = DatabaseShape { keys: slots.len() as u64, slots, ..DatabaseShape::default() };
+            model(server, true).instance(&InstanceShape { databases: vec![database] }).overhead().main
+        };
+        for slots in [1, 2] {
+            assert_eq!(main("redis-8.6", slots) - main("redis-8.10", slots), 2400 * slots as u64 - 16);
+        }
     }
 
     #[test]

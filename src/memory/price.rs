@@ -430,6 +430,10 @@ mod tests {
         };
         assert_eq!(embedded("redis-8.2", KEY, 5), Some(32));
         assert_eq!(embedded("redis-8.2", KEY, 45), None);
+        // 8.1 checks without the longer header of keys from 32 bytes on.
+        let (short, long) = (Key { len: 31, expires: false }, Key { len: 39, expires: false });
+        assert_eq!(embedded("valkey-8.1", long, 1), Some(80));
+        assert_eq!((embedded("valkey-9.0", long, 1), embedded("valkey-9.0", short, 9)), (None, Some(64)));
         assert_eq!(embedded("valkey-9.1", KEY, 5), Some(24));
         assert_eq!(embedded("valkey-9.1", KEY, 100), Some(128));
         assert_eq!(embedded("valkey-9.1", Key { len: u64::MAX, expires: true }, 0), None);

@@ -82,6 +82,11 @@ fn examine(folder: &Folder) -> Outcome {
     if !check.status.success() || !says_ok {
         outcome.faults.push(format!("check: {}: {}", check.status, text(&check).trim_end()));
     }
+    // Servers before 3.2 do not name themselves.
+    let writer = folder.writer().replace('-', " ");
+    if !writer.starts_with("redis 2.") && !text(&check).contains(&writer) {
+        outcome.faults.push(format!("not taken for {writer}: {}", text(&check).trim_end()));
+    }
     if outcome.compared == 0 {
         outcome.faults.push("no key was compared".to_owned());
     }

@@ -10,12 +10,6 @@
 //! same folders. `RDBLENS_SHOW=50` prints more of the differences.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-
-use rdblens::internals::memory::Server;
-use rdblens::internals::rdb::cursor::Cursor;
-use rdblens::internals::rdb::header::RdbHeader;
-use rdblens::internals::rdb::scan::{FileItem, ScanState, Scanner};
 
 use crate::common::keys::{KeysRow, keys_of_folder, rows, shown};
 use crate::common::measured::{MeasuredDump, Tables, share};
@@ -49,37 +43,7 @@ const TOTAL_TOLERANCE: f64 = 0.01;
 /// Minimum share of exact keys.
 const GOAL: f64 = 0.999;
 
-/// Detects the server that wrote a file, as the tool does.
-fn writer_of(path: &Path) -> Option<Server> {
-    let dump = std::fs::read(path).unwrap();
-    let mut cursor = Cursor::new(&dump, 0);
-    let header = RdbHeader::read(&mut cursor).ok()?;
-    let mut scanner = Scanner::new(cursor, ScanState { family: header.family, db: None });
-    let (mut redis, mut valkey) = (None, None);
-    while let Ok(FileItem::Aux(name, value)) = scanner.next_item() {
-        match &*name.to_bytes().unwrap() {
-            b"redis-ver" => redis = Some(value.to_bytes().unwrap()),
-            b"valkey-ver" => valkey = Some(value.to_bytes().unwrap()),
-            _ => {}
-        }
-    }
-    Some(Server::detect(&header, redis.as_deref(), valkey.as_deref()))
-}
-
-/// Asserts that the server is the one that the folder names, where one server wrote and loaded the file.
-fn assert_detected(folder: &Folder) {
-    let input = folder.input();
-    if folder.was_written_by_another() || !input.ends_with("dump.rdb") {
-        return;
-    }
-    let detected = writer_of(&input).expect("a dump has a header");
-    let told = detected.to_string().replace(' ', "-");
-    let guessed = detected.guessed.is_some() && folder.name.starts_with("redis-2");
-    assert!(guessed || told == folder.server_name(), "{}: taken for {told}", folder.name);
-}
-
 fn compare(folder: &Folder) -> Outcome {
-    assert_detected(folder);
     let truths = folder.truth();
     let server = folder.loaded_by();
     let output = keys_of_folder(folder);

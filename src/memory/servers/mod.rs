@@ -45,7 +45,7 @@ fn redis(version: (u16, u16, u16)) -> (Layout, Option<Caveat>) {
         (8, 4..=5, _) => (redis_8::REDIS_8_4, Some(THIN)),
         (8, 6..=7, _) => (redis_8::REDIS_8_6, None),
         (8, 8..=9, _) => (redis_8::REDIS_8_8, Some(THIN)),
-        (8, 10, _) => (redis_8::REDIS_8_10, Some(THIN)),
+        (8, 10, _) => (redis_8::REDIS_8_10, None),
         _ => (redis_8::REDIS_8_10, Some(NEW)),
     }
 }
@@ -56,7 +56,7 @@ fn valkey(version: (u16, u16, u16)) -> (Layout, Option<Caveat>) {
         (8, 0, _) => (valkey_8::LAYOUT, None),
         (8, 1, 0..=2) => (valkey_8::VALKEY_8_1_0, None),
         (8, ..) => (valkey_8::VALKEY_8_1, None),
-        (9, 0, _) => (valkey_9::LAYOUT, Some(THIN)),
+        (9, 0, _) => (valkey_9::LAYOUT, None),
         (9, 1, _) => (valkey_9::VALKEY_9_1, None),
         _ => (valkey_9::VALKEY_9_1, Some(NEW)),
     }
@@ -69,10 +69,12 @@ mod tests {
     #[test]
     fn layouts_not_checked_on_dumps_have_a_caveat() {
         let said = |name: &str| layout(&Server::parse(name).unwrap()).1;
-        for name in ["redis-4.0", "redis-6.2.4", "redis-7.2", "redis-8.2", "redis-8.6", "valkey-8.1", "keydb-6.3"] {
+        for name in
+            ["redis-4.0", "redis-6.2.4", "redis-7.2", "redis-8.2", "redis-8.6", "redis-8.10", "valkey-9.0", "keydb-6.3"]
+        {
             assert_eq!(said(name), None, "{name}");
         }
-        assert_eq!(["redis-8.4", "redis-8.8", "valkey-9.0"].map(said), [Some(THIN); 3]);
+        assert_eq!(["redis-8.4", "redis-8.8"].map(said), [Some(THIN); 2]);
         assert_eq!(["redis-2.8", "redis-3.2"].map(said), [Some(OLD); 2]);
         assert_eq!(["redis-9.0", "valkey-9.2"].map(said), [Some(NEW); 2]);
     }

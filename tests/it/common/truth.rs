@@ -150,7 +150,12 @@ impl Folder {
 
     /// Returns whether another server wrote the file than the one that was asked.
     pub fn was_written_by_another(&self) -> bool {
-        self.server["written_by"].as_str().is_some_and(|writer| writer != self.server_name())
+        self.writer() != self.server_name()
+    }
+
+    /// Returns the server that wrote the file.
+    pub fn writer(&self) -> String {
+        self.server["written_by"].as_str().map_or_else(|| self.server_name(), str::to_owned)
     }
 
     /// Returns the server's allocator, which no dump records. Debian's jemalloc has another quantum than the servers'
