@@ -466,6 +466,12 @@ def foreign():
     refused("version-79-valkey", dump(BEFORE, magic=b"VALKEY079", checksum=0), "up to 79 the magic is Redis'")
     refused("version-no-number", b"REDIS00x1" + BEFORE + b"\xff" + b"\x00" * 8, "digits are wanted")
     refused("magic-vkcs", b"VKCS\x01\x01\x00\x00" + b"\x04\x22\x4d\x18" + b"\x00" * 16, "Valkey's compressed envelope", "unsupported|not-a-snapshot")
+    envelope = b"VCS\x01\x01\x00\x01"
+    for at, field in [(3, "version"), (4, "codec"), (5, "reserved"), (6, "kind")]:
+        other = envelope[:at] + b"\x07" + envelope[at + 1 :]
+        refused(f"envelope-{field}", other + b"\x04\x22\x4d\x18" + bytes(16), "an envelope of a later Valkey", "unsupported")
+    refused("envelope-cut", envelope[:5], "an envelope cut short", "truncated|incomplete")
+    refused("envelope-without-frame", envelope + b"no frame at all", "no LZ4 frame", "corrupt|truncated|incomplete")
     refused("magic-lower-case", dump(BEFORE, end=False).lower(), "redis0011", "not-a-snapshot")
     refused("not-rdb-text", b"Dear Sir or Madam,\n", "a letter", "not-a-snapshot")
     refused("not-rdb-image", b"\x89PNG\r\n\x1a\n" + b"\x00" * 64, "an image", "not-a-snapshot")

@@ -147,11 +147,12 @@ fn compression(compression: input::Compression) -> Compression {
         input::Compression::Gzip => Compression::Gzip,
         input::Compression::Zstd => Compression::Zstd,
         input::Compression::Lz4 => Compression::Lz4,
+        input::Compression::Vcs => Compression::Vcs,
     }
 }
 
 fn file_server(writer: Server) -> FileServer {
-    FileServer { family: writer.family.name().to_owned(), version: writer.version_text(), guessed_from: writer.guessed }
+    FileServer { family: writer.family.name().to_owned(), version: writer.written_by(), guessed_from: writer.guessed }
 }
 
 fn is_aof_preamble(opened: &OpenedFacts) -> bool {

@@ -52,6 +52,7 @@ readings! {
     DoubleInModuleData: "double in module data", "模块数据中的 double";
     EarliestFieldExpiry: "earliest field expiry", "最早的字段过期时间";
     Element: "element", "元素";
+    Envelope: "envelope of a compressed snapshot", "压缩快照的封装";
     Expiry: "expiry", "过期时间";
     ExpiryInSeconds: "expiry in seconds", "过期时间（秒）";
     FieldExpiry: "field expiry", "字段过期时间";
@@ -107,6 +108,7 @@ readings! {
     PendingEntryTime: "pending entry's time", "未确认条目的时间";
     ProducerIds: "producer's ids", "生产者的 id 数";
     ProducerName: "producer name", "生产者名";
+    RamLru: "access time of Redis Enterprise", "Redis Enterprise 的访问时间";
     Record: "record", "记录";
     ReturnedEntryId: "returned entry's id", "退回条目的 id";
     Score: "score", "score";

@@ -5,7 +5,7 @@
 //! \n* $EOF: <40 bytes> \r\n REDIS… <the same 40 bytes>      a captured replication stream, sent without a file
 //! \n* $ <length> \r\n REDIS…                                the same, sent from a file
 //! * … or #TS: …                            an append-only file of commands alone: no snapshot in it
-//! VKCS …                                   Valkey's compressed envelope: not read yet
+//! VKCS …                                   an early draft of Valkey's compressed envelope: not read
 //! ```
 
 use super::decompress::Compression;
@@ -103,13 +103,13 @@ fn check_magic(magic: &[u8], start: usize) -> Result<()> {
         return Err(Error::unsupported(
             place,
             wording!(
-                "a snapshot in Valkey's compressed envelope (VKCS), which is not read yet",
-                "Valkey 压缩封装（VKCS）中的快照，目前还不支持"
+                "a snapshot in an early draft of Valkey's compressed envelope (VKCS), which no release writes",
+                "Valkey 压缩封装早期草案（VKCS）中的快照，没有任何发布版本写出"
             ),
         )
         .with_remedy(wording!(
-            "save it with `rdbcompression` streaming turned off",
-            "请关闭 `rdbcompression` 的流式压缩后重新保存"
+            "save it with `rdbcompression yes`, or with Valkey 9.2",
+            "请以 `rdbcompression yes` 重新保存，或用 Valkey 9.2 保存"
         )));
     }
     if magic.starts_with(b"*") || magic.starts_with(b"#TS:") {

@@ -1,4 +1,4 @@
-//! Decompression of gzip, zstd and lz4, recognised by the first bytes instead of the file name.
+//! Decompression of gzip, zstd, lz4 and Valkey's envelope, recognised by the first bytes instead of the file name.
 //!
 //! A separate thread decompresses a few chunks ahead of the reader, so that scanning and disk reads overlap:
 //!
@@ -8,8 +8,8 @@
 //!            └──────────────── empty chunks ◄────────────────┘
 //! ```
 //!
-//! The thread ends at the end of its data, on an error, or when the receiver is dropped. One layer is decompressed;
-//! [`super::container`] reports data that is compressed twice.
+//! The thread ends at the end of its data, on an error, or when the receiver is dropped. One layer is decompressed, and
+//! Valkey's envelope inside it; [`super::container`] reports data that is compressed twice.
 
 use std::io::{self, BufReader, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -19,6 +19,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::lz4::Frames;
 use super::source::{Source, read_some};
+use super::vcs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
 
@@ -31,6 +32,8 @@ pub enum Compression {
     Zstd,
     /// The LZ4 frame format, any number of frames.
     Lz4,
+    /// Valkey's envelope around one LZ4 frame.
+    Vcs,
 }
 
 impl Compression {
@@ -40,11 +43,12 @@ impl Compression {
             Compression::Gzip => "gzip",
             Compression::Zstd => "zstd",
             Compression::Lz4 => "lz4",
+            Compression::Vcs => "vcs",
         }
     }
 
     /// Number of bytes that suffice to recognise a compression.
-    pub const HEAD: usize = 6;
+    pub const HEAD: usize = vcs::LEN;
 
     /// Recognises the compression from `head`, the first bytes of a file; fails for an unsupported one.
     pub fn recognise(head: &[u8]) -> Result<Option<Compression>> {
@@ -53,6 +57,7 @@ impl Compression {
             // The second is a skippable frame, which parallel compressors write first.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Ok(Some(Compression::Zstd)),
             [0x04, 0x22, 0x4d, 0x18, ..] => Ok(Some(Compression::Lz4)),
+            [b'V', b'C', b'S', ..] => vcs::check(head).map(|()| Some(Compression::Vcs)),
             [0x02, 0x21, 0x4c, 0x18, ..] => Err(foreign("legacy lz4 frames", "lz4 -dc")),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Err(foreign("xz", "xz -dc")),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Err(foreign("bzip2", "bzip2 -dc")),
@@ -74,11 +79,16 @@ impl Compression {
                 Box::new(decoder)
             }
             Compression::Lz4 => Box::new(Frames::new(reader)),
+            Compression::Vcs => Box::new(vcs::Frame::new(reader)?),
         })
     }
 
     fn failure(self, offset: u64, error: io::Error) -> Error {
         let name = self.name();
+        let error = match error.downcast::<Error>() {
+            Ok(inner) => return inner,
+            Err(error) => error,
+        };
         if error.raw_os_error().is_some() {
             return Error::at(offset, ErrorKind::Io(error));
         }

@@ -21,6 +21,7 @@ fn compress(compression: Compression, data: &[u8]) -> Vec<u8> {
             encoder.write_all(data).unwrap();
             encoder.finish().unwrap()
         }
+        Compression::Vcs => [&b"VCS\x01\x01\x00\x01"[..], &compress(Compression::Lz4, data)].concat(),
         Compression::Lz4 => {
             let info = lz4_flex::frame::FrameInfo::new()
                 .block_size(lz4_flex::frame::BlockSize::Max64KB)

@@ -15,9 +15,21 @@ pub(super) struct Frames<R: BufRead> {
 }
 
 /// Reader that records whether the end of the input was hit.
-struct EndNoting<R> {
+pub(super) struct EndNoting<R> {
     reader: R,
     met_end: bool,
+}
+
+impl<R> EndNoting<R> {
+    /// Creates a reader that has not hit the end.
+    pub fn new(reader: R) -> Self {
+        EndNoting { reader, met_end: false }
+    }
+
+    /// Returns whether the end of the input was hit.
+    pub fn met_end(&self) -> bool {
+        self.met_end
+    }
 }
 
 impl<R: BufRead> Read for EndNoting<R> {
@@ -30,7 +42,7 @@ impl<R: BufRead> Read for EndNoting<R> {
 
 impl<R: BufRead> Frames<R> {
     pub fn new(reader: R) -> Self {
-        Frames { decoder: Some(FrameDecoder::new(EndNoting { reader, met_end: false })) }
+        Frames { decoder: Some(FrameDecoder::new(EndNoting::new(reader))) }
     }
 }
 

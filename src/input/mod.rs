@@ -14,6 +14,7 @@ pub mod resolve;
 pub mod source;
 mod spill;
 pub mod stream;
+mod vcs;
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -33,7 +34,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
 use container::ContainerStep;
 use decompress::Decompressed;
-use source::{Counted, Plain, Source, read_some};
+use source::{Counted, Peeked, Plain, Source, SourceReader, read_some};
 
 /// Snapshot to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,9 +163,9 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
     let head = read_head(&mut reader).map_err(|error| Error::at(0, ErrorKind::Io(error)))?;
     let compression = Compression::recognise(&head)?;
     let whole = Cursor::new(head).chain(reader);
-    let source: Box<dyn Source> = match compression {
-        Some(compression) => Box::new(Decompressed::start(compression, whole)?),
-        None => Box::new(Plain(whole)),
+    let (source, compression) = match compression {
+        None => (Box::new(Plain(whole)) as Box<dyn Source>, None),
+        Some(compression) => decompressed(compression, whole)?,
     };
     let mut window = Window::new(source, options.window, options.spool_dir.clone());
     let (container, start) = loop {
@@ -176,6 +177,22 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
     };
     window.skip(start);
     Ok(Opened { body: Body::Stream(window), container, size, compression, consumed })
+}
+
+/// Starts the decompression of a file, and of an envelope of Valkey in it: backups are compressed whatever they are.
+fn decompressed(
+    compression: Compression,
+    file: impl Read + Send + 'static,
+) -> Result<(Box<dyn Source>, Option<Compression>)> {
+    let source: Box<dyn Source> = Box::new(Decompressed::start(compression, file)?);
+    if compression == Compression::Vcs {
+        return Ok((source, Some(compression)));
+    }
+    let mut source = Peeked::new(source);
+    if source.peek(Compression::HEAD)?.starts_with(vcs::MAGIC) && vcs::check(source.peek(Compression::HEAD)?).is_ok() {
+        return Ok((Box::new(Decompressed::start(Compression::Vcs, SourceReader::new(source))?), Some(compression)));
+    }
+    Ok((Box::new(source), Some(compression)))
 }
 
 /// Reads enough bytes to recognise a compression, or fewer at the end of the input.

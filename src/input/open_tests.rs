@@ -23,8 +23,13 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+fn vcs(bytes: &[u8]) -> Vec<u8> {
+    [&b"VCS\x01\x01\x00\x01"[..], &lz4(bytes)].concat()
+}
+
 fn lz4(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    let info = lz4_flex::frame::FrameInfo::new().block_size(lz4_flex::frame::BlockSize::Max64KB);
+    let mut encoder = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
@@ -64,6 +69,8 @@ fn every_container_reads_alike_mapped_streamed_and_compressed() {
             (gzip(&bytes), Some(Compression::Gzip)),
             (zstd, Some(Compression::Zstd)),
             (lz4(&bytes), Some(Compression::Lz4)),
+            (vcs(&bytes), Some(Compression::Vcs)),
+            (gzip(&vcs(&bytes)), Some(Compression::Gzip)),
         ];
         for (form, compression) in forms {
             for mmap in [true, false] {
@@ -142,4 +149,20 @@ fn pipe_with_a_name_is_streamed() {
     writing.join().unwrap();
     assert_eq!((opened.size, opened.compression), (None, Some(Compression::Gzip)));
     assert_eq!(read(opened), (0, b"REDIS0011 and so on".to_vec()));
+}
+
+#[test]
+fn damage_inside_an_envelope_in_gzip_is_told_by_its_layer() {
+    let dir = tempfile::tempdir().unwrap();
+    let mixed: Vec<u8> = (0..90_000u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    let snapshot = [&b"REDIS0011"[..], &mixed].concat();
+    let error_of = |bytes: &[u8]| match write(&dir, bytes).open(&options(&dir, true)).unwrap().body {
+        Body::Stream(mut window) => window.fill(u64::MAX).unwrap_err().to_string(),
+        Body::Mapped(_) => panic!("compressed files are streamed"),
+    };
+    let inner = vcs(&snapshot);
+    assert!(error_of(&inner[..inner.len() / 2]).contains("vcs data is truncated"));
+    assert!(error_of(&gzip(&inner[..inner.len() / 2])).contains("vcs data is truncated"));
+    let outer = gzip(&inner);
+    assert!(error_of(&outer[..outer.len() - 9000]).contains("gzip data is truncated"));
 }

@@ -23,6 +23,68 @@ impl<R: Read + Send> Source for Plain<R> {
     }
 }
 
+/// Source whose first bytes can be looked at before they are read.
+pub(super) struct Peeked {
+    source: Box<dyn Source>,
+    head: Vec<u8>,
+    taken: usize,
+}
+
+impl Peeked {
+    /// Creates a source with the bytes of `source`.
+    pub fn new(source: Box<dyn Source>) -> Self {
+        Peeked { source, head: Vec::new(), taken: 0 }
+    }
+
+    /// Returns the first `len` bytes, or all if there are fewer. To be called before anything is read.
+    pub fn peek(&mut self, len: usize) -> Result<&[u8]> {
+        while self.head.len() < len {
+            let start = self.head.len();
+            self.head.resize(len, 0);
+            let read = self.source.read(&mut self.head[start..], start as u64);
+            self.head.truncate(start + *read.as_ref().unwrap_or(&0));
+            if read? == 0 {
+                break;
+            }
+        }
+        Ok(&self.head)
+    }
+}
+
+impl Source for Peeked {
+    fn read(&mut self, into: &mut [u8], offset: u64) -> Result<usize> {
+        let left = self.head.get(self.taken..).unwrap_or_default();
+        if left.is_empty() {
+            return self.source.read(into, offset);
+        }
+        let len = left.len().min(into.len());
+        into[..len].copy_from_slice(&left[..len]);
+        self.taken += len;
+        Ok(len)
+    }
+}
+
+/// Reader of the bytes of a source, so that they can be decompressed; its errors are those of the source.
+pub(super) struct SourceReader<S> {
+    source: S,
+    offset: u64,
+}
+
+impl<S: Source> SourceReader<S> {
+    /// Creates a reader that starts where `source` is.
+    pub fn new(source: S) -> Self {
+        SourceReader { source, offset: 0 }
+    }
+}
+
+impl<S: Source> Read for SourceReader<S> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into, self.offset).map_err(io::Error::other)?;
+        self.offset = self.offset.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        Ok(read)
+    }
+}
+
 /// Reads some bytes, retrying when interrupted by a signal.
 pub(super) fn read_some(reader: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     loop {

@@ -40,9 +40,9 @@ pub use encoding::Encoding;
 pub use instance::{DatabaseShape, InstanceShape, SlotShape, TableBytes};
 pub use meter::{Measured, Meter};
 pub use meters::Meters;
-pub use server::Server;
 #[cfg(feature = "internals")]
 pub use server::ServerFamily;
+pub use server::{Server, WriterTraces};
 pub use stream_facts::StreamFacts;
 pub use template_shares::{TemplateShares, TemplateUsers};
 pub use what_if::WhatIf;
@@ -187,8 +187,7 @@ impl Model {
     /// Returns a description: server, allocator and settings that differ from the default.
     pub fn name(&self) -> String {
         // Without the note on a guess, which is a caveat of its own.
-        let (family, version) = (self.server.family.name(), self.server.version_text());
-        let mut name = format!("{family} {version}, {}", self.allocator);
+        let mut name = format!("{}, {}", self.server.line_name(), self.allocator);
         for changed in self.config.changed() {
             name.push_str(", ");
             name.push_str(&changed);
@@ -200,7 +199,7 @@ impl Model {
     pub fn caveats(&self) -> Vec<Caveat> {
         let mut caveats = Vec::new();
         if let Some(rdb) = self.server.guessed {
-            caveats.push(Caveat::ServerGuessed { rdb_version: rdb });
+            caveats.push(Caveat::ServerGuessed { rdb_version: rdb, assumed: self.server });
         }
         caveats.extend(self.about_layout);
         if self.allocator == Allocator::Glibc {
@@ -217,7 +216,13 @@ pub enum Caveat {
     ServerGuessed {
         /// RDB version that the server was guessed from.
         rdb_version: u32,
+        /// The server that the figures are computed for.
+        assumed: Server,
     },
+    /// Redis Enterprise was not compared: open-source Redis of its version is taken instead.
+    PricedAsOpenSource,
+    /// Nothing is known about the memory of this server.
+    NoModel,
     /// The server is older than `MEMORY USAGE`; Redis 4.0 is taken instead.
     ServerTooOld,
     /// The server is newer than those known; the newest known is taken instead.

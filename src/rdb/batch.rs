@@ -346,6 +346,7 @@ fn read_preamble(about: &mut FileInfo, bytes: &[u8], base: u64, state: ScanState
             FileItem::Database(_) | FileItem::DatabaseSize(..) => {}
             FileItem::Key(_) | FileItem::End => {
                 about.templates = scanner.shared_templates();
+                about.enterprise |= scanner.met_enterprise_prefix();
                 return Ok(());
             }
             other => about.observe(&other),

@@ -42,6 +42,8 @@ pub struct FileFormat<'t> {
     pub family: Family,
     /// Hash templates of the file.
     pub templates: Option<&'t Arc<Templates>>,
+    /// True if keys may have prefixes of Redis Enterprise, letters that texts are full of.
+    pub enterprise: bool,
 }
 
 impl FileFormat<'_> {
@@ -58,12 +60,14 @@ pub fn find(bytes: &[u8], format: FileFormat<'_>, from: usize, to: usize) -> Opt
     let mut steps = MAX_STEPS;
     let to = to.min(bytes.len());
     let (mut next, last_type) = (from, format.last_type());
-    while let Some(passed) = bytes.get(next..to)?.iter().position(|&byte| can_start_record(byte, last_type)) {
+    while let Some(passed) =
+        bytes.get(next..to)?.iter().position(|&byte| can_start_record(byte, last_type, format.enterprise))
+    {
         let at = next + passed;
         steps = steps.checked_sub(passed as u64 + 1)?;
         next = at + 1;
         if may_start_record(bytes, format, at)
-            && !may_follow_prefix(bytes, at)
+            && !may_follow_prefix(bytes, at, format.enterprise)
             && let Some(further) = try_records(bytes.get(at..).unwrap_or_default(), format, &mut steps)
         {
             return Some(at + further);
@@ -91,11 +95,15 @@ const FREQ: u8 = 0xF9;
 const EXPIRY_MS: u8 = 0xFC;
 const EXPIRY: u8 = 0xFD;
 const SELECT_DB: u8 = 0xFE;
+const RAM_LRU: u8 = 107;
+const SLOT_NUM: u8 = 121;
 
 /// Returns whether `byte` is a value type or an opcode that can start a record.
 #[inline]
-fn can_start_record(byte: u8, last_type: u8) -> bool {
-    byte <= last_type || matches!(byte, EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB)
+fn can_start_record(byte: u8, last_type: u8, enterprise: bool) -> bool {
+    byte <= last_type
+        || matches!(byte, EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB)
+        || enterprise && matches!(byte, RAM_LRU | SLOT_NUM)
 }
 
 /// Quick check by a few bytes: a value type followed by a key, or a prefix opcode.
@@ -141,9 +149,10 @@ fn is_shortest(bytes: &[u8]) -> bool {
 /// Returns whether the bytes before `at` may be a prefix opcode of the same record.
 ///
 /// A record also parses from its type byte on, but it starts at its first prefix.
-fn may_follow_prefix(bytes: &[u8], at: usize) -> bool {
+fn may_follow_prefix(bytes: &[u8], at: usize, enterprise: bool) -> bool {
     let is = |back: usize, byte: u8| at.checked_sub(back).and_then(|at| bytes.get(at)) == Some(&byte);
-    is(9, EXPIRY_MS) || is(5, EXPIRY) || is(2, FREQ) || is(2, IDLE) || is(3, IDLE) || is(6, IDLE)
+    let is_length_of = |opcode: u8| is(2, opcode) || is(3, opcode) || is(6, opcode);
+    is(9, EXPIRY_MS) || is(5, EXPIRY) || is(2, FREQ) || is_length_of(IDLE) || enterprise && is_length_of(RAM_LRU)
 }
 
 /// Parses consecutive records from the start of `bytes`; returns the boundary to report if they are plausible.
@@ -174,7 +183,7 @@ fn try_records(bytes: &[u8], format: FileFormat<'_>, steps: &mut u64) -> Option<
             }
             // EOF is plausible only at the end of the file: followed by nothing, or by the checksum.
             Ok(FileItem::End) => return (records > 0 && matches!(scanner.cursor().left(), 0 | 8)).then_some(place),
-            Ok(FileItem::Database(_) | FileItem::DatabaseSize(..) | FileItem::Slot(_)) => {}
+            Ok(FileItem::Database(_) | FileItem::DatabaseSize(..) | FileItem::Slot(_) | FileItem::SlotNumber(_)) => {}
             // Other items come before all keys or are rare.
             Ok(_) | Err(_) => return None,
         }

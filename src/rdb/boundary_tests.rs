@@ -1,7 +1,7 @@
 use super::*;
 use crate::rdb::header::RdbHeader;
 
-const REDIS: FileFormat<'_> = FileFormat { family: Family::Redis, templates: None };
+const REDIS: FileFormat<'_> = FileFormat { family: Family::Redis, templates: None, enterprise: false };
 const STATE: ScanState = ScanState { family: Family::Redis, db: None };
 
 /// Reads the real dumps, with their format families.
@@ -52,7 +52,10 @@ fn guesses_in_real_dumps_are_boundaries() {
         let truth = boundaries(&bytes, family);
         for from in (0..bytes.len()).step_by(bytes.len() / 40 + 1) {
             asked += 1;
-            let Some(at) = find(&bytes, FileFormat { family, templates: None }, from, bytes.len()) else { continue };
+            let Some(at) = find(&bytes, FileFormat { family, templates: None, enterprise: false }, from, bytes.len())
+            else {
+                continue;
+            };
             let within = truth.partition_point(|&(start, _)| start <= at) - 1;
             match truth[within] {
                 (start, _) if start == at => found += 1,

@@ -13,6 +13,9 @@ use crate::rdb::kind::ModuleName;
 const REPEATED: [&str; 6] =
     ["lua", "slot-info", "mvcc-tstamp", "keydb-subexpire-key", "keydb-subexpire-when", "cluster-asm-task"];
 
+/// Starts of the names of auxiliary fields that only Redis Enterprise writes.
+const ENTERPRISE: [&str; 3] = ["big-used-", "big-ram-", "bigdb-"];
+
 /// Information gathered from the header and from the items between keys.
 #[derive(Debug, Clone)]
 pub struct FileInfo {
@@ -28,6 +31,8 @@ pub struct FileInfo {
     pub modules: Vec<ModuleName>,
     /// True if keys are grouped by cluster slot, as in dumps of cluster nodes.
     pub by_slot: bool,
+    /// True if opcodes or auxiliary fields are those of Redis Enterprise.
+    pub enterprise: bool,
     /// Number of commands inlined by a fork-less save; the report does not include their effects.
     pub updates: u64,
     /// Number of hash templates.
@@ -46,6 +51,7 @@ impl FileInfo {
             functions: 0,
             modules: Vec::new(),
             by_slot: false,
+            enterprise: false,
             updates: 0,
             hash_templates: 0,
             templates: None,
@@ -63,6 +69,7 @@ impl FileInfo {
                 self.modules.push(*name);
             }
             FileItem::Slot(_) | FileItem::SlotImport => self.by_slot = true,
+            FileItem::SlotNumber(_) => self.enterprise = true,
             FileItem::Update => self.updates += 1,
             FileItem::HashTemplate => self.hash_templates += 1,
             FileItem::ModuleAux(_)
@@ -88,6 +95,7 @@ impl FileInfo {
             return;
         }
         if let (Ok(name), Ok(value)) = (name.to_bytes(), value.to_bytes()) {
+            self.enterprise |= ENTERPRISE.iter().any(|start| name.starts_with(start.as_bytes()));
             self.aux.push((String::from_utf8_lossy(&name).into_owned(), value.into_owned()));
         }
     }
@@ -104,6 +112,7 @@ impl FileInfo {
             }
         }
         self.by_slot |= next.by_slot;
+        self.enterprise |= next.enterprise;
         self.updates += next.updates;
         self.hash_templates += next.hash_templates;
     }

@@ -27,7 +27,7 @@ pub struct RdbHeader {
 /// Newest Redis format version supported.
 pub const NEWEST_REDIS: u32 = 15;
 /// Newest Valkey format version supported.
-pub const NEWEST_VALKEY: u32 = 80;
+pub const NEWEST_VALKEY: u32 = 81;
 /// Last version with the magic `REDIS`; greater ones are Valkey's (`rdbIsVersionAccepted` in Valkey's `rdb.c`).
 const LAST_REDIS_VERSION: u32 = 79;
 /// First version with a checksum after the EOF opcode.

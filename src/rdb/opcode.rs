@@ -23,6 +23,8 @@ pub enum Opcode {
     SlotImport,
     Update,
     HashTemplate,
+    RamLru,
+    SlotNum,
 }
 
 impl Opcode {
@@ -46,6 +48,9 @@ impl Opcode {
             243 => Opcode::SlotImport,
             242 if family == Family::Valkey => Opcode::Update,
             242 => Opcode::HashTemplate,
+            // Redis Enterprise; the names are those of librdb.
+            121 if family == Family::Redis => Opcode::SlotNum,
+            107 if family == Family::Redis => Opcode::RamLru,
             _ => return None,
         })
     }
@@ -60,7 +65,7 @@ pub fn foreign_opcode(byte: u8) -> Option<Text> {
         210 | 211 => text("Dragonfly's journal", " Dragonfly 的日志"),
         220 => text("Dragonfly's key flags", " Dragonfly 的 key 标志"),
         222..=224 => text("Dragonfly's search index or chunk", " Dragonfly 的搜索索引或分块"),
-        100..=121 => text("an opcode of Redis Enterprise", " Redis Enterprise 的操作码"),
+        100..=106 | 108..=120 => text("an opcode of Redis Enterprise", " Redis Enterprise 的操作码"),
         _ => return None,
     })
 }

@@ -81,6 +81,8 @@ pub enum FileItem<'a> {
     DatabaseSize(u64, u64),
     /// Start of the keys of this cluster slot.
     Slot(u64),
+    /// Cluster slot of the keys that follow, as Redis Enterprise writes it.
+    SlotNumber(u64),
     /// A function library.
     Function(RawString<'a>),
     /// Data that a module stores outside keys.
@@ -127,6 +129,8 @@ pub struct Scanner<'a> {
     templates: Option<Arc<Templates>>,
     /// Table to use without templates.
     no_templates: &'static Templates,
+    /// Whether a key had a prefix of Redis Enterprise.
+    enterprise: bool,
     /// Number of prefixes discarded because another item than a key followed.
     strays: u64,
 }
@@ -134,7 +138,15 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// Creates a scanner that starts at the position of `cursor`.
     pub fn new(cursor: Cursor<'a>, state: ScanState) -> Self {
-        Scanner { cursor, state, prefix: Prefix::default(), templates: None, no_templates: Templates::NONE, strays: 0 }
+        Scanner {
+            cursor,
+            state,
+            prefix: Prefix::default(),
+            templates: None,
+            no_templates: Templates::NONE,
+            enterprise: false,
+            strays: 0,
+        }
     }
 
     /// Adds the hash templates that precede the first scanned item; `none` is the table [to start with](Templates::before).
@@ -173,6 +185,11 @@ impl<'a> Scanner<'a> {
     /// Returns whether the scanner is at a record boundary, that is, no prefix is waiting for its key.
     pub fn at_boundary(&self) -> bool {
         self.prefix.start.is_none()
+    }
+
+    /// Returns whether a key had a prefix that only Redis Enterprise writes.
+    pub(crate) fn met_enterprise_prefix(&self) -> bool {
+        self.enterprise
     }
 
     /// Returns the number of key prefixes without a key so far.
@@ -284,6 +301,13 @@ impl<'a> Scanner<'a> {
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
+            Opcode::RamLru => {
+                cursor.number().within(Reading::RamLru)?;
+                self.enterprise = true;
+                self.prefix.start.get_or_insert(start);
+                return Ok(None);
+            }
+            Opcode::SlotNum => return Ok(Some(FileItem::SlotNumber(cursor.length().within(Reading::SlotNumber)?))),
             Opcode::KeyMeta => {
                 module::skip_key_meta(cursor)?;
                 self.prefix.start.get_or_insert(start);

@@ -50,6 +50,8 @@ pub enum Compression {
     Zstd,
     /// LZ4 frames.
     Lz4,
+    /// Valkey's envelope around an LZ4 frame.
+    Vcs,
     /// A format that this version of the program does not know.
     #[serde(untagged)]
     Other(String),
@@ -59,9 +61,9 @@ pub enum Compression {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct FileServer {
-    /// `redis`, `valkey`, `keydb`.
+    /// `redis`, `valkey`, `keydb`, `redis-enterprise`, `dragonfly`.
     pub family: String,
-    /// Version, such as `7.2.6`; only its first two numbers if it was guessed.
+    /// Version, such as `7.2.6`; the lines that write the RDB version, such as `2.6–3.0`, if it was guessed.
     #[serde(default)]
     pub version: String,
     /// RDB version that the server was guessed from; null if the file names its server.
@@ -90,6 +92,7 @@ impl Compression {
             Compression::Gzip => "gzip",
             Compression::Zstd => "zstd",
             Compression::Lz4 => "lz4",
+            Compression::Vcs => "vcs",
             Compression::Other(word) => word,
         }
     }

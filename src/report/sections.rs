@@ -178,9 +178,9 @@ impl Checksum {
 #[cfg_attr(feature = "cli", derive(JsonSchema))]
 #[serde(default)]
 pub struct Server {
-    /// `redis`, `valkey`, `keydb`.
+    /// `redis`, `valkey`, `keydb`, `redis-enterprise`, `dragonfly`.
     pub family: String,
-    /// As the dump says (`7.2.6`), or the newest line that writes its RDB version (`7.0`).
+    /// As the dump says (`7.2.6`), or the lines that write its RDB version (`2.6–3.0`).
     pub version: String,
     /// RDB version that the server was guessed from; null if the dump names its server.
     pub guessed_from: Option<u32>,

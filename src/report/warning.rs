@@ -85,7 +85,17 @@ pub enum WarningKind {
     ServerGuessed {
         /// RDB version that the server was guessed from.
         rdb_version: u32,
+        /// Servers that write this version: `redis 2.6–3.0`.
+        #[serde(default)]
+        writers: String,
+        /// The one that figures are computed for: `redis 2.8`.
+        #[serde(default)]
+        assumed: String,
     },
+    /// The figures are those of open-source Redis: Redis Enterprise was not compared.
+    PricedAsOpenSource,
+    /// Nothing is known about the memory of the server that wrote the dump.
+    NoModel,
     /// The server is older than `MEMORY USAGE`.
     ServerTooOld,
     /// The server is newer than those known.
@@ -212,12 +222,29 @@ impl WarningKind {
                 format!("{rule} was not checked: it reads values, --inspect-values turns it on"),
                 format!("未检查 {rule}：该规则需要读取 value，用 --inspect-values 启用"),
             ),
-            ServerGuessed { rdb_version } => filled(
+            ServerGuessed { rdb_version, writers, assumed } if !assumed.is_empty() => filled(
+                format!(
+                    "the dump does not name its server: RDB version {rdb_version} is written by {writers}, memory is \
+                     priced as {assumed} would; --server corrects it"
+                ),
+                format!(
+                    "快照没有记录服务器版本：RDB 版本 {rdb_version} 由 {writers} 写入，内存按 {assumed} 估算；可用 --server 指定"
+                ),
+            ),
+            ServerGuessed { rdb_version, .. } => filled(
                 format!(
                     "the dump does not name its server, which was guessed from RDB version {rdb_version}: --server \
                      corrects it"
                 ),
                 format!("快照没有记录服务器版本，由 RDB 版本 {rdb_version} 推测：可用 --server 指定"),
+            ),
+            PricedAsOpenSource => fixed(
+                "memory is priced as open-source Redis of this version would: Redis Enterprise was not compared",
+                "内存按同版本的开源 Redis 估算：没有与 Redis Enterprise 核对过",
+            ),
+            NoModel => fixed(
+                "nothing is known about memory on this server: --server prices the keys as another server would",
+                "不了解该服务器的内存占用：可用 --server 按其他服务器估算",
             ),
             ServerTooOld => fixed(
                 "MEMORY USAGE came with Redis 4.0: memory is priced as Redis 4.0 would",
@@ -279,7 +306,13 @@ impl WarningKind {
 impl From<Caveat> for Warning {
     fn from(caveat: Caveat) -> Warning {
         Warning::new(match caveat {
-            Caveat::ServerGuessed { rdb_version } => WarningKind::ServerGuessed { rdb_version },
+            Caveat::ServerGuessed { rdb_version, assumed } => WarningKind::ServerGuessed {
+                rdb_version,
+                writers: assumed.writers().map_or_else(String::new, |writers| writers.names()),
+                assumed: assumed.line_name(),
+            },
+            Caveat::PricedAsOpenSource => WarningKind::PricedAsOpenSource,
+            Caveat::NoModel => WarningKind::NoModel,
             Caveat::ServerTooOld => WarningKind::ServerTooOld,
             Caveat::ServerTooNew => WarningKind::ServerTooNew,
             Caveat::ModelLittleChecked => WarningKind::ModelLittleChecked,

@@ -41,6 +41,7 @@ mod render;
 mod rules;
 mod schema;
 mod sensitive;
+mod servers;
 mod show;
 mod standards;
 mod stored;

@@ -17,7 +17,7 @@ use rdblens::internals::analyze::read::schedule::Schedule;
 use rdblens::internals::analyze::read::tally::FileTally;
 use rdblens::internals::analyze::{Plan, ReadPlan, Selection, Unwatched, analyze};
 use rdblens::internals::input::{Input, OpenOptions};
-use rdblens::internals::memory::{Allocator, Model, Server, ServerConfig};
+use rdblens::internals::memory::{Allocator, Model, Server, ServerConfig, WriterTraces};
 use rdblens::internals::rdb::batch::{Batch, Batches, FIRST_DATABASE};
 use rdblens::internals::record::Record;
 
@@ -143,7 +143,7 @@ impl Aggregate for Facts {
 impl Schedule for Facts {}
 
 fn file(batches: &Batches) -> Arc<InputFile> {
-    let server = Server::detect(&batches.header(), None, None);
+    let server = Server::detect(&batches.header(), WriterTraces::default());
     let model = Model::for_server(server, Allocator::default(), &ServerConfig::default());
     Arc::new(InputFile {
         index: 0,

@@ -101,7 +101,7 @@ fn server(whole: FirstFile, verdicts: &[FileVerdict], cluster: bool) -> report::
     module_aux.dedup();
     report::Server {
         family: whole.writer.family.name().to_owned(),
-        version: whole.writer.version_text(),
+        version: whole.writer.written_by(),
         guessed_from: whole.writer.guessed,
         model: whole.model,
         ctime: about.ctime(),

@@ -149,7 +149,8 @@ impl<'p> Feed<'p> {
             match batches.and_then(|batches| Some((batches.mapped()?, batches.header()))) {
                 Some((map, header)) => {
                     let templates = prepared.preamble.templates.clone();
-                    files.push(MappedFile { file, map, header, templates });
+                    let enterprise = prepared.preamble.enterprise;
+                    files.push(MappedFile { file, map, header, templates, enterprise });
                 }
                 None => others.push_back((file, prepared)),
             }

@@ -37,6 +37,8 @@ pub struct MappedFile {
     pub header: RdbHeader,
     /// Hash templates before the first key.
     pub templates: Option<Arc<Templates>>,
+    /// True if Redis Enterprise wrote it.
+    pub enterprise: bool,
 }
 
 impl InputFile {
@@ -50,6 +52,6 @@ impl InputFile {
 impl MappedFile {
     /// Returns what a search for record boundaries has to know.
     pub fn format(&self) -> FileFormat<'_> {
-        FileFormat { family: self.header.family, templates: self.templates.as_ref() }
+        FileFormat { family: self.header.family, templates: self.templates.as_ref(), enterprise: self.enterprise }
     }
 }

@@ -12,7 +12,7 @@ use super::template_users;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
 use crate::input::{self, Compression, Container};
-use crate::memory::{Caveat, Model, Server};
+use crate::memory::{Caveat, Model, Server, WriterTraces};
 use crate::rdb::file_info::FileInfo;
 use crate::units::Millis;
 
@@ -183,5 +183,11 @@ fn end_of_second(seconds: i64) -> Millis {
 
 /// Detects the server that wrote a file.
 fn writer(about: &FileInfo) -> Server {
-    Server::detect(&about.header, about.field("redis-ver"), about.field("valkey-ver"))
+    let traces = WriterTraces {
+        redis_ver: about.field("redis-ver"),
+        valkey_ver: about.field("valkey-ver"),
+        dragonfly_ver: about.field("df-ver"),
+        enterprise: about.enterprise,
+    };
+    Server::detect(&about.header, traces)
 }

@@ -20,6 +20,8 @@ pub fn layout(server: &Server) -> (Layout, Option<Caveat>) {
         ServerFamily::Redis => redis(server.version),
         ServerFamily::Valkey => valkey(server.version),
         ServerFamily::Keydb => (keydb_6::LAYOUT, None),
+        ServerFamily::Enterprise => (redis(server.version).0, Some(Caveat::PricedAsOpenSource)),
+        ServerFamily::Dragonfly => (redis_6::REDIS_6_2_12, Some(Caveat::NoModel)),
     }
 }
 
@@ -76,6 +78,7 @@ mod tests {
         }
         assert_eq!(["redis-8.4", "redis-8.8"].map(said), [Some(THIN); 2]);
         assert_eq!(["redis-2.8", "redis-3.2"].map(said), [Some(OLD); 2]);
-        assert_eq!(["redis-9.0", "valkey-9.2"].map(said), [Some(NEW); 2]);
+        assert_eq!(layout(&Server::new(ServerFamily::Redis, (9, 0, 0))).1, Some(NEW));
+        assert_eq!(layout(&Server::new(ServerFamily::Enterprise, (7, 4, 2))).1, Some(Caveat::PricedAsOpenSource));
     }
 }

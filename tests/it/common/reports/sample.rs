@@ -467,7 +467,11 @@ fn streams() -> Streams {
 fn warnings() -> Vec<Warning> {
     vec![
         Warning::from("the files are of different sizes".to_owned()),
-        Warning::new(WarningKind::ServerGuessed { rdb_version: 11 }),
+        Warning::new(WarningKind::ServerGuessed {
+            rdb_version: 11,
+            writers: "redis 7.2, valkey 7.2–8.1".to_owned(),
+            assumed: "redis 7.2".to_owned(),
+        }),
         Warning::about("a.rdb", WarningKind::CommandsFollow { bytes: Bytes(4_096) }),
     ]
 }
