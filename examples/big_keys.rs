@@ -15,7 +15,7 @@ fn main() -> Result<()> {
     let report = analyze(&inputs, &plan, &Unwatched)?;
     for row in &report.top.by_memory {
         let name = row.key.0.escape_ascii();
-        println!("{:>12} bytes  {:<8} {name}", row.memory.0, row.kind);
+        println!("{:>12} bytes  {:<8} {name}", row.memory.unwrap_or_default().0, row.kind);
     }
     Ok(())
 }

@@ -20,15 +20,16 @@ pub struct Record<'a> {
     pub module: Option<ModuleName>,
     /// Encoding as reported by `OBJECT ENCODING` after the server that wrote the dump has loaded it.
     pub encoding: Encoding,
-    /// Bytes of a string, elements of a collection; `None` for most modules.
+    /// Bytes of a string, elements of a collection; `None` for some modules.
     pub length: Option<u64>,
-    /// Memory as `MEMORY USAGE key SAMPLES 0` would report it.
+    /// Memory as `MEMORY USAGE key SAMPLES 0` would report it; 0 if unknown, so that sums leave it out: see
+    /// [`Record::known_memory`].
     pub memory: Bytes,
-    /// Memory under each what-if alternative, in the order given.
+    /// Memory under each what-if alternative, in the order given; empty if it is unknown under one of them.
     pub alternatives: &'a [Bytes],
-    /// Allocated bytes under each what-if alternative.
+    /// Allocated bytes under each what-if alternative; empty if unknown.
     pub allocated_elsewhere: &'a [Bytes],
-    /// Allocated bytes of key and value, without entries in the database tables.
+    /// Allocated bytes of key and value, without entries in the database tables; 0 if unknown.
     pub allocated: Bytes,
     /// Bytes of the record in the (decompressed) file, from its first prefix opcode to its last byte.
     pub disk: Bytes,
@@ -49,6 +50,14 @@ pub struct Record<'a> {
 }
 
 impl Record<'_> {
+    /// Returns the memory, or `None` if it is unknown, as for values of modules whose formula is not known.
+    ///
+    /// Every key takes some memory, so 0 stands for unknown.
+    #[inline]
+    pub fn known_memory(&self) -> Option<Bytes> {
+        self.memory.known()
+    }
+
     /// Returns the [payload](crate::rdb::payload) in bytes if it exceeds `limit`; `None` if not, and for modules and damaged
     /// values.
     ///

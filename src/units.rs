@@ -20,6 +20,14 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Millis(pub i64);
 
+impl Bytes {
+    /// Returns the memory of a key, or `None` if it is unknown, for which 0 stands: every key takes some memory.
+    #[inline]
+    pub(crate) fn known(self) -> Option<Bytes> {
+        Some(self).filter(|bytes| bytes.0 > 0)
+    }
+}
+
 impl Add for Bytes {
     type Output = Bytes;
     #[inline]

@@ -11,7 +11,7 @@ use super::Aggregate;
 use super::parts::{CELLS, Histogram, cell_of, share};
 use super::usual::UsualKeys;
 use crate::record::{Encoding, Kind, ModuleName, Record};
-use crate::report::TypeRow;
+use crate::report::{TypeRow, Unknown};
 use crate::units::Bytes;
 
 /// Module names with a row of their own.
@@ -30,31 +30,40 @@ pub struct TypeStats {
     others: Option<Box<TypeCell>>,
 }
 
-/// Sums over the keys of one row; the histogram holds their number.
+/// Sums over the keys of one row; the histogram holds the number of those with known memory.
 #[derive(Debug, Clone, Default)]
 struct TypeCell {
     /// Bytes of strings, elements of collections.
     length: u64,
     memory: Bytes,
     spread: Histogram,
+    /// Keys whose memory is unknown; they are not in the histogram.
+    unknown: Unknown,
 }
 
 impl TypeCell {
     #[inline]
     fn add(&mut self, record: &Record<'_>) {
         self.length = self.length.saturating_add(record.length.unwrap_or(0));
-        self.memory += record.memory;
-        self.spread.add(record.memory.0);
+        match record.known_memory() {
+            Some(memory) => {
+                self.memory += memory;
+                self.spread.add(memory.0);
+            }
+            None => self.unknown.note(record.memory, record.disk),
+        }
     }
 
     fn merge(&mut self, other: &TypeCell) {
         self.length = self.length.saturating_add(other.length);
         self.memory += other.memory;
         self.spread.merge(&other.spread);
+        self.unknown.merge(other.unknown);
     }
 
     fn row(&self, kind: Kind, encoding: &str, total: Bytes) -> TypeRow {
-        let keys = self.spread.numbers();
+        let known = self.spread.numbers();
+        let keys = known.saturating_add(self.unknown.keys);
         let is_string = kind == Kind::String;
         TypeRow {
             kind,
@@ -64,10 +73,11 @@ impl TypeCell {
             string_bytes: is_string.then_some(Bytes(self.length)),
             memory: self.memory,
             share: share(self.memory, total),
-            mean: Bytes(self.memory.0 / keys.max(1)),
+            mean: Bytes(self.memory.0 / known.max(1)),
             p50: Bytes(self.spread.quantile(50)),
             p99: Bytes(self.spread.quantile(99)),
             max: Bytes(self.spread.max()),
+            unknown: self.unknown,
         }
     }
 }

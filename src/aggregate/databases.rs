@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::runs::{ByRun, KeyRun, SHARED_FROM};
-use crate::report::Database;
+use crate::report::{Database, Unknown};
 use crate::units::Bytes;
 
 /// One row per database. Without a reference time no key counts as expired.
@@ -23,6 +23,7 @@ struct DatabaseSums {
     disk: Bytes,
     with_ttl: u64,
     expired: u64,
+    unknown: Unknown,
 }
 
 impl DatabaseSums {
@@ -32,6 +33,7 @@ impl DatabaseSums {
         self.disk += other.disk;
         self.with_ttl += other.with_ttl;
         self.expired += other.expired;
+        self.unknown.merge(other.unknown);
     }
 }
 
@@ -40,8 +42,8 @@ impl DatabaseStats {
     /// databases from there on.
     pub fn finish(self) -> Vec<Database> {
         let row = |(db, row): (u64, DatabaseSums)| {
-            let DatabaseSums { keys, memory, disk, with_ttl, expired } = row;
-            Database { db, keys, memory, disk, with_ttl, expired }
+            let DatabaseSums { keys, memory, disk, with_ttl, expired, unknown } = row;
+            Database { db, keys, memory, disk, with_ttl, expired, unknown }
         };
         self.rows.into_iter().map(row).collect()
     }
@@ -56,6 +58,7 @@ impl ByRun for DatabaseStats {
             disk: run.disk,
             with_ttl: run.expiring(),
             expired: run.left.expired().keys,
+            unknown: run.unknown,
         };
         self.rows.entry(run.db).or_default().merge(row);
     }

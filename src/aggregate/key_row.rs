@@ -37,5 +37,6 @@ pub(super) fn rows(top: TopList<KeyFacts>) -> Vec<KeyRow> {
 fn row(ranked: RankedKey<KeyFacts>) -> KeyRow {
     let RankedKey { weight: _, db, key, facts } = ranked;
     let KeyFacts { kind, encoding, length, memory, expires_at, file } = facts;
+    let memory = memory.known();
     KeyRow { db, key: key.as_ref().into(), kind, encoding, length, memory, expires_at, source: None, file }
 }

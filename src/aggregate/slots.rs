@@ -236,7 +236,7 @@ fn row(number: u16, sums: SlotSums, slot: SlotDetails, total: Bytes) -> SlotRow 
         tagged_keys: slot.tagged,
         memory: sums.memory,
         share: share(sums.memory, total),
-        example: Example { db: slot.db, key: Key(slot.name.unwrap_or_default().into()), memory: slot.heaviest },
+        example: Example { db: slot.db, key: Key(slot.name.unwrap_or_default().into()), memory: slot.heaviest.known() },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::runs::{ByRun, KeyRun};
 use crate::report;
-use crate::report::Weight;
+use crate::report::{Unknown, Weight};
 use crate::units::Bytes;
 
 /// Sums over all keys. Without a reference time no key counts as expired.
@@ -14,6 +14,7 @@ pub struct TotalStats {
     elements: u64,
     without_ttl: Weight,
     expired: Weight,
+    unknown: Unknown,
 }
 
 impl TotalStats {
@@ -27,6 +28,7 @@ impl TotalStats {
             elements: self.elements,
             without_ttl: self.without_ttl,
             expired: self.expired,
+            unknown: self.unknown,
         }
     }
 }
@@ -39,6 +41,7 @@ impl ByRun for TotalStats {
         self.elements = self.elements.saturating_add(run.elements);
         self.without_ttl.merge(run.left.without_ttl());
         self.expired.merge(run.left.expired());
+        self.unknown.merge(run.unknown);
     }
 
     fn merge(&mut self, other: Self) {
@@ -48,6 +51,7 @@ impl ByRun for TotalStats {
         self.elements = self.elements.saturating_add(other.elements);
         self.without_ttl.merge(other.without_ttl);
         self.expired.merge(other.expired);
+        self.unknown.merge(other.unknown);
     }
 }
 

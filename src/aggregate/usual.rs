@@ -30,9 +30,10 @@ pub struct UsualBuffer {
 /// Keys of one type and encoding, either all with an expiry or all without.
 #[derive(Debug, Clone, Copy, Default)]
 struct UsualGroup {
-    /// Keys below both this length and `memory_below` are of usual size.
+    /// Keys below both this length and a memory are of usual size.
     length_below: u64,
-    memory_below: Bytes,
+    /// One less than that memory.
+    memory_span: u64,
     sums: UsualSums,
 }
 
@@ -88,13 +89,14 @@ impl UsualBuffer {
     #[inline]
     pub fn is_small(&self, record: &Record<'_>) -> bool {
         let group = &self.groups[group(record)];
-        record.memory < group.memory_below && record.length.unwrap_or(0) < group.length_below
+        // Unknown memory, which is 0, wraps to the largest number: such keys are not usual.
+        record.memory.0.wrapping_sub(1) < group.memory_span && record.length.unwrap_or(0) < group.length_below
     }
 
     /// Caches limits: similar keys that are below both are of usual size.
     pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes) {
         let group = &mut self.groups[group(record)];
-        (group.length_below, group.memory_below) = (length_below, memory_below);
+        (group.length_below, group.memory_span) = (length_below, memory_below.0.saturating_sub(1));
     }
 
     /// Adds a key that violates these rules. Calls `displaced` with the keys of a set evicted from the cache.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::policy::{Checks, Judged, Severity};
 use crate::record::Record;
-use crate::report::Weight;
+use crate::report::{Unknown, Weight};
 use crate::units::Bytes;
 
 /// Counts of violations.
@@ -36,6 +36,8 @@ pub struct Violations {
     pub entry_any: BTreeMap<Option<u16>, Weight>,
     /// All keys of each budget.
     pub budgets: Vec<Weight>,
+    /// Keys of each budget whose memory is unknown.
+    pub budgets_unknown: Vec<Unknown>,
     /// Exempted violations, by exemption and bit.
     pub excused: BTreeMap<(u16, u8), Weight>,
     masks: RuleMasks,
@@ -69,6 +71,7 @@ impl Violations {
             by_entry: BTreeMap::new(),
             entry_any: BTreeMap::new(),
             budgets: vec![Weight::default(); checks.budgets.len()],
+            budgets_unknown: vec![Unknown::default(); checks.budgets.len()],
             excused: BTreeMap::new(),
             masks,
         }
@@ -80,8 +83,11 @@ impl Violations {
         if self.masks.dictionary {
             self.observe_entry(record, judged.matched.entry);
         }
-        if let Some(budget) = judged.matched.budget.and_then(|budget| self.budgets.get_mut(usize::from(budget))) {
+        if let Some(place) = judged.matched.budget.map(usize::from)
+            && let (Some(budget), Some(unknown)) = (self.budgets.get_mut(place), self.budgets_unknown.get_mut(place))
+        {
             budget.add(record.memory);
+            unknown.note(record.memory, record.disk);
         }
         if judged.broken != 0 {
             self.observe_broken(record, judged);
@@ -150,6 +156,7 @@ impl Violations {
         Weight::merge_all(&mut self.entries_without_ttl, &other.entries_without_ttl);
         self.unregistered.merge(other.unregistered);
         Weight::merge_all(&mut self.budgets, &other.budgets);
+        self.budgets_unknown.iter_mut().zip(other.budgets_unknown).for_each(|(sum, more)| sum.merge(more));
         other.by_entry.into_iter().for_each(|(key, tally)| self.by_entry.entry(key).or_default().merge(tally));
         other.entry_any.into_iter().for_each(|(key, tally)| self.entry_any.entry(key).or_default().merge(tally));
         other.excused.into_iter().for_each(|(key, tally)| self.excused.entry(key).or_default().merge(tally));

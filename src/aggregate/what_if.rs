@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 
 use super::Aggregate;
 use crate::record::{Kind, Record};
-use crate::report::Weight;
-use crate::report::WhatIfType;
+use crate::report::{Unknown, Weight, WhatIfType};
 use crate::units::Bytes;
 
 const KINDS: usize = Kind::ALL.len();
@@ -19,6 +18,10 @@ pub struct WhatIfStats {
     others: Vec<[Bytes; KINDS]>,
     /// Bytes that the allocator hands out, by alternative.
     allocated: Vec<Bytes>,
+    /// Bytes that the allocator hands out now.
+    allocated_now: Bytes,
+    /// Keys that the sums leave out.
+    unknown: Unknown,
 }
 
 /// Sums over all keys.
@@ -30,6 +33,10 @@ pub struct WhatIfSums {
     pub alternatives: Vec<Bytes>,
     /// Bytes that the allocator hands out under each alternative.
     pub allocated: Vec<Bytes>,
+    /// Bytes that the allocator hands out now.
+    pub allocated_now: Bytes,
+    /// Keys whose memory is unknown under one of the models, which all sums leave out.
+    pub unknown: Unknown,
     /// Memory by type, heaviest first.
     pub types: Vec<WhatIfType>,
 }
@@ -41,6 +48,8 @@ impl WhatIfStats {
             base: [Weight::default(); KINDS],
             others: vec![[Bytes(0); KINDS]; alternatives],
             allocated: vec![Bytes(0); alternatives],
+            allocated_now: Bytes(0),
+            unknown: Unknown::default(),
         }
     }
 
@@ -64,6 +73,8 @@ impl WhatIfStats {
             alternatives: self.others.iter().map(|by_kind| by_kind.iter().copied().sum()).collect(),
             types,
             allocated: self.allocated,
+            allocated_now: self.allocated_now,
+            unknown: self.unknown,
         })
     }
 }
@@ -74,7 +85,11 @@ impl Aggregate for WhatIfStats {
         if self.others.is_empty() {
             return; // the common case
         }
+        if record.alternatives.is_empty() {
+            return self.unknown.merge(Unknown { keys: 1, stored_bytes: record.disk });
+        }
         let kind = record.kind as usize;
+        self.allocated_now += record.allocated;
         self.base[kind].add(record.memory);
         for (sums, memory) in self.others.iter_mut().zip(record.alternatives) {
             sums[kind] += *memory;
@@ -84,6 +99,8 @@ impl Aggregate for WhatIfStats {
 
     fn merge(&mut self, other: Self) {
         Weight::merge_all(&mut self.base, &other.base);
+        self.allocated_now += other.allocated_now;
+        self.unknown.merge(other.unknown);
         self.allocated.iter_mut().zip(other.allocated).for_each(|(sum, more)| *sum += more);
         for (sums, more) in self.others.iter_mut().zip(other.others) {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);

@@ -14,7 +14,7 @@ use crate::policy::rule::{Breach, PatternRule, StoredStrings};
 use crate::policy::{Checks, Severity};
 use crate::report::{
     BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, NotEvaluated,
-    OwnerFindings, PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Weight, Word, Worst,
+    OwnerFindings, PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Unknown, Weight, Word, Worst,
 };
 use crate::units::Bytes;
 
@@ -374,13 +374,14 @@ fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
 }
 
 fn budgets(checks: &Checks, violations: &Violations) -> Vec<BudgetRow> {
-    let row = |(budget, tally): (&crate::policy::checks::BudgetLine, &Weight)| BudgetRow {
+    let row = |((budget, tally), unknown): ((&crate::policy::checks::BudgetLine, &Weight), &Unknown)| BudgetRow {
         pattern: budget.what.clone(),
         allowed: budget.memory,
         keys: tally.keys,
         memory: tally.memory,
+        unknown: *unknown,
     };
-    checks.budgets.iter().zip(&violations.budgets).map(row).collect()
+    checks.budgets.iter().zip(&violations.budgets).zip(&violations.budgets_unknown).map(row).collect()
 }
 
 /// Adds the owners of the patterns in the findings.

@@ -9,7 +9,7 @@ use crate::input;
 use crate::memory::Server;
 use crate::rdb::batch::FileEnding;
 use crate::report::{
-    Checksum, Compression, Container, ContainerForm, FileError, FileServer, SourceFile, Warning, WarningKind,
+    Checksum, Compression, Container, ContainerForm, FileError, FileServer, SourceFile, Unknown, Warning, WarningKind,
 };
 use crate::units::Bytes;
 use crate::wording::wording;
@@ -69,6 +69,7 @@ fn unreadable(name: String, error: Error) -> FileVerdict {
         keys: 0,
         keys_read: 0,
         memory: Bytes(0),
+        unknown: Unknown::default(),
         ctime: None,
         server: None,
         errors: vec![FileError::from(&error)],
@@ -103,6 +104,7 @@ fn read(
         keys: tally.selected,
         keys_read: tally.keys,
         memory: tally.memory,
+        unknown: tally.unknown,
         ctime: opened.preamble.ctime(),
         server: Some(file_server(opened.writer)),
         errors,

@@ -42,9 +42,9 @@ pub struct Measured {
     pub encoding: Encoding,
     /// Bytes of a string, elements of a collection; `None` if unknown.
     pub length: Option<u64>,
-    /// Memory as reported by `MEMORY USAGE key SAMPLES 0`.
+    /// Memory as reported by `MEMORY USAGE key SAMPLES 0`; 0 if unknown, which no key's memory is.
     pub memory: Bytes,
-    /// Allocated bytes of key and value, without entries in the database tables.
+    /// Allocated bytes of key and value, without entries in the database tables; 0 if unknown.
     pub allocated: Bytes,
     /// Module type name, for module values.
     pub module: Option<ModuleName>,
@@ -222,7 +222,7 @@ impl<'m> Meter<'m> {
         Ok(())
     }
 
-    /// Prices a module value; if the module is unknown, by the size of its parts on disk.
+    /// Prices a module value, if the formula of its module is known.
     ///
     /// Servers that do not embed the key in the object do not count the object. Those that do count it as allocated.
     fn module_value(&mut self) -> Measured {
@@ -233,12 +233,14 @@ impl<'m> Meter<'m> {
             Frame::Argument | Frame::Entry { .. } | Frame::SharedKey | Frame::KeyInEntry => (0, slack + gap(object, 0)),
         };
         let size = self.module.finish(self.model, &mut self.scratch, self.stream.tree());
-        let memory = [outside, object, size.memory].into_iter().fold(0, u64::saturating_add);
-        Measured {
-            length: size.length,
-            module: self.module.name(),
-            ..PricedValue::new(Encoding::Raw, 0, memory, slack).measured(TextFacts::default())
-        }
+        let priced = match size.memory {
+            Some(memory) => {
+                let memory = [outside, object, memory].into_iter().fold(0, u64::saturating_add);
+                PricedValue::new(Encoding::Raw, 0, memory, slack)
+            }
+            None => PricedValue::new(Encoding::Raw, 0, 0, 0),
+        };
+        Measured { length: size.length, module: self.module.name(), ..priced.measured(TextFacts::default()) }
     }
 
     /// Returns whether the value stays a compact hash: only on servers that know templates.

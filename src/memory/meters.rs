@@ -21,7 +21,8 @@ pub struct Meters<'m> {
     allocated: Vec<Bytes>,
 }
 
-/// Memory of a value under each alternative, in the order given.
+/// Memory of a value under each alternative, in the order given; empty if it is unknown under one of them or on the
+/// server itself, so that sums under all of them are of the same keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AlternativeSizes<'m> {
     /// Memory as reported by `MEMORY USAGE`.
@@ -80,6 +81,10 @@ impl<'m> Meters<'m> {
             let other = meter.finish().unwrap_or(measured);
             self.memory.push(other.memory);
             self.allocated.push(other.allocated);
+        }
+        if measured.memory == Bytes(0) || self.memory.contains(&Bytes(0)) {
+            self.memory.clear();
+            self.allocated.clear();
         }
         Ok((measured, AlternativeSizes { memory: &self.memory, allocated: &self.allocated }))
     }

@@ -18,7 +18,13 @@ pub fn estimated_memory(report: &Report) -> Bytes {
     report.instance.as_ref().map_or(report.totals.memory, |instance| instance.total)
 }
 
-/// Returns the estimates for other servers, comparable with [`estimated_memory`].
+/// Returns the estimated memory of the server, without the keys whose memory is unknown elsewhere.
+pub fn comparable_memory(report: &Report) -> Bytes {
+    let base = report.what_if.as_ref().map(|what_if| &what_if.base);
+    base.map_or_else(|| estimated_memory(report), |base| base.total.unwrap_or(base.memory))
+}
+
+/// Returns the estimates for other servers, comparable with [`comparable_memory`].
 pub fn upgrades(report: &Report, context: &Context) -> Vec<UpgradeEstimate> {
     let alternatives = report.what_if.iter().flat_map(|what_if| &what_if.alternatives);
     let whole = report.instance.is_some();

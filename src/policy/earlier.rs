@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::pattern::segment::Separators;
-use crate::report::{NamedReport, Weight};
+use crate::report::{NamedReport, PatternRow, Weight};
 use crate::units::Bytes;
 
 /// Patterns of an earlier report with their weights.
@@ -13,6 +13,8 @@ pub struct EarlierPatterns {
     pub name: String,
     /// Memory of all its keys.
     pub memory: Bytes,
+    /// True if the memory of some of its keys is unknown.
+    pub lacks_memory: bool,
     /// Keys and memory by pattern.
     patterns: BTreeMap<String, Weight>,
     /// Those with a collapsed level.
@@ -58,8 +60,20 @@ impl EarlierPatterns {
         if !report.complete || options.selection != selection || !divided_alike {
             return None;
         }
-        let patterns = report.weights_by_pattern().into_iter().map(|(text, weight)| (text.to_owned(), weight));
-        Some(Self::listed(name, report.totals.memory, patterns.collect(), report.lists_all_patterns()))
+        // Memory that is not wholly known had no limit: a pattern of such keys cannot be said to have grown.
+        let weight = |row: &PatternRow| Weight {
+            keys: row.keys,
+            memory: if row.unknown.is_none() { row.memory } else { Bytes(u64::MAX) },
+        };
+        let patterns = report.patterns.list.iter().map(|row| (row.pattern.clone(), weight(row))).collect();
+        let mut known = Self::listed(name, report.totals.memory, patterns, report.lists_all_patterns());
+        known.lacks_memory = !report.totals.unknown.is_none();
+        if known.lacks_memory
+            && let EarlierWeight::AtMost(bound) = &mut known.unlisted
+        {
+            *bound = Bytes(u64::MAX);
+        }
+        Some(known)
     }
 
     /// Creates a list that holds all patterns if `complete`, otherwise only the heaviest ones.
@@ -71,7 +85,7 @@ impl EarlierPatterns {
         };
         let collapsed = patterns.iter().filter(|(text, _)| text.contains(ANY));
         let collapsed = collapsed.map(|(text, weight)| (text.clone(), *weight)).collect();
-        EarlierPatterns { name: name.to_owned(), memory, patterns, collapsed, unlisted }
+        EarlierPatterns { name: name.to_owned(), memory, lacks_memory: false, patterns, collapsed, unlisted }
     }
 
     /// Returns whether anything is known about patterns: an earlier report that lists none of several says nothing.

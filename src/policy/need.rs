@@ -44,6 +44,8 @@ pub enum Need {
     AllKeys,
     /// Compressed sizes of strings.
     CompressedSizes,
+    /// Memory of all keys that the rule is about.
+    KnownMemory,
 }
 
 impl Need {
@@ -71,6 +73,7 @@ impl Need {
             Need::Checksum => text("a checksum was not verified", "有校验和未经校验"),
             Need::CompressedSizes => text("no string of the dump is compressed", "快照中没有压缩存储的字符串"),
             Need::AllKeys => text("only some of the keys were selected", "只选取了部分 key"),
+            Need::KnownMemory => text("the memory of some keys is unknown", "部分 key 的内存未知"),
         }
     }
 
@@ -114,6 +117,10 @@ impl Need {
             Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 给出，例如 redis-8.2"),
             Need::Checksum => text("read whole files, without --no-checksum", "读完整个文件，不用 --no-checksum"),
             Need::CompressedSizes => text("dump with rdbcompression yes", "生成快照时设置 rdbcompression yes"),
+            Need::KnownMemory => text(
+                "add what the server says of these keys: MEMORY USAGE, or INFO modules",
+                "自行加上服务器给出的数字：MEMORY USAGE 或 INFO modules",
+            ),
             Need::AllKeys => text("leave out --match, --db and other selections", "去掉 --match、--db 等筛选条件"),
         }
     }
@@ -139,7 +146,8 @@ impl Need {
             | Need::Shards
             | Need::Checksum
             | Need::AllKeys
-            | Need::CompressedSizes => None,
+            | Need::CompressedSizes
+            | Need::KnownMemory => None,
         }
     }
 
@@ -201,6 +209,12 @@ impl<'a> Known<'a> {
     /// Returns the need for all keys if only some were selected.
     pub fn lacks_keys(&self) -> Option<Need> {
         self.lacks(Need::AllKeys, |report| !report.options.selection.is_empty())
+    }
+
+    /// Returns the need for the memory of all keys if that of some is unknown. Sums are too small then: what
+    /// exceeds a limit is known to exceed it, nothing else is known to keep it, and shares are unknown.
+    pub fn lacks_memory(&self) -> Option<Need> {
+        self.lacks(Need::KnownMemory, |report| !report.totals.unknown.is_none())
     }
 
     /// Returns the need for a reference time if there is none, although keys expire.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Key, Severity, Weight, Word, Wording, demand, share};
+use super::{Key, Severity, Unknown, Weight, Word, Wording, demand, share};
 use crate::record::{Encoding, Kind};
 use crate::units::{Bytes, Millis};
 
@@ -63,8 +63,8 @@ pub struct KeyRow {
     pub encoding: Encoding,
     /// Bytes of a string, elements of a collection.
     pub length: Option<u64>,
-    /// Memory on the server.
-    pub memory: Bytes,
+    /// Memory on the server; null if unknown.
+    pub memory: Option<Bytes>,
     /// When it expires.
     pub expires_at: Option<Millis>,
     /// The file it is in, when there are several.
@@ -138,8 +138,8 @@ pub struct Example {
     /// Its name.
     #[serde(flatten)]
     pub key: Key,
-    /// Its memory.
-    pub memory: Bytes,
+    /// Its memory; null if unknown.
+    pub memory: Option<Bytes>,
 }
 
 /// Distribution of the time to live at the reference time.
@@ -279,6 +279,9 @@ pub struct PrefixNode {
     pub children: Vec<PrefixNode>,
     /// Nodes of the next level that are left out.
     pub hidden: Hidden,
+    /// Those whose memory is unknown; absent if there are none.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// Names with their ids collapsed.
@@ -328,6 +331,9 @@ pub struct PatternRow {
     /// The heaviest key.
     #[serde(default)]
     pub example: Example,
+    /// Those whose memory is unknown; absent if there are none.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// Keys of one type.

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Baseline, Details, Example, Severity, Unit, Weight, Word, Wording, demand, fix, problem, reason, remedy};
+use super::{
+    Baseline, Details, Example, Severity, Unit, Unknown, Weight, Word, Wording, demand, fix, problem, reason, remedy,
+};
 use crate::units::Bytes;
 
 /// Violations of the policy.
@@ -302,6 +304,9 @@ pub struct BudgetRow {
     pub keys: u64,
     /// Memory used.
     pub memory: Bytes,
+    /// Those whose memory is unknown; absent if there are none.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 #[cfg(test)]

@@ -40,6 +40,43 @@ impl Weight {
     }
 }
 
+/// Keys whose memory is unknown, as of modules whose formula is not known. No sum of memory includes them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[serde(default)]
+pub struct Unknown {
+    /// Number of keys.
+    pub keys: u64,
+    /// Their bytes in the file.
+    pub stored_bytes: Bytes,
+}
+
+impl Unknown {
+    /// Counts one key of `disk` bytes in the file if its memory, which is then 0, is unknown.
+    #[inline]
+    pub fn note(&mut self, memory: Bytes, disk: Bytes) {
+        if memory == Bytes(0) {
+            self.merge(Unknown { keys: 1, stored_bytes: disk });
+        }
+    }
+
+    /// Adds the keys of `other`.
+    pub fn merge(&mut self, other: Unknown) {
+        self.keys = self.keys.saturating_add(other.keys);
+        self.stored_bytes += other.stored_bytes;
+    }
+
+    /// Returns whether there are none.
+    pub fn is_none(&self) -> bool {
+        self.keys == 0
+    }
+
+    /// Returns the memory of `keys` keys that include these; `None` if it is unknown for all of them.
+    pub fn known(&self, keys: u64, memory: Bytes) -> Option<Bytes> {
+        (keys > self.keys || keys == 0).then_some(memory)
+    }
+}
+
 /// The options that the figures depend on, so that a report can be made again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(JsonSchema))]
@@ -115,6 +152,9 @@ pub struct SourceFile {
     pub keys_read: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
+    /// Those whose memory is unknown; absent if there are none.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
     /// When the server wrote it, seconds since the epoch.
     pub ctime: Option<i64>,
     /// Server that wrote this file; null if the file could not be read.
@@ -236,6 +276,8 @@ pub struct Totals {
     pub without_ttl: Weight,
     /// Keys that had expired at the reference time.
     pub expired: Weight,
+    /// Keys whose memory is unknown: not in `memory`, nor in any other sum of memory.
+    pub unknown: Unknown,
 }
 
 /// One database.
@@ -254,6 +296,9 @@ pub struct Database {
     pub with_ttl: u64,
     /// Keys that had expired at the reference time.
     pub expired: u64,
+    /// Those whose memory is unknown; absent if there are none.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// One type in one encoding.
@@ -291,4 +336,7 @@ pub struct TypeRow {
     /// The heaviest key, exactly.
     #[serde(default)]
     pub max: Bytes,
+    /// Keys whose memory is unknown, which the figures on memory leave out; absent if there are none.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }

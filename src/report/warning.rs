@@ -66,6 +66,25 @@ pub enum WarningKind {
         /// Number of templates.
         templates: u64,
     },
+    /// Keys whose memory is unknown: no sum of memory includes them.
+    UnknownMemory {
+        /// Number of keys.
+        keys: u64,
+        /// Their bytes in the file.
+        stored_bytes: Bytes,
+        /// Types of their modules.
+        modules: Vec<String>,
+    },
+    /// Keys whose memory is known, but not on one of the servers of a what-if question, whose section leaves them out.
+    UnknownElsewhere {
+        /// Number of keys.
+        keys: u64,
+    },
+    /// Modules whose search indexes are built anew on loading and are not in the file.
+    SearchIndexes {
+        /// Modules that left data outside keys.
+        modules: Vec<String>,
+    },
     /// No time to compare expiries with.
     NoReferenceTime,
     /// Too many distinct names: crowded levels are collapsed.
@@ -117,6 +136,11 @@ pub enum WarningKind {
     BaselineIncomplete,
     /// The figures of the baseline are of another server.
     BaselineOtherServer,
+    /// The memory of some keys of the baseline is unknown: growth may come from that alone.
+    BaselineUnknownMemory {
+        /// Number of keys.
+        keys: u64,
+    },
     /// The baseline was made with another selection of keys.
     BaselineOtherSelection,
     /// The baseline has no findings: all findings count as new.
@@ -161,7 +185,10 @@ impl Warning {
 impl WarningKind {
     fn is_of_a_baseline(&self) -> bool {
         use WarningKind::*;
-        matches!(self, BaselineIncomplete | BaselineOtherServer | BaselineOtherSelection | BaselineWithoutFindings)
+        match self {
+            BaselineIncomplete | BaselineOtherServer | BaselineOtherSelection | BaselineWithoutFindings => true,
+            kind => matches!(kind, BaselineUnknownMemory { .. }),
+        }
     }
 
     /// Words the warning in both languages.
@@ -201,6 +228,36 @@ impl WarningKind {
                 format!(
                     "紧凑 hash 的内存未计入字段名的分摊（hash 模板：{templates}）：该输入只能读取一次，或模板位于首个 key 之后"
                 ),
+            ),
+            UnknownMemory { keys, stored_bytes, modules } => {
+                let Bytes(stored) = stored_bytes;
+                let (en, zh) = match modules.as_slice() {
+                    [] => (String::new(), String::new()),
+                    names => (format!(" of {}", names.join(", ")), format!("（{}）", names.join("、"))),
+                };
+                filled(
+                    format!(
+                        "memory unknown: {keys} keys{en}, {stored} bytes in the file. No sum of memory includes them, so the \
+                         server needs more than the figures say"
+                    ),
+                    format!(
+                        "{keys} 个 key{zh}的内存未知，在文件中占 {stored} 字节。所有内存合计均不含这些 key，服务器实际需要的内存更多"
+                    ),
+                )
+            }
+            UnknownElsewhere { keys } => filled(
+                format!(
+                    "what-if: the memory of {keys} keys is unknown on one of the servers: none of its sums includes them, not \
+                     even those of now"
+                ),
+                format!("假设对比：{keys} 个 key 在某个服务器上的内存未知，该部分的合计（包括当前的）均不含这些 key"),
+            ),
+            SearchIndexes { modules } => filled(
+                format!(
+                    "search indexes ({}) are not in the file but built anew on loading: the memory of any is in no figure",
+                    modules.join(", ")
+                ),
+                format!("搜索索引（{}）不在快照中，加载时重建：如有索引，其内存未计入任何数字", modules.join("、")),
             ),
             NoReferenceTime => fixed(
                 "the dump does not say when it was taken: give --at to compare expiries with a time",
@@ -275,6 +332,10 @@ impl WarningKind {
             BaselineOtherServer => fixed(
                 "its figures are of another server, which changes them by itself",
                 "其数字按另一种服务器估算，仅此就会带来差异",
+            ),
+            BaselineUnknownMemory { keys } => filled(
+                format!("the memory of {keys} of its keys is unknown: growth may come from that alone"),
+                format!("其中 {keys} 个 key 的内存未知：仅此就会显示为增长"),
             ),
             BaselineOtherSelection => fixed("it was made with another selection of keys", "生成时的 key 筛选条件不同"),
             BaselineWithoutFindings => fixed(

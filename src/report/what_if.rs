@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Warning, share};
+use super::{Unknown, Warning, share};
 use crate::record::Kind;
 use crate::units::Bytes;
 
@@ -20,6 +20,10 @@ pub struct WhatIf {
     pub types: Vec<WhatIfType>,
     /// The patterns with the largest difference under any of the alternatives; of equal ones the heaviest first.
     pub patterns: Vec<WhatIfPattern>,
+    /// Keys whose memory is unknown under one of the models: no sum of this section includes them, not even those of the
+    /// base. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// The model of the rest of the report.

@@ -45,5 +45,6 @@ mod servers;
 mod show;
 mod standards;
 mod stored;
+mod unknown;
 mod what_if;
 mod witness;

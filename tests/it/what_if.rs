@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use rdblens::Kind;
 use rdblens::internals::analyze::records::{OwnedRecord, records};
 use rdblens::internals::analyze::{Plan, ReadPlan, Unwatched, analyze};
 use rdblens::internals::memory::{Allocator, Server, WhatIf};
 use rdblens::internals::units::Bytes;
-use rdblens::report::{Alternative, Report, WhatIfBase};
+use rdblens::report::{Alternative, Report, WarningKind, WhatIfBase};
 
 /// Alternatives: every family, both directions, allocators, limits of every type by old and new names, and
 /// combinations.
@@ -86,7 +87,11 @@ fn each_key_takes_the_memory_of_a_separate_run() {
             for (record, own) in asked.iter().zip(own) {
                 let key = record.key.escape_ascii();
                 assert_eq!(record.key, own.key);
-                assert_eq!(record.alternatives[at], own.memory, "{}: {key} under {ask}", inputs[0].display());
+                match record.alternatives.get(at) {
+                    Some(&memory) => assert_eq!(memory, own.memory, "{}: {key} under {ask}", inputs[0].display()),
+                    // Unknown under one of them, such as a module's value on Valkey.
+                    None => assert_eq!(record.kind, Kind::Module, "{key}"),
+                }
             }
         }
     }
@@ -101,7 +106,9 @@ fn summed(keys: Bytes, correction: Option<i64>, tables: Option<Bytes>) -> Option
 #[test]
 fn the_sums_are_those_of_a_separate_run() {
     // All files as the shards of one deployment: every alternative is derived from each file's own server.
-    let inputs = corpus();
+    let is_known = |input: &PathBuf| report(&[input.clone()], read_plan(&ASKED), 1).what_if.unwrap().unknown.is_none();
+    let inputs: Vec<PathBuf> = corpus().into_iter().filter(is_known).collect();
+    assert!(inputs.len() >= 10, "{} files without modules", inputs.len());
     let asked = report(&inputs, read_plan(&ASKED), 10_000);
     let base = by_type(&asked);
     let what_if = asked.what_if.unwrap();
@@ -140,6 +147,7 @@ fn asking_changes_no_other_figure() {
             let report = analyze(&[&input], &Plan::new(read_plan(asked)), &Unwatched);
             report.map_err(|error| error.to_string()).map(|mut report| {
                 assert_eq!(report.what_if.take().is_some(), !asked.is_empty());
+                report.warnings.retain(|warning| !matches!(warning.kind, WarningKind::UnknownElsewhere { .. }));
                 serde_json::to_string(&report).unwrap()
             })
         };

@@ -135,5 +135,5 @@ fn is_before(record: &Record<'_>, entry: &RankedKey<()>) -> bool {
 }
 
 pub(super) fn example(entry: &RankedKey<()>) -> Example {
-    Example { db: entry.db, key: entry.key.as_ref().into(), memory: Bytes(entry.weight) }
+    Example { db: entry.db, key: entry.key.as_ref().into(), memory: Bytes(entry.weight).known() }
 }

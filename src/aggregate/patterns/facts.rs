@@ -10,13 +10,15 @@ use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, UsualJudged, Violation};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::{Kind, Record};
-use crate::report::{Example, Weight};
+use crate::report::{Example, Unknown, Weight};
 use crate::units::Bytes;
 
 /// Sums and examples of the keys of one pattern.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PatternFacts {
     counted: LeafCounts,
+    /// Keys whose memory is unknown. Few patterns have any.
+    unknown: Option<Box<Unknown>>,
     /// Keys by type, in the order of [`Kind::ALL`].
     pub kinds: [u64; Kind::ALL.len()],
     /// The heaviest key.
@@ -27,7 +29,8 @@ pub(super) struct PatternFacts {
     lightest: [ExampleThreshold; 2],
     /// Broken rules only, ascending by bit.
     broken: Vec<BrokenRule>,
-    /// Memory under each alternative; empty if none was requested.
+    /// Memory now and under each alternative, of the keys for which all of these are known; empty if no alternative was
+    /// requested.
     alternatives: Box<[Bytes]>,
     /// Expiries to come, if a rule needs them. Few patterns have any.
     expiries: Option<Box<Expiries>>,
@@ -52,6 +55,7 @@ pub(super) struct LeafSums {
     /// Bytes of the texts of strings.
     pub string_bytes: Bytes,
     pub without_ttl: Weight,
+    pub unknown: Unknown,
 }
 
 /// Sentinel for the latest expiry if no key has one.
@@ -68,6 +72,7 @@ impl Default for LeafSums {
             string_bytes: Bytes(0),
             last_expiry: NEVER,
             without_ttl: Weight::default(),
+            unknown: Unknown::default(),
         }
     }
 }
@@ -82,6 +87,7 @@ impl LeafSums {
         self.last_expiry = self.last_expiry.max(other.last_expiry);
         self.string_bytes += other.string_bytes;
         self.without_ttl.merge(other.without_ttl);
+        self.unknown.merge(other.unknown);
     }
 }
 
@@ -197,7 +203,7 @@ impl PatternFacts {
         }
         self.add(record);
         if !record.alternatives.is_empty() {
-            self.add_alternatives(record.alternatives);
+            self.add_alternatives(record.memory, record.alternatives);
         }
         self.each_broken(rules, |broken, bit| {
             broken.weight.merge(Weight { keys: 1, memory: record.memory });
@@ -248,6 +254,7 @@ impl PatternFacts {
             last_expiry: self.counted.last_expiry,
             string_bytes: Bytes(string_bytes),
             without_ttl: forever,
+            unknown: self.unknown.as_deref().copied().unwrap_or_default(),
         }
     }
 
@@ -264,6 +271,9 @@ impl PatternFacts {
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, judged: &Judged) {
         self.add(record);
+        if record.known_memory().is_none() {
+            self.unknown.get_or_insert_default().note(record.memory, record.disk);
+        }
         let mut candidate = Candidate::new(record);
         if self.heaviest.as_ref().is_none_or(|heaviest| candidate.is_before(heaviest)) {
             self.offer_heaviest(candidate.ranked());
@@ -272,7 +282,7 @@ impl PatternFacts {
             self.without_ttl.offer(&mut candidate);
         }
         if !record.alternatives.is_empty() {
-            self.add_alternatives(record.alternatives);
+            self.add_alternatives(record.memory, record.alternatives);
         }
         self.each_broken(judged.broken, |broken, bit| {
             broken.observe(&mut candidate, judged.violations[bit], judged.savings[bit]);
@@ -366,24 +376,26 @@ impl PatternFacts {
         }
     }
 
-    /// Adds memory under the alternatives, whose number is the same for all keys of a run.
-    fn add_alternatives(&mut self, more: &[Bytes]) {
+    /// Adds memory now and under the alternatives, whose number is the same for all keys of a run.
+    fn add_alternatives(&mut self, now: Bytes, more: &[Bytes]) {
         if self.alternatives.is_empty() {
-            self.alternatives = more.into();
+            self.alternatives = std::iter::once(now).chain(more.iter().copied()).collect();
             return;
         }
-        self.alternatives.iter_mut().zip(more).for_each(|(sum, memory)| *sum += *memory);
+        let all = std::iter::once(&now).chain(more);
+        self.alternatives.iter_mut().zip(all).for_each(|(sum, memory)| *sum += *memory);
     }
 
-    /// Returns the memory under each alternative.
-    pub fn alternatives(&self) -> &[Bytes] {
-        &self.alternatives
+    /// Returns the memory now and under each alternative, of the keys for which all of these are known; `None` if there
+    /// are no alternatives or no such keys.
+    pub fn alternatives(&self) -> Option<(Bytes, &[Bytes])> {
+        self.alternatives.split_first().map(|(now, then)| (*now, then))
     }
 
     /// Returns the largest change in memory, up or down, that an alternative makes.
     pub fn largest_difference(&self) -> u64 {
-        let base = self.sums().memory.0;
-        self.alternatives.iter().map(|memory| memory.0.abs_diff(base)).max().unwrap_or(0)
+        let Some((now, then)) = self.alternatives() else { return 0 };
+        then.iter().map(|memory| memory.0.abs_diff(now.0)).max().unwrap_or(0)
     }
 
     /// Returns the index of a rule's entry at `at` or later, inserting one if there is none.
@@ -484,7 +496,12 @@ impl Payload for PatternFacts {
             self.offer_heaviest(entry);
         }
         self.without_ttl.merge(other.without_ttl);
-        self.add_alternatives(&other.alternatives);
+        if let Some((now, then)) = other.alternatives.split_first() {
+            self.add_alternatives(*now, then);
+        }
+        if let Some(unknown) = other.unknown {
+            self.unknown.get_or_insert_default().merge(*unknown);
+        }
         if let Some(expiries) = other.expiries {
             match &mut self.expiries {
                 Some(own) => own.merge(*expiries),
@@ -526,7 +543,7 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<PatternFacts>() <= 328, "{}", size_of::<PatternFacts>());
+        assert!(size_of::<PatternFacts>() <= 336, "{}", size_of::<PatternFacts>());
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::units::{Bytes, Millis};
 pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) -> PatternSections {
     let mut lists = PatternLists {
         total: 0,
+        unknown: 0,
         distinct: 0,
         patterns: TopPatterns::new(plan.top),
         no_ttl: TopPatterns::new(plan.top),
@@ -31,8 +32,8 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         plan,
     };
     lists.visit(tree.root(), &mut String::new());
-    let total = lists.total;
-    let (_, level) = PrefixCut { plan, total }.level(tree.root(), plan.depth, &mut String::new());
+    let (total, unknown) = (lists.total, lists.unknown);
+    let (_, level) = PrefixCut { plan, total, unknown }.level(tree.root(), plan.depth, &mut String::new());
     let broken = lists.broken.into_iter().enumerate();
     let broken = broken.map(|(bit, BreakingPatterns { distinct, worst, best })| {
         let worst = worst.map(|farthest| farthest.violation).filter(|violation| has_measurement(plan, bit, violation));
@@ -101,27 +102,29 @@ fn share(memory: Bytes, total: u64) -> f64 {
 }
 
 fn pattern_row(row: ListedPattern<'_>, total: u64) -> PatternRow {
-    let LeafSums { keys, memory, disk, elements, without_ttl, last_expiry, .. } = row.facts.sums();
+    let LeafSums { keys, memory, disk, elements, without_ttl, last_expiry, unknown, .. } = row.facts.sums();
     let types = Kind::ALL.iter().zip(row.facts.kinds).filter(|(_, keys)| *keys > 0);
-    let nothing = Example { db: 0, key: [].as_slice().into(), memory: Bytes(0) };
+    let nothing = Example { db: 0, key: [].as_slice().into(), memory: None };
     PatternRow {
         pattern: row.text,
         keys,
         memory,
         share: share(memory, total),
-        mean: Bytes(memory.0.checked_div(keys).unwrap_or(0)),
+        mean: Bytes(memory.0.checked_div(keys.saturating_sub(unknown.keys)).unwrap_or(0)),
         disk,
         elements,
         without_ttl,
         last_expiry: (last_expiry != NEVER).then_some(Millis(last_expiry)),
         types: types.map(|(&kind, keys)| TypeCount { kind, keys }).collect(),
         example: row.facts.heaviest().unwrap_or(nothing),
+        unknown,
     }
 }
 
 fn what_if_row(row: ListedPattern<'_>) -> WhatIfPattern {
     let Weight { keys, memory } = row.weight;
-    WhatIfPattern { pattern: row.text, keys, memory, alternatives: row.facts.alternatives().to_vec() }
+    let alternatives = row.facts.alternatives().map_or_else(Vec::new, |(_, then)| then.to_vec());
+    WhatIfPattern { pattern: row.text, keys, memory, alternatives }
 }
 
 fn weights(best: TopPatterns<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> Vec<PatternWeight> {
@@ -234,6 +237,8 @@ fn children<'a>(node: TreeNode<'a, PatternFacts>) -> Vec<TreeNode<'a, PatternFac
 /// Leaves, sorted into the lists of the report.
 struct PatternLists<'a> {
     total: u64,
+    /// Bytes in the file of all keys of unknown memory.
+    unknown: u64,
     distinct: u64,
     patterns: TopPatterns<'a>,
     no_ttl: TopPatterns<'a>,
@@ -260,15 +265,17 @@ impl<'a> PatternLists<'a> {
     }
 
     fn leaf(&mut self, facts: &'a PatternFacts, text: &str) {
-        let LeafSums { keys, memory, without_ttl, .. } = facts.sums();
+        let LeafSums { keys, memory, without_ttl, unknown, .. } = facts.sums();
         self.total = self.total.saturating_add(memory.0);
+        self.unknown = self.unknown.saturating_add(unknown.stored_bytes.0);
         self.distinct += 1;
-        self.patterns.offer((memory.0, 0), Weight { keys, memory }, text, facts);
+        // Among patterns of unknown memory, those with most bytes in the file come first.
+        self.patterns.offer((memory.0, unknown.stored_bytes.0), Weight { keys, memory }, text, facts);
         if without_ttl.keys > 0 {
             self.no_ttl.offer((without_ttl.memory.0, 0), without_ttl, text, facts);
         }
-        if !facts.alternatives().is_empty() {
-            self.what_if.offer((facts.largest_difference(), memory.0), Weight { keys, memory }, text, facts);
+        if let Some((now, _)) = facts.alternatives() {
+            self.what_if.offer((facts.largest_difference(), now.0), Weight { keys, memory: now }, text, facts);
         }
         for (rule, weight) in facts.broken_rules() {
             if let Some(breaking) = self.broken.get_mut(rule) {
@@ -361,6 +368,7 @@ impl<'a> TopPatterns<'a> {
 struct PrefixCut<'a> {
     plan: &'a PatternsPlan,
     total: u64,
+    unknown: u64,
 }
 
 /// Children of a place as rows.
@@ -381,7 +389,7 @@ impl PrefixCut<'_> {
             path.push_str(child.name());
             path.push_str(child.separator());
             let (below, next) = self.level(child, depth.saturating_sub(1), path);
-            let shown = depth > 0 && share(below.memory, self.total) >= self.plan.min_share;
+            let shown = depth > 0 && self.shows(&below);
             if shown {
                 level.shown.push(self.row(path.clone(), child, &below, next));
             } else {
@@ -390,8 +398,16 @@ impl PrefixCut<'_> {
             path.truncate(whole);
             sums.add(&below);
         }
-        level.shown.sort_by(|a, b| (Reverse(a.memory), &a.prefix).cmp(&(Reverse(b.memory), &b.prefix)));
+        let rank = |node: &PrefixNode| Reverse((node.memory, node.unknown.stored_bytes));
+        level.shown.sort_by(|a, b| (rank(a), &a.prefix).cmp(&(rank(b), &b.prefix)));
         (sums, level)
+    }
+
+    /// Returns whether a place has enough of the memory, or of the stored bytes of keys whose memory is unknown.
+    fn shows(self, below: &LeafSums) -> bool {
+        let of_unknown = || share(below.unknown.stored_bytes, self.unknown);
+        let is_unknown = !below.unknown.is_none() && of_unknown() >= self.plan.min_share;
+        is_unknown || share(below.memory, self.total) >= self.plan.min_share
     }
 
     fn row(self, prefix: String, node: TreeNode<'_, PatternFacts>, below: &LeafSums, next: PrefixLevel) -> PrefixNode {
@@ -406,6 +422,7 @@ impl PrefixCut<'_> {
             without_ttl: below.without_ttl,
             children: next.shown,
             hidden: next.hidden,
+            unknown: below.unknown,
         }
     }
 }

@@ -200,7 +200,8 @@ impl Aggregates {
 #[inline(never)]
 fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usual: &mut UsualBuffer) -> bool {
     let UnusualKeys { big_keys: sizes, top: top_keys, streams: _ } = lists;
-    let is_listed = matches!(record.kind, Kind::Stream | Kind::Module) || top_keys.takes(record);
+    let is_unusual = matches!(record.kind, Kind::Stream | Kind::Module) || record.known_memory().is_none();
+    let is_listed = is_unusual || top_keys.takes(record);
     // The limit of payload is that of a rule, so the rule's test precedes the costly look at it.
     if is_listed || checks.exceeds_size_limit(record) || sizes.counts(record) {
         return false;

@@ -17,7 +17,7 @@ use crate::rdb::peek::RawValue;
 use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::record::{Compact, Encoding, Kind, Record, StreamFacts, ValueFacts};
-use crate::report::{Checksum, ContainerForm, FileServer, NamedReport, Report, SourceFile};
+use crate::report::{Checksum, ContainerForm, FileServer, NamedReport, Report, SourceFile, Unknown};
 use crate::units::{Bytes, Millis};
 
 /// Time at which samples are taken.
@@ -98,6 +98,7 @@ pub fn source_file(place: usize) -> SourceFile {
         server: Some(FileServer { family: "redis".to_owned(), version: "7.2".to_owned(), guessed_from: None }),
         errors: Vec::new(),
         damaged_keys: 0,
+        unknown: Unknown::default(),
     }
 }
 

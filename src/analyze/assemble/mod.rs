@@ -17,8 +17,9 @@ use super::verdict::FileVerdict;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::{Caveat, Server};
 use crate::rdb::file_info::FileInfo;
+use crate::record::{Kind, ModuleName};
 use crate::report::diff::{baseline, growth};
-use crate::report::{self, AuxField, FileServer, Options, Report, SCHEMA, Warning, WarningKind};
+use crate::report::{self, AuxField, FileServer, Options, Report, SCHEMA, TypeRow, Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Facts reported once for the whole snapshot, from the first readable file.
@@ -59,6 +60,11 @@ pub(super) fn report(
     let tables =
         report.instance.as_ref().map(|instance| (instance, instance::tables_elsewhere(files, &rest.instances)));
     report.what_if = what_if::section(base, alternatives, rest.what_if, rest.what_if_patterns, tables);
+    if let Some(keys) = report.what_if.as_ref().and_then(|it| it.unknown.keys.checked_sub(report.totals.unknown.keys))
+        && keys > 0
+    {
+        report.warnings.push(Warning::new(WarningKind::UnknownElsewhere { keys }));
+    }
     report.server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
     report.source.bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
     report.source.files = verdicts.into_iter().map(|verdict| verdict.row).collect();
@@ -132,6 +138,26 @@ fn used_mem(verdicts: &[FileVerdict]) -> Option<Bytes> {
     verdicts.iter().map(of).sum()
 }
 
+/// Returns a warning if the memory of some keys is unknown.
+fn unknown_memory(report: &Report) -> Option<Warning> {
+    let Unknown { keys, stored_bytes } = report.totals.unknown;
+    let name = |row: &TypeRow| if row.kind == Kind::Module { row.encoding.clone() } else { row.kind.name().to_owned() };
+    let names: BTreeSet<String> = report.types.iter().filter(|row| !row.unknown.is_none()).map(name).collect();
+    let modules = names.into_iter().collect();
+    (keys > 0).then(|| Warning::new(WarningKind::UnknownMemory { keys, stored_bytes, modules }))
+}
+
+/// Modules that build indexes on loading, by the names of their data outside keys: RediSearch and valkey-search.
+const SEARCH_MODULES: [&str; 2] = ["ft_index0", "Vk-Search"];
+
+/// Returns a warning if search modules left data outside keys.
+fn search_indexes(verdicts: &[FileVerdict]) -> Option<Warning> {
+    let modules = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).flat_map(|it| &it.about.modules);
+    let names: BTreeSet<&str> = modules.map(ModuleName::as_str).filter(|name| SEARCH_MODULES.contains(name)).collect();
+    let modules: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    (!modules.is_empty()).then(|| Warning::new(WarningKind::SearchIndexes { modules }))
+}
+
 fn warnings(
     report: &Report,
     whole: Option<&FirstFile>,
@@ -139,6 +165,8 @@ fn warnings(
     patterns_strict: bool,
 ) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = verdicts.iter().flat_map(|verdict| verdict.warnings.clone()).collect();
+    warnings.extend(unknown_memory(report));
+    warnings.extend(search_indexes(verdicts));
     if report.options.reference_time.is_none() && report.totals.without_ttl.keys < report.totals.keys {
         warnings.push(Warning::new(WarningKind::NoReferenceTime));
     }

@@ -62,7 +62,7 @@ pub(super) fn section(
     patterns: Vec<WhatIfPattern>,
     whole: Option<(&Instance, Vec<Bytes>)>,
 ) -> Option<WhatIf> {
-    let WhatIfSums { memory, alternatives: all, types, allocated } = sums?;
+    let WhatIfSums { memory, alternatives: all, types, allocated, allocated_now, unknown } = sums?;
     for (alternative, sum) in alternatives.iter_mut().zip(all) {
         alternative.memory = sum;
         alternative.difference = difference(sum, memory);
@@ -70,16 +70,17 @@ pub(super) fn section(
     }
     let mut base = WhatIfBase { model: base, memory, correction: None, tables: None, total: None };
     if let Some((instance, tables)) = whole {
-        base.correction = Some(instance.correction);
-        (base.tables, base.total) = (Some(instance.tables.sum()), Some(instance.total));
+        let total_now = allocated_now + instance.tables.sum();
+        base.correction = Some(difference(allocated_now, memory));
+        (base.tables, base.total) = (Some(instance.tables.sum()), Some(total_now));
         for ((alternative, tables), allocated) in alternatives.iter_mut().zip(tables).zip(allocated) {
             let total = allocated + tables;
             alternative.correction = Some(difference(allocated, alternative.memory));
             (alternative.tables, alternative.total) = (Some(tables), Some(total));
-            alternative.total_difference = Some(difference(total, instance.total));
+            alternative.total_difference = Some(difference(total, total_now));
         }
     }
-    Some(WhatIf { base, alternatives, types, patterns })
+    Some(WhatIf { base, alternatives, types, patterns, unknown })
 }
 
 /// Returns `sum - base`, clamped.
@@ -93,6 +94,7 @@ fn difference(sum: Bytes, base: Bytes) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Unknown;
 
     #[test]
     fn differences_have_a_sign_and_stay_in_range() {
@@ -116,8 +118,14 @@ mod tests {
             total: None,
             total_difference: None,
         };
-        let sums =
-            WhatIfSums { memory: Bytes(0), alternatives: vec![Bytes(0)], types: vec![], allocated: vec![Bytes(0)] };
+        let sums = WhatIfSums {
+            memory: Bytes(0),
+            alternatives: vec![Bytes(0)],
+            types: vec![],
+            allocated: vec![Bytes(0)],
+            allocated_now: Bytes(0),
+            unknown: Unknown::default(),
+        };
         let section = section(String::new(), vec![ask], Some(sums), vec![], None).unwrap();
         assert_eq!((section.alternatives[0].memory, section.alternatives[0].share), (Bytes(0), 0.0));
     }

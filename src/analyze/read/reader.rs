@@ -215,6 +215,7 @@ impl<'f> RecordReader<'f> {
                 }
                 tally.selected += 1;
                 tally.memory += record.memory;
+                tally.unknown.note(record.memory, record.disk);
                 return Ok(see(&record, known));
             }
             Err(error) => tally.damage(error),

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
+use crate::report::Unknown;
 use crate::units::Bytes;
 
 /// Keys, damage and checksums of a file. Merging commutes.
@@ -17,6 +18,8 @@ pub struct FileTally {
     pub selected: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
+    /// Those whose memory is unknown.
+    pub unknown: Unknown,
     /// Keys whose value is damaged inside intact framing.
     pub damaged: u64,
     /// The first errors by offset.
@@ -45,6 +48,7 @@ impl FileTally {
         self.keys += other.keys;
         self.selected += other.selected;
         self.memory += other.memory;
+        self.unknown.merge(other.unknown);
         self.damaged += other.damaged;
         self.errors.extend(other.errors);
         self.errors.sort_by_key(Error::offset);

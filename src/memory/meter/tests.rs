@@ -151,9 +151,9 @@ fn vector_sets_are_counted_and_other_modules_named() {
     assert_eq!((measured.length, measured.encoding), (Some(1), Encoding::Raw));
     assert_eq!(measured.memory, Bytes(24 + 1784 + 312 + 32 + 3 + 24 + 16));
     assert_eq!(measured.module.unwrap().as_str(), "vectorset");
-    // Another version, and fewer elements than announced: the size of the parts.
-    assert_eq!((of(1, &items).length, of(1, &items).memory), (None, Bytes(24 + 6 * 8 + 4)));
-    assert_eq!((of(0, &[2, 3, 2, 7, 0]).length, of(0, &[2, 3, 2, 7, 0]).memory), (None, Bytes(24 + 16)));
+    // Another version, and fewer elements than announced: unknown.
+    assert_eq!((of(1, &items).length, of(1, &items).memory), (None, Bytes(0)));
+    assert_eq!((of(0, &[2, 3, 2, 7, 0]).length, of(0, &[2, 3, 2, 7, 0]).memory), (None, Bytes(0)));
 }
 
 /// Returns all layouts that can be walked over arbitrary bytes.

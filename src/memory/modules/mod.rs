@@ -100,12 +100,10 @@ impl Known {
 }
 
 /// Memory of a module value without its key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModuleSize {
-    /// Memory that the module reports; for unknown modules the stored bytes.
-    pub memory: u64,
-    /// False if the module is unknown.
-    pub known: bool,
+    /// Memory that the module reports; `None` if its formula is not known.
+    pub memory: Option<u64>,
     /// Number of elements, if known.
     pub length: Option<u64>,
 }
@@ -115,8 +113,6 @@ pub struct ModuleSize {
 pub struct ModuleMeter {
     name: Option<ModuleName>,
     known: Option<Known>,
-    /// Bytes of all items, the estimate for unknown modules.
-    stored: u64,
     bloom: bloom::Bloom,
     count_min: count_min::CountMin,
     cuckoo: cuckoo::Cuckoo,
@@ -133,7 +129,6 @@ impl ModuleMeter {
     pub fn begin(&mut self, name: Option<ModuleName>) {
         self.name = name;
         self.known = None;
-        self.stored = 0;
     }
 
     /// Sets the module by its id.
@@ -153,24 +148,21 @@ impl ModuleMeter {
         scratch: &mut Vec<u8>,
         tree: &mut RaxTree,
     ) -> Result<()> {
-        let bytes = match item {
-            ModuleItem::Integer(_) | ModuleItem::Float(_) | ModuleItem::Double(_) => 8,
-            ModuleItem::String(string) => string.len(),
-        };
-        self.stored = self.stored.saturating_add(bytes);
         match self.value() {
             Some(value) => value.item(&mut ServerParts { model, scratch, tree }, item),
             None => Ok(()),
         }
     }
 
-    /// Returns the memory of the value.
+    /// Returns the memory and length of the value, as far as they are known.
     pub fn finish(&mut self, model: &Model, scratch: &mut Vec<u8>, tree: &mut RaxTree) -> ModuleSize {
-        let known = self.value().and_then(|value| {
-            let memory = value.memory(&mut ServerParts { model, scratch, tree })?;
-            Some(ModuleSize { memory, known: true, length: value.length() })
-        });
-        known.unwrap_or(ModuleSize { memory: self.stored, known: false, length: None })
+        match self.value() {
+            Some(value) => {
+                let memory = value.memory(&mut ServerParts { model, scratch, tree });
+                ModuleSize { memory, length: memory.and_then(|_| value.length()) }
+            }
+            None => ModuleSize::default(),
+        }
     }
 
     /// Returns the name of the module.

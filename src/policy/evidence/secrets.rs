@@ -49,7 +49,7 @@ pub struct SecretEvidence {
 impl SecretEvidence {
     /// Returns the key as an example.
     pub fn example(&self) -> Example {
-        Example { db: self.db, key: self.key.as_ref().into(), memory: Bytes(self.memory) }
+        Example { db: self.db, key: self.key.as_ref().into(), memory: Bytes(self.memory).known() }
     }
 
     /// Returns what evidence of one kind is ordered by: the entry decides, the rest makes ties independent of threads.

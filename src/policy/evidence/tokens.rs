@@ -201,7 +201,7 @@ impl Tokens {
         self.examples.iter().map(|example| Example {
             db: example.db,
             key: example.key.as_ref().into(),
-            memory: Bytes(example.memory),
+            memory: Bytes(example.memory).known(),
         })
     }
 

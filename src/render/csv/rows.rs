@@ -20,6 +20,7 @@ pub(super) fn pattern(it: &PatternRow) -> CsvRow {
         .number(it.last_expiry)
         .text(&types.join(" "))
         .example(Some(&it.example))
+        .unknown(it.unknown)
 }
 
 pub(super) fn totals(report: &Report) -> CsvRow {
@@ -32,6 +33,7 @@ pub(super) fn totals(report: &Report) -> CsvRow {
         .number(it.elements)
         .weight(it.without_ttl.keys, it.without_ttl.memory)
         .weight(it.expired.keys, it.expired.memory)
+        .unknown(it.unknown)
 }
 
 pub(super) fn file(it: &SourceFile) -> CsvRow {
@@ -49,6 +51,7 @@ pub(super) fn file(it: &SourceFile) -> CsvRow {
         .maybe(it.server.as_ref().map(ToString::to_string).as_deref())
         .number(it.damaged_keys)
         .text(&it.errors.iter().map(|error| error.wording.en.as_str()).collect::<Vec<_>>().join("; "))
+        .unknown(it.unknown)
 }
 
 pub(super) fn instance(it: &Instance) -> CsvRow {
@@ -61,7 +64,13 @@ pub(super) fn instance(it: &Instance) -> CsvRow {
 }
 
 pub(super) fn database(it: &Database) -> CsvRow {
-    row().number(it.db).weight(it.keys, it.memory).number(it.disk).number(it.with_ttl).number(it.expired)
+    row()
+        .number(it.db)
+        .weight(it.keys, it.memory)
+        .number(it.disk)
+        .number(it.with_ttl)
+        .number(it.expired)
+        .unknown(it.unknown)
 }
 
 pub(super) fn type_row(it: &TypeRow) -> CsvRow {
@@ -77,6 +86,7 @@ pub(super) fn type_row(it: &TypeRow) -> CsvRow {
         .number(it.p50)
         .number(it.p99)
         .number(it.max)
+        .unknown(it.unknown)
 }
 
 pub(super) fn key_row(it: &KeyRow) -> CsvRow {
@@ -118,7 +128,8 @@ pub(super) fn prefixes(tree: &[PrefixNode]) -> Vec<CsvRow> {
                 .number(node.share)
                 .number(node.disk)
                 .number(node.elements)
-                .weight(node.without_ttl.keys, node.without_ttl.memory),
+                .weight(node.without_ttl.keys, node.without_ttl.memory)
+                .unknown(node.unknown),
         );
     }
     rows

@@ -61,25 +61,25 @@ sections! {
     Patterns;
     Patterns = "patterns", "The heaviest patterns.",
         "pattern keys memory share mean disk elements without_ttl_keys without_ttl_memory last_expiry types \
-         example_db example_key example_key_base64 example_memory",
+         example_db example_key example_key_base64 example_memory unknown_keys unknown_bytes",
         report.patterns.list.iter().map(pattern);
     Totals = "totals", "How much there is, in one row.",
         "complete keys memory disk name_bytes elements without_ttl_keys without_ttl_memory expired_keys \
-         expired_memory",
+         expired_memory unknown_keys unknown_bytes",
         [totals(report)];
     Files = "files", "The input files.",
         "name container bytes trailing_bytes rdb_version checksum keys keys_read memory ctime server \
-         damaged_keys errors",
+         damaged_keys errors unknown_keys unknown_bytes",
         report.source.files.iter().map(file);
     Instance = "instance", "What the whole server takes, in one row, or none.",
         "model keys correction tables_main tables_expires tables_slots total after_load overhead_main \
          overhead_expires overhead_slots dataset used_mem difference",
         report.instance.iter().map(instance);
     Databases = "databases", "Per database.",
-        "db keys memory disk with_ttl expired",
+        "db keys memory disk with_ttl expired unknown_keys unknown_bytes",
         report.databases.iter().map(database);
     Types = "types", "Per type and encoding.",
-        "type encoding keys elements string_bytes memory share mean p50 p99 max",
+        "type encoding keys elements string_bytes memory share mean p50 p99 max unknown_keys unknown_bytes",
         report.types.iter().map(type_row);
     BigKeys = "big-keys", "Keys over the limits.",
         "db key key_base64 type encoding length memory expires_at source",
@@ -103,7 +103,8 @@ sections! {
         "rule severity keys memory demand",
         report.naming.rules.iter().map(naming);
     Prefixes = "prefixes", "The tree of name segments, each node before those below it.",
-        "depth prefix segment keys memory share disk elements without_ttl_keys without_ttl_memory",
+        "depth prefix segment keys memory share disk elements without_ttl_keys without_ttl_memory \
+         unknown_keys unknown_bytes",
         prefixes(&report.prefixes.tree);
     Findings = "findings", "What breaks the policy, by rule.",
         "rule severity keys memory saves patterns unit demand fix document chapter quote",

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::render::key_text;
-use crate::report::{Example, Key, Weight, base64};
+use crate::report::{Example, Key, Unknown, Weight, base64};
 use crate::units::{Bytes, Millis};
 
 /// A heading and rows with as many fields.
@@ -92,6 +92,11 @@ impl CsvRow {
     /// Adds keys and memory.
     pub fn weight(self, keys: u64, memory: Bytes) -> CsvRow {
         self.number(keys).number(memory)
+    }
+
+    /// Adds the keys of unknown memory, and their bytes in the file.
+    pub fn unknown(self, unknown: Unknown) -> CsvRow {
+        self.number(unknown.keys).number(unknown.stored_bytes)
     }
 
     /// Adds keys and memory, or two empty fields.

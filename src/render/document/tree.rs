@@ -32,10 +32,11 @@ impl Tree {
             .depths(|line| line.depth)
             .column(Column::text(heads::PREFIX).shrink(24), |line| line.name.clone())
             .column(Column::number(heads::KEYS), |line| line.keys)
-            .column(Column::number(heads::MEMORY), |line| line.memory)
-            .column(Column::number(heads::SHARE).bars(), |line| match line.node {
-                Some(node) => Cell::Share(node.share),
-                None => Cell::ShareOf(line.memory.0, all),
+            .column(Column::number(heads::MEMORY), |line| line.known_memory())
+            .column(Column::number(heads::SHARE).bars(), |line| match (line.node, line.known_memory()) {
+                (_, None) => Cell::Absent,
+                (Some(node), Some(_)) => Cell::Share(node.share),
+                (None, Some(memory)) => Cell::ShareOf(memory.0, all),
             })
             .column(Column::number(heads::WITHOUT_TTL).spare(1), |line| {
                 line.figure(|node| Cell::ShareOf(node.without_ttl.keys, node.keys))
@@ -69,6 +70,11 @@ struct TreeRow<'t> {
 }
 
 impl TreeRow<'_> {
+    /// Returns the memory, unless that of all keys of a node is unknown.
+    fn known_memory(&self) -> Option<Bytes> {
+        self.node.map_or(Some(self.memory), |node| node.unknown.known(node.keys, node.memory))
+    }
+
     fn figure(&self, of: impl Fn(&PrefixNode) -> Cell) -> Cell {
         self.node.map_or(Cell::Blank, of)
     }

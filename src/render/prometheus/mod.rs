@@ -113,6 +113,13 @@ fn totals(report: &Report, to: &mut Exposition) {
     to.one("rdblens_memory_without_ttl_bytes", "Memory of keys that never expire.", Some(it.without_ttl.memory));
     to.one("rdblens_keys_expired", "Keys that had expired and were still there.", Some(it.expired.keys));
     to.one("rdblens_memory_expired_bytes", "Memory of keys that had expired.", Some(it.expired.memory));
+    to.one(
+        "rdblens_keys_unknown_memory",
+        "Keys whose memory is unknown; no other figure has it.",
+        Some(it.unknown.keys),
+    );
+    let stored = "Bytes in the file of keys whose memory is unknown.";
+    to.one("rdblens_disk_unknown_memory_bytes", stored, Some(it.unknown.stored_bytes));
     let big = &report.big_keys;
     to.one("rdblens_keys_big", "Keys over the limits of size.", Some(big.keys));
     to.one("rdblens_memory_big_bytes", "Memory of keys over the limits of size.", Some(big.memory));
@@ -143,6 +150,9 @@ fn types(report: &Report, to: &mut Exposition) {
     };
     each("rdblens_type_keys", "Keys by type and encoding.", &|row| row.keys.into());
     each("rdblens_type_memory_bytes", "Memory by type and encoding.", &|row| row.memory.into());
+    each("rdblens_type_keys_unknown_memory", "Keys of unknown memory by type and encoding.", &|row| {
+        row.unknown.keys.into()
+    });
     each("rdblens_type_elements", "Elements by type and encoding; a string counts as one.", &|row| row.elements.into());
 }
 

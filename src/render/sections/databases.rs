@@ -15,8 +15,10 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::DB), |row| Cell::Id(row.db))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::OF_KEYS).spare(1), |row| Cell::ShareOf(row.keys, totals.keys))
-        .column(Column::number(heads::MEMORY), |row| row.memory)
-        .column(Column::number(heads::OF_MEMORY).bars(), |row| Cell::ShareOf(row.memory.0, totals.memory.0))
+        .column(Column::number(heads::MEMORY), |row| row.unknown.known(row.keys, row.memory))
+        .column(Column::number(heads::OF_MEMORY).bars(), |row| {
+            row.unknown.known(row.keys, row.memory).map(|memory| Cell::ShareOf(memory.0, totals.memory.0))
+        })
         .column(Column::number(heads::DISK).spare(2), |row| row.disk)
         .column(Column::number(heads::WITH_TTL), |row| Cell::ShareOf(row.with_ttl, row.keys))
         .column(Column::number(heads::EXPIRED).spare(3), |row| row.expired)

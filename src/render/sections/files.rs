@@ -38,7 +38,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::number(heads::SIZE), |file| file.bytes)
         .column(Column::number(heads::COMMANDS_BEHIND).spare(4), |file| file.trailing_bytes)
         .column(Column::number(heads::KEYS), |file| file.keys)
-        .column(Column::number(heads::MEMORY), |file| file.memory)
+        .column(Column::number(heads::MEMORY), |file| file.unknown.known(file.keys, file.memory))
         .column(Column::text(heads::CHECKSUM), |file| known::checksum(file.checksum, lang))
         .column(Column::text(heads::SERVER).shrink(8).spare(1), |file| {
             file.server.as_ref().map(|server| Cell::words(&known::server(server, lang)))

@@ -90,7 +90,10 @@ impl Words<'_> {
         let memory = human::bytes(totals.memory.0);
         [
             human::counted(totals.keys, nouns::KEY, self.lang).into(),
-            say!(self.lang, "{memory} memory", "内存 {memory}").into(),
+            match totals.unknown.is_none() {
+                true => say!(self.lang, "{memory} memory", "内存 {memory}").into(),
+                false => say!(self.lang, "at least {memory} memory", "内存至少 {memory}").into(),
+            },
         ]
     }
 
@@ -102,6 +105,10 @@ impl Words<'_> {
         }
         facts.extend(checksum(&self.report.source.files, lang));
         facts.push(human::counted(totals.elements, nouns::ELEMENT, lang));
+        if !totals.unknown.is_none() {
+            let keys = human::counted(totals.unknown.keys, nouns::KEY, lang);
+            facts.push(say!(lang, "{keys} of unknown memory", "{keys} 内存未知"));
+        }
         facts.push(say!(lang, "{} of names", "key 名 {}", human::bytes(totals.name_bytes.0)));
         facts.into_iter().map(Prose::from).collect()
     }
@@ -147,11 +154,9 @@ impl Words<'_> {
             let kind = say!(lang, "{} as {}", "{}（{}）", row.kind, key_text::text(&row.encoding));
             answer(lang.of("heaviest type", "最大类型"), kind.into(), row.keys, row.memory)
         });
-        let key = report
-            .top
-            .by_memory
-            .first()
-            .map(|row| answer(lang.of("heaviest key", "最大的 key"), Cell::from(&row.key), 1, row.memory));
+        let key = report.top.by_memory.first().map(|row| {
+            answer(lang.of("heaviest key", "最大的 key"), Cell::from(&row.key), 1, row.memory.unwrap_or_default())
+        });
         [prefix, pattern, kind, key].into_iter().flatten().collect()
     }
 
@@ -208,6 +213,9 @@ impl Words<'_> {
         let forever = self.of_memory(self.report.no_ttl.memory);
         // A figure and its unit stay on one line.
         let [keys, memory, forever] = [keys, memory, forever].map(|figure| figure.replace(' ', "\u{a0}"));
+        if !totals.unknown.is_none() {
+            return say!(self.lang, "{keys} take at least {memory} of memory.", "{keys} 至少占内存 {memory}。").into();
+        }
         Prose::from(match self.report.no_ttl.memory {
             Bytes(0) => say!(lang, "{keys} take {memory} of memory.", "{keys} 共占内存 {memory}。"),
             _ => say!(
@@ -289,14 +297,15 @@ impl Words<'_> {
 
     fn key(&self) -> Option<String> {
         let row = self.report.top.by_memory.first()?;
+        let memory = row.memory?;
         Some(say!(
             self.lang,
             "The heaviest key is {}, a {} of {}, {} of the memory.",
             "最大的 key 是 {}（{}），{}，占内存 {}。",
             inline_key(&row.key.0),
             row.kind,
-            human::bytes(row.memory.0),
-            self.of_memory(row.memory),
+            human::bytes(memory.0),
+            self.of_memory(memory),
         ))
     }
 

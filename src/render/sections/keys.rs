@@ -25,7 +25,7 @@ pub(super) fn table(label: &str, report: &Report, keys: &[impl std::borrow::Borr
         .column(Column::number(heads::LENGTH).spare(3), |row| row.borrow().length)
         .column(Column::number(heads::MEMORY), |row| row.borrow().memory)
         .column(Column::number(heads::SHARE).bars().spare(2), |row| {
-            Cell::ShareOf(row.borrow().memory.0, report.totals.memory.0)
+            row.borrow().memory.map(|memory| Cell::ShareOf(memory.0, report.totals.memory.0))
         })
         .column(Column::number(expires).spare(1), |row| Cell::Left { at: row.borrow().expires_at, now })
         .column(Column::text(heads::FILE).shrink(12).spare(2), |row| {

@@ -115,6 +115,9 @@ pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<Warning> {
     if before.server.model != report.server.model {
         warn(WarningKind::BaselineOtherServer);
     }
+    if !before.totals.unknown.is_none() {
+        warn(WarningKind::BaselineUnknownMemory { keys: before.totals.unknown.keys });
+    }
     if before.options.selection != report.options.selection {
         warn(WarningKind::BaselineOtherSelection);
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::trend::{self, Trend};
 use super::{Baseline, Growth, NamedReport, PatternChanges, TypeChange, baseline, growth};
-use crate::report::{Warning, WarningKind};
+use crate::report::{Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Name and version of the JSON form.
@@ -68,6 +68,9 @@ pub struct SnapshotRow {
     pub total: Option<Bytes>,
     /// False when it could not be read whole.
     pub complete: bool,
+    /// Keys whose memory is unknown; absent if there are none.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// Takes reports one by one, oldest first, and compares the first with the last.
@@ -97,6 +100,7 @@ impl Point {
                 memory: report.totals.memory,
                 total: report.total(),
                 complete: report.complete,
+                unknown: report.totals.unknown,
             },
             selection: report.options.selection.clone(),
             policy: report.has_findings().then(|| report.findings.policy.clone()),
@@ -161,6 +165,11 @@ fn warnings(points: &[Point]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for point in points.iter().filter(|point| !point.row.complete) {
         warnings.push(Warning::about(&point.row.name, WarningKind::SnapshotIncomplete));
+    }
+    for row in points.iter().map(|point| &point.row).filter(|row| !row.unknown.is_none()) {
+        let Unknown { keys, stored_bytes } = row.unknown;
+        let kind = WarningKind::UnknownMemory { keys, stored_bytes, modules: Vec::new() };
+        warnings.push(Warning::about(&row.name, kind));
     }
     let selections: BTreeSet<_> = points.iter().map(|point| &point.selection).collect();
     if selections.len() > 1 {

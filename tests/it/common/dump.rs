@@ -79,6 +79,15 @@ impl Dump {
         if shorter { self.compressed(key, value) } else { self.string(key, value) }
     }
 
+    /// Adds a module value of strings; the module has a name of nine characters and an encoding version.
+    pub fn module(&mut self, key: impl AsRef<[u8]>, (name, version): (&str, u64), strings: &[&str]) -> &mut Dump {
+        const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let id = name.chars().fold(0, |id, letter| id << 6 | ALPHABET.find(letter).unwrap() as u64) << 10 | version;
+        let items = strings.iter().flat_map(|text| [vec![5], string(text.as_bytes())].concat());
+        let bytes = [0x81].into_iter().chain(id.to_be_bytes()).chain(items).chain([0]).collect();
+        self.key(7, key, bytes)
+    }
+
     /// Adds a hash as a table.
     pub fn hash(&mut self, key: impl AsRef<[u8]>, pairs: &[(&str, &str)]) -> &mut Dump {
         let strings =

@@ -79,7 +79,7 @@ impl SnapshotRule for MultipleRule {
 mod tests {
     use super::*;
     use crate::analyze::examples::empty_report;
-    use crate::report::Database;
+    use crate::report::{Database, Unknown};
     use crate::units::Bytes;
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
         let mut report = empty_report();
         let database = |db, keys, memory| {
             let disk = Bytes(0);
-            Database { db, keys, memory: Bytes(memory), disk, with_ttl: 0, expired: 0 }
+            Database { db, keys, memory: Bytes(memory), disk, with_ttl: 0, expired: 0, unknown: Unknown::default() }
         };
         report.databases = vec![database(0, 1, 10), database(1, 0, 0), database(5, 9, 90), database(7, 1, 10)];
         let named = |max| {

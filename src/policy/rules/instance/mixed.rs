@@ -152,7 +152,7 @@ impl SnapshotRule for MixedRule {
         }]
     }
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks_keys()
+        known.lacks_keys().or_else(|| known.lacks_memory())
     }
 }
 
@@ -174,7 +174,9 @@ impl MixedRule {
     fn counts(&self, weight: Weight, report: &Report) -> bool {
         let totals = &report.totals;
         let reaches = |part, whole| reaches(part, whole, self.share);
-        weight.keys > 0 && (reaches(weight.memory.0, totals.memory.0) || reaches(weight.keys, totals.keys))
+        // Shares of known memory are not those of all memory.
+        let is_known = totals.unknown.is_none();
+        weight.keys > 0 && (is_known && reaches(weight.memory.0, totals.memory.0) || reaches(weight.keys, totals.keys))
     }
 }
 

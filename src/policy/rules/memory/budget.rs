@@ -60,6 +60,8 @@ impl SnapshotRule for BudgetRule {
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks(Need::Budget, |report| report.findings.budgets.is_empty()).or_else(|| known.lacks_keys())
+        let is_unknown = |report: &Report| report.findings.budgets.iter().any(|budget| !budget.unknown.is_none());
+        let budget = known.lacks(Need::Budget, |report| report.findings.budgets.is_empty());
+        budget.or_else(|| known.lacks_keys()).or_else(|| known.lacks(Need::KnownMemory, is_unknown))
     }
 }

@@ -106,8 +106,11 @@ impl PatternRule for GrowthRule {
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        let known = known.context.earlier.as_ref().is_some_and(EarlierPatterns::is_known);
-        (!known).then_some(Need::Baseline)
+        match known.context.earlier.as_ref().filter(|earlier| earlier.is_known()) {
+            None => Some(Need::Baseline),
+            Some(earlier) if earlier.lacks_memory => Some(Need::KnownMemory),
+            Some(_) => known.lacks_memory(),
+        }
     }
 }
 

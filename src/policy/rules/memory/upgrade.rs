@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use crate::policy::capacity::{UpgradeEstimate, estimated_memory, exceeds, permille, upgrades};
+use crate::policy::capacity::{UpgradeEstimate, comparable_memory, exceeds, permille, upgrades};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
@@ -76,13 +76,15 @@ pub struct UpgradeRule {
 
 impl SnapshotRule for UpgradeRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
-        let now = estimated_memory(report);
+        let now = comparable_memory(report);
         let others = upgrades(report, context);
         let Some(best) = others.iter().min_by_key(|other| (other.memory, Reverse(&other.model))) else {
             return Vec::new();
         };
         let saved = now.0.saturating_sub(best.memory.0);
-        if !exceeds(saved, now.0, self.saves) {
+        // A share of known memory is not one of all memory.
+        let is_partial = report.what_if.iter().any(|what_if| !what_if.unknown.is_none());
+        if is_partial || !exceeds(saved, now.0, self.saves) {
             return Vec::new();
         }
         let part = |other: &UpgradeEstimate| DetailPart {
@@ -103,7 +105,9 @@ impl SnapshotRule for UpgradeRule {
         }]
     }
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks(Need::NewerServer, |report| report.totals.keys > 0 && upgrades(report, known.context).is_empty())
+        let none = |report: &Report| report.totals.keys > 0 && upgrades(report, known.context).is_empty();
+        let is_unknown = |report: &Report| report.what_if.iter().any(|what_if| !what_if.unknown.is_none());
+        known.lacks(Need::NewerServer, none).or_else(|| known.lacks(Need::KnownMemory, is_unknown))
     }
 }
 

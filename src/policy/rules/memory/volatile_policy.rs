@@ -77,7 +77,8 @@ impl SnapshotRule for VolatilePolicy {
             return Vec::new();
         };
         let (forever, all) = (report.totals.without_ttl, report.totals.memory);
-        if !exceeds(forever.memory.0, all.0, self.max) {
+        // Shares of known memory are not those of all memory.
+        if !report.totals.unknown.is_none() || !exceeds(forever.memory.0, all.0, self.max) {
             return Vec::new();
         }
         let heaviest = report.no_ttl.patterns.iter().take(NAMED);
@@ -101,7 +102,7 @@ impl SnapshotRule for VolatilePolicy {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.maxmemory_policy.as_deref() {
             None => Some(Need::MaxmemoryPolicy),
-            Some(policy) if policy.starts_with("volatile-") => known.lacks_keys(),
+            Some(policy) if policy.starts_with("volatile-") => known.lacks_keys().or_else(|| known.lacks_memory()),
             Some(_) => None,
         }
     }

@@ -103,6 +103,9 @@ pub struct SkewRule {
 
 impl SnapshotRule for SkewRule {
     fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
+        if !report.totals.unknown.is_none() {
+            return Vec::new(); // Shares of known memory are not those of all memory.
+        }
         let mut breaches = self.slots(report);
         breaches.extend(self.shards(report));
         breaches
@@ -110,7 +113,7 @@ impl SnapshotRule for SkewRule {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         let single =
             |report: &Report| report.source.files.len() < 2 && !report.server.cluster && report.slots.is_none();
-        known.lacks(Need::Shards, single).or_else(|| known.lacks_keys())
+        known.lacks(Need::Shards, single).or_else(|| known.lacks_keys()).or_else(|| known.lacks_memory())
     }
 }
 
@@ -152,7 +155,7 @@ impl SkewRule {
         let heavy = files.iter().filter(|file| file.memory.0 > allowed);
         heavy
             .map(|file| {
-                let big = heaviest_key(report, file).filter(|key| is_half(key.memory, file.memory));
+                let big = heaviest_key(report, file).filter(|key| is_half(key.memory.unwrap_or_default(), file.memory));
                 let cause = if big.is_some() { BIG_KEY } else { MANY_KEYS };
                 Breach {
                     pattern: Some(file.name.clone()),
@@ -185,7 +188,7 @@ const MANY_KEYS: Text = Text { en: "many keys", zh: "key 过多" };
 
 fn cause(slot: &SlotRow) -> Text {
     match slot {
-        slot if is_half(slot.example.memory, slot.memory) => BIG_KEY,
+        slot if is_half(slot.example.memory.unwrap_or_default(), slot.memory) => BIG_KEY,
         slot if gathered(slot) => HASH_TAG,
         _ => MANY_KEYS,
     }
@@ -216,7 +219,7 @@ mod tests {
         SkewRule { slot_ratio: 10, slot_share: 100, slot_least: 50, shard_over: 300, shard_least: 50 };
 
     fn slot(number: u16, keys: u64, tagged_keys: u64, memory: u64, heaviest: u64) -> SlotRow {
-        let example = Example { db: 0, key: b"k".as_slice().into(), memory: Bytes(heaviest) };
+        let example = Example { db: 0, key: b"k".as_slice().into(), memory: Some(Bytes(heaviest)) };
         SlotRow { slot: number, keys, tagged_keys, memory: Bytes(memory), share: 0.0, example }
     }
 
@@ -271,7 +274,7 @@ mod tests {
             kind: Kind::Hash,
             encoding: crate::record::Encoding::Hashtable,
             length: Some(9),
-            memory: Bytes(200),
+            memory: Some(Bytes(200)),
             expires_at: None,
             source: Some("sample-3.rdb".to_owned()),
             file: 3,

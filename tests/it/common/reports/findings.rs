@@ -65,8 +65,20 @@ pub fn findings() -> Findings {
         }],
         dictionary: Some(dictionary()),
         budgets: vec![
-            BudgetRow { pattern: "forever".into(), allowed: Bytes(512 * MIB), keys: 500_000, memory: Bytes(700 * MIB) },
-            BudgetRow { pattern: "rank:**".into(), allowed: Bytes(512 * MIB), keys: 12, memory: Bytes(380 * MIB) },
+            BudgetRow {
+                pattern: "forever".into(),
+                allowed: Bytes(512 * MIB),
+                keys: 500_000,
+                memory: Bytes(700 * MIB),
+                unknown: Unknown::default(),
+            },
+            BudgetRow {
+                pattern: "rank:**".into(),
+                allowed: Bytes(512 * MIB),
+                keys: 12,
+                memory: Bytes(380 * MIB),
+                unknown: Unknown::default(),
+            },
         ],
     }
 }
@@ -218,7 +230,7 @@ fn passage(document: Option<&str>, chapter: Option<&str>, quote: &str) -> Option
 }
 
 fn row(pattern: &str, keys: u64, memory: u64, key: &[u8]) -> FindingPattern {
-    let example = Example { db: 0, key: key.into(), memory: Bytes(memory / keys) };
+    let example = Example { db: 0, key: key.into(), memory: Some(Bytes(memory / keys)) };
     FindingPattern {
         pattern: Some(pattern.into()),
         keys,

@@ -50,6 +50,7 @@ pub fn extreme() -> Report {
         elements: u64::MAX,
         without_ttl: all,
         expired: all,
+        unknown: Unknown { keys: u64::MAX, stored_bytes: Bytes(u64::MAX) },
     };
     for file in &mut report.source.files {
         file.name = "\u{1b}[2J/".repeat(90);
@@ -62,7 +63,7 @@ pub fn extreme() -> Report {
     }
     for row in report.top.by_memory.iter_mut().chain(&mut report.big_keys.list) {
         row.key = Key(long.clone());
-        (row.db, row.length, row.memory) = (u64::MAX, Some(u64::MAX), Bytes(u64::MAX));
+        (row.db, row.length, row.memory) = (u64::MAX, Some(u64::MAX), Some(Bytes(u64::MAX)));
         row.expires_at = Some(Millis(i64::MAX));
     }
     report.expiry.reference_time = Some(Millis(i64::MIN));

@@ -64,6 +64,7 @@ pub fn sound() -> Report {
             elements: 45_678_901,
             without_ttl: Weight { keys: 812_345, memory: Bytes(1_100 * MIB) },
             expired: Weight { keys: 3_120, memory: Bytes(12 * MIB) },
+            unknown: Unknown::default(),
         },
         databases: vec![database(0, 1_200_000, 1_480 * MIB), database(3, 34_567, 20 * MIB)],
         types: types(),
@@ -118,6 +119,7 @@ fn file(name: &str, container: impl Into<Container>, bytes: u64) -> SourceFile {
         server: Some(FileServer { family: "redis".into(), version: "7.2.6".into(), guessed_from: None }),
         errors: vec![],
         damaged_keys: 0,
+        unknown: Unknown::default(),
     }
 }
 
@@ -176,7 +178,15 @@ fn server() -> Server {
 }
 
 fn database(db: u64, keys: u64, memory: u64) -> Database {
-    Database { db, keys, memory: Bytes(memory), disk: Bytes(memory / 5), with_ttl: keys / 3, expired: keys / 400 }
+    Database {
+        db,
+        keys,
+        memory: Bytes(memory),
+        disk: Bytes(memory / 5),
+        with_ttl: keys / 3,
+        expired: keys / 400,
+        unknown: Unknown::default(),
+    }
 }
 
 fn types() -> Vec<TypeRow> {
@@ -192,6 +202,7 @@ fn types() -> Vec<TypeRow> {
         p50: Bytes(memory / keys / 2),
         p99: Bytes(memory / keys * 2),
         max: Bytes(max),
+        unknown: Unknown::default(),
     };
     vec![
         row(Kind::Hash, "listpack", 600_000, 9_000_000, 820 * MIB, 9 * KIB),
@@ -210,7 +221,7 @@ fn top_keys() -> Vec<KeyRow> {
         kind,
         encoding,
         length: Some(length),
-        memory: Bytes(memory),
+        memory: Some(Bytes(memory)),
         expires_at: left.map(|left| Millis(CTIME * 1000 + left)),
         source: Some("node-1.rdb".into()),
         file: 0,
@@ -251,7 +262,7 @@ fn top_of_type(kind: Kind) -> TopOfType {
 }
 
 fn example(key: &[u8], memory: u64) -> Example {
-    Example { db: 0, key: key.into(), memory: Bytes(memory) }
+    Example { db: 0, key: key.into(), memory: Some(Bytes(memory)) }
 }
 
 fn weight(pattern: &str, keys: u64, memory: u64, key: &[u8]) -> PatternWeight {
@@ -338,6 +349,7 @@ fn node(prefix: &str, keys: u64, memory: u64, children: Vec<PrefixNode>) -> Pref
         without_ttl: Weight { keys: keys / 3, memory: Bytes(memory / 3) },
         children,
         hidden: Hidden::default(),
+        unknown: Unknown::default(),
     }
 }
 
@@ -376,6 +388,7 @@ fn patterns() -> Patterns {
         last_expiry: None,
         types: vec![TypeCount { kind: Kind::String, keys: 1 }, TypeCount { kind, keys: keys - 1 }],
         example: example(key, memory / keys * 3),
+        unknown: Unknown::default(),
     };
     Patterns {
         distinct: 1_742,

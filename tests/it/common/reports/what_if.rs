@@ -57,6 +57,7 @@ pub fn asked() -> Report {
             of_pattern("cart:{uuid}:items:of:a:very:long:name:that:does:not:end", 100_000, 400, [97, 105, 100, 100]),
             of_pattern("\u{1b}[2Jevil", 0, 0, [100, 100, 100, 100]),
         ],
+        unknown: Unknown::default(),
     };
     Report { what_if: Some(what_if), types: sample::sound().types, totals: sample::sound().totals, ..odd::empty() }
 }
