@@ -27,7 +27,7 @@ def server(text: str) -> ServerBinary:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rdblens")
-    group.addoption("--rdblens", type=Path, default=ROOT / "target" / "release" / "rdblens", help="the program under test")
+    group.addoption("--rdblens", type=Path, default=ROOT / "target" / "ci" / "rdblens", help="the program under test")
     group.addoption(
         "--corpus",
         type=Path,
@@ -85,7 +85,7 @@ def summary(pytestconfig: pytest.Config) -> list[str]:
 @pytest.fixture(scope="session")
 def program(pytestconfig: pytest.Config) -> Program:
     path = pytestconfig.option.rdblens.resolve()
-    assert path.is_file(), f"{path} is missing: cargo build --release"
+    assert path.is_file(), f"{path} is missing: cargo test --profile ci --no-run"
     return Program(path)
 
 

@@ -7,6 +7,9 @@ from server import Client
 
 # Number of keys of each kind per 100 keys.
 KINDS = {"text": 50, "number": 14, "long": 2, "list": 8, "ints": 5, "set": 6, "zset": 6, "hash": 8, "stream": 1}
+# Hashes that share their field names, where the server knows them: so many per 100 other keys.
+COMPACT = 10
+FIELD_SETS = [3, 5, 12, 40]
 # Number of elements of collections: mostly few, now and then more than any packed encoding takes.
 SIZES = [1, 2, 3, 5, 8, 12, 20, 30]
 LARGE = [130, 200, 300, 520, 700]
@@ -37,6 +40,9 @@ def commands(rng: random.Random, kind: str, key: bytes) -> Iterator[tuple]:
         yield ("ZADD", key, *(part for text in texts(rng, size, 30) for part in (rng.randrange(1000), text)))
     elif kind == "hash":
         yield ("HSET", key, *(part for text in texts(rng, size, 20) for part in (text, b"x" * rng.choice([3, 20, 70]))))
+    elif kind == "compact":
+        fields = rng.choice(FIELD_SETS)
+        yield ("HIMPORT", "SET", key, f"fields-{fields}", *(b"v" * rng.choice([3, 20, 70]) for _ in range(fields)))
     else:
         yield from stream(rng, key, size)
 
@@ -54,7 +60,11 @@ def stream(rng: random.Random, key: bytes, size: int) -> Iterator[tuple]:
 def fill(client: Client, seed: int, count: int, databases: list[tuple[int, float]]) -> None:
     """Makes the keys, divided over databases by share."""
     rng = random.Random(seed)
-    kinds = rng.choices(list(KINDS), KINDS.values(), k=count)
+    shares = dict(KINDS)
+    if client.call("COMMAND", "INFO", "HIMPORT")[0] is not None:
+        shares["compact"] = COMPACT
+        client.pipeline(("HIMPORT", "PREPARE", f"fields-{size}", *(f"field:{n}" for n in range(size))) for size in FIELD_SETS)
+    kinds = rng.choices(list(shares), shares.values(), k=count)
     last = int(client.call("TIME")[0]) * 1000
     for db, share in databases:
         if db > 0:

@@ -1,5 +1,6 @@
 """Rules about names and sizes, written a second time from the words of the standards: one key and one rule after the other."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable
@@ -29,6 +30,7 @@ Check = Callable[[Key], bool]
 # Parts of names.
 
 
+@functools.cache
 def segments(name: bytes) -> list[bytes]:
     """Returns the segments of a name, without the braces of the tag that a cluster would hash."""
     tag = re.match(rb"([^{]*)\{([^}]+)\}(.*)", name, re.DOTALL)
@@ -37,6 +39,7 @@ def segments(name: bytes) -> list[bytes]:
     return name.split(b":")
 
 
+@functools.cache
 def characters(name: bytes) -> str:
     """Returns the characters of a name; every byte that is no text is a surrogate."""
     return name.decode("utf-8", "surrogateescape")
@@ -51,6 +54,7 @@ INVISIBLE = re.compile(
 QUOTES = re.compile("[\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a\u2e42\u300c-\u300f\u301d-\u301f\ufe41-\ufe44\uff02\uff07\uff40\uff62\uff63]")
 
 
+@functools.cache
 def is_special(character: str) -> bool:
     category = unicodedata.category(character)
     blank = category in ("Cc", "Cs", "Zs", "Zl", "Zp")

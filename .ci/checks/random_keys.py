@@ -14,14 +14,28 @@ SIZES = [1, 2, 3, 7, 20, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 300, 5
 WIDTHS = [0, 1, 3, 10, 12, 19, 20, 21, 24, 25, 43, 44, 45, 60, 63, 64, 65, 100, 300]
 
 
-class Filler:
-    """Makes random keys as commands, the same for the same seed. With `field_expiries` some fields of hashes get an expiry."""
+# Bounds of hash-min-template-entries and hash-max-template-entries, within which a server makes hashes compact; 0, 0: none.
+BOUNDS = [(0, 0), (0, 0), (2, 64), (5, 4000)]
 
-    def __init__(self, seed: int, field_expiries: bool = False, now: int = 0):
+
+class Filler:
+    """Makes random keys as commands, the same for the same seed.
+
+    With `field_expiries` some fields of hashes get an expiry. With `shared` some hashes have the same field names: those of
+    HIMPORT, which Redis keeps compact from 8.10 on, or of HSET.
+    """
+
+    def __init__(self, seed: int, field_expiries: bool = False, now: int = 0, shared: str | None = None):
         self.random = random.Random(seed)
         self.names = set()
         self.field_expiries = field_expiries
         self.now = now
+        self.field_sets: list[list[bytes]] = []
+        self.kinds = ["string", "string", "counter", "list", "ints", "set", "zset", "hash", "stream", "hll", "bits"]
+        self.shared = shared
+        if shared is not None:
+            self.kinds.append("shared")
+            self.field_sets = [self.fields() for _ in range(40)]
 
     def name(self) -> bytes:
         """Returns a name that there was not yet."""
@@ -61,7 +75,7 @@ class Filler:
     def commands(self, key: bytes) -> Iterator[tuple]:
         """Yields the commands that make one key."""
         rng = self.random
-        kind = rng.choice(["string", "string", "counter", "list", "ints", "set", "zset", "hash", "stream", "hll", "bits"])
+        kind = rng.choice(self.kinds)
         size, width = rng.choice([*SIZES, rng.randrange(1, 1500)]), rng.choice([None, None, *WIDTHS[8:]])
         if kind == "string":
             length = rng.choice([rng.choice(WIDTHS), rng.randrange(2000), rng.randrange(60000)])
@@ -98,6 +112,8 @@ class Filler:
             yield from [("HDEL", key, *fields[: size // 3])] * (size > 3 and rng.random() < 0.2)
             if self.field_expiries and rng.random() < 0.4:
                 yield from self.expiries(key, fields)
+        elif kind == "shared":
+            yield from self.with_shared_fields(key)
         elif kind == "stream":
             yield from self.stream(key, min(size, 600))
         elif kind == "hll":
@@ -115,6 +131,36 @@ class Filler:
             part = some[start : start + group]
             yield ("HPEXPIREAT", key, self.now + 3_600_000 + rng.randrange(span), "FIELDS", len(part), *part)
 
+    def fields(self) -> list[bytes]:
+        """Returns names of fields that hashes share."""
+        rng = self.random
+        count, longest = rng.choice([1, 2, 3, 5, 8, 12, 30, 100, 250]), rng.choice([4, 12, 40, 300])
+        return sorted({b"%d%s" % (n, b"f" * rng.randrange(longest)) for n in range(count)})
+
+    def prepare(self) -> Iterator[tuple]:
+        """Yields the commands after which HIMPORT SET has the fields, in this connection alone."""
+        for number, fields in enumerate(self.field_sets):
+            yield ("HIMPORT", "PREPARE", f"set-{number}", *fields)
+
+    def with_shared_fields(self, key: bytes) -> Iterator[tuple]:
+        """Yields the commands of a hash that shares its field names, some of them changed later."""
+        rng = self.random
+        number = min(int(rng.expovariate(0.1)), len(self.field_sets) - 1)
+        fields = self.field_sets[number]
+        if self.shared == "HIMPORT":
+            yield ("HIMPORT", "SET", key, f"set-{number}", *(self.value() for _ in fields))
+        else:
+            yield ("HSET", key, *(part for field in fields for part in (field, self.value())))
+        edit = rng.random()
+        if edit < 0.15:
+            yield ("HSET", key, rng.choice(fields), self.blob(rng.choice(WIDTHS), True))
+        elif edit < 0.25:
+            yield ("HSET", key, b"one more", self.value())
+        elif edit < 0.35 and len(fields) > 2:
+            yield ("HDEL", key, *rng.sample(fields, 2))
+        elif edit < 0.4 and self.field_expiries:
+            yield ("HPEXPIREAT", key, self.now + 10**10, "FIELDS", 1, rng.choice(fields))
+
     def stream(self, key: bytes, size: int) -> Iterator[tuple]:
         """Yields the commands of a stream with deleted entries, groups and pending entries."""
         rng = self.random
@@ -129,10 +175,17 @@ class Filler:
                 yield ("XREADGROUP", "GROUP", f"group-{group}", f"c{consumer}", "COUNT", rng.randrange(1, 30), "STREAMS", key, ">")
 
 
+def knows(client: Client, command: str) -> bool:
+    return client.call("COMMAND", "INFO", command)[0] is not None
+
+
 def fill(client: Client, seed: int, count: int, databases: Iterable[int] = DATABASES) -> set[Place]:
     """Makes the keys; returns the places of those that are past their expiry."""
     now = int(client.call("TIME")[0]) * 1000
-    filler = Filler(seed, client.call("COMMAND", "INFO", "HPEXPIREAT")[0] is not None, now)
+    compact = knows(client, "HIMPORT")
+    filler = Filler(seed, knows(client, "HPEXPIREAT"), now, "HIMPORT" if compact else None)
+    if compact:
+        client.pipeline(filler.prepare())
     rng = filler.random
     places = [(rng.choice(databases), filler.name()) for _ in range(count)]
     gone = set(rng.sample(places, 12))
@@ -140,6 +193,9 @@ def fill(client: Client, seed: int, count: int, databases: Iterable[int] = DATAB
     for db in sorted(set(databases)):
         keys = [key for at, key in places if at == db]
         client.call("SELECT", db)
+        if compact:
+            least, most = rng.choice(BOUNDS)
+            client.call("CONFIG", "SET", "hash-min-template-entries", least, "hash-max-template-entries", most)
         client.pipeline(command for key in keys for command in filler.commands(key))
         aged = rng.sample(keys, len(keys) // 2)
         expiries = {key: now + rng.randrange(3_600_000, 10**11) if rng.random() < 0.4 else 0 for key in keys}

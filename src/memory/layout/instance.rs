@@ -49,7 +49,9 @@ pub enum Presized {
     Never,
     /// Tables of cluster slots.
     InCluster,
-    /// All.
+    /// All, but full ones are doubled in idle time.
+    AtLoad,
+    /// All, and they keep that size.
     Always,
 }
 
@@ -66,10 +68,6 @@ pub struct StoreLayout {
     pub table: u64,
     /// Size of a main table's structure, with its metadata.
     pub main_table: u64,
-    /// Bytes more of a main table's structure that is the only one: without cluster mode.
-    pub lone_table: u64,
-    /// Bytes more of the enclosing structure in cluster mode.
-    pub cluster_store: u64,
     /// Tables created for the number of keys that the dump declares.
     pub presized: Presized,
     /// True if each slot with keys has an expiry table, even if none of its keys expires.

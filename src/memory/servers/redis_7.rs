@@ -43,8 +43,6 @@ pub const STORE: StoreLayout = StoreLayout {
     late: 0,
     table: 64,
     main_table: 64,
-    lone_table: 0,
-    cluster_store: 0,
     presized: Presized::Never,
     paired: false,
 };

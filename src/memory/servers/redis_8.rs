@@ -85,7 +85,6 @@ pub const REDIS_8_6: Layout = Layout {
     stream: StreamLayout {
         stream: 160,
         real_stream: 160,
-        pending_lists: false,
         group: 56,
         pending: 64,
         names: NamesCount::Trees { by_time: false },
@@ -113,10 +112,9 @@ pub const REDIS_8_10: Layout = Layout {
     // The histogram of the sizes of keys is created on demand.
     instance: InstanceLayout {
         slots: SlotForm::Tables(StoreLayout {
+            store: 232,
             main_table: 96,
-            lone_table: 32,
-            cluster_store: 16,
-            presized: Presized::InCluster,
+            presized: Presized::AtLoad,
             paired: true,
             ..STORE
         }),

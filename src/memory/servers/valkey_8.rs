@@ -13,8 +13,6 @@ pub const STORE: StoreLayout = StoreLayout {
     late: 0,
     table: 72,
     main_table: 72,
-    lone_table: 0,
-    cluster_store: 0,
     presized: Presized::Never,
     paired: false,
 };
