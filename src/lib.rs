@@ -93,7 +93,9 @@ mod wording;
 pub use analyze::check::check;
 pub use analyze::records::{OwnedRecord, Records, for_each_record, records};
 pub use analyze::select::Glob;
-pub use analyze::{BigLimits, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, Unwatched, analyze};
+pub use analyze::{
+    BigLimits, InputCheck, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, Unwatched, analyze,
+};
 pub use error::{Error, ErrorKind, Result};
 pub use input::OpenOptions;
 pub use mask::Secret;

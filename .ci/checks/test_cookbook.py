@@ -74,6 +74,14 @@ class Shell:
         assert done.returncode == 0, done.stderr
 
 
+def saved_with(shard: Path, other: Path) -> bytes:
+    """Returns the dump `other` with the creation time of `shard`, as the shards of one night have it, and without a checksum."""
+    field = b"\xfa\x05ctime\xc2"
+    time = shard.read_bytes().split(field, 1)[1][:4]
+    before, after = other.read_bytes().split(field, 1)
+    return before + field + time + after[4:-8] + bytes(8)
+
+
 @pytest.fixture(scope="module")
 def shell(program: Program, tool: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory, summary: list[str]) -> Shell:
     """Dumps and programs that the page speaks of."""
@@ -81,8 +89,9 @@ def shell(program: Program, tool: Callable[[str], str], tmp_path_factory: pytest
         tool(name)
     folder = tmp_path_factory.mktemp("cookbook")
     (folder / "shards").mkdir()
-    for source, name in [(LATER, "dump.rdb"), (SHOP, "yesterday.rdb"), (SHOP, "shards/cache-1.rdb"), (LATER, "shards/cache-2.rdb")]:
+    for source, name in [(LATER, "dump.rdb"), (SHOP, "yesterday.rdb"), (SHOP, "shards/cache-1.rdb")]:
         shutil.copy(source, folder / name)
+    (folder / "shards" / "cache-2.rdb").write_bytes(saved_with(SHOP, LATER))
     shutil.copy(ROOT / "testdata" / "policy" / "shop.toml", folder / "team.toml")
     programs = folder / ".programs"
     programs.mkdir()

@@ -17,6 +17,7 @@ mod findings;
 pub mod first_pass;
 mod names;
 pub mod one_key;
+mod one_snapshot;
 pub mod plan;
 mod questions;
 pub mod read;
@@ -31,7 +32,7 @@ pub mod verdict;
 
 #[cfg(test)]
 pub(crate) use assemble::examples;
-pub use plan::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
+pub use plan::{BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
 #[cfg(feature = "internals")]
 pub use questions::questions_of;
 pub(crate) use read::parallel::pool;

@@ -42,6 +42,20 @@ pub struct ReadPlan {
     pub division: Division,
     /// Separators of name segments.
     pub separators: Vec<String>,
+    /// What several inputs have to be, so that it makes sense to add them up.
+    pub inputs: InputCheck,
+}
+
+/// Demand on several inputs of one run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InputCheck {
+    /// They look like shards of one deployment at one time.
+    #[default]
+    Shards,
+    /// None is a copy of another.
+    Copies,
+    /// Anything goes.
+    None,
 }
 
 impl ReadPlan {
@@ -66,6 +80,7 @@ impl ReadPlan {
             threads: 0,
             division: Division::default(),
             separators: vec![":".to_owned()],
+            inputs: InputCheck::default(),
         }
     }
 }

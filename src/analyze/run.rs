@@ -54,6 +54,7 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     // The masking key is derived from checksums.
     reading.checksum |= plan.mask.is_some();
     let threads = pool(plan.read.threads)?;
+    let passed_over = std::mem::take(&mut snapshot.passed_over);
     let empty = || Aggregates::new(&questions);
     let (mut found, endings) = match plan.read.limit {
         None => {
@@ -83,7 +84,9 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     });
     let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
-    Ok(assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions))
+    let mut report = assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions);
+    report.warnings.extend(passed_over);
+    Ok(report)
 }
 
 /// Returns whether any of the files was written by a cluster node.

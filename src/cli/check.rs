@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::builder::styling::AnsiColor;
 
 use super::args::{CheckArgs, TextFormat};
-use super::output::Outlet;
+use super::output::{Outlet, escapes};
 use super::progress::ProgressLine;
 use super::sources::Reads;
 use super::{ExitStatus, plan, written};
@@ -29,7 +29,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus> {
     if args.second_reader {
         compare_readers(&args.input.inputs, &plan, &mut checks);
     }
+    super::print_passed_over(&args.input);
     let mut out = Outlet::of(args.sources()).open(None)?;
+    out.set_escapes(escapes(args.format));
     let printed = match args.format {
         TextFormat::Text => {
             let lang = args.lang.lang();

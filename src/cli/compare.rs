@@ -11,6 +11,7 @@ use super::{ExitStatus, hints, plan, written};
 use crate::analyze::{self, Plan};
 use crate::error::{Error, Result};
 use crate::input::shown_path;
+use crate::render::gate::Escapes;
 use crate::render::{json, write_comparison};
 use crate::report::diff::{ComparePlan, Comparer};
 use crate::report::{Comparison, NamedReport};
@@ -26,7 +27,11 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };
     let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
     let rows = args.top.map(plan::rows);
+    super::print_passed_over(&args.read.input);
     let comparison = comparison(args, plan, rows)?;
+    if args.format == ComparisonFormat::Json {
+        out.set_escapes(Escapes::Json);
+    }
     let rendered = match args.format {
         ComparisonFormat::Json => json::write_pretty(&comparison, &mut out),
         ComparisonFormat::Table => {

@@ -11,6 +11,7 @@ use super::screen::ScreenArgs;
 use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::render::csv::CsvSection;
+use crate::render::gate::Escapes;
 use crate::render::{Format, Lang, PrometheusRenderer, Renderer};
 use crate::report::Report;
 
@@ -42,6 +43,7 @@ impl ReportDelivery {
     /// Writes the report in every format. `rows` and `lang` apply to the formats for people.
     pub fn write(mut self, report: &Report, rows: usize, lang: Lang, screen: &ScreenArgs) -> io::Result<()> {
         for (format, out) in &mut self.parts {
+            out.set_escapes(escapes(*format));
             let renderer: Box<dyn Renderer> = match format {
                 Format::Prometheus => Box::new(PrometheusRenderer::new(rows, self.labels.clone())),
                 format => format.renderer(screen.table(out, Some(rows), lang)),
@@ -49,6 +51,15 @@ impl ReportDelivery {
             renderer.render(report, out)?;
         }
         self.parts.into_iter().try_for_each(|(_, out)| out.finish())
+    }
+}
+
+/// Returns how a terminal shows what does not show by itself in a format.
+fn escapes(format: Format) -> Escapes {
+    match format {
+        Format::Table => Escapes::Styled,
+        Format::Json => Escapes::Json,
+        Format::Html | Format::Markdown | Format::Csv(_) | Format::Prometheus => Escapes::Text,
     }
 }
 

@@ -11,6 +11,7 @@ use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::policy::file::PatternSyntax;
 use crate::render::draft::Draft;
+use crate::render::gate::Escapes;
 
 /// Analyses the snapshot and writes the draft.
 pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
@@ -25,6 +26,8 @@ pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
     let existing = args.policy.is_some().then(|| source.load(syntax)).transpose()?;
     let plan = Plan { policy: source, top: usize::try_from(args.top).unwrap_or(usize::MAX), ..Plan::new(read) };
     let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    out.set_escapes(Escapes::Text);
+    super::print_passed_over(&args.read.input);
     let report = {
         let bar = ProgressLine::new(args.read.input.quiet);
         analyze::analyze(&args.read.input.inputs, &plan, &bar)?

@@ -21,6 +21,7 @@ use crate::analyze::verdict::{FileVerdict, verdicts};
 use crate::analyze::{Snapshot, pool};
 use crate::error::{Error, Result};
 use crate::record::Record;
+use crate::render::gate::Escapes;
 #[cfg(feature = "parquet")]
 use crate::render::rows::{Columns, ParquetFile};
 use crate::render::rows::{RecordLines, RecordRow, RowColumns, RowFormat, RowMaker};
@@ -35,6 +36,7 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
         require_files(inputs, "--mask")?;
     }
     let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    super::print_passed_over(&args.read.input);
     let bar = ProgressLine::new(args.read.input.quiet);
     let mut snapshot = Snapshot::open(inputs, &plan.read, &bar)?;
     let columns = if conditions.policy.is_some() { RowColumns::Labeled } else { RowColumns::Facts };
@@ -57,6 +59,10 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
         name_files: sharded,
         written: 0,
     };
+    out.set_escapes(match args.format {
+        RowFormatArg::Ndjson => Escapes::Json,
+        RowFormatArg::Csv | RowFormatArg::Parquet => Escapes::Text,
+    });
     let (tallies, rows) = match args.format {
         RowFormatArg::Ndjson => stream.lines(RowFormat::Ndjson, &mut out),
         RowFormatArg::Csv => stream.lines(RowFormat::Csv, &mut out),

@@ -32,8 +32,9 @@ use clap::Parser;
 pub use args::Cli;
 pub use exit::ExitStatus;
 
+use crate::analyze::read::snapshot::passed_over;
 use crate::error::{Error, ErrorKind, Result};
-use args::Command;
+use args::{Command, InputArgs};
 use message::notice;
 
 /// Parses the command line of this process and runs the command.
@@ -86,6 +87,15 @@ fn print_error(error: &Error) {
 
 fn is_closed_pipe(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Prints what was found in directories and is no file, for commands whose results do not say it.
+fn print_passed_over(input: &InputArgs) {
+    if !input.quiet {
+        for warning in passed_over(&input.inputs) {
+            notice!("{}", warning.wording.en);
+        }
+    }
 }
 
 /// Converts the result of writing output; a closed pipe counts as success.

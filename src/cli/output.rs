@@ -1,18 +1,28 @@
 //! Destination of results: standard output, or a file that is replaced atomically.
 
 use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-use super::args::OutputArgs;
+use anstream::{AutoStream, ColorChoice};
+
+use super::args::{OutputArgs, TextFormat};
 use super::sources::{Sources, names_stdout};
 use super::temporary::TemporaryFile;
 use crate::error::{Error, Result};
 use crate::input::shown_path;
+use crate::render::gate::{Escapes, Gate};
 
-/// Destination of a command's results.
+/// Destination of a command's results. On a terminal they pass the [gate](Gate).
 #[derive(Debug)]
-pub enum Output {
+pub struct Output {
+    place: Place,
+    gate: Option<Gate>,
+}
+
+/// Kinds of destinations.
+#[derive(Debug)]
+enum Place {
     /// Standard output, buffered.
     Stdout(BufWriter<Stdout>),
     /// Regular file, complete under its name or not there at all.
@@ -29,6 +39,14 @@ pub struct Replacement {
     /// The file that is there now.
     earlier: Option<Metadata>,
     private: bool,
+}
+
+/// Returns how a terminal shows what does not show by itself in a format.
+pub fn escapes(format: TextFormat) -> Escapes {
+    match format {
+        TextFormat::Text => Escapes::Styled,
+        TextFormat::Json => Escapes::Json,
+    }
 }
 
 /// How an output may be written.
@@ -55,7 +73,7 @@ impl Outlet {
     pub fn open(&self, path: Option<&Path>) -> Result<Output> {
         let Some(path) = path.filter(|path| !names_stdout(path)) else {
             self.sources.refuse_stdout()?;
-            return Ok(Output::Stdout(BufWriter::with_capacity(64 << 10, io::stdout())));
+            return Ok(Output::new(Place::Stdout(BufWriter::with_capacity(64 << 10, io::stdout()))));
         };
         self.sources.refuse(path)?;
         if !self.force {
@@ -68,7 +86,7 @@ impl Outlet {
     fn create(&self, path: &Path) -> io::Result<Output> {
         let earlier = path.metadata().ok();
         if earlier.as_ref().is_some_and(|earlier| !earlier.is_file()) {
-            return Ok(Output::Device(BufWriter::new(File::options().write(true).open(path)?)));
+            return Ok(Output::new(Place::Device(BufWriter::new(File::options().write(true).open(path)?))));
         }
         let path = followed(path)?;
         let folder = match path.parent() {
@@ -77,7 +95,7 @@ impl Outlet {
         };
         let file = TemporaryFile::new_in(folder, permissions(earlier.is_some() || self.private))?;
         let replacement = Replacement { path, earlier, private: self.private };
-        Ok(Output::File(BufWriter::with_capacity(64 << 10, file), replacement))
+        Ok(Output::new(Place::File(BufWriter::with_capacity(64 << 10, file), replacement)))
     }
 }
 
@@ -150,12 +168,25 @@ fn keep_mode(file: &File, earlier: &Metadata, _: bool) -> io::Result<()> {
 }
 
 impl Output {
+    fn new(place: Place) -> Output {
+        let gate = place.is_terminal().then(Gate::default);
+        Output { place, gate }
+    }
+
+    /// Sets how a terminal shows what does not show by itself.
+    pub fn set_escapes(&mut self, escapes: Escapes) {
+        self.gate.iter_mut().for_each(|gate| gate.set(escapes));
+    }
+
     /// Flushes the output and renames a file to its final name.
-    pub fn finish(self) -> io::Result<()> {
-        match self {
-            Output::Stdout(mut out) => out.flush(),
-            Output::Device(mut out) => out.flush(),
-            Output::File(out, replacement) => {
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(gate) = &mut self.gate {
+            gate.finish(&mut self.place)?;
+        }
+        match self.place {
+            Place::Stdout(mut out) => out.flush(),
+            Place::Device(mut out) => out.flush(),
+            Place::File(out, replacement) => {
                 replacement.finish(out.into_inner().map_err(io::IntoInnerError::into_error)?)
             }
         }
@@ -163,28 +194,57 @@ impl Output {
 
     /// Returns true if the output is a terminal.
     pub fn is_terminal(&self) -> bool {
-        match self {
-            Output::Stdout(_) => io::IsTerminal::is_terminal(&io::stdout()),
-            Output::Device(out) => io::IsTerminal::is_terminal(out.get_ref()),
-            Output::File(..) => false,
-        }
+        self.gate.is_some()
+    }
+
+    /// Returns true if colours suit the output, by the environment and by what it is.
+    pub fn suits_colour(&self) -> bool {
+        let choice = match &self.place {
+            Place::Stdout(_) => AutoStream::choice(&io::stdout()),
+            Place::Device(out) => AutoStream::choice(out.get_ref()),
+            Place::File(..) => ColorChoice::Never,
+        };
+        choice != ColorChoice::Never
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.gate {
+            Some(gate) => gate.pass(bytes, &mut self.place).map(|()| bytes.len()),
+            None => self.place.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.place.flush()
+    }
+}
+
+impl Place {
+    fn is_terminal(&self) -> bool {
         match self {
-            Output::Stdout(out) => out.write(bytes),
-            Output::File(out, _) => out.write(bytes),
-            Output::Device(out) => out.write(bytes),
+            Place::Stdout(_) => io::stdout().is_terminal(),
+            Place::Device(out) => out.get_ref().is_terminal(),
+            Place::File(..) => false,
+        }
+    }
+}
+
+impl Write for Place {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Place::Stdout(out) => out.write(bytes),
+            Place::File(out, _) => out.write(bytes),
+            Place::Device(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Output::Stdout(out) => out.flush(),
-            Output::File(out, _) => out.flush(),
-            Output::Device(out) => out.flush(),
+            Place::Stdout(out) => out.flush(),
+            Place::File(out, _) => out.flush(),
+            Place::Device(out) => out.flush(),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::args::{
 };
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
-use crate::analyze::{BigLimits, MaskKey, Plan, PolicySource, ReadPlan};
+use crate::analyze::{BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
 use crate::input::resolve::question;
 use crate::input::shown_path;
@@ -48,6 +48,7 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
         no_expired: selection.no_expired,
     };
     plan.limit = selection.limit;
+    plan.inputs = if args.allow_same { InputCheck::None } else { InputCheck::Shards };
     model(&mut plan, server, segments)?;
     Ok(plan)
 }
@@ -89,7 +90,11 @@ fn big(args: &BigArgs) -> BigLimits {
 
 /// Returns the plan and the conditions of rows.
 pub fn rows_of(read: ReadPlan, args: &RowArgs, mask: Option<MaskKey>) -> Result<(Plan, RowConditions)> {
-    let usual = Plan::new(read);
+    let mut usual = Plan::new(read);
+    if usual.read.inputs == InputCheck::Shards {
+        // Each row names its file, so rows of several nights are told apart.
+        usual.read.inputs = InputCheck::Copies;
+    }
     let asks = !args.breaking.is_empty() || args.severity.is_some() || !args.owners.is_empty();
     let policy = args.policy.as_deref().or(asks.then_some(OsStr::new("default")));
     let any = args.breaking.iter().any(|rule| rule == ANY_RULE) || args.breaking.is_empty() && args.severity.is_some();

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 
 use super::args::{RulesArgs, TextFormat};
-use super::output::Outlet;
+use super::output::{Outlet, escapes};
 use super::sources::Reads;
 use super::{ExitStatus, plan, written};
 use crate::error::{Error, Result};
@@ -22,6 +22,7 @@ pub fn run(args: &RulesArgs) -> Result<ExitStatus> {
     let presets = presets::standards()?;
     let mut out = Outlet::of(args.sources()).open(None)?;
     let table = args.screen.table(&out, None, args.lang.lang());
+    out.set_escapes(escapes(args.format));
     let printed = match (args.format, rule, &policy) {
         (TextFormat::Json, ..) => {
             let rules: Vec<&Rule> = match (rule, &policy) {

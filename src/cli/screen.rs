@@ -1,8 +1,5 @@
 //! `--color` and `--wide`: appearance of output for people.
 
-use std::io;
-
-use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 
 use super::output::Output;
@@ -37,14 +34,7 @@ impl ColorArgs {
         match self.color {
             ColorArg::Always => true,
             ColorArg::Never => false,
-            ColorArg::Auto => {
-                let choice = match out {
-                    Output::Stdout(_) => AutoStream::choice(&io::stdout()),
-                    Output::Device(out) => AutoStream::choice(out.get_ref()),
-                    Output::File(..) => ColorChoice::Never,
-                };
-                choice != ColorChoice::Never
-            }
+            ColorArg::Auto => out.suits_colour(),
         }
     }
 }

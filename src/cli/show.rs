@@ -2,7 +2,7 @@
 
 use super::args::{ShowArgs, TextFormat};
 use super::message::notice;
-use super::output::Outlet;
+use super::output::{Outlet, escapes};
 use super::sources::Reads;
 use super::{ExitStatus, plan, print_error, written};
 use crate::error::Result;
@@ -42,6 +42,7 @@ pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
     }
     let shown = ShownKey { found: &found, value: &decoded, omitted: elements - decoded.elements() };
     let mut out = Outlet::of(args.sources()).open(None)?;
+    out.set_escapes(escapes(if args.json { TextFormat::Json } else { args.format }));
     let printed = match args.format {
         TextFormat::Text if !args.json => value::write_text(&shown, args.lang.lang(), &mut out),
         TextFormat::Text | TextFormat::Json => value::write_json(&shown, &mut out),

@@ -1,15 +1,15 @@
 //! Files that a command reads, so that no output is written over one of them.
 
-use std::fs::{self, File, Metadata};
+#[cfg(unix)]
+use std::fs::Metadata;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
-#[cfg(not(unix))]
-use std::path::PathBuf;
 
 use super::args::{AnalyzeArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, RenderArgs, RulesArgs, ShowArgs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
-use crate::input::{Input, Location, OpenOptions, resolve_each, shown_path};
+use crate::input::{FileId, Input, Location, OpenOptions, resolve_each, shown_path};
 
 /// Files that a command reads.
 #[derive(Debug, Default)]
@@ -21,26 +21,14 @@ struct Source {
     name: String,
 }
 
-/// Identity of a file, whatever its names.
-#[derive(Debug, PartialEq, Eq)]
-struct FileId(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
-
-impl FileId {
-    /// Returns the identity of a file that could be destroyed by writing to it; terminals and other such devices have none.
+/// Returns the identity of a file that writing could destroy; terminals and other such devices have none.
+fn identity(path: &Path) -> Option<FileId> {
+    let metadata = fs::metadata(path).ok()?;
     #[cfg(unix)]
-    fn new(_: &Path, metadata: &Metadata) -> Option<FileId> {
-        use std::os::unix::fs::{FileTypeExt, MetadataExt};
-        (!metadata.file_type().is_char_device()).then(|| FileId((metadata.dev(), metadata.ino())))
+    if std::os::unix::fs::FileTypeExt::is_char_device(&metadata.file_type()) {
+        return None;
     }
-
-    #[cfg(not(unix))]
-    fn new(path: &Path, metadata: &Metadata) -> Option<FileId> {
-        metadata.is_file().then(|| fs::canonicalize(path).ok().map(FileId)).flatten()
-    }
-
-    fn of(path: &Path) -> Option<FileId> {
-        FileId::new(path, &fs::metadata(path).ok()?)
-    }
+    FileId::new(path, &metadata)
 }
 
 /// Returns the file that standard input or standard output is redirected to.
@@ -80,7 +68,7 @@ impl Sources {
     }
 
     fn add(&mut self, path: &Path) {
-        self.0.extend(FileId::of(path).map(|id| Source { id, name: shown_path(path) }));
+        self.0.extend(identity(path).map(|id| Source { id, name: shown_path(path) }));
     }
 
     fn find(&self, id: Option<FileId>) -> Option<&Source> {
@@ -89,7 +77,7 @@ impl Sources {
 
     /// Refuses to write to a file that the command reads, under whatever name.
     pub fn refuse(&self, path: &Path) -> Result<()> {
-        let Some(source) = self.find(FileId::of(path)) else { return Ok(()) };
+        let Some(source) = self.find(identity(path)) else { return Ok(()) };
         let (path, source) = (shown_path(path), &source.name);
         let what = if *source == path { format!("{path} is") } else { format!("{path} is {source},") };
         Err(Error::usage(format!("the output {what} also read by this command"))

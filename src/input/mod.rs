@@ -7,6 +7,7 @@ pub mod block;
 pub mod body;
 pub mod container;
 pub mod decompress;
+mod file_id;
 mod lz4;
 mod manifest;
 pub mod mmap;
@@ -26,8 +27,9 @@ pub use block::Block;
 pub use body::{Body, Mapped};
 pub use container::Container;
 pub use decompress::Compression;
+pub use file_id::FileId;
 pub use mmap::Map;
-pub use resolve::{Resolved, read_once, resolve, resolve_each};
+pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each};
 pub use stream::Window;
 
 use crate::error::{Error, ErrorKind, Result};

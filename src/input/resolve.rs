@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
-use super::{Input, Location, shown_path};
+use super::{FileId, Input, Location, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::near;
 use crate::wording::{Wording, wording};
@@ -37,24 +37,83 @@ pub struct Resolved {
     pub inputs: Vec<Input>,
     /// Arguments that could not be resolved, with the reason.
     pub failed: Vec<(String, Error)>,
+    /// What was found in directories and by globs, but is no file.
+    pub passed_over: Vec<(String, NoFile)>,
+}
+
+/// Something with a name that is neither a file nor a directory. Opening one may wait forever, so only those are opened that the
+/// user has named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoFile {
+    /// A named pipe (FIFO).
+    NamedPipe,
+    /// A socket.
+    Socket,
+    /// A device.
+    Device,
+}
+
+impl NoFile {
+    /// Returns what is at `path`, unless it is a file, a directory or nothing.
+    #[cfg(unix)]
+    fn at(path: &Path) -> Option<NoFile> {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = fs::metadata(path).ok()?.file_type();
+        match () {
+            () if kind.is_fifo() => Some(NoFile::NamedPipe),
+            () if kind.is_socket() => Some(NoFile::Socket),
+            () if kind.is_char_device() || kind.is_block_device() => Some(NoFile::Device),
+            () => None,
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn at(_: &Path) -> Option<NoFile> {
+        None
+    }
+}
+
+/// Inputs found so far.
+#[derive(Default)]
+struct Inputs {
+    inputs: Vec<Input>,
+    passed_over: Vec<(String, NoFile)>,
+}
+
+impl Inputs {
+    fn push(&mut self, input: Input) {
+        self.inputs.push(input);
+    }
+
+    fn len(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Returns whether what is at `path`, which the user has not named, is to be passed over.
+    fn passes_over(&mut self, path: &Path) -> bool {
+        let what = NoFile::at(path);
+        self.passed_over.extend(what.map(|what| (shown_path(path), what)));
+        what.is_some()
+    }
 }
 
 /// Resolves each argument by itself: one missing shard does not keep the others from being read.
 pub fn resolve_each<P: AsRef<Path>>(arguments: &[P]) -> Resolved {
-    let (mut inputs, mut failed) = (Vec::new(), Vec::new());
+    let (mut inputs, mut failed) = (Inputs::default(), Vec::new());
     for argument in arguments {
         let (argument, before) = (argument.as_ref(), inputs.len());
         if let Err(error) = resolve_one(argument, &mut inputs) {
             // An argument fails as a whole, even if some of the files that it names are there.
-            inputs.truncate(before);
+            inputs.inputs.truncate(before);
             let name = shown_path(argument);
             failed.push((name.clone(), error.in_file(&name)));
         }
     }
     // Used only for membership tests, so hash order does not matter.
     let mut seen = HashSet::new();
+    let Inputs { mut inputs, passed_over } = inputs;
     inputs.retain(|input| seen.insert(identity(&input.location)));
-    Resolved { inputs, failed }
+    Resolved { inputs, failed, passed_over }
 }
 
 /// Returns the name of the first input that can be read only once: standard input, a named pipe, `<(zcat …)`.
@@ -62,15 +121,22 @@ pub fn read_once<P: AsRef<Path>>(arguments: &[P]) -> Option<String> {
     resolve_each(arguments).inputs.into_iter().find(|input| !input.is_reopenable()).map(|input| input.name)
 }
 
-/// Returns the canonical location, equal for different names of one file.
-fn identity(location: &Location) -> Location {
+/// Identity of an input: equal for different names of one file.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    Stdin,
+    File(FileId),
+    Missing(PathBuf),
+}
+
+fn identity(location: &Location) -> Identity {
     match location {
-        Location::Stdin => Location::Stdin,
-        Location::File(path) => Location::File(fs::canonicalize(path).unwrap_or_else(|_| path.clone())),
+        Location::Stdin => Identity::Stdin,
+        Location::File(path) => FileId::of(path).map_or_else(|| Identity::Missing(path.clone()), Identity::File),
     }
 }
 
-fn resolve_one(argument: &Path, inputs: &mut Vec<Input>) -> Result<()> {
+fn resolve_one(argument: &Path, inputs: &mut Inputs) -> Result<()> {
     if argument.as_os_str() == "-" {
         inputs.push(Input::stdin());
         return Ok(());
@@ -116,7 +182,7 @@ fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-fn resolve_glob(pattern: &str, inputs: &mut Vec<Input>) -> Result<()> {
+fn resolve_glob(pattern: &str, inputs: &mut Inputs) -> Result<()> {
     let invalid =
         |error| Error::new(ErrorKind::Unreadable(wording!("not a valid glob: {error}", "通配符有误：{error}")));
     let paths = glob::glob(pattern).map_err(invalid)?;
@@ -128,12 +194,13 @@ fn resolve_glob(pattern: &str, inputs: &mut Vec<Input>) -> Result<()> {
         return Err(Error::new(nothing)
             .with_remedy(wording!("check the directory part of the glob", "请检查通配符中的目录部分")));
     }
+    paths.retain(|path| !inputs.passes_over(path));
     paths.sort();
     paths.iter().try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&shown_path(path))))
 }
 
 /// Resolves an existing path.
-fn resolve_path(path: &Path, inputs: &mut Vec<Input>) -> Result<()> {
+fn resolve_path(path: &Path, inputs: &mut Inputs) -> Result<()> {
     if path.is_dir() {
         return resolve_directory(path, inputs);
     }
@@ -141,7 +208,7 @@ fn resolve_path(path: &Path, inputs: &mut Vec<Input>) -> Result<()> {
     Ok(())
 }
 
-fn resolve_directory(directory: &Path, inputs: &mut Vec<Input>) -> Result<()> {
+fn resolve_directory(directory: &Path, inputs: &mut Inputs) -> Result<()> {
     let entries = entries(directory)?;
     if push_manifests(&entries, inputs)? {
         return Ok(());
@@ -152,7 +219,7 @@ fn resolve_directory(directory: &Path, inputs: &mut Vec<Input>) -> Result<()> {
             // Skip unreadable subdirectories: they were not named by the user.
             let children = self::entries(entry).unwrap_or_default();
             push_manifests(&children, inputs)?;
-        } else if ENDINGS.iter().any(|ending| has_ending(entry, ending)) {
+        } else if ENDINGS.iter().any(|ending| has_ending(entry, ending)) && !inputs.passes_over(entry) {
             inputs.push(Input::file(entry.clone()));
         }
     }
@@ -168,7 +235,7 @@ fn resolve_directory(directory: &Path, inputs: &mut Vec<Input>) -> Result<()> {
 }
 
 /// Adds the inputs named by manifests among `entries`; returns false if there are none.
-fn push_manifests(entries: &[PathBuf], inputs: &mut Vec<Input>) -> Result<bool> {
+fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result<bool> {
     let before = inputs.len();
     for manifest in entries.iter().filter(|entry| has_ending(entry, ".manifest") && entry.is_file()) {
         inputs.push(multi_part(manifest)?);
@@ -217,6 +284,10 @@ fn multi_part(manifest: &Path) -> Result<Input> {
     }
     // Check it now, so that the error for a missing base names the base.
     size_of(&base)?;
+    if NoFile::at(&base).is_some() {
+        let what = ErrorKind::Unreadable(wording!("expected a file", "应为普通文件"));
+        return Err(Error::new(what).in_file(&shown_path(&base)));
+    }
     let (mut following, mut beside) = (0u64, vec![manifest.to_owned()]);
     for increment in parsed.increments {
         let increment = manifest.with_file_name(increment);

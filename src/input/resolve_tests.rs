@@ -179,7 +179,7 @@ fn arguments_are_resolved_one_by_one_and_files_once() {
     files.push(("d/a.rdb".to_owned(), ""));
     let dir = tree(&files.iter().map(|(name, content)| (name.as_str(), *content)).collect::<Vec<_>>());
     let arguments = ["d/a.rdb", "missing.rdb", "d", "d/*.rdb"].map(|name| dir.path().join(name));
-    let Resolved { inputs, failed } = resolve_each(&arguments);
+    let Resolved { inputs, failed, .. } = resolve_each(&arguments);
     assert_eq!(inputs, [Input::file(arguments[0].clone())]);
     // The directory holds a manifest whose base is missing: it fails as a whole.
     let names: Vec<_> = failed.iter().map(|(name, _)| name.as_str()).collect();

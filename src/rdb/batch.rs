@@ -119,6 +119,11 @@ impl Batches {
         }
     }
 
+    /// Returns the bytes read so far from the magic on, until the first batch is emitted.
+    pub fn bytes_ahead(&self) -> Option<&[u8]> {
+        (!self.started).then(|| self.body.bytes())
+    }
+
     /// Returns the file's header.
     pub fn header(&self) -> RdbHeader {
         self.about.header

@@ -6,6 +6,7 @@
 
 use std::io::{self, Write};
 
+use super::key_text::{self, is_hidden};
 use super::words::{nouns, say};
 use super::{Lang, human};
 use crate::policy::Policy;
@@ -184,7 +185,7 @@ fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c if is_hidden(c) => quoted.push_str(&toml_escape(c)),
             c => quoted.push(c),
         }
     }
@@ -192,9 +193,17 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Returns the text on one line, so that it stays within a comment.
+/// Returns the escape that TOML has for a character.
+fn toml_escape(c: char) -> String {
+    match u32::from(c) {
+        code @ ..0x1_0000 => format!("\\u{code:04X}"),
+        code => format!("\\U{code:08X}"),
+    }
+}
+
+/// Returns the text on one line of visible characters, so that it stays within a comment.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    key_text::text(text).into_owned()
 }
 
 #[cfg(test)]
@@ -203,7 +212,8 @@ mod tests {
 
     #[test]
     fn strings_are_toml_whatever_is_in_them() {
-        let text = "a\"b\\c\nd\u{7f}e";
+        let text = "a\"b\\c\nd\u{7f}e\u{202e}\u{200b}\u{e0001}\u{3000}";
+        assert!(!quoted(text).chars().any(is_hidden));
         let document = format!("x = {}", quoted(text));
         let table: toml::Table = document.parse().unwrap();
         assert_eq!(table["x"].as_str(), Some(text));

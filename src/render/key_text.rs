@@ -207,7 +207,7 @@ fn escaped(bytes: &[u8]) -> String {
     show_outer_spaces(shown)
 }
 
-fn escape(c: char, shown: &mut String) {
+pub(in crate::render) fn escape(c: char, shown: &mut String) {
     match c {
         '\n' => shown.push_str("\\n"),
         '\r' => shown.push_str("\\r"),

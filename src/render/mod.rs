@@ -7,6 +7,7 @@ mod bar;
 pub mod csv;
 mod document;
 pub mod draft;
+pub mod gate;
 pub mod html;
 pub mod human;
 pub mod json;

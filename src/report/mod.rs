@@ -30,7 +30,7 @@ pub use key::{Key, base64};
 pub use policy::*;
 pub use sections::*;
 pub use terms::*;
-pub use warning::{Warning, WarningKind};
+pub use warning::{NoFile, Warning, WarningKind};
 pub use what_if::*;
 use wording::{demand, fix, problem, reason, remedy};
 

@@ -51,6 +51,11 @@ pub enum WarningKind {
         /// Number of bytes.
         bytes: Bytes,
     },
+    /// Something in a directory that is no file was passed over.
+    PassedOver {
+        /// What it is.
+        what: NoFile,
+    },
     /// Key metadata (expiry, idle time) without a key behind it.
     StrayMetadata {
         /// Number of places.
@@ -165,6 +170,19 @@ pub enum WarningKind {
     Other,
 }
 
+/// Something with a name that is neither a file nor a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum NoFile {
+    /// A named pipe (FIFO).
+    NamedPipe,
+    /// A socket.
+    Socket,
+    /// A device.
+    Device,
+}
+
 impl Warning {
     /// Returns a warning about all that was read.
     pub fn new(kind: WarningKind) -> Warning {
@@ -212,6 +230,14 @@ impl WarningKind {
                 format!("{} bytes behind the end of the snapshot were ignored", bytes.0),
                 format!("快照结尾之后有 {} 字节被忽略", bytes.0),
             ),
+            PassedOver { what } => match what {
+                NoFile::NamedPipe => fixed(
+                    "passed over: a named pipe in a directory is not read; name it to read it",
+                    "已跳过：不读取目录中的命名管道；如需读取，请直接指定",
+                ),
+                NoFile::Socket => fixed("passed over: a socket, not a file", "已跳过：是套接字，不是文件"),
+                NoFile::Device => fixed("passed over: a device, not a file", "已跳过：是设备，不是文件"),
+            },
             StrayMetadata { places } => filled(
                 format!("key metadata (expiry, idle time) without a key: {places}"),
                 format!("有元数据（过期时间、空闲时间）但没有 key：{places} 处"),

@@ -160,7 +160,7 @@ fn the_shards_of_a_deployment_are_one_snapshot() {
     for shard in ["shard-0.rdb", "shard-1.rdb"] {
         fs::copy(shop(), folder.path().join(shard)).expect("the folder takes files");
     }
-    let output = run(rdblens().arg("keys").arg(folder.path()));
+    let output = run(rdblens().args(["keys", "--allow-same"]).arg(folder.path()));
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!(rows(&output.stdout).len(), 2 * rows(&keys_of(&shop())).len());
     let text = std::str::from_utf8(&output.stdout).expect("NDJSON is UTF-8");

@@ -27,6 +27,7 @@ mod formats;
 mod gate;
 mod hostile;
 mod html;
+mod inputs;
 mod instance;
 mod lang;
 mod manual;

@@ -173,7 +173,7 @@ fn options_that_extend_a_report_survive_storage() {
         &[&shop, "--what-if", "valkey-8.1", "--what-if", "glibc", "--what-if", "hash-max-listpack-entries=64"],
         &[&later, "--baseline", earlier.to_str().unwrap(), "--maxmemory", "64MB", "--maxmemory-policy", "noeviction"],
         &[&shop, "--policy", &policy, "--inspect-values", "--now", "2026-12-01T00:00:00Z"],
-        &[&shop, &later, "no-such-shard.rdb", &flipped, &cut],
+        &[&shop, &later, "no-such-shard.rdb", &flipped, &cut, "--allow-same"],
         &[&shop, "--match", "user:*", "--server", "redis-8.2", "--at", "2027-01-01T00:00:00Z"],
         &[&shop, "--policy", "none", "--type", "stream"],
     ];

@@ -86,6 +86,40 @@ impl PreparedInput {
         self.input.following_bytes
     }
 
+    /// Returns the name in messages.
+    pub fn name(&self) -> &str {
+        &self.input.name
+    }
+
+    /// Returns whether it is the base of a multi-part append-only file.
+    pub fn is_multi_part(&self) -> bool {
+        self.input.multi_part
+    }
+
+    /// Returns whether commands follow the snapshot, or may follow it.
+    pub fn is_append_only(&self) -> bool {
+        let is_set = |name| self.preamble.number(name) == Some(1);
+        self.is_multi_part() || is_set("aof-preamble") || is_set("aof-base")
+    }
+
+    /// Returns the size of the snapshot, if nothing but the snapshot is in the file.
+    pub fn plain_size(&self) -> Option<u64> {
+        self.size.filter(|_| self.compression.is_none() && self.container == Container::Plain && !self.is_append_only())
+    }
+
+    /// Returns the first bytes of the snapshot if the file is still open.
+    pub fn bytes_ahead(&self) -> Option<&[u8]> {
+        self.open.as_ref().and_then(|open| open.batches.bytes_ahead())
+    }
+
+    /// Returns the bytes of the snapshot from the start, without consuming the input; `None` if it can be read only once.
+    pub fn body_again(&self) -> Option<Body> {
+        if !self.input.is_reopenable() {
+            return None;
+        }
+        self.input.open(&self.options).ok().map(|opened| opened.body)
+    }
+
     /// Returns the file's batches from the start, without consuming the input; `None` if it can be read only once.
     pub fn read_again(&self) -> Option<Batches> {
         let mapped = self.open.as_ref().and_then(|open| open.batches.mapped());

@@ -9,11 +9,13 @@ use super::progress::Progress;
 use super::raised_limits::RaisedLimits;
 use super::reader::ReadOptions;
 use super::template_users;
+use crate::analyze::one_snapshot;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
 use crate::input::{self, Compression, Container};
 use crate::memory::{Caveat, Model, Server, WriterTraces};
 use crate::rdb::file_info::FileInfo;
+use crate::report::{NoFile, Warning, WarningKind};
 use crate::units::Millis;
 
 /// A snapshot in one file or many.
@@ -25,6 +27,23 @@ pub struct Snapshot {
     pub facts: Vec<FileFacts>,
     /// Time that expiries are compared with.
     pub reference: Option<Millis>,
+    /// Warnings about what is in a directory and is no file.
+    pub passed_over: Vec<Warning>,
+}
+
+/// Returns warnings about what is in directories and is no file.
+pub fn passed_over<P: AsRef<Path>>(arguments: &[P]) -> Vec<Warning> {
+    warnings(input::resolve_each(arguments).passed_over)
+}
+
+fn warnings(passed_over: Vec<(String, input::NoFile)>) -> Vec<Warning> {
+    let what = |what| match what {
+        input::NoFile::NamedPipe => NoFile::NamedPipe,
+        input::NoFile::Socket => NoFile::Socket,
+        input::NoFile::Device => NoFile::Device,
+    };
+    let warning = |(name, found): (String, _)| Warning::about(&name, WarningKind::PassedOver { what: what(found) });
+    passed_over.into_iter().map(warning).collect()
 }
 
 /// Facts about an input before its records are read.
@@ -68,19 +87,21 @@ fn share_templates(file: &InputFile, prepared: &PreparedInput, reference: Option
 }
 
 impl Snapshot {
-    /// Opens the inputs: paths, globs, directories, `-`. Fails when none of them can be opened.
+    /// Opens the inputs: paths, globs, directories, `-`. Fails when none of them can be opened, or when they are not the shards
+    /// of one snapshot.
     pub fn open<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
         let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
         if snapshot.files.is_empty() {
             let first = snapshot.facts.drain(..).find_map(|facts| facts.opened.err());
             return Err(first.unwrap_or_else(|| Error::usage("no input given")));
         }
+        one_snapshot::check(snapshot.files.iter().map(|(_, prepared)| prepared), plan.inputs)?;
         Ok(snapshot)
     }
 
     /// Like [`Snapshot::open`], but fails only when no input exists: a file that is no snapshot is recorded in the facts.
     pub fn open_any<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
-        let input::Resolved { inputs, failed } = input::resolve_each(inputs);
+        let input::Resolved { inputs, failed, passed_over } = input::resolve_each(inputs);
         if inputs.is_empty() {
             let first = failed.into_iter().next().map(|(_, error)| error);
             return Err(first.unwrap_or_else(|| Error::usage("no input given")));
@@ -115,7 +136,8 @@ impl Snapshot {
         for (file, prepared) in &files {
             share_templates(file, prepared, reference);
         }
-        Ok(Snapshot { files, facts, reference })
+        let passed_over = warnings(passed_over);
+        Ok(Snapshot { files, facts, reference, passed_over })
     }
 
     /// Also prices collections just above a compact-encoding limit as if the limits were `factor` times as high.

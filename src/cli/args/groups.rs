@@ -100,6 +100,9 @@ pub struct NameArgs {
 pub struct ReadArgs {
     #[command(flatten)]
     pub input: InputArgs,
+    /// Add up inputs even if they are copies of one snapshot or snapshots of different times, not shards
+    #[arg(long, help_heading = "Input")]
+    pub allow_same: bool,
     #[command(flatten)]
     pub selection: SelectionArgs,
     #[command(flatten)]

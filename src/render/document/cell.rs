@@ -38,7 +38,7 @@ pub enum Cell {
     Absent,
     /// Intentionally empty.
     Blank,
-    /// Words in the language of the document.
+    /// Words in the language of the document, made visible if they come from elsewhere.
     Text(String),
     /// A name.
     Name(Name),
@@ -132,13 +132,13 @@ impl Cell {
 
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
-        Cell::Text(text.to_owned())
+        Cell::Text(key_text::text(text).into_owned())
     }
 }
 
 impl From<String> for Cell {
     fn from(text: String) -> Self {
-        Cell::Text(text)
+        Cell::from(text.as_str())
     }
 }
 

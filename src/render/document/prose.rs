@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::render::{Lang, key_text};
+use crate::render::Lang;
+use crate::render::key_text::{self, is_hidden};
 use crate::report::Wording;
 
 /// Characters that begin and end a name within a sentence. They isolate it in plain text as `<bdi>` does in HTML. A name cannot
@@ -43,7 +44,17 @@ impl Prose {
 
 impl<T: Into<String>> From<T> for Prose {
     fn from(text: T) -> Self {
-        Prose(text.into())
+        let text = text.into();
+        let is_foreign = |c: char| is_hidden(c) && !matches!(c, ISOLATE | END | '\u{a0}');
+        if !text.contains(is_foreign) {
+            return Prose(text);
+        }
+        // A text of a stored report was taken for one of ours.
+        let mut shown = String::with_capacity(text.len() + 8);
+        for c in text.chars() {
+            if is_foreign(c) { key_text::escape(c, &mut shown) } else { shown.push(c) }
+        }
+        Prose(shown)
     }
 }
 

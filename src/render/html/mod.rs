@@ -27,6 +27,7 @@ use std::io::{self, Write};
 use askama::Template;
 
 use super::document::Scope;
+use super::gate::{Escapes, Gated};
 use super::{Lang, Renderer, sections};
 use crate::report::Report;
 use cells::HtmlCell;
@@ -83,7 +84,9 @@ impl Renderer for HtmlRenderer {
                 break;
             }
         }
-        out.write_all(page.as_bytes())
+        let mut gated = Gated::new(Escapes::Page, out);
+        gated.write_all(page.as_bytes())?;
+        gated.finish()
     }
 }
 

@@ -91,7 +91,8 @@ impl<'a> Writer<'a> {
     }
 
     fn finding(&mut self, it: &FindingBlock) -> io::Result<()> {
-        let (severity, rule, demand) = (known::severity(it.severity, self.lang), &it.rule, it.demand.plain());
+        let (severity, rule, demand) =
+            (known::severity(it.severity, self.lang), key_text::text(&it.rule), it.demand.plain());
         let head = say!(self.lang, "{severity} {rule}: {demand}", "{severity} {rule}：{demand}");
         self.block(&format!("### {}", escape(&head)))?;
         self.whole_table(&it.places)?;

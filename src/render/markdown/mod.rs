@@ -6,6 +6,7 @@ mod escape;
 use std::io::{self, Write};
 
 use super::document::Scope;
+use super::gate::{Escapes, Gated};
 use super::{Lang, Renderer, sections};
 use crate::report::Report;
 
@@ -26,6 +27,8 @@ impl MarkdownRenderer {
 impl Renderer for MarkdownRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let document = sections::document(report, Scope::text(self.rows, self.lang));
-        blocks::Writer::new(out, document.lang).document(&document)
+        let mut gated = Gated::new(Escapes::Text, out);
+        blocks::Writer::new(&mut gated, document.lang).document(&document)?;
+        gated.finish()
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::render::document::{More, Tone};
-use crate::render::key_text::{fit, width};
+use crate::render::key_text::{self, fit, width};
 use crate::render::wrap::wrap;
 use crate::render::{Lang, TableOptions};
 use crate::report::Severity;
@@ -74,7 +74,8 @@ pub(in crate::render) struct Span {
     pub style: Style,
 }
 
-/// Lines of limited width on their way out. Text given to it is visible already (see [`crate::render::key_text`]).
+/// Lines of limited width on their way out. Text given to it is visible already (see [`crate::render::key_text`]); what is not
+/// becomes so here.
 pub(in crate::render) struct TextPage<'a> {
     out: &'a mut dyn Write,
     width: usize,
@@ -118,7 +119,8 @@ impl<'a> TextPage<'a> {
     /// Writes a line with parts that have a style of their own, from left to right.
     pub fn spans(&mut self, style: Style, text: &str, spans: &[Span]) -> io::Result<()> {
         self.begun = true;
-        let text = fit(text.trim_end(), self.width);
+        let text = key_text::text(text.trim_end());
+        let text = fit(&text, self.width);
         if !self.ansi {
             return writeln!(self.out, "{text}");
         }

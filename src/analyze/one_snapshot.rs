@@ -1,0 +1,288 @@
+//! Refuses inputs that are not the shards of one deployment at one time: adding them up counts keys twice.
+//!
+//! | evidence | refused |
+//! |---|---|
+//! | the same header, auxiliary fields and content, compressed or not | as one snapshot given twice |
+//! | created more than an hour apart (`ctime`) | as several snapshots of one deployment |
+//! | names that differ in a date only: `cache-2026-11-20.rdb`, `cache-2026-11-21.rdb` | likewise |
+//! | the same replication id (`repl-id`) and different `ctime` | as two snapshots of one server or its replica |
+//! | `dump.rdb` beside `appendonlydir` | as two forms of one server's data |
+//!
+//! Left alone are shards without a key, which cannot count twice; base files of append-only files far apart in time, which each
+//! server rewrites when it likes; and files whose replication ids and names all differ: shards that were saved one after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::plan::InputCheck;
+use super::read::feed::PreparedInput;
+use crate::error::{Error, Result};
+use crate::rdb::cursor::Cursor;
+use crate::rdb::header::RdbHeader;
+use crate::rdb::scan::{FileItem, ScanState, Scanner};
+
+/// Seconds between the first and the last file of one snapshot.
+const MOST_APART: i64 = 3600;
+
+/// Bytes at the start of a file that tell most files apart.
+const HEAD: usize = 64 << 10;
+
+/// Bytes after which equal contents count as the same: dictionaries have random seeds, so two servers list no two keys alike.
+const ENOUGH: u64 = 64 << 20;
+
+/// Returns an error if the inputs are not shards of one snapshot, as far as `check` demands.
+pub(super) fn check<'f>(inputs: impl Iterator<Item = &'f PreparedInput>, check: InputCheck) -> Result<()> {
+    let inputs: Vec<&PreparedInput> = inputs.collect();
+    if inputs.len() < 2 || check == InputCheck::None {
+        return Ok(());
+    }
+    copies(&inputs)?;
+    match check {
+        InputCheck::Shards => other_times(&inputs),
+        InputCheck::Copies | InputCheck::None => Ok(()),
+    }
+}
+
+/// Refuses a snapshot that is given twice.
+fn copies(inputs: &[&PreparedInput]) -> Result<()> {
+    let mut alike: BTreeMap<_, Vec<&PreparedInput>> = BTreeMap::new();
+    for input in inputs {
+        let about = &input.preamble;
+        alike.entry((about.header.magic(), about.header.version, &about.aux)).or_default().push(input);
+    }
+    for group in alike.into_values().filter(|group| group.len() > 1) {
+        // Compared with the files of the same head only: there may be many files without auxiliary fields.
+        let mut heads: BTreeMap<Vec<u8>, Vec<&PreparedInput>> = BTreeMap::new();
+        for input in group {
+            let Some(head) = head(input).filter(|head| holds_key(head, input.preamble.header)) else { continue };
+            let known = heads.entry(head).or_default();
+            if let Some(same) = known.iter().find(|other| same_content(other, input)) {
+                return Err(given_twice(same, input));
+            }
+            known.push(input);
+        }
+    }
+    Ok(())
+}
+
+fn given_twice(one: &PreparedInput, other: &PreparedInput) -> Error {
+    Error::usage(format!("{} and {} are the same snapshot: its keys would count twice", one.name(), other.name()))
+        .with_hint("give it once, or add --allow-same")
+}
+
+/// Returns the first bytes of the snapshot, or `None` if they cannot be read.
+fn head(input: &PreparedInput) -> Option<Vec<u8>> {
+    if let Some(ahead) = input.bytes_ahead() {
+        return Some(ahead[..ahead.len().min(HEAD)].to_vec());
+    }
+    let mut body = input.body_again()?;
+    body.fill(HEAD as u64).ok()?;
+    let bytes = body.bytes();
+    Some(bytes[..bytes.len().min(HEAD)].to_vec())
+}
+
+/// Returns false if the snapshot ends before a key.
+fn holds_key(head: &[u8], header: RdbHeader) -> bool {
+    let items = head.get(RdbHeader::LEN..).unwrap_or_default();
+    let state = ScanState { family: header.family, db: Some(0) };
+    let mut scanner = Scanner::new(Cursor::new(items, RdbHeader::LEN as u64), state);
+    loop {
+        match scanner.next_item() {
+            Ok(FileItem::End) => return false,
+            Ok(FileItem::Key(_)) | Err(_) => return true,
+            Ok(
+                FileItem::Aux(..)
+                | FileItem::Database(_)
+                | FileItem::DatabaseSize(..)
+                | FileItem::Slot(_)
+                | FileItem::SlotNumber(_)
+                | FileItem::Function(_)
+                | FileItem::ModuleAux(_)
+                | FileItem::SlotImport
+                | FileItem::Update
+                | FileItem::HashTemplate,
+            ) => {}
+        }
+    }
+}
+
+/// Returns whether two files of the same head have the same content, or one is the start of the other: a copy without the
+/// commands that were appended later.
+fn same_content(one: &PreparedInput, other: &PreparedInput) -> bool {
+    // What can be read only once is known by its head alone.
+    let (Some(mut left), Some(mut right)) = (one.body_again(), other.body_again()) else { return true };
+    let start = left.offset();
+    loop {
+        let wanted = HEAD as u64;
+        // What is damaged ends there, too.
+        let more = [left.fill(wanted).unwrap_or(false), right.fill(wanted).unwrap_or(false)];
+        let both = left.bytes().len().min(right.bytes().len()).min(HEAD);
+        if left.bytes()[..both] != right.bytes()[..both] {
+            return false;
+        }
+        left.skip(both);
+        right.skip(both);
+        if both == 0 || more != [true, true] {
+            return true;
+        }
+        if left.offset() - start >= ENOUGH {
+            return one.plain_size().zip(other.plain_size()).is_none_or(|(one, other)| one == other);
+        }
+    }
+}
+
+/// Refuses snapshots of different times.
+fn other_times(inputs: &[&PreparedInput]) -> Result<()> {
+    let evidence = |inputs: &[&PreparedInput]| {
+        beside_append_only(inputs)
+            .or_else(|| by_name(inputs))
+            .or_else(|| by_replication(inputs))
+            .or_else(|| by_time(inputs))
+    };
+    if evidence(inputs).is_none() {
+        return Ok(());
+    }
+    // Looked up only now, since it takes time.
+    let mut with_keys = inputs.to_vec();
+    with_keys.retain(|input| head(input).is_none_or(|head| holds_key(&head, input.preamble.header)));
+    evidence(&with_keys).map_or(Ok(()), Err)
+}
+
+/// Returns an error for two inputs; `what` says what they look like.
+fn not_shards(one: &PreparedInput, other: &PreparedInput, what: &str) -> Error {
+    Error::usage(format!("{} and {} {what}", one.name(), other.name()))
+        .with_hint("did you mean `rdblens compare`? --allow-same adds them up as shards")
+}
+
+/// Looks for the dump of a server beside its append-only files.
+fn beside_append_only(inputs: &[&PreparedInput]) -> Option<Error> {
+    let place = |input: &PreparedInput| Some(Path::new(input.name()).parent()?.to_owned());
+    let append_only = inputs.iter().filter_map(|input| Some((input, place(input)?)));
+    let mut append_only =
+        append_only.filter(|(input, place)| input.is_multi_part() && place.ends_with("appendonlydir"));
+    append_only.find_map(|(base, folder)| {
+        let dump = folder.with_file_name("dump.rdb");
+        let dump = inputs.iter().find(|input| Path::new(input.name()) == dump)?;
+        let what = "are the data of one server in two forms: its keys would count twice";
+        let error = Error::usage(format!("{} and {} {what}", dump.name(), base.name()));
+        Some(error.with_hint("give one of them, or add --allow-same"))
+    })
+}
+
+/// Looks for names that differ in their dates only.
+fn by_name(inputs: &[&PreparedInput]) -> Option<Error> {
+    let mut known = BTreeMap::new();
+    inputs.iter().find_map(|input| {
+        let (name, dates) = undated(input.name());
+        if dates.is_empty() {
+            return None;
+        }
+        let (earlier, of) = known.entry(name).or_insert_with(|| (dates.clone(), input));
+        let what = "look like several snapshots of one server: their names differ in the date only";
+        (*earlier != dates).then(|| not_shards(of, input, what))
+    })
+}
+
+/// Looks for one server, or a server and its replica, at different times.
+fn by_replication(inputs: &[&PreparedInput]) -> Option<Error> {
+    let mut known = BTreeMap::new();
+    inputs.iter().find_map(|input| {
+        let (id, ctime) = (input.preamble.field("repl-id")?, input.preamble.ctime()?);
+        let (earlier, of) = known.entry(id).or_insert((ctime, input));
+        let what = "are two snapshots of one server, or of a server and its replica: they have the same replication id";
+        (*earlier != ctime).then(|| not_shards(of, input, what))
+    })
+}
+
+/// Looks for snapshots that were created far apart in time.
+fn by_time(inputs: &[&PreparedInput]) -> Option<Error> {
+    let timed = inputs.iter().filter(|input| !input.is_append_only());
+    let timed: Vec<(i64, &PreparedInput)> = timed.filter_map(|input| Some((input.preamble.ctime()?, *input))).collect();
+    let (first, one) = timed.iter().min_by_key(|(ctime, _)| *ctime)?;
+    let (last, other) = timed.iter().max_by_key(|(ctime, _)| *ctime)?;
+    let apart = last.saturating_sub(*first);
+    if apart <= MOST_APART || are_servers(timed.iter().map(|(_, input)| *input)) {
+        return None;
+    }
+    let apart = match apart / 3600 {
+        hours @ ..48 => format!("{} h {} min", hours, apart / 60 % 60),
+        hours => format!("{} days", hours / 24),
+    };
+    Some(not_shards(
+        one,
+        other,
+        &format!("look like several snapshots of one deployment: they were saved {apart} apart"),
+    ))
+}
+
+/// Returns whether all files are known to be of different servers: by their replication ids, and by their names without dates.
+fn are_servers<'f>(inputs: impl Iterator<Item = &'f PreparedInput>) -> bool {
+    let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
+    let mut inputs = inputs;
+    inputs.all(|input| {
+        let id = input.preamble.field("repl-id");
+        id.is_some_and(|id| ids.insert(id)) && names.insert(undated(input.name()).0)
+    })
+}
+
+/// Splits the dates off a name: `a-2026-11-21.rdb` is `a-*.rdb` and `20261121`. A time of day behind a date goes with it.
+fn undated(name: &str) -> (String, Vec<String>) {
+    static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let (month, day) = ("(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])");
+        let forms = ["-", "_", r"\.", ""].map(|between| format!("20[0-9]{{2}}{between}{month}{between}{day}"));
+        Regex::new(&forms.join("|")).ok()
+    });
+    static TIME: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^[T_.-]?[0-2][0-9][:_.-]?[0-5][0-9](?:[:_.-]?[0-5][0-9])?Z?").ok());
+    let starts_with_digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let (mut left, mut dates, mut rest) = (String::new(), Vec::new(), name);
+    while let Some(date) = DATE.as_ref().and_then(|date| date.find(rest)) {
+        let (before, after) = (&rest[..date.start()], &rest[date.end()..]);
+        left.push_str(before);
+        let time = TIME.as_ref().and_then(|time| time.find(after)).map_or(0, |time| time.end());
+        let time = if starts_with_digit(&after[time..]) { 0 } else { time };
+        rest = &after[time..];
+        if before.ends_with(|c: char| c.is_ascii_digit()) || starts_with_digit(rest) {
+            // Part of a longer number.
+            left.push_str(date.as_str());
+        } else {
+            left.push('*');
+            dates.push(date.as_str().replace(['-', '_', '.'], ""));
+        }
+    }
+    left.push_str(rest);
+    (left, dates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_split_off_names() {
+        for (name, left, dates) in [
+            ("cache-2026-11-20.rdb", "cache-*.rdb", &["20261120"][..]),
+            ("cache_20261120.rdb.gz", "cache_*.rdb.gz", &["20261120"]),
+            ("cache-20261120T0300Z.rdb", "cache-*.rdb", &["20261120"]),
+            ("cache-2026.11.20-03-00-01.rdb", "cache-*.rdb", &["20261120"]),
+            ("2026_11_20/node-1/dump.rdb", "*/node-1/dump.rdb", &["20261120"]),
+            ("2026-11-20/a-20261120.rdb", "*/a-*.rdb", &["20261120", "20261120"]),
+            ("cache-20261120-12345.rdb", "cache-*-12345.rdb", &["20261120"]),
+            ("shard-20269999.rdb", "shard-20269999.rdb", &[]),
+            ("120261120.rdb", "120261120.rdb", &[]),
+            ("202611201.rdb", "202611201.rdb", &[]),
+            ("dump-6379.rdb", "dump-6379.rdb", &[]),
+            ("快照-2026-11-20.rdb", "快照-*.rdb", &["20261120"]),
+        ] {
+            let (found, of) = undated(name);
+            assert_eq!(
+                (found.as_str(), of.iter().map(String::as_str).collect::<Vec<_>>().as_slice()),
+                (left, dates),
+                "{name}"
+            );
+        }
+    }
+}

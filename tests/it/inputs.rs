@@ -1,0 +1,294 @@
+//! Inputs as users give them: folders with pipes in them, one snapshot under two names, several nights in one folder.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Output;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::program::{rdblens, run, run_with_input, run_within, testdata};
+
+fn status(output: &Output) -> i32 {
+    output.status.code().expect("not ended by a signal")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder with dumps.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new(files: &[(&str, Vec<u8>)]) -> Folder {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        for (name, bytes) in files {
+            let path = folder.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let mut command = rdblens();
+        command.current_dir(self.0.path()).args(line.split(' '));
+        run_within(&mut command, Duration::from_secs(60)).unwrap_or_else(|| panic!("{line}: hangs"))
+    }
+
+    /// Returns the number of keys in a report.
+    fn keys(&self, line: &str) -> u64 {
+        let output = self.run(&format!("analyze {line} --format json"));
+        assert_eq!(status(&output), 0, "{line}: {}", stderr(&output));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["totals"]["keys"].as_u64().unwrap()
+    }
+
+    fn refuses(&self, line: &str, told: &[&str]) {
+        let output = self.run(line);
+        assert_eq!((status(&output), output.stdout.len()), (2, 0), "{line}: {}", stderr(&output));
+        for told in told {
+            assert!(stderr(&output).contains(told), "{line}: {}", stderr(&output));
+        }
+        let insists = self.run(&format!("{line} --allow-same"));
+        assert_eq!(status(&insists), 0, "{line}: {}", stderr(&insists));
+    }
+}
+
+fn shop() -> Vec<u8> {
+    fs::read(testdata().join("dumps/shop.rdb")).unwrap()
+}
+
+/// A dump with these auxiliary fields and `keys` strings, without a checksum.
+fn dump(fields: &[(&str, &str)], keys: &[&str]) -> Vec<u8> {
+    let mut dump = b"REDIS0011".to_vec();
+    let string = |dump: &mut Vec<u8>, text: &str| {
+        dump.push(u8::try_from(text.len()).unwrap());
+        dump.extend_from_slice(text.as_bytes());
+    };
+    for (name, value) in fields {
+        dump.push(0xfa);
+        string(&mut dump, name);
+        string(&mut dump, value);
+    }
+    if !keys.is_empty() {
+        dump.extend_from_slice(&[0xfe, 0]);
+    }
+    for key in keys {
+        dump.push(0);
+        string(&mut dump, key);
+        string(&mut dump, "value");
+    }
+    dump.push(0xff);
+    dump.extend_from_slice(&[0; 8]);
+    dump
+}
+
+const NOW: i64 = 1_790_000_000;
+
+/// A shard saved some minutes after the others, with one key.
+fn shard(minutes: i64, key: &str) -> Vec<u8> {
+    dump(&[("redis-ver", "7.2.6"), ("ctime", &(NOW + minutes * 60).to_string()), ("used-mem", "1000000")], &[key])
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(bytes).unwrap();
+    gzip.finish().unwrap()
+}
+
+#[test]
+fn a_snapshot_given_twice_is_refused() {
+    let zipped = gzip(&shop());
+    let folder = Folder::new(&[("a/dump.rdb", shop()), ("a/dump.rdb.gz", zipped), ("copy.rdb", shop())]);
+    let told = ["are the same snapshot", "--allow-same"];
+    for inputs in
+        ["a", "a/dump.rdb copy.rdb", "a/dump.rdb.gz copy.rdb", "a/*.rdb* --threads 1", "a/dump.rdb copy.rdb --no-mmap"]
+    {
+        folder.refuses(&format!("analyze {inputs}"), &told);
+        folder.refuses(&format!("keys {inputs}"), &told);
+        folder.refuses(&format!("dictionary {inputs}"), &told);
+    }
+    assert_eq!(folder.keys("a copy.rdb --allow-same"), 3 * folder.keys("copy.rdb"));
+    // Each file has its own verdict, and comparing a snapshot with itself adds nothing up.
+    assert_eq!(status(&folder.run("check a copy.rdb")), 0);
+    assert_eq!(status(&folder.run("compare copy.rdb a/dump.rdb")), 0);
+    let piped = run_with_input(rdblens().current_dir(folder.0.path()).args(["analyze", "copy.rdb", "-"]), shop());
+    assert_eq!(status(&piped), 2, "{}", stderr(&piped));
+}
+
+#[test]
+fn links_to_a_file_are_that_file() {
+    let folder = Folder::new(&[("dump.rdb", shop())]);
+    fs::hard_link(folder.path("dump.rdb"), folder.path("hard.rdb")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("dump.rdb", folder.path("latest.rdb")).unwrap();
+    assert_eq!(folder.keys("."), folder.keys("dump.rdb"));
+    assert_eq!(folder.keys("dump.rdb hard.rdb"), folder.keys("dump.rdb"));
+}
+
+#[test]
+fn a_copy_with_later_commands_is_the_same_snapshot() {
+    let mut fields = vec![("ctime", "1790000000"), ("aof-base", "1")];
+    let base = dump(&fields, &["a", "b"]);
+    let longer = [base.clone(), b"*1\r\n$4\r\nPING\r\n".repeat(10_000)].concat();
+    let long = [base.clone(), b"*1\r\n$4\r\nPING\r\n".repeat(5_000)].concat();
+    let folder = Folder::new(&[("a.aof", long), ("b.aof", longer)]);
+    folder.refuses("analyze a.aof b.aof", &["same snapshot"]);
+    // Different contents under the same fields are two shards.
+    fields.pop();
+    let folder = Folder::new(&[("a.rdb", dump(&fields, &["a", "b"])), ("b.rdb", dump(&fields, &["a", "c"]))]);
+    assert_eq!(folder.keys("."), 4);
+    let folder =
+        Folder::new(&[("a.rdb", dump(&[], &["a"])), ("b.rdb", dump(&[], &["b"])), ("c.rdb", dump(&[], &["b"]))]);
+    assert_eq!(folder.keys("a.rdb b.rdb"), 2);
+    folder.refuses("analyze .", &["b.rdb and ./c.rdb are the same snapshot"]);
+}
+
+#[test]
+fn shards_without_keys_may_be_equal() {
+    let empty = dump(&[("redis-ver", "7.2.6"), ("ctime", "1790000000")], &[]);
+    let late = dump(&[("redis-ver", "7.2.6"), ("ctime", "1791000000")], &[]);
+    let folder = Folder::new(&[("1.rdb", empty.clone()), ("2.rdb", empty), ("3.rdb", shard(0, "a")), ("4.rdb", late)]);
+    assert_eq!(folder.keys("."), 1);
+}
+
+#[test]
+fn several_nights_are_refused() {
+    let night = |day: i64| shard(day * 24 * 60, &format!("key:{day}"));
+    let named = |name: fn(i64) -> String| (0..5).map(|day| (name(day), night(day))).collect::<Vec<_>>();
+    for names in [|day| format!("dump-2026-11-2{day}.rdb"), |day| format!("night{day}.rdb")] {
+        let files = named(names);
+        let folder = Folder::new(&files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect::<Vec<_>>());
+        folder.refuses("analyze .", &["did you mean `rdblens compare`?", "--allow-same"]);
+        folder.refuses("dictionary .", &["did you mean `rdblens compare`?"]);
+        // Rows name their file.
+        assert_eq!(String::from_utf8_lossy(&folder.run("keys .").stdout).lines().count(), 5);
+        assert_eq!(folder.keys(". --allow-same"), 5);
+        let each: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(status(&folder.run(&format!("compare {}", each.join(" ")))), 0);
+    }
+    let folder = Folder::new(&[("a.rdb", shard(0, "a")), ("b.rdb", shard(61, "b")), ("c.rdb", shard(-30, "c"))]);
+    folder.refuses("analyze .", &["./c.rdb and ./b.rdb", "1 h 31 min apart"]);
+    assert_eq!(folder.keys("a.rdb c.rdb"), 2);
+}
+
+#[test]
+fn names_that_differ_in_the_date_are_one_shard() {
+    let undated = |key| dump(&[], &[key]);
+    let folder = Folder::new(&[
+        ("shard-1-20261120.rdb", undated("a")),
+        ("shard-1-20261121.rdb", undated("b")),
+        ("2026-11-20/shard-2.rdb", undated("c")),
+        ("2026-11-21/shard-2.rdb", undated("d")),
+        ("2026-11-21/shard-3.rdb", undated("e")),
+    ]);
+    folder.refuses("analyze .", &["differ in the date only", "did you mean `rdblens compare`?"]);
+    folder.refuses("analyze 2026-11-20 2026-11-21", &["differ in the date only"]);
+    assert_eq!(folder.keys("2026-11-21"), 2);
+    assert_eq!(folder.keys("shard-1-20261121.rdb 2026-11-20 2026-11-21/shard-3.rdb"), 3);
+}
+
+#[test]
+fn replication_ids_tell_servers_apart() {
+    let of = |id: &str, hours: i64, key: &str| {
+        let ctime = (NOW + hours * 3600).to_string();
+        dump(&[("ctime", &ctime), ("repl-id", id), ("repl-offset", "1")], &[key])
+    };
+    let folder = Folder::new(&[
+        ("one.rdb", of("1111", 0, "a")),
+        ("two.rdb", of("2222", 3, "b")),
+        ("three.rdb", of("3333", 6, "c")),
+        ("replica.rdb", dump(&[("ctime", &(NOW + 5).to_string()), ("repl-id", "1111")], &["a", "d"])),
+        ("split.rdb", of("1111", 0, "e")),
+    ]);
+    assert_eq!(folder.keys("one.rdb two.rdb three.rdb"), 3, "saved one after the other");
+    assert_eq!(folder.keys("one.rdb split.rdb"), 2, "parts of one dump");
+    folder.refuses("analyze one.rdb replica.rdb", &["same replication id"]);
+}
+
+#[test]
+fn append_only_files_are_of_different_times() {
+    let base = |days: i64, key: &str| dump(&[("ctime", &(NOW + days * 86400).to_string()), ("aof-base", "1")], &[key]);
+    let manifest = b"file a.1.base.rdb seq 1 type b\n".to_vec();
+    let folder = Folder::new(&[
+        ("n/1/a.manifest", manifest.clone()),
+        ("n/1/a.1.base.rdb", base(0, "a")),
+        ("n/2/a.manifest", manifest.clone()),
+        ("n/2/a.1.base.rdb", base(30, "b")),
+        ("data/dump.rdb", shard(0, "c")),
+        ("data/appendonlydir/a.manifest", manifest),
+        ("data/appendonlydir/a.1.base.rdb", base(0, "c")),
+    ]);
+    assert_eq!(folder.keys("n"), 2);
+    folder.refuses("analyze data", &["one server in two forms", "give one of them"]);
+}
+
+/// Makes a named pipe, a socket and a link to a device with names of dumps.
+#[cfg(unix)]
+fn add_special_files(folder: &Folder) -> std::os::unix::net::UnixListener {
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe.rdb")).status().unwrap();
+    assert!(made.success());
+    std::os::unix::fs::symlink("/dev/zero", folder.path("zero.rdb")).unwrap();
+    std::os::unix::net::UnixListener::bind(folder.path("socket.rdb")).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_a_folder_is_passed_over() {
+    let folder = Folder::new(&[("dump.rdb", shop())]);
+    let _socket = add_special_files(&folder);
+    let found = [
+        "./pipe.rdb: passed over: a named pipe",
+        "./socket.rdb: passed over: a socket",
+        "./zero.rdb: passed over: a device",
+    ];
+    for command in ["check", "keys", "dictionary"] {
+        let output = folder.run(&format!("{command} ."));
+        assert_eq!(status(&output), 0, "{command}: {}", stderr(&output));
+        assert!(found.iter().all(|found| stderr(&output).contains(found)), "{command}: {}", stderr(&output));
+    }
+    assert!(folder.run("keys ./*.rdb --limit 1").status.success(), "a glob finds names, too");
+    assert_eq!(stderr(&folder.run("check . --quiet")), "");
+    let report: Value = serde_json::from_slice(&folder.run("analyze . --format json").stdout).unwrap();
+    let kinds: Vec<_> =
+        report["warnings"].as_array().unwrap().iter().filter(|it| it["kind"] == "passed-over").collect();
+    assert_eq!(
+        kinds.iter().map(|it| it["what"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["named-pipe", "socket", "device"]
+    );
+    let zh = String::from_utf8(folder.run("analyze . --lang zh").stdout).unwrap();
+    assert!(zh.contains("已跳过"), "{zh}");
+    assert_eq!(status(&folder.run("show . leaderboard:spending:all-time")), 0);
+    fs::remove_file(folder.path("dump.rdb")).unwrap();
+    assert_eq!(status(&folder.run("check .")), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_manifest_cannot_make_a_run_wait_for_a_pipe() {
+    let folder = Folder::new(&[("d/a.manifest", b"file pipe.rdb seq 1 type b\n".to_vec())]);
+    let made = std::process::Command::new("mkfifo").arg(folder.path("d/pipe.rdb")).status().unwrap();
+    assert!(made.success());
+    assert_eq!(status(&folder.run("check d")), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_is_named_is_read() {
+    let folder = Folder::new(&[("dump.rdb", shop())]);
+    let _socket = add_special_files(&folder);
+    let pipe = folder.path("pipe.rdb");
+    let writer = std::thread::spawn(move || fs::write(pipe, shop()));
+    let output = folder.run("check pipe.rdb");
+    assert_eq!(status(&output), 0, "{}", stderr(&output));
+    writer.join().unwrap().unwrap();
+    assert_eq!(status(&run(rdblens().arg("check").arg(folder.path("socket.rdb")))), 3);
+}
