@@ -67,11 +67,19 @@ fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) {
         };
         tally.keys += 1;
         let key = entry.key.decode(&mut scratch).map(|_| ()).within(Reading::Key);
+        let value = scanner.cursor().clone();
         if let Err(error) = scanner.value(&entry, &mut verify) {
             return tally.damage(error);
         }
-        if let Err(error) = key.and(verify.finish().map_err(|error| error.or_at(entry.offset))) {
-            tally.damage(error);
+        while verify.needs_another_walk() {
+            *scanner.cursor_mut() = value.clone();
+            if let Err(error) = scanner.value(&entry, &mut verify) {
+                return tally.damage(error);
+            }
+        }
+        match key.and(verify.finish().map_err(|error| error.or_at(entry.offset))) {
+            Ok(notes) => tally.note(notes),
+            Err(error) => tally.damage(error),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::read::snapshot::{FileFacts, OpenedFacts};
-use super::read::tally::FileTally;
+use super::read::tally::{FileTally, Oddities};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input;
 use crate::memory::Server;
@@ -92,7 +92,8 @@ fn read(
     let stopped = ending.as_mut().and_then(|ending| ending.stopped.take());
     let fault = stopped.or(mismatch.map(|error| error.in_file(&name)));
     let trailing = ending.as_ref().map_or(0, |ending| ending.trailing);
-    let warnings = ending.as_ref().map_or_else(Vec::new, |ending| warnings_of(opened, ending));
+    let mut warnings = ending.as_ref().map_or_else(Vec::new, |ending| warnings_of(opened, ending));
+    warnings.extend(oddities(tally.oddities));
     let warnings = warnings.into_iter().map(|kind| Warning::about(&name, kind)).collect();
     let errors = fault.iter().chain(&tally.errors).map(FileError::from).collect();
     let row = SourceFile {
@@ -169,6 +170,13 @@ fn trailing_commands(opened: &OpenedFacts, trailing: u64) -> Option<Bytes> {
         0 if opened.following_bytes.is_none() => None,
         bytes => Some(Bytes(bytes)),
     }
+}
+
+fn oddities(found: Oddities) -> impl Iterator<Item = WarningKind> {
+    let empty = (found.empty > 0).then_some(WarningKind::EmptyKeys { keys: found.empty });
+    let streams = (found.streams > 0).then_some(WarningKind::OddStreams { keys: found.streams });
+    let scores = (found.scores > 0).then_some(WarningKind::OddScores { keys: found.scores });
+    [empty, streams, scores].into_iter().flatten()
 }
 
 fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {

@@ -113,6 +113,42 @@ impl ValueType {
         })
     }
 
+    /// Returns whether values of this layout consist of elements, of which servers need at least one to load the key.
+    pub fn has_elements(self) -> bool {
+        match self {
+            ValueType::String
+            | ValueType::Stream(_)
+            | ValueType::ModulePreGa
+            | ValueType::Module2
+            | ValueType::Array
+            | ValueType::KeydbCron => false,
+            ValueType::List
+            | ValueType::Set
+            | ValueType::Zset
+            | ValueType::Hash
+            | ValueType::Zset2
+            | ValueType::HashZipmap
+            | ValueType::ListZiplist
+            | ValueType::SetIntset
+            | ValueType::ZsetZiplist
+            | ValueType::HashZiplist
+            | ValueType::ListQuicklist
+            | ValueType::HashListpack
+            | ValueType::ZsetListpack
+            | ValueType::ListQuicklist2
+            | ValueType::SetListpack
+            | ValueType::HashMetadataPreGa
+            | ValueType::HashListpackExPreGa
+            | ValueType::HashMetadata
+            | ValueType::HashListpackEx
+            | ValueType::HashTemplateListpack
+            | ValueType::HashTemplateListpackRef
+            | ValueType::HashTemplateArray
+            | ValueType::HashTemplateArrayRef
+            | ValueType::Hash2 => true,
+        }
+    }
+
     /// Returns whether the field names of the hash are those of a template.
     #[inline]
     pub fn is_compact_hash(self) -> bool {

@@ -61,6 +61,21 @@ pub enum WarningKind {
         /// Number of places.
         places: u64,
     },
+    /// Keys without elements, which servers skip when they load the file.
+    EmptyKeys {
+        /// Number of keys.
+        keys: u64,
+    },
+    /// Streams whose stored counts differ from their entries, or that have numbers as text; servers load them as they are.
+    OddStreams {
+        /// Number of keys.
+        keys: u64,
+    },
+    /// Sorted sets with scores that are not numbers; servers read what is a number at the start, else 0.
+    OddScores {
+        /// Number of keys.
+        keys: u64,
+    },
     /// Commands written while the snapshot was taken are not in the figures.
     UpdatesNotApplied {
         /// Number of commands.
@@ -241,6 +256,22 @@ impl WarningKind {
             StrayMetadata { places } => filled(
                 format!("key metadata (expiry, idle time) without a key: {places}"),
                 format!("有元数据（过期时间、空闲时间）但没有 key：{places} 处"),
+            ),
+            EmptyKeys { keys } => filled(
+                format!("keys without elements, which servers skip when they load the file: {keys}"),
+                format!("有 {keys} 个没有元素的 key，服务器加载时会跳过"),
+            ),
+            OddStreams { keys } => filled(
+                format!(
+                    "streams whose stored counts differ from their entries, which servers load as they are: {keys}"
+                ),
+                format!("有 {keys} 个 stream 存储的计数与条目不符，服务器会照样加载"),
+            ),
+            OddScores { keys } => filled(
+                format!(
+                    "sorted sets with scores that are not numbers, of which servers read the digits at the start, else 0: {keys}"
+                ),
+                format!("有 {keys} 个 sorted set 的 score 不是数字，服务器只读取开头的数字，没有则按 0 处理"),
             ),
             UpdatesNotApplied { commands } => filled(
                 format!("commands written while the snapshot was taken, not in the figures: {commands}"),

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
+use crate::rdb::verify::Notes;
 use crate::report::Unknown;
 use crate::units::Bytes;
 
@@ -22,13 +23,34 @@ pub struct FileTally {
     pub unknown: Unknown,
     /// Keys whose value is damaged inside intact framing.
     pub damaged: u64,
+    /// Oddities that servers load.
+    pub oddities: Oddities,
     /// The first errors by offset.
     pub errors: Vec<Error>,
     /// Checksums of its parts: start, checksum, length.
     pub checksums: Vec<(u64, u64, u64)>,
 }
 
+/// Numbers of keys with oddities that servers load.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Oddities {
+    /// Keys without elements, which servers skip; not among the keys read.
+    pub empty: u64,
+    /// Streams whose counts differ from their entries.
+    pub streams: u64,
+    /// Sorted sets with scores that are not numbers.
+    pub scores: u64,
+}
+
 impl FileTally {
+    /// Counts what is odd about a sound key; one without elements is not a key.
+    pub fn note(&mut self, notes: Notes) {
+        self.keys -= u64::from(notes.empty);
+        self.oddities.empty += u64::from(notes.empty);
+        self.oddities.streams += u64::from(notes.odd_stream);
+        self.oddities.scores += u64::from(notes.odd_score);
+    }
+
     /// Adds a damaged key.
     pub fn damage(&mut self, error: Error) {
         self.damaged += 1;
@@ -50,6 +72,9 @@ impl FileTally {
         self.memory += other.memory;
         self.unknown.merge(other.unknown);
         self.damaged += other.damaged;
+        self.oddities.empty += other.oddities.empty;
+        self.oddities.streams += other.oddities.streams;
+        self.oddities.scores += other.oddities.scores;
         self.errors.extend(other.errors);
         self.errors.sort_by_key(Error::offset);
         self.trim();

@@ -14,13 +14,11 @@ pub const HEADER: usize = 6;
 const UNKNOWN: u16 = u16::MAX;
 const END: u8 = 0xFF;
 
-/// Returns the element count from the header, or `None` if only a walk can tell.
-///
-/// `prefix` holds at least the header; `len` is the size of the whole blob.
+/// Checks the size in the header and returns the element count in it.
 #[inline]
-pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
+fn size(prefix: &[u8], len: u64, offset: u64) -> Result<u16> {
     let [total @ .., low, high] = chunk::<HEADER>(prefix, 0, offset)?;
-    let (total, count) = (u32::from_le_bytes(total), u16::from_le_bytes([low, high]));
+    let total = u32::from_le_bytes(total);
     if u64::from(total) != len || len <= HEADER as u64 {
         return Err(Error::corrupt(
             offset,
@@ -30,6 +28,15 @@ pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
             ),
         ));
     }
+    Ok(u16::from_le_bytes([low, high]))
+}
+
+/// Returns the element count from the header, or `None` if only a walk can tell.
+///
+/// `prefix` holds at least the header; `len` is the size of the whole blob.
+#[inline]
+pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
+    let count = size(prefix, len, offset)?;
     // An element takes at least two bytes: encoding and backlen.
     if count != UNKNOWN && u64::from(count) > (len - HEADER as u64 - 1) / 2 {
         return Err(Error::corrupt(
@@ -63,6 +70,7 @@ pub fn first_int(start: &[u8]) -> Option<i64> {
 /// Iterator over the elements of a listpack.
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
+    /// The listpack without its end byte, which no element may reach.
     blob: &'a [u8],
     at: usize,
     offset: u64,
@@ -74,13 +82,28 @@ impl<'a> Elements<'a> {
     /// Checks header and end byte of a whole blob located at `offset` of the file.
     pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
         let announced = count(blob, blob.len() as u64, offset)?;
-        match blob.last() {
-            Some(&END) => Ok(Elements { blob, at: HEADER, offset, announced, seen: 0 }),
+        Elements::between(blob, offset, announced)
+    }
+
+    /// Like [`Elements::new`], but does not compare the number of elements with the header, as servers do for streams.
+    pub fn uncounted(blob: &'a [u8], offset: u64) -> Result<Self> {
+        size(blob, blob.len() as u64, offset)?;
+        Elements::between(blob, offset, None)
+    }
+
+    fn between(blob: &'a [u8], offset: u64, announced: Option<u64>) -> Result<Self> {
+        match blob {
+            [blob @ .., END] => Ok(Elements { blob, at: HEADER, offset, announced, seen: 0 }),
             _ => Err(Error::corrupt(offset, wording!("listpack has no end byte", "listpack 缺少结束字节"))),
         }
     }
 
-    fn element(&mut self) -> Result<Option<PackedElement<'a>>> {
+    /// Returns the offset of the next element.
+    pub fn position(&self) -> u64 {
+        self.offset + self.at as u64
+    }
+
+    fn element(&mut self) -> Result<PackedElement<'a>> {
         let (blob, at, offset) = (self.blob, self.at, self.offset);
         let first = chunk::<1>(blob, at, offset)?[0];
         let here = || offset + at as u64;
@@ -117,7 +140,6 @@ impl<'a> Elements<'a> {
             }
             0xF3 => (PackedElement::Int(i64::from(i32::from_le_bytes(chunk(blob, at + 1, offset)?))), 5),
             0xF4 => (PackedElement::Int(i64::from_le_bytes(chunk(blob, at + 1, offset)?)), 9),
-            END if at + 1 == blob.len() => return Ok(None),
             END => {
                 return Err(Error::corrupt(
                     here(),
@@ -131,11 +153,14 @@ impl<'a> Elements<'a> {
                 ));
             }
         };
-        let back = backlen(size as u64);
-        check_backlen(slice(blob, at + size, back, offset)?, size, here())?;
-        self.at = at + size + back;
+        let back = slice(blob, at + size, backlen(size as u64), offset)?;
+        // Most elements are short, and so are their backlens.
+        if !matches!(back, [told @ ..0x80] if usize::from(*told) == size) {
+            check_backlen(&blob[..at + size + back.len()], size, here())?;
+        }
+        self.at = at + size + back.len();
         self.seen += 1;
-        Ok(Some(element))
+        Ok(element)
     }
 }
 
@@ -145,29 +170,30 @@ impl<'a> Iterator for Elements<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.blob.len() {
-            return None;
+            return self.end();
         }
-        match self.element() {
-            Ok(Some(element)) => Some(Ok(element)),
-            Ok(None) => {
-                self.at = self.blob.len();
-                match self.announced {
-                    Some(announced) if announced != self.seen => Some(Err(Error::corrupt(
-                        self.offset + 4,
-                        wording!(
-                            "listpack of {} elements declares {announced}",
-                            "listpack 有 {} 个元素，却声明有 {announced} 个",
-                            self.seen
-                        ),
-                    ))),
-                    _ => None,
-                }
-            }
-            Err(error) => {
-                self.at = self.blob.len();
-                Some(Err(error))
-            }
+        let element = self.element();
+        if element.is_err() {
+            self.at = self.blob.len();
+            self.announced = None;
         }
+        Some(element)
+    }
+}
+
+impl Elements<'_> {
+    /// Compares the number of elements with the header, once.
+    fn end<T>(&mut self) -> Option<Result<T>> {
+        let (announced, seen) = (self.announced.take()?, self.seen);
+        (announced != seen).then(|| {
+            Err(Error::corrupt(
+                self.offset + 4,
+                wording!(
+                    "listpack of {seen} elements declares {announced}",
+                    "listpack 有 {seen} 个元素，却声明有 {announced} 个"
+                ),
+            ))
+        })
     }
 }
 
@@ -183,9 +209,20 @@ pub const fn backlen(size: u64) -> usize {
     }
 }
 
+/// Compares the size of the last element in `bytes` with the backlen behind it. As in the servers, the field is read
+/// backwards as long as bit 7 is set.
 fn check_backlen(bytes: &[u8], size: usize, offset: u64) -> Result<()> {
-    let told = bytes.iter().fold(0usize, |told, byte| told << 7 | usize::from(byte & 0x7F));
-    if told == size {
+    let mut told = 0u64;
+    for (shift, byte) in (0..=28).step_by(7).zip(bytes.iter().rev()) {
+        told |= u64::from(byte & 0x7F) << shift;
+        if byte & 0x80 == 0 {
+            break;
+        }
+        if shift == 28 {
+            told = u64::MAX;
+        }
+    }
+    if told == size as u64 {
         return Ok(());
     }
     Err(Error::corrupt(
@@ -224,6 +261,34 @@ mod tests {
             bad[at] = byte;
             assert!(all(&bad).is_err(), "byte {at}");
         }
+    }
+
+    #[test]
+    fn last_element_does_not_reach_the_end_byte() {
+        // A string of 125 bytes in the 12-bit form has 127 bytes, and the low bits of the end byte are its backlen.
+        let mut blob = [&[0x86, 0, 0, 0, 1, 0, 0xE0, 125], &[b's'; 125][..], &[END]].concat();
+        assert!(all(&blob).is_err());
+        blob[4] = 0;
+        assert!(all(&blob).is_err());
+    }
+
+    #[test]
+    fn backlen_is_read_backwards_to_the_first_clear_bit() {
+        // Element 0 of one byte, whose backlen says that more of it stands before: seven bits of the element itself, all 0.
+        assert_eq!(all(b"\x09\0\0\0\x01\0\x00\x81\xff").unwrap(), [PackedElement::Int(0)]);
+        assert!(all(b"\x09\0\0\0\x01\0\x01\x81\xff").is_err());
+        let long = [&[0xE0, 200], &[b'x'; 200][..]].concat();
+        let blob = |backlen: [u8; 2]| [&[211, 0, 0, 0, 1, 0], &long[..], &backlen, &[END]].concat();
+        assert_eq!(all(&blob([1, 0x80 | 74])).unwrap().len(), 1);
+        assert!(all(&blob([1, 74])).is_err() && all(&blob([0x81, 0x80 | 74])).is_err());
+    }
+
+    #[test]
+    fn uncounted_elements_ignore_the_count_alone() {
+        let blob = b"\x0d\0\0\0\x07\0\x81\x66\x02\x81\x76\x02\xff";
+        assert!(all(blob).is_err());
+        assert_eq!(Elements::uncounted(blob, 0).unwrap().count(), 2);
+        assert!(Elements::uncounted(&blob[..12], 0).is_err());
     }
 
     proptest::proptest! {

@@ -52,32 +52,36 @@ pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
 /// Iterator over the entries of a ziplist.
 #[derive(Debug, Clone)]
 pub struct Entries<'a> {
+    /// The ziplist without its end byte, which no entry may reach.
     blob: &'a [u8],
     at: usize,
     offset: u64,
     announced: Option<u64>,
     seen: u64,
     previous: usize,
+    ended: bool,
 }
 
 impl<'a> Entries<'a> {
     /// Checks header and end byte of a whole blob located at `offset` of the file.
     pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
         let announced = count(blob, blob.len() as u64, offset)?;
-        match blob.last() {
-            Some(&END) => Ok(Entries { blob, at: HEADER, offset, announced, seen: 0, previous: 0 }),
+        match blob {
+            [blob @ .., END] => Ok(Entries { blob, at: HEADER, offset, announced, seen: 0, previous: 0, ended: false }),
             _ => Err(Error::corrupt(offset, wording!("ziplist has no end byte", "ziplist 缺少结束字节"))),
         }
     }
 
-    fn entry(&mut self) -> Result<Option<PackedElement<'a>>> {
+    /// Returns the offset of the next entry.
+    pub fn position(&self) -> u64 {
+        self.offset + self.at as u64
+    }
+
+    fn entry(&mut self) -> Result<PackedElement<'a>> {
         let (blob, start, offset) = (self.blob, self.at, self.offset);
         let here = offset + start as u64;
         let first = chunk::<1>(blob, start, offset)?[0];
         if first == END {
-            if start + 1 == blob.len() {
-                return Ok(None);
-            }
             return Err(Error::corrupt(
                 here,
                 wording!("ziplist end byte before the end", "ziplist 的结束字节提前出现"),
@@ -128,7 +132,7 @@ impl<'a> Entries<'a> {
         self.previous = head + size;
         self.at = start + self.previous;
         self.seen += 1;
-        Ok(Some(entry))
+        Ok(entry)
     }
 }
 
@@ -137,30 +141,49 @@ impl<'a> Iterator for Entries<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.blob.len() {
-            return None;
+            return if self.ended { None } else { self.end() };
         }
-        match self.entry() {
-            Ok(Some(entry)) => Some(Ok(entry)),
-            Ok(None) => {
-                self.at = self.blob.len();
-                match self.announced {
-                    Some(announced) if announced != self.seen => Some(Err(Error::corrupt(
-                        self.offset + 8,
-                        wording!(
-                            "ziplist of {} entries declares {announced}",
-                            "ziplist 有 {} 项，却声明有 {announced} 项",
-                            self.seen
-                        ),
-                    ))),
-                    _ => None,
-                }
-            }
-            Err(error) => {
-                self.at = self.blob.len();
-                Some(Err(error))
-            }
+        let entry = self.entry();
+        if entry.is_err() {
+            self.at = self.blob.len();
+            self.ended = true;
         }
+        Some(entry)
     }
+}
+
+impl Entries<'_> {
+    /// Compares the number of entries and the start of the last one with the header, once.
+    #[inline]
+    fn end<T>(&mut self) -> Option<Result<T>> {
+        self.ended = true;
+        let seen = self.seen;
+        if let Some(announced) = self.announced.filter(|&announced| announced != seen) {
+            return Some(Err(Error::corrupt(
+                self.offset + 8,
+                wording!(
+                    "ziplist of {seen} entries declares {announced}",
+                    "ziplist 有 {seen} 项，却声明有 {announced} 项"
+                ),
+            )));
+        }
+        let (tail, last) = (tail(self.blob), self.at - self.previous);
+        (seen > 0 && tail != Some(last)).then(|| {
+            let tail = tail.unwrap_or_default();
+            Err(Error::corrupt(
+                self.offset + 4,
+                wording!(
+                    "ziplist declares its last entry at {tail}, but it is at {last}",
+                    "ziplist 声明最后一项位于 {tail}，实际位于 {last}"
+                ),
+            ))
+        })
+    }
+}
+
+/// Returns the position of the last entry, as the header has it.
+fn tail(blob: &[u8]) -> Option<usize> {
+    usize::try_from(u32::from_le_bytes(*blob.get(4..)?.first_chunk()?)).ok()
 }
 
 #[cfg(test)]
@@ -196,9 +219,22 @@ mod tests {
     }
 
     #[test]
+    fn last_entry_does_not_reach_the_end_byte() {
+        let mut blob = ziplist(&[&[0, 0x01, b'a'], &[3, 0x01, b'b']]);
+        let last = blob.len() - 3;
+        blob[last] = 0x02;
+        assert!(all(&blob).is_err());
+        blob[8] = 0xFF;
+        blob[9] = 0xFF;
+        assert!(all(&blob).is_err());
+    }
+
+    #[test]
     fn false_fields_are_rejected() {
         let good = ziplist(&[&[0, 0x01, b'a'], &[3, 0xF3]]);
-        for (at, byte) in [(0, 99), (4, 99), (8, 3), (8, 99), (10, 1), (11, 0x3F), (13, 9), (14, 0xFF)] {
+        for (at, byte) in
+            [(0, 99), (4, 99), (4, 10), (4, 14), (8, 3), (8, 99), (10, 1), (11, 0x3F), (13, 9), (14, 0xFF)]
+        {
             let mut bad = good.clone();
             bad[at] = byte;
             assert!(all(&bad).is_err(), "byte {at}");

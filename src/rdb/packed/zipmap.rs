@@ -1,7 +1,7 @@
 //! Zipmaps (`zipmap.c`): the encoding of small hashes in Redis 2.0 to 2.4.
 //!
 //! ```text
-//! u8 count (254, 255: walk), { length, field, length, u8 free, value, free bytes }*, FF
+//! u8 count (254: walk), { length, field, length, u8 free, value, free bytes }*, FF
 //! length: one byte up to 253, or FE and u32
 //! ```
 
@@ -28,6 +28,11 @@ impl<'a> Pairs<'a> {
             [_, .., END] => Ok(Pairs { blob, at: 1, offset, seen: 0 }),
             _ => Err(Error::corrupt(offset, wording!("zipmap has no end byte", "zipmap 缺少结束字节"))),
         }
+    }
+
+    /// Returns the offset of the next pair.
+    pub fn position(&self) -> u64 {
+        self.offset + self.at as u64
     }
 
     fn length(&mut self) -> Result<usize> {
@@ -76,7 +81,7 @@ impl<'a> Iterator for Pairs<'a> {
         if self.at == last {
             self.at = self.blob.len();
             let announced = u64::from(self.blob[0]);
-            let wrong = announced < u64::from(LONG) && announced != self.seen;
+            let wrong = announced != u64::from(LONG) && announced != self.seen;
             return wrong.then(|| {
                 let seen = self.seen;
                 Err(Error::corrupt(
@@ -116,6 +121,7 @@ mod tests {
             &b""[..],
             b"\x00",
             b"\x01\xff",
+            b"\xff\x01f\x01\x00v\xff",
             b"\x01\x09f\xff",
             b"\x01\x01f\xff",
             b"\x01\xfe\xff\xff\xff\xff\xff",

@@ -130,7 +130,12 @@ pub enum FieldTimes {
 pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times: FieldTimes) -> Result<()> {
     let earliest = match times {
         FieldTimes::Absolute => 0,
-        FieldTimes::SinceEarliest => input.i64_le().within(Reading::EarliestFieldExpiry)?,
+        FieldTimes::SinceEarliest => {
+            let offset = input.offset();
+            let earliest = input.i64_le().within(Reading::EarliestFieldExpiry)?;
+            visit.earliest_expiry(earliest, offset);
+            earliest
+        }
     };
     let pairs = input.count(3).within(Reading::HashSize)?;
     visit.count(pairs);
@@ -141,7 +146,10 @@ pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times
         let expires_at = match (time, times) {
             (0, _) => None,
             (time, FieldTimes::Absolute) => Some(i64::try_from(time).unwrap_or(i64::MAX)),
-            (time, FieldTimes::SinceEarliest) => Some(earliest.saturating_add_unsigned(time - 1)),
+            // As in the servers, which let the sum wrap and take 0 for none.
+            (time, FieldTimes::SinceEarliest) => {
+                Some(earliest.wrapping_add_unsigned(time - 1)).filter(|&time| time != 0)
+            }
         };
         visit.expiring_pair(field, value, FieldExpiry(expires_at));
     }

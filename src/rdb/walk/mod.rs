@@ -110,6 +110,9 @@ pub trait Visit {
     /// Called for a hash pair in a layout with field expiries.
     #[inline]
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {}
+    /// Called with the earliest field expiry of a hash, for layouts that store it, and its place.
+    #[inline]
+    fn earliest_expiry(&mut self, time: i64, offset: u64) {}
     /// Called for a value packed in one blob: ziplist, listpack, intset or zipmap, depending on the layout.
     #[inline]
     fn blob(&mut self, blob: RawString<'_>) {}
@@ -223,8 +226,10 @@ fn walk_other<V: Visit>(layout: ValueType, templates: &Templates, input: &mut Cu
         ValueType::SetListpack => walk_blob(ValueType::SetListpack, input, visit, Reading::Listpack)?,
         ValueType::HashListpackExPreGa => walk_blob(ValueType::HashListpackExPreGa, input, visit, Reading::Listpack)?,
         ValueType::HashListpackEx => {
-            input.i64_le().within(Reading::EarliestFieldExpiry)?;
+            let offset = input.offset();
+            let earliest = input.i64_le().within(Reading::EarliestFieldExpiry)?;
             walk_blob(ValueType::HashListpackEx, input, visit, Reading::Listpack)?;
+            visit.earliest_expiry(earliest, offset);
         }
         ValueType::List => c::walk_elements(input, begin(layout, visit), Reading::ListElement)?,
         ValueType::Set => c::walk_elements(input, begin(layout, visit), Reading::SetMember)?,

@@ -69,7 +69,7 @@ fn id(input: &mut Cursor<'_>, reading: Reading) -> Result<(u64, u64)> {
 }
 
 fn walk_head(input: &mut Cursor<'_>, layout: u8) -> Result<StreamHead> {
-    let length = input.length().within(Reading::StreamLength)?;
+    let length = input.number().within(Reading::StreamLength)?;
     let last_id = id(input, Reading::StreamLastId)?;
     if layout < 2 {
         return Ok(StreamHead { length, last_id, ..StreamHead::default() });

@@ -1,0 +1,301 @@
+//! Visitor behind `rdblens check`: decompresses every string and checks every value as servers do that sanitize what they load.
+//!
+//! [`Notes`] are oddities that servers load; all else that servers refuse is a fault. Their checks are in `rdbLoadObject` and
+//! the functions that it calls (`sanitize-dump-payload yes`); `.ci/differential` compares both on mutants of real dumps.
+
+mod packed;
+mod score;
+mod stream;
+pub mod unique;
+
+use packed::{LATEST_FIELD_EXPIRY, Layout, PackedCheck, check_intset};
+use score::ScoreText;
+use stream::StreamCheck;
+use unique::Unique;
+
+use super::string::{RawString, StringForm};
+use super::template::{HashTemplate, TemplateNames};
+use super::value_type::ValueType;
+use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
+use crate::error::{Error, Reading, Result, Within};
+use crate::limits;
+use crate::wording::wording;
+
+/// Visitor that validates every part of a value and keeps the first fault.
+#[derive(Debug, Default)]
+pub struct Verify {
+    value_type: Option<ValueType>,
+    scratch: Vec<u8>,
+    fault: Option<Error>,
+    notes: Notes,
+    unique: Unique,
+    /// What the elements in `unique` are.
+    names: Option<Reading>,
+    /// Elements so far, or of all packed nodes.
+    elements: u64,
+    stream: StreamCheck,
+    /// True while a value is walked again for another part of its elements.
+    again: bool,
+}
+
+/// Oddities of a value that servers load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// No elements: servers skip the key.
+    pub empty: bool,
+    /// Counts of a stream differ from its entries, or numbers are stored as text.
+    pub odd_stream: bool,
+    /// A score is a text that servers read in part, or as 0.
+    pub odd_score: bool,
+}
+
+impl Verify {
+    /// Returns whether the value has to be walked once more, because it has too many elements to compare all at a time.
+    pub fn needs_another_walk(&mut self) -> bool {
+        let found = self.unique.finish().within(self.names.unwrap_or(Reading::Element));
+        self.note(found);
+        self.again = self.fault.is_none() && self.unique.next_part();
+        self.again
+    }
+
+    /// Returns what is odd about the value walked since the last call, or its first fault.
+    pub fn finish(&mut self) -> Result<Notes> {
+        if self.scratch.capacity() > limits::EXPAND_AT_ONCE {
+            self.scratch = Vec::new();
+        }
+        if let Some(ValueType::Stream(_)) = self.value_type {
+            let groups = self.stream.finish();
+            self.note(groups);
+            self.notes.odd_stream = self.stream.odd;
+        }
+        self.notes.empty = self.elements == 0 && self.value_type.is_some_and(ValueType::has_elements);
+        let notes = std::mem::take(&mut self.notes);
+        self.fault.take().map_or(Ok(notes), Err)
+    }
+
+    fn note(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.fault.get_or_insert(error);
+        }
+    }
+
+    fn text(&mut self, string: RawString<'_>, reading: Reading) {
+        if let StringForm::Lzf { .. } = string.form {
+            let result = string.decode(&mut self.scratch).map(|_| ()).within(reading);
+            self.note(result);
+        }
+    }
+
+    /// Checks a name, of which no two may be the same.
+    fn name(&mut self, string: RawString<'_>, reading: Reading) {
+        self.names = Some(reading);
+        let result = string.decode(&mut self.scratch).map(|name| self.unique.add(name, string.offset)).within(reading);
+        self.note(result);
+    }
+
+    fn packed(&mut self, blob: RawString<'_>, reading: Reading, layout: Layout, form: Form) {
+        let Verify { scratch, unique, notes, .. } = self;
+        let packed = PackedCheck { layout, unique, notes, expiry: -1 };
+        let check = |bytes: &[u8]| match form {
+            Form::Listpack => packed.listpack(bytes, blob.offset),
+            Form::Ziplist => packed.ziplist(bytes, blob.offset),
+            Form::Zipmap => packed.zipmap(bytes, blob.offset),
+        };
+        let result = blob.decode(scratch).and_then(check).within(reading);
+        match result {
+            Ok(elements) => self.elements += elements,
+            Err(error) => self.note(Err(error)),
+        }
+    }
+}
+
+/// Packed encoding of a blob.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Listpack,
+    Ziplist,
+    Zipmap,
+}
+
+impl Visit for Verify {
+    fn begin(&mut self, value_type: ValueType) {
+        self.value_type = Some(value_type);
+        self.elements = 0;
+        if self.again {
+            return;
+        }
+        self.unique.clear();
+        if let ValueType::Stream(layout) = value_type {
+            self.stream.begin(layout);
+        }
+    }
+
+    fn count(&mut self, count: u64) {
+        if self.value_type.is_some_and(|it| !matches!(it, ValueType::ListQuicklist | ValueType::ListQuicklist2)) {
+            self.elements = count;
+        }
+        if !self.again {
+            self.unique.expect(count);
+        }
+    }
+
+    fn string(&mut self, value: RawString<'_>) {
+        self.text(value, Reading::StringValue);
+    }
+
+    fn element(&mut self, element: RawString<'_>) {
+        match self.value_type {
+            Some(ValueType::Set) => self.name(element, Reading::SetMember),
+            _ => self.text(element, Reading::Element),
+        }
+    }
+
+    fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {
+        self.name(member, Reading::SortedSetMember);
+        let fault = match score {
+            ScoreValue::Binary(score) if score.is_nan() => packed::not_a_number(member.offset),
+            ScoreValue::Binary(_) => return,
+            ScoreValue::Text(text) => match score::classify(text) {
+                ScoreText::Number => return,
+                ScoreText::Prefix => {
+                    self.notes.odd_score = true;
+                    return;
+                }
+                ScoreText::NotANumber => packed::not_a_number(member.offset),
+                ScoreText::Text => Error::corrupt(member.offset, wording!("score is not a number", "score 不是数字")),
+            },
+        };
+        self.note(Err(fault).within(Reading::Score));
+    }
+
+    fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        self.name(field, Reading::HashField);
+        self.text(value, Reading::HashValue);
+    }
+
+    fn earliest_expiry(&mut self, time: i64, offset: u64) {
+        // One more than the latest expiry means that no field has one.
+        if !(0..=LATEST_FIELD_EXPIRY + 1).contains(&time) {
+            self.note(Err(packed::impossible_expiry(time, offset)).within(Reading::EarliestFieldExpiry));
+        }
+    }
+
+    fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
+        self.pair(field, value);
+        if let FieldExpiry(Some(time)) = expiry
+            && self.value_type != Some(ValueType::Hash2)
+            && !(0..=LATEST_FIELD_EXPIRY).contains(&time)
+        {
+            self.note(Err(packed::impossible_expiry(time, field.offset)).within(Reading::FieldExpiry));
+        }
+    }
+
+    fn blob(&mut self, blob: RawString<'_>) {
+        let Some(value_type) = self.value_type else { return };
+        match value_type {
+            ValueType::SetIntset => {
+                let result = blob.decode(&mut self.scratch).and_then(|bytes| check_intset(bytes, blob.offset));
+                self.note(result.within(Reading::Intset));
+                self.elements = 1;
+            }
+            ValueType::HashZipmap => self.packed(blob, Reading::Zipmap, Layout::Hash, Form::Zipmap),
+            ValueType::ListZiplist => self.packed(blob, Reading::Ziplist, Layout::List, Form::Ziplist),
+            ValueType::ZsetZiplist => self.packed(blob, Reading::Ziplist, Layout::Zset, Form::Ziplist),
+            ValueType::HashZiplist => self.packed(blob, Reading::Ziplist, Layout::Hash, Form::Ziplist),
+            ValueType::SetListpack => self.packed(blob, Reading::Listpack, Layout::Set, Form::Listpack),
+            ValueType::ZsetListpack => self.packed(blob, Reading::Listpack, Layout::Zset, Form::Listpack),
+            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => {
+                self.packed(blob, Reading::Listpack, Layout::ExpiringHash, Form::Listpack);
+            }
+            _ => self.packed(blob, Reading::Listpack, Layout::Hash, Form::Listpack),
+        }
+    }
+
+    fn template(&mut self, template: &HashTemplate) {
+        self.elements = template.len() as u64;
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        let check = |bytes: &[u8]| {
+            let (template, mut values) = names.unpack(bytes, blob.offset)?;
+            template.pairs(&mut values, blob.offset, |_, _| ())
+        };
+        let result = blob.decode(&mut self.scratch).and_then(check).within(Reading::Listpack);
+        self.note(result);
+        self.elements = 1;
+    }
+
+    fn node(&mut self, node: ListNode, blob: RawString<'_>) {
+        if blob.is_empty() {
+            self.note(
+                Err(Error::corrupt(blob.offset, wording!("empty list node", "list 节点为空")))
+                    .within(Reading::ListNode),
+            );
+        }
+        match node {
+            ListNode::Ziplist => self.packed(blob, Reading::ListNode, Layout::List, Form::Ziplist),
+            ListNode::Listpack => self.packed(blob, Reading::ListNode, Layout::List, Form::Listpack),
+            ListNode::Plain => {
+                self.elements += 1;
+                self.text(blob, Reading::ListNode);
+            }
+        }
+    }
+
+    fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
+        let result = blob
+            .decode(&mut self.scratch)
+            .and_then(|bytes| self.stream.node(master, bytes, blob.offset))
+            .within(Reading::StreamNode);
+        self.note(result);
+    }
+
+    fn stream_head(&mut self, head: StreamHead) {
+        let result = self.stream.head(head);
+        self.note(result);
+    }
+
+    fn group(&mut self, name: RawString<'_>, _last: (u64, u64), _read: Option<u64>, _pending: u64) {
+        let result = name.decode(&mut self.scratch).within(Reading::GroupName);
+        let result = result.and_then(|text| self.stream.group(text, name.offset));
+        self.note(result);
+    }
+
+    fn pending(&mut self, id: &[u8; 16], _delivered: i64, _deliveries: u64) {
+        self.stream.pending(id);
+    }
+
+    fn consumer(&mut self, name: RawString<'_>, _seen: i64, _active: Option<i64>, _pending: u64) {
+        let result = name.decode(&mut self.scratch).within(Reading::ConsumerName);
+        let result = result.and_then(|text| self.stream.consumer(text, name.offset));
+        self.note(result);
+    }
+
+    fn consumer_pending(&mut self, id: &[u8; 16]) {
+        let result = self.stream.consumer_pending(id);
+        self.note(result);
+    }
+
+    fn nacked(&mut self, id: &[u8; 16]) {
+        let result = self.stream.returned(id);
+        self.note(result);
+    }
+
+    fn producer(&mut self, name: RawString<'_>, _ids: u64) {
+        self.text(name, Reading::ProducerName);
+    }
+
+    fn idempotency(&mut self, id: RawString<'_>, _entry: (u64, u64)) {
+        self.text(id, Reading::IdempotencyId);
+    }
+
+    fn module_item(&mut self, item: ModuleItem<'_>) {
+        if let ModuleItem::String(string) = item {
+            self.text(string, Reading::StringInModuleData);
+        }
+    }
+
+    fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
+        self.module_item(item);
+    }
+}

@@ -1,0 +1,268 @@
+//! Checks of streams: entries inside nodes, and pending entries of groups against those of their consumers.
+
+use super::unique::Unique;
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::string::canonical_int;
+use crate::rdb::walk::StreamHead;
+use crate::wording::{Wording, wording};
+
+/// First layout whose readers compare the length of a stream with its entries.
+const COMPARED_SINCE: u8 = 5;
+/// Flag of an entry with the field names of its node.
+const SAME_FIELDS: i64 = 2;
+/// Owner of a pending entry that no consumer has listed yet, and of one that was returned to the group.
+const NOBODY: u32 = 0;
+const RETURNED: u32 = u32::MAX;
+
+/// State of the check of one stream.
+#[derive(Debug, Default)]
+pub struct StreamCheck {
+    layout: u8,
+    /// Ids of the nodes.
+    nodes: Vec<u128>,
+    /// Live entries, by the nodes' own counts.
+    live: i64,
+    head: StreamHead,
+    groups: Unique,
+    consumers: Unique,
+    /// Ids pending in the group, sorted, with the number of the last consumer that has them.
+    pending: Vec<(u128, u32)>,
+    consumer: u32,
+    /// True for oddities that servers load: counts that differ from the entries, numbers stored as text.
+    pub odd: bool,
+}
+
+impl StreamCheck {
+    /// Starts with a new stream.
+    pub fn begin(&mut self, layout: u8) {
+        *self = StreamCheck { layout, pending: std::mem::take(&mut self.pending), ..StreamCheck::default() };
+        self.groups.clear();
+        self.consumers.clear();
+        self.pending.clear();
+    }
+
+    /// Checks a node.
+    pub fn node(&mut self, master: &[u8; 16], bytes: &[u8], offset: u64) -> Result<()> {
+        self.nodes.push(u128::from_be_bytes(*master));
+        let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, odd: false, seen: 0 };
+        let live = node.check()?;
+        let announced = listpack::count(bytes, bytes.len() as u64, offset).ok().flatten();
+        self.odd |= node.odd || announced.is_some_and(|announced| announced != node.seen);
+        self.live = self.live.wrapping_add(live);
+        Ok(())
+    }
+
+    /// Checks the nodes against the length behind them.
+    pub fn head(&mut self, head: StreamHead) -> Result<()> {
+        self.head = head;
+        self.nodes.sort_unstable();
+        if self.nodes.windows(2).any(|two| two[0] == two[1]) {
+            return Err(corrupt(wording!("two stream nodes have the same id", "两个 stream 节点的 id 相同")));
+        }
+        let length = head.length;
+        if i64::try_from(length) == Ok(self.live) && (length == 0 || !self.nodes.is_empty()) {
+            return Ok(());
+        }
+        if self.layout >= COMPARED_SINCE || (length > 0 && self.nodes.is_empty()) {
+            let live = self.live;
+            return Err(corrupt(wording!(
+                "stream: nodes hold {live} entries, but its length is {length}",
+                "stream：节点中有 {live} 个条目，长度却为 {length}"
+            )));
+        }
+        self.odd = true;
+        Ok(())
+    }
+
+    /// Checks the previous group and starts with another.
+    pub fn group(&mut self, name: &[u8], offset: u64) -> Result<()> {
+        let done = self.finish_group();
+        self.groups.add(name, offset);
+        done
+    }
+
+    /// Adds a pending entry of the group.
+    pub fn pending(&mut self, id: &[u8; 16]) {
+        self.pending.push((u128::from_be_bytes(*id), NOBODY));
+    }
+
+    /// Starts with a consumer of the group.
+    pub fn consumer(&mut self, name: &[u8], offset: u64) -> Result<()> {
+        let sorted = if self.consumer == 0 { self.sort_pending() } else { Ok(()) };
+        self.consumers.add(name, offset);
+        self.consumer += 1;
+        sorted
+    }
+
+    /// Looks up a pending entry of the consumer in the group.
+    pub fn consumer_pending(&mut self, id: &[u8; 16]) -> Result<()> {
+        let consumer = self.consumer;
+        match self.find(id) {
+            None => Err(corrupt(wording!(
+                "entry is pending for a consumer, but not for its group",
+                "条目在消费者中未确认，消费组中却没有"
+            ))),
+            Some(owner) if *owner == consumer => {
+                Err(corrupt(wording!("entry is pending twice for a consumer", "条目在同一消费者中重复出现")))
+            }
+            Some(owner) => {
+                *owner = consumer;
+                Ok(())
+            }
+        }
+        .within(Reading::ConsumerPendingEntry)
+    }
+
+    /// Looks up an entry that was returned to the group.
+    pub fn returned(&mut self, id: &[u8; 16]) -> Result<()> {
+        if self.consumer == 0 {
+            self.sort_pending()?;
+            self.consumer = 1;
+        }
+        match self.find(id) {
+            Some(owner @ &mut NOBODY) => {
+                *owner = RETURNED;
+                Ok(())
+            }
+            _ => Err(corrupt(wording!(
+                "returned entry is not pending for the group alone",
+                "退回的条目不是仅属于消费组的未确认条目"
+            ))),
+        }
+        .within(Reading::ReturnedEntryId)
+    }
+
+    /// Checks the last group and the names of all.
+    pub fn finish(&mut self) -> Result<()> {
+        self.finish_group()?;
+        self.groups.finish().within(Reading::GroupName)
+    }
+
+    fn finish_group(&mut self) -> Result<()> {
+        let sorted = if self.consumer == 0 { self.sort_pending() } else { Ok(()) };
+        let all_owned = self.pending.iter().all(|&(_, owner)| owner != NOBODY);
+        self.pending.clear();
+        self.consumer = 0;
+        self.consumers.finish().within(Reading::ConsumerName)?;
+        sorted?;
+        if all_owned {
+            return Ok(());
+        }
+        Err(corrupt(wording!("pending entry has no consumer", "未确认条目不属于任何消费者")))
+            .within(Reading::PendingEntryId)
+    }
+
+    fn sort_pending(&mut self) -> Result<()> {
+        self.pending.sort_unstable();
+        if self.pending.windows(2).all(|two| two[0].0 != two[1].0) {
+            return Ok(());
+        }
+        Err(corrupt(wording!("entry is pending twice for a group", "条目在同一消费组中重复出现")))
+            .within(Reading::PendingEntryId)
+    }
+
+    fn find(&mut self, id: &[u8; 16]) -> Option<&mut u32> {
+        let id = u128::from_be_bytes(*id);
+        let at = self.pending.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+        self.pending.get_mut(at).map(|(_, owner)| owner)
+    }
+}
+
+fn corrupt(what: Wording) -> Error {
+    Error::new(ErrorKind::Corrupt(what))
+}
+
+/// Reader of the elements of a node.
+struct Node<'a> {
+    elements: listpack::Elements<'a>,
+    odd: bool,
+    seen: u64,
+}
+
+impl Node<'_> {
+    /// Checks all entries, live and deleted, and returns the number of live ones.
+    fn check(&mut self) -> Result<i64> {
+        let live = self.number()?;
+        let deleted = self.number()?;
+        let fields = self.number()?;
+        self.skip(fields)?;
+        if self.number()? != 0 {
+            return Err(self.wrong(wording!(
+                "field names of the stream node are not followed by 0",
+                "stream 节点的字段名之后不是 0"
+            )));
+        }
+        let mut left = live.wrapping_add(deleted);
+        while left != 0 {
+            self.entry(fields)?;
+            left = left.wrapping_sub(1);
+        }
+        match self.elements.next() {
+            None => Ok(live),
+            Some(Err(error)) => Err(error),
+            Some(Ok(_)) => Err(self.wrong(wording!(
+                "stream node has more entries than the {live} live and {deleted} deleted ones that it declares",
+                "stream 节点的条目多于其声明的 {live} 个有效条目和 {deleted} 个已删除条目"
+            ))),
+        }
+    }
+
+    /// Checks an entry: flags, id, fields if they are its own, values, number of its elements.
+    fn entry(&mut self, fields: i64) -> Result<()> {
+        let flags = self.number()?;
+        self.number()?;
+        self.number()?;
+        let (values, elements) = if flags & SAME_FIELDS != 0 {
+            (fields, fields.wrapping_add(3))
+        } else {
+            let own = self.number()?;
+            self.skip(own)?;
+            (own, own.wrapping_mul(2).wrapping_add(4))
+        };
+        self.skip(values)?;
+        let told = self.number()?;
+        if told == elements {
+            return Ok(());
+        }
+        Err(self.wrong(wording!(
+            "stream entry of {elements} elements declares {told}",
+            "stream 条目有 {elements} 个元素，却声明有 {told} 个"
+        )))
+    }
+
+    fn next(&mut self) -> Result<PackedElement<'_>> {
+        self.seen += 1;
+        match self.elements.next() {
+            Some(element) => element,
+            None => Err(self.wrong(wording!("stream node ends inside an entry", "stream 节点在条目中间结束"))),
+        }
+    }
+
+    fn skip(&mut self, elements: i64) -> Result<()> {
+        for _ in 0..elements {
+            self.next()?;
+        }
+        Ok(())
+    }
+
+    /// Reads a number, which servers accept as text, too.
+    fn number(&mut self) -> Result<i64> {
+        let at = self.elements.position();
+        let number = match self.next()? {
+            PackedElement::Int(number) => return Ok(number),
+            PackedElement::Text(text) => canonical_int(text),
+        };
+        self.odd = true;
+        number.ok_or_else(|| {
+            Error::corrupt(
+                at,
+                wording!("stream node has a text where a number belongs", "stream 节点中应为数字的位置是文本"),
+            )
+        })
+    }
+
+    fn wrong(&self, what: Wording) -> Error {
+        Error::corrupt(self.elements.position(), what)
+    }
+}
