@@ -64,3 +64,6 @@ pub const SEARCH_WINDOW: usize = 256 << 10;
 
 /// Maximum number of windows per search, 64 MiB in all; a collection of millions of elements can take that much.
 pub const MOST_WINDOWS: usize = 256;
+
+/// Maximum number of keys whose hashes `check` keeps in memory, 256 MiB, to find those that occur twice; others are on disk.
+pub const MAX_PLACED_KEYS: usize = 16 << 20;

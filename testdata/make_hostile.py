@@ -177,8 +177,10 @@ def group(layout=3, pending=1, claimed=None):
     data += length(pending if claimed is None else claimed)
     data += b"".join(stream_id(1 + n) + i64(NOW * 1000) + length(1) for n in range(pending))
     data += length(1) + string("alice") + i64(NOW * 1000) + (i64(-1) if layout >= 3 else b"")
-    data += length(pending) + b"".join(stream_id(1 + n) for n in range(pending))
-    if layout >= 5:
+    # From layout 5 on the first one was returned to the group, so that nobody owns it.
+    returned = int(layout >= 5)
+    data += length(pending - returned) + b"".join(stream_id(1 + n) for n in range(returned, pending))
+    if returned:
         data += length(1) + stream_id(1)
     return data
 
@@ -209,6 +211,15 @@ def valid():
         case("valid-" + name, data, "ok", 0, keys, note)
 
     ok("no-keys", dump(), 0, "a header and an end")
+    ok("same-key-two-databases", dump(SELECT, text("k"), b"\xfe\x01", text("k")), 2, "one name in two databases")
+    empty = [record(kind, "l%d" % kind, length(0)) for kind in (1, 2, 3, 4, 5, 14, 18)]
+    empty += [record(kind, "p%d" % kind, string(listpack())) for kind in (16, 17)]
+    empty += [record(kind, "z%d" % kind, string(ziplist())) for kind in (10, 12, 13)]
+    empty += [record(18, "n18", length(1) + length(2) + string(listpack())), record(14, "n14", length(1) + string(ziplist()))]
+    ok("empty-packed-collections", dump(BEFORE, *empty, AFTER), 2, "collections without elements, which servers skip")
+    node = length(1) + string(stream_id(1)) + string(listpack("1", 0, 1, "f", 0, 2, 0, 0, "v", 4, count=99))
+    ok("stream-odd-counts", dump(SELECT, record(21, "s", stream(nodes=node, entries=120)), magic=b"REDIS0011"), 1, "a stream of another length than its node has, its count as text, under another count")
+    ok("zset-score-rest", dump(SELECT, record(3, "z", length(1) + string("m") + string("1.5x")), record(17, "y", string(listpack("m", "abc")))), 2, "scores that are numbers in part, or not at all")
     ok("version-1", dump(SELECT, text("k"), record(1, "l", length(2) + string("a") + string("b")), magic=b"REDIS0001"), 2, "no checksum before version 5")
     ok("version-2-packed", dump(SELECT, record(9, "h", string(zipmap(("f", "v")))), record(10, "l", string(ziplist("a", 1))), record(11, "s", string(intset(1, 2))), magic=b"REDIS0002"), 3, "the packed encodings of Redis 2.4")
     ok("version-4-no-checksum", dump(SELECT, b"\xfc" + LATER, record(13, "h", string(ziplist("f", "v"))), magic=b"REDIS0004"), 1, "the last version without a checksum")
@@ -259,8 +270,8 @@ def valid():
     ok("many-selectdb", dump(*([b"\xfe" + length(n) for n in range(1500)] + [text("k")])), 1, "1500 switches of database, one key")
     ok("database-number-huge", dump(b"\xfe" + length(1 << 40), text("k")), 1, "a server would refuse it, a reader need not")
     ok("resizedb-lying", dump(SELECT, b"\xfb" + length(1 << 60) + length(1 << 60), text("k")), 1, "the sizes are a hint; nothing may be reserved for them")
-    ok("duplicate-keys", dump(SELECT, text("k", "1"), text("k", "2"), AFTER), 3, "servers panic; to a reader these are two records")
-    ok("empty-collections", dump(SELECT, *(record(kind, f"empty:{kind}", length(0)) for kind in (1, 2, 3, 4, 5, 14, 18)), AFTER), 8, "servers skip such keys with a warning")
+    ok("same-value-two-keys", dump(SELECT, text("k", "1"), text("l", "1"), AFTER), 3, "two keys of one value")
+    ok("empty-collections", dump(SELECT, *(record(kind, f"empty:{kind}", length(0)) for kind in (1, 2, 3, 4, 5, 14, 18)), AFTER), 1, "servers skip such keys with a warning")
     ok("empty-stream", dump(SELECT, record(21, "s", length(0) + length(0) + length(0) * 2 + length(0) * 5 + length(0)), magic=b"REDIS0011"), 1, "a stream may be empty")
     ok("later-version-known-types", dump(BEFORE, AFTER, magic=b"REDIS0015"), 2, "a version from the future that holds only what is known")
     ok("aux-bytes", dump(aux("redis-ver", "7.0.15"), aux("ctime", NOW), aux(b"\xff\x00\x1b[31m", b"\xfe\x1b]0;x\x07"), BEFORE), 1, "auxiliary fields with terminal escapes in them")
@@ -394,6 +405,41 @@ def blobs():
     bad("zipmap-no-end", 9, b"\x01\x01f\x01\x00v", "no end mark")
     bad("zipmap-count", 9, zipmap(("f", "v"), count=7), "says seven pairs", deep=True)
     bad("zipmap-empty-blob", 9, b"", "no bytes at all")
+
+    # Servers refuse these if they sanitize what they load, and without that those of hash tables.
+    def refused(name, kind, value, note, magic=b"REDIS0010"):
+        case(name, dump(BEFORE, record(kind, "k", value), AFTER, magic=magic), "corrupt", 4, None, note)
+
+    swallowing = b"\x86\x00\x00\x00\x01\x00\xe0\x7d" + b"s" * 125 + b"\xff"
+    refused("listpack-swallows-end", 20, string(swallowing), "its end mark is the backlen of the last element", b"REDIS0011")
+    refused("listpack-backlen-bit-7", 16, string(b"\x0d\x00\x00\x00\x02\x00\x81f\x82\x81v\x02\xff"), "a backlen that goes on in the element")
+    refused("ziplist-tail-first", 13, string(ziplist("f", "v", tail=10)), "its tail is the first entry")
+    refused("ziplist-swallows-end", 10, string(b"\x0d\x00\x00\x00\x0a\x00\x00\x00\x01\x00\x00\x01\xff"), "its end mark is the last byte of an entry")
+    refused("hash-field-twice", 4, length(2) + string("f") + string("a") + string("f") + string("b"), "one field twice")
+    refused("hash-listpack-field-twice", 16, string(listpack("f", "v", "f", "w")), "one field twice, packed")
+    refused("set-member-twice", 2, length(3) + string("1") + b"\xc0\x02" + b"\xc0\x01", "a member as text and as number")
+    refused("set-listpack-member-twice", 20, string(listpack("a", "b", "a")), "one member twice, packed", b"REDIS0011")
+    refused("zset-member-twice", 5, length(2) + string("m") + f64(1) + string("m") + f64(2), "one member twice")
+    refused("zset-ziplist-member-twice", 12, string(ziplist("m", 1, "m", 2)), "one member twice, packed")
+    refused("zipmap-field-twice", 9, string(zipmap(("f", "v"), ("f", "w"))), "one field twice, in the oldest packed form")
+    refused("zset-score-text", 3, length(1) + string("m") + string("abc"), "a score that is a word")
+    refused("zset-score-empty", 3, length(1) + string("m") + string(""), "a score of no characters")
+    refused("hash-expiries-unordered", 25, i64(5) + string(listpack("f", "v", 9, "g", "w", 5)), "field expiries out of order", b"REDIS0012")
+    refused("hash-expiry-text", 25, i64(5) + string(listpack("f", "v", "soon")), "a field expiry that is a word", b"REDIS0012")
+    refused("hash-expiry-late", 24, i64(1 << 50) + length(1) + length(1) + string("f") + string("v"), "a field expiry beyond what servers have", b"REDIS0012")
+    node = lambda *elements: stream(nodes=length(1) + string(stream_id(1)) + string(listpack(*elements)))
+    refused("stream-entry-count", 21, node(2, 0, 1, "f", 0, 2, 0, 0, "v", 4), "a node of one entry says two", b"REDIS0011")
+    refused("stream-entry-short", 21, node(1, 0, 1, "f", 0, 2, 0, 0, "v", 5), "an entry of four elements says five", b"REDIS0011")
+    refused("stream-master-end", 21, node(1, 0, 1, "f", 1, 2, 0, 0, "v", 4), "no 0 behind the field names", b"REDIS0011")
+    refused("stream-flags-text", 21, node(1, 0, 1, "f", 0, "x", 0, 0, "v", 4), "flags that are a word", b"REDIS0011")
+    twice = length(2) + (string(stream_id(1)) + string(stream_node())) * 2
+    refused("stream-node-twice", 21, stream(nodes=twice, entries=2), "two nodes of one id", b"REDIS0011")
+    refused("stream-length-no-nodes", 21, stream(nodes=length(0)), "a length, but no nodes", b"REDIS0011")
+    refused("stream-group-twice", 21, stream(groups=length(2) + group()[1:] * 2), "two groups of one name", b"REDIS0011")
+    owner = group().rsplit(stream_id(1), 1)[0]
+    refused("stream-pending-stranger", 21, stream(groups=owner + stream_id(9)), "a consumer has what its group does not", b"REDIS0011")
+    refused("stream-pending-ownerless", 21, stream(groups=owner[:-1] + length(0)), "a group has what no consumer does", b"REDIS0011")
+    case("duplicate-keys", dump(SELECT, text("k", "1"), text("k", "2"), AFTER), "corrupt", 4, 3, "servers panic; to a reader these are two records")
     node = length(1) + length(7) + string(listpack("a"))
     case("quicklist-container-7", dump(BEFORE, record(18, "k", node)), "corrupt", 4, 1, "a node that is neither plain nor packed")
     node = length(1) + length(2) + string(b"")

@@ -1,9 +1,13 @@
 //! The command `check`: verifies a backup by reading everything, walking every value and computing the checksum.
 
+use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::key_places::KeyPlaces;
 use super::plan::ReadPlan;
 use super::read::feed::FileBatch;
 use super::read::parallel::pool;
@@ -11,10 +15,13 @@ use super::read::progress::Progress;
 use super::read::snapshot::Snapshot;
 use super::read::tally::{FileTally, Tallies, merge_tallies};
 use super::verdict::{FileVerdict, verdicts};
-use crate::error::{ErrorKind, Reading, Result, Within};
-use crate::rdb::scan::FileItem;
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::limits;
+use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::verify::Verify;
+use crate::rdb::verify::unique::PlacedHash;
 use crate::report::{CheckVerdict, FileCheck};
+use crate::wording::wording;
 
 /// Verifies every input: structure, values and checksum. Fails only when an input cannot be found.
 ///
@@ -32,13 +39,16 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
     let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
     let threads = pool(plan.threads)?;
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
-    let tallies = threads.install(|| {
+    let places = Mutex::new(BTreeMap::new());
+    let most = limits::MAX_PLACED_KEYS / snapshot.facts.len().max(1);
+    let mut tallies = threads.install(|| {
         feed.by_ref()
             .par_bridge()
             .fold(Tallies::new, |mut tallies, work| {
                 let tally = tallies.entry(work.file.index).or_default();
                 let before = tally.keys;
-                verify(&work, plan.checksum, tally);
+                let keys = verify(&work, plan.checksum, tally);
+                place(&places, &work, &keys, || KeyPlaces::new(&plan.open.spool_dir, most));
                 progress.keys(tally.keys - before);
                 tallies
             })
@@ -47,41 +57,90 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
                 left
             })
     });
+    for (file, places) in places.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        report_repeated(places?, tallies.entry(file).or_default())?;
+    }
     let found = verdicts(snapshot.facts, feed.into_endings(), tallies, plan.checksum);
     Ok(found.into_iter().map(file_check).collect())
 }
 
-fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) {
+/// Keys of each file, by position among the inputs, or why they could not be kept.
+type Places = Mutex<BTreeMap<usize, Result<KeyPlaces>>>;
+
+/// Adds the keys of a batch to those of its file.
+fn place(places: &Places, work: &FileBatch, keys: &[PlacedHash], new: impl FnOnce() -> KeyPlaces) {
+    // What another thread left half done on panicking is never read.
+    let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = places.entry(work.file.index).or_insert_with(|| Ok(new()));
+    if let Ok(known) = file
+        && let Err(error) = known.add(keys)
+    {
+        *file = Err(error);
+    }
+}
+
+/// Counts each key that occurs before in its database as damaged: no server loads the file.
+fn report_repeated(places: KeyPlaces, tally: &mut FileTally) -> Result<()> {
+    let (count, first) = places.finish()?;
+    let named = first.len() as u64;
+    for (before, again) in first {
+        let error =
+            Error::corrupt(again, wording!("repeats the key at byte {before:#x}", "与字节 {before:#x} 处的 key 重复"))
+                .with_remedy(wording!("servers do not load it", "服务器无法加载"));
+        let Err(error) = Err::<Infallible, _>(error).within(Reading::Key);
+        tally.damage(error);
+    }
+    tally.damaged += count - named;
+    Ok(())
+}
+
+/// Verifies the records of a batch and returns their keys.
+fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) -> Vec<PlacedHash> {
+    let mut places = Vec::new();
     let batch = &work.batch;
     if checksum {
         tally.add_checksum(batch);
     }
     let mut scanner = batch.scanner();
-    let mut verify = Verify::default();
+    let mut verify = Verify::new(scanner.state().family);
     let mut scratch = Vec::new();
     while scanner.cursor().left() > 0 {
         let entry = match scanner.next_item() {
             Ok(FileItem::Key(entry)) => entry,
             Ok(_) => continue,
-            Err(error) => return tally.damage(error),
+            Err(error) => {
+                tally.damage(error);
+                break;
+            }
         };
         tally.keys += 1;
-        let key = entry.key.decode(&mut scratch).map(|_| ()).within(Reading::Key);
-        let value = scanner.cursor().clone();
-        if let Err(error) = scanner.value(&entry, &mut verify) {
-            return tally.damage(error);
+        let key = entry.key.decode(&mut scratch).within(Reading::Key);
+        let key = key.map(|name| PlacedHash::new(entry.db.unwrap_or_default(), name, entry.key.offset));
+        if let Err(error) = walk(&mut scanner, &entry, &mut verify) {
+            tally.damage(error);
+            break;
         }
-        while verify.needs_another_walk() {
-            *scanner.cursor_mut() = value.clone();
-            if let Err(error) = scanner.value(&entry, &mut verify) {
-                return tally.damage(error);
+        let notes = verify.finish();
+        match key.and_then(|key| notes.map(|notes| (key, notes))) {
+            Ok((key, notes)) => {
+                tally.note(notes);
+                places.extend(Some(key).filter(|_| !notes.empty));
             }
-        }
-        match key.and(verify.finish().map_err(|error| error.or_at(entry.offset))) {
-            Ok(notes) => tally.note(notes),
-            Err(error) => tally.damage(error),
+            Err(error) => tally.damage(error.or_at(entry.offset)),
         }
     }
+    places
+}
+
+/// Walks a value as often as it takes to compare all its elements.
+fn walk<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, verify: &mut Verify) -> Result<()> {
+    let value = scanner.cursor().clone();
+    scanner.value(entry, verify)?;
+    while verify.needs_another_walk() {
+        *scanner.cursor_mut() = value.clone();
+        scanner.value(entry, verify)?;
+    }
+    Ok(())
 }
 
 fn file_check(verdict: FileVerdict) -> FileCheck {

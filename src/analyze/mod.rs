@@ -15,6 +15,7 @@ mod assemble;
 pub mod check;
 mod findings;
 pub mod first_pass;
+mod key_places;
 mod names;
 pub mod one_key;
 mod one_snapshot;

@@ -234,7 +234,7 @@ impl Visit for PayloadSum {
     }
 
     fn stream_node(&mut self, _master: &[u8; 16], blob: RawString<'_>) {
-        self.add_blob(blob, |bytes| StreamNode(listpack::Elements::new(bytes, 0)?).payload());
+        self.add_blob(blob, |bytes| StreamNode(listpack::Elements::uncounted(bytes, 0)?).payload());
     }
 
     fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {

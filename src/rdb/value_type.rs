@@ -113,23 +113,24 @@ impl ValueType {
         })
     }
 
-    /// Returns whether values of this layout consist of elements, of which servers need at least one to load the key.
-    pub fn has_elements(self) -> bool {
+    /// Returns whether servers skip keys of this layout that have no elements. Of the other collections, they load streams and
+    /// refuse to load the rest.
+    pub fn is_skipped_without_elements(self) -> bool {
         match self {
             ValueType::String
             | ValueType::Stream(_)
             | ValueType::ModulePreGa
             | ValueType::Module2
             | ValueType::Array
-            | ValueType::KeydbCron => false,
+            | ValueType::KeydbCron
+            | ValueType::HashZipmap
+            | ValueType::SetIntset => false,
             ValueType::List
             | ValueType::Set
             | ValueType::Zset
             | ValueType::Hash
             | ValueType::Zset2
-            | ValueType::HashZipmap
             | ValueType::ListZiplist
-            | ValueType::SetIntset
             | ValueType::ZsetZiplist
             | ValueType::HashZiplist
             | ValueType::ListQuicklist

@@ -30,7 +30,7 @@ pub fn decode_value(value_type: ValueType, templates: &Templates, bytes: &[u8], 
 }
 
 fn verify(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<()> {
-    let mut verify = Verify::default();
+    let mut verify = Verify::lenient();
     let mut input = Cursor::new(bytes, offset);
     walk(value_type, templates, &mut input, &mut verify)?;
     verify.finish()?;

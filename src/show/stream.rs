@@ -13,7 +13,7 @@ use super::value::{Consumer, Entry, Group, Pending, Producer, Stream};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::packed::{PackedElement, listpack};
-use crate::rdb::string::RawString;
+use crate::rdb::string::{RawString, canonical_int};
 use crate::rdb::walk::{StreamHead, Visit};
 use crate::units::Millis;
 use crate::wording::wording;
@@ -79,10 +79,13 @@ impl<'a> Node<'a> {
     fn number(&mut self) -> Result<i64> {
         match self.element()? {
             PackedElement::Int(number) => Ok(number),
-            PackedElement::Text(_) => Err(Error::corrupt(
-                self.offset,
-                wording!("a text where a stream node has a number", "stream 节点中应为数字处是文本"),
-            )),
+            // Servers accept numbers as text.
+            PackedElement::Text(text) => canonical_int(text).ok_or_else(|| {
+                Error::corrupt(
+                    self.offset,
+                    wording!("a text where a stream node has a number", "stream 节点中应为数字处是文本"),
+                )
+            }),
         }
     }
 }
@@ -102,7 +105,7 @@ fn admit(pairs: &[(Arc<[u8]>, Vec<u8>)], offset: u64, names: &mut u64) -> Result
 }
 
 fn decode_node(master: (u64, u64), bytes: &[u8], offset: u64, names: &mut u64, entries: &mut Vec<Entry>) -> Result<()> {
-    let mut node = Node { elements: listpack::Elements::new(bytes, offset)?, offset };
+    let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, offset };
     node.number()?;
     node.number()?;
     let count = node.number()?;

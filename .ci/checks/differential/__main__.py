@@ -160,7 +160,7 @@ def main() -> int:
             for case in run.batch(library, seeds) if library.dumps else []:
                 cells[case.cell] += 1
                 if case.cell not in CELLS[:2]:
-                    reason = known.reason(case.server, case.loaded.log, case.checked, case.cell)
+                    reason = known.reason(case.loaded.log, case.checked, case.cell)
                     reasons[reason] += 1
                     if reason is None:
                         keep(case, kept, options, run.servers[case.server])

@@ -2,13 +2,22 @@
 
 from checks.differential.verdicts import Checked
 
-# By the cell: a part of what rdblens says (or of the server's log, for a miss), and the name of the kind.
-FALSE_ALARMS: dict[str, str] = {}
-MISSES: dict[str, str] = {}
+# A part of what rdblens says of a false alarm, and the name of the kind.
+FALSE_ALARMS = {
+    "expected a length, found string encoding": "a length in the form of a string",
+    "score is NaN": "a packed score that is NaN",
+}
+# A part of what the server says of a miss, and the name of the kind.
+MISSES = {
+    "FATAL: Data file was created with a": "a database beyond the server's setting",
+    "Stream length inconsistent with the number of valid entries": "a stream length that only other servers compare",
+}
 
 
-def reason(server: str, log: str, checked: Checked, cell: str) -> str | None:
+def reason(log: str, checked: Checked, cell: str) -> str | None:
     """Returns the documented kind of a disagreement, or nothing."""
-    del server
-    known, said = (FALSE_ALARMS, checked.refused) if cell == "false alarm" else (MISSES, log)
-    return next((kind for part, kind in known.items() if part in said), None)
+    if cell == "miss":
+        return next((kind for part, kind in MISSES.items() if part in log), None)
+    # Of a file with several faults, all have to be known.
+    kinds = [next((kind for part, kind in FALSE_ALARMS.items() if part in error), None) for error in checked.errors]
+    return kinds[0] if kinds and None not in kinds else None

@@ -25,7 +25,7 @@ class Loaded:
 
 def command(binary: Path, folder: Path) -> list[str]:
     """Returns the command that starts a server on `dump.rdb` of a folder, with all its own checks."""
-    settings = {"--dir": folder, "--dbfilename": "dump.rdb", "--port": 0, "--unixsocket": folder / "socket", "--save": ""}
+    settings = {"--dir": folder, "--dbfilename": "dump.rdb", "--port": 0, "--unixsocket": folder / "socket", "--save": "", "--databases": 64}
     settings |= {"--sanitize-dump-payload": "yes", "--appendonly": "no", "--crash-log-enabled": "no", "--crash-memcheck-enabled": "no"}
     return [str(binary), *(str(word) for pair in settings.items() for word in pair)]
 
@@ -58,10 +58,6 @@ class Checked:
     keys: int
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
-
-    @property
-    def refused(self) -> str:
-        return "; ".join(self.errors)
 
 
 def check(program: Path, files: list[Path]) -> list[Checked]:

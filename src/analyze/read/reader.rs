@@ -174,14 +174,13 @@ impl<'f> RecordReader<'f> {
             None => scanner.value(entry, &mut *meters)?,
         }
         tally.settled.keys += 1;
-        let (known, tally) = match entry.db {
-            Some(_) => (KnownDatabase::Yes, &mut tally.settled),
-            None => (KnownDatabase::No, &mut tally.leading),
-        };
         let bytes = scanner.cursor().since(start);
         let value = RawValue { value_type: entry.value_type, bytes, templates: scanner.templates() };
         let end = scanner.cursor().consumed();
         match meters.finish() {
+            Ok((measured, _)) if measured.length == Some(0) && entry.value_type.is_skipped_without_elements() => {
+                tally.settled.skip_empty();
+            }
             Ok((measured, elsewhere)) => {
                 let mut record = Record {
                     file: file.index,
@@ -213,12 +212,13 @@ impl<'f> RecordReader<'f> {
                 if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
                     record.value.compact = raised.compact(&record, value, file.template_shares.get());
                 }
+                let (known, tally) = tally.of(entry.db);
                 tally.selected += 1;
                 tally.memory += record.memory;
                 tally.unknown.note(record.memory, record.disk);
                 return Ok(see(&record, known));
             }
-            Err(error) => tally.damage(error),
+            Err(error) => tally.of(entry.db).1.damage(error),
         }
         Ok(Continue::Yes)
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::reader::KnownDatabase;
 use crate::error::Error;
 use crate::limits;
 use crate::rdb::batch::Batch;
@@ -45,10 +46,18 @@ pub struct Oddities {
 impl FileTally {
     /// Counts what is odd about a sound key; one without elements is not a key.
     pub fn note(&mut self, notes: Notes) {
-        self.keys -= u64::from(notes.empty);
-        self.oddities.empty += u64::from(notes.empty);
+        if notes.empty {
+            self.skip_empty();
+        }
         self.oddities.streams += u64::from(notes.odd_stream);
         self.oddities.scores += u64::from(notes.odd_score);
+    }
+
+    /// Takes a key without elements out of the count of keys.
+    #[cold]
+    pub fn skip_empty(&mut self) {
+        self.keys -= 1;
+        self.oddities.empty += 1;
     }
 
     /// Adds a damaged key.
@@ -100,6 +109,17 @@ pub struct PartTally {
     pub settled: FileTally,
     /// Keys before the first database switch.
     pub leading: FileTally,
+}
+
+impl PartTally {
+    /// Returns the tally for keys of a database, and whether it is known.
+    #[inline(always)]
+    pub fn of(&mut self, db: Option<u64>) -> (KnownDatabase, &mut FileTally) {
+        match db {
+            Some(_) => (KnownDatabase::Yes, &mut self.settled),
+            None => (KnownDatabase::No, &mut self.leading),
+        }
+    }
 }
 
 /// A tally for each file, by position among the inputs.

@@ -22,7 +22,7 @@ pub(super) fn show(input: &mut Cursor<'_>, room: &mut PeekBuffers, shown: &mut S
     for _ in 0..few(input.count(2)?) {
         input.string()?; // id of the node
         let blob = shown.expanded(input.string()?, &mut room.blob)?;
-        show_node(&mut listpack::Elements::new(blob, 0)?, shown)?;
+        show_node(&mut listpack::Elements::uncounted(blob, 0)?, shown)?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use score::ScoreText;
 use stream::StreamCheck;
 use unique::Unique;
 
+use super::header::Family;
 use super::string::{RawString, StringForm};
 use super::template::{HashTemplate, TemplateNames};
 use super::value_type::ValueType;
@@ -22,8 +23,11 @@ use crate::limits;
 use crate::wording::wording;
 
 /// Visitor that validates every part of a value and keeps the first fault.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Verify {
+    family: Family,
+    /// True if what can be shown is sound, whatever servers say of it.
+    lenient: bool,
     value_type: Option<ValueType>,
     scratch: Vec<u8>,
     fault: Option<Error>,
@@ -50,25 +54,53 @@ pub struct Notes {
 }
 
 impl Verify {
+    /// Creates a visitor for files of a family, whose servers have checks of their own.
+    pub fn new(family: Family) -> Verify {
+        Verify {
+            family,
+            lenient: false,
+            value_type: None,
+            scratch: Vec::new(),
+            fault: None,
+            notes: Notes::default(),
+            unique: Unique::default(),
+            names: None,
+            elements: 0,
+            stream: StreamCheck::default(),
+            again: false,
+        }
+    }
+
+    /// Creates a visitor that checks only that a value can be shown: its parts may repeat or contradict each other.
+    pub fn lenient() -> Verify {
+        Verify { lenient: true, ..Verify::new(Family::Redis) }
+    }
+
     /// Returns whether the value has to be walked once more, because it has too many elements to compare all at a time.
     pub fn needs_another_walk(&mut self) -> bool {
-        let found = self.unique.finish().within(self.names.unwrap_or(Reading::Element));
-        self.note(found);
+        self.compare_names();
         self.again = self.fault.is_none() && self.unique.next_part();
         self.again
     }
 
+    fn compare_names(&mut self) {
+        let found = self.unique.finish().within(self.names.unwrap_or(Reading::Element));
+        self.note(found);
+    }
+
     /// Returns what is odd about the value walked since the last call, or its first fault.
     pub fn finish(&mut self) -> Result<Notes> {
+        self.compare_names();
+        self.again = false;
         if self.scratch.capacity() > limits::EXPAND_AT_ONCE {
             self.scratch = Vec::new();
         }
-        if let Some(ValueType::Stream(_)) = self.value_type {
+        if matches!(self.value_type, Some(ValueType::Stream(_)) if !self.lenient) {
             let groups = self.stream.finish();
             self.note(groups);
             self.notes.odd_stream = self.stream.odd;
         }
-        self.notes.empty = self.elements == 0 && self.value_type.is_some_and(ValueType::has_elements);
+        self.notes.empty = self.elements == 0 && self.value_type.is_some_and(ValueType::is_skipped_without_elements);
         let notes = std::mem::take(&mut self.notes);
         self.fault.take().map_or(Ok(notes), Err)
     }
@@ -88,14 +120,17 @@ impl Verify {
 
     /// Checks a name, of which no two may be the same.
     fn name(&mut self, string: RawString<'_>, reading: Reading) {
+        if self.lenient {
+            return self.text(string, reading);
+        }
         self.names = Some(reading);
         let result = string.decode(&mut self.scratch).map(|name| self.unique.add(name, string.offset)).within(reading);
         self.note(result);
     }
 
     fn packed(&mut self, blob: RawString<'_>, reading: Reading, layout: Layout, form: Form) {
-        let Verify { scratch, unique, notes, .. } = self;
-        let packed = PackedCheck { layout, unique, notes, expiry: -1 };
+        let Verify { scratch, unique, notes, lenient, .. } = self;
+        let packed = PackedCheck { layout, unique, notes, lenient: *lenient, expiry: -1 };
         let check = |bytes: &[u8]| match form {
             Form::Listpack => packed.listpack(bytes, blob.offset),
             Form::Ziplist => packed.ziplist(bytes, blob.offset),
@@ -126,7 +161,7 @@ impl Visit for Verify {
         }
         self.unique.clear();
         if let ValueType::Stream(layout) = value_type {
-            self.stream.begin(layout);
+            self.stream.begin(self.family, layout);
         }
     }
 
@@ -182,10 +217,9 @@ impl Visit for Verify {
 
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
         self.pair(field, value);
-        if let FieldExpiry(Some(time)) = expiry
-            && self.value_type != Some(ValueType::Hash2)
-            && !(0..=LATEST_FIELD_EXPIRY).contains(&time)
-        {
+        let FieldExpiry(Some(time)) = expiry else { return };
+        let latest = if self.value_type == Some(ValueType::Hash2) { i64::MAX } else { LATEST_FIELD_EXPIRY };
+        if !(0..=latest).contains(&time) {
             self.note(Err(packed::impossible_expiry(time, field.offset)).within(Reading::FieldExpiry));
         }
     }
@@ -251,34 +285,48 @@ impl Visit for Verify {
     }
 
     fn stream_head(&mut self, head: StreamHead) {
-        let result = self.stream.head(head);
-        self.note(result);
+        if !self.lenient {
+            let result = self.stream.head(head);
+            self.note(result);
+        }
     }
 
     fn group(&mut self, name: RawString<'_>, _last: (u64, u64), _read: Option<u64>, _pending: u64) {
+        if self.lenient {
+            return self.text(name, Reading::GroupName);
+        }
         let result = name.decode(&mut self.scratch).within(Reading::GroupName);
         let result = result.and_then(|text| self.stream.group(text, name.offset));
         self.note(result);
     }
 
     fn pending(&mut self, id: &[u8; 16], _delivered: i64, _deliveries: u64) {
-        self.stream.pending(id);
+        if !self.lenient {
+            self.stream.pending(id);
+        }
     }
 
     fn consumer(&mut self, name: RawString<'_>, _seen: i64, _active: Option<i64>, _pending: u64) {
+        if self.lenient {
+            return self.text(name, Reading::ConsumerName);
+        }
         let result = name.decode(&mut self.scratch).within(Reading::ConsumerName);
         let result = result.and_then(|text| self.stream.consumer(text, name.offset));
         self.note(result);
     }
 
     fn consumer_pending(&mut self, id: &[u8; 16]) {
-        let result = self.stream.consumer_pending(id);
-        self.note(result);
+        if !self.lenient {
+            let result = self.stream.consumer_pending(id);
+            self.note(result);
+        }
     }
 
     fn nacked(&mut self, id: &[u8; 16]) {
-        let result = self.stream.returned(id);
-        self.note(result);
+        if !self.lenient {
+            let result = self.stream.returned(id);
+            self.note(result);
+        }
     }
 
     fn producer(&mut self, name: RawString<'_>, _ids: u64) {

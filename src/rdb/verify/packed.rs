@@ -50,6 +50,8 @@ pub struct PackedCheck<'v> {
     pub layout: Layout,
     pub unique: &'v mut Unique,
     pub notes: &'v mut Notes,
+    /// True if elements are only read.
+    pub lenient: bool,
     /// Expiry of the last field; servers write fields by expiry, those without one last.
     pub expiry: i64,
 }
@@ -88,7 +90,10 @@ impl PackedCheck<'_> {
         loop {
             let at = pairs.position();
             let Some(pair) = pairs.next() else { break };
-            self.unique.add(pair?.0, at);
+            let (field, _) = pair?;
+            if !self.lenient {
+                self.unique.add(field, at);
+            }
             seen += 1;
         }
         if seen == 0 {
@@ -98,6 +103,9 @@ impl PackedCheck<'_> {
     }
 
     fn element(&mut self, index: u64, element: PackedElement<'_>, offset: u64) -> Result<()> {
+        if self.lenient {
+            return Ok(());
+        }
         match (index % self.layout.group(), self.layout) {
             (_, Layout::List) => {}
             (0, _) => match element {
@@ -189,8 +197,8 @@ pub fn impossible_expiry(time: i64, offset: u64) -> Error {
     Error::corrupt(
         offset,
         wording!(
-            "expiry of {time} ms is not between 0 and {LATEST_FIELD_EXPIRY}",
-            "过期时间 {time} 毫秒不在 0 到 {LATEST_FIELD_EXPIRY} 之间"
+            "expiry of {time} ms is outside the range that servers load",
+            "过期时间 {time} 毫秒超出服务器可加载的范围"
         ),
     )
 }

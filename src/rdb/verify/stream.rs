@@ -2,12 +2,13 @@
 
 use super::unique::Unique;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::rdb::header::Family;
 use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::string::canonical_int;
 use crate::rdb::walk::StreamHead;
 use crate::wording::{Wording, wording};
 
-/// First layout whose readers compare the length of a stream with its entries.
+/// First layout of Redis whose readers compare the length of a stream with its entries; Valkey's do for all.
 const COMPARED_SINCE: u8 = 5;
 /// Flag of an entry with the field names of its node.
 const SAME_FIELDS: i64 = 2;
@@ -18,7 +19,8 @@ const RETURNED: u32 = u32::MAX;
 /// State of the check of one stream.
 #[derive(Debug, Default)]
 pub struct StreamCheck {
-    layout: u8,
+    /// Whether servers of the file's family compare the length with the entries.
+    compared: bool,
     /// Ids of the nodes.
     nodes: Vec<u128>,
     /// Live entries, by the nodes' own counts.
@@ -35,8 +37,9 @@ pub struct StreamCheck {
 
 impl StreamCheck {
     /// Starts with a new stream.
-    pub fn begin(&mut self, layout: u8) {
-        *self = StreamCheck { layout, pending: std::mem::take(&mut self.pending), ..StreamCheck::default() };
+    pub fn begin(&mut self, family: Family, layout: u8) {
+        let compared = family == Family::Valkey || layout >= COMPARED_SINCE;
+        *self = StreamCheck { compared, pending: std::mem::take(&mut self.pending), ..StreamCheck::default() };
         self.groups.clear();
         self.consumers.clear();
         self.pending.clear();
@@ -64,7 +67,7 @@ impl StreamCheck {
         if i64::try_from(length) == Ok(self.live) && (length == 0 || !self.nodes.is_empty()) {
             return Ok(());
         }
-        if self.layout >= COMPARED_SINCE || (length > 0 && self.nodes.is_empty()) {
+        if self.compared || (length > 0 && self.nodes.is_empty()) {
             let live = self.live;
             return Err(corrupt(wording!(
                 "stream: nodes hold {live} entries, but its length is {length}",

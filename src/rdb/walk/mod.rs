@@ -110,7 +110,7 @@ pub trait Visit {
     /// Called for a hash pair in a layout with field expiries.
     #[inline]
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {}
-    /// Called with the earliest field expiry of a hash, for layouts that store it, and its place.
+    /// Called with the earliest field expiry of a hash whose others are relative to it, and its place.
     #[inline]
     fn earliest_expiry(&mut self, time: i64, offset: u64) {}
     /// Called for a value packed in one blob: ziplist, listpack, intset or zipmap, depending on the layout.
@@ -226,10 +226,8 @@ fn walk_other<V: Visit>(layout: ValueType, templates: &Templates, input: &mut Cu
         ValueType::SetListpack => walk_blob(ValueType::SetListpack, input, visit, Reading::Listpack)?,
         ValueType::HashListpackExPreGa => walk_blob(ValueType::HashListpackExPreGa, input, visit, Reading::Listpack)?,
         ValueType::HashListpackEx => {
-            let offset = input.offset();
-            let earliest = input.i64_le().within(Reading::EarliestFieldExpiry)?;
+            input.i64_le().within(Reading::EarliestFieldExpiry)?;
             walk_blob(ValueType::HashListpackEx, input, visit, Reading::Listpack)?;
-            visit.earliest_expiry(earliest, offset);
         }
         ValueType::List => c::walk_elements(input, begin(layout, visit), Reading::ListElement)?,
         ValueType::Set => c::walk_elements(input, begin(layout, visit), Reading::SetMember)?,
