@@ -217,7 +217,7 @@ def blob(rng: random.Random, kind: str, value: bytes, record: int) -> tuple[str,
             return f"byte {at} flipped near the end", flipped(rng, value, at)
     try:
         entries = split(value)
-    except (IndexError, KeyError, struct.error):
+    except (IndexError, KeyError, ValueError, struct.error):
         return "byte 0 flipped", flipped(rng, value or b"\0", 0)
     if kind == "listpack" and rng.random() < 0.05:
         return "the last entry swallows the end", swallowed(entries)

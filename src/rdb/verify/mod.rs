@@ -25,7 +25,6 @@ use crate::wording::wording;
 /// Visitor that validates every part of a value and keeps the first fault.
 #[derive(Debug)]
 pub struct Verify {
-    family: Family,
     /// True if what can be shown is sound, whatever servers say of it.
     lenient: bool,
     value_type: Option<ValueType>,
@@ -57,7 +56,6 @@ impl Verify {
     /// Creates a visitor for files of a family, whose servers have checks of their own.
     pub fn new(family: Family) -> Verify {
         Verify {
-            family,
             lenient: false,
             value_type: None,
             scratch: Vec::new(),
@@ -66,7 +64,7 @@ impl Verify {
             unique: Unique::default(),
             names: None,
             elements: 0,
-            stream: StreamCheck::default(),
+            stream: StreamCheck::new(family),
             again: false,
         }
     }
@@ -161,7 +159,7 @@ impl Visit for Verify {
         }
         self.unique.clear();
         if let ValueType::Stream(layout) = value_type {
-            self.stream.begin(self.family, layout);
+            self.stream.begin(layout);
         }
     }
 

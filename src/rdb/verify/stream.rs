@@ -17,15 +17,15 @@ const NOBODY: u32 = 0;
 const RETURNED: u32 = u32::MAX;
 
 /// State of the check of one stream.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct StreamCheck {
+    family: Family,
     /// Whether servers of the file's family compare the length with the entries.
     compared: bool,
     /// Ids of the nodes.
     nodes: Vec<u128>,
     /// Live entries, by the nodes' own counts.
     live: i64,
-    head: StreamHead,
     groups: Unique,
     consumers: Unique,
     /// Ids pending in the group, sorted, with the number of the last consumer that has them.
@@ -36,19 +36,39 @@ pub struct StreamCheck {
 }
 
 impl StreamCheck {
+    /// Creates the check of streams in files of a family.
+    pub fn new(family: Family) -> StreamCheck {
+        StreamCheck {
+            family,
+            compared: false,
+            nodes: Vec::new(),
+            live: 0,
+            groups: Unique::default(),
+            consumers: Unique::default(),
+            pending: Vec::new(),
+            consumer: 0,
+            odd: false,
+        }
+    }
+
     /// Starts with a new stream.
-    pub fn begin(&mut self, family: Family, layout: u8) {
-        let compared = family == Family::Valkey || layout >= COMPARED_SINCE;
-        *self = StreamCheck { compared, pending: std::mem::take(&mut self.pending), ..StreamCheck::default() };
+    pub fn begin(&mut self, layout: u8) {
+        self.compared = self.family == Family::Valkey || layout >= COMPARED_SINCE;
+        self.nodes.clear();
+        self.pending.clear();
         self.groups.clear();
         self.consumers.clear();
-        self.pending.clear();
+        (self.live, self.consumer, self.odd) = (0, 0, false);
     }
 
     /// Checks a node.
     pub fn node(&mut self, master: &[u8; 16], bytes: &[u8], offset: u64) -> Result<()> {
         self.nodes.push(u128::from_be_bytes(*master));
-        let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, odd: false, seen: 0 };
+        let elements = match self.family {
+            Family::Redis => listpack::Elements::uncounted(bytes, offset)?,
+            Family::Valkey => listpack::Elements::new(bytes, offset)?,
+        };
+        let mut node = Node { elements, odd: false, seen: 0 };
         let live = node.check()?;
         let announced = listpack::count(bytes, bytes.len() as u64, offset).ok().flatten();
         self.odd |= node.odd || announced.is_some_and(|announced| announced != node.seen);
@@ -58,7 +78,6 @@ impl StreamCheck {
 
     /// Checks the nodes against the length behind them.
     pub fn head(&mut self, head: StreamHead) -> Result<()> {
-        self.head = head;
         self.nodes.sort_unstable();
         if self.nodes.windows(2).any(|two| two[0] == two[1]) {
             return Err(corrupt(wording!("two stream nodes have the same id", "两个 stream 节点的 id 相同")));
