@@ -15,6 +15,20 @@ pub const MAX_AUX_FIELDS: usize = 256;
 /// Maximum size of the field names of all hash templates of a file: they stay in memory while it is read.
 pub const MAX_TEMPLATE_BYTES: usize = 64 << 20;
 
+/// Maximum number of sets of field names that are told apart for compact hashes, over all files; hashes with others are priced
+/// as if they shared nothing.
+pub const MAX_FIELD_SETS: usize = 1 << 18;
+
+/// Maximum number of field names that a report shows of a hash template.
+pub const MAX_FIELD_NAMES: usize = 16;
+
+/// Maximum length of a field name in a report.
+pub const LONGEST_FIELD_NAME: usize = 256;
+
+/// Number of templates used by too few keys above which servers stop making templates while they load a file, if these are
+/// also more than half of all.
+pub const MOST_RARE_TEMPLATES: u64 = 1000;
+
 /// Maximum number of key metadata classes, as in the servers.
 pub const MAX_KEY_META_CLASSES: u64 = 7;
 

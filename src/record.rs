@@ -1,6 +1,6 @@
 //! Record of one key, the interface between reading and everything that follows.
 
-pub use crate::memory::{Encoding, StreamFacts};
+pub use crate::memory::{Encoding, StreamFacts, TemplateUse};
 pub use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::peek::RawValue;
 use crate::units::{Bytes, Millis};
@@ -90,6 +90,8 @@ pub struct ValueFacts {
     pub payload: Option<Bytes>,
     /// Packed form of a collection slightly above a packing limit; computed only on request.
     pub compact: Option<Compact>,
+    /// Template of a compact hash.
+    pub template: Option<TemplateUse>,
 }
 
 /// Encoding and memory that a collection would have if packing limits were higher.

@@ -21,6 +21,7 @@ pub mod slot_counts;
 pub mod slots;
 pub mod streams;
 pub mod sums;
+pub mod templates;
 #[cfg(test)]
 pub mod testing;
 pub mod time_left;

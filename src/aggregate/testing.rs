@@ -5,7 +5,7 @@ use proptest::sample::select;
 use serde::Serialize;
 
 use super::Aggregate;
-use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, ValueFacts};
+use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, TemplateUse, ValueFacts};
 use crate::units::{Bytes, Millis};
 
 /// Reference time of the tests; random expiries lie on both sides of it.
@@ -110,6 +110,8 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
         let (db, name, kind, encoding, module) = place;
         let (length, memory, disk) = size;
         let (left, idle, freq) = time;
+        let template = (kind == Kind::Hash && module % 2 == 0)
+            .then_some(TemplateUse { set: module as usize, ordinary: Bytes(disk) });
         let rest = Record {
             file: 0,
             db,
@@ -128,7 +130,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             freq,
             fields_with_ttl: None,
             stream: None,
-            value: ValueFacts::default(),
+            value: ValueFacts { template, ..ValueFacts::default() },
             raw: None,
         };
         OwnedRecord { key: name.into(), stream: (kind == Kind::Stream).then_some(stream), rest }

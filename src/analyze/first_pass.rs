@@ -33,9 +33,13 @@ pub(super) struct FirstPass {
 
 /// Refuses inputs that can be read only once; `flag` is the reason for reading twice.
 pub fn require_files<P: AsRef<Path>>(inputs: &[P], flag: &str) -> Result<()> {
-    let Some(name) = input::read_once(inputs) else { return Ok(()) };
+    input::read_once(inputs).map_or(Ok(()), |name| Err(cannot_read_twice(&name, flag)))
+}
+
+/// Returns the error for an input that can be read only once; `flag` is the reason for reading twice.
+pub fn cannot_read_twice(name: &str, flag: &str) -> Error {
     let what = "reads the snapshot twice, which standard input and pipes do not allow";
-    Err(Error::usage(format!("{name}: {flag} {what}")).with_hint("write it to a file first"))
+    Error::usage(format!("{name}: {flag} {what}")).with_hint("write it to a file first")
 }
 
 impl FirstPass {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::plan::Plan;
 use super::questions::{LoadedPolicy, questions_with};
 use super::read::feed::PreparedInput;
+use super::read::file::InputFile;
 use super::read::raised_limits::RaisedLimits;
 use super::read::reader::{Continue, ReadOptions, read_batch};
 use super::read::snapshot::{input_file, reference};
@@ -12,7 +13,6 @@ use super::read::tally::FileTally;
 use super::read::template_users;
 use super::select::Selection;
 use crate::error::Result;
-use crate::memory::TemplateUsers;
 use crate::pattern::PatternBuf;
 use crate::policy::KeyJudgement;
 use crate::policy::rules::type_::near_compact_limit;
@@ -41,27 +41,25 @@ pub fn check_policy(plan: &Plan) -> Result<()> {
     LoadedPolicy::load(plan).map(drop)
 }
 
-/// Counts the users of the hash templates of a file, if it has any.
-pub fn template_users(plan: &Plan, prepared: &PreparedInput) -> Option<TemplateUsers> {
-    prepared.preamble.templates.as_ref()?;
-    template_users::count(prepared, reference(&plan.read, prepared.preamble.ctime()))
+/// Prepares a file for pricing one of its keys.
+pub fn prepare(plan: &Plan, prepared: &PreparedInput) -> InputFile {
+    let (_, file) = input_file(0, String::new(), &prepared.preamble, &plan.read);
+    let reference = reference(&plan.read, prepared.preamble.ctime());
+    file.held_templates.get_or_init(|| template_users::lazy(prepared, &file.model, &file.alternatives, reference, 1));
+    file
 }
 
-/// Returns the facts about a key in database `db`, if the batch has it and its value is intact.
+/// Returns the facts about a key of a prepared file in database `db`, if the batch has it and its value is intact.
 ///
 /// Expiries are compared with the time of the key's own file.
 pub fn facts(
     plan: &Plan,
     preamble: &FileInfo,
-    users: Option<&TemplateUsers>,
+    file: &InputFile,
     batch: &Batch,
     key: &[u8],
     db: u64,
 ) -> Result<Option<KeyFacts>> {
-    let (_, file) = input_file(0, String::new(), preamble, &plan.read);
-    if let (Some(templates), Some(users)) = (&preamble.templates, users) {
-        file.share_templates(templates, users);
-    }
     let reference = reference(&plan.read, preamble.ctime());
     let mut questions = questions_with(plan, LoadedPolicy::load(plan)?, reference)?;
     questions.checks.context.model = Some(Arc::clone(&file.model));
@@ -71,7 +69,7 @@ pub fn facts(
     let everything = Selection::default();
     let reading = ReadOptions { selection: &everything, reference, checksum: false };
     let mut found = None;
-    read_batch(batch, &file, reading, &mut FileTally::default(), |record: &Record<'_>, _| {
+    read_batch(batch, file, reading, &mut FileTally::default(), |record: &Record<'_>, _| {
         if record.key != key || record.db != db {
             return Continue::Yes;
         }

@@ -6,7 +6,7 @@ use super::read::snapshot::{FileFacts, OpenedFacts};
 use super::read::tally::{FileTally, Oddities};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input;
-use crate::memory::Server;
+use crate::memory::{LazyTemplates, Server};
 use crate::rdb::batch::FileEnding;
 use crate::report::{
     Checksum, Compression, Container, ContainerForm, FileError, FileServer, SourceFile, Unknown, Warning, WarningKind,
@@ -202,7 +202,7 @@ fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {
     if ending.strays > 0 {
         warnings.push(WarningKind::StrayMetadata { places: ending.strays });
     }
-    if ending.about.hash_templates > 0 && opened.file.template_shares.get().is_none() {
+    if opened.file.held_templates.get().is_some_and(LazyTemplates::are_missing) {
         warnings.push(WarningKind::TemplatesNotShared { templates: ending.about.hash_templates });
     }
     if ending.about.updates > 0 {

@@ -25,6 +25,12 @@ pub struct ServerConfig {
     pub(crate) cluster: Option<bool>,
     pub(crate) maxmemory: u64,
     pub(crate) maxmemory_policy: String,
+    /// Redis from 8.10 on: least number of fields of hashes that become compact while a file without any is loaded; 0: none.
+    pub(crate) hash_rdb_load_min: u64,
+    /// Greatest number of fields; 0 for no limit.
+    pub(crate) hash_rdb_load_max: u64,
+    /// Least number of keys with the same field names.
+    pub(crate) hash_rdb_load_threshold: u64,
 }
 
 impl Default for ServerConfig {
@@ -44,6 +50,9 @@ impl Default for ServerConfig {
             cluster: None,
             maxmemory: 0,
             maxmemory_policy: "noeviction".to_owned(),
+            hash_rdb_load_min: 0,
+            hash_rdb_load_max: 0,
+            hash_rdb_load_threshold: 0,
         }
     }
 }
@@ -51,10 +60,13 @@ impl Default for ServerConfig {
 /// Names of one setting: the current one first, then those of older servers.
 type SettingNames = &'static [&'static str];
 
-const NAMES: [SettingNames; 14] = [
+const NAMES: [SettingNames; 17] = [
     &["cluster-enabled"],
     &["hash-max-listpack-entries", "hash-max-ziplist-entries", "hash-max-zipmap-entries"],
     &["hash-max-listpack-value", "hash-max-ziplist-value", "hash-max-zipmap-value"],
+    &["hash-rdb-load-max-template-entries"],
+    &["hash-rdb-load-min-template-entries"],
+    &["hash-rdb-load-template-disassembly-threshold"],
     &["list-compress-depth"],
     &["list-max-listpack-size", "list-max-ziplist-size"],
     &["list-max-ziplist-entries"],
@@ -90,6 +102,9 @@ impl ServerConfig {
             "cluster-enabled" => self.cluster = Some(yes_or_no(name, value)?),
             "hash-max-listpack-entries" => self.hash_entries = amount(name, value)?,
             "hash-max-listpack-value" => self.hash_value = amount(name, value)?,
+            "hash-rdb-load-max-template-entries" => self.hash_rdb_load_max = amount(name, value)?,
+            "hash-rdb-load-min-template-entries" => self.hash_rdb_load_min = amount(name, value)?,
+            "hash-rdb-load-template-disassembly-threshold" => self.hash_rdb_load_threshold = amount(name, value)?,
             "list-compress-depth" => self.list_depth = amount(name, value)?,
             "list-max-listpack-size" => self.list_size = list_size(name, value)?,
             "list-max-ziplist-entries" => self.list_entries = amount(name, value)?,
@@ -193,11 +208,14 @@ impl ServerConfig {
     }
 
     /// Returns the values in the order of [`NAMES`].
-    fn texts(&self) -> [String; 14] {
+    fn texts(&self) -> [String; 17] {
         [
             if self.in_cluster() { "yes".to_owned() } else { "no".to_owned() },
             self.hash_entries.to_string(),
             self.hash_value.to_string(),
+            self.hash_rdb_load_max.to_string(),
+            self.hash_rdb_load_min.to_string(),
+            self.hash_rdb_load_threshold.to_string(),
             self.list_depth.to_string(),
             self.list_size.to_string(),
             self.list_entries.to_string(),

@@ -16,11 +16,14 @@ mod zset;
 
 use std::num::NonZeroU64;
 
+use compact::Named;
+
 use super::Model;
 use super::layout::{Frame, Joint};
 use super::modules::ModuleMeter;
 use super::price::{FrameSize, Key};
 use super::slack::gap;
+use super::templates::{LazyTemplates, ModelTemplates, RdbLoad, TemplateUse};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::memory::item::PackedItem;
@@ -56,6 +59,8 @@ pub struct Measured {
     pub text: TextFacts,
     /// Payload of a collection stored element by element; 0 if unknown.
     pub payload: u64,
+    /// Template of a compact hash.
+    pub template: Option<TemplateUse>,
 }
 
 /// Facts about the contents of a string: see [`crate::record::ValueFacts`].
@@ -95,8 +100,20 @@ impl PricedValue {
             stream: None,
             text,
             payload: 0,
+            template: None,
         }
     }
+}
+
+/// Form of a hash on the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HashForm {
+    /// Has its field names itself.
+    Ordinary,
+    /// Shares its field names.
+    Compact,
+    /// Shares its field names if the server, while it loads the file, makes a template for them.
+    Convertible,
 }
 
 /// Maximum capacity of the decompression buffer kept for the next key.
@@ -121,8 +138,12 @@ pub struct Meter<'m> {
     zset: zset::ZsetMeter,
     hash: hash::HashMeter,
     compact: compact::CompactMeter,
-    /// Share of a key in each template of the file; empty if unknown.
-    shares: &'m [u64],
+    /// Form of the hash that is walked.
+    hash_form: HashForm,
+    /// Templates of the file, and the position of this model among those that they are counted for.
+    templates: Option<(&'m LazyTemplates, usize)>,
+    /// True if the settings of the server convert ordinary hashes on load.
+    may_convert: bool,
     stream: stream::StreamMeter,
     module: ModuleMeter,
     array: array::ArrayMeter,
@@ -145,16 +166,19 @@ impl<'m> Meter<'m> {
             zset: zset::ZsetMeter::default(),
             hash: hash::HashMeter::default(),
             compact: compact::CompactMeter::default(),
-            shares: &[],
+            hash_form: HashForm::Ordinary,
+            templates: None,
+            may_convert: false,
             stream: stream::StreamMeter::new(model.allocator),
             module: ModuleMeter::default(),
             array: array::ArrayMeter::default(),
         }
     }
 
-    /// Sets the share of a key in each template of the file, which is known only after their users have been counted.
-    pub(super) fn with_shares(mut self, shares: &'m [u64]) -> Self {
-        self.shares = shares;
+    /// Sets the templates of the file, which count users for this model at position `place`.
+    pub(super) fn with_templates(mut self, templates: &'m LazyTemplates, place: usize) -> Self {
+        self.templates = Some((templates, place));
+        self.may_convert = RdbLoad::of(self.model).is_some();
         self
     }
 
@@ -200,7 +224,11 @@ impl<'m> Meter<'m> {
             Kind::List => self.list.finish(model, key),
             Kind::Set => self.set.finish(model, key),
             Kind::Zset => self.zset.finish(model, key),
-            Kind::Hash if self.is_compact() => self.compact.finish(model, key),
+            Kind::Hash if self.hash_form != HashForm::Ordinary => {
+                let (value, template) = self.compact_value();
+                self.measured = Measured { payload: self.payload, template, ..value.measured(TextFacts::default()) };
+                return Ok(());
+            }
             Kind::Hash => self.hash.finish(model, key, self.stream.tree()),
             Kind::Stream => {
                 let (value, facts) = self.stream.finish(model, key);
@@ -214,9 +242,7 @@ impl<'m> Meter<'m> {
             Kind::Array => self.array.finish(model, key),
         };
         self.measured = Measured { payload: self.payload, ..value.measured(TextFacts::default()) };
-        if let Kind::Hash = self.value_type.kind()
-            && !self.is_compact()
-        {
+        if let Kind::Hash = self.value_type.kind() {
             self.measured.fields_with_ttl = self.hash.with_ttl();
         }
         Ok(())
@@ -243,10 +269,54 @@ impl<'m> Meter<'m> {
         Measured { length: size.length, module: self.module.name(), ..priced.measured(TextFacts::default()) }
     }
 
-    /// Returns whether the value stays a compact hash: only on servers that know templates.
-    #[inline]
-    fn is_compact(&self) -> bool {
-        self.value_type.is_compact_hash() && self.model.layout.templates
+    /// Prices a hash that is compact, or becomes so if the server makes a template for its field names.
+    #[inline(never)]
+    fn compact_value(&mut self) -> (PricedValue, Option<TemplateUse>) {
+        let (model, key) = (self.model, self.key);
+        let held = match self.compact.named() {
+            Named::Place(place) => self.held().and_then(|held| held.shared(place)),
+            Named::Set(set) => self.held().and_then(|held| held.of_names(set)),
+        };
+        if self.hash_form == HashForm::Convertible {
+            if let Named::Set(set) = self.compact.named()
+                && self.held().is_some_and(|held| held.took_apart(set))
+            {
+                self.hash.rebuild(model);
+            }
+            let ordinary = self.hash.finish(model, key, self.stream.tree());
+            return match held {
+                Some((set, held)) => {
+                    let template = TemplateUse { set, ordinary: Bytes(ordinary.memory) };
+                    (self.compact.finish(model, key, Some(held)), Some(template))
+                }
+                None => (ordinary, None),
+            };
+        }
+        let value = self.compact.finish(model, key, held.map(|(_, held)| held));
+        let template = held.zip(self.held()).map(|((set, _), all)| TemplateUse {
+            set,
+            ordinary: Bytes(self.compact.ordinary(model, key, all.sizes(set), || all.names(set))),
+        });
+        (value, template)
+    }
+
+    /// Returns the templates of the file under this model.
+    fn held(&self) -> Option<ModelTemplates<'m>> {
+        let (templates, place) = self.templates?;
+        templates.get()?.of(place)
+    }
+
+    /// Returns the form of a hash of this layout.
+    fn form_of(&self, layout: ValueType) -> HashForm {
+        match layout {
+            _ if layout.is_compact_hash() && self.model.layout.templates => HashForm::Compact,
+            ValueType::Hash | ValueType::HashListpack
+                if self.may_convert && self.held().is_some_and(ModelTemplates::converts) =>
+            {
+                HashForm::Convertible
+            }
+            _ => HashForm::Ordinary,
+        }
     }
 
     #[inline]
@@ -263,15 +333,34 @@ impl Meter<'_> {
         self.payload = self.payload.saturating_add(bytes);
     }
 
+    /// Fast path for a hash that stays packed: only the header of the listpack matters, as for other packed values. Returns
+    /// false to fall back to [`Meter::template_values`].
+    fn template_header(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Vec<u8>) -> bool {
+        if self.hash_form != HashForm::Compact {
+            return false;
+        }
+        let Some(template) = names.of_counted(blob, scratch) else { return false };
+        let (fields, config) = (template.len() as u64, &self.model.config);
+        let shared = self.held().and_then(|held| Some((held, held.shared(template.place())?.0)));
+        let lengths_matter = shared.is_some_and(|(held, set)| held.sizes(set).longest > config.hash_value);
+        if fields > config.hash_entries || lengths_matter {
+            return false;
+        }
+        self.compact.packed(fields, blob.len());
+        self.compact.template(template.id(), template.place());
+        true
+    }
+
     /// Handles a compact hash packed in one listpack.
     fn template_values(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let bytes = blob.decode(scratch)?;
         let (template, mut values) = names.unpack(bytes, blob.offset)?;
         let model = self.model;
-        if self.is_compact() {
-            self.compact.packed(blob.len());
-            if let TemplateNames::Shared(_) = names {
-                self.template(template);
+        if self.hash_form == HashForm::Compact {
+            self.compact.packed(0, blob.len());
+            match names {
+                TemplateNames::Shared(_) => self.template(template),
+                TemplateNames::Own(_) => template.fields().for_each(|name| self.compact.name(name)),
             }
             let mut payload = 0u64;
             template.pairs(&mut values, blob.offset, |field, value| {
@@ -296,6 +385,22 @@ impl Meter<'_> {
         })?;
         self.count_payload(payload);
         pairs
+    }
+
+    /// Adds a pair of a hash that is compact or may become so.
+    fn compact_pair(&mut self, field: RawString<'_>, value: RawString<'_>) -> Result<()> {
+        match self.hash_form {
+            HashForm::Ordinary => return Ok(()),
+            HashForm::Convertible => {
+                self.hash.pair(self.model, field, value, &mut self.scratch)?;
+                self.compact.name(field.decode(&mut self.scratch)?);
+            }
+            HashForm::Compact if self.value_type == ValueType::HashTemplateArray => {
+                self.compact.name(field.decode(&mut self.scratch)?);
+            }
+            HashForm::Compact => {}
+        }
+        self.compact.value(self.model, value, &mut self.scratch)
     }
 
     /// Prices any string: the slow path of [`Visit::string`].
@@ -326,7 +431,8 @@ impl Visit for Meter<'_> {
             Kind::Zset => self.zset.begin(self.model),
             Kind::Hash => {
                 self.hash.begin(self.model, value_type);
-                if value_type.is_compact_hash() {
+                self.hash_form = self.form_of(value_type);
+                if self.hash_form != HashForm::Ordinary {
                     self.compact.begin(compact::StoredForm::of(value_type));
                 }
             }
@@ -364,7 +470,7 @@ impl Visit for Meter<'_> {
         match self.value_type {
             ValueType::Set => self.set.is_table(),
             ValueType::Zset | ValueType::Zset2 => self.zset.is_table(self.model),
-            ValueType::Hash => self.hash.is_table(),
+            ValueType::Hash => self.hash.is_table() && self.hash_form == HashForm::Ordinary,
             _ => false,
         }
     }
@@ -407,10 +513,9 @@ impl Visit for Meter<'_> {
     #[inline]
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
         self.count_payload(field.len().saturating_add(value.len()));
-        let result = if self.is_compact() {
-            self.compact.value(self.model, value, &mut self.scratch)
-        } else {
-            self.hash.pair(self.model, field, value, &mut self.scratch)
+        let result = match self.hash_form {
+            HashForm::Ordinary => self.hash.pair(self.model, field, value, &mut self.scratch),
+            HashForm::Compact | HashForm::Convertible => self.compact_pair(field, value),
         };
         self.keep(result);
     }
@@ -433,6 +538,9 @@ impl Visit for Meter<'_> {
             ValueType::ZsetListpack => self.zset.listpack(model, blob, scratch),
             ValueType::HashZipmap => self.hash.zipmap(model, blob, scratch),
             ValueType::HashZiplist => self.hash.ziplist(model, blob, scratch),
+            ValueType::HashListpack if self.hash_form == HashForm::Convertible => {
+                self.compact.convertible(model, blob, scratch).and_then(|()| self.hash.listpack(model, blob, scratch))
+            }
             ValueType::HashListpack => self.hash.listpack(model, blob, scratch),
             ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.hash.listpack_ex(model, blob, scratch),
             // No other layout is a single blob.
@@ -445,13 +553,16 @@ impl Visit for Meter<'_> {
     }
 
     fn template(&mut self, template: &HashTemplate) {
-        let share = self.shares.get(template.place()).copied().unwrap_or_default();
-        self.compact.template(template.id(), share);
+        self.compact.template(template.id(), template.place());
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let result = self.template_values(names, blob, &mut scratch);
+        let result = if self.template_header(names, blob, &mut scratch) {
+            Ok(())
+        } else {
+            self.template_values(names, blob, &mut scratch)
+        };
         self.scratch = scratch;
         self.keep(result);
     }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::template_shares::TemplateShares;
+use super::templates::LazyTemplates;
 use super::{Measured, Meter, Model};
 use crate::error::Result;
 use crate::rdb::string::RawString;
@@ -35,15 +35,18 @@ impl<'m> Meters<'m> {
     /// Creates a meter for each model.
     #[cfg(any(test, feature = "internals"))]
     pub fn new(base: &'m Model, others: &'m [Model]) -> Self {
-        Meters::with_shares(base, others, None)
+        Meters::with_templates(base, others, None)
     }
 
-    /// Creates a meter for each model that adds shares of hash templates.
-    pub fn with_shares(base: &'m Model, others: &'m [Model], shares: Option<&'m TemplateShares>) -> Self {
-        let of = |place: usize| shares.map_or(&[][..], |shares| shares.of(place));
-        let other = |(place, model)| Meter::new(model).with_shares(of(place + 1));
+    /// Creates a meter for each model; compact hashes bear their shares of `templates`, which count users for these models.
+    pub fn with_templates(base: &'m Model, others: &'m [Model], templates: Option<&'m LazyTemplates>) -> Self {
+        let meter = |model: &'m Model, place: usize| match templates {
+            Some(templates) => Meter::new(model).with_templates(templates, place),
+            None => Meter::new(model),
+        };
+        let other = |(place, model)| meter(model, place + 1);
         Meters {
-            base: Meter::new(base).with_shares(of(0)),
+            base: meter(base, 0),
             others: others.iter().enumerate().map(other).collect(),
             memory: Vec::with_capacity(others.len()),
             allocated: Vec::with_capacity(others.len()),

@@ -30,7 +30,7 @@ mod servers;
 mod skiplist;
 mod slack;
 mod stream_facts;
-mod template_shares;
+mod templates;
 mod vset;
 mod what_if;
 
@@ -44,7 +44,7 @@ pub use meters::Meters;
 pub use server::ServerFamily;
 pub use server::{Server, WriterTraces};
 pub use stream_facts::StreamFacts;
-pub use template_shares::{TemplateShares, TemplateUsers};
+pub use templates::{HeldTemplates, LazyTemplates, RdbLoad, TemplateCensus, TemplateTotals, TemplateUse};
 pub use what_if::WhatIf;
 
 use crate::limits;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
 use super::header::RdbHeader;
-use super::scan::{FileItem, ScanState, Scanner};
+use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::template::Templates;
 use crate::error::{Error, Reading, Result, Within};
 use crate::input::{Block, Body, Mapped};
@@ -78,6 +78,22 @@ pub struct FileEnding {
     pub strays: u64,
     /// Error that ended reading early.
     pub stopped: Option<Error>,
+}
+
+/// Reads the values of keys while batches are cut.
+pub trait ReadValue {
+    /// Moves the scanner past the value of a key.
+    fn read<'a>(&mut self, scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>) -> Result<()>;
+}
+
+/// Skips values.
+struct SkipValues;
+
+impl ReadValue for SkipValues {
+    #[inline]
+    fn read<'a>(&mut self, scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>) -> Result<()> {
+        scanner.skip_value(entry)
+    }
 }
 
 impl Batches {
@@ -164,6 +180,16 @@ impl Batches {
 
     /// Returns the next batch, or `None` after the last intact one; [`Batches::ending`] tells why it was the last.
     pub fn next_batch(&mut self) -> Option<Batch> {
+        self.next_batch_with(&mut SkipValues)
+    }
+
+    /// Returns the hash templates read so far.
+    pub fn templates(&self) -> Option<&Templates> {
+        self.templates.as_deref()
+    }
+
+    /// Like [`Batches::next_batch`], but `value` reads the value of each key, once unless that fails.
+    pub fn next_batch_with(&mut self, value: &mut impl ReadValue) -> Option<Batch> {
         if self.ended {
             return None;
         }
@@ -171,10 +197,10 @@ impl Batches {
         loop {
             let more = self.fill(wanted);
             let base = self.body.offset();
-            let cut = self.scan_batch();
+            let cut = self.scan_batch(value);
             match cut.reason {
                 CutReason::Full => return self.emit(cut.end, cut.state, cut.templates),
-                CutReason::End => return self.finish(cut.end),
+                CutReason::End => return self.finish(cut.end, cut.templates),
                 // The record continues past the window: emit the complete records first, or grow the window if there are none.
                 CutReason::Failed(error) if more && error.needed().is_some() => {
                     if cut.end > self.skip() {
@@ -186,14 +212,14 @@ impl Batches {
                 }
                 CutReason::Failed(error) => {
                     let error = self.failure.take().unwrap_or(error);
-                    return self.stop(cut.end, error);
+                    return self.stop(cut.end, cut.templates, error);
                 }
             }
         }
     }
 
     /// Scans from the last boundary until a batch is full, the file ends or an item cannot be read.
-    fn scan_batch(&mut self) -> BatchCut {
+    fn scan_batch(&mut self, value: &mut impl ReadValue) -> BatchCut {
         let skip = self.skip();
         let items = self.body.bytes().get(skip..).unwrap_or_default();
         let cursor = Cursor::new(items, self.body.offset() + skip as u64);
@@ -205,7 +231,7 @@ impl Batches {
         // Total decoded key bytes: an LZF key takes a few bytes here but may expand to megabytes in a worker's output.
         let mut names: u64 = 0;
         while cut.end - first < self.batch_bytes && keys < limits::BATCH_KEYS && names < limits::BATCH_BYTES as u64 {
-            match step(&mut scanner, &mut self.about) {
+            match step(&mut scanner, &mut self.about, value) {
                 Ok(ScanStep::Key(name)) => {
                     keys += 1;
                     names = names.saturating_add(name);
@@ -246,17 +272,17 @@ impl Batches {
     }
 
     /// Emits the complete records before a damaged one, and ends the file with `error`.
-    fn stop(&mut self, end: usize, error: Error) -> Option<Batch> {
+    fn stop(&mut self, end: usize, templates: Option<Arc<Templates>>, error: Error) -> Option<Batch> {
         self.stopped = Some(error);
         self.ended = true;
         let end = end.min(self.body.bytes().len());
-        if end == 0 { None } else { self.emit(end, self.state, None) }
+        if end == 0 { None } else { self.emit(end, self.state, templates) }
     }
 
     /// Emits the last batch, then reads the checksum and counts trailing bytes.
-    fn finish(&mut self, end: usize) -> Option<Batch> {
+    fn finish(&mut self, end: usize, templates: Option<Arc<Templates>>) -> Option<Batch> {
         self.ended = true;
-        let batch = self.emit(end, self.state, None);
+        let batch = self.emit(end, self.state, templates);
         if let Err(error) = self.read_checksum().and_then(|()| self.count_trailing()) {
             self.stopped = Some(error);
         }
@@ -330,9 +356,9 @@ enum ScanStep {
 }
 
 #[inline]
-fn step(scanner: &mut Scanner<'_>, about: &mut FileInfo) -> Result<ScanStep> {
+fn step(scanner: &mut Scanner<'_>, about: &mut FileInfo, value: &mut impl ReadValue) -> Result<ScanStep> {
     match scanner.next_item()? {
-        FileItem::Key(entry) => scanner.skip_value(&entry).map(|()| ScanStep::Key(entry.key.len())),
+        FileItem::Key(entry) => value.read(scanner, &entry).map(|()| ScanStep::Key(entry.key.len())),
         FileItem::End => Ok(ScanStep::End),
         other => {
             about.observe(&other);

@@ -79,6 +79,8 @@ impl RawValue<'_> {
             | ValueType::SetListpack
             | ValueType::HashListpackExPreGa
             | ValueType::HashListpackEx
+            | ValueType::HashTemplateListpack
+            | ValueType::HashTemplateListpackRef
             | ValueType::Stream(_) => true,
             ValueType::String
             | ValueType::List
@@ -90,9 +92,7 @@ impl RawValue<'_> {
             | ValueType::HashMetadata
             | ValueType::HashMetadataPreGa
             | ValueType::Array
-            // The meter has counted the payload of compact hashes.
-            | ValueType::HashTemplateListpack
-            | ValueType::HashTemplateListpackRef
+            // The meter has counted the payload of those that are not packed.
             | ValueType::HashTemplateArray
             | ValueType::HashTemplateArrayRef
             | ValueType::ModulePreGa
@@ -119,6 +119,11 @@ impl BlobSizes {
 impl Visit for BlobSizes {
     fn blob(&mut self, blob: RawString<'_>) {
         self.add(blob);
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        self.add(blob);
+        self.sum = self.sum.saturating_add(names.bytes(blob).unwrap_or(u64::MAX));
     }
 
     fn node(&mut self, _node: ListNode, blob: RawString<'_>) {

@@ -34,7 +34,7 @@ pub struct Templates {
 }
 
 /// Field names of a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HashTemplate {
     id: u64,
     /// Position in the table of the file.
@@ -94,6 +94,11 @@ impl Templates {
             Some(template) => Ok(template),
             None => Err(unknown(id, offset)),
         }
+    }
+
+    /// Returns the template at a position of the table.
+    pub fn at(&self, place: usize) -> Option<&HashTemplate> {
+        self.list.get(place)
     }
 
     /// Reads the operands of the opcode. Returns `None` if the table has this template already, as when a part of the file
@@ -160,9 +165,21 @@ impl HashTemplate {
         Ok(template)
     }
 
-    fn push(&mut self, name: &[u8]) {
+    /// Adds a name.
+    pub fn push(&mut self, name: &[u8]) {
         self.names.extend_from_slice(name);
         self.ends.push(self.names.len());
+    }
+
+    /// Removes all names.
+    pub fn clear(&mut self) {
+        self.names.clear();
+        self.ends.clear();
+    }
+
+    /// Returns the bytes of all names.
+    pub fn bytes(&self) -> usize {
+        self.names.len()
     }
 
     fn has_names_of(&self, other: &HashTemplate) -> bool {
@@ -265,6 +282,18 @@ fn too_long(offset: u64) -> Error {
 /// Bytes of the longest integer in a listpack, without its backlen.
 const LONGEST_ID: usize = 9;
 
+/// Returns the header and the first element of a listpack.
+#[inline]
+fn packed_start<'s>(blob: RawString<'s>, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]> {
+    blob.prefix(listpack::HEADER + LONGEST_ID, scratch).ok()
+}
+
+/// Returns the number of the template with which a listpack starts.
+#[inline]
+fn first_id(start: &[u8]) -> Option<u64> {
+    u64::try_from(listpack::first_int(start)?).ok()
+}
+
 /// Field names of a compact hash stored in one listpack.
 #[derive(Debug, Clone, Copy)]
 pub enum TemplateNames<'t> {
@@ -276,11 +305,30 @@ pub enum TemplateNames<'t> {
 
 impl<'t> TemplateNames<'t> {
     /// Returns the position of the template of a packed hash in the table of the file, decompressing as little as possible.
+    #[inline]
     pub fn place(self, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Option<usize> {
         let TemplateNames::Shared(all) = self else { return None };
-        let start = blob.prefix(listpack::HEADER + LONGEST_ID, scratch).ok()?;
-        let id = u64::try_from(listpack::first_int(start)?).ok()?;
-        all.place(id)
+        all.place(first_id(packed_start(blob, scratch)?)?)
+    }
+
+    /// Returns the template of a packed hash in the table of the file if the header of the listpack has a value for each of
+    /// its fields. Decompresses as little as possible; the values are not looked at.
+    #[inline]
+    pub fn of_counted(self, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Option<&'t HashTemplate> {
+        let TemplateNames::Shared(all) = self else { return None };
+        let start = packed_start(blob, scratch)?;
+        let elements = listpack::count(start, blob.len(), blob.offset).ok()??;
+        let template = all.list.get(all.place(first_id(start)?)?)?;
+        (elements == template.len() as u64 + 1).then_some(template)
+    }
+
+    /// Returns the bytes of the field names of a packed hash.
+    pub fn bytes(self, blob: RawString<'_>) -> Option<u64> {
+        let template = match self {
+            TemplateNames::Shared(all) => all.list.get(self.place(blob, &mut Vec::new())?)?,
+            TemplateNames::Own(own) => own,
+        };
+        Some(template.bytes() as u64)
     }
 
     /// Returns the template and the values of an unpacked hash. `bytes` is the listpack, at `offset` of the file.

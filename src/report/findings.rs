@@ -492,3 +492,40 @@ pub struct StreamRow {
     /// Memory.
     pub memory: Bytes,
 }
+
+/// Field names that compact hashes share (Redis from 8.10 on).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[serde(default)]
+pub struct HashTemplates {
+    /// Templates that the keys use; servers do not share them.
+    pub templates: u64,
+    /// Compact hashes.
+    pub keys: u64,
+    /// Their memory, with their shares of the templates.
+    pub memory: Bytes,
+    /// What the templates take.
+    pub bytes: Bytes,
+    /// What ordinary hashes with the same pairs would take on the same server, less `memory`; negative if templates cost more.
+    pub saved: i64,
+    /// The templates with the largest saving or loss; those with equal field names are one.
+    pub list: Vec<HashTemplateRow>,
+}
+
+/// One set of field names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct HashTemplateRow {
+    /// The first 16 field names of at most 256 bytes.
+    pub names: Vec<Key>,
+    /// Number of fields.
+    pub fields: u64,
+    /// Compact hashes.
+    pub keys: u64,
+    /// Their memory, with their shares of the template.
+    pub memory: Bytes,
+    /// What the template takes, on all servers that have it.
+    pub bytes: Bytes,
+    /// What ordinary hashes with the same pairs would take, less `memory`; negative if the template costs more.
+    pub saved: i64,
+}

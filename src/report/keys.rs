@@ -17,6 +17,8 @@ impl Report {
             .chain(self.patterns.list.iter_mut().map(|pattern| &mut pattern.example))
             .chain(self.slots.iter_mut().flat_map(|slots| &mut slots.list).map(|slot| &mut slot.example));
         examples.for_each(|example| see(&mut example.key));
+        let templates = self.hash_templates.iter_mut().flat_map(|templates| &mut templates.list);
+        templates.flat_map(|row| &mut row.names).for_each(&mut see);
         self.streams.iter_mut().flat_map(|streams| &mut streams.list).for_each(|row| see(&mut row.key));
     }
 }

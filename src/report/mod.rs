@@ -112,6 +112,9 @@ pub struct Report {
     pub slots: Option<Slots>,
     /// Streams with their groups and pending entries.
     pub streams: Option<Streams>,
+    /// Field names that compact hashes share, and what that saves.
+    #[serde(default)]
+    pub hash_templates: Option<HashTemplates>,
     /// Memory on other servers or with other settings, if requested.
     pub what_if: Option<WhatIf>,
     /// Warnings about the figures.

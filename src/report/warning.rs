@@ -105,6 +105,11 @@ pub enum WarningKind {
         /// Modules that left data outside keys.
         modules: Vec<String>,
     },
+    /// More sets of field names than are told apart: compact hashes with others are priced without sharing.
+    TooManyFieldSets {
+        /// Number of sets told apart.
+        limit: u64,
+    },
     /// No time to compare expiries with.
     NoReferenceTime,
     /// Too many distinct names: crowded levels are collapsed.
@@ -280,10 +285,19 @@ impl WarningKind {
             TemplatesNotShared { templates } => filled(
                 format!(
                     "the memory of compact hashes lacks their share of the field names (hash templates: {templates}): the input \
-                     can be read only once, or the templates follow the first key"
+                     can be read only once; write it to a file first"
                 ),
                 format!(
-                    "紧凑 hash 的内存未计入字段名的分摊（hash 模板：{templates}）：该输入只能读取一次，或模板位于首个 key 之后"
+                    "紧凑 hash 的内存未计入字段名的分摊（hash 模板：{templates}）：该输入只能读取一次，请先写入文件"
+                ),
+            ),
+            TooManyFieldSets { limit } => filled(
+                format!(
+                    "more than {limit} different sets of field names: the memory of compact hashes with others lacks their share \
+                     of the names, and ordinary hashes with others are not converted"
+                ),
+                format!(
+                    "不同的字段名组合超过 {limit} 种：其余组合的紧凑 hash 未计入字段名的分摊，普通 hash 按不转换估算"
                 ),
             ),
             UnknownMemory { keys, stored_bytes, modules } => {

@@ -70,6 +70,21 @@ pub struct Alternative {
     pub total: Option<Bytes>,
     /// Difference from the base; negative if less.
     pub total_difference: Option<i64>,
+    /// Hashes that share their field names, if there are any.
+    #[serde(default)]
+    pub compact_hashes: Option<TemplateCount>,
+}
+
+/// Hash templates of an alternative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct TemplateCount {
+    /// Templates.
+    pub templates: u64,
+    /// Live keys that use them.
+    pub keys: u64,
+    /// What the templates take.
+    pub bytes: Bytes,
 }
 
 /// Keys of one type.

@@ -104,7 +104,7 @@ impl Search<'_> {
         let file = input.name.clone();
         let prepared = PreparedInput::new(input, &self.plan.read.open)?;
         let preamble = prepared.preamble.clone();
-        let users = one_key::template_users(self.plan, &prepared);
+        let priced = one_key::prepare(self.plan, &prepared);
         let mut batches = prepared.into_batches()?;
         let mut scratch = Vec::new();
         while let Some(batch) = batches.next_batch() {
@@ -121,7 +121,7 @@ impl Search<'_> {
                 let value = scanner.cursor().since(start).to_vec();
                 let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
                 let db = entry.db.unwrap_or_default();
-                let facts = one_key::facts(self.plan, &preamble, users.as_ref(), &batch, self.key, db)?;
+                let facts = one_key::facts(self.plan, &preamble, &priced, &batch, self.key, db)?;
                 let templates = scanner.shared_templates().unwrap_or_default();
                 let found = found(file, &entry, self.key, value, value_offset, disk);
                 return Ok(Some(Found { facts, templates, ..found }));

@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         (None, None) => args.profile.default_scale(),
     };
     if args.rdb_version < args.profile.first_version() {
-        eprintln!("version {} of the format has no listpacks, as this profile does", args.rdb_version);
+        eprintln!("version {} of the format lacks the values of this profile", args.rdb_version);
         return ExitCode::from(2);
     }
     let options = Options { scale, seed: args.seed, version: args.rdb_version, made_at: args.made_at };

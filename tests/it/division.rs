@@ -108,7 +108,7 @@ fn record(name: &str, value: &[u8]) -> Vec<u8> {
 }
 
 fn dump(records: &[u8]) -> Vec<u8> {
-    let mut file = [&b"REDIS0011\xfa\x05ctime\xc2\x80\x12\x34\x60\xfe\x00"[..], records, b"\xff"].concat();
+    let mut file = [&b"REDIS0015\xfa\x05ctime\xc2\x80\x12\x34\x60\xfe\x00"[..], records, b"\xff"].concat();
     let sum = crc64::checksum(&file);
     file.extend(sum.to_le_bytes());
     file
@@ -116,6 +116,61 @@ fn dump(records: &[u8]) -> Vec<u8> {
 
 fn keys(count: usize) -> Vec<u8> {
     (0..count).flat_map(|i| record(&format!("user:{i}"), b"some value")).collect()
+}
+
+/// Returns a listpack of small integers.
+fn listpack(numbers: &[u8]) -> Vec<u8> {
+    let size = u32::try_from(numbers.len() * 2 + 7).unwrap().to_le_bytes();
+    let body = numbers.iter().flat_map(|&number| [number, 1]).collect::<Vec<u8>>();
+    [&size[..], &[u8::try_from(numbers.len()).unwrap(), 0], &body, b"\xff"].concat()
+}
+
+/// Returns a key and its value of this type.
+fn typed(value_type: u8, name: &str, value: &[u8]) -> Vec<u8> {
+    [&[value_type][..], &length(name.len()), name.as_bytes(), value].concat()
+}
+
+/// Definition of a template of two fields.
+fn template(id: u8) -> Vec<u8> {
+    [&[0xf2, id][..], b"\x02\x02id\x04name"].concat()
+}
+
+/// Returns compact hashes in all layouts; two of four refer to a template by its number.
+fn compact(count: u8, id: u8) -> Vec<u8> {
+    let hash = |at: u8| {
+        let (packed, own) = (listpack(&[id, at % 100, 1]), listpack(&[0, at % 100, 1]));
+        let blob = |bytes: &[u8]| [&length(bytes.len())[..], bytes].concat();
+        [
+            typed(30, &format!("packed:{at}"), &blob(&packed)),
+            typed(32, &format!("array:{at}"), &[&[id][..], b"\x01x", b"\x02yz"].concat()),
+            typed(29, &format!("own:{at}"), &[&b"\x01\x02\x02id\x04name"[..], &blob(&own)].concat()),
+            typed(31, &format!("other:{at}"), b"\x01\x02\x02id\x05named\x01x\x02yz"),
+        ]
+        .concat()
+    };
+    (0..count).flat_map(hash).collect()
+}
+
+#[test]
+fn templates_behind_keys_are_known_to_all_readers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("late.rdb");
+    let keys = keys(300);
+    for (name, records, damaged) in [
+        ("before", [&template(3)[..], b"\xfe\x00", &keys, &compact(200, 3), &keys].concat(), false),
+        ("late", [&keys[..], &template(7), &compact(200, 7), &keys].concat(), false),
+        ("both", [&template(3)[..], &compact(99, 3), &keys, &template(7), &compact(200, 7), &keys].concat(), false),
+        ("several", (4..9).flat_map(|id| [&keys[..], &template(id), &compact(60, id)].concat()).collect(), false),
+        ("own names only", [&keys[..], &template(3), &compact(1, 3), &keys].concat(), false),
+        ("undefined", [&template(3)[..], &keys, &compact(200, 4), &keys].concat(), true),
+        ("used before it is defined", [&keys[..], &compact(50, 7), &template(7), &keys].concat(), true),
+        ("defined twice", [&keys[..], &template(7), &compact(50, 7), b"\xf2\x07\x01\x01a", &keys].concat(), true),
+    ] {
+        fs::write(&file, dump(&records)).unwrap();
+        holds(&file, &Selection::default());
+        let report = analyze(&[&file], &plan(2, Division::default()), &Unwatched).unwrap();
+        assert_eq!(report.complete, !damaged, "{name}");
+    }
 }
 
 /// Records the statistics of dividing, and the bytes that the second pass read.

@@ -162,6 +162,9 @@ fn flooded(rows: usize) -> Report {
     if let Some(streams) = &mut report.streams {
         fill(&mut streams.list, rows, |at, row| row.key = Key(name(at).into()));
     }
+    if let Some(templates) = &mut report.hash_templates {
+        fill(&mut templates.list, rows, |at, row| row.names = vec![Key(name(at).into()); 3]);
+    }
     fn flood(node: &mut PrefixNode, depth: usize, text: &dyn Fn(usize) -> String) {
         let leaf = PrefixNode { children: vec![], ..node.clone() };
         node.children = (0..if depth > 0 { 8 } else { 0 })

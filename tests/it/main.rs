@@ -46,6 +46,7 @@ mod servers;
 mod show;
 mod standards;
 mod stored;
+mod templates;
 mod unknown;
 mod what_if;
 mod witness;

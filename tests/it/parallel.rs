@@ -149,9 +149,9 @@ fn file(batches: &Batches) -> Arc<InputFile> {
         index: 0,
         name: String::new(),
         model: Arc::new(model),
-        alternatives: Vec::new(),
+        alternatives: Arc::new([]),
         raised: std::sync::OnceLock::new(),
-        template_shares: Default::default(),
+        held_templates: Default::default(),
     })
 }
 

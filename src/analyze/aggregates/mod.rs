@@ -21,6 +21,7 @@ use crate::aggregate::patterns::{PatternSections, PatternStats};
 use crate::aggregate::runs::Runs;
 use crate::aggregate::slots::SlotStats;
 use crate::aggregate::sums::RunStats;
+use crate::aggregate::templates::TemplateStats;
 use crate::aggregate::usual::UsualBuffer;
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIfStats, WhatIfSums};
@@ -50,6 +51,7 @@ pub struct Aggregates {
     violations: Violations,
     patterns: PatternStats,
     what_if: WhatIfStats,
+    templates: TemplateStats,
     usual: UsualBuffer,
     strings: StoredStrings,
     /// Least length of texts whose compressed size a rule needs.
@@ -65,6 +67,8 @@ pub struct AggregateResults {
     pub instances: Vec<FileInstance>,
     /// Memory under each alternative.
     pub what_if: Option<WhatIfSums>,
+    /// Compact hashes by template.
+    pub templates: TemplateStats,
     /// Patterns whose memory changes most under an alternative.
     pub what_if_patterns: Vec<report::WhatIfPattern>,
     /// True if strict mode collapsed crowded levels below the usual limit.
@@ -96,6 +100,7 @@ impl Aggregates {
             text_size: questions.checks.least_text(),
             patterns,
             what_if: WhatIfStats::new(questions.alternatives),
+            templates: TemplateStats::default(),
         }
     }
 
@@ -188,6 +193,7 @@ impl Aggregates {
         AggregateResults {
             instances: instance.finish(),
             what_if: self.what_if.finish(),
+            templates: self.templates,
             what_if_patterns: what_if,
             patterns_strict: strict,
             strings: self.strings,
@@ -243,6 +249,7 @@ fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> repo
 impl Aggregate for Aggregates {
     fn observe(&mut self, record: &Record<'_>) {
         self.strings.compressed |= record.value.compressed.is_some();
+        self.templates.observe(record);
         let questions = &*self.questions;
         let name = self.names.know(record.key, questions, &mut self.patterns);
         let (leaf, id, tagged) = (name.leaf, name.id, name.tagged);
@@ -285,6 +292,7 @@ impl Aggregate for Aggregates {
         self.violations.merge(other.violations);
         self.patterns.merge(other.patterns);
         self.what_if.merge(other.what_if);
+        self.templates.merge(other.templates);
         self.strings.merge(other.strings);
     }
 
@@ -303,7 +311,7 @@ impl Aggregate for Aggregates {
 impl Schedule for Aggregates {
     fn heap_bytes(&self) -> usize {
         let (run, sums) = self.sums.heap_bytes();
-        self.patterns.heap_bytes() + run + sums.instance.heap_bytes()
+        self.patterns.heap_bytes() + run + sums.instance.heap_bytes() + self.templates.heap_bytes()
     }
 
     fn exchange_hints(&mut self, confirmed: bool) {

@@ -157,6 +157,7 @@ fn value_facts(key: &SampleKey) -> ValueFacts {
         compressed: (key.kind == Kind::String && key.disk < key.length).then_some(Bytes(key.disk)),
         payload: None,
         compact: (table && key.length <= most).then_some(compact),
+        template: None,
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn tables_elsewhere(files: &[Arc<InputFile>], counted: &[FileInstance
     for server in counted {
         let Some(file) = files.iter().find(|file| file.index == server.file) else { continue };
         sums.resize(file.alternatives.len(), Bytes(0));
-        for (sum, model) in sums.iter_mut().zip(&file.alternatives) {
+        for (sum, model) in sums.iter_mut().zip(file.alternatives.iter()) {
             *sum += Bytes(model.instance(&server.shape).tables().sum());
         }
     }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 pub(crate) mod examples;
 mod instance;
+mod templates;
 pub(super) mod what_if;
 
 use std::collections::BTreeSet;
@@ -14,6 +15,7 @@ use super::plan::{Plan, PolicySource};
 use super::questions::Questions;
 use super::read::file::InputFile;
 use super::verdict::FileVerdict;
+use crate::limits;
 use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::{Caveat, Server};
 use crate::rdb::file_info::FileInfo;
@@ -57,6 +59,16 @@ pub(super) fn report(
     report.warnings = warnings(&report, whole.as_ref(), &verdicts, rest.patterns_strict);
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();
+    let compact = templates::alternatives(files, alternatives.len());
+    let alternatives = alternatives
+        .into_iter()
+        .zip(compact)
+        .map(|(alternative, compact_hashes)| report::Alternative { compact_hashes, ..alternative })
+        .collect();
+    report.hash_templates = templates::section(files, rest.templates, plan.top);
+    if templates::overflowed(files) {
+        report.warnings.push(Warning::new(WarningKind::TooManyFieldSets { limit: limits::MAX_FIELD_SETS as u64 }));
+    }
     let tables =
         report.instance.as_ref().map(|instance| (instance, instance::tables_elsewhere(files, &rest.instances)));
     report.what_if = what_if::section(base, alternatives, rest.what_if, rest.what_if_patterns, tables);

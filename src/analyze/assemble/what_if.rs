@@ -36,6 +36,7 @@ pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> 
             tables: None,
             total: None,
             total_difference: None,
+            compact_hashes: None,
         }
     };
     plan.what_if.iter().enumerate().map(one).collect()
@@ -84,7 +85,7 @@ pub(super) fn section(
 }
 
 /// Returns `sum - base`, clamped.
-fn difference(sum: Bytes, base: Bytes) -> i64 {
+pub(super) fn difference(sum: Bytes, base: Bytes) -> i64 {
     match sum.0.checked_sub(base.0) {
         Some(more) => i64::try_from(more).unwrap_or(i64::MAX),
         None => i64::try_from(base.0 - sum.0).map_or(i64::MIN, |less| -less),
@@ -117,6 +118,7 @@ mod tests {
             tables: None,
             total: None,
             total_difference: None,
+            compact_hashes: None,
         };
         let sums = WhatIfSums {
             memory: Bytes(0),

@@ -62,6 +62,12 @@ impl ChunkFacts {
         self.complete || self.stopped.is_some()
     }
 
+    /// Returns whether hash templates follow the first key, so that only a reader from the start of the file has them.
+    pub fn have_late_templates(&self, mapped: &MappedFile) -> bool {
+        let first = mapped.templates.as_ref().map_or(0, |templates| templates.len() as u64);
+        self.about.hash_templates > first
+    }
+
     /// Returns the boundary at which reading stopped.
     pub fn end(&self) -> usize {
         self.end
@@ -105,6 +111,11 @@ impl ChunkFacts {
         }
         (ending, self.tally.settled, self.deferred)
     }
+}
+
+/// Returns whether the scanner has no other hash templates than those before the first key.
+fn has_first_templates(scanner: &Scanner<'_>, mapped: &MappedFile) -> bool {
+    scanner.templates().len() == mapped.templates.as_ref().map_or(0, |templates| templates.len())
 }
 
 /// Reads a chunk that begins at byte `start`; the first chunk of a file begins at its header.
@@ -151,7 +162,8 @@ pub fn read<A: Schedule>(
             sum.update(bytes.get(summed..until - start).unwrap_or_default());
         }
         let place = Boundary { at: start + scanner.cursor().consumed(), db: scanner.state().db };
-        let defers = part.defer(true);
+        // A second pass over a range starts with the templates before the first key.
+        let defers = part.defer(has_first_templates(&scanner, mapped));
         let keys = facts.tally.settled.keys;
         let about = &mut facts.about;
         let see = |record: &Record<'_>, known: KnownDatabase| {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::file::{InputFile, MappedFile};
 use super::progress::Progress;
 use crate::error::{Error, Result};
-use crate::input::{Body, Compression, Container, Input, OpenOptions, Opened};
+use crate::input::{Body, Compression, Container, Input, Mapped, OpenOptions, Opened};
 use crate::rdb::batch::{Batch, Batches, FileEnding};
 use crate::rdb::file_info::FileInfo;
 
@@ -29,6 +29,26 @@ pub struct PreparedInput {
     pub size: Option<u64>,
     /// Compression of the file.
     pub compression: Option<Compression>,
+}
+
+/// Way to read an input once more.
+#[derive(Debug, Clone)]
+pub enum ReadAgain {
+    /// The mapped file.
+    Mapped(Mapped),
+    /// The input, opened again.
+    Open(Input, OpenOptions),
+}
+
+impl ReadAgain {
+    /// Returns the input's batches from the start, unless it can no longer be opened.
+    pub fn batches(&self) -> Option<Batches> {
+        let body = match self {
+            ReadAgain::Mapped(mapped) => Body::Mapped(mapped.clone()),
+            ReadAgain::Open(input, options) => input.clone().open(options).ok()?.body,
+        };
+        Batches::open(body).ok()
+    }
 }
 
 /// A file from which batches are being cut.
@@ -120,15 +140,13 @@ impl PreparedInput {
         self.input.open(&self.options).ok().map(|opened| opened.body)
     }
 
-    /// Returns the file's batches from the start, without consuming the input; `None` if it can be read only once.
-    pub fn read_again(&self) -> Option<Batches> {
-        let mapped = self.open.as_ref().and_then(|open| open.batches.mapped());
-        let body = match mapped {
-            Some(mapped) => Body::Mapped(mapped),
-            None if self.input.is_reopenable() => self.input.clone().open(&self.options).ok()?.body,
-            None => return None,
-        };
-        Batches::open(body).ok()
+    /// Returns a way to read the input apart from its batches; `None` if it can be read only once.
+    pub fn read_again(&self) -> Option<ReadAgain> {
+        match self.open.as_ref().and_then(|open| open.batches.mapped()) {
+            Some(mapped) => Some(ReadAgain::Mapped(mapped)),
+            None if self.input.is_reopenable() => Some(ReadAgain::Open(self.input.clone(), self.options.clone())),
+            None => None,
+        }
     }
 
     /// Returns the file's batches.

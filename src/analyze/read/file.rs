@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::raised_limits::RaisedLimits;
 use crate::input::Mapped;
-use crate::memory::{Model, TemplateShares, TemplateUsers};
+use crate::memory::{LazyTemplates, Model};
 use crate::rdb::boundary::FileFormat;
 use crate::rdb::header::RdbHeader;
 use crate::rdb::template::Templates;
@@ -19,11 +19,11 @@ pub struct InputFile {
     /// Memory model of its server.
     pub model: Arc<Model>,
     /// Models of the alternatives asked for, derived from the file's own.
-    pub alternatives: Vec<Model>,
+    pub alternatives: Arc<[Model]>,
     /// Prices collections just above a compact-encoding limit as if they were below it, where a rule asks.
     pub raised: OnceLock<RaisedLimits>,
-    /// Shares of compact hashes in their templates, once the users have been counted.
-    pub template_shares: OnceLock<TemplateShares>,
+    /// Hash templates as the servers hold them; set before the first record is read.
+    pub held_templates: OnceLock<LazyTemplates>,
 }
 
 /// A mapped file whose header has been read.
@@ -42,10 +42,9 @@ pub struct MappedFile {
 }
 
 impl InputFile {
-    /// Computes the shares of compact hashes in `templates`, given their users, so that keys can be priced with them.
-    pub fn share_templates(&self, templates: &Templates, users: &TemplateUsers) {
-        let models = std::iter::once(&*self.model).chain(&self.alternatives);
-        self.template_shares.get_or_init(|| users.shares(templates, models));
+    /// Returns the models: the file's own, then the alternatives.
+    pub fn models(&self) -> impl Iterator<Item = &Model> {
+        std::iter::once(&*self.model).chain(self.alternatives.iter())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A model with raised limits walks their values a second time. This concerns few keys, and happens only when a rule asks.
 
-use crate::memory::{Meters, Model, ServerConfig, TemplateShares};
+use crate::memory::{LazyTemplates, Meters, Model, ServerConfig};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::peek::RawValue;
 use crate::rdb::walk::walk;
@@ -39,14 +39,14 @@ impl RaisedLimits {
 
     /// Returns the compact form of the collection under the raised limits; `None` if they do not help.
     ///
-    /// `value` must have been walked successfully before. `shares` are those of the file's hash templates.
+    /// `value` must have been walked successfully before. `templates` are those of the file.
     pub fn compact(
         &self,
         record: &Record<'_>,
         value: RawValue<'_>,
-        shares: Option<&TemplateShares>,
+        templates: Option<&LazyTemplates>,
     ) -> Option<Compact> {
-        let mut meters = Meters::with_shares(&self.model, &[], shares);
+        let mut meters = Meters::with_templates(&self.model, &[], templates);
         meters.begin_key(record.key.len() as u64, record.expires_at.is_some());
         walk(value.value_type, value.templates, &mut Cursor::new(value.bytes, 0), &mut meters).ok()?;
         let (measured, _) = meters.finish().ok()?;

@@ -79,7 +79,7 @@ impl<'f> RecordReader<'f> {
     /// Creates a reader for a file.
     pub fn new(file: &'f InputFile, reading: ReadOptions<'f>) -> Self {
         let everything = reading.selection.is_everything();
-        let meters = Meters::with_shares(&file.model, &file.alternatives, file.template_shares.get());
+        let meters = Meters::with_templates(&file.model, &file.alternatives, file.held_templates.get());
         RecordReader { file, reading, everything, meters, scratch: Vec::new(), boundary: 0 }
     }
 
@@ -206,11 +206,12 @@ impl<'f> RecordReader<'f> {
                         compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
                         payload: Some(Bytes(measured.payload)).filter(|payload| payload.0 > 0),
                         compact: None,
+                        template: measured.template,
                     },
                     raw: Some(value),
                 };
                 if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
-                    record.value.compact = raised.compact(&record, value, file.template_shares.get());
+                    record.value.compact = raised.compact(&record, value, file.held_templates.get());
                 }
                 let (known, tally) = tally.of(entry.db);
                 tally.selected += 1;

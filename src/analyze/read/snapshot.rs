@@ -9,11 +9,12 @@ use super::progress::Progress;
 use super::raised_limits::RaisedLimits;
 use super::reader::ReadOptions;
 use super::template_users;
+use crate::analyze::first_pass::cannot_read_twice;
 use crate::analyze::one_snapshot;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
 use crate::input::{self, Compression, Container};
-use crate::memory::{Caveat, Model, Server, WriterTraces};
+use crate::memory::{Caveat, Model, RdbLoad, Server, WriterTraces};
 use crate::rdb::file_info::FileInfo;
 use crate::report::{NoFile, Warning, WarningKind};
 use crate::units::Millis;
@@ -78,12 +79,21 @@ pub struct OpenedFacts {
     pub file: Arc<InputFile>,
 }
 
-/// Counts the users of the file's hash templates, if it has any, so that keys can be priced with their shares.
-fn share_templates(file: &InputFile, prepared: &PreparedInput, reference: Option<Millis>) {
-    let Some(templates) = &prepared.preamble.templates else { return };
-    if let Some(users) = template_users::count(prepared, reference) {
-        file.share_templates(templates, &users);
+/// Prepares the hash templates of one of `files` inputs. Fails if settings convert hashes of an input that cannot be read
+/// twice.
+fn prepare_templates(
+    file: &InputFile,
+    prepared: &PreparedInput,
+    reference: Option<Millis>,
+    files: usize,
+) -> Result<()> {
+    let converts = prepared.preamble.templates.is_none() && file.models().any(|model| RdbLoad::of(model).is_some());
+    if converts && prepared.read_again().is_none() {
+        return Err(cannot_read_twice(&file.name, "hash-rdb-load-min-template-entries"));
     }
+    let lazy = || template_users::lazy(prepared, &file.model, &file.alternatives, reference, files);
+    file.held_templates.get_or_init(lazy);
+    Ok(())
 }
 
 impl Snapshot {
@@ -134,7 +144,7 @@ impl Snapshot {
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = reference(plan, ctime);
         for (file, prepared) in &files {
-            share_templates(file, prepared, reference);
+            prepare_templates(file, prepared, reference, files.len())?;
         }
         let passed_over = warnings(passed_over);
         Ok(Snapshot { files, facts, reference, passed_over })
@@ -187,7 +197,7 @@ pub fn input_file(index: usize, name: String, preamble: &FileInfo, plan: &ReadPl
     let config = if preamble.by_slot { plan.config.of_cluster_node() } else { plan.config.clone() };
     let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
     let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
-    (writer, InputFile { index, name, model, alternatives, raised: OnceLock::new(), template_shares: OnceLock::new() })
+    (writer, InputFile { index, name, model, alternatives, raised: OnceLock::new(), held_templates: OnceLock::new() })
 }
 
 /// Returns the time that expiries are compared with, for a snapshot of this `ctime` in seconds.

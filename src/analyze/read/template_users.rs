@@ -1,31 +1,69 @@
-//! Counts the users of hash templates before the first key is priced.
+//! Counts the users of hash templates before the first compact hash is priced.
 //!
-//! Only files with templates take this pass. It skips all values, and decompresses at most a few bytes of each.
+//! Only files with compact hashes take this pass, or such whose hashes the settings make compact. It walks each value once, and
+//! decompresses at most a few bytes of those that refer to the table of the file.
 
-use super::feed::PreparedInput;
+use std::sync::Arc;
+
+use super::feed::{PreparedInput, ReadAgain};
 use crate::error::Result;
-use crate::memory::TemplateUsers;
-use crate::rdb::scan::{FileItem, Scanner};
+use crate::memory::{HeldTemplates, LazyTemplates, Model, TemplateCensus};
+use crate::rdb::batch::ReadValue;
+use crate::rdb::scan::{KeyEntry, Scanner};
 use crate::units::Millis;
 
-/// Counts the users of each template that are alive at `reference`. Returns `None` for input that can be read only once.
-pub fn count(prepared: &PreparedInput, reference: Option<Millis>) -> Option<TemplateUsers> {
-    let mut users = TemplateUsers::default();
-    let mut batches = prepared.read_again()?;
-    while let Some(batch) = batches.next_batch() {
-        // Damage is reported by the pass that follows.
-        let _ = count_in(batch.scanner(), reference, &mut users);
-    }
-    Some(users)
+/// Input whose templates can be counted, for these models.
+#[derive(Debug)]
+struct CountedInput {
+    again: Option<ReadAgain>,
+    base: Arc<Model>,
+    alternatives: Arc<[Model]>,
+    reference: Option<Millis>,
+    /// Number of files of the snapshot.
+    files: usize,
 }
 
-fn count_in(mut scanner: Scanner<'_>, reference: Option<Millis>, users: &mut TemplateUsers) -> Result<()> {
-    while scanner.cursor().left() > 0 {
-        if let FileItem::Key(entry) = scanner.next_item()? {
-            scanner.value(&entry, users)?;
-            let expired = reference.is_some_and(|now| entry.expires_at.is_some_and(|at| at <= now));
-            users.count(!expired);
-        }
+/// Returns the templates of one of `files` inputs, to be counted on demand: a user is a key alive at `reference`.
+pub fn lazy(
+    prepared: &PreparedInput,
+    base: &Arc<Model>,
+    alternatives: &Arc<[Model]>,
+    reference: Option<Millis>,
+    files: usize,
+) -> LazyTemplates {
+    let again = prepared.read_again();
+    let input =
+        CountedInput { again, base: Arc::clone(base), alternatives: Arc::clone(alternatives), reference, files };
+    LazyTemplates::new(move || input.count())
+}
+
+impl CountedInput {
+    fn models(&self) -> impl Iterator<Item = &Model> {
+        std::iter::once(&*self.base).chain(self.alternatives.iter())
     }
-    Ok(())
+
+    /// Counts users. Damage ends the count, as it ends the pass that prices keys.
+    fn count(&self) -> Option<HeldTemplates> {
+        let mut batches = self.again.as_ref()?.batches()?;
+        let census = TemplateCensus::new(self.models(), self.files);
+        let mut counting = Counting { census, reference: self.reference };
+        while batches.next_batch_with(&mut counting).is_some() {}
+        Some(counting.census.finish(self.models(), batches.templates()))
+    }
+}
+
+/// A census over the keys alive at a time.
+struct Counting {
+    census: TemplateCensus,
+    reference: Option<Millis>,
+}
+
+impl ReadValue for Counting {
+    #[inline]
+    fn read<'a>(&mut self, scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>) -> Result<()> {
+        scanner.value(entry, &mut self.census)?;
+        let expired = self.reference.is_some_and(|now| entry.expires_at.is_some_and(|at| at <= now));
+        self.census.count(!expired);
+        Ok(())
+    }
 }

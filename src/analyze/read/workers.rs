@@ -279,6 +279,12 @@ where
             false => return,
         };
         if let Some((piece, counts)) = self.hand_in(mapped, claim, halt, ChunkResult { part, facts }) {
+            if piece.facts.have_late_templates(mapped) && counts.guesses > 0 {
+                self.progress.read_again((mapped.map.bytes.len() - mapped.map.start()) as u64);
+                self.read_small(mapped, found);
+                self.changed.notify_all();
+                return;
+            }
             let part = mem::replace(&mut found.part, FilePart::new((self.empty)()));
             found.part = part.join(piece.part, |db| self.wanted(db));
             self.progress.divided(counts);

@@ -1,11 +1,15 @@
 //! Prices compact hashes, which store values only and share their field names (Redis 8.10).
 
 use super::PricedValue;
+use super::hash::HashMeter;
 use crate::error::Result;
 use crate::memory::item::{Blob, LISTPACK_FRAME, PackedItem};
 use crate::memory::price::{FrameSize, Key};
+use crate::memory::templates::{FieldSet, HeldTemplate, NameSizes};
 use crate::memory::{Encoding, Model};
+use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::string::RawString;
+use crate::rdb::template::HashTemplate;
 use crate::rdb::value_type::ValueType;
 
 /// Structure of a compact hash that is not packed.
@@ -13,7 +17,7 @@ const ARRAY: u64 = 16;
 /// Pointer to a value.
 const POINTER: u64 = 8;
 
-/// Form in which a compact hash is stored in the file.
+/// Form in which a hash that is compact, or becomes so, is stored in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StoredForm {
     /// One listpack: stays one whatever the lengths of its values.
@@ -27,14 +31,23 @@ impl StoredForm {
     /// Returns the form of a layout.
     pub fn of(value_type: ValueType) -> StoredForm {
         match value_type {
-            ValueType::HashTemplateArray | ValueType::HashTemplateArrayRef => StoredForm::Array,
-            _ => StoredForm::Listpack,
+            ValueType::HashTemplateListpack | ValueType::HashTemplateListpackRef => StoredForm::Listpack,
+            _ => StoredForm::Array,
         }
     }
 }
 
+/// Identity of the field names of a hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// The template at this position in the table of the file.
+    Place(usize),
+    /// Names that stand with the hash.
+    Set(FieldSet),
+}
+
 /// Meter for compact hashes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CompactMeter {
     stored: StoredForm,
     values: u64,
@@ -46,16 +59,48 @@ pub struct CompactMeter {
     /// Counted sizes of all values as separate strings.
     strings: u64,
     slack: i64,
-    /// Size of the id of the template in a listpack.
-    id: u64,
-    /// Share in the memory of the template.
-    share: u64,
+    names: Named,
+    /// Number of the template in the file.
+    id: Option<u64>,
+    /// Lengths of the values.
+    lengths: Vec<u64>,
+}
+
+impl Default for CompactMeter {
+    fn default() -> Self {
+        CompactMeter {
+            stored: StoredForm::Listpack,
+            values: 0,
+            longest: 0,
+            blob: Blob::default(),
+            packed: 0,
+            strings: 0,
+            slack: 0,
+            names: Named::Set(FieldSet::default()),
+            id: None,
+            lengths: Vec::new(),
+        }
+    }
 }
 
 impl CompactMeter {
     /// Resets the meter for the next hash.
     pub fn begin(&mut self, stored: StoredForm) {
-        *self = CompactMeter { stored, ..CompactMeter::default() };
+        let mut lengths = std::mem::take(&mut self.lengths);
+        lengths.clear();
+        *self = CompactMeter { stored, lengths, ..CompactMeter::default() };
+    }
+
+    /// Adds a field name that stands with the hash.
+    pub fn name(&mut self, name: &[u8]) {
+        if let Named::Set(set) = &mut self.names {
+            set.add(name);
+        }
+    }
+
+    /// Returns the identity of the field names.
+    pub fn named(&self) -> Named {
+        self.names
     }
 
     /// Adds a value.
@@ -66,35 +111,88 @@ impl CompactMeter {
 
     /// Adds a value of known size.
     pub fn add(&mut self, model: &Model, item: PackedItem) {
+        let len = item.len();
         self.values += 1;
-        self.longest = self.longest.max(item.len());
+        self.longest = self.longest.max(len);
         self.blob.push_listpack(item);
-        self.strings = self.strings.saturating_add(model.sds(item.len()));
-        self.slack = self.slack.wrapping_add(model.sds_slack(item.len()));
+        self.strings = self.strings.saturating_add(model.sds(len));
+        self.slack = self.slack.wrapping_add(model.sds_slack(len));
+        self.lengths.push(len);
     }
 
-    /// Sets the template, and the share of a key in it.
-    pub fn template(&mut self, id: u64, share: u64) {
-        self.id = PackedItem::Int(i64::try_from(id).unwrap_or(i64::MAX)).in_listpack();
-        self.share = share;
+    /// Adds the pairs of an ordinary packed hash.
+    pub fn convertible(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        let bytes = blob.decode(scratch)?;
+        let mut digits = itoa::Buffer::new();
+        for (at, element) in listpack::Elements::new(bytes, blob.offset)?.enumerate() {
+            match element? {
+                PackedElement::Text(name) if at % 2 == 0 => self.name(name),
+                PackedElement::Int(name) if at % 2 == 0 => self.name(digits.format(name).as_bytes()),
+                value => self.add(model, PackedItem::of_packed(value)),
+            }
+        }
+        Ok(())
     }
 
-    /// Sets the size of the listpack in the file.
-    pub fn packed(&mut self, size: u64) {
-        self.packed = size;
+    /// Sets the template, which has a number and a position in the table of the file.
+    pub fn template(&mut self, id: u64, place: usize) {
+        self.id = Some(id);
+        self.names = Named::Place(place);
     }
 
-    /// Returns the priced hash.
-    pub fn finish(&mut self, model: &Model, key: Key) -> PricedValue {
+    /// Sets the size of the listpack in the file, and the number of values not added one by one.
+    pub fn packed(&mut self, values: u64, size: u64) {
+        (self.values, self.packed) = (values, size);
+    }
+
+    /// Returns the priced hash; it bears its share of the template that the server holds.
+    pub fn finish(&mut self, model: &Model, key: Key, held: Option<HeldTemplate>) -> PricedValue {
         let FrameSize { outside, object, slack } = model.frame(key);
-        let few = self.values <= model.config.hash_entries;
-        let short = self.stored == StoredForm::Listpack || self.longest <= model.config.hash_value;
-        let (encoding, memory, more) = if few && short {
-            let size = if self.packed > 0 { self.packed } else { LISTPACK_FRAME + self.blob.body() + self.id };
+        let (encoding, memory, more) = if self.is_packed(model) {
+            let id = self.id.or(held.map(|held| held.id)).unwrap_or_default();
+            let size = self.values_packed() + id_size(id);
             (Encoding::TemplateListpack, model.packed(size), model.packed_slack(size))
         } else {
             (Encoding::TemplateArray, ARRAY + POINTER * self.values + self.strings, self.slack)
         };
-        PricedValue::new(encoding, self.values, outside + object + memory + self.share, slack.saturating_add(more))
+        let share = held.map_or(0, |held| held.share());
+        PricedValue::new(encoding, self.values, outside + object + memory + share, slack.saturating_add(more))
     }
+
+    fn is_packed(&self, model: &Model) -> bool {
+        let short = self.stored == StoredForm::Listpack || self.longest <= model.config.hash_value;
+        self.values <= model.config.hash_entries && short
+    }
+
+    /// Returns the size of the listpack of values without the number of the template.
+    fn values_packed(&self) -> u64 {
+        match self.packed {
+            0 => LISTPACK_FRAME + self.blob.body(),
+            // Names of its own: the file has a zero for the number that the server will assign.
+            stored => stored.saturating_sub(id_size(self.id.unwrap_or_default())),
+        }
+    }
+
+    /// Returns the memory of an ordinary hash with the same pairs. `sizes` are those of the field names, which `names`
+    /// returns.
+    pub fn ordinary<'n>(
+        &self,
+        model: &Model,
+        key: Key,
+        sizes: NameSizes,
+        names: impl FnOnce() -> Option<&'n HashTemplate>,
+    ) -> u64 {
+        if self.is_packed(model) && sizes.longest <= model.config.hash_value {
+            let FrameSize { outside, object, .. } = model.frame(key);
+            return outside + object + model.packed(self.values_packed().saturating_add(sizes.packed));
+        }
+        let names = names().map(HashTemplate::fields).into_iter().flatten();
+        let pairs: Vec<(u64, u64)> = names.map(|name| name.len() as u64).zip(self.lengths.iter().copied()).collect();
+        HashMeter::of_texts(model, key, &pairs)
+    }
+}
+
+/// Returns the size of the number of a template in a listpack.
+fn id_size(id: u64) -> u64 {
+    PackedItem::Int(i64::try_from(id).unwrap_or(i64::MAX)).in_listpack()
 }

@@ -323,6 +323,13 @@ impl HashMeter {
         Ok(table)
     }
 
+    /// Makes a table anew, with room for all pairs, as for a compact hash that is no longer one.
+    pub fn rebuild(&mut self, model: &Model) {
+        self.growth = model.new_table();
+        self.growth.reserve(self.pairs);
+        self.inserted = 0;
+    }
+
     /// Returns the number of pairs with an expiry, if the layout stores expiries.
     pub fn with_ttl(&self) -> Option<u64> {
         self.with_ttl

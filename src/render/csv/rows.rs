@@ -265,6 +265,11 @@ pub(super) fn stream(it: &StreamRow) -> CsvRow {
     row().number(it.db).key(&it.key).number(it.entries).number(it.groups).number(it.pending).number(it.memory)
 }
 
+pub(super) fn template(it: &HashTemplateRow) -> CsvRow {
+    let names: Vec<_> = it.names.iter().map(|name| String::from_utf8_lossy(&name.0)).collect();
+    row().text(&names.join(" ")).number(it.fields).number(it.keys).number(it.memory).number(it.bytes).number(it.saved)
+}
+
 pub(super) fn what_if(it: &WhatIf) -> Vec<CsvRow> {
     let none = None::<i64>;
     let now = row().text("").text(&it.base.model).number(it.base.memory).number(none).number(none);

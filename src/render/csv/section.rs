@@ -150,6 +150,9 @@ sections! {
     Streams = "streams", "Streams.",
         "db key key_base64 entries groups pending memory",
         report.streams.iter().flat_map(|streams| &streams.list).map(stream);
+    Templates = "templates", "Hash templates.",
+        "names fields keys memory template saved",
+        report.hash_templates.iter().flat_map(|templates| &templates.list).map(template);
     WhatIf = "what-if", "What the keys would take elsewhere; the first row is now.",
         "ask model memory difference share correction tables total total_difference",
         report.what_if.iter().flat_map(what_if);

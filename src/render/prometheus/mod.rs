@@ -252,6 +252,16 @@ fn access(report: &Report, to: &mut Exposition) {
             .sample(&[("stat", "p99")], slots.p99)
             .sample(&[("stat", "max")], slots.max);
     }
+    if let Some(templates) = &report.hash_templates {
+        to.one("rdblens_hash_templates", "Field name sets that compact hashes share.", Some(templates.templates));
+        to.one("rdblens_hash_template_keys", "Compact hashes.", Some(templates.keys));
+        to.one("rdblens_hash_template_bytes", "Memory of the hash templates.", Some(templates.bytes));
+        to.one(
+            "rdblens_hash_template_ordinary_bytes",
+            "Memory of ordinary hashes with the pairs of the compact ones.",
+            Some(templates.memory.0.saturating_add_signed(templates.saved)),
+        );
+    }
     if let Some(streams) = &report.streams {
         to.one("rdblens_stream_entries", "Entries of all streams.", Some(streams.entries));
         to.one("rdblens_stream_groups", "Consumer groups of all streams.", Some(streams.groups));

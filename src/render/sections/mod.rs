@@ -35,6 +35,7 @@ mod server;
 mod slots;
 mod spread;
 mod streams;
+mod templates;
 mod types;
 mod what_if;
 mod without_ttl;
@@ -73,6 +74,7 @@ const SECTIONS: &[Builder] = &[
     freq::section,
     slots::section,
     streams::section,
+    templates::section,
     instance::section,
     files::section,
     server::section,

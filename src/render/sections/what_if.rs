@@ -65,6 +65,9 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
         })
         .column(Column::number(heads::TABLES).spare(2), |(row, _)| row.map_or(base.tables, |row| row.tables))
         .column(Column::number(heads::IN_TOTAL).spare(1), |(row, _)| row.map_or(base.total, |row| row.total))
+        .column(Column::number(heads::COMPACT_HASHES).spare(4), |(row, _)| {
+            row.and_then(|row| row.compact_hashes).map(|compact| compact.keys)
+        })
         .column(Column::number(heads::CHANGE).spare(1), |(row, _)| match row {
             None => Cell::Blank,
             Some(row) => base.total.zip(row.total).map(|(base, total)| change(base, total)).into(),

@@ -21,6 +21,7 @@ macro_rules! heads {
 
 heads! {
     AGAINST_MEAN = "against the mean", "与平均值相比";
+    AGAINST_ORDINARY = "against ordinary", "与普通 hash 相比";
     ALLOWED = "allowed", "限值";
     BREAK = "break", "违反的规则";
     BREAKING = "breaking", "违规 key 数";
@@ -29,6 +30,7 @@ heads! {
     CHANGE = "change", "变化";
     CHECKSUM = "checksum", "校验和";
     COMMANDS_BEHIND = "commands behind", "尾随命令";
+    COMPACT_HASHES = "compact hashes", "紧凑 hash";
     CONTACT = "contact", "联系人";
     CORRECTION = "correction", "修正";
     COUNTER = "counter", "计数器";
@@ -44,6 +46,8 @@ heads! {
     EXPIRED = "expired", "已过期";
     EXPIRES = "expires", "过期时间";
     EXPIRES_IN = "expires in", "剩余时间";
+    FIELDS = "fields", "字段数";
+    FIELD_NAMES = "field names", "字段名";
     FILE = "file", "文件";
     FORM = "form", "格式";
     GROUPS = "groups", "消费组";
@@ -65,6 +69,7 @@ heads! {
     NOW = "now", "当前";
     OF_KEYS = "of keys", "key 占比";
     OF_MEMORY = "of memory", "内存占比";
+    OF_TEMPLATE = "template", "模板大小";
     OWNER = "owner", "负责人";
     PARAMETERS = "parameters", "参数";
     PATTERN = "pattern", "模式";

@@ -2,7 +2,7 @@
 
 use super::{nouns, say};
 use crate::render::{Lang, human};
-use crate::report::{BigRules, DictionaryFit, Report, Slots, Streams};
+use crate::report::{BigRules, DictionaryFit, HashTemplates, Report, Slots, Streams};
 
 /// Describes which keys count as big.
 pub fn big(rules: &BigRules, lang: Lang) -> String {
@@ -61,6 +61,27 @@ pub fn streams(streams: &Streams, lang: Lang) -> String {
         human::bytes(streams.memory.0),
         human::counted(streams.groups, nouns::CONSUMER_GROUP, lang),
         human::counted(streams.pending, nouns::MESSAGE, lang),
+    )
+}
+
+/// Summarises hash templates and what they save.
+pub fn templates(templates: &HashTemplates, lang: Lang) -> String {
+    let HashTemplates { templates: count, keys, memory, bytes, saved, list: _ } = templates;
+    let size = human::bytes(saved.unsigned_abs());
+    let saved = if *saved < 0 {
+        say!(lang, "{} more than ordinary hashes would take", "比普通 hash 多 {}", size)
+    } else {
+        say!(lang, "{} less than ordinary hashes would take", "比普通 hash 少 {}", size)
+    };
+    say!(
+        lang,
+        "{} for {} in {}, {} of it the templates; {}.",
+        "{}，用于 {}，占 {}（其中模板 {}）；{}。",
+        human::counted(*count, nouns::HASH_TEMPLATE, lang),
+        human::counted(*keys, nouns::COMPACT_HASH, lang),
+        human::bytes(memory.0),
+        human::bytes(bytes.0),
+        saved,
     )
 }
 

@@ -29,6 +29,7 @@ macro_rules! nouns {
 nouns! {
     BYTE = "byte", "bytes", "字节";
     COLLECTION = "collection", "collections", "个集合";
+    COMPACT_HASH = "compact hash", "compact hashes", "个紧凑 hash";
     CONSUMER_GROUP = "consumer group", "consumer groups", "个消费组";
     DATABASE = "database", "databases", "个数据库";
     DAY = "day", "days", "天";
@@ -38,6 +39,7 @@ nouns! {
     FIELD = "field", "fields", "个字段";
     FILE = "file", "files", "个文件";
     GROUP = "group", "groups", "个消费组";
+    HASH_TEMPLATE = "hash template", "hash templates", "个 hash 模板";
     HOUR = "hour", "hours", "小时";
     ID = "id", "ids", "个 id";
     KEY = "key", "keys", "个 key";

@@ -70,7 +70,8 @@ impl<W: Write + Seek> Writer<W> {
         let server = match self.version {
             ..10 => "6.2.14",
             10 => "7.0.15",
-            11.. => "7.2.5",
+            11..15 => "7.2.5",
+            15.. => "8.10.2",
         };
         for (name, value) in [("redis-ver", server), ("redis-bits", "64")] {
             header.push(0xFA);

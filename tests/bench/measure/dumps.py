@@ -7,9 +7,11 @@ import re
 import subprocess
 
 # Profiles, and the time limit of analyze on each as a multiple of `cat`.
-LOADS = {"small": 4, "packed": 3, "tables": 3, "mix": 3, "large": 1, "wide": 8}
+LOADS = {"small": 4, "packed": 3, "tables": 3, "mix": 3, "large": 1, "wide": 8, "templates": 6}
 ADVERSARIES = ["nested", "zeros", "giant"]
 KEYS = {"small": 10_000_000, "wide": 10_000_000}
+# Versions of the format that profiles need.
+VERSIONS = {"templates": 15}
 BYTES = {"giant": 1_610_612_736}
 USUAL_BYTES = 1_200_000_000
 
@@ -40,8 +42,9 @@ class Dumps:
         return ["--bytes", str(int(BYTES.get(profile, USUAL_BYTES) * self.share * times))]
 
     @contextlib.contextmanager
-    def dump(self, profile, scale, version=11):
+    def dump(self, profile, scale, version=None):
         """Returns the path of a dump and its number of keys, after reading it into the page cache."""
+        version = version or VERSIONS.get(profile, 11)
         path = os.path.join(self.folder, f"{profile}-{scale[1]}-v{version}.rdb")
         known = path + ".keys"
         made = not os.path.exists(known)

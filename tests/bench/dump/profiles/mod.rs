@@ -7,6 +7,7 @@ mod nested;
 mod packed;
 mod small;
 mod tables;
+mod templates;
 mod wide;
 mod zeros;
 
@@ -36,6 +37,8 @@ pub enum Profile {
     Nested,
     /// Values that are mostly zeros, which read as empty strings under empty names.
     Zeros,
+    /// Small compact hashes, which share their field names.
+    Templates,
     /// One string and one hash that make up nearly the whole file.
     Giant,
 }
@@ -51,6 +54,7 @@ mod code {
     pub const ZSET_LISTPACK: u8 = 17;
     pub const QUICKLIST: u8 = 18;
     pub const SET_LISTPACK: u8 = 20;
+    pub const HASH_TEMPLATE: u8 = 30;
 }
 
 impl Profile {
@@ -63,10 +67,11 @@ impl Profile {
         }
     }
 
-    /// Returns the first version of the format with the values of this profile: listpacks came with 10.
+    /// Returns the first version of the format with the values of this profile: listpacks came with 10, compact hashes with 15.
     pub fn first_version(self) -> u8 {
         match self {
             Profile::Packed | Profile::Tables | Profile::Mix | Profile::Nested => 10,
+            Profile::Templates => 15,
             Profile::Small | Profile::Large | Profile::Wide | Profile::Zeros | Profile::Giant => 9,
         }
     }
@@ -81,6 +86,7 @@ impl Profile {
             Profile::Mix => Box::new(mix::Mix::new(scale, random)),
             Profile::Nested => Box::new(nested::Nested::new(random)),
             Profile::Zeros => Box::new(zeros::Zeros::new(random)),
+            Profile::Templates => Box::new(templates::Templates::new(random)),
             Profile::Giant => Box::new(giant::Giant::new(scale, random)),
         }
     }

@@ -31,6 +31,7 @@ pub fn empty() -> Report {
         growth: None,
         slots: None,
         streams: None,
+        hash_templates: None,
         what_if: None,
         warnings: vec![],
     }
@@ -124,6 +125,10 @@ pub fn extreme() -> Report {
     }
     for row in &mut report.findings.budgets {
         (row.keys, row.memory, row.allowed) = (u64::MAX, Bytes(u64::MAX), Bytes(0));
+    }
+    for row in report.hash_templates.iter_mut().flat_map(|templates| &mut templates.list) {
+        (row.keys, row.fields, row.saved) = (u64::MAX, u64::MAX, i64::MIN);
+        row.names = vec![Key("\u{202e}\n<b>|\u{9b}".repeat(30).as_bytes().into()), Key([0xFF, 0][..].into())];
     }
     for row in report.streams.iter_mut().flat_map(|streams| &mut streams.list) {
         (row.entries, row.groups, row.pending) = (u64::MAX, u64::MAX, u64::MAX);

@@ -99,6 +99,7 @@ pub fn sound() -> Report {
         growth: Some(baseline::growth(CTIME, 1_234_567, Bytes(TOTAL))),
         slots: Some(slots()),
         streams: Some(streams()),
+        hash_templates: Some(hash_templates()),
         what_if: None,
         warnings: vec![],
     }
@@ -474,6 +475,28 @@ fn streams() -> Streams {
         groups: 6,
         pending: 88_000,
         list: vec![row(b"events:orders", 800_000, 87_999, 40 * MIB), row(b"events:mail", 400_000, 1, 20 * MIB)],
+    }
+}
+
+fn hash_templates() -> HashTemplates {
+    let row = |names: &[&[u8]], fields, keys, memory, saved| HashTemplateRow {
+        names: names.iter().map(|&name| Key::from(name)).collect(),
+        fields,
+        keys,
+        memory: Bytes(memory),
+        bytes: Bytes(80 + 24 * fields),
+        saved,
+    };
+    HashTemplates {
+        templates: 41,
+        keys: 120_007,
+        memory: Bytes(9 * MIB),
+        bytes: Bytes(5_000),
+        saved: 4_800_000,
+        list: vec![
+            row(&[b"id", b"name", b"email", b"created_at"], 4, 120_000, 8 * MIB, 4_801_024),
+            row(&[b"a", b"\x1b[31m\xff", b"c"], 100, 7, MIB, -1_024),
+        ],
     }
 }
 

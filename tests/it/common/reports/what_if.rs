@@ -77,6 +77,7 @@ pub fn extreme() -> Report {
         tables: Some(Bytes(u64::MAX)),
         total: Some(Bytes(u64::MAX)),
         total_difference: Some(i64::MAX),
+        compact_hashes: Some(TemplateCount { templates: u64::MAX, keys: u64::MAX, bytes: Bytes(u64::MAX) }),
     };
     what_if.alternatives = vec![worst; 8];
     for row in &mut what_if.types {
@@ -102,5 +103,6 @@ fn alternative(ask: &str, base: u64, memory: u64) -> Alternative {
         tables: None,
         total: None,
         total_difference: None,
+        compact_hashes: None,
     }
 }

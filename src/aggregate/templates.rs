@@ -1,0 +1,111 @@
+//! Compact hashes by their hash template.
+
+use std::collections::BTreeMap;
+
+use super::Aggregate;
+use crate::record::Record;
+use crate::report::Weight;
+use crate::units::Bytes;
+
+/// Keys of a template.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TemplateWeight {
+    /// The keys and their memory, their shares of the template included.
+    pub keys: Weight,
+    /// Memory of ordinary hashes with the same pairs.
+    pub ordinary: Bytes,
+}
+
+/// Compact hashes of each file by set of field names: see
+/// [`HeldTemplates::names`](crate::memory::HeldTemplates::names).
+#[derive(Debug, Clone, Default)]
+pub struct TemplateStats {
+    files: BTreeMap<usize, Vec<TemplateWeight>>,
+}
+
+impl TemplateWeight {
+    /// Adds other keys.
+    pub fn merge(&mut self, other: TemplateWeight) {
+        self.keys.merge(other.keys);
+        self.ordinary += other.ordinary;
+    }
+}
+
+impl TemplateStats {
+    /// Returns the weights of templates that have keys, with their file and set.
+    pub fn finish(self) -> impl Iterator<Item = (usize, usize, TemplateWeight)> {
+        let of_file = |(file, sets): (usize, Vec<TemplateWeight>)| {
+            sets.into_iter().enumerate().map(move |(set, weight)| (file, set, weight))
+        };
+        self.files.into_iter().flat_map(of_file).filter(|(_, _, weight)| weight.keys.keys > 0)
+    }
+
+    /// Estimates the heap bytes held.
+    pub fn heap_bytes(&self) -> usize {
+        self.files.values().map(|sets| sets.capacity() * size_of::<TemplateWeight>()).sum()
+    }
+
+    fn at(&mut self, file: usize, set: usize) -> Option<&mut TemplateWeight> {
+        let sets = self.files.entry(file).or_default();
+        if sets.len() <= set {
+            sets.resize(set + 1, TemplateWeight::default());
+        }
+        sets.get_mut(set)
+    }
+}
+
+impl Aggregate for TemplateStats {
+    #[inline]
+    fn observe(&mut self, record: &Record<'_>) {
+        let Some(template) = record.value.template else { return };
+        if let Some(weight) = self.at(record.file, template.set) {
+            weight.keys.add(record.memory);
+            weight.ordinary += template.ordinary;
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (file, sets) in other.files {
+            for (set, weight) in sets.into_iter().enumerate().filter(|(_, weight)| weight.keys.keys > 0) {
+                if let Some(mine) = self.at(file, set) {
+                    mine.merge(weight);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{OwnedRecord, check_laws, observe_all, samples};
+    use super::*;
+    use crate::record::{Encoding, Kind, TemplateUse};
+
+    fn compact(file: usize, set: usize, memory: u64, ordinary: u64) -> OwnedRecord {
+        let mut record = OwnedRecord::of("k", Kind::Hash, Encoding::TemplateListpack, 1, memory);
+        record.rest.file = file;
+        record.rest.value.template = Some(TemplateUse { set, ordinary: Bytes(ordinary) });
+        record
+    }
+
+    #[test]
+    fn keys_are_counted_by_file_and_set() {
+        let plain = OwnedRecord::of("k", Kind::Hash, Encoding::Listpack, 1, 1000);
+        let records = [compact(1, 3, 10, 30), compact(0, 3, 11, 31), plain, compact(1, 3, 12, 32)];
+        let rows: Vec<_> = observe_all(TemplateStats::default(), &records).finish().collect();
+        let weight = |keys, memory, ordinary| TemplateWeight {
+            keys: Weight { keys, memory: Bytes(memory) },
+            ordinary: Bytes(ordinary),
+        };
+        assert_eq!(rows, [(0, 3, weight(1, 11, 31)), (1, 3, weight(2, 22, 62))]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn laws(sample in samples()) {
+            check_laws(&sample, TemplateStats::default, |all| {
+                all.finish().map(|(file, set, weight)| (file, set, weight.keys, weight.ordinary)).collect::<Vec<_>>()
+            });
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Counts the live keys of each set of field names.
+
+use hashbrown::HashMap;
+
+use super::held::{ModelSets, NameSizes};
+use super::{FieldSet, HeldTemplate, HeldTemplates, LoadedSets, RdbLoad};
+use crate::limits;
+use crate::memory::Model;
+use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::string::RawString;
+use crate::rdb::template::{HashTemplate, TemplateNames, Templates};
+use crate::rdb::value_type::ValueType;
+use crate::rdb::walk::Visit;
+use crate::units::Bytes;
+
+/// Visitor that counts the users of templates, and what `hash-rdb-load-*` would convert.
+#[derive(Debug)]
+pub struct TemplateCensus {
+    /// Live keys by place in the table of the file.
+    shared: Vec<u64>,
+    /// Sets whose names stand with their keys.
+    sets: Vec<NamedSet>,
+    by_set: HashMap<FieldSet, usize>,
+    /// Bytes of their names.
+    bytes: usize,
+    most_sets: usize,
+    most_bytes: usize,
+    overflow: bool,
+    /// Templates made on load, by model.
+    loads: Vec<Option<LoadedSets>>,
+    converts: bool,
+    value: WalkedNames,
+    scratch: Vec<u8>,
+}
+
+/// Set of field names.
+#[derive(Debug)]
+struct NamedSet {
+    names: HashTemplate,
+    /// Live compact hashes that have these names.
+    users: u64,
+}
+
+/// What the value walked last tells of its field names.
+#[derive(Debug, Default)]
+struct WalkedNames {
+    kind: NamesKind,
+    names: HashTemplate,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum NamesKind {
+    /// Not a hash that has, or may get, a template.
+    #[default]
+    None,
+    /// Refers to a table, at this place once known.
+    Shared(Option<usize>),
+    /// Compact hash with names of its own.
+    Own,
+    /// Hash that may be converted.
+    Ordinary,
+}
+
+impl TemplateCensus {
+    /// Creates a census for the models of one of `files` files.
+    pub fn new<'m>(models: impl Iterator<Item = &'m Model>, files: usize) -> TemplateCensus {
+        let loads: Vec<_> = models.map(|model| RdbLoad::of(model).map(LoadedSets::new)).collect();
+        TemplateCensus {
+            shared: Vec::new(),
+            sets: Vec::new(),
+            by_set: HashMap::new(),
+            bytes: 0,
+            most_sets: limits::MAX_FIELD_SETS / files.max(1),
+            most_bytes: limits::MAX_TEMPLATE_BYTES / files.max(1),
+            overflow: false,
+            converts: loads.iter().any(Option::is_some),
+            loads,
+            value: WalkedNames::default(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Counts the value walked last, if it is alive.
+    #[inline]
+    pub fn count(&mut self, alive: bool) {
+        match std::mem::take(&mut self.value.kind) {
+            NamesKind::Shared(Some(place)) if alive => {
+                if self.shared.len() <= place {
+                    self.shared.resize(place + 1, 0);
+                }
+                self.shared[place] += 1;
+            }
+            NamesKind::Own if alive => {
+                if let Some(set) = self.set(|_| true) {
+                    self.sets[set].users += 1;
+                }
+            }
+            NamesKind::Ordinary if alive => {
+                let fields = self.value.names.len() as u64;
+                let makes = |load: &LoadedSets| load.takes(fields) && !load.has_stopped();
+                let Some(set) = self.set(|loads| loads.iter().flatten().any(makes)) else { return };
+                self.loads.iter_mut().flatten().filter(|load| load.takes(fields)).for_each(|load| load.load(set));
+            }
+            NamesKind::None | NamesKind::Shared(_) | NamesKind::Own | NamesKind::Ordinary => {}
+        }
+    }
+
+    /// Returns the set of the names walked last. A new one is added if it is wanted and there is room.
+    fn set(&mut self, wanted: impl FnOnce(&[Option<LoadedSets>]) -> bool) -> Option<usize> {
+        let names = &self.value.names;
+        let set = FieldSet::of(names.fields());
+        if let Some(&known) = self.by_set.get(&set) {
+            return Some(known);
+        }
+        if !wanted(&self.loads) {
+            return None;
+        }
+        if self.sets.len() >= self.most_sets || names.bytes() > self.most_bytes - self.bytes {
+            self.overflow = true;
+            return None;
+        }
+        self.bytes += names.bytes();
+        self.by_set.insert(set, self.sets.len());
+        self.sets.push(NamedSet { names: names.clone(), users: 0 });
+        Some(self.sets.len() - 1)
+    }
+
+    /// Returns the templates that each server holds after loading the file. `models` are those of the census; `table` is the
+    /// whole table of the file.
+    pub fn finish<'m>(self, models: impl Iterator<Item = &'m Model>, table: Option<&Templates>) -> HeldTemplates {
+        let TemplateCensus { shared, mut sets, mut by_set, overflow, loads, .. } = self;
+        let none = Templates::NONE;
+        let table = table.unwrap_or(none);
+        let own = sets.len();
+        let mut ids: Vec<Option<u64>> = vec![None; own];
+        let mut places = Vec::with_capacity(table.len());
+        for (template, users) in table.iter().zip(shared.into_iter().chain(std::iter::repeat(0))) {
+            let set = *by_set.entry(FieldSet::of(template.fields())).or_insert(sets.len());
+            if set == sets.len() {
+                sets.push(NamedSet { names: template.clone(), users: 0 });
+                ids.push(None);
+            }
+            sets[set].users += users;
+            ids[set] = ids[set].or(Some(template.id()));
+            places.push(set);
+        }
+        // A server numbers templates that the table lacks when it meets them.
+        let mut next = table.iter().map(|template| template.id().saturating_add(1)).max().unwrap_or(0);
+        let mut id_of = |known: Option<u64>| {
+            known.unwrap_or_else(|| {
+                next = next.saturating_add(1);
+                next - 1
+            })
+        };
+        let in_table: Vec<bool> = ids.iter().map(Option::is_some).collect();
+        let ids: Vec<u64> = sets.iter().zip(ids).map(|(set, id)| if set.users > 0 { id_of(id) } else { 0 }).collect();
+        let converts = table.is_empty();
+        let models = models.zip(loads).map(|(model, load)| {
+            let load = load.filter(|_| converts);
+            let held = |(at, (set, &id)): (usize, (&NamedSet, &u64))| {
+                let loaded = load.as_ref().and_then(|load| load.kept(at));
+                let users = set.users + loaded.map_or(0, |(_, users)| users);
+                let id = loaded.filter(|_| set.users == 0).map_or(id, |(id, _)| id);
+                let bytes = || Bytes(model.template_bytes(&set.names));
+                // A template without users prices keys that had expired as if they were alive.
+                (users > 0 || in_table[at]).then(|| HeldTemplate { id, users, bytes: bytes() })
+            };
+            let held =
+                if model.layout.templates { sets.iter().zip(&ids).enumerate().map(held).collect() } else { Vec::new() };
+            let apart = load.iter().flat_map(|load| (0..own).map(|set| load.took_apart(set))).collect();
+            ModelSets { held, apart, converts: load.is_some() }
+        });
+        let models = models.collect();
+        let names: Vec<HashTemplate> = sets.into_iter().map(|set| set.names).collect();
+        let sizes = names.iter().map(NameSizes::of).collect();
+        HeldTemplates { names, sizes, by_set, places, models, overflow }
+    }
+
+    fn wants(&self, fields: u64) -> bool {
+        self.loads.iter().flatten().any(|load| load.takes(fields))
+    }
+
+    /// Adds a field name of the value.
+    fn name(&mut self, name: RawString<'_>) {
+        let room = self.most_bytes.saturating_sub(self.value.names.bytes()) as u64;
+        if name.len() > room {
+            self.overflow = true;
+            self.value.kind = NamesKind::None;
+            return;
+        }
+        match name.decode(&mut self.scratch) {
+            Ok(text) => self.value.names.push(text),
+            // Damage is reported by the pass that follows.
+            Err(_) => self.value.kind = NamesKind::None,
+        }
+    }
+
+    /// Adds the field names of an ordinary packed hash.
+    fn packed_names(&mut self, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Option<()> {
+        let prefix = blob.prefix(listpack::HEADER, scratch).ok()?;
+        if let Some(count) = listpack::count(prefix, blob.len(), blob.offset).ok()?
+            && !self.wants(count / 2)
+        {
+            return None;
+        }
+        let elements = listpack::Elements::new(blob.decode(scratch).ok()?, blob.offset).ok()?;
+        let mut digits = itoa::Buffer::new();
+        for (at, element) in elements.enumerate() {
+            let element = element.ok()?;
+            if at % 2 == 0 {
+                self.value.names.push(match element {
+                    PackedElement::Text(text) => text,
+                    PackedElement::Int(number) => digits.format(number).as_bytes(),
+                });
+            }
+        }
+        self.wants(self.value.names.len() as u64).then_some(())
+    }
+}
+
+/// Only the field names of a value matter.
+impl Visit for TemplateCensus {
+    #[inline]
+    fn begin(&mut self, value_type: ValueType) {
+        self.value.kind = match value_type {
+            ValueType::HashTemplateListpackRef | ValueType::HashTemplateArrayRef => NamesKind::Shared(None),
+            ValueType::HashTemplateListpack | ValueType::HashTemplateArray => NamesKind::Own,
+            ValueType::Hash | ValueType::HashListpack if self.converts => NamesKind::Ordinary,
+            _ => {
+                self.value.kind = NamesKind::None;
+                return;
+            }
+        };
+        self.value.names.clear();
+    }
+
+    #[inline]
+    fn lengths_suffice(&self) -> bool {
+        !matches!(self.value.kind, NamesKind::Own | NamesKind::Ordinary)
+    }
+
+    fn count(&mut self, count: u64) {
+        if self.value.kind == NamesKind::Ordinary && !self.wants(count) {
+            self.value.kind = NamesKind::None;
+        }
+    }
+
+    fn pair(&mut self, field: RawString<'_>, _value: RawString<'_>) {
+        if matches!(self.value.kind, NamesKind::Own | NamesKind::Ordinary) {
+            self.name(field);
+        }
+    }
+
+    fn blob(&mut self, blob: RawString<'_>) {
+        if self.value.kind == NamesKind::Ordinary {
+            let mut scratch = std::mem::take(&mut self.scratch);
+            if self.packed_names(blob, &mut scratch).is_none() {
+                self.value.kind = NamesKind::None;
+            }
+            self.scratch = scratch;
+        }
+    }
+
+    fn template(&mut self, template: &HashTemplate) {
+        self.value.kind = NamesKind::Shared(Some(template.place()));
+    }
+
+    fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        match names {
+            TemplateNames::Shared(_) => {
+                self.value.kind = NamesKind::Shared(names.place(blob, &mut self.scratch));
+            }
+            TemplateNames::Own(template) => template.fields().for_each(|name| self.name(RawString::plain(name))),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Templates that a server holds, and what each key bears of them.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use hashbrown::HashMap;
+
+use super::FieldSet;
+use crate::memory::Model;
+use crate::memory::item::PackedItem;
+use crate::rdb::template::HashTemplate;
+use crate::units::Bytes;
+
+/// Structures of a template besides its names.
+const TEMPLATE: u64 = 80;
+/// Pointer to a name.
+const POINTER: u64 = 8;
+
+impl Model {
+    /// Returns the bytes that a template takes.
+    pub fn template_bytes(&self, template: &HashTemplate) -> u64 {
+        let names = template.fields().map(|name| POINTER + self.usable(self.sds_size(name.len() as u64)));
+        names.fold(TEMPLATE, u64::saturating_add)
+    }
+}
+
+/// Template on a server that has loaded the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldTemplate {
+    /// Its number, with which packed hashes begin.
+    pub id: u64,
+    /// Live keys that use it, in all databases.
+    pub users: u64,
+    /// Its size.
+    pub bytes: Bytes,
+}
+
+impl HeldTemplate {
+    /// Returns what a key that uses the template bears of it.
+    #[inline]
+    pub fn share(&self) -> u64 {
+        self.bytes.0 / self.users.max(1)
+    }
+}
+
+/// Lengths of the field names of a template, as an ordinary hash would store them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NameSizes {
+    /// All names in a listpack, without its frame.
+    pub packed: u64,
+    /// The longest name.
+    pub longest: u64,
+}
+
+impl NameSizes {
+    pub(super) fn of(template: &HashTemplate) -> NameSizes {
+        template.fields().fold(NameSizes::default(), |sizes, name| NameSizes {
+            packed: sizes.packed.saturating_add(PackedItem::of_text(name).in_listpack()),
+            longest: sizes.longest.max(name.len() as u64),
+        })
+    }
+}
+
+/// Template of a compact hash, and its price without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TemplateUse {
+    /// Index of its set of field names: see [`HeldTemplates::names`].
+    pub set: usize,
+    /// Memory of an ordinary hash with the same pairs on the same server.
+    pub ordinary: Bytes,
+}
+
+/// Templates of one server, by set of field names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ModelSets {
+    pub held: Vec<Option<HeldTemplate>>,
+    /// True for templates that were made on load and taken apart at its end.
+    pub apart: Vec<bool>,
+    /// True if ordinary hashes are converted on load.
+    pub converts: bool,
+}
+
+/// Templates of a file under each model: that of its server, then the alternatives.
+#[derive(Debug, Default)]
+pub struct HeldTemplates {
+    /// Field names, by set.
+    pub(super) names: Vec<HashTemplate>,
+    pub(super) sizes: Vec<NameSizes>,
+    pub(super) by_set: HashMap<FieldSet, usize>,
+    /// Set of each template in the table of the file.
+    pub(super) places: Vec<usize>,
+    pub(super) models: Vec<ModelSets>,
+    /// True if there are more sets of field names than are told apart.
+    pub(super) overflow: bool,
+}
+
+/// Number of templates of a server, their users and their size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TemplateTotals {
+    /// Templates.
+    pub templates: u64,
+    /// Live keys that use them.
+    pub keys: u64,
+    /// Their size.
+    pub bytes: Bytes,
+}
+
+impl TemplateTotals {
+    /// Adds those of another server.
+    #[must_use]
+    pub fn plus(self, other: TemplateTotals) -> TemplateTotals {
+        let TemplateTotals { templates, keys, bytes } = other;
+        TemplateTotals { templates: self.templates + templates, keys: self.keys + keys, bytes: self.bytes + bytes }
+    }
+}
+
+impl HeldTemplates {
+    /// Returns the templates under the model at this position.
+    pub fn of(&self, model: usize) -> Option<ModelTemplates<'_>> {
+        Some(ModelTemplates { all: self, sets: self.models.get(model)? })
+    }
+
+    /// Returns the field names of a set.
+    pub fn names(&self, set: usize) -> Option<&HashTemplate> {
+        self.names.get(set)
+    }
+
+    /// Returns whether there are more sets of field names than are told apart.
+    pub fn overflowed(&self) -> bool {
+        self.overflow
+    }
+}
+
+/// Templates of a file under one model.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelTemplates<'t> {
+    all: &'t HeldTemplates,
+    sets: &'t ModelSets,
+}
+
+impl<'t> ModelTemplates<'t> {
+    /// Returns whether ordinary hashes are converted on load.
+    pub fn converts(self) -> bool {
+        self.sets.converts
+    }
+
+    /// Returns the set of the template at a position in the table of the file.
+    #[inline]
+    pub fn shared(self, place: usize) -> Option<(usize, HeldTemplate)> {
+        self.at(*self.all.places.get(place)?)
+    }
+
+    /// Returns the template of a set of field names.
+    pub fn of_names(self, set: FieldSet) -> Option<(usize, HeldTemplate)> {
+        self.at(*self.all.by_set.get(&set)?)
+    }
+
+    #[inline]
+    fn at(self, set: usize) -> Option<(usize, HeldTemplate)> {
+        Some((set, (*self.sets.held.get(set)?)?))
+    }
+
+    /// Returns the template of a set, if the server holds it.
+    pub fn held(self, set: usize) -> Option<HeldTemplate> {
+        self.at(set).map(|(_, held)| held)
+    }
+
+    /// Returns whether the server made a template for these names while it loaded the file, and took it apart at the end.
+    pub fn took_apart(self, set: FieldSet) -> bool {
+        self.all.by_set.get(&set).and_then(|&set| self.sets.apart.get(set)).is_some_and(|&apart| apart)
+    }
+
+    /// Returns the sizes of the field names of a set.
+    #[inline]
+    pub fn sizes(self, set: usize) -> NameSizes {
+        self.all.sizes.get(set).copied().unwrap_or_default()
+    }
+
+    /// Returns the field names of a set.
+    pub fn names(self, set: usize) -> Option<&'t HashTemplate> {
+        self.all.names.get(set)
+    }
+
+    /// Returns the sums over all templates that have users.
+    pub fn totals(self) -> TemplateTotals {
+        let used = self.sets.held.iter().flatten().filter(|held| held.users > 0);
+        let one = |held: &HeldTemplate| TemplateTotals { templates: 1, keys: held.users, bytes: held.bytes };
+        used.map(one).fold(TemplateTotals::default(), TemplateTotals::plus)
+    }
+}
+
+/// Counts the users of templates. Returns `None` for input that can be read only once.
+type Count = dyn Fn() -> Option<HeldTemplates> + Send + Sync;
+
+/// Templates of a file, counted when the first key needs them: most files have no compact hash.
+pub struct LazyTemplates {
+    counted: OnceLock<Option<HeldTemplates>>,
+    count: Box<Count>,
+}
+
+impl LazyTemplates {
+    /// Creates templates that `count` will count.
+    pub fn new(count: impl Fn() -> Option<HeldTemplates> + Send + Sync + 'static) -> Self {
+        LazyTemplates { counted: OnceLock::new(), count: Box::new(count) }
+    }
+
+    /// Creates templates that have been counted.
+    #[cfg(any(test, feature = "internals"))]
+    pub fn counted(held: HeldTemplates) -> Self {
+        LazyTemplates { counted: OnceLock::from(Some(held)), count: Box::new(|| None) }
+    }
+
+    /// Returns the templates; the first call counts them, others wait for it. `None` if the input can be read only once.
+    #[inline]
+    pub fn get(&self) -> Option<&HeldTemplates> {
+        self.counted.get_or_init(|| (self.count)()).as_ref()
+    }
+
+    /// Returns the templates if a key needed them.
+    pub fn needed(&self) -> Option<&HeldTemplates> {
+        self.counted.get()?.as_ref()
+    }
+
+    /// Returns whether a key needed them, but they could not be counted.
+    pub fn are_missing(&self) -> bool {
+        matches!(self.counted.get(), Some(None))
+    }
+}
+
+impl fmt::Debug for LazyTemplates {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("LazyTemplates").field(&self.counted).finish()
+    }
+}

@@ -1,0 +1,156 @@
+//! Compact hashes: the section on their templates, and what settings of loading would save.
+
+use std::path::PathBuf;
+
+use rdblens::internals::analyze::{MaskKey, Plan, ReadPlan, Unwatched, analyze};
+use rdblens::internals::memory::WhatIf;
+use rdblens::internals::units::Bytes;
+use rdblens::report::{Report, TemplateCount};
+
+use crate::common::dump::Dump;
+use crate::common::program::{rdblens, run_with_input, testdata, text};
+
+const CORPUS: &str = "corpus/redis-8.10.2-templates-q8/dump.rdb";
+
+fn plan(asked: &[&str]) -> Plan {
+    let mut read = ReadPlan::new(std::env::temp_dir());
+    read.what_if = asked.iter().map(|text| WhatIf::parse(text).unwrap()).collect();
+    Plan::new(read)
+}
+
+fn report(inputs: &[PathBuf], plan: &Plan) -> Report {
+    analyze(inputs, plan, &Unwatched).unwrap()
+}
+
+/// Returns a dump of `sets` sets of field names with `keys` hashes each, packed and field by field in turn.
+fn sessions(sets: usize, keys: usize) -> Vec<u8> {
+    let mut dump = Dump::new();
+    for key in 0..keys {
+        for set in 0..sets {
+            let fields = [format!("created-at-{set}"), format!("address-{set}"), format!("owner-{set}")];
+            let pairs = [(&*fields[0], "1699999999"), (&*fields[1], "10.0.0.1"), (&*fields[2], "nobody")];
+            let name = format!("session:{set}:{key}");
+            let reversed = [pairs[2], pairs[1], pairs[0]];
+            match key % 3 {
+                0 => dump.hash(name, &pairs),
+                1 => dump.hash_listpack(name, &reversed),
+                _ => dump.hash_compressed(name, &pairs),
+            };
+        }
+    }
+    dump.bytes()
+}
+
+fn written(bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    std::fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+fn counts(report: &Report) -> Vec<Option<(u64, u64)>> {
+    let of = |count: TemplateCount| (count.templates, count.keys);
+    report.what_if.iter().flat_map(|what_if| &what_if.alternatives).map(|row| row.compact_hashes.map(of)).collect()
+}
+
+#[test]
+fn the_section_counts_what_the_server_reports() {
+    let input = testdata().join(CORPUS);
+    let json = std::fs::read(input.with_file_name("server.json")).unwrap();
+    let server: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let mut plan = plan(&["redis-8.8", "redis-8.10,hash-rdb-load-min-template-entries=2"]);
+    plan.read.selection.no_expired = true;
+    let report = report(&[input], &plan);
+    let templates = report.hash_templates.as_ref().unwrap();
+    let told = &server["restart_check"]["info_stats"];
+    assert_eq!(templates.templates.to_string(), told["hash_templates"].as_str().unwrap());
+    assert_eq!(templates.keys.to_string(), told["hash_template_keys"].as_str().unwrap());
+    assert!(templates.saved > 0 && templates.bytes > Bytes(0) && templates.bytes < templates.memory);
+    let rows = &templates.list;
+    assert_eq!(rows.len(), plan.top);
+    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(row.saved.unsigned_abs())));
+    // A file with templates is loaded as it is.
+    assert_eq!(counts(&report), [None, Some((templates.templates, templates.keys))]);
+    let alternatives = &report.what_if.as_ref().unwrap().alternatives;
+    assert_eq!(alternatives[1].difference, 0);
+}
+
+#[test]
+fn several_files_and_threads_give_one_section() {
+    let input = testdata().join(CORPUS);
+    let one = report(&[input.clone()], &plan(&[])).hash_templates.unwrap();
+    let (_folder, copy) = written(&std::fs::read(&input).unwrap());
+    for threads in [1, 2, 4] {
+        let mut plan = plan(&[]);
+        plan.read.threads = threads;
+        let two = report(&[input.clone(), copy.clone()], &plan).hash_templates.unwrap();
+        assert_eq!((two.templates, two.keys, two.saved), (2 * one.templates, 2 * one.keys, 2 * one.saved));
+        assert_eq!(two.list[0].names, one.list[0].names);
+        assert_eq!((two.list[0].keys, two.list[0].bytes.0), (2 * one.list[0].keys, 2 * one.list[0].bytes.0));
+    }
+}
+
+#[test]
+fn masked_reports_show_no_field_names() {
+    let input = testdata().join(CORPUS);
+    let open = report(&[input.clone()], &plan(&[])).hash_templates.unwrap();
+    let masked = Plan { mask: Some(MaskKey::OfSnapshot), ..plan(&[]) };
+    let masked = report(&[input], &masked).hash_templates.unwrap();
+    assert_eq!(masked.keys, open.keys);
+    for (masked, open) in masked.list.iter().zip(&open.list) {
+        assert_eq!(masked.names.len(), open.names.len());
+        assert!(masked.names.iter().zip(&open.names).all(|(masked, open)| masked != open), "{masked:?}");
+    }
+}
+
+#[test]
+fn settings_convert_ordinary_hashes() {
+    let (_folder, input) = written(&sessions(5, 9));
+    let asked = [
+        "redis-8.10",
+        "redis-8.10,hash-rdb-load-min-template-entries=3",
+        "redis-8.10,hash-rdb-load-min-template-entries=4",
+        "redis-8.10,hash-rdb-load-min-template-entries=1,hash-rdb-load-max-template-entries=2",
+        "redis-8.10,hash-rdb-load-min-template-entries=1,hash-rdb-load-template-disassembly-threshold=9",
+        "redis-8.10,hash-rdb-load-min-template-entries=1,hash-rdb-load-template-disassembly-threshold=10",
+        "redis-8.8,hash-rdb-load-min-template-entries=3",
+    ];
+    let asking = plan(&asked);
+    let whole = report(&[input.clone()], &asking);
+    let all = Some((5, 45));
+    assert_eq!(counts(&whole), [None, all, None, None, all, None, None]);
+    let memory: Vec<u64> = whole.what_if.unwrap().alternatives.iter().map(|row| row.memory.0).collect();
+    assert!(memory[1] < memory[0]);
+    assert_eq!([memory[2], memory[3], memory[4], memory[5]], [memory[0], memory[0], memory[1], memory[0]]);
+    // A run with these settings says the same, and shows the templates.
+    let mut own = plan(&["redis-8.10,hash-rdb-load-min-template-entries=0"]);
+    own.read.server = Some(rdblens::Server::parse("redis-8.10").unwrap());
+    own.read.config.set("hash-rdb-load-min-template-entries", "3").unwrap();
+    let own = report(&[input], &own);
+    assert_eq!((own.totals.memory.0, own.what_if.unwrap().alternatives[0].memory.0), (memory[1], memory[0]));
+    let templates = own.hash_templates.unwrap();
+    assert_eq!((templates.templates, templates.keys), (5, 45));
+    assert_eq!(templates.saved.unsigned_abs(), memory[0] - memory[1]);
+    let names: Vec<_> = templates.list[0].names.iter().map(|name| name.as_text().unwrap()).collect();
+    assert_eq!(names.len(), 3);
+}
+
+#[test]
+fn a_flood_of_field_names_stops_the_making_of_templates() {
+    let (_folder, input) = written(&sessions(1500, 2));
+    let asked = ["redis-8.10,hash-rdb-load-min-template-entries=2,hash-rdb-load-template-disassembly-threshold=2"];
+    // The second hash of each set finds the template of the first, if there is one.
+    assert_eq!(counts(&report(&[input], &plan(&asked))), [Some((1001, 2002))]);
+}
+
+#[test]
+fn input_that_can_be_read_once_is_refused_where_the_answer_needs_two_passes() {
+    let shop = std::fs::read(testdata().join("dumps/shop.rdb")).unwrap();
+    let run = |asked: &str| {
+        let output = run_with_input(rdblens().args(["analyze", "-", "-q", "--what-if", asked]), shop.clone());
+        (output.status.code(), text(&output))
+    };
+    let (status, said) = run("redis-8.10,hash-rdb-load-min-template-entries=2");
+    assert!(status == Some(2) && said.contains("reads the snapshot twice"), "{said}");
+    assert_eq!(run("redis-8.10").0, Some(0));
+}
