@@ -154,3 +154,32 @@ fn input_that_can_be_read_once_is_refused_where_the_answer_needs_two_passes() {
     assert!(status == Some(2) && said.contains("reads the snapshot twice"), "{said}");
     assert_eq!(run("redis-8.10").0, Some(0));
 }
+
+/// Returns a dump with two templates, in this order, and a packed hash of each with one value.
+fn numbered(ids: [u8; 2]) -> Vec<u8> {
+    let mut dump = b"REDIS0015\xfa\x09redis-ver\x068.10.2".to_vec();
+    for (id, field) in ids.into_iter().zip(*b"ab") {
+        dump.extend([0xf2, 0x40, id, 1, 1, field]);
+    }
+    dump.extend([0xfe, 0]);
+    for (id, key) in ids.into_iter().zip(*b"xy") {
+        let number = if id < 128 { vec![id, 1] } else { vec![0xc0, id, 2] };
+        let size = 6 + number.len() as u8 + 2 + 1;
+        dump.extend([30, 1, key, size, size, 0, 0, 0, 2, 0]);
+        dump.extend(number);
+        dump.extend([1, 1, 0xff]);
+    }
+    dump.extend([0xff, 0, 0, 0, 0, 0, 0, 0, 0]);
+    dump
+}
+
+#[test]
+fn servers_number_templates_in_the_order_of_the_file() {
+    let memory = |ids| {
+        let (_folder, path) = written(&numbered(ids));
+        let report = report(&[path], &plan(&[]));
+        assert_eq!(report.totals.keys, 2);
+        report.totals.memory
+    };
+    assert_eq!(memory([200, 0]), memory([0, 1]));
+}

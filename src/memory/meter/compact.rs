@@ -149,7 +149,7 @@ impl CompactMeter {
     pub fn finish(&mut self, model: &Model, key: Key, held: Option<HeldTemplate>) -> PricedValue {
         let FrameSize { outside, object, slack } = model.frame(key);
         let (encoding, memory, more) = if self.is_packed(model) {
-            let id = self.id.or(held.map(|held| held.id)).unwrap_or_default();
+            let id = held.map(|held| held.id).or(self.id).unwrap_or_default();
             let size = self.values_packed() + id_size(id);
             (Encoding::TemplateListpack, model.packed(size), model.packed_slack(size))
         } else {

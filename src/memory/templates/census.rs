@@ -141,11 +141,12 @@ impl TemplateCensus {
                 ids.push(None);
             }
             sets[set].users += users;
-            ids[set] = ids[set].or(Some(template.id()));
+            // While it loads the table a server numbers templates anew, in the order of the file.
+            ids[set] = ids[set].or(Some(template.place() as u64));
             places.push(set);
         }
         // A server numbers templates that the table lacks when it meets them.
-        let mut next = table.iter().map(|template| template.id().saturating_add(1)).max().unwrap_or(0);
+        let mut next = table.len() as u64;
         let mut id_of = |known: Option<u64>| {
             known.unwrap_or_else(|| {
                 next = next.saturating_add(1);
