@@ -54,7 +54,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("mutants", nargs="?", type=int, default=1000, help="number of mutants [default: 1000]")
     parser.add_argument("--seed", type=int, default=today, help="of the first mutant [default: today, %(default)s]")
     parser.add_argument("--only", type=int, metavar="N", help="mutant N of this seed alone, whatever comes of it")
-    parser.add_argument("--rdblens", type=Path, default=ROOT / "target" / "release" / "rdblens", help="the program under test")
+    parser.add_argument("--rdblens", type=Path, default=ROOT / "target" / "ci" / "rdblens", help="the program under test")
     parser.add_argument("--corpus", type=Path, action="append", help="folders with dumps of real servers")
     parser.add_argument("--server", type=server, action="append", metavar="NAME=PATH,ALLOCATOR", help="servers in place of those that are installed")
     parser.add_argument("--type", type=int, action="append", help="only records of these types, by number")
