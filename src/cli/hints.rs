@@ -2,6 +2,7 @@
 
 use super::args::ReadArgs;
 use super::message::notice;
+use crate::pattern::classify::SegmentClass;
 use crate::render::key_text;
 
 /// Says what to use instead if nothing was selected and a glob looks like a pattern of a report.
@@ -9,11 +10,13 @@ pub fn no_keys(args: &ReadArgs) {
     if args.input.quiet {
         return;
     }
-    if let Some(glob) = args.selection.globs.iter().find(|glob| is_pattern(glob)) {
-        let star = as_glob(glob);
+    let separators = args.names.separators.concat();
+    let asked = args.selection.globs.iter().filter(|glob| !glob.contains('\''));
+    if let Some((glob, pieces)) = asked.map(|glob| (glob, pieces(glob))).find(|(_, pieces)| holds_placeholder(pieces)) {
+        let (pattern, regex) = (as_pattern(&pieces), as_regex(&pieces, &separators));
         notice!(
-            "no key matches --match '{glob}': placeholders of patterns are not globs; `rdblens keys INPUT --pattern \
-             '{glob}'` lists the keys of a pattern, --match '{star}' selects similar names"
+            "no key matches --match '{glob}': placeholders of patterns are not globs; `rdblens keys INPUT --pattern '{pattern}'` \
+             lists the keys of a pattern, --regex '{regex}' selects similar names"
         );
     }
 }
@@ -27,36 +30,99 @@ pub fn no_pattern(asked: &[String], near: &[String]) {
     }
 }
 
-/// Returns whether a glob has a placeholder, such as `{int}` or `{*}`. Hash tags look alike, but are rarely letters only.
-fn is_pattern(glob: &str) -> bool {
-    let inner = glob.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
-    inner
-        .map(|(inner, _)| inner)
-        .any(|inner| inner == "*" || !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_lowercase()))
+/// Piece of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    /// A class of ids, such as `{int}`, or `{*}`.
+    Placeholder(&'static str),
+    Literal(char),
 }
 
-/// Replaces placeholders by stars.
-fn as_glob(pattern: &str) -> String {
-    let mut glob = String::new();
-    let mut rest = pattern;
-    while let Some((before, (_, behind))) =
-        rest.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
-    {
-        glob.push_str(before);
-        glob.push('*');
-        rest = behind;
+/// Splits a pattern. Braces that are no placeholder's are left out, as patterns leave out those of hash tags.
+fn pieces(pattern: &str) -> Vec<Piece> {
+    let placeholders = || SegmentClass::ALL.map(SegmentClass::text).into_iter().chain(["{*}"]);
+    let (mut pieces, mut rest) = (Vec::new(), pattern);
+    while let Some(c) = rest.chars().next() {
+        if let Some(placeholder) = placeholders().find(|placeholder| rest.starts_with(placeholder)) {
+            pieces.push(Piece::Placeholder(placeholder));
+            rest = &rest[placeholder.len()..];
+        } else {
+            pieces.extend((c != '{' && c != '}').then_some(Piece::Literal(c)));
+            rest = &rest[c.len_utf8()..];
+        }
     }
-    glob + rest
+    pieces
+}
+
+fn holds_placeholder(pieces: &[Piece]) -> bool {
+    pieces.iter().any(|piece| matches!(piece, Piece::Placeholder(_)))
+}
+
+/// Returns the pattern as reports print it.
+fn as_pattern(pieces: &[Piece]) -> String {
+    let mut pattern = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Placeholder(placeholder) => pattern.push_str(placeholder),
+            Piece::Literal(c) => pattern.push(*c),
+        }
+    }
+    pattern
+}
+
+/// Returns a regular expression for names of this form, with braces of hash tags around any of their segments.
+fn as_regex(pieces: &[Piece], separators: &str) -> String {
+    let is_separator = |piece: Option<&Piece>| matches!(piece, Some(Piece::Literal(c)) if separators.contains(*c));
+    let mut regex = "^".to_owned();
+    for (at, piece) in pieces.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| pieces.get(at));
+        match piece {
+            Piece::Placeholder(_) => regex.push_str(".+"),
+            Piece::Literal(c) if is_separator(Some(piece)) => regex.push_str(&regex::escape(&c.to_string())),
+            Piece::Literal(c) => {
+                if before.is_none() || is_separator(before) {
+                    regex.push_str("\\{?");
+                }
+                regex.push_str(&regex::escape(&c.to_string()));
+                let behind = pieces.get(at + 1);
+                if behind.is_none() || is_separator(behind) {
+                    regex.push_str("\\}?");
+                }
+            }
+        }
+    }
+    regex + "$"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn both(glob: &str) -> (String, String) {
+        let pieces = pieces(glob);
+        assert!(holds_placeholder(&pieces), "{glob}");
+        (as_pattern(&pieces), as_regex(&pieces, ":"))
+    }
+
     #[test]
-    fn placeholders_become_stars() {
-        assert!(is_pattern("user:{int}:profile") && is_pattern("cache:{*}") && is_pattern("user:{id}"));
-        assert!(!is_pattern("user:*") && !is_pattern("{user:1}:cart") && !is_pattern("a{") && !is_pattern("{}"));
-        assert_eq!(as_glob("user:{int}:{*}:x{"), "user:*:*:x{");
+    fn placeholders_are_told_from_hash_tags() {
+        let expected = |pattern: &str, regex: &str| (pattern.to_owned(), regex.to_owned());
+        assert_eq!(both("user:{int}:cart"), expected("user:{int}:cart", r"^\{?user\}?:.+:\{?cart\}?$"));
+        assert_eq!(both("{user:{int}}:cart"), both("user:{int}:cart"));
+        assert_eq!(both("a.b:{*}"), expected("a.b:{*}", r"^\{?a\.b\}?:.+$"));
+        assert_eq!(both("order-{int}"), expected("order-{int}", r"^\{?order-.+$"));
+        for glob in ["user:*", "{user:1}:cart", "{user}:cart", "a{", "{}", "user:{id}"] {
+            assert!(!holds_placeholder(&pieces(glob)), "{glob}");
+        }
+    }
+
+    #[test]
+    fn the_regex_selects_names_with_and_without_hash_tags() {
+        let regex = regex::Regex::new(&both("user:{int}:cart").1).unwrap();
+        for name in ["user:1:cart", "{user:1}:cart", "{user}:1:cart", "user:{1}:cart", "user:1:{cart}", "{user:1:cart}"]
+        {
+            assert!(regex.is_match(name), "{name}");
+        }
+        assert!(!regex.is_match("users:1:cart") && !regex.is_match("user:1:carts"));
     }
 }

@@ -59,7 +59,10 @@ impl Gate {
     /// Writes what is held back, at the end of a text.
     pub fn finish(&mut self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         let mut shown = String::new();
-        for &byte in &std::mem::take(&mut self.pending) {
+        let bytes = std::mem::take(&mut self.pending);
+        // Nothing follows that would make a style of it.
+        let escapes = if self.escapes == Escapes::Styled { Escapes::Text } else { self.escapes };
+        for &byte in Gate::new(escapes).show(&bytes, &mut shown) {
             self.escape_byte(byte, &mut shown);
         }
         out.write_all(shown.as_bytes())

@@ -92,6 +92,9 @@ pub struct Options {
     pub server_config: Vec<String>,
     /// Bytes that divide a name into segments.
     pub separators: Vec<String>,
+    /// True if inputs were added up whatever they are (`--allow-same`); else absent.
+    #[serde(skip_serializing_if = "is_false")]
+    pub allow_same: bool,
     /// Maximum number of rows per list.
     pub top: usize,
     /// Maximum number of rows per list in formats for people: the value of `--top`, else 10.
@@ -111,10 +114,15 @@ impl Default for Options {
             reference_time: None,
             server_config: Vec::new(),
             separators: Vec::new(),
+            allow_same: false,
             top: 0,
             rows: Options::USUAL_ROWS,
         }
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The input files.

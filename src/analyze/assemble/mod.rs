@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::aggregates::Aggregates;
 use super::findings;
-use super::plan::{Plan, PolicySource};
+use super::plan::{InputCheck, Plan, PolicySource};
 use super::questions::Questions;
 use super::read::file::InputFile;
 use super::verdict::FileVerdict;
@@ -104,6 +104,7 @@ fn options(plan: &Plan, reference: Option<Millis>) -> Options {
         reference_time: reference,
         server_config: plan.read.config.changed(),
         separators: plan.read.separators.clone(),
+        allow_same: plan.read.inputs == InputCheck::None,
         top: plan.top,
         rows: plan.rows,
     }

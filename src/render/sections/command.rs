@@ -16,16 +16,7 @@ pub(super) fn inputs(report: &Report) -> Vec<String> {
 /// keys of a rule cannot be listed. The last variant, for narrow screens, names the flag alone.
 pub(super) fn keys_breaking(report: &Report, rules: &[&str]) -> Vec<String> {
     let flags = || {
-        let mut flags = String::new();
-        let policy = report.options.policy.as_str();
-        match policy {
-            "default" => {}
-            // Reports of earlier versions do not have it.
-            "" => flags.push_str(" --policy POLICY"),
-            policy => {
-                flags.push_str(&format!(" --policy {}", quoted(policy).unwrap_or_else(|| "FILE.toml".to_owned())));
-            }
-        }
+        let mut flags = policy(report);
         flags.push_str(&format!(" --breaking {}", rules.join(",")));
         for rule in rules {
             match registry::key_listing(rule) {
@@ -46,10 +37,23 @@ pub(super) fn keys_breaking(report: &Report, rules: &[&str]) -> Vec<String> {
     }
 }
 
+/// Returns the flag that names the policy of the report, unless it is the default.
+pub(super) fn policy(report: &Report) -> String {
+    match report.options.policy.as_str() {
+        "default" => String::new(),
+        // Reports of earlier versions do not have it.
+        "" => " --policy POLICY".to_owned(),
+        policy => format!(" --policy {}", quoted(policy).unwrap_or_else(|| "FILE.toml".to_owned())),
+    }
+}
+
 /// Returns the flags that select the keys of the report and the time they are judged at; `None` if rows cannot have the same.
-fn selection(report: &Report) -> Option<String> {
-    let Options { selection, separators, reference_time, .. } = &report.options;
+pub(super) fn selection(report: &Report) -> Option<String> {
+    let Options { selection, separators, reference_time, allow_same, .. } = &report.options;
     let mut flags = String::new();
+    if *allow_same {
+        flags.push_str(" --allow-same");
+    }
     for flag in selection {
         let (name, value) = flag.split_once(' ').unwrap_or((flag, ""));
         // In `analyze`, it limits the keys that are read; here, it would limit the rows.

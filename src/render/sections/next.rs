@@ -1,6 +1,6 @@
 //! Commands that answer the reader's next question.
 
-use super::command::{inputs, quoted};
+use super::command::{inputs, policy, quoted, selection};
 use crate::render::document::{Block, Hint, Scope, Section};
 use crate::report::Text;
 use crate::report::{Checksum, Report};
@@ -36,7 +36,11 @@ fn steps(report: &Report) -> Vec<Step> {
         steps.push(step(&check, "where and how the file is damaged", "文件在何处、如何损坏"));
     }
     if let Some(row) = report.top.by_memory.first().filter(|row| !is_masked(&row.key.0)) {
-        let key = std::str::from_utf8(&row.key.0).ok().and_then(quoted).unwrap_or_else(|| "KEY".to_owned());
+        let key = std::str::from_utf8(&row.key.0)
+            .ok()
+            .filter(|key| *key != "\"\"")
+            .and_then(quoted)
+            .unwrap_or_else(|| "KEY".to_owned());
         let db = if row.db == 0 { String::new() } else { format!(" --db {}", row.db) };
         let show = |files: &str| {
             let file = row.source.as_deref().map(|source| quoted(source).unwrap_or_else(|| "FILE".to_owned()));
@@ -44,19 +48,32 @@ fn steps(report: &Report) -> Vec<Step> {
         };
         steps.push(step(&show, "what is in the heaviest key", "最大的 key 里有什么"));
     }
-    if let Some(pattern) = report.patterns.list.first().and_then(|row| quoted(&row.pattern)) {
-        let keys = |files: &str| format!("rdblens keys {files} --pattern {pattern} --format csv");
+    // Other keys would have other patterns, and the rows of a list could not be told from the rest.
+    let selected = selection(report);
+    let pattern = report.patterns.list.first().and_then(|row| quoted(&row.pattern));
+    if let (Some(pattern), Some(selected)) = (pattern, &selected) {
+        let keys = |files: &str| format!("rdblens keys {files} --pattern {pattern}{selected} --format csv");
         steps.push(step(&keys, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行"));
     }
-    if let Some(row) = report.types.first() {
-        let keys = |files: &str| format!("rdblens keys {files} --type {}", row.kind);
+    if let (Some(row), Some(selected)) = (report.types.first(), selected_of_any_type(report)) {
+        let keys = |files: &str| format!("rdblens keys {files} --type {}{selected}", row.kind);
         steps.push(step(&keys, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行"));
     }
-    let all = |files: &str| format!("rdblens analyze {files} --format json");
+    // Without the policy, all figures but the findings are the same.
+    let policy = if report.options.policy.is_empty() { String::new() } else { policy(report) };
+    let selected = selected.unwrap_or_default();
+    let all = |files: &str| format!("rdblens analyze {files}{policy}{selected} --format json");
     let cut = Text { en: "all rows, and the columns left out here", zh: "所有行，以及此处省略的列" };
     let all = step(&all, "all rows, for programs", "所有行，供程序读取");
     steps.push(Step { answer_if_cut: Some(cut), ..all });
     steps
+}
+
+/// Returns the flags that select the keys of the report, without those for types: such flags add up.
+fn selected_of_any_type(report: &Report) -> Option<String> {
+    let mut report = Report { options: report.options.clone(), source: report.source.clone(), ..Report::default() };
+    report.options.selection.retain(|flag| !flag.starts_with("--type "));
+    selection(&report)
 }
 
 /// Returns whether a name may hold a token such as `{int}~t3pa2oglt7vg` in place of an id: no key has that name.

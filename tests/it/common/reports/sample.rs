@@ -49,6 +49,7 @@ pub fn sound() -> Report {
             selection: vec![],
             reference_time: Some(Millis(CTIME * 1000)),
             server_config: vec!["hash-max-listpack-entries 128".into()],
+            allow_same: false,
             separators: vec![":".into()],
             top: 20,
             rows: 10,
