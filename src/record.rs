@@ -2,6 +2,7 @@
 
 pub use crate::memory::{Encoding, StreamFacts, TemplateUse};
 pub use crate::rdb::kind::{Kind, ModuleName};
+use crate::rdb::payload::PACKED_GAIN;
 use crate::rdb::peek::RawValue;
 use crate::units::{Bytes, Millis};
 
@@ -66,10 +67,17 @@ impl Record<'_> {
         let payload = match (self.kind, self.value.payload, self.raw) {
             (Kind::String, _, _) => self.length,
             (_, Some(counted), _) => Some(counted.0),
+            _ if self.shared_payload_at_most().is_some_and(|most| most <= limit) => None,
             (_, None, Some(raw)) if raw.payload_at_most(self.length.unwrap_or(u64::MAX)) > limit => raw.payload(),
             (_, None, _) => None,
         };
         payload.filter(|&payload| payload > limit)
+    }
+
+    /// Returns an upper bound of the payload of a compact hash whose template is known. Reads nothing.
+    fn shared_payload_at_most(&self) -> Option<u64> {
+        let Bytes(ordinary) = self.value.template?.ordinary;
+        Some(ordinary.saturating_add(self.length?.saturating_mul(2 * PACKED_GAIN)))
     }
 
     /// Returns whether the value is a HyperLogLog. Reads the value.

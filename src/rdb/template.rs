@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::cursor::Cursor;
 use super::header::{Family, RdbHeader};
 use super::packed::{PackedElement, listpack};
-use super::string::RawString;
+use super::string::{RawString, StringForm};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
 use crate::wording::wording;
@@ -285,7 +285,10 @@ const LONGEST_ID: usize = 9;
 /// Returns the header and the first element of a listpack.
 #[inline]
 fn packed_start<'s>(blob: RawString<'s>, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]> {
-    blob.prefix(listpack::HEADER + LONGEST_ID, scratch).ok()
+    match blob.form {
+        StringForm::Plain(bytes) => Some(bytes), // the common case
+        StringForm::Lzf { .. } | StringForm::Int(_) => blob.prefix(listpack::HEADER + LONGEST_ID, scratch).ok(),
+    }
 }
 
 /// Returns the number of the template with which a listpack starts.

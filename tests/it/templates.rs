@@ -77,16 +77,25 @@ fn the_section_counts_what_the_server_reports() {
 
 #[test]
 fn several_files_and_threads_give_one_section() {
-    let input = testdata().join(CORPUS);
-    let one = report(&[input.clone()], &plan(&[])).hash_templates.unwrap();
-    let (_folder, copy) = written(&std::fs::read(&input).unwrap());
-    for threads in [1, 2, 4] {
+    let converting = || {
         let mut plan = plan(&[]);
+        plan.read.server = Some(rdblens::Server::parse("redis-8.10").unwrap());
+        plan.read.config.set("hash-rdb-load-min-template-entries", "3").unwrap();
+        plan
+    };
+    let (_first, one) = written(&sessions(5, 9));
+    let (_second, other) = written(&sessions(7, 12));
+    let alone = [&one, &other].map(|input| report(std::slice::from_ref(input), &converting()).hash_templates.unwrap());
+    for threads in [1, 2, 4] {
+        let mut plan = converting();
         plan.read.threads = threads;
-        let two = report(&[input.clone(), copy.clone()], &plan).hash_templates.unwrap();
-        assert_eq!((two.templates, two.keys, two.saved), (2 * one.templates, 2 * one.keys, 2 * one.saved));
-        assert_eq!(two.list[0].names, one.list[0].names);
-        assert_eq!((two.list[0].keys, two.list[0].bytes.0), (2 * one.list[0].keys, 2 * one.list[0].bytes.0));
+        let both = report(&[one.clone(), other.clone()], &plan).hash_templates.unwrap();
+        // Servers do not share templates, but equal field names are one row.
+        assert_eq!((both.templates, both.keys, both.list.len()), (5 + 7, 45 + 84, 7));
+        assert_eq!(both.saved, alone.iter().map(|alone| alone.saved).sum::<i64>());
+        assert_eq!(both.bytes.0, alone.iter().map(|alone| alone.bytes.0).sum::<u64>());
+        assert_eq!(both.list.iter().map(|row| row.keys).sum::<u64>(), 129);
+        assert_eq!(both.list.iter().filter(|row| row.keys == 21).count(), 5);
     }
 }
 

@@ -253,9 +253,7 @@ fn access(report: &Report, to: &mut Exposition) {
             .sample(&[("stat", "max")], slots.max);
     }
     if let Some(templates) = &report.hash_templates {
-        to.one("rdblens_hash_templates", "Field name sets that compact hashes share.", Some(templates.templates));
         to.one("rdblens_hash_template_keys", "Compact hashes.", Some(templates.keys));
-        to.one("rdblens_hash_template_bytes", "Memory of the hash templates.", Some(templates.bytes));
         to.one(
             "rdblens_hash_template_ordinary_bytes",
             "Memory of ordinary hashes with the pairs of the compact ones.",
