@@ -154,7 +154,8 @@ impl TemplateCensus {
             })
         };
         let in_table: Vec<bool> = ids.iter().map(Option::is_some).collect();
-        let ids: Vec<u64> = sets.iter().zip(ids).map(|(set, id)| if set.users > 0 { id_of(id) } else { 0 }).collect();
+        let ids: Vec<u64> =
+            sets.iter().zip(ids).map(|(set, id)| if set.users > 0 || id.is_some() { id_of(id) } else { 0 }).collect();
         let converts = table.is_empty();
         let models = models.zip(loads).map(|(model, load)| {
             let load = load.filter(|_| converts);
