@@ -100,7 +100,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use input::OpenOptions;
 pub use mask::Secret;
 pub use memory::{Allocator, Server, ServerConfig, WhatIf};
-pub use record::{Encoding, Kind, ModuleName, Record, StreamFacts};
+pub use record::{Encoding, Kind, ModuleFacts, ModuleName, Quantization, Record, StreamFacts};
 pub use report::Report;
 pub use report::diff::{ComparePlan, Comparison, NamedReport, compare};
 pub use units::{Bytes, Millis};

@@ -1,6 +1,6 @@
 //! Record of one key, the interface between reading and everything that follows.
 
-pub use crate::memory::{Encoding, StreamFacts, TemplateUse};
+pub use crate::memory::{Encoding, ModuleFacts, Quantization, StreamFacts, TemplateUse};
 pub use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::payload::PACKED_GAIN;
 use crate::rdb::peek::RawValue;
@@ -44,6 +44,8 @@ pub struct Record<'a> {
     pub fields_with_ttl: Option<u64>,
     /// Consumer groups and pending entries, for streams.
     pub stream: Option<&'a StreamFacts>,
+    /// Dimensions, capacities and counts, for modules.
+    pub module_facts: Option<&'a ModuleFacts>,
     /// Facts about the value that rules check.
     pub value: ValueFacts,
     /// Undecoded value; `None` for records that do not come from a file.

@@ -18,7 +18,7 @@ use crate::policy::KeyJudgement;
 use crate::policy::rules::type_::near_compact_limit;
 use crate::rdb::batch::Batch;
 use crate::rdb::file_info::FileInfo;
-use crate::record::{Encoding, Record};
+use crate::record::{Encoding, ModuleFacts, Record};
 use crate::units::Bytes;
 
 /// Facts about one key that its value alone does not tell.
@@ -26,8 +26,10 @@ use crate::units::Bytes;
 pub struct KeyFacts {
     /// Name of the memory model.
     pub model: String,
-    /// Memory as `MEMORY USAGE key SAMPLES 0` would report it.
-    pub memory: Bytes,
+    /// Memory as `MEMORY USAGE key SAMPLES 0` would report it, if it is known.
+    pub memory: Option<Bytes>,
+    /// Facts about a module's value.
+    pub module: Option<ModuleFacts>,
     /// Encoding on the server.
     pub encoding: Encoding,
     /// Pattern of the name.
@@ -77,7 +79,8 @@ pub fn facts(
         questions.classifier.classify(key, &mut pattern);
         found = Some(KeyFacts {
             model: file.model.name(),
-            memory: record.memory,
+            memory: record.known_memory(),
+            module: record.module_facts.copied(),
             encoding: record.encoding,
             judgement: questions.checks.explain(record, &pattern),
             pattern: pattern.text,

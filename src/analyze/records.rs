@@ -13,7 +13,7 @@ use super::read::snapshot::{FileFacts, Snapshot};
 use super::read::tally::Tallies;
 use super::verdict;
 use crate::error::{Error, Result};
-use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, ValueFacts};
+use crate::record::{Encoding, Kind, ModuleFacts, ModuleName, Record, StreamFacts, ValueFacts};
 use crate::units::{Bytes, Millis};
 
 /// A [`Record`] that owns its data.
@@ -41,6 +41,7 @@ pub struct OwnedRecord {
     pub freq: Option<u8>,
     pub fields_with_ttl: Option<u64>,
     pub stream: Option<StreamFacts>,
+    pub module_facts: Option<ModuleFacts>,
     pub value: ValueFacts,
 }
 
@@ -65,6 +66,7 @@ impl OwnedRecord {
             freq,
             fields_with_ttl,
             stream,
+            module_facts,
             value,
             raw: _,
         } = record;
@@ -86,6 +88,7 @@ impl OwnedRecord {
             freq,
             fields_with_ttl,
             stream: stream.copied(),
+            module_facts: module_facts.copied(),
             value,
         }
     }

@@ -27,7 +27,7 @@ use super::templates::{LazyTemplates, ModelTemplates, RdbLoad, TemplateUse};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::memory::item::PackedItem;
-use crate::memory::{Encoding, StreamFacts};
+use crate::memory::{Encoding, ModuleFacts, StreamFacts};
 use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::packed::{PackedElement, listpack, ziplist};
 use crate::rdb::payload::{self, SCORE_BYTES};
@@ -197,6 +197,12 @@ impl<'m> Meter<'m> {
             self.finish_other()?;
         }
         Ok(&self.measured)
+    }
+
+    /// Returns the value measured last, and facts about it if it is a module's.
+    #[inline(always)]
+    pub(super) fn last(&self) -> (&Measured, Option<&ModuleFacts>) {
+        (&self.measured, self.measured.module.map(|_| self.module.facts()))
     }
 
     #[inline(never)]

@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::templates::LazyTemplates;
-use super::{Measured, Meter, Model};
+use super::{Measured, Meter, Model, ModuleFacts};
 use crate::error::Result;
 use crate::rdb::string::RawString;
 use crate::rdb::template::{HashTemplate, TemplateNames};
@@ -29,6 +29,8 @@ pub struct AlternativeSizes<'m> {
     pub memory: &'m [Bytes],
     /// Allocated bytes.
     pub allocated: &'m [Bytes],
+    /// Facts about a module's value, whatever the server.
+    pub module_facts: Option<&'m ModuleFacts>,
 }
 
 impl<'m> Meters<'m> {
@@ -74,9 +76,10 @@ impl<'m> Meters<'m> {
     /// change which keys are counted.
     #[inline(always)]
     pub fn finish(&mut self) -> Result<(&Measured, AlternativeSizes<'_>)> {
-        let measured = self.base.finish()?;
+        self.base.finish()?;
+        let (measured, module_facts) = self.base.last();
         if self.others.is_empty() {
-            return Ok((measured, AlternativeSizes::default())); // the common case
+            return Ok((measured, AlternativeSizes { module_facts, ..AlternativeSizes::default() })); // the common case
         }
         self.memory.clear();
         self.allocated.clear();
@@ -89,7 +92,7 @@ impl<'m> Meters<'m> {
             self.memory.clear();
             self.allocated.clear();
         }
-        Ok((measured, AlternativeSizes { memory: &self.memory, allocated: &self.allocated }))
+        Ok((measured, AlternativeSizes { memory: &self.memory, allocated: &self.allocated, module_facts }))
     }
 
     /// Passes an uncompressed part to all meters, without sharing the buffer, which would cost more than pricing.

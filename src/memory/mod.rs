@@ -21,6 +21,7 @@ mod item;
 mod layout;
 mod meter;
 mod meters;
+mod module_facts;
 mod modules;
 mod price;
 mod rax;
@@ -40,6 +41,7 @@ pub use encoding::Encoding;
 pub use instance::{DatabaseShape, InstanceShape, SlotShape, TableBytes};
 pub use meter::{Measured, Meter};
 pub use meters::Meters;
+pub use module_facts::{ModuleFacts, Quantization};
 #[cfg(feature = "internals")]
 pub use server::ServerFamily;
 pub use server::{Server, WriterTraces};

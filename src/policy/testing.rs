@@ -30,6 +30,7 @@ pub fn record(name: &[u8]) -> Record<'_> {
         idle: None,
         freq: None,
         fields_with_ttl: None,
+        module_facts: None,
         stream: None,
         value: Default::default(),
         raw: None,

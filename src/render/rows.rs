@@ -13,7 +13,7 @@ use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::slot::slot_of;
 use crate::policy::KeyLabels;
-use crate::record::{Kind, Record};
+use crate::record::{Kind, ModuleFacts, Quantization, Record};
 use crate::report::base64;
 use crate::units::{Bytes, Millis};
 
@@ -32,7 +32,7 @@ pub enum RowFormat {
 }
 
 /// Columns of the CSV form without labels.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 30] = [
     "db",
     "key",
     "key_base64",
@@ -51,6 +51,18 @@ const COLUMNS: [&str; 18] = [
     "groups",
     "pending",
     "source",
+    "filters",
+    "capacity",
+    "items",
+    "width",
+    "depth",
+    "k",
+    "samples",
+    "chunks",
+    "dimension",
+    "elements",
+    "levels",
+    "quantization",
 ];
 
 /// Columns of the labels, after all others.
@@ -94,6 +106,8 @@ pub struct RecordRow<'a> {
     pending: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'a str>,
+    #[serde(flatten)]
+    module_facts: Option<&'a ModuleFacts>,
     #[serde(flatten)]
     labels: Option<KeyLabels<'a>>,
 }
@@ -153,6 +167,7 @@ impl<'c> RowMaker<'c> {
             groups: record.stream.map(|stream| stream.groups),
             pending: record.stream.map(|stream| stream.pending),
             source,
+            module_facts: record.module_facts,
             labels,
         });
     }
@@ -208,6 +223,9 @@ fn write_json(row: &RecordRow<'_>, out: &mut Vec<u8>) {
 fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     let text = |text: Option<&str>| text.map(|text| key_text::csv(text).into_owned()).unwrap_or_default();
+    let facts = row.module_facts.copied().unwrap_or_default();
+    let [filters, capacity, items, width, depth, k, samples, chunks, dimension, elements, levels] =
+        facts.numbers().map(number);
     let fields: [String; COLUMNS.len()] = [
         number(Some(row.db)),
         text(row.key),
@@ -227,6 +245,18 @@ fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
         number(row.groups),
         number(row.pending),
         text(row.source),
+        filters,
+        capacity,
+        items,
+        width,
+        depth,
+        k,
+        samples,
+        chunks,
+        dimension,
+        elements,
+        levels,
+        text(facts.quantization.map(Quantization::name)),
     ];
     match row.labels {
         None => write_csv_record(&fields, out),
@@ -272,6 +302,7 @@ mod tests {
             idle: None,
             freq: Some(7),
             fields_with_ttl: None,
+            module_facts: None,
             stream: None,
             value: Default::default(),
             raw: None,
@@ -312,7 +343,7 @@ mod tests {
         assert_eq!((&row["owner"], &row["class"]), (&"=team".into(), &serde_json::Value::Null));
         let text = labeled(RowFormat::Csv, b"a:1", None, Some(labels));
         let mut lines = text.lines();
-        assert!(lines.next().unwrap().ends_with(",source,breaks,owner,class"));
+        assert!(lines.next().unwrap().ends_with(",quantization,breaks,owner,class"));
         assert!(lines.next().unwrap().ends_with(",big.string ttl.missing,'=team,"), "{text}");
         let nothing = labeled(RowFormat::Csv, b"a:1", None, Some(KeyLabels::default()));
         assert!(nothing.ends_with(",,,\n"), "{nothing}");

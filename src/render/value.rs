@@ -1,5 +1,6 @@
 //! One key with its value, for `rdblens show`: as text and as JSON.
 
+mod document;
 mod json;
 mod text;
 
@@ -78,7 +79,8 @@ mod samples {
         };
         let facts = KeyFacts {
             model: "redis-7.2".to_owned(),
-            memory: Bytes(1_536),
+            memory: Some(Bytes(1_536)),
+            module: None,
             encoding: Encoding::Listpack,
             pattern: "k:{int}".to_owned(),
             judgement,

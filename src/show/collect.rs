@@ -115,7 +115,12 @@ fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offse
                 add_field(value, first, text, expires_at);
             }
             // Their layouts have no blobs.
-            Value::Text(_) | Value::Stream(_) | Value::Module(..) | Value::Array(_) => {}
+            Value::Text(_)
+            | Value::Stream(_)
+            | Value::Json(_)
+            | Value::Series(_)
+            | Value::Module(..)
+            | Value::Array(_) => {}
         }
     }
     Ok(())

@@ -1,15 +1,18 @@
 //! Decodes a value that was found, after verifying it.
 
 use super::collect::collect;
+use super::document::JsonDocument;
 use super::find::Found;
+use super::series::Series;
 use super::stream::StreamDecoder;
-use super::value::Value;
+use super::value::{Item, Value};
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
 use crate::rdb::walk::walk;
+use crate::record::ModuleName;
 use crate::wording::wording;
 
 /// Decodes the value of a key that was found. Damage inside it is an error with its offset.
@@ -26,7 +29,32 @@ pub fn decode_value(value_type: ValueType, templates: &Templates, bytes: &[u8], 
         walk(value_type, templates, &mut Cursor::new(bytes, offset), &mut decoder)?;
         return decoder.finish().map(Value::Stream);
     }
-    collect(value_type, templates, bytes, offset)
+    let value = collect(value_type, templates, bytes, offset)?;
+    match value {
+        Value::Module(Some(name), items) => {
+            let id = Cursor::new(bytes, offset).number()?;
+            Ok(interpret(name, id & ENCODING_VERSION, items))
+        }
+        value => Ok(value),
+    }
+}
+
+/// Lower bits of a module's id that hold the encoding version.
+const ENCODING_VERSION: u64 = (1 << 10) - 1;
+
+/// Returns the value that a module would make of its parts, or the parts if it is not known.
+fn interpret(name: ModuleName, version: u64, mut items: Vec<Item>) -> Value {
+    match (name.as_str(), version, items.as_mut_slice()) {
+        ("ReJSON-RL", 3, [Item::Text(text)]) => match JsonDocument::new(std::mem::take(text)) {
+            Ok(document) => Value::Json(document),
+            Err(text) => Value::Module(Some(name), vec![Item::Text(text)]),
+        },
+        ("TSDB-TYPE", 8, parts) => match Series::new(parts) {
+            Some(series) => Value::Series(Box::new(series)),
+            None => Value::Module(Some(name), items),
+        },
+        _ => Value::Module(Some(name), items),
+    }
 }
 
 fn verify(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<()> {

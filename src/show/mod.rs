@@ -4,14 +4,17 @@
 
 mod collect;
 mod decode;
+mod document;
 mod find;
 mod near;
+mod series;
 mod stream;
 mod value;
 
 pub use crate::analyze::one_key::KeyFacts;
 pub use decode::decode;
 pub use find::{Found, Looked, find};
+pub use series::{CompactionRule, Sample, Series};
 pub use value::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};
 #[cfg(feature = "internals")]
 pub use {collect::collect, decode::decode_value};

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::document::JsonDocument;
+use super::series::Series;
 use crate::record::ModuleName;
 use crate::units::Millis;
 
@@ -20,7 +22,11 @@ pub enum Value {
     Hash(Vec<HashField>),
     /// A stream.
     Stream(Stream),
-    /// The parts of a module's value; only the module knows what they mean.
+    /// A document of a JSON module.
+    Json(JsonDocument),
+    /// A time series.
+    Series(Box<Series>),
+    /// The parts of another module's value; only the module knows what they mean.
     Module(Option<ModuleName>, Vec<Item>),
     /// An array: the slots in use.
     Array(Vec<(u64, Item)>),
@@ -35,6 +41,8 @@ impl Value {
             Value::Zset(members) => members.len(),
             Value::Hash(fields) => fields.len(),
             Value::Stream(stream) => stream.entries.len(),
+            Value::Json(document) => document.members(),
+            Value::Series(series) => series.len(),
             Value::Module(_, items) => items.len(),
             Value::Array(slots) => slots.len(),
         }
@@ -48,6 +56,8 @@ impl Value {
             Value::Zset(members) => members.truncate(most),
             Value::Hash(fields) => fields.truncate(most),
             Value::Stream(stream) => stream.entries.truncate(most),
+            Value::Json(document) => document.truncate(most),
+            Value::Series(series) => series.truncate(most),
             Value::Module(_, items) => items.truncate(most),
             Value::Array(slots) => slots.truncate(most),
         }

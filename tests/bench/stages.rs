@@ -149,6 +149,7 @@ fn kept(record: &Record<'_>) -> Record<'static> {
         expires_at: record.expires_at,
         idle: record.idle,
         freq: record.freq,
+        module_facts: None,
         fields_with_ttl: record.fields_with_ttl,
         stream: None,
         value: record.value,

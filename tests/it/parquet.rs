@@ -10,6 +10,7 @@ use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
+use rdblens::ModuleFacts;
 use serde_json::{Value, json};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
@@ -47,14 +48,15 @@ fn rows(file: Vec<u8>) -> Vec<Value> {
 /// Converts rows of NDJSON to the column names and null values of Parquet.
 fn expected(lines: &[u8]) -> Vec<Value> {
     const OPTIONAL: [&str; 6] = ["key_bytes", "module", "fields_with_ttl", "groups", "pending", "source"];
+    let facts = ["quantization"].iter().chain(&ModuleFacts::NUMBERS);
     let row = |line: &str| {
         let mut row: Value = serde_json::from_str(line).unwrap();
         let fields = row.as_object_mut().unwrap();
         if let Some(bytes) = fields.remove("key_base64") {
             fields.insert("key_bytes".to_owned(), bytes);
         }
-        for name in OPTIONAL {
-            fields.entry(name).or_insert(Value::Null);
+        for name in OPTIONAL.iter().chain(facts.clone()) {
+            fields.entry(*name).or_insert(Value::Null);
         }
         row
     };

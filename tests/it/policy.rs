@@ -93,6 +93,7 @@ fn key(name: &[u8]) -> Record<'_> {
         idle: None,
         freq: None,
         fields_with_ttl: None,
+        module_facts: None,
         stream: None,
     }
 }

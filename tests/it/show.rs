@@ -98,3 +98,80 @@ fn a_name_that_is_missing_gets_near_ones() {
     assert_eq!(status, Some(2), "{page}");
     assert!(page.contains("did you mean strict"), "{page}");
 }
+
+#[test]
+fn documents_are_json_and_series_have_their_samples() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("dump.rdb").to_str().unwrap().to_owned();
+    let mut dump = crate::common::dump::Dump::new();
+    dump.module("doc", ("ReJSON-RL", 3), &["{\"a\": [1, 2], \"b\": \"\u{202e}x\", \"c\": null}"]);
+    dump.module("no document", ("ReJSON-RL", 3), &["{\"a\":"]);
+    dump.module("filter", ("MBbloom--", 4), &[]);
+    std::fs::write(&path, dump.bytes()).unwrap();
+    let show = |key: &str, more: &[&str]| text(&run(rdblens().args(["show", &path, key]).args(more)));
+    let page = show("doc", &[]);
+    assert!(
+        page.ends_with("\n{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": \"\\u202ex\",\n  \"c\": null\n}\n"),
+        "{page}"
+    );
+    assert!(page.contains("length    3 members") && page.contains("module    elements 5, levels 2"), "{page}");
+    assert!(show("doc", &["--limit", "1"]).ends_with("\n{\n  \"a\": [\n    1,\n    2\n  ]\n}\n… 2 more\n"));
+    let json = show("doc", &["--json", "--limit", "1"]);
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["value"], serde_json::json!({"module": "ReJSON-RL", "document": {"a": [1, 2]}}));
+    assert_eq!((&document["omitted"], &document["elements"]), (&2.into(), &5.into()));
+    // What is no document is shown as it stands, and its memory is unknown.
+    let page = show("no document", &[]);
+    assert!(page.contains("memory    unknown on redis 7.2.4") && page.ends_with("\n1) {\"a\":\n"), "{page}");
+    assert!(show("filter", &[]).contains("memory    unknown"));
+}
+
+/// Compares facts and samples with what the servers said of each key.
+#[test]
+fn facts_of_modules_are_those_of_the_server() {
+    let (mut facts, mut series) = (0, 0);
+    for folder in crate::common::truth::folders() {
+        if !["sketches", "timeseries", "vectors", "modules"].iter().any(|end| folder.name.ends_with(end)) {
+            continue;
+        }
+        let plan = rdblens::internals::analyze::ReadPlan::new(std::env::temp_dir());
+        let mut told = std::collections::BTreeMap::new();
+        rdblens::for_each_record(&[folder.input()], &plan, |record, _| {
+            if let Some(facts) = record.module_facts {
+                told.insert((record.db, record.key.to_vec()), (record.length, *facts));
+            }
+        })
+        .unwrap();
+        for (place, truth) in folder.truth() {
+            let extra = truth.extra;
+            let Some((length, found)) = told.get(&place) else { continue };
+            let number = |name: &str| extra[name].as_u64();
+            // The server does not count samples that are past their retention, though it stores them.
+            let samples = number("totalSamples").filter(|_| extra["retentionTime"] == 0);
+            for (theirs, ours) in [
+                (number("Number of filters"), found.filters),
+                (number("Number of items inserted"), found.items),
+                (number("count"), found.items),
+                (number("width"), found.width),
+                (number("depth"), found.depth),
+                (number("k"), found.k),
+                (number("Capacity"), found.capacity),
+                (samples, found.samples),
+                (samples, *length),
+                (number("chunkCount"), found.chunks),
+                (number("vector-dim"), found.dimension),
+                (extra["vector-dim"].as_u64().and(number("size")), *length),
+            ] {
+                if theirs.is_some() {
+                    assert_eq!(ours, theirs, "{} {:?}: {extra}", folder.name, place.1.escape_ascii().to_string());
+                    facts += 1;
+                }
+            }
+            if let Some(kind) = extra["quant-type"].as_str() {
+                assert_eq!(found.quantization.map(|it| it.name()), Some(kind));
+            }
+            series += usize::from(found.samples.is_some());
+        }
+    }
+    assert!(facts > 1_000 && series > 100, "{facts} facts, {series} series");
+}

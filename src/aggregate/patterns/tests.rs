@@ -31,6 +31,7 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
         idle: None,
         freq: None,
         fields_with_ttl: None,
+        module_facts: None,
         stream: None,
         value: Default::default(),
         raw: None,

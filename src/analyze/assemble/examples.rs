@@ -132,6 +132,7 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         idle: key.idle,
         freq: None,
         fields_with_ttl: None,
+        module_facts: None,
         stream: (key.kind == Kind::Stream).then_some(&stream),
         value: value_facts(key),
         raw: (key.kind == Kind::String && !key.text.is_empty()).then_some(RawValue {

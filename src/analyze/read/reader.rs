@@ -200,6 +200,7 @@ impl<'f> RecordReader<'f> {
                     freq: entry.freq,
                     fields_with_ttl: measured.fields_with_ttl,
                     stream: measured.stream.as_ref(),
+                    module_facts: elsewhere.module_facts,
                     // Field by field: a struct copy would stall on loads of bytes just stored.
                     value: ValueFacts {
                         may_be_json: measured.text.may_be_json,

@@ -2,19 +2,26 @@
 
 use super::{Head, ModuleValue, ServerParts};
 use crate::error::Result;
+use crate::memory::ModuleFacts;
 use crate::rdb::walk::ModuleItem;
 
 /// Size of the chain's structure.
 const CHAIN: u64 = 32;
 /// Size of a filter's structure.
 const FILTER: u64 = 64;
+/// Integers before those of the filters.
+const HEAD: u64 = 4;
+/// Integers of each filter.
+const PER_FILTER: u64 = 5;
 
 /// Bloom filter: size, filters, options, growth; for each filter its parameters, bits and entries.
 #[derive(Debug, Default)]
 pub struct Bloom {
     head: Head<2>,
+    integers: u64,
     filters: u64,
     bits: u64,
+    capacity: u64,
 }
 
 impl ModuleValue for Bloom {
@@ -24,9 +31,19 @@ impl ModuleValue for Bloom {
 
     fn item(&mut self, _: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
         self.head.take(item);
-        if let ModuleItem::String(bits) = item {
-            self.filters += 1;
-            self.bits = self.bits.saturating_add(bits.len());
+        match item {
+            ModuleItem::Integer(number) => {
+                // Of each filter: entries, hashes, bits, their logarithm, after the data the items.
+                if self.integers >= HEAD && (self.integers - HEAD) % PER_FILTER == 0 {
+                    self.capacity = self.capacity.saturating_add(number);
+                }
+                self.integers += 1;
+            }
+            ModuleItem::String(bits) => {
+                self.filters += 1;
+                self.bits = self.bits.saturating_add(bits.len());
+            }
+            ModuleItem::Float(_) | ModuleItem::Double(_) => {}
         }
         Ok(())
     }
@@ -35,5 +52,15 @@ impl ModuleValue for Bloom {
         let [_, filters] = self.head.get()?;
         (filters == self.filters)
             .then(|| FILTER.saturating_mul(filters).saturating_add(CHAIN).saturating_add(self.bits))
+    }
+
+    fn facts(&self) -> ModuleFacts {
+        let [items, _] = self.head.numbers;
+        ModuleFacts {
+            filters: Some(self.filters),
+            capacity: Some(self.capacity),
+            items: Some(items),
+            ..ModuleFacts::default()
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Head, ModuleValue, ServerParts};
 use crate::error::Result;
+use crate::memory::ModuleFacts;
 use crate::memory::layout::ModuleLine;
 use crate::rdb::walk::ModuleItem;
 
@@ -15,7 +16,7 @@ const POINTER: u64 = 8;
 /// Count-min sketch: width, depth, count, counters.
 #[derive(Debug, Default)]
 pub struct CountMin {
-    head: Head<2>,
+    head: Head<3>,
 }
 
 impl ModuleValue for CountMin {
@@ -29,9 +30,14 @@ impl ModuleValue for CountMin {
     }
 
     fn memory(&mut self, server: &mut ServerParts<'_>) -> Option<u64> {
-        let [width, depth] = self.head.get()?;
+        let [width, depth, _] = self.head.get()?;
         let (structure, counter) =
             if server.line() < ModuleLine::Redis8_6 { (POINTER, POINTER) } else { (SKETCH, COUNTER) };
         width.checked_mul(depth)?.checked_mul(counter)?.checked_add(structure)
+    }
+
+    fn facts(&self) -> ModuleFacts {
+        let [width, depth, items] = self.head.numbers.map(Some);
+        ModuleFacts { width, depth, items, ..ModuleFacts::default() }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Head, ModuleValue, ServerParts};
 use crate::error::Result;
+use crate::memory::ModuleFacts;
 use crate::rdb::walk::ModuleItem;
 
 /// Size of the chain's structure.
@@ -12,7 +13,7 @@ const FILTER: u64 = 16;
 /// Cuckoo filter: filters, buckets, items, deletions, bucket size, iterations, expansion; for each filter its buckets.
 #[derive(Debug, Default)]
 pub struct Cuckoo {
-    head: Head<1>,
+    head: Head<3>,
     filters: u64,
     buckets: u64,
 }
@@ -32,8 +33,15 @@ impl ModuleValue for Cuckoo {
     }
 
     fn memory(&mut self, _: &mut ServerParts<'_>) -> Option<u64> {
-        let [filters] = self.head.get()?;
+        let [filters, ..] = self.head.get()?;
         let structs = FILTER.saturating_mul(filters).saturating_add(CHAIN);
         (filters == self.filters).then(|| structs.saturating_add(self.buckets))
+    }
+
+    fn facts(&self) -> ModuleFacts {
+        let [filters, _, items] = self.head.numbers;
+        // A slot is a byte.
+        let capacity = Some(self.buckets);
+        ModuleFacts { filters: Some(filters), capacity, items: Some(items), ..ModuleFacts::default() }
     }
 }

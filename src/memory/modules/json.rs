@@ -3,8 +3,10 @@
 //! The text is read once, without building the tree: what counts is the kind of each value, the number of elements of
 //! arrays and objects, and the length of strings.
 
+use super::json_array::{BOXED, INLINE, PackedArray};
 use super::{ModuleValue, ServerParts};
 use crate::error::Result;
+use crate::memory::ModuleFacts;
 use crate::memory::layout::ModuleLine;
 use crate::rdb::walk::ModuleItem;
 
@@ -12,6 +14,8 @@ use crate::rdb::walk::ModuleItem;
 const VALUE: u64 = 8;
 /// Number of values that an array or object has room for at first.
 const FIRST_CAPACITY: u64 = 4;
+/// Longest string inside its pointer, from 8.4 on.
+const LONGEST_INLINE: u64 = 7;
 /// Deepest nesting that is followed. Servers refuse to create documents deeper than 128 levels.
 const MAX_DEPTH: usize = 1 << 14;
 
@@ -19,7 +23,7 @@ const MAX_DEPTH: usize = 1 << 14;
 #[derive(Debug, Default)]
 pub struct Json {
     items: u64,
-    memory: Option<u64>,
+    document: Option<Document>,
     /// Open arrays and objects.
     open: Vec<Container>,
 }
@@ -29,12 +33,20 @@ pub struct Json {
 struct Container {
     is_object: bool,
     elements: u64,
+    /// Allocation of an array whose version packs numbers.
+    packed: PackedArray,
+}
+
+impl Container {
+    fn new(is_object: bool) -> Container {
+        Container { is_object, elements: 1, packed: PackedArray::default() }
+    }
 }
 
 impl ModuleValue for Json {
     fn begin(&mut self) {
         self.items = 0;
-        self.memory = None;
+        self.document = None;
     }
 
     fn item(&mut self, server: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
@@ -44,14 +56,36 @@ impl ModuleValue for Json {
         {
             let sizes = Sizes::of(server.line());
             let text = text.decode(server.scratch)?;
-            self.memory = document(text, sizes, &mut self.open);
+            self.document = document(text, sizes, &mut self.open);
         }
         Ok(())
     }
 
     fn memory(&mut self, _: &mut ServerParts<'_>) -> Option<u64> {
-        self.memory.filter(|_| self.items == 1)
+        self.document.filter(|_| self.items == 1).map(|document| document.memory)
     }
+
+    /// Returns what `JSON.OBJLEN`, `JSON.ARRLEN` or `JSON.STRLEN` says of the root.
+    fn length(&self) -> Option<u64> {
+        self.document?.length
+    }
+
+    fn facts(&self) -> ModuleFacts {
+        let Some(Document { elements, levels, .. }) = self.document else { return ModuleFacts::default() };
+        ModuleFacts { elements: Some(elements), levels: Some(levels), ..ModuleFacts::default() }
+    }
+}
+
+/// Document that was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Document {
+    memory: u64,
+    /// Members of the object, elements of the array or bytes of the string at the root.
+    length: Option<u64>,
+    /// Members and elements on all levels.
+    elements: u64,
+    /// Objects and arrays within one another.
+    levels: u64,
 }
 
 /// Sizes that a version of the module counts.
@@ -61,8 +95,10 @@ enum Sizes {
     Assumed,
     /// 8.0: without the pointers.
     WithoutPointers,
-    /// From 8.2 on: what is allocated.
+    /// 8.2: what is allocated.
     Allocated,
+    /// From 8.4 on: likewise, with short strings in their pointers and arrays of numbers packed.
+    Packed,
 }
 
 impl Sizes {
@@ -70,7 +106,8 @@ impl Sizes {
         match line {
             ModuleLine::Foreign | ModuleLine::Stack => Sizes::Assumed,
             ModuleLine::Redis8_0 => Sizes::WithoutPointers,
-            ModuleLine::Redis8_2 | ModuleLine::Redis8_4 | ModuleLine::Redis8_6 => Sizes::Allocated,
+            ModuleLine::Redis8_2 => Sizes::Allocated,
+            ModuleLine::Redis8_4 | ModuleLine::Redis8_6 => Sizes::Packed,
         }
     }
 
@@ -84,6 +121,8 @@ impl Sizes {
             Sizes::Assumed | Sizes::WithoutPointers => len,
             Sizes::Allocated if len == 0 => 0,
             Sizes::Allocated => (len + 16).next_multiple_of(8),
+            Sizes::Packed if len <= LONGEST_INLINE => 0,
+            Sizes::Packed => (len + 8).next_multiple_of(8),
         }
     }
 
@@ -93,8 +132,9 @@ impl Sizes {
         }
         let capacity = container.elements.next_power_of_two().max(FIRST_CAPACITY);
         let words = match (container.is_object, self) {
+            (false, Sizes::Packed) => return container.packed.size(),
             (false, _) => capacity + 2,
-            (true, Sizes::Allocated) => 2 * capacity + capacity + capacity / 4 + 2,
+            (true, Sizes::Allocated | Sizes::Packed) => 2 * capacity + capacity + capacity / 4 + 2,
             (true, Sizes::Assumed | Sizes::WithoutPointers) => 3 * capacity + 2,
         };
         8 * words
@@ -105,8 +145,8 @@ impl Sizes {
         let whole = if is_whole { std::str::from_utf8(text).ok() } else { None };
         let number = whole.and_then(|text| text.parse::<i64>().ok());
         match (self, number) {
-            (Sizes::Allocated, Some(number)) if (-(1 << 60)..1 << 60).contains(&number) => 0,
-            (Sizes::Allocated, _) => 8,
+            (Sizes::Allocated | Sizes::Packed, Some(number)) if INLINE.contains(&number) => 0,
+            (Sizes::Allocated | Sizes::Packed, _) => BOXED,
             (Sizes::Assumed | Sizes::WithoutPointers, Some(-128..384)) => 0,
             (Sizes::Assumed, Some(-8_388_607..8_388_608)) => 4,
             (Sizes::WithoutPointers, Some(-8_388_608..8_388_608)) => 4,
@@ -115,24 +155,29 @@ impl Sizes {
     }
 }
 
-/// Returns the memory of a document, or `None` if the text is not one.
-fn document(text: &[u8], sizes: Sizes, open: &mut Vec<Container>) -> Option<u64> {
+/// Reads a document; returns `None` if the text is not one.
+fn document(text: &[u8], sizes: Sizes, open: &mut Vec<Container>) -> Option<Document> {
     open.clear();
     let mut reader = Reader { text, at: 0 };
     let mut sum = VALUE;
+    let mut read = Document::default();
     loop {
         // A value begins here.
+        let mut is_packed = false;
         match reader.next()? {
             opening @ (b'[' | b'{') => {
                 let is_object = opening == b'{';
                 let closing = if is_object { b'}' } else { b']' };
                 if reader.peek()? == closing {
                     reader.at += 1;
+                    read.levels = read.levels.max(open.len() as u64 + 1);
+                    read.length = read.length.or(open.is_empty().then_some(0));
                 } else {
                     if open.len() == MAX_DEPTH {
                         return None;
                     }
-                    open.push(Container { is_object, elements: 1 });
+                    open.push(Container::new(is_object));
+                    read.levels = read.levels.max(open.len() as u64);
                     sum += sizes.pointer();
                     if is_object {
                         sum += reader.name(sizes)?;
@@ -140,8 +185,23 @@ fn document(text: &[u8], sizes: Sizes, open: &mut Vec<Container>) -> Option<u64>
                     continue;
                 }
             }
-            b'"' => sum += sizes.string(reader.string()?),
-            b'-' | b'0'..=b'9' => sum += sizes.number(reader.number()),
+            b'"' => {
+                let len = reader.string()?;
+                sum += sizes.string(len);
+                if open.is_empty() {
+                    read.length = Some(len);
+                }
+            }
+            b'-' | b'0'..=b'9' => {
+                let number = reader.number();
+                match open.last_mut().filter(|container| sizes == Sizes::Packed && !container.is_object) {
+                    Some(array) => {
+                        array.packed.push_number(array.elements - 1, number);
+                        is_packed = true;
+                    }
+                    None => sum += sizes.number(number),
+                }
+            }
             b't' => reader.word(b"rue")?,
             b'f' => reader.word(b"alse")?,
             b'n' => reader.word(b"ull")?,
@@ -150,8 +210,11 @@ fn document(text: &[u8], sizes: Sizes, open: &mut Vec<Container>) -> Option<u64>
         // A value ends here: close what it completes.
         loop {
             let Some(container) = open.last_mut() else {
-                return reader.is_at_end().then_some(sum);
+                return reader.is_at_end().then_some(Document { memory: sum, ..read });
             };
+            if sizes == Sizes::Packed && !container.is_object && !std::mem::take(&mut is_packed) {
+                container.packed.push_other(container.elements - 1);
+            }
             match (reader.next()?, container.is_object) {
                 (b',', is_object) => {
                     container.elements += 1;
@@ -163,6 +226,8 @@ fn document(text: &[u8], sizes: Sizes, open: &mut Vec<Container>) -> Option<u64>
                 }
                 (b']', false) | (b'}', true) => {
                     sum += sizes.container(*container);
+                    read.elements += container.elements;
+                    read.length = Some(container.elements);
                     open.pop();
                 }
                 _ => return None,
@@ -296,7 +361,7 @@ mod tests {
     use super::*;
 
     fn memory(text: &str, sizes: Sizes) -> Option<u64> {
-        document(text.as_bytes(), sizes, &mut Vec::new())
+        document(text.as_bytes(), sizes, &mut Vec::new()).map(|document| document.memory)
     }
 
     #[test]
@@ -306,6 +371,26 @@ mod tests {
         assert_eq!(memory(text, Sizes::WithoutPointers), Some(759));
         assert_eq!(memory(text, Sizes::Assumed), Some(759 + 8 * 18));
         assert_eq!(memory(text, Sizes::Allocated), Some(1168));
+        assert_eq!(memory(text, Sizes::Packed), Some(728));
+    }
+
+    #[test]
+    fn numbers_are_packed_and_short_strings_inline_from_8_4_on() {
+        for (text, expected) in
+            [("[1,2,3,4,300]", 32), ("[1,\"long enough\",2.5]", 80), ("{\"eight by\":\"seven b\"}", 144)]
+        {
+            assert_eq!(memory(text, Sizes::Packed), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn length_elements_and_levels_are_those_of_the_document() {
+        let facts = |text: &str| {
+            let read = document(text.as_bytes(), Sizes::Assumed, &mut Vec::new()).unwrap();
+            (read.length, read.elements, read.levels)
+        };
+        assert_eq!(facts("{\"a\": [1, [], {}], \"b\": \"text\"}"), (Some(2), 5, 3));
+        assert_eq!((facts("[]"), facts("7"), facts("\"ab\"")), ((Some(0), 0, 1), (None, 0, 0), (Some(2), 0, 0)));
     }
 
     #[test]

@@ -7,14 +7,15 @@ mod count_min;
 mod cuckoo;
 mod falkordb;
 mod json;
+mod json_array;
 mod t_digest;
 mod time_series;
 mod top_k;
 mod vector_set;
 
-use super::Model;
 use super::layout::ModuleLine;
 use super::rax::RaxTree;
+use super::{Model, ModuleFacts};
 use crate::error::Result;
 use crate::rdb::kind::ModuleName;
 use crate::rdb::walk::ModuleItem;
@@ -39,6 +40,11 @@ trait ModuleValue {
     fn length(&self) -> Option<u64> {
         None
     }
+
+    /// Returns what else is known of the value. Called after [`ModuleValue::memory`] has accepted the items.
+    fn facts(&self) -> ModuleFacts {
+        ModuleFacts::default()
+    }
 }
 
 /// Parts of the server's model that a module needs, and buffers shared among modules.
@@ -62,7 +68,7 @@ impl ServerParts<'_> {
     }
 }
 
-/// Module whose formula is known.
+/// Module whose stored form is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     Bloom,
@@ -77,24 +83,36 @@ enum Known {
 }
 
 impl Known {
-    /// Returns the module with this id as it comes with servers of a line, if its formula is known.
-    fn find(id: u64, line: ModuleLine) -> Option<Known> {
-        if line == ModuleLine::Foreign {
-            return None;
-        }
+    /// Returns the module with this id, if its stored form is known.
+    fn find(id: u64) -> Option<Known> {
         match (ModuleName::from_id(id).as_str(), id & ENCODING_VERSION) {
             ("MBbloom--", 4) => Some(Known::Bloom),
             ("CMSk-TYPE", 0) => Some(Known::CountMin),
             ("MBbloomCF", 4) => Some(Known::Cuckoo),
             ("graphdata", 18) => Some(Known::FalkorDb),
-            // From 8.4 on arrays of numbers are packed by their range, and short strings embedded.
-            ("ReJSON-RL", 3) if line < ModuleLine::Redis8_4 => Some(Known::Json),
+            ("ReJSON-RL", 3) => Some(Known::Json),
             ("TDIS-TYPE", 0) => Some(Known::TDigest),
-            // From 8.4 on the server measures the tree of chunks in another way.
-            ("TSDB-TYPE", 8) if line < ModuleLine::Redis8_4 => Some(Known::TimeSeries),
+            ("TSDB-TYPE", 8) => Some(Known::TimeSeries),
             ("TopK-TYPE", 0) => Some(Known::TopK),
             ("vectorset", 0) => Some(Known::VectorSet),
             _ => None,
+        }
+    }
+
+    /// Returns whether the formula is known for servers of a line.
+    fn is_priced(self, line: ModuleLine) -> bool {
+        match self {
+            _ if line == ModuleLine::Foreign => false,
+            // From 8.4 on the server measures the tree of a series' chunks in another way.
+            Known::TimeSeries => line < ModuleLine::Redis8_4,
+            Known::Bloom
+            | Known::CountMin
+            | Known::Cuckoo
+            | Known::FalkorDb
+            | Known::Json
+            | Known::TDigest
+            | Known::TopK
+            | Known::VectorSet => true,
         }
     }
 }
@@ -113,6 +131,8 @@ pub struct ModuleSize {
 pub struct ModuleMeter {
     name: Option<ModuleName>,
     known: Option<Known>,
+    is_priced: bool,
+    facts: ModuleFacts,
     bloom: bloom::Bloom,
     count_min: count_min::CountMin,
     cuckoo: cuckoo::Cuckoo,
@@ -129,12 +149,15 @@ impl ModuleMeter {
     pub fn begin(&mut self, name: Option<ModuleName>) {
         self.name = name;
         self.known = None;
+        self.facts = ModuleFacts::default();
     }
 
     /// Sets the module by its id.
     pub fn module(&mut self, model: &Model, id: u64) {
         self.name = Some(ModuleName::from_id(id));
-        self.known = Known::find(id, model.layout.modules);
+        self.known = Known::find(id);
+        self.is_priced = self.known.is_some_and(|known| known.is_priced(model.layout.modules));
+        self.facts = ModuleFacts::default();
         if let Some(value) = self.value() {
             value.begin();
         }
@@ -156,13 +179,19 @@ impl ModuleMeter {
 
     /// Returns the memory and length of the value, as far as they are known.
     pub fn finish(&mut self, model: &Model, scratch: &mut Vec<u8>, tree: &mut RaxTree) -> ModuleSize {
-        match self.value() {
-            Some(value) => {
-                let memory = value.memory(&mut ServerParts { model, scratch, tree });
-                ModuleSize { memory, length: memory.and_then(|_| value.length()) }
-            }
-            None => ModuleSize::default(),
+        let Some(value) = self.value() else { return ModuleSize::default() };
+        let memory = value.memory(&mut ServerParts { model, scratch, tree });
+        let (length, facts) = (value.length(), value.facts());
+        if memory.is_none() {
+            return ModuleSize::default();
         }
+        self.facts = facts;
+        ModuleSize { memory: memory.filter(|_| self.is_priced), length }
+    }
+
+    /// Returns what else is known of the last value.
+    pub fn facts(&self) -> &ModuleFacts {
+        &self.facts
     }
 
     /// Returns the name of the module.

@@ -2,6 +2,7 @@
 
 use super::{Head, ModuleValue, ServerParts};
 use crate::error::Result;
+use crate::memory::ModuleFacts;
 use crate::memory::layout::ModuleLine;
 use crate::rdb::walk::ModuleItem;
 
@@ -32,5 +33,10 @@ impl ModuleValue for TDigest {
         let [capacity] = self.head.get()?;
         let structure = if server.line() < ModuleLine::Redis8_6 { POINTER } else { SKETCH };
         capacity.checked_mul(NODE)?.checked_add(structure)
+    }
+
+    fn facts(&self) -> ModuleFacts {
+        let [capacity] = self.head.numbers.map(Some);
+        ModuleFacts { capacity, ..ModuleFacts::default() }
     }
 }

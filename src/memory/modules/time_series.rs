@@ -4,6 +4,7 @@
 
 use super::{ModuleValue, ServerParts};
 use crate::error::Result;
+use crate::memory::ModuleFacts;
 use crate::memory::layout::ModuleLine;
 use crate::rdb::walk::ModuleItem;
 
@@ -51,6 +52,8 @@ enum Stage {
 pub struct TimeSeries {
     stage: Stage,
     uncompressed: bool,
+    samples: u64,
+    chunks: u64,
     labels: u64,
     label_bytes: u64,
     rules: u64,
@@ -72,12 +75,16 @@ impl TimeSeries {
 
     fn fixed(&mut self, place: u8, item: ModuleItem<'_>) -> Stage {
         match (place, item) {
-            (0, ModuleItem::String(_)) | (1 | 2 | 4 | 6 | 7, ModuleItem::Integer(_)) | (5, ModuleItem::Double(_)) => {
+            (0, ModuleItem::String(_)) | (1 | 2 | 4 | 7, ModuleItem::Integer(_)) | (5, ModuleItem::Double(_)) => {
                 Stage::Fixed(place + 1)
             }
             (3, ModuleItem::Integer(options)) => {
                 self.uncompressed = options & UNCOMPRESSED != 0;
                 Stage::Fixed(4)
+            }
+            (6, ModuleItem::Integer(samples)) => {
+                self.samples = samples;
+                Stage::Fixed(7)
             }
             (8, ModuleItem::Integer(0)) => Stage::Ignore(0),
             (8, ModuleItem::Integer(_)) => Stage::Source,
@@ -103,6 +110,7 @@ impl TimeSeries {
             }
             ModuleItem::String(data) => {
                 self.rule_numbers = 3;
+                self.chunks += 1;
                 let first = if self.uncompressed {
                     let mut time = [0; 8];
                     let bytes = data.prefix(8, server.scratch)?;
@@ -195,5 +203,13 @@ impl ModuleValue for TimeSeries {
         let dict = DICT_NODE.checked_mul(nodes)?.checked_add(DICT)?;
         let structs = server.model.usable(SERIES).checked_add(server.model.usable(labels.max(8)))?;
         structs.checked_add(dict)?.checked_add(self.rule_bytes)?.checked_add(parts)
+    }
+
+    fn length(&self) -> Option<u64> {
+        Some(self.samples)
+    }
+
+    fn facts(&self) -> ModuleFacts {
+        ModuleFacts { samples: Some(self.samples), chunks: Some(self.chunks), ..ModuleFacts::default() }
     }
 }

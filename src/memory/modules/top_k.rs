@@ -2,6 +2,7 @@
 
 use super::{Head, ModuleValue, ServerParts};
 use crate::error::Result;
+use crate::memory::ModuleFacts;
 use crate::rdb::walk::ModuleItem;
 
 /// Size of the list's structure, which holds a table of powers of the decay.
@@ -31,5 +32,10 @@ impl ModuleValue for TopK {
         let [k, width, depth] = self.head.get()?;
         let buckets = width.checked_mul(depth)?.checked_mul(BUCKET)?;
         k.checked_mul(ITEM)?.checked_add(buckets)?.checked_add(LIST)
+    }
+
+    fn facts(&self) -> ModuleFacts {
+        let [k, width, depth] = self.head.numbers.map(Some);
+        ModuleFacts { k, width, depth, ..ModuleFacts::default() }
     }
 }

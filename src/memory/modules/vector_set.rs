@@ -6,6 +6,7 @@
 
 use super::{ModuleValue, ServerParts};
 use crate::error::Result;
+use crate::memory::{ModuleFacts, Quantization};
 use crate::rdb::walk::ModuleItem;
 
 /// Size of the set's and the graph's structure.
@@ -174,5 +175,11 @@ impl ModuleValue for VectorSet {
 
     fn length(&self) -> Option<u64> {
         Some(self.head[1])
+    }
+
+    fn facts(&self) -> ModuleFacts {
+        let [dimension, _, config, _] = self.head;
+        let quantization = Quantization::from_number(config & 0xff);
+        ModuleFacts { dimension: Some(dimension), quantization, ..ModuleFacts::default() }
     }
 }

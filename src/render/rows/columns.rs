@@ -2,6 +2,7 @@
 
 use super::{RecordRow, RowColumns};
 use crate::policy::KeyLabels;
+use crate::record::{ModuleFacts, Quantization};
 
 /// Type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ const fn optional(name: &'static str, holds: ParquetType) -> ParquetColumn {
 }
 
 /// Number of columns without labels.
-const FACTS: usize = 18;
+const FACTS: usize = 18 + ModuleFacts::NUMBERS.len() + 1;
 
 /// All columns, in the order of [`Columns::push`]; the last three are labels.
 const COLUMNS: [ParquetColumn; FACTS + 3] = [
@@ -57,6 +58,18 @@ const COLUMNS: [ParquetColumn; FACTS + 3] = [
     optional("groups", ParquetType::Number),
     optional("pending", ParquetType::Number),
     optional("source", ParquetType::Text),
+    optional("filters", ParquetType::Number),
+    optional("capacity", ParquetType::Number),
+    optional("items", ParquetType::Number),
+    optional("width", ParquetType::Number),
+    optional("depth", ParquetType::Number),
+    optional("k", ParquetType::Number),
+    optional("samples", ParquetType::Number),
+    optional("chunks", ParquetType::Number),
+    optional("dimension", ParquetType::Number),
+    optional("elements", ParquetType::Number),
+    optional("levels", ParquetType::Number),
+    optional("quantization", ParquetType::Text),
     required("breaks", ParquetType::Texts),
     optional("owner", ParquetType::Text),
     optional("class", ParquetType::Text),
@@ -146,9 +159,15 @@ impl Values {
 }
 
 /// Some rows, column by column.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Columns {
     values: [Values; COLUMNS.len()],
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Columns { values: std::array::from_fn(|_| Values::default()) }
+    }
 }
 
 impl Columns {
@@ -158,6 +177,9 @@ impl Columns {
         fn text(text: Option<&str>) -> ParquetCell<'_> {
             ParquetCell::Bytes(text.map(str::as_bytes))
         }
+        let facts = row.module_facts.copied().unwrap_or_default();
+        let [filters, capacity, items, width, depth, k, samples, chunks, dimension, elements, levels] =
+            facts.numbers().map(number);
         let cells: [ParquetCell<'_>; FACTS] = [
             number(Some(row.db)),
             text(row.key),
@@ -177,6 +199,18 @@ impl Columns {
             number(row.groups),
             number(row.pending),
             text(row.source),
+            filters,
+            capacity,
+            items,
+            width,
+            depth,
+            k,
+            samples,
+            chunks,
+            dimension,
+            elements,
+            levels,
+            text(facts.quantization.map(Quantization::name)),
         ];
         self.values.iter_mut().zip(&cells).for_each(|(values, cell)| values.push(cell));
         if let Some(KeyLabels { breaks, owner, class }) = row.labels {

@@ -7,11 +7,15 @@ use std::sync::Arc;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::document::{self, Layout};
 use super::{ShownKey, id};
 use crate::policy::{BrokenRule, KeyJudgement};
+use crate::record::ModuleFacts;
 use crate::render::json;
 use crate::report::{Severity, Unit, base64};
-use crate::show::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};
+use crate::show::{
+    CompactionRule, Consumer, Entry, Group, HashField, Item, Pending, Producer, Sample, Series, Stream, Value,
+};
 use crate::units::{Bytes, Millis};
 
 /// Name and version of the JSON form.
@@ -28,7 +32,7 @@ pub fn write_json(key: &ShownKey<'_>, out: &mut dyn Write) -> io::Result<()> {
         key: JsonText(&found.key),
         kind: found.value_type.kind().name(),
         encoding: facts.map(|facts| facts.encoding.name()),
-        memory: facts.map(|facts| facts.memory),
+        memory: facts.and_then(|facts| facts.memory),
         model: facts.map(|facts| facts.model.as_str()),
         expires_at: found.expires_at,
         idle: found.idle,
@@ -36,12 +40,26 @@ pub fn write_json(key: &ShownKey<'_>, out: &mut dyn Write) -> io::Result<()> {
         offset: found.offset,
         disk: found.disk,
         pattern: facts.map(|facts| facts.pattern.as_str()),
+        module_facts: facts.and_then(|facts| facts.module),
         judgement: facts.map(|facts| judgement(&facts.judgement)),
         omitted,
-        value: As(value),
+        value: match value {
+            Value::Json(_) => None,
+            value => Some(As(value)),
+        },
     };
-    json::write_line(&document, out)?;
-    writeln!(out)
+    let Value::Json(text) = value else {
+        json::write_line(&document, out)?;
+        return writeln!(out);
+    };
+    // A document of any depth is copied as text, since writing it level by level takes stack for each.
+    let mut head = Vec::new();
+    json::write_line(&document, &mut head)?;
+    head.pop();
+    out.write_all(&head)?;
+    out.write_all(b",\"value\":{\"module\":\"ReJSON-RL\",\"document\":")?;
+    document::write(text.text(), Layout::Line, out)?;
+    out.write_all(b"}}\n")
 }
 
 /// Document: facts about the key, then its value.
@@ -63,9 +81,12 @@ struct ValueDocument<'a> {
     disk: Bytes,
     pattern: Option<&'a str>,
     #[serde(flatten)]
+    module_facts: Option<ModuleFacts>,
+    #[serde(flatten)]
     judgement: Option<JudgementForm<'a>>,
     omitted: usize,
-    value: As<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<As<&'a Value>>,
 }
 
 /// What the policy says about the key.
@@ -160,6 +181,8 @@ impl Serialize for As<&Value> {
             Value::Zset(members) => list(members).serialize(serializer),
             Value::Hash(fields) => list(fields).serialize(serializer),
             Value::Stream(stream) => As(stream).serialize(serializer),
+            Value::Json(document) => JsonText(document.text().as_bytes()).serialize(serializer),
+            Value::Series(series) => As(&**series).serialize(serializer),
             Value::Module(name, items) => {
                 #[derive(Serialize)]
                 struct Module<'a> {
@@ -171,6 +194,58 @@ impl Serialize for As<&Value> {
             }
             Value::Array(slots) => list(slots).serialize(serializer),
         }
+    }
+}
+
+impl Serialize for As<&Series> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Samples<'a>(&'a Series);
+        impl Serialize for Samples<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq(self.0.samples().map(As))
+            }
+        }
+        let series = self.0;
+        let mut object = serializer.serialize_map(Some(9))?;
+        object.serialize_entry("module", "TSDB-TYPE")?;
+        object.serialize_entry("retention", &series.retention)?;
+        object.serialize_entry("chunk_bytes", &series.chunk_bytes)?;
+        object.serialize_entry("compressed", &series.compressed)?;
+        object.serialize_entry("duplicate_policy", &series.duplicate_policy)?;
+        object.serialize_entry("source", &series.source.as_deref().map(JsonText))?;
+        object.serialize_entry("labels", &list(&series.labels))?;
+        object.serialize_entry("rules", &list(&series.rules))?;
+        object.serialize_entry("samples", &Samples(series))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<Sample> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry("time", &self.0.time)?;
+        object.serialize_entry("value", &JsonNumber(self.0.value))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&(Vec<u8>, Vec<u8>)> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry("name", &JsonText(&self.0.0))?;
+        object.serialize_entry("value", &JsonText(&self.0.1))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&CompactionRule> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(4))?;
+        object.serialize_entry("target", &JsonText(&self.0.target))?;
+        object.serialize_entry("aggregation", self.0.aggregation)?;
+        object.serialize_entry("bucket", &self.0.bucket)?;
+        object.serialize_entry("alignment", &self.0.alignment)?;
+        object.end()
     }
 }
 

@@ -8,11 +8,13 @@ use std::io::{self, Write};
 
 use serde::de::IgnoredAny;
 
+use super::document::{self, Layout};
 use super::{ShownKey, id};
 use crate::policy::{BrokenRule, KeyJudgement};
+use crate::record::ModuleFacts;
 use crate::render::words::{known, nouns, say};
 use crate::render::{Lang, human, key_text};
-use crate::show::{Group, Item, KeyFacts, Stream, Value};
+use crate::show::{Group, Item, KeyFacts, Series, Stream, Value};
 
 /// Greatest width that fields and scores are padded to: one long name must not push all values to the right.
 const WIDEST: usize = 32;
@@ -48,9 +50,12 @@ fn facts(&ShownKey { found, value, omitted }: &ShownKey<'_>, lang: Lang) -> Vec<
     facts.extend(more.map(|more| (lang.of("encoding", "编码"), more.encoding.name().to_owned())));
     facts.push((lang.of("length", "长度"), length(value, omitted, lang)));
     facts.extend(more.map(|more| {
-        let (memory, model) = (human::counted(more.memory.0, nouns::BYTE, lang), key_text::text(&more.model));
+        let unknown = || lang.of("unknown", "未知").to_owned();
+        let memory = more.memory.map_or_else(unknown, |memory| human::counted(memory.0, nouns::BYTE, lang));
+        let model = key_text::text(&more.model);
         (lang.of("memory", "内存"), say!(lang, "{memory} on {model}", "{memory}（{model}）"))
     }));
+    facts.extend(more.and_then(|more| module_facts(more.module?)).map(|told| (lang.of("module", "模块"), told)));
     let never = || lang.of("never", "永不过期").to_owned();
     facts.push((lang.of("expires", "过期时间"), found.expires_at.map_or_else(never, |at| human::time(at.0))));
     facts
@@ -68,6 +73,15 @@ fn facts(&ShownKey { found, value, omitted }: &ShownKey<'_>, lang: Lang) -> Vec<
         facts.extend(class.map(|class| (lang.of("TTL class", "TTL 类别"), class)));
     }
     facts
+}
+
+/// Returns what is known of a module's value as text.
+fn module_facts(facts: ModuleFacts) -> Option<String> {
+    let numbers = ModuleFacts::NUMBERS.into_iter().zip(facts.numbers());
+    let numbers = numbers.filter_map(|(name, number)| Some(format!("{name} {}", human::count(number?))));
+    let quantization = facts.quantization.map(|quantization| format!("quantization {}", quantization.name()));
+    let told: Vec<String> = numbers.chain(quantization).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// Writes the rules that the key breaks, a line each, in the column of the facts.
@@ -138,6 +152,11 @@ fn write_value(value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()>
             })
         }
         Value::Stream(stream) => write_stream(stream, lang, out),
+        Value::Json(document) => {
+            document::write(document.text(), Layout::Indented, out)?;
+            writeln!(out)
+        }
+        Value::Series(series) => write_series(series, lang, out),
         Value::Module(_, items) => {
             let mut number = Numbers::up_to(items.len());
             items.iter().try_for_each(|item| writeln!(out, "{}{}", number.next(), shown_item(item)))
@@ -215,6 +234,8 @@ fn length(value: &Value, omitted: usize, lang: Lang) -> String {
         Value::Zset(members) => (members.len(), nouns::MEMBER),
         Value::Hash(fields) => (fields.len(), nouns::FIELD),
         Value::Stream(stream) => return stream_length(stream, omitted, lang),
+        Value::Json(document) => (document.members(), nouns::MEMBER),
+        Value::Series(series) => (series.len(), nouns::SAMPLE),
         Value::Module(name, items) => {
             let name = name.map(|name| say!(lang, " of module type {name}", "，模块类型 {name}"));
             let parts = human::counted((items.len() + omitted) as u64, nouns::PART, lang);
@@ -223,6 +244,31 @@ fn length(value: &Value, omitted: usize, lang: Lang) -> String {
         Value::Array(slots) => (slots.len(), nouns::SLOT),
     };
     human::counted((count + omitted) as u64, noun, lang)
+}
+
+/// Writes what is set of a time series, then its samples.
+fn write_series(series: &Series, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    for (name, value) in &series.labels {
+        writeln!(out, "{} {} = {}", lang.of("label", "标签"), shown(name), shown(value))?;
+    }
+    if series.retention > 0 {
+        let time = human::duration(series.retention, lang);
+        writeln!(out, "{}", say!(lang, "retention {time}", "保留 {time}"))?;
+    }
+    if let Some(source) = series.source.as_deref().map(shown) {
+        writeln!(out, "{}", say!(lang, "compacted from {source}", "由 {source} 聚合而来"))?;
+    }
+    for rule in &series.rules {
+        let (target, bucket) = (shown(&rule.target), human::duration(rule.bucket, lang));
+        let how = rule.aggregation;
+        writeln!(
+            out,
+            "{}",
+            say!(lang, "compacted to {target}: {how} of {bucket}", "聚合到 {target}：{how}，每 {bucket}")
+        )?;
+    }
+    let mut number = Numbers::up_to(series.len());
+    series.samples().try_for_each(|sample| writeln!(out, "{}{}  {}", number.next(), sample.time, sample.value))
 }
 
 fn stream_length(stream: &Stream, omitted: usize, lang: Lang) -> String {

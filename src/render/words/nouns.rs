@@ -50,6 +50,7 @@ nouns! {
     PART = "part", "parts", "个部分";
     PATTERN = "pattern", "patterns", "个模式";
     RULE = "rule", "rules", "条规则";
+    SAMPLE = "sample", "samples", "个样本";
     SECOND = "second", "seconds", "秒";
     SLOT = "slot", "slots", "个槽";
     STREAM = "stream", "streams", "个 stream";

@@ -36,6 +36,8 @@ pub struct Truth {
     pub fields_with_ttl: Option<u64>,
     pub groups: Option<u64>,
     pub pending: Option<u64>,
+    /// What the server says of a value besides.
+    pub extra: Value,
 }
 
 /// Types that do not belong to modules.
@@ -225,6 +227,7 @@ fn row(columns: &[&str], line: &str) -> (Place, Truth) {
         fields_with_ttl: extra["fields_with_ttl"].as_u64(),
         groups: groups.map(|groups| groups.len() as u64),
         pending: groups.map(|groups| groups.iter().map(pending).sum()),
+        extra: extra.clone(),
     };
     ((unsigned("db").expect("every row has a database"), key), truth)
 }
