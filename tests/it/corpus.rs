@@ -35,7 +35,9 @@ fn compare_key(faults: &mut Vec<String>, place: &Place, row: &KeysRow, truth: &T
         differ(faults, place, "module", &row.module.as_deref(), &Some(&truth.kind));
     } else {
         differ(faults, place, "type", &row.kind, &truth.kind);
-        differ(faults, place, "encoding", &row.encoding, &truth.encoding);
+        if !truth.encoding.is_empty() {
+            differ(faults, place, "encoding", &row.encoding, &truth.encoding);
+        }
         differ(faults, place, "length", &row.length, &truth.length);
     }
     if let Some(idle) = truth.idle {

@@ -115,6 +115,10 @@ impl Folder {
         let mut lines = text.lines();
         let columns: Vec<&str> = lines.next().expect("the table has a header").split('\t').collect();
         let mut rows: BTreeMap<Place, Truth> = lines.map(|line| row(&columns, line)).collect();
+        if self.was_written_by_another() {
+            // The server that was asked has dropped these: their encoding is that of the writer.
+            rows.values_mut().filter(|truth| truth.expired).for_each(|truth| truth.encoding.clear());
+        }
         if !self.keeps_expired_keys() {
             rows.retain(|_, truth| !truth.expired);
         }
