@@ -439,6 +439,10 @@ def blobs():
     owner = group().rsplit(stream_id(1), 1)[0]
     refused("stream-pending-stranger", 21, stream(groups=owner + stream_id(9)), "a consumer has what its group does not", b"REDIS0011")
     refused("stream-pending-ownerless", 21, stream(groups=owner[:-1] + length(0)), "a group has what no consumer does", b"REDIS0011")
+    newer = b"REDIS0014"
+    refused("stream-idempotency-forever", 26, stream(layout=4, producers=length(0) + length(100) + length(0) * 3), "ids are kept for no time", newer)
+    refused("stream-added-few", 27, stream(layout=5, entries=2).replace(length(0) + length(2) + b"\x00" + length(100), length(0) + length(1) + b"\x00" + length(100)), "two entries, of which one was added", newer)
+    case("template-unsorted", dump(b"\xf2" + length(0) + length(2) + string("b") + string("a"), BEFORE, magic=b"REDIS0015"), "corrupt", 4, None, "field names of a template out of order")
     case("duplicate-keys", dump(SELECT, text("k", "1"), text("k", "2"), AFTER), "corrupt", 4, 3, "servers panic; to a reader these are two records")
     node = length(1) + length(7) + string(listpack("a"))
     case("quicklist-container-7", dump(BEFORE, record(18, "k", node)), "corrupt", 4, 1, "a node that is neither plain nor packed")

@@ -107,6 +107,15 @@ impl Templates {
         let offset = cursor.offset();
         let id = cursor.length().within(Reading::TemplateId)?;
         let template = HashTemplate::read(id, cursor, limits::MAX_TEMPLATE_BYTES.saturating_sub(self.bytes))?;
+        if !template.is_sorted() {
+            return Err(Error::corrupt(
+                offset,
+                wording!(
+                    "field names of hash template {id} are not in the order of their lengths and bytes",
+                    "hash 模板 {id} 的字段名未按长度和字节排序"
+                ),
+            ));
+        }
         match self.get(id, offset) {
             Ok(known) if known.has_names_of(&template) => Ok(None),
             Ok(_) => {

@@ -16,7 +16,7 @@ MISSES = {
 def reason(log: str, checked: Checked, cell: str) -> str | None:
     """Returns the documented kind of a disagreement, or nothing."""
     if cell == "miss":
-        if "Stream l" in log and any("stored counts differ" in warning for warning in checked.warnings):
+        if "Stream " in log and any("stored counts differ" in warning for warning in checked.warnings):
             return "counts of a stream that only other servers compare"
         return next((kind for part, kind in MISSES.items() if part in log), None)
     # Of a file with several faults, all have to be known.

@@ -327,6 +327,11 @@ impl Visit for Verify {
         }
     }
 
+    fn idempotency_limits(&mut self, duration: u64, ids: u64) {
+        let result = stream::check_idempotency(duration, ids);
+        self.note(result);
+    }
+
     fn producer(&mut self, name: RawString<'_>, _ids: u64) {
         self.text(name, Reading::ProducerName);
     }
@@ -343,5 +348,56 @@ impl Visit for Verify {
 
     fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
         self.module_item(item);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rdb::cursor::Cursor;
+    use crate::rdb::template::Templates;
+    use crate::rdb::walk::walk;
+
+    fn verified(verify: &mut Verify, value_type: ValueType, bytes: &[u8]) -> Result<Notes> {
+        loop {
+            walk(value_type, Templates::NONE, &mut Cursor::new(bytes, 0), verify)?;
+            if !verify.needs_another_walk() {
+                return verify.finish();
+            }
+        }
+    }
+
+    /// A set of members of four bytes.
+    fn set(members: impl Iterator<Item = u32>) -> Vec<u8> {
+        let members: Vec<u8> = members.flat_map(|member| [&[4], &member.to_be_bytes()[..]].concat()).collect();
+        let count = u32::try_from(members.len() / 5).unwrap();
+        [&[0x80], &count.to_be_bytes()[..], &members].concat()
+    }
+
+    #[test]
+    fn large_values_are_compared_in_several_walks() {
+        let mut verify = Verify::new(Family::Redis);
+        let sound = set(0..4500);
+        assert_eq!(verified(&mut verify, ValueType::Set, &sound).unwrap(), Notes::default());
+        for twice in [0, 17, 4498] {
+            let error = verified(&mut verify, ValueType::Set, &set((0..4499).chain([twice]))).unwrap_err();
+            assert_eq!(error.offset(), Some(5 + 5 * 4499 + 1), "{twice}");
+        }
+        assert_eq!(verified(&mut verify, ValueType::Set, &sound).unwrap(), Notes::default());
+    }
+
+    #[test]
+    fn a_value_without_elements_is_noted_after_one_with_elements() {
+        let mut verify = Verify::new(Family::Redis);
+        for (bytes, empty) in [(&b"\x01\x01a"[..], false), (b"\x00", true), (b"\x01\x01a", false)] {
+            assert_eq!(verified(&mut verify, ValueType::List, bytes).unwrap().empty, empty);
+        }
+    }
+
+    #[test]
+    fn a_lenient_visitor_lets_parts_repeat() {
+        let twice = b"\x02\x01f\x01a\x01f\x01b";
+        assert!(verified(&mut Verify::new(Family::Redis), ValueType::Hash, twice).is_err());
+        assert_eq!(verified(&mut Verify::lenient(), ValueType::Hash, twice).unwrap(), Notes::default());
     }
 }

@@ -1,5 +1,7 @@
 //! Checks of streams: entries inside nodes, and pending entries of groups against those of their consumers.
 
+use std::ops::RangeInclusive;
+
 use super::unique::Unique;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::rdb::header::Family;
@@ -10,6 +12,9 @@ use crate::wording::{Wording, wording};
 
 /// First layout of Redis whose readers compare the length of a stream with its entries; Valkey's do for all.
 const COMPARED_SINCE: u8 = 5;
+/// Seconds for which ids of entries are kept, and how many of them.
+const LONGEST_IDEMPOTENCY: RangeInclusive<u64> = 1..=86_400;
+const MOST_IDEMPOTENCY_IDS: RangeInclusive<u64> = 1..=10_000;
 /// Flag of an entry with the field names of its node.
 const SAME_FIELDS: i64 = 2;
 /// Owner of a pending entry that no consumer has listed yet, and of one that was returned to the group.
@@ -83,6 +88,17 @@ impl StreamCheck {
             return Err(corrupt(wording!("two stream nodes have the same id", "两个 stream 节点的 id 相同")));
         }
         let length = head.length;
+        // 2^64-1 and the like are negative to servers.
+        let added = head.entries_added.map(u64::cast_signed);
+        if let Some(added) = added.filter(|&added| added < length.cast_signed()) {
+            if self.compared && self.family == Family::Redis {
+                return Err(corrupt(wording!(
+                    "stream: length is {length}, but only {added} entries were ever added",
+                    "stream：长度为 {length}，累计条目数却为 {added}"
+                )));
+            }
+            self.odd = true;
+        }
         if i64::try_from(length) == Ok(self.live) && (length == 0 || !self.nodes.is_empty()) {
             return Ok(());
         }
@@ -189,6 +205,20 @@ impl StreamCheck {
         let at = self.pending.binary_search_by_key(&id, |&(id, _)| id).ok()?;
         self.pending.get_mut(at).map(|(_, owner)| owner)
     }
+}
+
+/// Checks the limits of the idempotency ids that a stream keeps.
+pub fn check_idempotency(duration: u64, ids: u64) -> Result<()> {
+    let check = |number: u64, range: RangeInclusive<u64>| match range.contains(&number) {
+        true => Ok(()),
+        false => Err(out_of_range(number)),
+    };
+    check(duration, LONGEST_IDEMPOTENCY).within(Reading::IdempotencyDuration)?;
+    check(ids, MOST_IDEMPOTENCY_IDS).within(Reading::IdempotencyLimit)
+}
+
+fn out_of_range(number: u64) -> Error {
+    corrupt(wording!("{number} is outside the range that servers load", "{number} 超出服务器可加载的范围"))
 }
 
 fn corrupt(what: Wording) -> Error {

@@ -149,6 +149,9 @@ pub trait Visit {
     /// Called for an entry returned to the group.
     #[inline]
     fn nacked(&mut self, id: &[u8; 16]) {}
+    /// Called with how long, in seconds, and how many idempotency ids a producer keeps.
+    #[inline]
+    fn idempotency_limits(&mut self, duration: u64, ids: u64) {}
     /// Called for a producer with the number of its idempotency ids, which follow.
     #[inline]
     fn producer(&mut self, name: RawString<'_>, ids: u64) {}

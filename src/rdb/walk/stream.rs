@@ -121,8 +121,8 @@ fn walk_consumer<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) ->
 }
 
 fn walk_producers<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
-    input.number().within(Reading::IdempotencyDuration)?;
-    input.number().within(Reading::IdempotencyLimit)?;
+    let duration = input.number().within(Reading::IdempotencyDuration)?;
+    visit.idempotency_limits(duration, input.number().within(Reading::IdempotencyLimit)?);
     for _ in 0..input.count(2).within(Reading::NumberOfProducers)? {
         let name = input.string().within(Reading::ProducerName)?;
         let ids = input.count(3).within(Reading::ProducerIds)?;
