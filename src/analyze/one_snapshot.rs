@@ -5,7 +5,7 @@
 //! | the same header, auxiliary fields and content, compressed or not | as one snapshot given twice |
 //! | created more than an hour apart (`ctime`) | as several snapshots of one deployment |
 //! | names that differ in a date only: `cache-2026-11-20.rdb`, `cache-2026-11-21.rdb` | likewise |
-//! | the same replication id (`repl-id`) and different `ctime` | as two snapshots of one server or its replica |
+//! | the same replication id (`repl-id`) and other fields that differ | as two snapshots of one server or its replica |
 //! | `dump.rdb` beside `appendonlydir` | as two forms of one server's data |
 //!
 //! Left alone are shards without a key, which cannot count twice; base files of append-only files far apart in time, which each
@@ -186,14 +186,14 @@ fn by_name(inputs: &[&PreparedInput]) -> Option<Error> {
     })
 }
 
-/// Looks for one server, or a server and its replica, at different times.
+/// Looks for one server at different times, or a server and its replica. Parts of one dump have all fields in common.
 fn by_replication(inputs: &[&PreparedInput]) -> Option<Error> {
     let mut known = BTreeMap::new();
     inputs.iter().find_map(|input| {
-        let (id, ctime) = (input.preamble.field("repl-id")?, input.preamble.ctime()?);
-        let (earlier, of) = known.entry(id).or_insert((ctime, input));
+        let about = &input.preamble;
+        let (earlier, of) = known.entry(about.field("repl-id")?).or_insert((&about.aux, input));
         let what = "are two snapshots of one server, or of a server and its replica: they have the same replication id";
-        (*earlier != ctime).then(|| not_shards(of, input, what))
+        (*earlier != &about.aux).then(|| not_shards(of, input, what))
     })
 }
 

@@ -26,7 +26,7 @@ enum Place {
     /// Standard output, buffered.
     Stdout(BufWriter<Stdout>),
     /// Regular file, complete under its name or not there at all.
-    File(BufWriter<TemporaryFile>, Replacement),
+    File(BufWriter<TemporaryFile>, Box<Replacement>),
     /// Device or named pipe, written directly.
     Device(BufWriter<File>),
 }
@@ -94,7 +94,7 @@ impl Outlet {
             _ => Path::new("."),
         };
         let file = TemporaryFile::new_in(folder, permissions(earlier.is_some() || self.private))?;
-        let replacement = Replacement { path, earlier, private: self.private };
+        let replacement = Box::new(Replacement { path, earlier, private: self.private });
         Ok(Output::new(Place::File(BufWriter::with_capacity(64 << 10, file), replacement)))
     }
 }

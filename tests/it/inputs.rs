@@ -208,10 +208,12 @@ fn replication_ids_tell_servers_apart() {
         ("three.rdb", of("3333", 6, "c")),
         ("replica.rdb", dump(&[("ctime", &(NOW + 5).to_string()), ("repl-id", "1111")], &["a", "d"])),
         ("split.rdb", of("1111", 0, "e")),
+        ("same-second.rdb", dump(&[("ctime", &NOW.to_string()), ("repl-id", "1111"), ("used-mem", "7")], &["f"])),
     ]);
     assert_eq!(folder.keys("one.rdb two.rdb three.rdb"), 3, "saved one after the other");
     assert_eq!(folder.keys("one.rdb split.rdb"), 2, "parts of one dump");
     folder.refuses("analyze one.rdb replica.rdb", &["same replication id"]);
+    folder.refuses("analyze one.rdb same-second.rdb", &["same replication id"]);
 }
 
 #[test]
