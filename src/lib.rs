@@ -19,6 +19,7 @@
 //! | report on snapshots | [`analyze()`] with a [`Plan`] |
 //! | read the facts of each key | [`records()`], or [`for_each_record`] without copies, with a [`ReadPlan`] |
 //! | verify backups | [`check()`] |
+//! | save what is sound in a damaged one | [`salvage()`] |
 //! | compare reports | [`compare()`] |
 //! | parse the format itself | [`rdb::Scanner`] |
 //!
@@ -92,9 +93,10 @@ mod wording;
 
 pub use analyze::check::check;
 pub use analyze::records::{OwnedRecord, Records, for_each_record, records};
+pub use analyze::salvage::salvage;
 pub use analyze::select::Glob;
 pub use analyze::{
-    BigLimits, InputCheck, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, Unwatched, analyze,
+    AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, Unwatched, analyze,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use input::OpenOptions;
@@ -128,6 +130,6 @@ pub mod internals {
 
     /// Modules of `rdb`, whose own façade is public.
     pub mod rdb {
-        expose!(rdb: batch boundary crc64 cursor file_info header kind lzf opcode packed payload peek scan string template value_type verify walk);
+        expose!(rdb: batch boundary crc64 cursor file_info header kind lzf opcode packed payload peek resync salvage scan string template value_type verify walk writer);
     }
 }

@@ -81,3 +81,15 @@ pub const MOST_WINDOWS: usize = 256;
 
 /// Maximum number of keys whose hashes `check` keeps in memory, 256 MiB, to find those that occur twice; others are on disk.
 pub const MAX_PLACED_KEYS: usize = 16 << 20;
+
+/// Maximum number of damaged places after which salvage gives up on the rest of a file.
+pub const MAX_GAPS: usize = 1 << 16;
+
+/// Maximum number of sound ranges that salvage keeps: one per database switch, damaged place or batch.
+pub const MAX_STRETCHES: usize = 1 << 20;
+
+/// Number of keys whose hashes are in memory at a time when salvage looks for duplicates.
+pub const HASHED_KEYS: u64 = 16 << 20;
+
+/// Maximum length of the name of a damaged key that salvage lists.
+pub const MAX_GAP_NAME: u64 = 1 << 10;

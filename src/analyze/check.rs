@@ -14,6 +14,7 @@ use super::read::parallel::pool;
 use super::read::progress::Progress;
 use super::read::snapshot::Snapshot;
 use super::read::tally::{FileTally, Tallies, merge_tallies};
+use super::salvage::summaries;
 use super::verdict::{FileVerdict, verdicts};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
@@ -61,7 +62,14 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
         report_repeated(places?, tallies.entry(file).or_default())?;
     }
     let found = verdicts(snapshot.facts, feed.into_endings(), tallies, plan.checksum);
-    Ok(found.into_iter().map(file_check).collect())
+    let mut checks: Vec<FileCheck> = found.into_iter().map(file_check).collect();
+    let is_damaged =
+        |index: usize| checks.get(index).is_some_and(|check| check.verdict != CheckVerdict::Ok && !check.is_hopeless());
+    let salvaged = summaries(inputs, plan, is_damaged);
+    for (check, salvage) in checks.iter_mut().zip(salvaged) {
+        check.salvage = salvage;
+    }
+    Ok(checks)
 }
 
 /// Keys of each file, by position among the inputs, or why they could not be kept.
@@ -169,6 +177,7 @@ fn file_check(verdict: FileVerdict) -> FileCheck {
         damaged_keys: row.damaged_keys,
         errors: row.errors,
         warnings: verdict.warnings,
+        salvage: None,
         second_reader: None,
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! `read` is everything up to the joined aggregates, `assemble` makes the report of them. Each command has one file: `run`
 //! (`analyze`), `check`, `records`, `rows` and `row_filter` (`keys`),
-//! `one_key` (`show`).
+//! `one_key` (`show`), `salvage`.
 
 pub mod aggregates;
 mod assemble;
@@ -26,6 +26,7 @@ pub mod records;
 pub mod row_filter;
 pub mod rows;
 mod run;
+pub mod salvage;
 #[cfg(feature = "cli")]
 pub mod second_reader;
 pub mod select;
@@ -33,7 +34,7 @@ pub mod verdict;
 
 #[cfg(test)]
 pub(crate) use assemble::examples;
-pub use plan::{BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
+pub use plan::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
 #[cfg(feature = "internals")]
 pub use questions::questions_of;
 pub(crate) use read::parallel::pool;

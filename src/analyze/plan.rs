@@ -36,6 +36,8 @@ pub struct ReadPlan {
     pub what_if: Vec<WhatIf>,
     /// True if the checksum is verified.
     pub checksum: bool,
+    /// Where to stop in a damaged file.
+    pub damage: AtDamage,
     /// Worker threads; 0 takes one per processor.
     pub threads: usize,
     /// Parameters for dividing large files among the threads; they never change a result.
@@ -58,6 +60,16 @@ pub enum InputCheck {
     None,
 }
 
+/// What to do where the framing of a file breaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AtDamage {
+    /// Stop: only what is before the damage counts.
+    #[default]
+    Stop,
+    /// Go on behind it: all sound records count.
+    Salvage,
+}
+
 impl ReadPlan {
     /// Returns the flags that select keys, in words; empty if all keys count.
     pub fn selected(&self) -> Vec<String> {
@@ -77,6 +89,7 @@ impl ReadPlan {
             config: ServerConfig::default(),
             what_if: Vec::new(),
             checksum: true,
+            damage: AtDamage::Stop,
             threads: 0,
             division: Division::default(),
             separators: vec![":".to_owned()],

@@ -74,6 +74,7 @@ fn unreadable(name: String, error: Error) -> FileVerdict {
         server: None,
         errors: vec![FileError::from(&error)],
         damaged_keys: 0,
+        salvage: None,
     };
     FileVerdict { row, fault: Some(error), damage: Vec::new(), warnings: Vec::new(), ending: None }
 }
@@ -110,6 +111,7 @@ fn read(
         server: Some(file_server(opened.writer)),
         errors,
         damaged_keys: tally.damaged,
+        salvage: opened.salvage.clone(),
         name,
     };
     let damage = tally.errors.into_iter().map(|error| error.in_file(&row.name)).collect();
@@ -145,6 +147,15 @@ fn container(opened: &OpenedFacts, trailing: u64) -> Container {
     Container { form, compression: opened.compression.map(compression) }
 }
 
+/// Returns the container of a snapshot that was not read to find out what follows it.
+pub fn container_of(container: input::Container, compressed: Option<input::Compression>) -> Container {
+    let form = match container {
+        input::Container::Replication { .. } => ContainerForm::Replication,
+        input::Container::Plain => ContainerForm::Rdb,
+    };
+    Container { form, compression: compressed.map(compression) }
+}
+
 fn compression(compression: input::Compression) -> Compression {
     match compression {
         input::Compression::Gzip => Compression::Gzip,
@@ -154,7 +165,8 @@ fn compression(compression: input::Compression) -> Compression {
     }
 }
 
-fn file_server(writer: Server) -> FileServer {
+/// Returns the server that wrote a file as reports name it.
+pub fn file_server(writer: Server) -> FileServer {
     FileServer { family: writer.family.name().to_owned(), version: writer.written_by(), guessed_from: writer.guessed }
 }
 

@@ -57,6 +57,9 @@ pub enum Command {
     /// Verify structure and checksum, and print one verdict per file
     #[command(after_long_help = examples::CHECK)]
     Check(CheckArgs),
+    /// Save all sound records of a damaged snapshot to a new one, and list what is missing
+    #[command(after_long_help = examples::SALVAGE)]
+    Salvage(SalvageArgs),
     /// Compare snapshots: growth by pattern, changed findings and a memory forecast
     #[command(after_long_help = examples::COMPARE)]
     Compare(CompareArgs),
@@ -166,6 +169,28 @@ pub struct CheckArgs {
     pub lang: LangArgs,
     #[command(flatten)]
     pub color: ColorArgs,
+}
+
+/// `rdblens salvage`
+#[derive(Debug, Args)]
+pub struct SalvageArgs {
+    /// Damaged dump file, append-only file with an RDB preamble, or - for standard input
+    #[arg(value_name = "INPUT", value_hint = clap::ValueHint::FilePath)]
+    pub input: PathBuf,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Output format of the list of what is missing
+    #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
+    pub format: TextFormat,
+    /// Read the file instead of memory-mapping it
+    #[arg(long, help_heading = "Input")]
+    pub no_mmap: bool,
+    /// Directory for temporary copies of inputs that are compressed or piped, and of a file whose bytes are restored
+    /// [default: $TMPDIR]
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    pub temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub lang: LangArgs,
 }
 
 /// `rdblens compare`

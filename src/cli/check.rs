@@ -13,8 +13,11 @@ use crate::analyze::check::check;
 use crate::analyze::second_reader::{compare_readers, require_files};
 use crate::error::Result;
 use crate::render::words::{known, nouns, say};
-use crate::render::{Lang, human, key_text};
+use crate::render::{self, Lang, human, key_text};
 use crate::report::{CheckVerdict, DifferenceKind, FileCheck, NotCompared, SecondReading};
+
+/// Maximum number of damaged ranges in the text.
+const SALVAGE_ROWS: usize = 10;
 
 /// Checks every input and prints the verdicts.
 pub fn run(args: &CheckArgs) -> Result<ExitStatus> {
@@ -89,6 +92,13 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     let unnamed = check.damaged_keys.saturating_sub(check.errors.len() as u64);
     if unnamed > 0 {
         writeln!(out, "{}", say!(lang, "  and {unnamed} more", "  另有 {unnamed} 个"))?;
+    }
+    if let Some(salvage) = &check.salvage {
+        let said = render::salvage::headline(salvage, lang);
+        writeln!(out, "{}", say!(lang, "  can be saved: {said}", "  可挽救：{said}"))?;
+        for line in render::salvage::lines(salvage, SALVAGE_ROWS, lang) {
+            writeln!(out, "    {line}")?;
+        }
     }
     if !quiet {
         for warning in &check.warnings {

@@ -19,6 +19,7 @@ mod plan;
 mod progress;
 mod render;
 mod rules;
+mod salvage;
 mod schema;
 pub mod screen;
 mod show;
@@ -55,6 +56,7 @@ pub fn run() -> ExitStatus {
         Command::Analyze(args) => analyze::run(args),
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
+        Command::Salvage(args) => salvage::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Render(args) => render::run(args),
         Command::Dictionary(args) => dictionary::run(args),

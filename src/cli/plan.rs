@@ -10,7 +10,7 @@ use super::args::{
 };
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
-use crate::analyze::{BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
+use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
 use crate::error::{Error, Result};
 use crate::input::resolve::question;
 use crate::input::shown_path;
@@ -49,6 +49,9 @@ pub fn read(args: &ReadArgs) -> Result<ReadPlan> {
     };
     plan.limit = selection.limit;
     plan.inputs = if args.allow_same { InputCheck::None } else { InputCheck::Shards };
+    if args.salvage {
+        plan.damage = AtDamage::Salvage;
+    }
     model(&mut plan, server, segments)?;
     Ok(plan)
 }

@@ -6,7 +6,9 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use super::args::{AnalyzeArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, RenderArgs, RulesArgs, ShowArgs};
+use super::args::{
+    AnalyzeArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, RenderArgs, RulesArgs, SalvageArgs, ShowArgs,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
 use crate::input::{FileId, Input, Location, OpenOptions, resolve_each, shown_path};
@@ -180,6 +182,12 @@ impl Reads for RenderArgs {
 impl Reads for CheckArgs {
     fn sources(&self) -> Sources {
         Sources::default().inputs(&self.input.inputs)
+    }
+}
+
+impl Reads for SalvageArgs {
+    fn sources(&self) -> Sources {
+        Sources::default().inputs(&[&self.input])
     }
 }
 

@@ -24,7 +24,7 @@ impl Block {
     }
 
     /// Creates a block from `range` of `map`.
-    pub(super) fn mapped(map: Map, range: Range<usize>) -> Block {
+    pub fn mapped(map: Map, range: Range<usize>) -> Block {
         debug_assert!(range.start <= range.end && range.end <= map.len());
         Block(BlockBytes::Mapped { map, range })
     }

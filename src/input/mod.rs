@@ -16,6 +16,7 @@ pub mod source;
 mod spill;
 pub mod stream;
 mod vcs;
+pub mod whole;
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
 use super::header::RdbHeader;
+use super::salvage::Survey;
 use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::template::Templates;
 use crate::error::{Error, Reading, Result, Within};
@@ -61,6 +62,15 @@ pub struct Batches {
     stopped: Option<Error>,
     start: u64,
     batch_bytes: usize,
+    salvaged: Option<SalvagedBatches>,
+}
+
+/// Batches of the sound ranges of a damaged file.
+#[derive(Debug, Clone)]
+struct SalvagedBatches {
+    map: Mapped,
+    survey: Arc<Survey>,
+    next: usize,
 }
 
 /// Summary of a file, available after its last batch.
@@ -116,7 +126,34 @@ impl Batches {
             stopped: None,
             start,
             batch_bytes: limits::BATCH_BYTES,
+            salvaged: None,
         })
+    }
+
+    /// Returns the sound ranges of a damaged file as batches; `fault` says what is wrong with the file.
+    pub fn salvaged(map: Mapped, survey: Arc<Survey>, fault: Option<Error>) -> Self {
+        let header = survey.about.header;
+        Batches {
+            state: ScanState { family: header.family, db: Some(FIRST_DATABASE) },
+            templates: None,
+            about: survey.about.clone(),
+            started: true,
+            stored_checksum: None,
+            trailing: 0,
+            strays: survey.strays,
+            ended: true,
+            failure: None,
+            stopped: fault,
+            start: map.start() as u64,
+            batch_bytes: limits::BATCH_BYTES,
+            body: Body::Mapped(map.clone()),
+            salvaged: Some(SalvagedBatches { map, survey, next: 0 }),
+        }
+    }
+
+    /// Returns the file and its sound ranges, if it is damaged.
+    pub fn salvaged_parts(&self) -> Option<(Mapped, Arc<Survey>)> {
+        self.salvaged.as_ref().map(|salvaged| (salvaged.map.clone(), Arc::clone(&salvaged.survey)))
     }
 
     /// Sets the target batch size in bytes.
@@ -160,6 +197,9 @@ impl Batches {
     ///
     /// Errors are ignored; the scan that follows reports them.
     pub fn preamble(&mut self) -> FileInfo {
+        if self.salvaged.is_some() {
+            return self.about.clone();
+        }
         let mut wanted = limits::MAX_AUX_BYTES;
         loop {
             let more = self.fill(wanted);
@@ -180,16 +220,8 @@ impl Batches {
 
     /// Returns the next batch, or `None` after the last intact one; [`Batches::ending`] tells why it was the last.
     pub fn next_batch(&mut self) -> Option<Batch> {
-        self.next_batch_with(&mut SkipValues)
-    }
-
-    /// Returns the hash templates read so far.
-    pub fn templates(&self) -> Option<&Templates> {
-        self.templates.as_deref()
-    }
-
-    /// Like [`Batches::next_batch`], but `value` reads the value of each key, once unless that fails.
-    pub fn next_batch_with(&mut self, value: &mut impl ReadValue) -> Option<Batch> {
+use super::salvage::Survey;
+use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
         if self.ended {
             return None;
         }
@@ -316,7 +348,10 @@ impl Batches {
 
     /// Returns the file's summary; call it after the last batch.
     pub fn ending(self) -> FileEnding {
-        let end = self.body.offset() - self.trailing;
+        let end = match &self.salvaged {
+            Some(salvaged) => self.start + salvaged.survey.bytes,
+            None => self.body.offset() - self.trailing,
+        };
         FileEnding {
             about: self.about,
             bytes: end - self.start,
@@ -325,6 +360,14 @@ impl Batches {
             strays: self.strays,
             stopped: self.stopped,
         }
+    }
+}
+
+impl SalvagedBatches {
+    fn next_batch(&mut self) -> Option<Batch> {
+        let stretch = self.survey.stretches.get(self.next)?;
+        self.next += 1;
+        Some(self.survey.batch(&self.map, stretch))
     }
 }
 

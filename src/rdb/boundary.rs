@@ -30,7 +30,7 @@ const LARGE_TABLE_ELEMENTS: u64 = 1024;
 const TELLING_INTERVAL: u64 = 256;
 
 /// Maximum plausible key length; in files with longer keys fewer boundaries are found.
-const MAX_KEY_LEN: u64 = 1 << 10;
+pub(super) const MAX_KEY_LEN: u64 = 1 << 10;
 
 /// Step limit of one search, some milliseconds; a step is a byte examined or a string skipped.
 pub const MAX_STEPS: u64 = 2 << 20;
@@ -47,7 +47,7 @@ pub struct FileFormat<'t> {
 }
 
 impl FileFormat<'_> {
-    fn last_type(self) -> u8 {
+    pub(super) fn last_type(self) -> u8 {
         if self.templates.is_some() { LAST_TEMPLATE_TYPE } else { LAST_TYPE }
     }
 }
@@ -100,7 +100,7 @@ const SLOT_NUM: u8 = 121;
 
 /// Returns whether `byte` is a value type or an opcode that can start a record.
 #[inline]
-fn can_start_record(byte: u8, last_type: u8, enterprise: bool) -> bool {
+pub(super) fn can_start_record(byte: u8, last_type: u8, enterprise: bool) -> bool {
     byte <= last_type
         || matches!(byte, EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB)
         || enterprise && matches!(byte, RAM_LRU | SLOT_NUM)
@@ -108,7 +108,7 @@ fn can_start_record(byte: u8, last_type: u8, enterprise: bool) -> bool {
 
 /// Quick check by a few bytes: a value type followed by a key, or a prefix opcode.
 #[inline]
-fn may_start_record(bytes: &[u8], format: FileFormat<'_>, at: usize) -> bool {
+pub(super) fn may_start_record(bytes: &[u8], format: FileFormat<'_>, at: usize) -> bool {
     let Some(&[first, second, third]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<3>()) else { return false };
     if first > format.last_type() {
         return true;
@@ -149,7 +149,7 @@ fn is_shortest(bytes: &[u8]) -> bool {
 /// Returns whether the bytes before `at` may be a prefix opcode of the same record.
 ///
 /// A record also parses from its type byte on, but it starts at its first prefix.
-fn may_follow_prefix(bytes: &[u8], at: usize, enterprise: bool) -> bool {
+pub(super) fn may_follow_prefix(bytes: &[u8], at: usize, enterprise: bool) -> bool {
     let is = |back: usize, byte: u8| at.checked_sub(back).and_then(|at| bytes.get(at)) == Some(&byte);
     let is_length_of = |opcode: u8| is(2, opcode) || is(3, opcode) || is(6, opcode);
     is(9, EXPIRY_MS) || is(5, EXPIRY) || is(2, FREQ) || is_length_of(IDLE) || enterprise && is_length_of(RAM_LRU)
@@ -197,7 +197,7 @@ fn is_plausible(entry: &KeyEntry<'_>, last: Option<&RawString<'_>>) -> bool {
     entry.key.len() <= MAX_KEY_LEN && last.is_none_or(|last| !is_same_key(last, &entry.key))
 }
 
-fn is_same_key(one: &RawString<'_>, other: &RawString<'_>) -> bool {
+pub(super) fn is_same_key(one: &RawString<'_>, other: &RawString<'_>) -> bool {
     match (one.form, other.form) {
         (StringForm::Plain(one), StringForm::Plain(other)) => one == other,
         (StringForm::Int(one), StringForm::Int(other)) => one == other,
@@ -274,7 +274,7 @@ impl BlobHeader {
 
 /// Returns whether a key is printable or starts with Java's serialisation magic. Integer keys do not count: integers in a
 /// listpack look like sets with integer keys.
-fn is_text(key: &RawString<'_>) -> bool {
+pub(super) fn is_text(key: &RawString<'_>) -> bool {
     match key.form {
         StringForm::Plain(bytes) => bytes.starts_with(JAVA_MAGIC) || !bytes.iter().any(u8::is_ascii_control),
         StringForm::Lzf { .. } => true,

@@ -21,12 +21,15 @@ pub(crate) mod opcode;
 pub(crate) mod packed;
 pub(crate) mod payload;
 pub(crate) mod peek;
+pub(crate) mod resync;
+pub(crate) mod salvage;
 pub(crate) mod scan;
 pub(crate) mod string;
 pub(crate) mod template;
 pub(crate) mod value_type;
 pub(crate) mod verify;
 pub(crate) mod walk;
+pub(crate) mod writer;
 
 pub use cursor::Cursor;
 pub use header::{Family, RdbHeader};

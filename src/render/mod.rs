@@ -19,6 +19,7 @@ mod plain;
 pub mod prometheus;
 pub mod rows;
 pub mod rules;
+pub mod salvage;
 pub mod schema;
 mod sections;
 pub mod terminal;

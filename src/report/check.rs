@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::wording::{ours, theirs};
-use super::{Checksum, Container, FileError, FileServer, Key, Warning, Wording};
+use super::{Checksum, Container, FileError, FileServer, Key, Salvage, Warning, Wording};
 
 /// Check result of one file.
 #[derive(Debug, Serialize)]
@@ -32,6 +32,9 @@ pub struct FileCheck {
     pub errors: Vec<FileError>,
     /// Warnings that do not make the file invalid.
     pub warnings: Vec<Warning>,
+    /// Sound and damaged ranges of a damaged file; absent if it is sound, or could be read only once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub salvage: Option<Salvage>,
     /// Comparison with a second, independent reader; absent unless asked for and the file is sound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_reader: Option<SecondReading>,

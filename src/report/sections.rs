@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Container, FileError, FileServer, Text, Wording, file, share};
+use super::{Container, FileError, FileServer, Salvage, Text, Wording, file, share};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -173,6 +173,9 @@ pub struct SourceFile {
     pub errors: Vec<FileError>,
     /// Keys whose value is damaged inside intact framing; counted in `keys_read` only.
     pub damaged_keys: u64,
+    /// Sound and damaged ranges of a damaged file read with `--salvage`: the figures cover all sound ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salvage: Option<Salvage>,
 }
 
 /// State of a file's checksum.

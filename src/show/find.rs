@@ -102,7 +102,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn file(&mut self, input: Input) -> Result<Option<Found>> {
         let file = input.name.clone();
-        let prepared = PreparedInput::new(input, &self.plan.read.open)?;
+        let prepared = PreparedInput::new(input, &self.plan.read.open, self.plan.read.damage)?;
         let preamble = prepared.preamble.clone();
         let priced = one_key::prepare(self.plan, &prepared);
         let mut batches = prepared.into_batches()?;

@@ -41,6 +41,7 @@ mod parquet;
 mod policy;
 mod render;
 mod rules;
+mod salvage;
 mod schema;
 mod sensitive;
 mod servers;

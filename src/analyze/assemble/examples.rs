@@ -99,6 +99,7 @@ pub fn source_file(place: usize) -> SourceFile {
         errors: Vec::new(),
         damaged_keys: 0,
         unknown: Unknown::default(),
+        salvage: None,
     }
 }
 

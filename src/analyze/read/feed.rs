@@ -9,10 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::file::{InputFile, MappedFile};
 use super::progress::Progress;
+use crate::analyze::plan::AtDamage;
+use crate::analyze::salvage::ExaminedFile;
 use crate::error::{Error, Result};
 use crate::input::{Body, Compression, Container, Input, Mapped, OpenOptions, Opened};
 use crate::rdb::batch::{Batch, Batches, FileEnding};
 use crate::rdb::file_info::FileInfo;
+use crate::rdb::salvage::Survey;
+use crate::report::Salvage;
 
 /// Input whose preamble was read, with all facts needed before the first record.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub struct PreparedInput {
     pub size: Option<u64>,
     /// Compression of the file.
     pub compression: Option<Compression>,
+    /// Sound and damaged ranges, if the file is damaged and read past the damage.
+    pub salvage: Option<Salvage>,
 }
 
 /// Way to read an input once more.
@@ -38,6 +44,8 @@ pub enum ReadAgain {
     Mapped(Mapped),
     /// The input, opened again.
     Open(Input, OpenOptions),
+    /// The sound ranges of a damaged file.
+    Salvaged(Mapped, Arc<Survey>),
 }
 
 impl ReadAgain {
@@ -45,6 +53,9 @@ impl ReadAgain {
     pub fn batches(&self) -> Option<Batches> {
         let body = match self {
             ReadAgain::Mapped(mapped) => Body::Mapped(mapped.clone()),
+            ReadAgain::Salvaged(map, survey) => {
+                return Some(Batches::salvaged(map.clone(), Arc::clone(survey), None));
+            }
             ReadAgain::Open(input, options) => input.clone().open(options).ok()?.body,
         };
         Batches::open(body).ok()
@@ -84,9 +95,13 @@ impl OpenFile {
 
 impl PreparedInput {
     /// Opens the input and reads what precedes its first key.
-    pub fn new(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
+    pub fn new(input: Input, options: &OpenOptions, damage: AtDamage) -> Result<PreparedInput> {
         let name = input.name.clone();
-        PreparedInput::open(input, options).map_err(|error| error.in_file(&name))
+        let opened = match damage {
+            AtDamage::Stop => PreparedInput::open(input, options),
+            AtDamage::Salvage => PreparedInput::open_damaged(input, options),
+        };
+        opened.map_err(|error| error.in_file(&name))
     }
 
     fn open(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
@@ -98,7 +113,25 @@ impl PreparedInput {
         let mut open = OpenFile::new(opened)?;
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);
-        Ok(PreparedInput { input, options: options.clone(), open, preamble, container, size, compression })
+        let options = options.clone();
+        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage: None })
+    }
+
+    /// Opens an input that may be damaged: it is read to its end for all sound records.
+    fn open_damaged(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
+        let mut file = ExaminedFile::open(&input, options)?;
+        let (container, compression, size) = (file.container, file.compression, file.size);
+        let (batches, salvage) = if file.is_sound() {
+            (Batches::open(Body::Mapped(file.map))?, None)
+        } else {
+            let salvage = file.report();
+            let fault = file.fault();
+            (Batches::salvaged(file.map, file.survey, fault), Some(salvage))
+        };
+        let mut open = OpenFile { batches, read: None, reported: 0 };
+        let preamble = open.batches.preamble();
+        let (open, options) = (Some(open), options.clone());
+        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage })
     }
 
     /// Returns the bytes of commands in other files that follow the snapshot (multi-part append-only files).
@@ -142,7 +175,11 @@ impl PreparedInput {
 
     /// Returns a way to read the input apart from its batches; `None` if it can be read only once.
     pub fn read_again(&self) -> Option<ReadAgain> {
-        match self.open.as_ref().and_then(|open| open.batches.mapped()) {
+        let batches = self.open.as_ref().map(|open| &open.batches);
+        if let Some((map, survey)) = batches.and_then(Batches::salvaged_parts) {
+            return Some(ReadAgain::Salvaged(map, survey));
+        }
+        match batches.and_then(Batches::mapped) {
             Some(mapped) => Some(ReadAgain::Mapped(mapped)),
             None if self.input.is_reopenable() => Some(ReadAgain::Open(self.input.clone(), self.options.clone())),
             None => None,

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::input::{self, Compression, Container};
 use crate::memory::{Caveat, Model, RdbLoad, Server, WriterTraces};
 use crate::rdb::file_info::FileInfo;
-use crate::report::{NoFile, Warning, WarningKind};
+use crate::report::{NoFile, Salvage, Warning, WarningKind};
 use crate::units::Millis;
 
 /// A snapshot in one file or many.
@@ -75,6 +75,8 @@ pub struct OpenedFacts {
     pub model: String,
     /// Limitations of that model.
     pub caveats: Vec<Caveat>,
+    /// Sound and damaged ranges, if the file is damaged and read past the damage.
+    pub salvage: Option<Salvage>,
     /// The file with its models, as the workers see it.
     pub file: Arc<InputFile>,
 }
@@ -119,7 +121,7 @@ impl Snapshot {
         let (mut files, mut facts) = (Vec::new(), Vec::new());
         for (index, input) in inputs.into_iter().enumerate() {
             let (name, multi_part) = (input.name.clone(), input.multi_part);
-            let opened = PreparedInput::new(input, &plan.open).map(|prepared| {
+            let opened = PreparedInput::new(input, &plan.open, plan.damage).map(|prepared| {
                 let (writer, file) = input_file(index, name.clone(), &prepared.preamble, plan);
                 let (described, caveats) = (file.model.name(), file.model.caveats());
                 let file = Arc::new(file);
@@ -132,6 +134,7 @@ impl Snapshot {
                     writer,
                     model: described,
                     caveats,
+                    salvage: prepared.salvage.clone(),
                     file: Arc::clone(&file),
                 };
                 progress.expect(prepared.size.unwrap_or_default());
@@ -214,7 +217,7 @@ fn end_of_second(seconds: i64) -> Millis {
 }
 
 /// Detects the server that wrote a file.
-fn writer(about: &FileInfo) -> Server {
+pub fn writer(about: &FileInfo) -> Server {
     let traces = WriterTraces {
         redis_ver: about.field("redis-ver"),
         valkey_ver: about.field("valkey-ver"),

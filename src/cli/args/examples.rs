@@ -30,6 +30,15 @@ pub(super) const CHECK: &str = examples!(
     "compare every key with a second, independent parser" => "check dump.rdb --second-reader",
 );
 
+pub(super) const SALVAGE: &str = concat!(
+    "Exit status: 0 the input is sound and was copied, 4 it is damaged and what is sound was saved, 3 nothing can be saved.\n\n",
+    examples!(
+        "list what can be saved and what is missing" => "salvage damaged.rdb",
+        "write the sound records to a new snapshot" => "salvage damaged.rdb -o saved.rdb",
+        "what is missing as JSON, for scripts" => "salvage damaged.rdb.zst -o saved.rdb --format json",
+    )
+);
+
 pub(super) const COMPARE: &str = concat!(
     "Give the oldest snapshot first. An input that ends in .json is a stored report, anything else a dump.\n\n",
     examples!(

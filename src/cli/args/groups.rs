@@ -103,6 +103,11 @@ pub struct ReadArgs {
     /// Add up inputs even if they are copies of one snapshot or snapshots of different times, not shards
     #[arg(long, help_heading = "Input")]
     pub allow_same: bool,
+    /// Go on behind damage and read all sound records of a damaged file, not only those before the damage
+    ///
+    /// The report is marked incomplete and lists the damaged ranges. The whole file is verified first.
+    #[arg(long, help_heading = "Input")]
+    pub salvage: bool,
     #[command(flatten)]
     pub selection: SelectionArgs,
     #[command(flatten)]

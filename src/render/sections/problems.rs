@@ -15,7 +15,10 @@ pub(super) fn problems(report: &Report, lang: Lang) -> (Option<Prose>, Vec<Prose
 fn verdict(report: &Report, lang: Lang) -> String {
     let files = &report.source.files;
     let unread = files.iter().filter(|file| file.rdb_version == 0).count();
-    let cut = files.iter().any(|file| file.rdb_version != 0 && file.checksum == Checksum::NotReached);
+    let cut = files
+        .iter()
+        .any(|file| file.rdb_version != 0 && file.checksum == Checksum::NotReached && file.salvage.is_none());
+    let salvaged = files.iter().any(|file| file.salvage.is_some());
     let damaged = files.iter().any(|file| file.damaged_keys > 0);
     let mut parts = Vec::new();
     if unread > 0 {
@@ -31,6 +34,10 @@ fn verdict(report: &Report, lang: Lang) -> String {
             lang.of("the figures cover only what was read before the damage", "统计只包含损坏位置之前读到的数据")
                 .to_owned(),
         );
+    }
+    if salvaged {
+        let text = "the figures cover all sound records, before and behind the damage";
+        parts.push(lang.of(text, "统计包含损坏位置前后所有完好的记录").to_owned());
     }
     if damaged {
         parts.push(
@@ -69,6 +76,10 @@ fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
         | Checksum::NotComputed
         | Checksum::Absent
         | Checksum::Skipped => {}
+    }
+    if let Some(salvage) = &file.salvage {
+        let said = crate::render::salvage::headline(salvage, lang);
+        problems.push(say!(lang, "salvaged: {said}", "已挽救：{said}"));
     }
     if file.damaged_keys > 0 {
         let keys = human::counted(file.damaged_keys, nouns::KEY, lang);

@@ -122,6 +122,7 @@ fn file(name: &str, container: impl Into<Container>, bytes: u64) -> SourceFile {
         errors: vec![],
         damaged_keys: 0,
         unknown: Unknown::default(),
+        salvage: None,
     }
 }
 

@@ -1,0 +1,302 @@
+//! The command `salvage`: what is sound in a damaged snapshot, and a new snapshot of it.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::plan::ReadPlan;
+use super::read::snapshot::writer;
+use super::verdict::{container_of, file_server};
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::input::{self, Compression, Container, Input, Mapped, OpenOptions};
+use crate::rdb::crc64;
+use crate::rdb::cursor::Cursor;
+use crate::rdb::salvage::{Gap, GapKind, Survey, survey};
+use crate::rdb::writer::{ChecksumForm, write};
+use crate::report::{
+    DamageExtent, DamagedRange, FileError, Key, RestoredBytes, Salvage, SalvagedDatabase, SalvagedFile,
+};
+use crate::units::Bytes;
+use crate::wording::wording;
+
+/// Maximum number of damaged ranges in a report.
+const LISTED: usize = 100;
+
+/// A file that was read to its end, past all damage.
+#[derive(Debug)]
+pub struct ExaminedFile {
+    /// Its bytes, with those restored that the checksum tells.
+    pub map: Mapped,
+    /// Sound and damaged ranges.
+    pub survey: Arc<Survey>,
+    /// Container of the snapshot.
+    pub container: Container,
+    /// Compression of the file.
+    pub compression: Option<Compression>,
+    /// Size of the file on disk.
+    pub size: Option<u64>,
+    restored: Option<RestoredBytes>,
+    checksum: ChecksumState,
+    failure: Option<Error>,
+}
+
+/// Checksum of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChecksumState {
+    /// The bytes are those that the server wrote.
+    Right,
+    /// The bytes differ.
+    Wrong { stored: u64, computed: u64 },
+    /// The server computed none.
+    Zero,
+    /// The format has none, or where it would be is unknown.
+    Unknown,
+    /// The file ends before it.
+    CutOff,
+}
+
+impl ExaminedFile {
+    /// Opens an input and surveys it.
+    pub fn open(input: &Input, options: &OpenOptions) -> Result<ExaminedFile> {
+        let whole = input.open_whole(options)?;
+        let found = survey(&whole.map.bytes, whole.map.start()).map_err(|error| error.in_file(&input.name))?;
+        let checksum = checksum(&found, &whole.map, whole.container);
+        let mut file = ExaminedFile {
+            map: whole.map,
+            survey: Arc::new(found),
+            container: whole.container,
+            compression: whole.compression,
+            size: whole.size,
+            restored: None,
+            checksum: checksum.1,
+            failure: whole.failure.map(|error| error.in_file(&input.name)),
+        };
+        if let ChecksumState::Wrong { stored, computed } = checksum.1 {
+            file.restore(stored, computed, checksum.0, options)?;
+        }
+        Ok(file)
+    }
+
+    /// Restores one or two changed bytes, if the checksum tells them and nothing else is wrong then.
+    fn restore(&mut self, stored: u64, computed: u64, covered: Range<usize>, options: &OpenOptions) -> Result<()> {
+        let Some(changed) = crc64::locate(computed, stored, covered.len() as u64) else { return Ok(()) };
+        let Ok(at) = usize::try_from(changed.at) else { return Ok(()) };
+        let at = covered.start + at;
+        let difference = changed.difference.to_le_bytes();
+        let len = difference.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let Some(old) = self.map.bytes.get(at..at + len) else { return Ok(()) };
+        let new: Vec<u8> = old.iter().zip(difference).map(|(old, change)| old ^ change).collect();
+        let restored = RestoredBytes { offset: at as u64, found: hex(old), restored: hex(&new) };
+        if at >= covered.end {
+            if self.survey.is_sound() {
+                (self.restored, self.checksum) = (Some(restored), ChecksumState::Right);
+            }
+            return Ok(());
+        }
+        let map = self.map.changed(at, &difference[..len], &options.spool_dir)?;
+        if let Ok(found) = survey(&map.bytes, map.start())
+            && found.is_sound()
+        {
+            (self.map, self.survey) = (map, Arc::new(found));
+            (self.restored, self.checksum) = (Some(restored), ChecksumState::Right);
+        }
+        Ok(())
+    }
+
+    /// Returns true if nothing is wrong with the file.
+    pub fn is_sound(&self) -> bool {
+        self.survey.is_sound()
+            && self.restored.is_none()
+            && self.failure.is_none()
+            && !matches!(self.checksum, ChecksumState::Wrong { .. } | ChecksumState::CutOff)
+    }
+
+    /// Returns what is wrong with the whole file, if anything.
+    pub fn fault(&mut self) -> Option<Error> {
+        let gaps = self.survey.gaps.len();
+        let lost = self.survey.lost_bytes();
+        if let Some(failure) = self.failure.take() {
+            return Some(failure);
+        }
+        if let Some(gap) = self.survey.gaps.first() {
+            let what = wording!(
+                "damaged in {gaps} places, {lost} bytes lost; all other records are read",
+                "共 {gaps} 处损坏，丢失 {lost} 字节；其余记录均已读取"
+            );
+            return Some(Error::corrupt(gap.range.start, what));
+        }
+        if let Some(restored) = &self.restored {
+            let RestoredBytes { offset, found, restored } = restored;
+            let what = wording!(
+                "changed from {restored} to {found}, as the checksum proves; read as it was",
+                "由 {restored} 变为 {found}（由校验和确定），已按原值读取"
+            );
+            return Some(Error::corrupt(*offset, what));
+        }
+        match self.checksum {
+            ChecksumState::Wrong { stored, computed } => Some(Error::new(ErrorKind::Checksum { stored, computed })),
+            ChecksumState::CutOff => {
+                let end = self.map.start() as u64 + self.survey.bytes;
+                let left = (self.map.bytes.len() as u64).saturating_sub(end);
+                Err::<(), _>(Error::truncated(end, size_of::<u64>() as u64, left))
+                    .within(Reading::Checksum)
+                    .map_or_else(Some, |()| None)
+            }
+            ChecksumState::Right | ChecksumState::Zero | ChecksumState::Unknown => None,
+        }
+    }
+
+    /// Returns the number of bytes behind the snapshot.
+    fn behind(&self) -> u64 {
+        let sum = if self.survey.about.header.has_checksum() { size_of::<u64>() as u64 } else { 0 };
+        let end = self.map.start() as u64 + self.survey.bytes + sum;
+        if self.survey.ended { (self.map.bytes.len() as u64).saturating_sub(end) } else { 0 }
+    }
+
+    /// Returns what a report says of the file, with at most `most` damaged ranges.
+    pub fn summary(&self, most: usize) -> Salvage {
+        let survey = &self.survey;
+        let databases = survey.databases.iter().map(|database| SalvagedDatabase {
+            db: database.db,
+            keys: database.keys,
+            announced: database.announced,
+            certain: database.is_certain,
+        });
+        Salvage {
+            keys: survey.keys(),
+            announced: survey.databases.iter().map(|database| database.announced).sum(),
+            bytes_lost: Bytes(survey.lost_bytes()),
+            damaged: survey.gaps.iter().take(most).map(damaged_range).collect(),
+            unlisted: survey.gaps.len().saturating_sub(most) as u64,
+            databases: databases.collect(),
+            restored: self.restored.clone(),
+            proven: self.checksum == ChecksumState::Right,
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn damaged_range(gap: &Gap) -> DamagedRange {
+    let (damage, key) = match &gap.kind {
+        GapKind::Framing => (DamageExtent::Framing, None),
+        GapKind::Value(key) => (DamageExtent::Value, Some(key)),
+        GapKind::Duplicate(key) => (DamageExtent::Duplicate, Some(key)),
+    };
+    DamagedRange {
+        damage,
+        start: gap.range.start,
+        end: gap.range.end,
+        db: gap.db,
+        key: key.map(|key| Key::from(key.as_slice())),
+        keys_before: gap.keys_before,
+        keys_behind: gap.keys_behind,
+        error: FileError::from(&gap.error),
+    }
+}
+
+/// Returns the range that the checksum of a file covers, and whether it is right.
+///
+/// If the EOF opcode was not reached, the checksum should be at the end of the file.
+fn checksum(found: &Survey, map: &Mapped, container: Container) -> (Range<usize>, ChecksumState) {
+    let start = map.start();
+    let end = match found.ended {
+        true => usize::try_from(start as u64 + found.bytes).unwrap_or(start),
+        false => map.bytes.len().saturating_sub(size_of::<u64>()),
+    };
+    let range = start..end.max(start);
+    let is_likely = found.ended || container == Container::Plain;
+    if !found.about.header.has_checksum() || !is_likely {
+        return (range, ChecksumState::Unknown);
+    }
+    let stored = Cursor::new(map.bytes.get(range.end..).unwrap_or_default(), 0).u64_le();
+    let state = match stored {
+        Ok(0) => ChecksumState::Zero,
+        Ok(stored) => match crc64::checksum(map.bytes.get(range.clone()).unwrap_or_default()) {
+            computed if computed == stored => ChecksumState::Right,
+            computed => ChecksumState::Wrong { stored, computed },
+        },
+        Err(_) if found.ended => ChecksumState::CutOff,
+        Err(_) => ChecksumState::Unknown,
+    };
+    (range, state)
+}
+
+/// Reads one input past all damage and, if `out` is given, writes a new snapshot of its sound records.
+///
+/// Records are copied byte for byte; `SELECTDB`, `RESIZEDB` and the checksum are written anew. Fails if the input cannot be
+/// read as a snapshot at all, and writes nothing if no key can be saved.
+///
+/// ```
+/// use rdblens::{ReadPlan, salvage};
+///
+/// let plan = ReadPlan::new(std::env::temp_dir());
+/// let mut saved = Vec::new();
+/// let file = salvage("testdata/hostile/checksum-wrong.rdb", &plan, Some(&mut saved))?;
+/// assert!(!file.sound);
+/// assert!(saved.starts_with(b"REDIS"));
+/// # Ok::<(), rdblens::Error>(())
+/// ```
+pub fn salvage(input: impl AsRef<Path>, plan: &ReadPlan, out: Option<&mut dyn Write>) -> Result<SalvagedFile> {
+    let input = one_input(input.as_ref())?;
+    let mut file = ExaminedFile::open(&input, &plan.open)?;
+    let sound = file.is_sound();
+    let written = match out {
+        Some(mut out) if file.survey.keys() > 0 || sound => {
+            let checksum = match file.checksum {
+                ChecksumState::Zero => ChecksumForm::Zero,
+                ChecksumState::Right | ChecksumState::Wrong { .. } | ChecksumState::CutOff | ChecksumState::Unknown => {
+                    ChecksumForm::Computed
+                }
+            };
+            write(&file.survey, &file.map.bytes, file.map.start(), checksum, &mut out)?
+        }
+        Some(_) | None => 0,
+    };
+    let header = file.survey.about.header;
+    Ok(SalvagedFile {
+        rdb_version: header.version,
+        server: file_server(writer(&file.survey.about)),
+        container: container_of(file.container, file.compression),
+        bytes: Bytes(file.survey.bytes),
+        written: Bytes(written),
+        behind: Bytes(file.behind()),
+        sound,
+        salvage: file.summary(usize::MAX),
+        errors: file.fault().iter().map(FileError::from).collect(),
+        name: input.name,
+    })
+}
+
+fn one_input(path: &Path) -> Result<Input> {
+    let mut inputs = input::resolve(&[path])?;
+    match inputs.len() {
+        1 => Ok(inputs.remove(0)),
+        found => Err(Error::usage(format!("{found} inputs given, salvage takes one"))
+            .with_hint("name the damaged file; salvage several one after the other")),
+    }
+}
+
+/// Surveys the damaged files among inputs that were read, as far as they can be read again.
+pub fn summaries<P: AsRef<Path>>(
+    inputs: &[P],
+    plan: &ReadPlan,
+    wanted: impl Fn(usize) -> bool,
+) -> Vec<Option<Salvage>> {
+    let resolved = input::resolve_each(inputs).inputs;
+    let one = |(index, input): (usize, Input)| {
+        let file = (wanted(index) && input.is_reopenable()).then(|| ExaminedFile::open(&input, &plan.open));
+        file.and_then(Result::ok).filter(|file| !file.is_sound()).map(|file| file.summary(LISTED))
+    };
+    resolved.into_iter().enumerate().map(one).collect()
+}
+
+impl ExaminedFile {
+    /// Returns what the report of an analysis says of the file.
+    pub fn report(&self) -> Salvage {
+        self.summary(LISTED)
+    }
+}

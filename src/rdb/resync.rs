@@ -1,0 +1,320 @@
+//! Search behind damage for a record boundary that is certain.
+//!
+//! [`boundary`](super::boundary) guesses, and its guesses are confirmed by parsing up to them. Behind damage nothing
+//! confirms a boundary, and a false one invents keys. So a chain of records must follow whose values are intact in depth,
+//! with types that a server of this version writes and keys that look like names. The chain must pass the place where
+//! the parser failed, or end at the end of the file.
+//!
+//! Work is bounded by a budget per byte searched, so that a file full of plausible starts takes linear time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::boundary::{
+    FileFormat, MAX_KEY_LEN, can_start_record, is_same_key, is_text, may_follow_prefix, may_start_record,
+};
+use super::cursor::Cursor;
+use super::header::{Family, RdbHeader};
+use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
+use super::string::{RawString, StringForm};
+use super::template::Templates;
+use super::value_type::ValueType;
+use super::verify::Verify;
+
+/// Number of consecutive intact records that make a boundary certain.
+const MIN_RECORDS: u32 = 12;
+/// Intact bytes that make a boundary certain, with fewer records.
+const MIN_BYTES: usize = 64 << 20;
+/// Work granted per byte searched; a unit is about a byte verified.
+const WORK_PER_BYTE: i64 = 16;
+/// Work granted in advance.
+const FIRST_WORK: i64 = 4 << 20;
+/// Work of one record besides its bytes.
+const WORK_PER_RECORD: i64 = 32;
+/// Bytes of a key that make up its shape at most.
+const SHAPE_BYTES: usize = 16;
+/// Shape of all keys that are stored as integers.
+const INTEGER_SHAPE: u64 = 1;
+/// Shape of all keys that are stored compressed.
+const COMPRESSED_SHAPE: u64 = 2;
+/// Number of different shapes above which shapes tell nothing.
+const MAX_SHAPES: usize = 4096;
+/// Number of keys from which shares of keys are meaningful.
+const FEW_KEYS: u64 = 16;
+/// Expiries outside of these milliseconds, the years 2001 and 2286, are no evidence of a record.
+const USUAL_EXPIRY: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
+
+/// Facts about the sound keys of a file, which tell other keys from invented ones.
+#[derive(Debug, Default)]
+pub struct Profile {
+    keys: u64,
+    /// String keys without any metadata.
+    bare_strings: u64,
+    /// Keys with an idle time or an access counter.
+    with_access: u64,
+    shapes: BTreeMap<u64, u64>,
+    types: Vec<ValueType>,
+}
+
+/// Facts about one key, for the [`Profile`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyFacts {
+    shape: u64,
+    value_type: ValueType,
+    has_access: bool,
+    has_usual_expiry: bool,
+    is_text: bool,
+    is_empty: bool,
+}
+
+impl KeyFacts {
+    /// Returns the facts about a key.
+    pub fn of(entry: &KeyEntry<'_>) -> KeyFacts {
+        KeyFacts {
+            shape: shape(&entry.key),
+            value_type: entry.value_type,
+            has_access: entry.idle.is_some() || entry.freq.is_some(),
+            has_usual_expiry: entry.expires_at.is_some_and(|at| USUAL_EXPIRY.contains(&at.0)),
+            is_text: is_text(&entry.key),
+            is_empty: entry.key.len() == 0,
+        }
+    }
+
+    fn is_bare_string(&self) -> bool {
+        self.value_type == ValueType::String && !self.has_access && !self.has_usual_expiry
+    }
+}
+
+impl Profile {
+    /// Adds a sound key.
+    pub fn learn(&mut self, key: &KeyFacts) {
+        self.keys += 1;
+        self.bare_strings += u64::from(key.is_bare_string());
+        self.with_access += u64::from(key.has_access);
+        if !self.types.contains(&key.value_type) {
+            self.types.push(key.value_type);
+        }
+        if self.shapes.len() < MAX_SHAPES || self.shapes.contains_key(&key.shape) {
+            *self.shapes.entry(key.shape).or_default() += 1;
+        }
+    }
+
+    /// Returns whether a key is hardly a part of another value that looks like a record.
+    ///
+    /// The fields of a hash with field expiries follow each other exactly as string keys without metadata do, so such keys
+    /// must have a name like those of other keys.
+    pub fn trusts(&self, key: &KeyFacts) -> bool {
+        if key.is_empty || self.lacks_access(key) {
+            return false;
+        }
+        let is_known = self.knows_shape(key);
+        match key.is_bare_string() {
+            true => is_known,
+            false => is_known || key.is_text,
+        }
+    }
+
+    /// Returns whether a key has no access metadata although nearly all others have.
+    pub fn lacks_access(&self, key: &KeyFacts) -> bool {
+        !key.has_access && self.keys >= FEW_KEYS && self.with_access > self.keys / 10 * 9
+    }
+
+    /// Returns whether names tell nothing because hardly two begin alike, and almost all keys are strings without metadata.
+    pub fn is_shapeless(&self) -> bool {
+        let shapes = self.shapes.len() as u64;
+        self.keys >= FEW_KEYS && self.bare_strings > self.keys / 20 * 19 && shapes > self.keys / 2
+    }
+
+    fn knows_shape(&self, key: &KeyFacts) -> bool {
+        let seen = self.shapes.get(&key.shape).copied().unwrap_or_default();
+        match key.shape {
+            // Elements of collections look like them, too: they must be common.
+            INTEGER_SHAPE | COMPRESSED_SHAPE => seen > self.keys / 8,
+            _ => seen > 0 || self.shapes.len() >= MAX_SHAPES,
+        }
+    }
+}
+
+/// Returns a hash of the start of a name, up to its first digit or separator; of integers one shape for all.
+fn shape(key: &RawString<'_>) -> u64 {
+    let bytes = match key.form {
+        StringForm::Plain(bytes) => bytes,
+        StringForm::Int(_) => return INTEGER_SHAPE,
+        StringForm::Lzf { .. } => return COMPRESSED_SHAPE,
+    };
+    let is_end = |byte: &u8| byte.is_ascii_digit() || b":./-_|{}#@ ".contains(byte);
+    let head = &bytes[..bytes.len().min(SHAPE_BYTES)];
+    let end = head.iter().position(is_end).unwrap_or(head.len());
+    let class = match head.get(end) {
+        Some(byte) if byte.is_ascii_digit() => b'0',
+        Some(&byte) => byte,
+        None => 0,
+    };
+    // FNV-1a.
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    head[..end].iter().fold(step(0xcbf2_9ce4_8422_2325, class), |hash, &byte| step(hash, byte))
+}
+
+/// Returns whether a server writes this type in files of this version.
+///
+/// Servers keep reading the layouts of their predecessors but no longer write them.
+fn is_written(header: RdbHeader, value_type: ValueType) -> bool {
+    let version = header.version;
+    match value_type {
+        ValueType::String | ValueType::Set | ValueType::Hash | ValueType::SetIntset => true,
+        ValueType::HashZipmap => version <= 3,
+        ValueType::List | ValueType::ListZiplist => version <= 6,
+        ValueType::Zset => version <= 7,
+        ValueType::ZsetZiplist | ValueType::HashZiplist => version <= 9,
+        ValueType::ListQuicklist => (7..=9).contains(&version),
+        ValueType::Zset2 | ValueType::Module2 => version >= 8,
+        ValueType::Stream(1) => version == 9,
+        ValueType::Stream(2) => version == 10,
+        ValueType::Stream(_) | ValueType::SetListpack => version >= 11,
+        ValueType::HashListpack | ValueType::ZsetListpack | ValueType::ListQuicklist2 => version >= 10,
+        ValueType::HashMetadataPreGa
+        | ValueType::HashListpackExPreGa
+        | ValueType::KeydbCron
+        | ValueType::ModulePreGa => false,
+        ValueType::HashMetadata | ValueType::HashListpackEx => version >= 12,
+        ValueType::Array => version >= 13,
+        ValueType::HashTemplateListpack
+        | ValueType::HashTemplateListpackRef
+        | ValueType::HashTemplateArray
+        | ValueType::HashTemplateArrayRef => version >= 15,
+        ValueType::Hash2 => header.family == Family::Valkey,
+    }
+}
+
+/// Returns whether fields of a hash may parse as string keys in files of this version: see [`Profile::trusts`].
+pub fn fields_look_like_keys(header: RdbHeader) -> bool {
+    header.family == Family::Redis && header.version >= 12
+}
+
+/// Search of one file for boundaries behind damage.
+pub struct Resync<'a> {
+    bytes: &'a [u8],
+    base: u64,
+    header: RdbHeader,
+    work: i64,
+    verify: Verify,
+    /// True if the file has opcodes of Redis Enterprise.
+    pub enterprise: bool,
+}
+
+impl<'a> Resync<'a> {
+    /// Creates a search over the bytes of a file, which lie at absolute offset `base`.
+    pub fn new(bytes: &'a [u8], base: u64, header: RdbHeader) -> Resync<'a> {
+        Resync { bytes, base, header, work: FIRST_WORK, verify: Verify::default(), enterprise: false }
+    }
+
+    /// Returns the first certain boundary at or after `from` whose chain of records passes `failed`.
+    pub fn find(
+        &mut self,
+        from: usize,
+        failed: usize,
+        templates: Option<&Arc<Templates>>,
+        profile: &Profile,
+    ) -> Option<usize> {
+        let enterprise = self.enterprise;
+        let format = FileFormat { family: self.header.family, templates, enterprise };
+        let last_type = format.last_type();
+        let mut next = from;
+        while let Some(passed) =
+            self.bytes.get(next..)?.iter().position(|&byte| can_start_record(byte, last_type, enterprise))
+        {
+            let at = next + passed;
+            let granted = i64::try_from(passed + 1).unwrap_or(i64::MAX).saturating_mul(WORK_PER_BYTE);
+            self.work = self.work.saturating_add(granted).min(1 << 40);
+            next = at + 1;
+            if self.work > 0
+                && may_start_record(self.bytes, format, at)
+                && !may_follow_prefix(self.bytes, at, enterprise)
+                && self.is_certain(at, failed, templates, profile)
+            {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Returns whether a chain of intact records starts at `at`.
+    fn is_certain(&mut self, at: usize, failed: usize, templates: Option<&Arc<Templates>>, profile: &Profile) -> bool {
+        let bytes = self.bytes.get(at..).unwrap_or_default();
+        let state = ScanState { family: self.header.family, db: None };
+        let mut scanner = Scanner::new(Cursor::new(bytes, self.base + at as u64), state)
+            .with_templates(Templates::before(self.header), templates.cloned());
+        let (mut records, mut telling) = (0, 0);
+        let mut last: Option<RawString<'a>> = None;
+        loop {
+            let start = scanner.cursor().consumed();
+            let is_long = records >= MIN_RECORDS || (records > 0 && start >= MIN_BYTES);
+            if is_long && at + start > failed {
+                return telling * 2 > records;
+            }
+            self.work -= WORK_PER_RECORD;
+            match scanner.next_item() {
+                Ok(FileItem::Key(entry)) => {
+                    let key = KeyFacts::of(&entry);
+                    if !self.may_be_key(&entry, last.as_ref(), profile)
+                        || scanner.value(&entry, &mut self.verify).is_err()
+                        || self.verify.finish().is_err()
+                    {
+                        // Forget the fault of a value that was not walked to its end.
+                        let _ = self.verify.finish();
+                        self.charge(scanner.cursor().consumed() - start);
+                        return false;
+                    }
+                    self.charge(scanner.cursor().consumed() - start);
+                    last = Some(entry.key);
+                    records += 1;
+                    telling += u32::from(key.is_text || profile.knows_shape(&key));
+                }
+                Ok(FileItem::End) => return records > 0 && is_end_of_file(self.header, scanner.cursor().rest()),
+                Ok(FileItem::Database(db)) if db > u64::from(u16::MAX) => return false,
+                Ok(
+                    FileItem::Database(_)
+                    | FileItem::DatabaseSize(..)
+                    | FileItem::Slot(_)
+                    | FileItem::SlotNumber(_)
+                    | FileItem::Aux(..)
+                    | FileItem::ModuleAux(_),
+                ) => {}
+                Ok(FileItem::Function(_) | FileItem::SlotImport | FileItem::Update | FileItem::HashTemplate)
+                | Err(_) => return false,
+            }
+        }
+    }
+
+    /// Subtracts the work of verifying bytes that are read again.
+    pub fn charge(&mut self, bytes: usize) {
+        self.work = self.work.saturating_sub(i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
+
+    fn may_be_key(&self, entry: &KeyEntry<'_>, last: Option<&RawString<'_>>, profile: &Profile) -> bool {
+        let is_usual = is_written(self.header, entry.value_type) || profile.types.contains(&entry.value_type);
+        let is_new = last.is_none_or(|last| !is_same_key(last, &entry.key));
+        is_usual && is_new && (last.is_some() || entry.key.len() <= MAX_KEY_LEN) && !expands(&entry.key)
+    }
+}
+
+/// Returns whether a compressed key expands so far that verifying it is not worth the work.
+fn expands(key: &RawString<'_>) -> bool {
+    key.is_compressed() && key.len() > u64::from(u16::MAX)
+}
+
+/// Returns whether a snapshot may end here: `rest` follows the EOF opcode.
+pub fn is_end_of_file(header: RdbHeader, rest: &[u8]) -> bool {
+    const CHECKSUM: usize = 8;
+    const PADDING: usize = 64;
+    const REPLICATION_MARK: usize = 40;
+    let rest = match header.has_checksum() {
+        true if rest.len() < CHECKSUM => return rest.is_empty(),
+        true => &rest[CHECKSUM..],
+        false => rest,
+    };
+    // Commands of an append-only file, or its annotations; blocks allocated in advance.
+    matches!(rest.first(), None | Some(b'*' | b'#'))
+        || rest.len() == REPLICATION_MARK
+        || rest.iter().take(PADDING).all(|&byte| byte == 0)
+}

@@ -1,0 +1,199 @@
+use super::*;
+use crate::rdb::writer::{ChecksumForm, write};
+use proptest::prelude::*;
+
+const SHOP: &str = "testdata/dumps/shop.rdb";
+
+fn shop() -> Vec<u8> {
+    std::fs::read(SHOP).unwrap()
+}
+
+/// Returns the key names and records of a sound file, in file order.
+fn records(bytes: &[u8]) -> Vec<(u64, Vec<u8>, Vec<u8>)> {
+    let survey = survey(bytes, 0).unwrap();
+    assert!(survey.is_sound());
+    let mut records = Vec::new();
+    for stretch in &survey.stretches {
+        for_each_key(bytes, survey.about.header, stretch, |range, entry| {
+            records.push((stretch.db, entry.key.to_bytes().unwrap().into_owned(), bytes[range].to_vec()));
+        });
+    }
+    records
+}
+
+fn saved(bytes: &[u8]) -> (Survey, Vec<u8>) {
+    let survey = survey(bytes, 0).unwrap();
+    let mut out = Vec::new();
+    write(&survey, bytes, 0, ChecksumForm::Computed, &mut out).unwrap();
+    (survey, out)
+}
+
+/// Returns a file of version 11 with these items.
+fn file(items: &[u8]) -> Vec<u8> {
+    [b"REDIS0011", items, b"\xff", &[0; 8]].concat()
+}
+
+fn string(key: &str, value: &str) -> Vec<u8> {
+    let part = |text: &str| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    [vec![0], part(key), part(value)].concat()
+}
+
+fn strings(db: u8, prefix: &str, count: u8) -> Vec<u8> {
+    let keys = (0..count).flat_map(|number| string(&format!("{prefix}:{number}"), &format!("value {number}")));
+    [0xFE, db, 0xFB, 0x40, count, 0].into_iter().chain(keys).collect()
+}
+
+#[test]
+fn records_behind_a_lost_page_are_saved() {
+    let whole = shop();
+    let all = records(&whole);
+    for page in [10, 77, 150, 300] {
+        let mut damaged = whole.clone();
+        damaged[page * 4096..(page + 1) * 4096].fill(0);
+        let (survey, out) = saved(&damaged);
+        let kept = records(&out);
+        assert!(kept.iter().all(|record| all.contains(record)), "page {page}");
+        let touched = all.len() - kept.len();
+        assert!(touched < 100, "page {page}: {touched} keys lost");
+        assert!(survey.gaps.iter().any(|gap| gap.keys_before > 0 && gap.keys_behind > 0));
+    }
+}
+
+#[test]
+fn cut_file_keeps_all_records_before_the_cut() {
+    let whole = shop();
+    let (survey, out) = saved(&whole[..700_000]);
+    let kept = records(&out);
+    assert_eq!(kept, records(&whole)[..kept.len()]);
+    assert!(!survey.ended && survey.gaps.len() == 1);
+    assert_eq!(survey.gaps[0].range.end, 700_000);
+}
+
+#[test]
+fn changed_length_costs_its_key_and_invents_none() {
+    let items = strings(0, "user", 100);
+    let whole = file(&items);
+    let at = whole.windows(7).position(|window| window == b"user:50").unwrap();
+    for length in (0..=255).filter(|length| *length != 7) {
+        let mut damaged = whole.clone();
+        damaged[at - 1] = length;
+        let (_, out) = saved(&damaged);
+        let (kept, all) = (records(&out), records(&whole));
+        assert!(kept.iter().all(|record| all.contains(record)), "length {length}: {kept:?}");
+        assert!(kept.len() >= 95, "length {length}: {} keys", kept.len());
+    }
+}
+
+#[test]
+fn lost_database_switch_is_inferred() {
+    let items = [strings(0, "user", 60), strings(1, "cart", 60), strings(2, "job", 60)].concat();
+    let whole = file(&items);
+    let at = whole.windows(4).position(|window| window == [0xFE, 1, 0xFB, 0x40]).unwrap();
+    let mut damaged = whole.clone();
+    damaged[at - 4..at + 12].fill(0x77);
+    let (survey, out) = saved(&damaged);
+    let kept = records(&out);
+    let carts: Vec<_> = kept.iter().filter(|(_, key, _)| key.starts_with(b"cart")).map(|(db, ..)| *db).collect();
+    assert!(carts.len() > 55 && carts.iter().all(|db| *db == 1), "{carts:?}");
+    assert_eq!(survey.databases.iter().map(|size| size.db).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn database_is_uncertain_if_its_switch_may_be_lost() {
+    assert_eq!(database_behind(0, Some(1000), 900, 400, 40, None), (0, true));
+    assert_eq!(database_behind(0, Some(5), 900, 400, 40, None), (1, false));
+    assert_eq!(database_behind(0, Some(5), 900, 400, 40, Some(2)), (1, true));
+    assert_eq!(database_behind(0, Some(5), 900, 400, 40, Some(1)), (0, true));
+    assert_eq!(database_behind(0, None, 900, 400, 40, None), (0, false));
+    assert_eq!(database_behind(0, Some(300), 310, 400, 40, None), (0, false));
+}
+
+#[test]
+fn fields_of_a_hash_with_expiries_are_no_keys() {
+    let field = |number: u8| string(&format!("field-{number}"), "x");
+    let fields = [field(1), field(2), field(3)].concat().repeat(60);
+    let hash = [&[24, 4][..], b"hash", &[0; 8], &[0x40, 180], &fields].concat();
+    let items = [strings(0, "user", 40), hash, strings(1, "cart", 40)].concat();
+    let mut damaged = [b"REDIS0012", &items[..], b"\xff", &[0; 8]].concat();
+    let at = damaged.windows(4).position(|window| window == b"hash").unwrap();
+    damaged[at - 2..at + 15].fill(0xEE);
+    let (survey, _) = saved(&damaged);
+    assert!((75..=80).contains(&survey.keys()), "{} keys", survey.keys());
+    assert!(survey.databases.iter().all(|database| database.keys <= 40));
+}
+
+#[test]
+fn snapshot_inside_a_string_is_not_taken_for_keys() {
+    let inner = file(&strings(0, "inner", 60));
+    let length = u16::try_from(inner.len()).unwrap().to_be_bytes();
+    let outer = [&[0, 4][..], b"dump", &[0x40 | length[0], length[1]], &inner].concat();
+    let items = [strings(0, "user", 40), outer, strings(1, "cart", 40)].concat();
+    let mut damaged = file(&items);
+    let at = damaged.windows(4).position(|window| window == b"dump").unwrap();
+    damaged[at - 2..at + 6].fill(0xEE);
+    let (_, out) = saved(&damaged);
+    assert!(records(&out).iter().all(|(_, key, _)| !key.starts_with(b"inner")));
+    assert!(records(&out).len() > 70);
+}
+
+#[test]
+fn same_key_is_saved_once() {
+    let mut items = strings(0, "user", 40);
+    let again = items[6..].to_vec();
+    items[4] = 80;
+    items.extend([0xEE; 30]);
+    items.extend(again);
+    let (survey, out) = saved(&file(&items));
+    assert_eq!(records(&out).len(), 40);
+    assert!(survey.gaps.iter().any(|gap| matches!(gap.kind, GapKind::Duplicate(_))));
+}
+
+#[test]
+fn block_of_zeros_in_a_string_is_noticed() {
+    let noise = |len: usize| {
+        (0..len).scan(7u32, |state, _| {
+            *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Some(state.to_be_bytes()[0].max(1))
+        })
+    };
+    let mut bytes: Vec<u8> = noise(20_000).collect();
+    assert!(!would_shrink(&bytes));
+    bytes[4096..8192].fill(0);
+    assert!(would_shrink(&bytes));
+    // Too little for LZF to gain anything.
+    let mut bytes: Vec<u8> = noise(100_000).collect();
+    bytes[4096..4096 + 600].fill(0);
+    assert!(!would_shrink(&bytes));
+}
+
+#[test]
+fn plausible_starts_everywhere_take_linear_time() {
+    // Each record fails behind a run of plausible ones, wherever the search begins.
+    let run = [string("a", "b"), string("c", "d")].concat().repeat(7);
+    let bait = [&run[..], &[0xEE]].concat();
+    let bytes = file(&bait.repeat((1 << 20) / bait.len()));
+    let start = std::time::Instant::now();
+    survey(&bytes, 0).unwrap();
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), version in 1u8..16) {
+        let file = [format!("REDIS{version:04}").as_bytes(), &bytes].concat();
+        let (survey, out) = saved(&file);
+        prop_assert!(survey.stretches.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
+        prop_assert!(super::survey(&out, 0).unwrap().ended);
+    }
+
+    #[test]
+    fn damage_anywhere_invents_nothing(at in 400usize..1_200_000, len in 1usize..5000, fill: u8) {
+        let whole = shop();
+        let mut damaged = whole.clone();
+        damaged[at..at + len].fill(fill);
+        let (_, out) = saved(&damaged);
+        prop_assert!(super::survey(&out, 0).unwrap().is_sound());
+    }
+}

@@ -1,0 +1,89 @@
+//! What can be saved of a damaged file, in lines of text.
+
+use super::words::{nouns, say};
+use super::{Lang, human, key_text};
+use crate::report::{DamageExtent, DamagedRange, Salvage};
+
+/// Returns the lines, with at most `rows` damaged ranges.
+pub fn lines(salvage: &Salvage, rows: usize, lang: Lang) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(bytes) = &salvage.restored {
+        let (offset, found, restored) = (bytes.offset, &bytes.found, &bytes.restored);
+        lines.push(say!(
+            lang,
+            "byte {offset:#x} is {found} and was {restored}: the checksum proves it, nothing is lost",
+            "字节 {offset:#x} 现为 {found}，原为 {restored}：由校验和确定，没有数据丢失"
+        ));
+    }
+    let ranges = &salvage.damaged[..rows.min(salvage.damaged.len())];
+    lines.extend(ranges.iter().map(|range| damaged(range, lang)));
+    let more = (salvage.damaged.len() - ranges.len()) as u64 + salvage.unlisted;
+    if more > 0 {
+        lines.push(say!(lang, "and {more} more damaged places", "另有 {more} 处损坏"));
+    }
+    lines.extend(databases(salvage, lang));
+    if !salvage.proven {
+        let unnoticed = "a change inside a value that left it readable would not be noticed";
+        lines.push(lang.of(unnoticed, "若 value 被改动后仍可读，则无法发现").to_owned());
+    }
+    lines
+}
+
+/// Says how much can be saved.
+pub fn headline(salvage: &Salvage, lang: Lang) -> String {
+    let keys = human::counted(salvage.keys, nouns::KEY, lang);
+    let lost = human::bytes(salvage.bytes_lost.0);
+    match salvage.announced {
+        Some(announced) => {
+            let announced = human::count(announced);
+            say!(lang, "{keys} of {announced} announced, {lost} lost", "{keys}（文件声明 {announced} 个），丢失 {lost}")
+        }
+        None => say!(lang, "{keys}, {lost} lost", "{keys}，丢失 {lost}"),
+    }
+}
+
+fn damaged(range: &DamagedRange, lang: Lang) -> String {
+    let DamagedRange { damage, start, end, db, key, keys_before, keys_behind, error } = range;
+    let error = key_text::text(lang.say(&error.wording));
+    let size = human::bytes(end - start);
+    match (damage, key) {
+        (DamageExtent::Value | DamageExtent::Duplicate, Some(key)) => {
+            let key = key_text::key(&key.0);
+            say!(lang, "db {db} {key} ({size}): {error}", "db {db} {key}（{size}）：{error}")
+        }
+        (DamageExtent::Framing | DamageExtent::Value | DamageExtent::Duplicate | DamageExtent::Other, _) => {
+            let (before, behind) = (human::count(*keys_before), human::count(*keys_behind));
+            say!(
+                lang,
+                "bytes {start:#x} to {end:#x} ({size}) in db {db}, {before} keys before and {behind} behind: {error}",
+                "字节 {start:#x} 至 {end:#x}（{size}），db {db}，之前 {before} 个 key，之后 {behind} 个：{error}"
+            )
+        }
+    }
+}
+
+/// Says which databases lack keys or are uncertain.
+fn databases(salvage: &Salvage, lang: Lang) -> Vec<String> {
+    let mut lines = Vec::new();
+    for database in &salvage.databases {
+        let (db, keys) = (database.db, human::count(database.keys));
+        if let Some(missing) = database.announced.and_then(|announced| announced.checked_sub(database.keys))
+            && missing > 0
+        {
+            let missing = human::count(missing);
+            lines.push(say!(
+                lang,
+                "db {db}: {keys} keys, {missing} missing",
+                "db {db}：{keys} 个 key，缺少 {missing} 个"
+            ));
+        }
+        if !database.certain {
+            lines.push(say!(
+                lang,
+                "db {db}: uncertain, some of its keys may belong to another database whose SELECTDB is lost",
+                "db {db}：不确定，部分 key 可能属于 SELECTDB 已丢失的其他数据库"
+            ));
+        }
+    }
+    lines
+}

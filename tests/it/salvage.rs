@@ -1,0 +1,174 @@
+//! Salvage of damaged snapshots on the command line. What servers say of the saved files is checked by `.ci/checks`.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Output;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::program::{rdblens, run, run_args, run_with_input, testdata};
+
+const ZEROED: &str = "testdata/salvage/zeroed.rdb";
+const FLIPPED: &str = "testdata/salvage/flipped.rdb";
+const SOUND: &str = "testdata/salvage/sound.rdb";
+
+fn status(output: &Output) -> i32 {
+    output.status.code().expect("not ended by a signal")
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+fn salvage(input: &str, folder: &TempDir) -> (Output, PathBuf) {
+    let saved = folder.path().join("saved.rdb");
+    let args = ["salvage", input, "-o", saved.to_str().unwrap(), "--format", "json"];
+    (run_args(&args), saved)
+}
+
+#[test]
+fn saved_file_is_sound_and_lacks_only_the_lost_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, saved) = salvage(ZEROED, &folder);
+    assert_eq!(status(&output), 4);
+    let said = json(&output);
+    let (keys, announced) = (said["salvage"]["keys"].as_u64().unwrap(), said["salvage"]["announced"].as_u64().unwrap());
+    assert_eq!(announced, 800);
+    assert!((780..800).contains(&keys), "{said}");
+    assert_eq!(said["sound"], false);
+    assert_eq!(said["written"].as_u64().unwrap(), fs::metadata(&saved).unwrap().len());
+    let damaged = said["salvage"]["damaged"].as_array().unwrap();
+    assert!(damaged.iter().any(|range| range["damage"] == "framing" && range["keys_behind"].as_u64() > Some(0)));
+    let check = run_args(&["check", saved.to_str().unwrap(), "--format", "json"]);
+    assert_eq!((status(&check), json(&check)["keys"].as_u64()), (0, Some(keys)));
+    let rows = |path: &str| {
+        let rows = run_args(&["keys", path, "--format", "csv"]).stdout;
+        String::from_utf8(rows).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = rows(SOUND);
+    assert!(rows(saved.to_str().unwrap()).iter().all(|row| all.contains(row)));
+}
+
+#[test]
+fn changed_byte_is_restored_from_the_checksum() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, saved) = salvage(FLIPPED, &folder);
+    assert_eq!(status(&output), 4);
+    assert_eq!(fs::read(saved).unwrap(), fs::read(SOUND).unwrap());
+    let said = json(&output);
+    let at = fs::metadata(SOUND).unwrap().len() / 3;
+    assert_eq!(said["salvage"]["restored"]["offset"].as_u64(), Some(at));
+    assert_eq!((&said["salvage"]["proven"], &said["salvage"]["bytes_lost"]), (&true.into(), &0.into()));
+}
+
+#[test]
+fn sound_file_is_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, saved) = salvage(SOUND, &folder);
+    assert_eq!((status(&output), json(&output)["sound"].as_bool()), (0, Some(true)));
+    assert_eq!(fs::read(saved).unwrap(), fs::read(SOUND).unwrap());
+}
+
+#[test]
+fn checksum_at_the_end_is_restored_or_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let sound = fs::read(SOUND).unwrap();
+    let damaged = folder.path().join("damaged.rdb");
+    let mut wrong = sound.clone();
+    *wrong.last_mut().unwrap() ^= 1;
+    for bytes in [&wrong[..], &sound[..sound.len() - 3]] {
+        fs::write(&damaged, bytes).unwrap();
+        let (output, saved) = salvage(damaged.to_str().unwrap(), &folder);
+        assert_eq!(status(&output), 4, "{output:?}");
+        assert_eq!(fs::read(&saved).unwrap(), sound);
+        fs::remove_file(saved).unwrap();
+    }
+}
+
+#[test]
+fn compressed_and_piped_inputs_are_salvaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let zeroed = fs::read(ZEROED).unwrap();
+    let from_file = json(&salvage(ZEROED, &folder).0)["salvage"].clone();
+    let piped = run_with_input(rdblens().args(["salvage", "-", "--format", "json"]), zeroed);
+    assert_eq!((status(&piped), &json(&piped)["salvage"]), (4, &from_file));
+    let gzip = folder.path().join("cut.rdb.gz");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&fs::read(SOUND).unwrap()).unwrap();
+    let bytes = encoder.finish().unwrap();
+    fs::write(&gzip, &bytes[..bytes.len() / 2]).unwrap();
+    fs::remove_file(folder.path().join("saved.rdb")).unwrap();
+    let (output, saved) = salvage(gzip.to_str().unwrap(), &folder);
+    let said = json(&output);
+    assert_eq!((status(&output), said["container"]["compression"].as_str()), (4, Some("gzip")));
+    assert!(said["salvage"]["keys"].as_u64() > Some(100), "{said}");
+    assert_eq!(status(&run_args(&["check", saved.to_str().unwrap()])), 0);
+}
+
+#[test]
+fn output_is_guarded() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("a.rdb");
+    fs::copy(ZEROED, &own).unwrap();
+    let own = own.to_str().unwrap();
+    assert_eq!(status(&run_args(&["salvage", own, "-o", own, "--force"])), 2);
+    assert_eq!(fs::read(own).unwrap(), fs::read(ZEROED).unwrap());
+    let (_, saved) = salvage(own, &folder);
+    assert_eq!(status(&salvage(own, &folder).0), 2, "{saved:?} needs --force");
+    assert_eq!(status(&run_args(&["salvage", own, "-o", "-"])), 2);
+    let text = testdata().join("README.md");
+    assert_eq!(status(&run_args(&["salvage", text.to_str().unwrap()])), 3);
+}
+
+#[test]
+fn nothing_is_written_if_no_key_can_be_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("damaged.rdb");
+    fs::write(&damaged, b"REDIS0011\xfe\x00\x99\x99\x99\x99").unwrap();
+    let (output, saved) = salvage(damaged.to_str().unwrap(), &folder);
+    assert_eq!((status(&output), saved.exists()), (3, false));
+}
+
+#[test]
+fn check_says_what_can_be_saved_in_both_languages() {
+    let output = run_args(&["check", ZEROED, "--format", "json"]);
+    let said = json(&output);
+    assert_eq!(status(&output), 4);
+    assert!(said["salvage"]["keys"].as_u64() > said["keys"].as_u64());
+    let text = |lang: &str| String::from_utf8(run_args(&["check", ZEROED, "--lang", lang]).stdout).unwrap();
+    assert!(text("en").contains("can be saved:") && text("en").contains("keys before and"), "{}", text("en"));
+    assert!(text("zh").contains("可挽救："), "{}", text("zh"));
+    assert!(json(&run_args(&["check", SOUND, "--format", "json"])).get("salvage").is_none());
+}
+
+#[test]
+fn report_covers_all_sound_records_at_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, saved) = salvage(ZEROED, &folder);
+    let report = |path: &str, threads: &str, more: &[&str]| {
+        let args = [&["analyze", path, "--format", "json", "--quiet", "--threads", threads], more].concat();
+        run(rdblens().args(args)).stdout
+    };
+    let one = report(ZEROED, "1", &["--salvage"]);
+    assert!(one == report(ZEROED, "4", &["--salvage"]) && one == report(ZEROED, "4", &["--salvage", "--no-mmap"]));
+    let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap();
+    let (salvaged, of_saved) = (read(&one), read(&report(saved.to_str().unwrap(), "1", &[])));
+    assert_eq!(salvaged["totals"], of_saved["totals"]);
+    assert_eq!((&salvaged["complete"], &of_saved["complete"]), (&false.into(), &true.into()));
+    assert!(salvaged["source"]["files"][0]["salvage"]["damaged"][0]["start"].as_u64() > Some(0));
+    let without = read(&report(ZEROED, "1", &[]));
+    assert!(without["totals"]["keys"].as_u64() < salvaged["totals"]["keys"].as_u64());
+    assert_eq!(report(SOUND, "1", &["--salvage"]), report(SOUND, "1", &[]));
+}
+
+#[test]
+fn keys_behind_the_damage_have_rows() {
+    let rows = |more: &[&str]| {
+        let output = run_args(&[&["keys", ZEROED, "--quiet"], more].concat());
+        assert_eq!(status(&output), 4);
+        output.stdout.iter().filter(|&&byte| byte == b'\n').count()
+    };
+    assert!(rows(&["--salvage"]) > rows(&[]));
+}
