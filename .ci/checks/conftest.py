@@ -39,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--seed", type=int, default=random.SystemRandom().randrange(10**9), help="of random keys [default: another each time]")
     group.addoption("--keys", type=int, help="number of random keys")
+    group.addoption("--mutants", type=int, default=7, help="number of damaged copies of each dump that are salvaged")
     group.addoption("--shots", type=Path, help="a folder for screenshots and printed pages")
 
 
@@ -92,6 +93,11 @@ def program(pytestconfig: pytest.Config) -> Program:
 @pytest.fixture(scope="session")
 def seed(pytestconfig: pytest.Config) -> int:
     return pytestconfig.option.seed
+
+
+@pytest.fixture(scope="session")
+def mutant_count(pytestconfig: pytest.Config) -> int:
+    return pytestconfig.option.mutants
 
 
 @pytest.fixture(scope="session")
