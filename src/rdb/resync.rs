@@ -119,6 +119,11 @@ impl Profile {
         !key.has_access && self.keys >= FEW_KEYS && self.with_access > self.keys / 10 * 9
     }
 
+    /// Returns whether enough keys are known to judge others.
+    pub fn is_informed(&self) -> bool {
+        self.keys >= FEW_KEYS
+    }
+
     /// Returns whether names tell nothing because hardly two begin alike, and almost all keys are strings without metadata.
     pub fn is_shapeless(&self) -> bool {
         let shapes = self.shapes.len() as u64;
@@ -186,6 +191,40 @@ fn is_written(header: RdbHeader, value_type: ValueType) -> bool {
     }
 }
 
+/// Returns whether servers that write files of this version do not know a type.
+pub fn is_too_new(header: RdbHeader, value_type: ValueType) -> bool {
+    let first = match value_type {
+        ValueType::String
+        | ValueType::List
+        | ValueType::Set
+        | ValueType::Zset
+        | ValueType::Hash
+        | ValueType::HashZipmap
+        | ValueType::ListZiplist
+        | ValueType::SetIntset
+        | ValueType::ZsetZiplist
+        | ValueType::HashZiplist
+        | ValueType::ModulePreGa
+        | ValueType::KeydbCron
+        | ValueType::Hash2 => 0,
+        ValueType::ListQuicklist => 7,
+        ValueType::Zset2 | ValueType::Module2 => 8,
+        ValueType::Stream(1) => 9,
+        ValueType::HashListpack | ValueType::ZsetListpack | ValueType::ListQuicklist2 | ValueType::Stream(2) => 10,
+        ValueType::SetListpack | ValueType::Stream(3) => 11,
+        ValueType::HashMetadataPreGa
+        | ValueType::HashListpackExPreGa
+        | ValueType::HashMetadata
+        | ValueType::HashListpackEx => 12,
+        ValueType::Stream(_) | ValueType::Array => 13,
+        ValueType::HashTemplateListpack
+        | ValueType::HashTemplateListpackRef
+        | ValueType::HashTemplateArray
+        | ValueType::HashTemplateArrayRef => 15,
+    };
+    header.version < first
+}
+
 /// Returns whether fields of a hash may parse as string keys in files of this version: see [`Profile::trusts`].
 pub fn fields_look_like_keys(header: RdbHeader) -> bool {
     header.family == Family::Redis && header.version >= 12
@@ -238,6 +277,11 @@ impl<'a> Resync<'a> {
         None
     }
 
+    /// Returns whether a certain boundary is at `at`.
+    pub fn is_boundary(&mut self, at: usize, templates: Option<&Arc<Templates>>, profile: &Profile) -> bool {
+        at < self.bytes.len() && self.work > 0 && self.is_certain(at, at, templates, profile)
+    }
+
     /// Returns whether a chain of intact records starts at `at`.
     fn is_certain(&mut self, at: usize, failed: usize, templates: Option<&Arc<Templates>>, profile: &Profile) -> bool {
         let bytes = self.bytes.get(at..).unwrap_or_default();
@@ -256,7 +300,8 @@ impl<'a> Resync<'a> {
             match scanner.next_item() {
                 Ok(FileItem::Key(entry)) => {
                     let key = KeyFacts::of(&entry);
-                    if !self.may_be_key(&entry, last.as_ref(), profile)
+                    if scanner.met_enterprise_prefix() && !self.enterprise
+                        || !self.may_be_key(&entry, last.as_ref(), profile)
                         || scanner.value(&entry, &mut self.verify).is_err()
                         || self.verify.finish().is_err()
                     {
@@ -272,15 +317,21 @@ impl<'a> Resync<'a> {
                 }
                 Ok(FileItem::End) => return records > 0 && is_end_of_file(self.header, scanner.cursor().rest()),
                 Ok(FileItem::Database(db)) if db > u64::from(u16::MAX) => return false,
+                Ok(FileItem::SlotNumber(_)) if self.enterprise => {}
                 Ok(
                     FileItem::Database(_)
                     | FileItem::DatabaseSize(..)
                     | FileItem::Slot(_)
-                    | FileItem::SlotNumber(_)
                     | FileItem::Aux(..)
                     | FileItem::ModuleAux(_),
                 ) => {}
-                Ok(FileItem::Function(_) | FileItem::SlotImport | FileItem::Update | FileItem::HashTemplate)
+                Ok(
+                    FileItem::SlotNumber(_)
+                    | FileItem::Function(_)
+                    | FileItem::SlotImport
+                    | FileItem::Update
+                    | FileItem::HashTemplate,
+                )
                 | Err(_) => return false,
             }
         }

@@ -20,7 +20,7 @@ use super::boundary::is_same_key;
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
 use super::header::RdbHeader;
-use super::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file};
+use super::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, is_too_new};
 use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
 use super::template::Templates;
@@ -349,6 +349,9 @@ impl<'a> Walk<'a> {
                     if let Err(error) = is_new(&entry, last.as_ref()) {
                         break failed(error, false);
                     }
+                    if let Err(error) = self.may_be_written(&entry, scanner.met_enterprise_prefix()) {
+                        break failed(error, false);
+                    }
                     let facts = KeyFacts::of(&entry);
                     if let Err(error) = scanner.value(&entry, &mut self.verify) {
                         let _ = self.verify.finish();
@@ -361,12 +364,16 @@ impl<'a> Walk<'a> {
                 }
                 FileItem::End => {
                     let rest = scanner.cursor().rest();
-                    if self.is_behind_gap() && !is_end_of_file(self.header, rest) {
-                        break Stop::Embedded(boundary);
+                    if !is_end_of_file(self.header, rest) && !self.is_end_by_checksum(boundary + 1) {
+                        break self.false_end(boundary);
                     }
                     self.ended = true;
                     self.end = at + scanner.cursor().consumed();
                     break Stop::End;
+                }
+                FileItem::SlotNumber(_) if !self.about.enterprise && self.profile.is_informed() => {
+                    let what = wording!("a record of another version or server", "其他版本或其他服务器的记录");
+                    break failed(Error::corrupt(boundary as u64, what), false);
                 }
                 other => {
                     self.about.observe(&other);
@@ -380,13 +387,50 @@ impl<'a> Walk<'a> {
             self.templates = scanner.shared_templates();
         };
         self.strays += scanner.strays();
-        self.about.enterprise |= scanner.met_enterprise_prefix();
+        self.about.enterprise |= scanner.met_enterprise_prefix() && !self.profile.is_informed();
         self.resync.enterprise = self.about.enterprise;
         stop
     }
 
+    /// Returns whether the snapshot ends before `end` according to the checksum there; other bytes may follow.
+    fn is_end_by_checksum(&self, end: usize) -> bool {
+        // Behind a gap the checksum is wrong; so this is computed once.
+        if self.is_behind_gap() {
+            return false;
+        }
+        let stored = Cursor::new(self.bytes.get(end..).unwrap_or_default(), 0).u64_le();
+        let covered = self.bytes.get(self.start..end).unwrap_or_default();
+        match stored {
+            Ok(stored) => stored == 0 || stored == super::crc64::checksum(covered),
+            Err(_) => !self.header.has_checksum(),
+        }
+    }
+
+    /// Returns what an EOF opcode in the middle of the file means.
+    ///
+    /// Behind a gap it may be the end of a snapshot that is the value of a key: then a record follows its checksum.
+    fn false_end(&mut self, at: usize) -> Stop {
+        let behind = at + 1 + if self.header.has_checksum() { 8 } else { 0 };
+        let is_value = self.is_behind_gap() && self.resync.is_boundary(behind, self.templates.as_ref(), &self.profile);
+        if is_value {
+            return Stop::Embedded(at);
+        }
+        let what = wording!("end mark inside the file", "文件中间出现结束标记");
+        Stop::Failed { at, error: Error::corrupt(at as u64, what), is_credible: false }
+    }
+
     fn is_behind_gap(&self) -> bool {
         self.leading.is_some() || self.has_framing_gap
+    }
+
+    /// Fails for a record that servers of the file's version neither write nor load.
+    fn may_be_written(&self, entry: &KeyEntry<'_>, has_enterprise_prefix: bool) -> Result<()> {
+        let is_foreign = has_enterprise_prefix && !self.about.enterprise && self.profile.is_informed();
+        if is_foreign || is_too_new(self.header, entry.value_type) {
+            let what = wording!("a record of another version or server", "其他版本或其他服务器的记录");
+            return Err(Error::corrupt(entry.offset, what));
+        }
+        Ok(())
     }
 
     /// Adds a key whose framing is intact.
@@ -639,6 +683,13 @@ impl<'a> Walk<'a> {
         for (index, &next) in selected.iter().enumerate() {
             let piece = &self.pieces[index];
             if let Some(db) = piece.db {
+                if db < current.0 {
+                    // Out of order: a block from elsewhere. What follows it does not belong to its database.
+                    let stretch = &mut self.pieces[index].stretch;
+                    (stretch.db, stretch.is_certain) = (db, false);
+                    *keys.entry(db).or_default() += stretch.keys;
+                    continue;
+                }
                 current = (db, true);
             } else if let Some(gap) = piece.behind {
                 let is_run = |piece: &&Piece| piece.db.is_none() && piece.behind.is_none();
@@ -650,7 +701,13 @@ impl<'a> Walk<'a> {
                     .get(&db)
                     .map(|announced| announced.saturating_sub(keys.get(&db).copied().unwrap_or_default()));
                 let run = piece.stretch.keys + more;
-                let (found, is_certain) = database_behind(db, left, run, lost, usual, next);
+                let next = next.filter(|next| *next > db);
+                let (mut found, is_certain) = database_behind(db, left, run, lost, usual, next);
+                if found > db
+                    && let Some((&announced, _)) = self.announced.range(db + 1..next.unwrap_or(u64::MAX)).next()
+                {
+                    found = announced;
+                }
                 // A block of another database may have taken the place of lost records.
                 let is_enclosed = self.announced.len() > 1 && self.is_enclosed(index);
                 current = (found, is_certain && current.1 && !is_enclosed);
