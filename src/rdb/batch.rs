@@ -135,7 +135,7 @@ impl Batches {
         let header = survey.about.header;
         Batches {
             state: ScanState { family: header.family, db: Some(FIRST_DATABASE) },
-            templates: None,
+            templates: survey.about.templates.clone(),
             about: survey.about.clone(),
             started: true,
             stored_checksum: None,
@@ -220,8 +220,19 @@ impl Batches {
 
     /// Returns the next batch, or `None` after the last intact one; [`Batches::ending`] tells why it was the last.
     pub fn next_batch(&mut self) -> Option<Batch> {
-use super::salvage::Survey;
-use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
+        self.next_batch_with(&mut SkipValues)
+    }
+
+    /// Returns the hash templates read so far.
+    pub fn templates(&self) -> Option<&Templates> {
+        self.templates.as_deref()
+    }
+
+    /// Like [`Batches::next_batch`], but `value` reads the value of each key, once unless that fails.
+    pub fn next_batch_with(&mut self, value: &mut impl ReadValue) -> Option<Batch> {
+        if let Some(salvaged) = &mut self.salvaged {
+            return salvaged.next_batch(value);
+        }
         if self.ended {
             return None;
         }
@@ -364,10 +375,19 @@ use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 }
 
 impl SalvagedBatches {
-    fn next_batch(&mut self) -> Option<Batch> {
+    fn next_batch(&mut self, value: &mut impl ReadValue) -> Option<Batch> {
         let stretch = self.survey.stretches.get(self.next)?;
         self.next += 1;
-        Some(self.survey.batch(&self.map, stretch))
+        let batch = self.survey.batch(&self.map, stretch);
+        let mut scanner = batch.scanner();
+        while scanner.cursor().left() > 0 {
+            match scanner.next_item() {
+                Ok(FileItem::Key(entry)) if value.read(&mut scanner, &entry).is_err() => break,
+                Ok(_) => {}
+                Err(_) => break, // sound records do not fail
+            }
+        }
+        Some(batch)
     }
 }
 

@@ -20,6 +20,7 @@ use super::string::{RawString, StringForm};
 use super::template::Templates;
 use super::value_type::ValueType;
 use super::verify::Verify;
+use crate::error::Result;
 
 /// Number of consecutive intact records that make a boundary certain.
 const MIN_RECORDS: u32 = 12;
@@ -244,7 +245,7 @@ pub struct Resync<'a> {
 impl<'a> Resync<'a> {
     /// Creates a search over the bytes of a file, which lie at absolute offset `base`.
     pub fn new(bytes: &'a [u8], base: u64, header: RdbHeader) -> Resync<'a> {
-        Resync { bytes, base, header, work: FIRST_WORK, verify: Verify::default(), enterprise: false }
+        Resync { bytes, base, header, work: FIRST_WORK, verify: Verify::new(header.family), enterprise: false }
     }
 
     /// Returns the first certain boundary at or after `from` whose chain of records passes `failed`.
@@ -302,7 +303,7 @@ impl<'a> Resync<'a> {
                     let key = KeyFacts::of(&entry);
                     if scanner.met_enterprise_prefix() && !self.enterprise
                         || !self.may_be_key(&entry, last.as_ref(), profile)
-                        || scanner.value(&entry, &mut self.verify).is_err()
+                        || verify_value(&mut scanner, &entry, &mut self.verify).is_err()
                         || self.verify.finish().is_err()
                     {
                         // Forget the fault of a value that was not walked to its end.
@@ -352,6 +353,17 @@ impl<'a> Resync<'a> {
 /// Returns whether a compressed key expands so far that verifying it is not worth the work.
 fn expands(key: &RawString<'_>) -> bool {
     key.is_compressed() && key.len() > u64::from(u16::MAX)
+}
+
+/// Walks a value as often as it takes to compare all its elements. The visitor keeps its faults.
+pub fn verify_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, verify: &mut Verify) -> Result<()> {
+    let value = scanner.cursor().clone();
+    scanner.value(entry, verify)?;
+    while verify.needs_another_walk() {
+        *scanner.cursor_mut() = value.clone();
+        scanner.value(entry, verify)?;
+    }
+    Ok(())
 }
 
 /// Returns whether a snapshot may end here: `rest` follows the EOF opcode.

@@ -20,7 +20,7 @@ use super::boundary::is_same_key;
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
 use super::header::RdbHeader;
-use super::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, is_too_new};
+use super::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, is_too_new, verify_value};
 use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
 use super::template::Templates;
@@ -266,7 +266,7 @@ impl<'a> Walk<'a> {
             header,
             about: FileInfo::new(header),
             resync: Resync::new(bytes, 0, header),
-            verify: Verify::default(),
+            verify: Verify::new(header.family),
             profile: Profile::default(),
             templates: None,
             marks: VecDeque::new(),
@@ -353,7 +353,7 @@ impl<'a> Walk<'a> {
                         break failed(error, false);
                     }
                     let facts = KeyFacts::of(&entry);
-                    if let Err(error) = scanner.value(&entry, &mut self.verify) {
+                    if let Err(error) = verify_value(&mut scanner, &entry, &mut self.verify) {
                         let _ = self.verify.finish();
                         break failed(error, self.profile.trusts(&facts));
                     }
@@ -435,7 +435,7 @@ impl<'a> Walk<'a> {
 
     /// Adds a key whose framing is intact.
     fn key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts) {
-        let fault = self.verify.finish().and_then(|()| match entry.key.form {
+        let fault = self.verify.finish().and_then(|_| match entry.key.form {
             StringForm::Lzf { .. } => entry.key.to_bytes().map(|_| ()).within(Reading::Key),
             StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
         });
