@@ -29,7 +29,7 @@ def write_odd_dump(path: Path) -> None:
 
 def of_report(report: dict) -> dict:
     """Returns what the report says of its keys."""
-    totals, heaviest = report["totals"], report["top"]["by_memory"][0]
+    totals, heaviest = report["totals"], next(iter(report["top"]["by_memory"]), None)
     return {
         "keys": totals["keys"],
         "memory": totals["memory"],
@@ -37,7 +37,8 @@ def of_report(report: dict) -> dict:
         "types": {(row["type"], row["encoding"]): (row["keys"], row["memory"]) for row in report["types"]},
         "databases": {row["db"]: (row["keys"], row["memory"]) for row in report["databases"] if row["keys"]},
         "without TTL": report["no_ttl"]["keys"],
-        "heaviest": (heaviest["memory"], key_name(heaviest)),
+        # None if the memory of all keys is unknown.
+        "heaviest": heaviest and (heaviest["memory"], key_name(heaviest)),
     }
 
 
@@ -51,15 +52,15 @@ def of_duckdb(path: Path) -> dict:
     rows = f"read_parquet('{path}')"
 
     def grouped(column: str) -> dict:
-        query = f"SELECT count(*), sum(memory)::BIGINT, {column} FROM {rows} GROUP BY {column}"
+        query = f"SELECT count(*), coalesce(sum(memory), 0)::BIGINT, {column} FROM {rows} GROUP BY {column}"
         found = duckdb.sql(query).fetchall()
         return {group_key(name): (keys, memory) for keys, memory, *name in found}
 
     keys, memory, forever = duckdb.sql(
-        f"SELECT count(*), sum(memory)::BIGINT, count(*) FILTER (expires_at IS NULL) FROM {rows}"
+        f"SELECT count(*), coalesce(sum(memory), 0)::BIGINT, count(*) FILTER (expires_at IS NULL) FROM {rows}"
     ).fetchall()[0]
     heaviest = duckdb.sql(
-        f"SELECT memory, coalesce(encode(key), key_bytes) AS name FROM {rows} ORDER BY memory DESC, db, name LIMIT 1"
+        f"SELECT memory, coalesce(encode(key), key_bytes) AS name FROM {rows} ORDER BY memory DESC NULLS LAST, db, name LIMIT 1"
     ).fetchall()[0]
     # Times have to survive the way into Python, too.
     duckdb.sql(f"SELECT min(expires_at), max(expires_at) FROM {rows}").fetchall()
@@ -69,7 +70,7 @@ def of_duckdb(path: Path) -> dict:
         "types": grouped("type, coalesce(module, encoding)"),
         "databases": grouped("db"),
         "without TTL": forever,
-        "heaviest": heaviest,
+        "heaviest": heaviest if heaviest[0] is not None else None,
     }
 
 
@@ -77,7 +78,10 @@ def of_pandas(path: Path) -> dict:
     """Returns what pandas says of the rows, whose columns have to have the right types."""
     frame = pandas.read_parquet(path)
     assert str(frame["expires_at"].dtype) == "datetime64[ms, UTC]", frame["expires_at"].dtype
-    assert all(frame[name].dtype == "int64" for name in ["db", "memory", "disk"])
+    assert all(frame[name].dtype == "int64" for name in ["db", "disk"])
+    # Unknown memory is null, which makes pandas read floats.
+    assert frame["memory"].dtype == ("float64" if frame["memory"].isna().any() else "int64")
+    frame["memory"] = frame["memory"].fillna(0).astype("int64")
 
     def grouped(*columns: object) -> dict:
         groups = frame.groupby(list(columns))["memory"]
@@ -95,7 +99,7 @@ def of_pandas(path: Path) -> dict:
         "types": grouped("type", frame["module"].fillna(frame["encoding"])),
         "databases": grouped("db"),
         "without TTL": int(frame["expires_at"].isna().sum()),
-        "heaviest": (memory, first[1]),
+        "heaviest": (memory, first[1]) if memory > 0 else None,
     }
 
 
