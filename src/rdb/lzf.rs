@@ -35,14 +35,35 @@ impl LzfError {
     }
 }
 
-/// Expands a whole block with declared size `len`, appending to `out`.
+/// Most bytes of an instruction with its literals.
+const LONGEST_INSTRUCTION: usize = 1 + LONGEST_LITERALS;
+/// Most literals of one instruction.
+const LONGEST_LITERALS: usize = 32;
+/// Bytes that [`expand_widely`] copies at once.
+const PIECE: usize = 16;
+/// Most bytes that an instruction produces, rounded up to whole pieces.
+const LONGEST_OUTPUT: usize = (255 + 9_usize).next_multiple_of(PIECE);
+
+/// Expands a whole block with declared size `len`, replacing the contents of `out`.
 ///
 /// The caller has checked `len` against [`crate::limits::LZF_MAX_RATIO`]; `out` grows with the bytes actually produced.
 pub fn expand(block: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), LzfError> {
-    let start = out.len();
-    out.reserve(len.min(limits::EXPAND_AT_ONCE));
-    let rest = expand_until(block, len, out)?;
-    match (rest.is_empty(), out.len() - start == len) {
+    let mut rest = block;
+    let mut made = 0;
+    loop {
+        // Only what is longer than the old contents has to be zeroed.
+        out.resize(len.min(made + limits::EXPAND_AT_ONCE), 0);
+        let before = made;
+        (rest, made) = expand_widely(rest, out, made);
+        if made == before {
+            break;
+        }
+    }
+    out.truncate(made);
+    while !rest.is_empty() && out.len() < len {
+        rest = step(rest, len, 0, out)?;
+    }
+    match (rest.is_empty(), out.len() == len) {
         (true, true) => Ok(()),
         (_, false) => Err(LzfError::Short),
         (false, _) => Err(LzfError::Long),
@@ -71,13 +92,44 @@ pub fn expand_prefix(block: &[u8], len: usize, want: usize, out: &mut Vec<u8>) -
     Ok(())
 }
 
-fn expand_until<'a>(block: &'a [u8], len: usize, out: &mut Vec<u8>) -> Result<&'a [u8], LzfError> {
-    let start = out.len();
-    let mut rest = block;
-    while !rest.is_empty() && out.len() - start < len {
-        rest = step(rest, len, start, out)?;
+/// Executes instructions as long as the longest possible one would fit, and stops before a false one. `out` already has `made`
+/// bytes. Returns the rest of the block and the number of bytes then made; bytes behind these are undefined.
+///
+/// With room for any instruction, copies have fixed sizes and may write beyond their end, which is several times as fast as
+/// copying exactly the bytes of each short run.
+fn expand_widely<'a>(mut block: &'a [u8], out: &mut [u8], mut made: usize) -> (&'a [u8], usize) {
+    while let Some(instruction) = block.first_chunk::<LONGEST_INSTRUCTION>()
+        && out.len() - made >= LONGEST_OUTPUT
+    {
+        let control = usize::from(instruction[0]);
+        if control < LONGEST_LITERALS {
+            out[made..made + LONGEST_LITERALS].copy_from_slice(&instruction[1..]);
+            made += control + 1;
+            block = &block[control + 2..];
+            continue;
+        }
+        let (count, low, size) = match control >> 5 {
+            7 => (usize::from(instruction[1]) + 9, instruction[2], 3),
+            short => (short + 2, instruction[1], 2),
+        };
+        let distance = ((control & 0x1F) << 8 | usize::from(low)) + 1;
+        if distance > made {
+            break;
+        }
+        let end = made + count;
+        if distance >= PIECE {
+            for to in (made..end).step_by(PIECE) {
+                out.copy_within(to - distance..to - distance + PIECE, to);
+            }
+        } else {
+            for to in made..end {
+                out[to] = out[to - distance];
+            }
+        }
+        made = end;
+        block = &block[size..];
     }
-    Ok(rest)
+    (block, made)
 }
 
 /// Executes one instruction and returns the rest of the block.
@@ -134,6 +186,8 @@ fn copy_back(out: &mut Vec<u8>, distance: usize, count: usize) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::Strategy;
+
     use super::*;
 
     fn whole(block: &[u8], len: usize) -> Result<Vec<u8>, LzfError> {
@@ -156,9 +210,24 @@ mod tests {
         assert_eq!(whole(&[0x00, 1], 2), Err(LzfError::Short));
     }
 
+    /// Texts with long runs, with near and far repetitions, and with runs of literals.
+    fn texts() -> impl Strategy<Value = Vec<u8>> {
+        let piece = || {
+            proptest::prop_oneof![
+                proptest::collection::vec(0u8..4, 1..60),
+                proptest::collection::vec(proptest::num::u8::ANY, 1..60),
+                (proptest::num::u8::ANY, 1usize..400).prop_map(|(byte, count)| vec![byte; count]),
+            ]
+        };
+        let pieces = proptest::collection::vec(piece(), 1..8);
+        (pieces, proptest::collection::vec(0usize..8, 4..30)).prop_map(|(pieces, order)| {
+            order.into_iter().flat_map(|at| pieces[at % pieces.len()].clone()).chain([7; 30]).collect()
+        })
+    }
+
     proptest::proptest! {
         #[test]
-        fn equals_lzf_crate(text in proptest::collection::vec(0u8..4, 30..400), want in 0usize..400) {
+        fn equals_lzf_crate(text in texts(), want in 0usize..400) {
             if let Ok(block) = lzf::compress(&text) {
                 proptest::prop_assert_eq!(&whole(&block, text.len()).unwrap(), &text);
                 let mut prefix = Vec::new();
@@ -172,10 +241,30 @@ mod tests {
         }
 
         #[test]
-        fn arbitrary_blocks_do_not_panic(block in proptest::collection::vec(0u8..255, 0..60), len in 0usize..5000) {
+        fn arbitrary_blocks_do_not_panic(block in proptest::collection::vec(0u8..255, 0..200), len in 0usize..5000) {
             if let Ok(made) = whole(&block, len) {
                 proptest::prop_assert_eq!(made.len(), len);
                 proptest::prop_assert_eq!(lzf::decompress(&block, len).unwrap(), made);
+            }
+        }
+
+        #[test]
+        fn damaged_blocks_fail_like_single_steps(text in texts(), at in 0usize..2000, byte in proptest::num::u8::ANY) {
+            if let Ok(mut block) = lzf::compress(&text) {
+                let at = at % block.len();
+                block[at] = byte;
+                let slowly = || {
+                    let (mut out, mut rest) = (Vec::new(), &block[..]);
+                    while !rest.is_empty() && out.len() < text.len() {
+                        rest = step(rest, text.len(), 0, &mut out)?;
+                    }
+                    match (rest.is_empty(), out.len() == text.len()) {
+                        (true, true) => Ok(out),
+                        (_, false) => Err(LzfError::Short),
+                        (false, _) => Err(LzfError::Long),
+                    }
+                };
+                proptest::prop_assert_eq!(whole(&block, text.len()), slowly());
             }
         }
     }

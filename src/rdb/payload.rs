@@ -226,7 +226,7 @@ impl Visit for PayloadSum {
                 self.add_blob(blob, |bytes| without_expiries(listpack::Elements::new(bytes, 0)?));
             }
             // Hashes and sets; no other layout is a single blob.
-            _ => self.add_blob(blob, |bytes| lengths(listpack::Elements::new(bytes, 0)?)),
+            _ => self.add_blob(blob, listpack_lengths),
         }
     }
 
@@ -234,7 +234,7 @@ impl Visit for PayloadSum {
         match node {
             ListNode::Plain => self.add(blob.len()),
             ListNode::Ziplist => self.add_blob(blob, |bytes| lengths(ziplist::Entries::new(bytes, 0)?)),
-            ListNode::Listpack => self.add_blob(blob, |bytes| lengths(listpack::Elements::new(bytes, 0)?)),
+            ListNode::Listpack => self.add_blob(blob, listpack_lengths),
         }
     }
 
@@ -254,6 +254,16 @@ pub fn array_item(item: ModuleItem<'_>) -> u64 {
         ModuleItem::Float(_) | ModuleItem::Double(_) => SCORE_BYTES,
         ModuleItem::String(string) => string.len(),
     }
+}
+
+/// Adds up the lengths of all elements of a listpack.
+fn listpack_lengths(bytes: &[u8]) -> Result<u64> {
+    let mut elements = listpack::Elements::new(bytes, 0)?;
+    let mut sum = 0;
+    while let Some(len) = elements.next_len()? {
+        sum += len;
+    }
+    Ok(sum)
 }
 
 /// Adds up the lengths of all elements.
@@ -315,7 +325,7 @@ impl StreamNode<'_> {
 
     /// Adds up the lengths of the next elements.
     fn texts(&mut self, count: i64) -> Result<u64> {
-        (0..count).map(|_| self.0.next().ok_or_else(Self::malformed)?.map(|element| element.len())).sum()
+        (0..count).map(|_| self.0.next_len()?.ok_or_else(Self::malformed)).sum()
     }
 
     fn numbers(&mut self, count: usize) -> Result<()> {

@@ -243,7 +243,6 @@ impl<'a> RawString<'a> {
                 Ok(scratch)
             }
             StringForm::Lzf { block, len } => {
-                scratch.clear();
                 let len = self.expandable(len)?;
                 lzf::expand(block, len, scratch).map_err(|error| Error::corrupt(self.offset, error.message()))?;
                 Ok(scratch)
