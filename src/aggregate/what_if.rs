@@ -91,10 +91,12 @@ impl Aggregate for WhatIfStats {
         let kind = record.kind as usize;
         self.allocated_now += record.allocated;
         self.base[kind].add(record.memory);
-        for (sums, memory) in self.others.iter_mut().zip(record.alternatives) {
-            sums[kind] += *memory;
+        let sums = self.others.iter_mut().zip(&mut self.allocated);
+        let sizes = record.alternatives.iter().zip(record.allocated_elsewhere);
+        for ((by_kind, allocated), (memory, bytes)) in sums.zip(sizes) {
+            by_kind[kind] += *memory;
+            *allocated += *bytes;
         }
-        self.allocated.iter_mut().zip(record.allocated_elsewhere).for_each(|(sum, bytes)| *sum += *bytes);
     }
 
     fn merge(&mut self, other: Self) {

@@ -102,6 +102,12 @@ impl<'m> Meters<'m> {
         self.others.iter_mut().for_each(see);
     }
 
+    /// Passes a part that holds this string to all meters.
+    #[inline]
+    fn each_holding(&mut self, string: RawString<'_>, see: impl FnMut(&mut Meter<'m>)) {
+        if string.is_compressed() { self.each(see) } else { self.each_plain(see) }
+    }
+
     /// Passes a part to all meters in turn, sharing one decompression buffer so that only one copy of it is in memory.
     #[inline]
     fn each(&mut self, mut see: impl FnMut(&mut Meter<'m>)) {
@@ -116,16 +122,19 @@ impl<'m> Meters<'m> {
 
 /// Forwards each part that any meter uses.
 impl Visit for Meters<'_> {
+    #[inline]
     fn begin(&mut self, value_type: ValueType) {
-        self.each(|meter| meter.begin(value_type));
+        self.each_plain(|meter| meter.begin(value_type));
     }
 
+    #[inline]
     fn string(&mut self, value: RawString<'_>) {
-        self.each(|meter| meter.string(value));
+        self.each_holding(value, |meter| meter.string(value));
     }
 
+    #[inline]
     fn count(&mut self, count: u64) {
-        self.each(|meter| meter.count(count));
+        self.each_plain(|meter| meter.count(count));
     }
 
     #[inline]
@@ -150,18 +159,12 @@ impl Visit for Meters<'_> {
 
     #[inline]
     fn element(&mut self, element: RawString<'_>) {
-        match element.is_compressed() {
-            false => self.each_plain(|meter| meter.element(element)),
-            true => self.each(|meter| meter.element(element)),
-        }
+        self.each_holding(element, |meter| meter.element(element));
     }
 
     #[inline]
     fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {
-        match member.is_compressed() {
-            false => self.each_plain(|meter| meter.scored(member, score)),
-            true => self.each(|meter| meter.scored(member, score)),
-        }
+        self.each_holding(member, |meter| meter.scored(member, score));
     }
 
     #[inline]
@@ -176,8 +179,9 @@ impl Visit for Meters<'_> {
         self.each(|meter| meter.expiring_pair(field, value, expiry));
     }
 
+    #[inline]
     fn blob(&mut self, blob: RawString<'_>) {
-        self.each(|meter| meter.blob(blob));
+        self.each_holding(blob, |meter| meter.blob(blob));
     }
 
     fn template(&mut self, template: &HashTemplate) {
@@ -189,7 +193,7 @@ impl Visit for Meters<'_> {
     }
 
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {
-        self.each(|meter| meter.node(node, blob));
+        self.each_holding(blob, |meter| meter.node(node, blob));
     }
 
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {

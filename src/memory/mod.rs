@@ -18,6 +18,7 @@ mod encoding;
 mod growth;
 mod instance;
 mod item;
+mod joint_pairs;
 mod layout;
 mod meter;
 mod meters;
@@ -52,6 +53,7 @@ pub use what_if::WhatIf;
 use crate::limits;
 use crate::units::Bytes;
 use alloc::SizeClasses;
+use joint_pairs::JointPairs;
 use layout::Layout;
 use skiplist::NodePrices;
 
@@ -66,6 +68,8 @@ pub struct Model {
     about_layout: Option<Caveat>,
     nodes: NodePrices,
     short: ShortPrices,
+    /// Prices of hash pairs whose entry holds them.
+    joint: Option<Box<JointPairs>>,
     /// Precomputed size of key and object, by expiry and key length.
     frames: [[ShortFrame; ShortPrices::STRINGS]; 2],
     shares_numbers: bool,
@@ -143,6 +147,7 @@ impl Model {
             about_layout,
             nodes,
             short: ShortPrices::NONE,
+            joint: None,
             frames: [[ShortFrame::default(); ShortPrices::STRINGS]; 2],
             shares_numbers,
             longest_special,
@@ -150,6 +155,7 @@ impl Model {
         // Order matters: prices of elements are computed from those of strings.
         model.short = model.short_prices();
         model.short_elements();
+        model.joint = JointPairs::of(&model).map(Box::new);
         model.frames = model.short_frames();
         model
     }

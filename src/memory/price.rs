@@ -41,11 +41,11 @@ impl TableUse {
 }
 
 /// Maximum size of a hash entry that embeds its value.
-const ENTRY_WITH_VALUE: u64 = 128;
+pub(super) const ENTRY_WITH_VALUE: u64 = 128;
 /// Header and terminator of an embedded value.
-const VALUE_INSIDE: u64 = 4;
+pub(super) const VALUE_INSIDE: u64 = 4;
 /// Pointer to a value that is not embedded.
-const POINTER: u64 = 8;
+pub(super) const POINTER: u64 = 8;
 /// Key length from which room for an expiry is reserved in any case.
 const ROOM_FOR_EXPIRY_FROM: u64 = 128;
 /// Minimum string header of a command argument in Redis 4.0.
@@ -71,11 +71,18 @@ impl Model {
 
     /// Returns the size of an embedded string: header, text and terminator.
     #[inline]
-    fn inner_sds(&self, len: u64) -> u64 {
+    pub(super) fn inner_sds(&self, len: u64) -> u64 {
         let sds = &self.layout.sds;
         // Header of 1, 3, 5 or 9 bytes; summing comparisons avoids unpredictable branches.
         let header = 1 + 2 * u64::from(len >= 32) + 2 * u64::from(len > sds.byte) + 4 * u64::from(len > sds.short);
         len.saturating_add(header + 1)
+    }
+
+    /// Like [`Model::inner_sds`], for a field whose header has at least three bytes.
+    #[inline]
+    pub(super) fn inner_sds_with_long_header(&self, len: u64) -> u64 {
+        let size = self.inner_sds(len);
+        if len < 32 { size + 2 } else { size }
     }
 
     /// Returns the size of a separate string. The empty string has a three-byte header, because it is likely to be appended to.
@@ -130,7 +137,10 @@ impl Model {
             (Some(field), Some(value)) if self.short.apart => {
                 (u64::from(field.memory) + u64::from(value.memory), i64::from(field.slack) + i64::from(value.slack))
             }
-            _ => self.computed_plain_pair(field, value),
+            _ => {
+                let joint = self.joint.as_ref().and_then(|joint| joint.price(field, value));
+                joint.unwrap_or_else(|| self.computed_plain_pair(field, value))
+            }
         }
     }
 
@@ -297,14 +307,13 @@ impl Model {
     #[inline]
     pub(super) fn joint_pair(&self, field: u64, value: u64, expiry: u64) -> (u64, u64) {
         // Fields with an expiry or a separate value never have the one-byte header.
-        let long_header = |size: u64| if field < 32 { size + 2 } else { size };
-        let inner = self.inner_sds(field);
-        let with_expiry = if expiry > 0 { long_header(inner) } else { inner };
+        let long_header = self.inner_sds_with_long_header(field);
+        let with_expiry = if expiry > 0 { long_header } else { self.inner_sds(field) };
         let inside = expiry.saturating_add(with_expiry).saturating_add(value).saturating_add(VALUE_INSIDE);
         if inside <= ENTRY_WITH_VALUE {
             return (inside, 0);
         }
-        (expiry + POINTER + long_header(inner), self.sds(value))
+        (expiry + POINTER + long_header, self.sds(value))
     }
 
     /// Returns the counted size of a table entry; 0 where elements are not counted with one.
