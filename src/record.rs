@@ -61,17 +61,20 @@ impl Record<'_> {
         self.memory.known()
     }
 
+    /// Returns a copy that knows the payload.
+    pub(crate) fn with_payload(&self, payload: Bytes) -> Self {
+        Record { value: ValueFacts { payload: Some(payload), ..self.value }, ..self.clone() }
+    }
+
     /// Returns the [payload](crate::rdb::payload) in bytes if it exceeds `limit`; `None` if not, and for modules and damaged
     /// values.
     ///
     /// Values stored in blobs are read only if their sizes do not settle the matter.
     pub(crate) fn payload_over(&self, limit: u64) -> Option<u64> {
-        let payload = match (self.kind, self.value.payload, self.raw) {
-            (Kind::String, _, _) => self.length,
-            (_, Some(counted), _) => Some(counted.0),
-            _ if self.shared_payload_at_most().is_some_and(|most| most <= limit) => None,
-            (_, None, Some(raw)) if raw.payload_at_most(self.length.unwrap_or(u64::MAX)) > limit => raw.payload(),
-            (_, None, _) => None,
+        let payload = match (self.kind, self.value.payload) {
+            (Kind::String, _) => self.length,
+            (_, Some(known)) => Some(known.0),
+            (_, None) => self.packed_payload(limit),
         };
         payload.filter(|&payload| payload > limit)
     }
@@ -80,6 +83,15 @@ impl Record<'_> {
     fn shared_payload_at_most(&self) -> Option<u64> {
         let Bytes(ordinary) = self.value.template?.ordinary;
         Some(ordinary.saturating_add(self.length?.saturating_mul(2 * PACKED_GAIN)))
+    }
+
+    /// Returns the payload of a value stored in blobs, unless their sizes show that it is within `limit`. Reads the blobs.
+    pub(crate) fn packed_payload(&self, limit: u64) -> Option<u64> {
+        if self.shared_payload_at_most().is_some_and(|most| most <= limit) {
+            return None;
+        }
+        let raw = self.raw.filter(|raw| raw.payload_at_most(self.length.unwrap_or(u64::MAX)) > limit)?;
+        raw.payload()
     }
 
     /// Returns whether the value is a HyperLogLog. Reads the value.
@@ -95,8 +107,8 @@ pub struct ValueFacts {
     pub may_be_json: bool,
     /// Compressed size of a string stored compressed.
     pub compressed: Option<Bytes>,
-    /// Payload of a collection that is stored element by element; `None` if it is stored in blobs, which
-    /// [`Record::payload_over`] reads.
+    /// Payload of a collection that is stored element by element; `None` if it is stored in blobs that have not been read:
+    /// see [`Record::payload_over`].
     pub payload: Option<Bytes>,
     /// Packed form of a collection slightly above a packing limit; computed only on request.
     pub compact: Option<Compact>,

@@ -7,6 +7,7 @@ use super::questions::Questions;
 use crate::aggregate::patterns::PatternStats;
 use crate::pattern::PatternBuf;
 use crate::pattern::bypass::Bypass;
+use crate::pattern::name::KeyName;
 use crate::pattern::shape::{Outline, Shape, Shaper};
 use crate::pattern::tree::Leaf;
 use crate::policy::NameJudged;
@@ -39,6 +40,8 @@ pub struct KnownName<'a> {
     pub tagged: bool,
     /// Verdict of the policy on it.
     pub judged: &'a NameJudged,
+    /// True if it violates nothing and matches no pattern of the policy.
+    pub plain: bool,
 }
 
 /// Cache of names of one worker.
@@ -63,6 +66,8 @@ pub struct NameCache {
     judged: Vec<NameJudged>,
     /// Verdict on the last name that missed.
     other: NameJudged,
+    /// Place of its id.
+    other_id: KnownId,
     nothing: NameJudged,
     pattern: PatternBuf,
 }
@@ -96,6 +101,7 @@ impl NameCache {
             evicted: 0,
             judged: Vec::new(),
             other: NameJudged::default(),
+            other_id: KnownId::Unknown,
             nothing: NameJudged::default(),
             pattern: PatternBuf::default(),
         }
@@ -143,7 +149,8 @@ impl NameCache {
         self.bypass.hit();
         let slot = &self.slots[number];
         let judged = if slot.plain { None } else { self.judged.get(number) };
-        KnownName { leaf, id: &slot.id, tagged: slot.tagged, judged: judged.unwrap_or(&self.nothing) }
+        let judged = judged.unwrap_or(&self.nothing);
+        KnownName { leaf, id: &slot.id, tagged: slot.tagged, judged, plain: slot.plain }
     }
 
     /// Makes the shape of a name whose outline was not enough, and probes the cache with it.
@@ -184,10 +191,16 @@ impl NameCache {
         let read = questions.classifier.read(name, &mut self.pattern);
         questions.checks.judge_name(&read, &mut self.other);
         let (leaf, tagged) = (patterns.leaf(read), read.has_tag());
+        if let Some(ids) = &self.ids {
+            self.other_id = match &read {
+                KeyName::Plain(plain) => ids.look_plain(plain),
+                KeyName::Classified(..) => KnownId::Unknown,
+            };
+        }
         if shaped {
             self.keep(name, leaf, tagged);
         }
-        KnownName { leaf, id: &KnownId::Unknown, tagged, judged: &self.other }
+        KnownName { leaf, id: &self.other_id, tagged, judged: &self.other, plain: self.other.is_plain() }
     }
 
     /// Caches the answer in the slot of the shape, if that missed there before.

@@ -53,6 +53,21 @@ impl<'a> PlainName<'a> {
         })
     }
 
+    /// Returns where the last segment starts, and whether it has lower-case letters only; `None` if it is the only segment.
+    #[inline]
+    pub fn last_segment(&self) -> Option<(usize, bool)> {
+        let start = u64::BITS - self.separators.leading_zeros();
+        let others = self.others.checked_shr(start).unwrap_or_default();
+        (start > 0).then_some((start as usize, others == 0))
+    }
+
+    /// Returns the last segment.
+    #[inline]
+    pub fn last(&self) -> &'a [u8] {
+        let start = u64::BITS - self.separators.leading_zeros();
+        self.bytes.get(start as usize..).unwrap_or_default()
+    }
+
     /// Returns true if a segment is empty.
     #[inline]
     pub fn has_empty_segment(&self) -> bool {
@@ -204,6 +219,10 @@ mod tests {
                 let segments: Vec<_> = separators.split(&name).collect();
                 prop_assert_eq!(read.segment_count() as usize, segments.len());
                 prop_assert_eq!(read.segments().collect::<Vec<_>>(), segments.clone());
+                let last = segments.last().filter(|_| segments.len() > 1);
+                let last = last.map(|last| (name.len() - last.len(), last.iter().all(u8::is_ascii_lowercase)));
+                prop_assert_eq!(read.last_segment(), last);
+                prop_assert_eq!(Some(read.last()), segments.last().copied());
                 prop_assert_eq!(read.has_empty_segment(), segments.iter().any(|segment| segment.is_empty()));
                 let others: Vec<u8> = name.iter().copied().filter(|&byte| is_other(byte)).collect();
                 prop_assert_eq!(read.others().collect::<Vec<_>>(), others);

@@ -17,10 +17,12 @@ use super::key_view::KeyView;
 use super::matcher::{Matcher, PolicyPattern};
 use super::name_pass::{NamePass, Violations};
 use super::rule::{
-    BuiltRule, KeyRule, Known, NameTest, Need, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule, StoredStrings,
+    BuiltRule, HarmlessKeys, KeyRule, Known, NameTest, Need, PatternRule, RuleMeta, Severity, SizeTest, SnapshotRule,
+    StoredStrings,
 };
 use super::sensitive::Inspection;
 use super::settings::{Policy, RuleSetting};
+use super::word_set::WordSet;
 use super::wording::RuleWording;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
@@ -95,12 +97,13 @@ pub struct Checks {
     /// Bits that all keys of a type and lifetime violate if they match no pattern of the policy.
     constant: [[u64; 2]; Kind::ALL.len()],
     /// Those of the rules in `asked` that depend on more than type and lifetime even then.
-    varying: [[Vec<u8>; 2]; Kind::ALL.len()],
-    /// Bits that all keys of a type and lifetime violate if their names violate nothing and match no pattern; `None` if
-    /// they depend on more.
+    varying: [[VaryingRules; 2]; Kind::ALL.len()],
+    /// Bits that all keys of a type and lifetime violate if they are harmless to `varying`, their names violate nothing and match
+    /// no pattern; `None` if they depend on more.
     settled: [[Option<u64>; 2]; Kind::ALL.len()],
-    /// Bits of rules whose violations need more than the name pass counts: measured numbers, savings.
-    detailed: u64,
+    /// Bits of rules that measure a number, and those of them that are name tests.
+    measuring: u64,
+    counting: u64,
     /// Rules that only keys above some size can violate, by type.
     sized: [SizeRules; Kind::ALL.len()],
     /// Rules that only strings that may be JSON can violate.
@@ -109,8 +112,6 @@ pub struct Checks {
     milder: Vec<(u64, u64)>,
     /// Bits of name tests whose measured value needs a call of the rule.
     measured: u64,
-    /// Bits of name tests whose rules measure a number.
-    counting: u64,
     /// Bits of rules that estimate what their remedy saves.
     saving: u64,
     /// Bits of rules about expected types.
@@ -120,6 +121,27 @@ pub struct Checks {
     excuses: Vec<u64>,
     class_budgets: Vec<Option<u16>>,
     entry_budgets: Vec<Option<u16>>,
+}
+
+/// Rules to check one by one about keys of one type and lifetime that match no pattern of the policy.
+#[derive(Debug, Default)]
+struct VaryingRules {
+    /// All of them.
+    rules: Vec<u8>,
+    /// Keys that comply with some of them.
+    harmless: HarmlessKeys,
+    /// The others.
+    others: Vec<u8>,
+}
+
+impl VaryingRules {
+    fn add(&mut self, bit: u8, harmless: Option<HarmlessKeys>) {
+        self.rules.push(bit);
+        match harmless {
+            Some(harmless) => self.harmless = self.harmless.both(harmless),
+            None => self.others.push(bit),
+        }
+    }
 }
 
 /// Rules about sizes, with the smallest of their limits.
@@ -200,12 +222,12 @@ impl Checks {
             constant: Default::default(),
             varying: Default::default(),
             settled: Default::default(),
-            detailed: 0,
+            measuring: 0,
+            counting: 0,
             sized: Default::default(),
             json: Vec::new(),
             milder: Vec::new(),
             measured: 0,
-            counting: 0,
             saving: 0,
             expecting: 0,
             matcher: Matcher::default(),
@@ -275,19 +297,18 @@ impl Checks {
         }
         let test = check.rule.name_test();
         let measures = test.as_ref().is_some_and(NameTest::measures);
-        let named = test.is_some_and(|test| self.names.add(place, test));
-        if named && check.meta.unit.is_some() {
-            self.counting |= bit;
-            self.measured |= if measures { 0 } else { bit };
+        let named = test.is_some_and(|test| self.names.add(place, test))
+            || check.rule.type_words().is_some_and(|words| self.names.add_type_words(place, words));
+        if check.meta.unit.is_some() {
+            self.measuring |= bit;
+            self.counting |= if named { bit } else { 0 };
+            self.measured |= if named && !measures { bit } else { 0 };
         }
         if check.rule.estimates_saving() {
             self.saving |= bit;
         }
         if check.rule.is_about_expected_types() {
             self.expecting |= bit;
-        }
-        if check.rule.estimates_saving() || !named && check.meta.unit.is_some() {
-            self.detailed |= bit;
         }
         let is_about_json = check.rule.is_about_json();
         if is_about_json {
@@ -392,7 +413,7 @@ impl Checks {
         }
         let view = KeyView { record, context: &self.context, matched: named.matched };
         self.names.measure(&named.broken, &mut judged.violations);
-        let mut broken = named.broken.bits;
+        let mut broken = self.names.broken_as(&named.broken, record.kind);
         let asked = &self.asked[record.kind as usize][usize::from(record.expires_at.is_some())];
         broken |= self.ask(asked.iter().copied(), &view, &mut judged.violations);
         let worded = self.worded[record.kind as usize][usize::from(record.expires_at.is_some())] & named.matched.rules;
@@ -422,21 +443,22 @@ impl Checks {
         for kind in 0..self.asked.len() {
             for expires in 0..2 {
                 for &bit in &self.asked[kind][expires] {
-                    match self.keys.get(usize::from(bit)).and_then(|check| check.rule.constant_result()) {
-                        Some(true) => self.constant[kind][expires] |= 1 << bit,
+                    let Some(RuleCheck { rule, .. }) = self.keys.get(usize::from(bit)) else { continue };
+                    match rule.constant_result() {
+                        Some(true) if self.measuring >> bit & 1 == 0 => self.constant[kind][expires] |= 1 << bit,
                         Some(false) => {}
-                        None => self.varying[kind][expires].push(bit),
+                        Some(true) | None => self.varying[kind][expires].add(bit, rule.harmless(&self.context)),
                     }
                 }
                 let constant = self.constant[kind][expires];
-                let settles = self.varying[kind][expires].is_empty() && constant & self.detailed == 0;
+                let settles = self.varying[kind][expires].others.is_empty() && constant & self.saving == 0;
                 self.settled[kind][expires] = (settles && !self.has_dictionary()).then(|| self.most_severe(constant));
             }
         }
     }
 
-    /// Fast path of [`Checks::judge_named`]: the bits that a key violates, unless a violation needs more than the name pass
-    /// has counted. Writes what that has measured to `violations`.
+    /// Fast path of [`Checks::judge_named`]: the bits that a key violates, unless it counts elsewhere, too, or its name has to
+    /// be measured anew. Writes what was measured to `violations`. `is_plain` is that of the [name](NameJudged::is_plain).
     ///
     /// Valid only for keys below all [size limits](Checks::exceeds_size_limit) that need no [look at JSON](Checks::wants_json).
     #[inline]
@@ -444,11 +466,15 @@ impl Checks {
         &self,
         record: &Record<'_>,
         named: &NameJudged,
+        is_plain: bool,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
         let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
+        let harmless = &self.varying[kind][expires].harmless;
         match self.settled[kind][expires] {
-            Some(broken) if named.is_plain() => Some(UsualJudged { broken, measured: 0, violations }),
+            Some(broken) if is_plain && harmless.includes(record) => {
+                Some(UsualJudged { broken, measured: 0, is_lock: false, violations })
+            }
             _ => self.judge_varying(record, named, violations),
         }
     }
@@ -460,49 +486,50 @@ impl Checks {
         named: &NameJudged,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
-        let Matched { entry, class, budget, expected: _, lock, rules } = named.matched;
-        // With a dictionary, every key counts under an entry or as unregistered; tokens of locks are kept.
-        let counts_elsewhere = entry.is_some() || budget.is_some() || lock || !named.exemptions.is_empty();
+        let Matched { entry, class, budget, expected: _, lock: is_lock, rules } = named.matched;
+        // With a dictionary, every key counts under an entry or as unregistered.
+        let counts_elsewhere = entry.is_some() || budget.is_some() || !named.exemptions.is_empty();
         let unmeasured = named.broken.bits & self.measured & !named.broken.counted;
         if counts_elsewhere || unmeasured != 0 || self.has_dictionary() {
             return None;
         }
         let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
+        let view = KeyView { record, context: &self.context, matched: named.matched };
+        let varying = &self.varying[kind][expires];
         let (constant, asked) = match class {
-            None => (self.constant[kind][expires], &self.varying[kind][expires]),
+            None if varying.harmless.includes(record) => (self.constant[kind][expires], &varying.others),
+            None => (self.constant[kind][expires], &varying.rules),
             Some(_) => (0, &self.asked[kind][expires]),
         };
-        let view = KeyView { record, context: &self.context, matched: named.matched };
-        let mut broken = named.broken.bits | constant | self.broken_of(asked.iter().copied(), &view);
         let worded = rules & self.worded[kind][expires];
-        if worded != 0 {
-            broken |= self.broken_of(ones(worded), &view);
-        }
-        if broken & self.detailed != 0 {
+        let mut broken = self.names.broken_as(&named.broken, record.kind)
+            | constant
+            | self.ask(asked.iter().copied().chain(ones(worded)), &view, violations);
+        if broken & self.saving != 0 {
             return None;
         }
-        if broken == 0 {
-            return Some(UsualJudged { broken, measured: 0, violations });
+        if broken != 0 {
+            broken = self.most_severe(broken);
         }
-        broken = self.most_severe(broken);
-        let measured = broken & self.counting;
-        if measured != 0 {
+        if broken & self.counting != 0 {
             self.names.measure(&named.broken, violations);
         }
-        Some(UsualJudged { broken, measured, violations })
-    }
-
-    /// Checks rules one by one and returns the bits of the violated ones.
-    #[inline]
-    fn broken_of(&self, bits: impl Iterator<Item = u8>, view: &KeyView<'_>) -> u64 {
-        let breaks = |bit: u8| self.keys.get(usize::from(bit)).is_some_and(|check| check.rule.check(view).is_some());
-        bits.fold(0, |broken, bit| if breaks(bit) { broken | 1 << bit } else { broken })
+        Some(UsualJudged { broken, measured: broken & self.measuring, is_lock, violations })
     }
 
     /// Returns whether a key is large enough to violate a rule about sizes.
     #[inline]
     pub fn exceeds_size_limit(&self, record: &Record<'_>) -> bool {
         self.sized[record.kind as usize].concerns(record)
+    }
+
+    /// Returns the payload that rules will ask for, of a value whose blobs have to be read for it.
+    ///
+    /// To be kept in the record, so that each of them and the list of big keys need not read the blobs again.
+    pub fn packed_payload(&self, record: &Record<'_>) -> Option<Bytes> {
+        let sized = &self.sized[record.kind as usize];
+        let is_asked = sized.payload < u64::MAX && record.value.payload.is_none() && sized.concerns(record);
+        if is_asked { record.packed_payload(sized.payload).map(Bytes) } else { None }
     }
 
     /// Returns whether a rule has to look for JSON in the value.
@@ -649,9 +676,12 @@ impl Checks {
         self.patterns.iter().any(|check| check.rule.wants_expiries())
     }
 
-    /// Returns whether a rule needs the ids of string keys.
-    pub fn wants_ids(&self) -> bool {
-        self.patterns.iter().any(|check| check.rule.wants_ids())
+    /// Returns the words that may name an attribute in front of an id; `None` if no rule needs the ids of string keys.
+    pub fn words_before_ids(&self) -> Option<WordSet> {
+        let mut all = self.patterns.iter().filter_map(|check| check.rule.words_before_ids());
+        let mut words = all.next()?.clone();
+        all.for_each(|more| words.extend(more));
+        Some(words)
     }
 
     /// Returns what all rules together search for in values; `None` if no rule does.

@@ -28,7 +28,7 @@ pub struct PatternNode<'a> {
     /// Expiry times of keys that have yet to expire, if an enabled rule [needs](super::rule::PatternRule::wants_expiries)
     /// them. `None` without a reference time.
     pub expiries: Option<&'a Expiries>,
-    /// Ids of its strings, if an enabled rule [needs](super::rule::PatternRule::wants_ids) them.
+    /// Ids of its strings, if an enabled rule [needs](super::rule::PatternRule::words_before_ids) them.
     pub ids: Option<&'a IdSample>,
     /// Findings in the values of sampled keys, if an enabled rule [needs](super::rule::PatternRule::inspection) them.
     pub secrets: Option<&'a Secrets>,

@@ -189,8 +189,8 @@ struct MatchTree<T> {
 #[derive(Debug, Clone)]
 struct MatchState<T> {
     names: HashMap<Box<[u8]>, u32>,
-    /// One-word Bloom filter over length and first letter of `names`: most other names are rejected without hashing them.
-    marks: u64,
+    /// Rejects most other names without hashing them.
+    marks: Marks,
     classes: Vec<(&'static str, u32)>,
     any_name: Option<u32>,
     any: Option<u32>,
@@ -204,7 +204,7 @@ impl<T> Default for MatchState<T> {
     fn default() -> Self {
         MatchState {
             names: HashMap::new(),
-            marks: 0,
+            marks: Marks::default(),
             classes: Vec::new(),
             any_name: None,
             any: None,
@@ -286,7 +286,7 @@ impl<T: Copy> MatchTree<T> {
     #[inline]
     fn rejects(&self, name: &[u8]) -> bool {
         let root = &self.states[0];
-        root.marks & mark(name) == 0 && root.any.is_none() && root.any_name.is_none()
+        !root.marks.may_hold(name) && root.any.is_none() && root.any_name.is_none()
     }
 
     fn visit<'n>(&self, at: u32, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
@@ -295,7 +295,7 @@ impl<T: Copy> MatchTree<T> {
         found.extend_from_slice(&state.rest);
         let next = match kind {
             PartKind::Literal => {
-                if state.marks & mark(name) != 0
+                if state.marks.may_hold(name)
                     && let Some(&next) = state.names.get(name)
                 {
                     self.visit(next, left.clone(), found);
@@ -314,7 +314,7 @@ impl<T: Copy> MatchTree<T> {
         let state = &mut self.states[at];
         let next = match segment {
             SegmentPattern::Name(name) => {
-                state.marks |= mark(name.as_bytes());
+                state.marks.add(name.as_bytes());
                 *state.names.entry(name.as_bytes().into()).or_insert(new)
             }
             SegmentPattern::Class(class) => match state.classes.iter().find(|(known, _)| known == class) {
@@ -334,11 +334,33 @@ impl<T: Copy> MatchTree<T> {
     }
 }
 
-/// Returns the filter's bit for the length and first letter of a name.
-#[inline]
-fn mark(name: &[u8]) -> u64 {
-    let first = name.first().copied().unwrap_or_default();
-    1 << ((usize::from(first) + name.len() * 7) % 64)
+/// Filter over length, first and last letter of names.
+#[derive(Debug, Clone, Copy, Default)]
+struct Marks([u64; MARK_WORDS]);
+
+/// Words of a filter. Presets have some two hundred names, most of which get a bit of their own.
+const MARK_WORDS: usize = 16;
+
+impl Marks {
+    fn add(&mut self, name: &[u8]) {
+        let (word, bit) = Marks::place(name);
+        self.0[word] |= bit;
+    }
+
+    /// Returns false only if the name was not added.
+    #[inline]
+    fn may_hold(&self, name: &[u8]) -> bool {
+        let (word, bit) = Marks::place(name);
+        self.0[word] & bit != 0
+    }
+
+    /// Returns the word and the bit of a name.
+    #[inline]
+    fn place(name: &[u8]) -> (usize, u64) {
+        let letter = |byte: Option<&u8>| usize::from(byte.copied().unwrap_or_default());
+        let (first, last) = (letter(name.first()), letter(name.last()));
+        ((first + 5 * name.len()) % MARK_WORDS, 1 << ((last + 7 * name.len()) % 64))
+    }
 }
 
 #[cfg(test)]

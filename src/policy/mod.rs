@@ -36,6 +36,8 @@ pub mod sensitive;
 pub mod settings;
 #[cfg(test)]
 pub mod testing;
+mod type_words;
+pub mod word_set;
 pub mod wording;
 
 pub use crate::report::Severity;

@@ -8,12 +8,15 @@
 use super::checks::MOST_KEY_CHECKS;
 use super::rule::{NameTest, Violation};
 use super::rules::key::special_chars::is_special;
+use super::rules::key::type_suffix::last_segment;
 use super::rules::key::{hash_tag, length, prefix};
+use super::type_words::{KindSet, TypeWords};
 use crate::pattern::classify::MAX_SEGMENTS;
 use crate::pattern::name::KeyName;
 use crate::pattern::plain::PlainName;
 use crate::pattern::segment::Separators;
 use crate::pattern::slot::untagged;
+use crate::record::Kind;
 
 /// Separator of segments.
 const SEPARATOR: u8 = 1;
@@ -53,6 +56,8 @@ pub struct NamePass {
     bad_tag: u64,
     lengths: CountLimits,
     levels: CountLimits,
+    /// Words of types, one of which has to be the last segment, and the bit of that rule.
+    typed: Option<(TypeWords, u64)>,
     /// Precomputed failures of lower-case names without empty segments, by number of segments; without length tests.
     plain: [u64; MAX_SEGMENTS + 1],
     /// Smallest length limit: names up to it fail no length test.
@@ -66,12 +71,15 @@ pub struct NamePass {
 struct CountLimits {
     /// Strictest limit: if it holds, all others do.
     first: Option<u64>,
+    /// Bits of all limits.
+    bits: u64,
     all: Vec<(usize, u64)>,
 }
 
 impl CountLimits {
     fn add(&mut self, place: usize, limit: u64, first: fn(u64, u64) -> u64) {
         self.first = Some(self.first.map_or(limit, |other| first(other, limit)));
+        self.bits |= 1 << (place % MOST_KEY_CHECKS);
         self.all.push((place, limit));
     }
 
@@ -90,7 +98,11 @@ impl CountLimits {
     }
 
     /// Writes measured and allowed value of the violated limits.
+    #[inline]
     fn measure(&self, broken: u64, measured: u64, violations: &mut Violations) {
+        if broken & self.bits == 0 {
+            return;
+        }
         for &(place, allowed) in self.all.iter().filter(|(place, _)| broken >> (place % MOST_KEY_CHECKS) & 1 == 1) {
             violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed };
         }
@@ -115,6 +127,16 @@ pub struct NameFailures {
     length: u64,
     /// Number of segments.
     segments: u32,
+    /// Types that the last segment should have named.
+    unnamed: KindSet,
+}
+
+impl NameFailures {
+    /// Returns whether the name fails no test, whatever the type of the key is.
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.bits == 0 && self.unnamed == 0
+    }
 }
 
 /// Longest name counted here: each count has 16 bits. The rules themselves count in longer names.
@@ -196,6 +218,7 @@ impl NamePass {
             bad_tag: 0,
             lengths: CountLimits::default(),
             levels: CountLimits::default(),
+            typed: None,
             plain: [0; MAX_SEGMENTS + 1],
             longest: 0,
             suits_plain: false,
@@ -235,6 +258,25 @@ impl NamePass {
         true
     }
 
+    /// Adds the test that the last segment is one of the words for the type of the key, which sets bit `place`. Returns false
+    /// if the pass cannot evaluate it.
+    pub fn add_type_words(&mut self, place: usize, words: &TypeWords) -> bool {
+        if self.typed.is_some() || words.have_digits() {
+            return false;
+        }
+        self.typed = Some((words.clone(), 1 << (place % MOST_KEY_CHECKS)));
+        true
+    }
+
+    /// Returns the bits of the tests that a name fails as that of a key of this type.
+    #[inline]
+    pub fn broken_as(&self, failures: &NameFailures, kind: Kind) -> u64 {
+        match &self.typed {
+            Some((_, bit)) if failures.unnamed >> kind as usize & 1 == 1 => failures.bits | bit,
+            _ => failures.bits,
+        }
+    }
+
     /// Returns whether all digits have the same classes, so that their values change no result.
     pub fn ignores_digit_values(&self) -> bool {
         let digits = &self.classes[usize::from(b'0')..=usize::from(b'9')];
@@ -257,10 +299,17 @@ impl NamePass {
     /// Plain names are answered from their bitmaps, others take one pass over their bytes. Allocates nothing.
     #[inline(always)] // in the caller, the kind of name is known
     pub fn broken(&self, name: &KeyName<'_>) -> NameFailures {
-        match name {
+        let mut failures = match name {
             KeyName::Plain(plain) if self.suits_plain => self.broken_plain(plain),
             KeyName::Plain(_) | KeyName::Classified(..) => self.broken_bytes(name.bytes()),
+        };
+        if let Some((words, _)) = &self.typed {
+            failures.unnamed = match name {
+                KeyName::Plain(plain) => words.not_named_by(plain.last()),
+                KeyName::Classified(bytes, _) => words.not_named_by(&last_segment(bytes, &self.separators)),
+            };
         }
+        failures
     }
 
     /// Returns the tests that a plain name fails, from the bitmaps of its bytes alone.
@@ -272,7 +321,7 @@ impl NamePass {
         let length = name.bytes().len() as u64;
         match self.plain.get(name.segment_count() as usize) {
             Some(&bits) if length <= self.longest && name.is_lower() && !name.has_empty_segment() => {
-                NameFailures { bits, counted: 0, counts: 0, length, segments: name.segment_count() }
+                NameFailures { bits, length, segments: name.segment_count(), ..NameFailures::default() }
             }
             _ => self.failed_plain(name.bytes(), self.seen_plain(name)),
         }
@@ -361,7 +410,7 @@ impl NamePass {
             true => (counting, self.count(name)),
             false => (0, 0),
         };
-        NameFailures { bits: broken, counted, counts, length, segments: levels }
+        NameFailures { bits: broken, counted, counts, length, segments: levels, unnamed: 0 }
     }
 
     /// Writes the measured values of failed tests about length, segments and counted characters.
@@ -373,6 +422,9 @@ impl NamePass {
         self.lengths.measure(broken.bits, broken.length, violations);
         self.levels.measure(broken.bits, u64::from(broken.segments), violations);
         let bits = [self.special, self.upper, self.outside, self.empty];
+        if bits.iter().fold(0, |all, bits| all | bits) & broken.counted & broken.bits == 0 {
+            return;
+        }
         for (place, bits) in bits.into_iter().enumerate() {
             let mut left = bits & broken.counted & broken.bits;
             while left != 0 {

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use super::evidence::IdSample;
 use super::evidence::ids::names_type;
 use super::forest::{Forest, PatternNode, PatternSums};
+use super::word_set::WordSet;
 use crate::record::Kind;
 
 /// Number of patterns that are tried as the one that has all ids of an object.
@@ -71,8 +72,10 @@ pub struct ObjectRule {
     pub leaves: u64,
     /// Minimum number of keys of each attribute.
     pub ids: u64,
-    /// Words that name attributes, in lower case.
-    pub attributes: Vec<String>,
+    /// Words that name attributes beyond doubt.
+    sure: WordSet,
+    /// Words that may name attributes in front of an id, those beyond doubt among them.
+    possible: WordSet,
     /// Segments that say what a key is for.
     pub prefixes: Vec<String>,
 }
@@ -112,6 +115,19 @@ struct ObjectPlace<'f> {
 }
 
 impl ObjectRule {
+    /// Creates a rule about objects of at least `leaves` attributes with at least `ids` keys each.
+    pub fn new(leaves: u64, ids: u64, attributes: &[String], prefixes: &[String]) -> Self {
+        let sure = WordSet::new(attributes);
+        let mut possible = WordSet::new(POSSIBLE);
+        possible.extend(&sure);
+        ObjectRule { leaves, ids, sure, possible, prefixes: prefixes.to_vec() }
+    }
+
+    /// Returns the words that may name an attribute in front of an id.
+    pub fn words_before_ids(&self) -> &WordSet {
+        &self.possible
+    }
+
     /// Finds all objects, in the order of the forest.
     pub fn objects<'f>(&self, forest: &'f Forest<'_>) -> Vec<SpreadObject<'f>> {
         let mut places: BTreeMap<ObjectPlace<'f>, Vec<AttributePattern<'f>>> = BTreeMap::new();
@@ -151,9 +167,9 @@ impl ObjectRule {
             let object = above.parent.filter(|&object| names_object(Some(object)))?;
             let start = forest.nodes.get(object)?.text.len();
             let separator = above.text.get(start + above.segment.len()..)?;
-            let sure = self.is_attribute(above.segment);
+            let sure = self.sure.ends(above.segment.as_bytes());
             let place = ObjectPlace { above: object, behind: Some((separator, text.get(above.text.len()..)?)) };
-            let fits = sure || word(above.segment, |word| POSSIBLE.contains(&word));
+            let fits = self.possible.ends(above.segment.as_bytes());
             return fits.then_some((place, AttributePattern { name: above.segment, text, sums, ids, sure }));
         }
         None
@@ -188,10 +204,6 @@ impl ObjectRule {
     fn is_prefix(&self, segment: &str) -> bool {
         self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment))
     }
-
-    fn is_attribute(&self, segment: &str) -> bool {
-        word(segment, |word| self.attributes.iter().any(|attribute| attribute == word))
-    }
 }
 
 impl AttributePattern<'_> {
@@ -214,24 +226,5 @@ fn lifetime(sums: &PatternSums) -> Option<bool> {
         0 => Some(true),
         keys if keys >= sums.keys => Some(false),
         _ => None,
-    }
-}
-
-/// Returns whether `is` accepts a segment in lower case, or its last word: `name` of `nick_name` and `nickName`.
-fn word(segment: &str, is: impl Fn(&str) -> bool) -> bool {
-    let last = segment.rsplit(['_', '-', '.']).next().unwrap_or_default();
-    let hump = last.rfind(|c: char| c.is_ascii_uppercase()).and_then(|at| last.get(at..));
-    [segment, last, hump.unwrap_or_default()].into_iter().any(|word| is(&word.to_ascii_lowercase()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_word_of_a_segment_counts() {
-        let is_name = |segment| word(segment, |word| word == "name");
-        assert!(["name", "Name", "nick_name", "nickName", "real-name", "a.name"].into_iter().all(is_name));
-        assert!(!["names", "rename", "name_of", ""].into_iter().any(is_name));
     }
 }

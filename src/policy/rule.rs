@@ -10,10 +10,12 @@ pub use super::need::{Known, Need, StoredStrings};
 use super::params::{ParamSpec, Params};
 use super::sample::RuleSample;
 use super::sensitive::Inspection;
-use crate::record::Kind;
+use super::type_words::TypeWords;
+use super::word_set::WordSet;
+use crate::record::{Kind, Record};
 pub use crate::report::{DetailField, DetailValue, Severity, Text, Unit};
 use crate::report::{Details, Example, Report};
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 
 /// Description of a rule.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +131,47 @@ impl Lifetime {
     }
 }
 
+/// Keys that certainly comply with a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HarmlessKeys {
+    /// Earliest expiry, if they expire.
+    pub from: Millis,
+    /// Latest expiry, if they expire.
+    pub to: Millis,
+    /// True if only keys comply whose last access the dump does not store.
+    pub unknown_use: bool,
+    /// True if only keys comply that are not [slightly above a packing limit](crate::record::ValueFacts::compact).
+    pub far_from_compact: bool,
+}
+
+impl Default for HarmlessKeys {
+    /// Returns all keys.
+    fn default() -> Self {
+        HarmlessKeys { from: Millis(i64::MIN), to: Millis(i64::MAX), unknown_use: false, far_from_compact: false }
+    }
+}
+
+impl HarmlessKeys {
+    /// Returns the keys that comply with two rules.
+    pub fn both(self, other: HarmlessKeys) -> Self {
+        HarmlessKeys {
+            from: self.from.max(other.from),
+            to: self.to.min(other.to),
+            unknown_use: self.unknown_use || other.unknown_use,
+            far_from_compact: self.far_from_compact || other.far_from_compact,
+        }
+    }
+
+    /// Returns whether a key is one of them.
+    #[inline]
+    pub fn includes(&self, record: &Record<'_>) -> bool {
+        let expires = record.expires_at.is_none_or(|at| self.from <= at && at <= self.to);
+        expires
+            && (!self.unknown_use || record.idle.is_none() && record.freq.is_none())
+            && (!self.far_from_compact || record.value.compact.is_none())
+    }
+}
+
 /// Rule about a single key. Violations are counted exactly, per rule and per pattern.
 pub trait KeyRule: fmt::Debug + Send + Sync {
     /// Checks one key; `None` if it complies.
@@ -197,6 +240,16 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
         Lifetime::Any
     }
 
+    /// Returns keys that certainly comply if they match no pattern of the policy, so that they need not be checked one by one.
+    fn harmless(&self, _context: &Context) -> Option<HarmlessKeys> {
+        None
+    }
+
+    /// Returns the words of each type, if the rule demands one of them as the last segment and looks at nothing else.
+    fn type_words(&self) -> Option<&TypeWords> {
+        None
+    }
+
     /// Returns the result if it is the same for every key of the right type and lifetime that no pattern of the policy
     /// matches: `Some(true)` if all of them violate the rule, `Some(false)` if none does.
     ///
@@ -230,9 +283,10 @@ pub trait PatternRule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns whether the rule needs the ids of string keys, which are collected on demand only.
-    fn wants_ids(&self) -> bool {
-        false
+    /// Returns the words that may name an attribute in front of an id, if the rule needs the ids of string keys. Ids are
+    /// collected on demand only.
+    fn words_before_ids(&self) -> Option<&WordSet> {
+        None
     }
 
     /// Returns which keys are locks and what their tokens are, if the rule needs them.

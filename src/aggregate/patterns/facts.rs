@@ -147,13 +147,13 @@ struct BrokenRule {
     examples: Examples,
 }
 
-/// Threshold for new examples among keys that break exactly `rules`.
+/// Threshold for new examples among keys that break no other rules than `rules`.
 ///
 /// A lighter key than `shown` is no example, nor is one of the same weight and database `db` whose name sorts after
 /// `beginning`.
 #[derive(Debug, Clone, Copy)]
 struct ExampleThreshold {
-    /// Rules that the keys break.
+    /// Rules that the keys may break.
     rules: u64,
     /// Lowest weight in the full lists; no lighter key becomes an example.
     shown: u64,
@@ -176,7 +176,8 @@ impl ExampleThreshold {
     fn excludes(&self, record: &Record<'_>, rules: u64) -> bool {
         let comes_behind = || record.db == self.db && beginning(record.key) > self.beginning;
         let memory = record.memory.0;
-        rules == self.rules && (memory < self.shown || memory == self.shown && comes_behind())
+        // A key that breaks fewer rules is offered to fewer lists.
+        rules & !self.rules == 0 && (memory < self.shown || memory == self.shown && comes_behind())
     }
 
     /// Lowers the threshold to the last entry of a full list.
@@ -205,10 +206,11 @@ impl PatternFacts {
         if !record.alternatives.is_empty() {
             self.add_alternatives(record.memory, record.alternatives);
         }
+        let measured = judged.measured();
         self.each_broken(rules, |broken, bit| {
             broken.weight.merge(Weight { keys: 1, memory: record.memory });
-            if let Some(violation) = judged.violation(bit) {
-                broken.worst = worse(broken.worst, violation);
+            if measured >> bit & 1 == 1 {
+                broken.worst = worse(broken.worst, judged.violation(bit));
             }
         });
         true

@@ -284,7 +284,7 @@ impl PatternStats {
         if let Some(inspection) = &self.inspection {
             self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
         }
-        let lock = judged.matched.lock && matches!(record.kind, Kind::String | Kind::Hash);
+        let lock = judged.matched.lock && may_be_lock(record);
         if let Some(plan) = self.tokens.filter(|_| lock) {
             self.inspection_bytes += facts.hold(record, plan, &mut self.room);
         }
@@ -324,6 +324,9 @@ impl PatternStats {
         }
         if let Some(timing) = self.timing {
             self.timing_bytes += facts.time(record, timing);
+        }
+        if let Some(plan) = self.tokens.filter(|_| judged.is_lock && may_be_lock(record)) {
+            self.inspection_bytes += facts.hold(record, plan, &mut self.room);
         }
         true
     }
@@ -390,6 +393,11 @@ impl PatternStats {
     pub fn finish(&self, plan: &PatternsPlan) -> PatternSections {
         finish::sections(&self.tree, plan)
     }
+}
+
+/// Returns whether keys of this type may be locks.
+fn may_be_lock(record: &Record<'_>) -> bool {
+    matches!(record.kind, Kind::String | Kind::Hash)
 }
 
 /// Samples the id of a string. Returns the growth in heap bytes.

@@ -9,6 +9,7 @@ use crate::pattern::segment::Separators;
 use crate::pattern::{PartKind, PatternPart};
 use crate::policy::evidence::Expiries;
 use crate::policy::forest::PatternNode;
+use crate::policy::word_set::WordSet;
 use crate::record::{Encoding, Kind};
 use crate::report::{Hidden, PrefixNode, Weight};
 use crate::units::{Bytes, Millis};
@@ -70,7 +71,7 @@ fn alternatives(memory: u64) -> [Bytes; 2] {
 
 fn collect(seen: &[SeenKey], limits: &TreeLimits) -> PatternStats {
     let patterns = PatternStats::new(limits.clone(), 2).keeping_expiries(Millis(1));
-    let mut patterns = patterns.sampling_ids(Some(IdFinder::new(&Separators::default())));
+    let mut patterns = patterns.sampling_ids(Some(IdFinder::new(&Separators::default(), WordSet::new(["name"]))));
     for SeenKey { db, key, memory, expires_at, broken } in seen {
         let alternatives = alternatives(*memory);
         let record = Record { alternatives: &alternatives, ..record(*db, key.as_bytes(), *memory, *expires_at) };

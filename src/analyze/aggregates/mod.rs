@@ -237,7 +237,7 @@ pub(super) fn patterns(questions: &Questions) -> PatternStats {
 
 /// Returns the finder of the ids of names, if a rule needs ids.
 pub(super) fn id_finder(questions: &Questions) -> Option<IdFinder> {
-    questions.checks.wants_ids().then(|| IdFinder::new(&questions.separators))
+    questions.checks.words_before_ids().map(|words| IdFinder::new(&questions.separators, words))
 }
 
 fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> report::NoTtl {
@@ -262,7 +262,8 @@ impl Aggregate for Aggregates {
             && self.sums.continues_run(record)
             && (self.usual.is_small(record)
                 || is_usual_size(record, &questions.checks, &self.unusual_keys, &mut self.usual))
-            && let Some(judged) = questions.checks.judge_usual(record, name.judged, &mut self.judged.violations)
+            && let Some(judged) =
+                questions.checks.judge_usual(record, name.judged, name.plain, &mut self.judged.violations)
             // Last, since it counts the key if it returns true.
             && self.patterns.observe_usual(record, leaf, id, &judged)
         {
@@ -276,6 +277,9 @@ impl Aggregate for Aggregates {
             }
             return;
         }
+        let packed = questions.checks.packed_payload(record);
+        let known = packed.map(|payload| record.with_payload(payload));
+        let record = known.as_ref().unwrap_or(record);
         questions.checks.judge_named(record, name.judged, &mut self.judged);
         let id = *id;
         self.observe_fully(record, leaf, id, tagged);

@@ -24,7 +24,7 @@ pub struct NameJudged {
 impl NameJudged {
     /// Returns whether the name violates nothing and matches no pattern of the policy.
     pub fn is_plain(&self) -> bool {
-        self.broken.bits == 0 && !self.is_matched()
+        self.broken.is_none() && !self.is_matched()
     }
 
     /// Returns whether the name matches a pattern of the policy.
@@ -49,22 +49,29 @@ impl NameJudged {
     }
 }
 
-/// Result of checking a usual key: the rules that it violates are exempt from nothing, save nothing, and measure at most what
-/// the name pass has counted.
+/// Result of checking a usual key: the rules that it violates are exempt from nothing and save nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct UsualJudged<'v> {
     /// Bits of violated rules.
     pub broken: u64,
     /// Bits of those that measure a number.
     pub(super) measured: u64,
+    /// True if the key is a lock.
+    pub is_lock: bool,
     pub(super) violations: &'v Violations,
 }
 
 impl UsualJudged<'_> {
-    /// Returns the measured violation of a violated rule, if it measures a number.
+    /// Returns the bits of violated rules that measure a number.
     #[inline]
-    pub fn violation(&self, bit: usize) -> Option<Violation> {
-        (self.measured >> (bit % MOST_KEY_CHECKS) & 1 == 1).then(|| self.violations[bit % MOST_KEY_CHECKS])
+    pub fn measured(&self) -> u64 {
+        self.measured
+    }
+
+    /// Returns the measured violation of a rule; valid only for bits of [`UsualJudged::measured`].
+    #[inline]
+    pub fn violation(&self, bit: usize) -> Violation {
+        self.violations[bit % MOST_KEY_CHECKS]
     }
 }
 

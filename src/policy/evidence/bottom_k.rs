@@ -31,8 +31,8 @@ impl BottomK {
             return (self.lowest.capacity() - before) * size_of::<u64>();
         }
         // Mostly the entry is too high for a full sample, which costs one comparison.
-        if let Some(mut highest) = self.lowest.peek_mut()
-            && entry < *highest
+        if self.lowest.peek().is_some_and(|&highest| entry < highest)
+            && let Some(mut highest) = self.lowest.peek_mut()
         {
             *highest = entry;
         }
@@ -89,8 +89,16 @@ pub(super) fn hash(seed: u64, key: &[u8]) -> u64 {
     for word in words {
         state = fold(state, u64::from_le_bytes(*word)).rotate_left(23);
     }
-    let tail = rest.iter().fold(0, |tail, &byte| tail << 8 | u64::from(byte));
-    fold(state, tail)
+    fold(state, tail(key, rest.len()))
+}
+
+/// Returns the last `len` bytes of a key, fewer than eight, as a big-endian number.
+#[inline]
+fn tail(key: &[u8], len: usize) -> u64 {
+    match key.last_chunk() {
+        Some(last) => u64::from_be_bytes(*last) & !(u64::MAX << (8 * len)),
+        None => key.iter().fold(0, |tail, &byte| tail << 8 | u64::from(byte)),
+    }
 }
 
 /// Hashes the last eight bytes of a key. The result still has to be mixed by [`finish`].

@@ -2,13 +2,16 @@
 //!
 //! If `user:1:name` and `user:1:age` are attributes of one object, the rest of their names is equal. The **id** of a key is its
 //! name without the segment that may be an attribute: the last segment if it is a word (`user:1:name`), otherwise the word in
-//! front of the last segment (`member:name:1`). That depends on the name alone, so the sample is a commutative monoid.
+//! front of the last segment (`member:name:1`), if it is one of those that name attributes. That depends on the name alone, so
+//! the sample is a commutative monoid.
 //!
 //! Like the sample of expiries, it keeps the ids with the lowest hashes. Below the lower of the two highest kept hashes, the
 //! samples of two patterns are both complete, so that the ids which they share can be counted there.
 
 use super::bottom_k::{self, BottomK};
+use crate::pattern::plain::PlainName;
 use crate::pattern::segment::Separators;
+use crate::policy::word_set::WordSet;
 
 /// Maximum number of sampled ids.
 pub const MOST_IDS: usize = 64;
@@ -101,17 +104,24 @@ impl IdSample {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdPlace {
     /// End of the first piece, which begins the name.
-    first: usize,
+    first: u32,
     /// The second piece.
-    second: (usize, usize),
+    second: (u32, u32),
 }
 
 impl IdPlace {
+    /// Creates a place; `None` beyond the longest possible name.
+    fn new(first: usize, second: (usize, usize)) -> Option<Self> {
+        let number = |place: usize| u32::try_from(place).ok();
+        Some(IdPlace { first: number(first)?, second: (number(second.0)?, number(second.1)?) })
+    }
+
     /// Returns the pieces of the id of a name; empty ones beyond its end.
     #[inline]
     pub fn pieces(self, name: &[u8]) -> [&[u8]; 2] {
         let (start, end) = self.second;
-        [name.get(..self.first).unwrap_or_default(), name.get(start..end).unwrap_or_default()]
+        let piece = |start: u32, end: u32| name.get(start as usize..end as usize).unwrap_or_default();
+        [piece(0, self.first), piece(start, end)]
     }
 }
 
@@ -132,6 +142,8 @@ pub enum KnownId {
 pub struct IdFinder {
     /// Classes of each byte: [`DIVIDES`], [`WORD`].
     classes: Box<[u8; 256]>,
+    /// Words that may name an attribute in front of an id.
+    attributes: WordSet,
 }
 
 /// Class of separators.
@@ -141,20 +153,31 @@ const DIVIDES: u8 = 1;
 const WORD: u8 = 2;
 
 impl IdFinder {
-    /// Creates a finder for names with these separators.
-    pub fn new(separators: &Separators) -> Self {
+    /// Creates a finder for names with these separators. In front of an id, only `attributes` may name attributes.
+    pub fn new(separators: &Separators, attributes: WordSet) -> Self {
         let mut classes = Box::new([0; 256]);
         for byte in 0..=u8::MAX {
             let is_word = byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-') || !byte.is_ascii();
             let class = if is_word { WORD } else { 0 };
             classes[usize::from(byte)] = if separators.contains(byte) { class | DIVIDES } else { class };
         }
-        IdFinder { classes }
+        IdFinder { classes, attributes }
     }
 
     /// Returns where the id of a name is.
     pub fn look(&self, name: &[u8]) -> KnownId {
         self.place(name).map_or(KnownId::Nowhere, KnownId::At)
+    }
+
+    /// Like [`IdFinder::look`], for a plain name: mostly the bitmaps of its bytes tell.
+    #[inline]
+    pub fn look_plain(&self, name: &PlainName<'_>) -> KnownId {
+        let Some((start, is_lower)) = name.last_segment() else { return KnownId::Nowhere };
+        let last = name.bytes().get(start..).unwrap_or_default();
+        if is_lower && (1..=LONGEST_WORD).contains(&last.len()) && !names_type(last) {
+            return IdPlace::new(start - 1, (0, 0)).map_or(KnownId::Nowhere, KnownId::At);
+        }
+        self.look(name.bytes())
     }
 
     /// Returns the place of the id: the name without the segment that may be an attribute. `None` if no segment may.
@@ -166,11 +189,12 @@ impl IdFinder {
             last = self.last_segment(name)?;
         }
         if last.is_word {
-            return Some(IdPlace { first: last.start - 1, second: (0, 0) });
+            return IdPlace::new(last.start - 1, (0, 0));
         }
         let rest = &name[..last.start - 1];
         let above = self.last_segment(rest)?;
-        above.is_word.then(|| IdPlace { first: above.start - 1, second: (rest.len(), name.len()) })
+        let is_attribute = above.is_word && self.attributes.ends(&rest[above.start..]);
+        if is_attribute { IdPlace::new(above.start - 1, (rest.len(), name.len())) } else { None }
     }
 
     /// Returns the last segment of a name; `None` if it is the only one.
@@ -207,9 +231,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::pattern::plain::PlainReader;
 
     fn id(name: &str) -> Option<String> {
-        let pieces = IdFinder::new(&Separators::default()).place(name.as_bytes())?.pieces(name.as_bytes());
+        let finder = IdFinder::new(&Separators::default(), WordSet::new(["name", "age"]));
+        let pieces = finder.place(name.as_bytes())?.pieces(name.as_bytes());
         Some(String::from_utf8(pieces.join(&b"|"[..])).unwrap())
     }
 
@@ -241,6 +267,7 @@ mod tests {
             "user:1:",
             "user::1",
             "name:1",
+            "shop:goods:1",
             "a:1:string",
             "string",
             &format!("a:1:{}", "x".repeat(33)),
@@ -269,6 +296,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn plain_names_are_found_from_their_bitmaps(name in "[a-zA-Z:_ -]{0,9}(:(name|str|String|[a-z]{30,35}|[a-z]{0,6}))?") {
+            let separators = Separators::default();
+            let finder = IdFinder::new(&separators, WordSet::new(["name", "a", "b"]));
+            if let Some(plain) = PlainReader::new(&separators).read(name.as_bytes(), 99, |_| false) {
+                prop_assert_eq!(finder.look_plain(&plain), finder.look(name.as_bytes()));
+            }
+        }
+
         #[test]
         fn splitting_and_order_do_not_matter(ids in prop::collection::vec(0u32..60, 0..100), cut in 0usize..100, most in 1usize..40) {
             let whole = sample(most, ids.iter().copied());

@@ -6,10 +6,13 @@
 
 use std::borrow::Cow;
 
+use crate::pattern::segment::Separators;
+use crate::pattern::slot::untagged;
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::policy::type_words::TypeWords;
 use crate::record::Kind;
 
 /// Description of the rule.
@@ -61,8 +64,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 /// Demands a word for the type as last segment.
 #[derive(Debug, Clone, Default)]
 pub struct TypeSuffix {
-    /// Words by type, in the order of [`Kind::ALL`].
-    words: [Vec<Vec<u8>>; Kind::ALL.len()],
+    words: TypeWords,
 }
 
 impl TypeSuffix {
@@ -77,7 +79,7 @@ impl TypeSuffix {
             let kind = KINDS.into_iter().find(|kind| kind.name() == name.trim());
             let kind = kind.ok_or_else(|| format!("{name:?} is not a type; the types are {}", types()))?;
             let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
-            rule.words[kind as usize].extend(words.map(|word| word.as_bytes().to_vec()));
+            words.for_each(|word| rule.words.add(kind, word.as_bytes()));
         }
         Ok(rule)
     }
@@ -88,13 +90,13 @@ const KINDS: [Kind; 7] = [Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind:
 
 impl KeyRule for TypeSuffix {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let words = &self.words[key.record.kind as usize];
-        if words.is_empty() {
-            return None;
-        }
-        let last = last_segment(key);
-        let named = words.iter().any(|word| word.eq_ignore_ascii_case(&last));
-        (!named).then_some(Violation { measured: 0, allowed: 1 })
+        let last = last_segment(key.name(), &key.context.separators);
+        let breaks = self.words.not_named_by(&last) >> key.record.kind as usize & 1 == 1;
+        breaks.then_some(Violation { measured: 0, allowed: 1 })
+    }
+
+    fn type_words(&self) -> Option<&TypeWords> {
+        Some(&self.words)
     }
 
     fn kinds(&self) -> &'static [Kind] {
@@ -103,13 +105,12 @@ impl KeyRule for TypeSuffix {
 }
 
 /// Returns the last segment without the braces of a hash tag. Copies only if it may contain one.
-fn last_segment<'a>(key: &KeyView<'a>) -> Cow<'a, [u8]> {
-    let (name, separators) = (key.name(), &key.context.separators);
+pub fn last_segment<'a>(name: &'a [u8], separators: &Separators) -> Cow<'a, [u8]> {
     let divider = |name: &[u8]| name.iter().rposition(|&byte| separators.contains(byte));
     let after = |divider: Option<usize>| divider.map_or(0, |at| at + 1);
     let last = divider(name);
     if name[last.unwrap_or(0)..].iter().any(|byte| matches!(byte, b'{' | b'}')) {
-        let whole = key.untagged();
+        let whole = untagged(name).concat();
         return Cow::Owned(whole[after(divider(&whole))..].to_vec());
     }
     Cow::Borrowed(&name[after(last)..])
@@ -118,7 +119,6 @@ fn last_segment<'a>(key: &KeyView<'a>) -> Cow<'a, [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::segment::Separators;
     use crate::policy::Context;
     use crate::policy::testing::{check_record, record};
     use crate::record::Record;
@@ -177,7 +177,7 @@ mod tests {
             let view = KeyView { record: &record, context: &context, matched: Default::default() };
             let whole = view.untagged();
             let last = context.separators.split(&whole).last().unwrap_or_default();
-            proptest::prop_assert_eq!(&last_segment(&view)[..], last);
+            proptest::prop_assert_eq!(&last_segment(view.name(), &context.separators)[..], last);
         }
     }
 }

@@ -3,10 +3,12 @@
 //! Measured: milliseconds since the expiry, at the reference time. Servers also save expired keys that they have not
 //! reclaimed yet; a replica keeps them until its master deletes them.
 
-use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{
+    BuiltRule, HarmlessKeys, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::policy::{Context, KeyView};
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -54,12 +56,15 @@ impl KeyRule for ExpiredPresent {
     fn lifetime(&self) -> Lifetime {
         Lifetime::Expires
     }
+
+    fn harmless(&self, context: &Context) -> Option<HarmlessKeys> {
+        Some(HarmlessKeys { from: context.reference?, ..HarmlessKeys::default() })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Context;
     use crate::policy::testing::{check_record, record};
     use crate::units::Millis;
 

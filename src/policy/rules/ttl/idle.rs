@@ -3,10 +3,12 @@
 //! Measured: milliseconds since the last access, which only dumps of servers with an LRU policy contain. The counters of LFU
 //! policies tell no time: by default they fall to zero within minutes, which says nothing about a key that expires anyway.
 
-use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{
+    BuiltRule, HarmlessKeys, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::policy::{Context, KeyView};
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -68,6 +70,10 @@ impl KeyRule for Idle {
         })
     }
 
+    fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
+        Some(HarmlessKeys { unknown_use: true, ..HarmlessKeys::default() })
+    }
+
     fn lifetime(&self) -> Lifetime {
         Lifetime::Expires
     }
@@ -76,7 +82,6 @@ impl KeyRule for Idle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Context;
     use crate::policy::testing::{check_record, record};
     use crate::units::Millis;
 

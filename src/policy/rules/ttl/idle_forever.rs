@@ -5,10 +5,12 @@
 //! At or below `freq` the key was not used recently, but the time is unknown and nothing is measured. Other dumps contain
 //! neither, and the rule cannot be evaluated.
 
-use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{
+    BuiltRule, HarmlessKeys, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::policy::{Context, KeyView};
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -90,6 +92,10 @@ impl KeyRule for IdleForever {
         })
     }
 
+    fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
+        Some(HarmlessKeys { unknown_use: true, ..HarmlessKeys::default() })
+    }
+
     fn lifetime(&self) -> Lifetime {
         Lifetime::Forever
     }
@@ -98,7 +104,6 @@ impl KeyRule for IdleForever {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Context;
     use crate::policy::testing::{check_record, record};
     use crate::units::Millis;
 

@@ -4,10 +4,13 @@
 //! least that long. Applications spread expiries by adding a random offset to the TTL, so `jitter` is allowed on top of every
 //! maximum; a class can set its own.
 
-use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{
+    BuiltRule, HarmlessKeys, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
+};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
+use crate::policy::{Context, KeyView};
+use crate::units::Millis;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -97,6 +100,12 @@ impl KeyRule for TooLong {
 
     fn lifetime(&self) -> Lifetime {
         Lifetime::Expires
+    }
+
+    fn harmless(&self, context: &Context) -> Option<HarmlessKeys> {
+        let allowed = i64::try_from(self.max.saturating_add(self.jitter)).unwrap_or(i64::MAX);
+        let to = context.reference.map_or(i64::MAX, |reference| reference.0.saturating_add(allowed));
+        Some(HarmlessKeys { to: Millis(to), ..HarmlessKeys::default() })
     }
 
     fn constant_result(&self) -> Option<bool> {

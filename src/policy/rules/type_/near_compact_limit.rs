@@ -6,9 +6,9 @@
 //! encoding does not count. The saving is the difference of the two results, that is of `MEMORY USAGE` under both settings.
 
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, HarmlessKeys, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
-use crate::policy::{KeyView, Policy};
+use crate::policy::{Context, KeyView, Policy};
 use crate::record::{Encoding, Kind};
 use crate::units::Bytes;
 
@@ -99,6 +99,10 @@ impl KeyRule for NearCompactLimit {
         Bytes(key.record.memory.0.saturating_sub(compact.0))
     }
 
+    fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
+        Some(HarmlessKeys { far_from_compact: true, ..HarmlessKeys::default() })
+    }
+
     fn kinds(&self) -> &'static [Kind] {
         &[Kind::Hash, Kind::Set, Kind::Zset]
     }
@@ -107,7 +111,6 @@ impl KeyRule for NearCompactLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Context;
     use crate::policy::testing::{check_record, checks, record};
     use crate::record::{Compact, Record, ValueFacts};
 

@@ -24,6 +24,7 @@ use crate::policy::rule::{
 };
 use crate::policy::rules::instance::mixed::INFRASTRUCTURE;
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::policy::word_set::WordSet;
 use crate::record::Kind;
 use crate::report::Details;
 use crate::units::Bytes;
@@ -172,13 +173,8 @@ const MOST_NAMES: usize = 20;
 const EXAMPLES: usize = 3;
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    let lower = |word: &String| word.to_ascii_lowercase();
-    let objects = ObjectRule {
-        leaves: params.number("leaves"),
-        ids: params.number("ids"),
-        attributes: params.words("attributes").iter().map(lower).collect(),
-        prefixes: params.words("prefixes").to_vec(),
-    };
+    let (leaves, ids) = (params.number("leaves"), params.number("ids"));
+    let objects = ObjectRule::new(leaves, ids, params.words("attributes"), params.words("prefixes"));
     Ok(BuiltRule::Pattern(Box::new(SplitObject { objects })))
 }
 
@@ -207,8 +203,8 @@ impl PatternRule for SplitObject {
         known.lacks_keys()
     }
 
-    fn wants_ids(&self) -> bool {
-        true
+    fn words_before_ids(&self) -> Option<&WordSet> {
+        Some(self.objects.words_before_ids())
     }
 }
 
@@ -301,7 +297,8 @@ mod tests {
     impl Strings {
         fn sample(&self) -> Option<IdSample> {
             let mut sample = IdSample::new(MOST_IDS);
-            let finder = IdFinder::new(&Separators::default());
+            let objects = ObjectRule::new(3, 20, &ATTRIBUTES.map(str::to_owned), &[]);
+            let finder = IdFinder::new(&Separators::default(), objects.words_before_ids().clone());
             for id in self.ids.clone() {
                 let name = self.pattern.replace("{int}", &id.to_string());
                 sample.add(finder.place(name.as_bytes())?.pieces(name.as_bytes()));

@@ -1,0 +1,41 @@
+//! Words for the types of values, as which the last segment of a name is recognised.
+
+use crate::record::Kind;
+
+/// Length from which words share a list.
+const LONGEST: usize = 31;
+
+/// Words by type, compared without ASCII case.
+#[derive(Debug, Clone, Default)]
+pub struct TypeWords {
+    /// Words by length, each with the set of types that it names; the last list holds all from [`LONGEST`] on.
+    by_length: [Vec<(Box<[u8]>, KindSet)>; LONGEST + 1],
+    /// Types that have words.
+    kinds: KindSet,
+}
+
+/// Set of types, one bit each.
+pub type KindSet = u8;
+
+const _: () = assert!(Kind::ALL.len() <= KindSet::BITS as usize);
+
+impl TypeWords {
+    /// Adds a word for a type.
+    pub fn add(&mut self, kind: Kind, word: &[u8]) {
+        self.kinds |= 1 << kind as usize;
+        self.by_length[word.len().min(LONGEST)].push((word.into(), 1 << kind as usize));
+    }
+
+    /// Returns the types that have words, none of which is this segment.
+    #[inline]
+    pub fn not_named_by(&self, segment: &[u8]) -> KindSet {
+        let same = self.by_length[segment.len().min(LONGEST)].iter();
+        let named = same.filter(|(word, _)| word.eq_ignore_ascii_case(segment));
+        self.kinds & !named.fold(0, |kinds, (_, kind)| kinds | kind)
+    }
+
+    /// Returns whether a word has digits.
+    pub fn have_digits(&self) -> bool {
+        self.by_length.iter().flatten().any(|(word, _)| word.iter().any(u8::is_ascii_digit))
+    }
+}
