@@ -369,15 +369,21 @@ pub fn verify_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, verify:
 /// Returns whether a snapshot may end here: `rest` follows the EOF opcode.
 pub fn is_end_of_file(header: RdbHeader, rest: &[u8]) -> bool {
     const CHECKSUM: usize = 8;
-    const PADDING: usize = 64;
+    /// Blocks allocated in advance.
+    const PADDING: usize = 64 << 10;
     const REPLICATION_MARK: usize = 40;
     let rest = match header.has_checksum() {
-        true if rest.len() < CHECKSUM => return rest.is_empty(),
+        true if rest.len() < CHECKSUM => return true, // cut off within the checksum
         true => &rest[CHECKSUM..],
         false => rest,
     };
-    // Commands of an append-only file, or its annotations; blocks allocated in advance.
-    matches!(rest.first(), None | Some(b'*' | b'#'))
-        || rest.len() == REPLICATION_MARK
-        || rest.iter().take(PADDING).all(|&byte| byte == 0)
+    let is_padding = rest.len() <= PADDING && rest.iter().all(|&byte| byte == 0);
+    rest.is_empty() || rest.len() == REPLICATION_MARK || is_padding || starts_commands(rest)
+}
+
+/// Returns whether commands of an append-only file, or its annotations, start here.
+fn starts_commands(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"*") else { return bytes.starts_with(b"#TS:") };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (1..8).contains(&digits) && rest.get(digits..).is_some_and(|rest| rest.starts_with(b"\r\n$"))
 }
