@@ -112,6 +112,13 @@ impl Error {
         self
     }
 
+    /// Replaces the offset.
+    #[must_use]
+    pub fn moved_to(mut self, offset: u64) -> Self {
+        self.0.offset = Some(offset);
+        self
+    }
+
     /// Adds the offset, unless already set.
     #[must_use]
     pub fn or_at(mut self, offset: u64) -> Self {

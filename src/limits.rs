@@ -29,6 +29,12 @@ pub const LONGEST_FIELD_NAME: usize = 256;
 /// also more than half of all.
 pub const MOST_RARE_TEMPLATES: u64 = 1000;
 
+/// Maximum decompressed size of a block in a snapshot of Dragonfly, which compresses at most 1 MiB at a time.
+pub const MAX_BLOCK_BYTES: usize = 64 << 20;
+
+/// Maximum size of all values of a Dragonfly snapshot of which not all chunks have arrived: they are held in memory.
+pub const MAX_CHUNKED_BYTES: usize = 1 << 30;
+
 /// Maximum number of key metadata classes, as in the servers.
 pub const MAX_KEY_META_CLASSES: u64 = 7;
 

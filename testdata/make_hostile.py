@@ -532,8 +532,51 @@ def foreign():
     refused("gzip-header-only", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "a gzip header and nothing else", "not-a-snapshot|truncated|corrupt|incomplete", [3, 4])
 
 
+def dragonfly():
+    """Blocks and chunks of Dragonfly's own files; zstd frames of raw and repeated blocks need no compressor."""
+    head = b"REDIS0009" + aux("redis-ver", "6.2.11") + aux("df-ver", "df-v1.34.2") + b"\xfe\x00" + text("before", "it")
+    end = b"\xff" + bytes(8)
+
+    def frame(data, size=None):
+        size = len(data) if size is None else size
+        return b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", size) + struct.pack("<I", len(data) << 3 | 1)[:3] + data
+
+    def block(data, code=b"\xc9"):
+        return code + length(len(data)) + data
+
+    def chunk(number, data):
+        return b"\xe0" + struct.pack("<II", number, len(data)) + data
+
+    def bad(name, body, note, verdict="corrupt", keys=1):
+        case("dragonfly-" + name, head + body + end, verdict, 4, keys, note)
+
+    case("valid-dragonfly-block", head + block(frame(text("inside"))) + end, "ok", 0, 2, "a compressed block")
+    case("valid-dragonfly-padding", (head + end).ljust(4096, b"\x7f"), "ok", 0, 1, "padded to a page")
+    bomb = b"\x28\xb5\x2f\xfd\x00\x58" + b"\x02\x00\x10\x00" * 1023 + b"\x03\x00\x10\x00"
+    bad("bomb", block(bomb), "a block of 128 MiB in 4 KB", "corrupt|incomplete|unsupported")
+    bad("no-frame", block(b"no frame at all"), "a block that is no zstd frame")
+    bad("lz4-no-frame", block(b"no frame at all", b"\xca"), "a block that is no LZ4 frame")
+    bad("frame-cut", block(frame(text("inside"))[:-3]), "a frame cut short")
+    bad("ends-inside", block(frame(text("inside")[:-2])), "a block that ends inside a record")
+    bad("block-in-block", block(frame(block(frame(text("deep"))))), "a block in a block")
+    bad("end-in-block", block(frame(end)), "the end of the snapshot in a block")
+    bad("block-end", b"\xcb", "the end of a block outside of one")
+    bad("type-in-block", block(frame(record(99, string("k"), b"\x01v"))), "an unknown type in a block", "corrupt|unsupported")
+    bad("journal", b"\xd2\x01\x01x", "a journal, which files do not have", "unsupported")
+    bad("chunk-zero", chunk(0, text("k")), "chunks count from 1")
+    bad("chunk-empty", chunk(1, b""), "an empty chunk")
+    bad("chunk-endless", chunk(1, record(2, string("s"), b"\x03\x01a\x01b")), "the last chunk is missing")
+    bad("chunk-long", chunk(1, record(2, string("s"), b"\x01\x01a\x01b")), "a chunk goes on after its record")
+    bad("chunk-divided", chunk(1, record(2, string("s"), b"\x02\x01a\x02b")), "a chunk ends inside an element")
+    bad("chunk-string", chunk(1, record(0, string("k"), b"\x05abc")), "strings are never divided")
+    bad("vector-index", b"\xde\x03idx\x00\x81" + b"\xff" * 8, "a search index of 2^64 nodes", "corrupt|truncated")
+    bad("sketch", record(35, string("cms"), b"\x81" + b"\x7f" * 8 + b"\x81" + b"\x7f" * 8 + b"\x00"), "2^126 counters", "corrupt|truncated")
+    cut = head + block(frame(text("inside") * 20))
+    case("dragonfly-block-cut", cut[:-30], "truncated|incomplete|corrupt", 4, 1, "the file ends inside a block")
+
+
 def main():
-    for part in (valid, truncated, lying, compressed, blobs, records, foreign):
+    for part in (valid, truncated, lying, compressed, blobs, records, foreign, dragonfly):
         part()
     os.makedirs(HERE, exist_ok=True)
     for stale in set(os.listdir(HERE)) - {name + end for name in CASES for end in (".rdb", ".json")}:

@@ -187,10 +187,131 @@ def enterprise():
     expect("enterprise", "redis-enterprise 7.4.2", keys)
 
 
+# --- Dragonfly: .dfs, a summary and a file a shard; .rdb ----------------------------------------------------------------
+
+
+def zstd_frame(data):
+    """A frame of raw blocks with its content size."""
+    frame = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data))
+    for at in range(0, len(data), 1 << 17):
+        block = data[at : at + (1 << 17)]
+        last = at + len(block) >= len(data)
+        frame += struct.pack("<I", len(block) << 3 | last)[:3] + block
+    return frame
+
+
+def block(data, codec="lz4"):
+    """`RdbSerializer::CompressBlob`: 201 or 202, length, frame."""
+    frame = lz4_frame(data, content_size=True) if codec == "lz4" else zstd_frame(data)
+    return (b"\xca" if codec == "lz4" else b"\xc9") + length(len(frame)) + frame
+
+
+def chunk(number, data):
+    """`MemBufController::PushTagHeader`."""
+    return b"\xe0" + struct.pack("<II", number, len(data)) + data
+
+
+def number_text(number):
+    """`SaveLongLongAsString`."""
+    if -128 <= number < 128:
+        return b"\xc0" + struct.pack("<b", number)
+    if -32768 <= number < 32768:
+        return b"\xc1" + struct.pack("<h", number)
+    return b"\xc2" + struct.pack("<i", number)
+
+
+def dragonfly_head(shard=None, summary=False, identity="1fa2b3c4d5e6f70819"):
+    """`RdbSaver::SaveAux`."""
+    head = b"REDIS0009" + (aux("snapshot-id", identity) if identity else b"")
+    head += aux("redis-ver", "6.2.11") + aux("df-ver", "df-v1.34.2") + aux("redis-bits", "64") + aux("ctime", "1790000000")
+    head += aux("used-mem", "9876543") + aux("aof-preamble", "0")
+    if summary:
+        head += aux("lua", "return 1") + aux("search-index", "idx ON HASH SCHEMA f TEXT")
+        head += aux("shard-count", "2") + aux("table-mem", "65536")
+    return head + (aux("shard-id", str(shard)) if shard is not None else b"")
+
+
+def dragonfly_end(data):
+    """`SaveEpilog`: no checksum, and what `AlignedBuffer::Flush` pads with."""
+    data += b"\xff" + bytes(8)
+    return data + b"\x5a" * (-len(data) % 4096)
+
+
+def sketches():
+    bloom = length(0) + f64(2.0) + f64(0.01) + length(0) + length(3) + length(1000)
+    yield "bloom:old", "MBbloom--", record(33, "bloom:old", bloom + length(1) + length(7) + string(bytes(range(64))))
+    chunks = length(64) + length(40) + bytes(40) + length(24) + bytes(24)
+    yield "bloom", "MBbloom--", record(34, "bloom", bloom + length(1) + length(7) + chunks)
+    yield "cms", "CMSk-TYPE", record(35, "cms", length(10) + length(5) + length(77) + struct.pack("<50q", *range(50)))
+    top = length(0) + length(3) + length(8) + length(7) + f64(0.9) + length(2)
+    top += string("item one") + length(12) + string("item two") + length(300) + length(224) + bytes(224)
+    yield "top", "TopK-TYPE", record(36, "top", top)
+    yield "cuckoo", "MBbloomCF", record(37, "cuckoo", b"\x02\x14\x01\x10\x05\x00\x01" + length(32) + length(32) + bytes(32))
+
+
+def dragonfly():
+    keys, shards, of_first = [], [], []
+    day = 1790000000 - 1675209600
+    for shard in range(2):
+        def key(db, name, kind, size, expiry=None):
+            keys.append([db, name, kind, size, expiry])
+            return name
+
+        # A block of small records, as LZ4 or as zstd.
+        small = b"\xfe\x00"
+        for number in range(400):
+            name, value = f"user:{shard}:{number}", f"profile of user {number % 9}"
+            small += record(0, key(0, name, "string", len(value)), string(value))
+        small += b"\xfc" + i64(1900000000000) + b"\xdc" + struct.pack("<I", 1)
+        small += record(0, key(0, f"sticky:{shard}", "string", 1, 1900000000000), string("x"))
+        small += b"\xdc" + struct.pack("<II", 2, 99) + record(0, key(0, f"memcached:{shard}", "string", 2), string("mc"))
+        body = block(small, "lz4" if shard == 0 else "zstd")
+        # Blocks below 256 bytes and those that do not shrink stay as they are; the database is selected anew.
+        body += b"\xfe\x03" + record(30, key(3, f"json:{shard}", "ReJSON-RL", None), string('{"a":[1,2,{"b":null}]}'))
+        expiring = length(2) + string("f") + string("v") + number_text(day) + string("g") + string("w") + number_text(-1)
+        body += record(31, key(3, f"hash:{shard}", "hash", 2), expiring)
+        body += record(32, key(3, f"set:{shard}", "set", 2), length(2) + string("m") + number_text(day) + string("n") + number_text(-1))
+        body += record(16, key(3, f"small:{shard}", "hash", 1), string(listpack("f", "v")))
+        body += record(18, key(3, f"list:{shard}", "list", 2), length(1) + length(2) + string(listpack("a", "b")))
+        if shard == 0:
+            for name, kind, made in sketches():
+                key(3, name, kind, None)
+                body += made
+        # A long set and a long hash in chunks, other records between them, another database in force at their end.
+        members = [f"member:{number:06}" for number in range(3000)]
+        long_set = record(2, key(0, f"long-set:{shard}", "set", 3000), length(3000)) + b"".join(map(string, members))
+        cut = len(long_set) - 2000 * len(string(members[0]))
+        pairs = b"".join(string(f"field:{number:05}") + string(f"value:{number:05}") for number in range(600))
+        long_hash = b"\xfc" + i64(1900000000001) + record(4, key(1, f"long-hash:{shard}", "hash", 600, 1900000000001), length(600))
+        half = len(pairs) // 2
+        first = b"\xfe\x00" + record(0, key(0, f"before:{shard}", "string", 1), string("1")) + chunk(7, long_set[:cut])
+        body += block(first)
+        body += block(b"\xfe\x01" + chunk(8, long_hash + pairs[:half]))
+        body += block(b"\xfe\x02" + record(0, key(2, f"between:{shard}", "string", 1), string("2")) + chunk(7, long_set[cut:]))
+        body += b"\xfe\x02" + record(0, key(2, f"raw:{shard}", "string", 1), string("3"))
+        body += chunk(8, pairs[half:]) + record(0, key(2, f"after:{shard}", "string", 1), string("4"))
+        body += b"\xdf" + length(shard) + string("idx") + length(1) + string("doc:1") + length(1)
+        body += b"\xde" + string("idx:v") + length(0) + length(1) + struct.pack("<IQIII", 0, 5, 0, 1, 0)
+        of_first = of_first or list(keys)
+        shards.append(dragonfly_end(dragonfly_head(shard) + body))
+        write(f"dragonfly/dump-000{shard}.dfs", shards[-1])
+    write("dragonfly/dump-summary.dfs", dragonfly_end(dragonfly_head(summary=True)))
+    expect("dragonfly", "dragonfly 1.34.2", keys)
+    write("dragonfly-shard.dfs", shards[0])
+    expect("dragonfly-shard.dfs", "dragonfly 1.34.2", of_first)
+    write("dragonfly-shard.dfs.gz", gzip.compress(shards[0], mtime=0))
+    expect("dragonfly-shard.dfs.gz", "dragonfly 1.34.2", of_first)
+    # `SAVE RDB`: one file that Redis 6 loads, but for Dragonfly's own types; the first releases wrote JSON as type 20.
+    single = dragonfly_head(identity="") + b"\xfe\x00" + record(0, "plain", string("value")) + record(20, "json:old", string("[1]"))
+    write("dragonfly.rdb", single + b"\xff" + bytes(8))
+    expect("dragonfly.rdb", "dragonfly 1.34.2", [[0, "plain", "string", 5, None], [0, "json:old", "ReJSON-RL", None, None]])
+
+
 def main():
     os.makedirs(HERE, exist_ok=True)
     enterprise()
     valkey()
+    dragonfly()
 
 
 if __name__ == "__main__":

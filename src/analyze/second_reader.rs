@@ -139,6 +139,9 @@ fn not_comparable(entry: &KeyEntry<'_>, ours: &KeyFacts, decoded: u64) -> Option
         ValueType::HashZipmap => Some(NotCompared::Zipmap),
         ValueType::Hash2 => Some(NotCompared::ValkeyHash),
         ValueType::KeydbCron => Some(NotCompared::CronJob),
+        ValueType::DragonflyHash | ValueType::DragonflySet | ValueType::DragonflyModule(_) => {
+            Some(NotCompared::Dragonfly)
+        }
         _ if is_ziplist && ours.length >= Some(u64::from(u16::MAX) / 2) => Some(NotCompared::LongZiplist),
         _ if u32::try_from(ours.db).is_err() => Some(NotCompared::Database),
         _ if decoded > LARGEST => Some(NotCompared::Large),

@@ -166,6 +166,7 @@ fn reason(why: NotCompared, lang: Lang) -> &'static str {
         NotCompared::CompactHash => lang.of("compact hash", "紧凑 hash"),
         NotCompared::Zipmap => "zipmap",
         NotCompared::ValkeyHash => lang.of("Valkey hash with field expiries", "含字段过期时间的 Valkey hash"),
+        NotCompared::Dragonfly => lang.of("type of Dragonfly", "Dragonfly 类型"),
         NotCompared::CronJob => lang.of("KeyDB cron job", "KeyDB cron 任务"),
         NotCompared::LongZiplist => lang.of("ziplist too long for its count", "长度超出计数的 ziplist"),
         NotCompared::Database => lang.of("database number above 32 bits", "超过 32 位的数据库编号"),

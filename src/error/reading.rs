@@ -37,6 +37,8 @@ readings! {
     AuxiliaryFieldName: "auxiliary field's name", "辅助字段名";
     AuxiliaryFieldValue: "auxiliary field's value", "辅助字段的值";
     Checksum: "checksum", "校验和";
+    ChunkOfValue: "chunk of a value", "value 的分块";
+    CompressedBlock: "compressed block", "压缩块";
     ConsumerActiveTime: "consumer's active time", "消费者的活跃时间";
     ConsumerName: "consumer name", "消费者名";
     ConsumerPendingEntries: "consumer's pending entries", "消费者的未确认条目数";
@@ -85,6 +87,7 @@ readings! {
     IntegerInModuleData: "integer in module data", "模块数据中的整数";
     Intset: "intset", "intset";
     Key: "key", "key";
+    KeyFlags: "key flags of Dragonfly", "Dragonfly 的 key 标志";
     LastSlot: "last slot", "结束槽";
     ListElement: "list element", "list 元素";
     ListNode: "list node", "list 节点";
@@ -112,7 +115,9 @@ readings! {
     Record: "record", "记录";
     ReturnedEntryId: "returned entry's id", "退回条目的 id";
     Score: "score", "score";
+    SearchIndex: "search index", "搜索索引";
     SetMember: "set member", "set 成员";
+    Sketch: "sketch", "sketch 数据";
     SlotImportJob: "slot import's job", "槽导入任务";
     SlotImportRanges: "slot import's ranges", "槽导入的范围数";
     SlotNumber: "slot number", "槽编号";

@@ -11,7 +11,7 @@
 //! The thread ends at the end of its data, on an error, or when the receiver is dropped. One layer is decompressed, and
 //! Valkey's envelope inside it; [`super::container`] reports data that is compressed twice.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
@@ -69,8 +69,15 @@ impl Compression {
     /// Maximum zstd window, four times the default of the `zstd` tool. The decoder allocates up to this size.
     const ZSTD_WINDOW_LOG: u32 = 29;
 
-    fn decoder<'a, R: Read + Send + 'a>(self, reader: R) -> io::Result<Box<dyn Read + Send + 'a>> {
-        let reader = BufReader::with_capacity(256 << 10, reader);
+    /// Decompresses `bytes`, which are in memory; returns `None` if the content is longer than `most`.
+    pub fn expand(self, bytes: &[u8], most: usize) -> io::Result<Option<Vec<u8>>> {
+        let mut content = Vec::new();
+        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        self.decoder(bytes)?.take(limit).read_to_end(&mut content)?;
+        Ok(Some(content).filter(|content| content.len() <= most))
+    }
+
+    fn decoder<'a, R: BufRead + Send + 'a>(self, reader: R) -> io::Result<Box<dyn Read + Send + 'a>> {
         Ok(match self {
             Compression::Gzip => Box::new(MultiGzDecoder::new(reader)),
             Compression::Zstd => {
@@ -166,7 +173,7 @@ fn produce(
     returned: &Receiver<Vec<u8>>,
 ) -> ChunkMessage {
     let mut offset = 0u64;
-    let mut decoder = match compression.decoder(reader) {
+    let mut decoder = match compression.decoder(BufReader::with_capacity(256 << 10, reader)) {
         Ok(decoder) => decoder,
         Err(error) => return ChunkMessage::Failed(compression.failure(offset, error)),
     };

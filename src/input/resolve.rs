@@ -15,7 +15,10 @@ use crate::near;
 use crate::wording::{Wording, wording};
 
 /// Endings of snapshot files in a directory.
-const ENDINGS: [&str; 5] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof"];
+const ENDINGS: [&str; 6] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof", ".dfs"];
+
+/// Ending of the summary of a Dragonfly snapshot, which stands for its shards, too.
+const SUMMARY: &str = "-summary.dfs";
 
 /// Maximum size of a manifest, which normally has a few lines.
 const LARGEST_MANIFEST: u64 = 1 << 20;
@@ -205,7 +208,37 @@ fn resolve_path(path: &Path, inputs: &mut Inputs) -> Result<()> {
         return resolve_directory(path, inputs);
     }
     inputs.push(if has_ending(path, ".manifest") { multi_part(path)? } else { Input::file(path.to_owned()) });
+    for shard in shards_of(path) {
+        if !inputs.passes_over(&shard) {
+            inputs.push(Input::file(shard));
+        }
+    }
     Ok(())
+}
+
+/// Returns the shards of a Dragonfly snapshot beside its summary, `dump-0000.dfs` beside `dump-summary.dfs`, sorted by name.
+fn shards_of(summary: &Path) -> Vec<PathBuf> {
+    let name = summary.file_name().and_then(|name| name.to_str());
+    let Some(snapshot) = name.and_then(|name| name.strip_suffix(SUMMARY)) else { return Vec::new() };
+    let folder = match summary.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let is_shard = |path: &PathBuf| {
+        let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(snapshot));
+        let number = number.and_then(|rest| rest.strip_prefix('-')?.strip_suffix(".dfs"));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let mut shards: Vec<PathBuf> = entries(folder).unwrap_or_default().into_iter().filter(is_shard).collect();
+    if folder == Path::new(".") && summary.parent().is_none_or(|parent| parent.as_os_str().is_empty()) {
+        // Keep the names as short as that of the summary.
+        shards.iter_mut().for_each(|shard| {
+            if let Ok(short) = shard.strip_prefix(".") {
+                *shard = short.to_owned();
+            }
+        });
+    }
+    shards
 }
 
 fn resolve_directory(directory: &Path, inputs: &mut Inputs) -> Result<()> {

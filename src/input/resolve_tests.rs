@@ -47,6 +47,23 @@ fn parts_tree(directory: &str) -> TempDir {
 }
 
 #[test]
+fn summary_of_dragonfly_stands_for_its_shards() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["a-summary.dfs", "a-0001.dfs", "a-0000.dfs", "b-0000.dfs", "a-x.dfs", "a-0000.dfs.old"] {
+        std::fs::write(dir.path().join(name), b"x").unwrap();
+    }
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let paths: Vec<_> = arguments.iter().map(|name| dir.path().join(name)).collect();
+        let inputs = resolve(&paths).unwrap();
+        inputs.iter().map(|input| input.name.rsplit('/').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&["a-summary.dfs"]), ["a-summary.dfs", "a-0000.dfs", "a-0001.dfs"]);
+    assert_eq!(names(&["a-0001.dfs", "a-summary.dfs"]), ["a-0001.dfs", "a-summary.dfs", "a-0000.dfs"]);
+    assert_eq!(names(&["a-0001.dfs"]), ["a-0001.dfs"]);
+    assert_eq!(names(&["."]).len(), 5);
+}
+
+#[test]
 fn dash_is_the_standard_input_once() {
     assert_eq!(resolve(&["-", "-"]).unwrap(), [Input::stdin()]);
 }

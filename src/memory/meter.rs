@@ -196,6 +196,9 @@ impl<'m> Meter<'m> {
         if !self.priced {
             self.finish_other()?;
         }
+        if self.model.is_unknown {
+            self.forget();
+        }
         Ok(&self.measured)
     }
 
@@ -203,6 +206,13 @@ impl<'m> Meter<'m> {
     #[inline(always)]
     pub(super) fn last(&self) -> (&Measured, Option<&ModuleFacts>) {
         (&self.measured, self.measured.module.map(|_| self.module.facts()))
+    }
+
+    /// Drops what depends on a server whose memory is not known.
+    #[cold]
+    fn forget(&mut self) {
+        let measured = &mut self.measured;
+        (measured.encoding, measured.memory, measured.allocated) = (Encoding::Unknown, Bytes(0), Bytes(0));
     }
 
     #[inline(never)]
@@ -503,7 +513,7 @@ impl Visit for Meter<'_> {
     fn element(&mut self, element: RawString<'_>) {
         self.count_payload(element.len());
         let result = match self.value_type {
-            ValueType::Set => self.set.member(self.model, element, &mut self.scratch),
+            ValueType::Set | ValueType::DragonflySet => self.set.member(self.model, element, &mut self.scratch),
             _ => self.list.element(self.model, element, &mut self.scratch),
         };
         self.keep(result);

@@ -73,6 +73,8 @@ pub struct Model {
     /// Precomputed size of key and object, by expiry and key length.
     frames: [[ShortFrame; ShortPrices::STRINGS]; 2],
     shares_numbers: bool,
+    /// True if nothing is known about the server's memory: keys have no figures then.
+    is_unknown: bool,
     /// Strings longer than this are neither integers nor embedded, so they always have an allocation of their own.
     longest_special: u64,
 }
@@ -150,6 +152,7 @@ impl Model {
             joint: None,
             frames: [[ShortFrame::default(); ShortPrices::STRINGS]; 2],
             shares_numbers,
+            is_unknown: matches!(about_layout, Some(Caveat::NoModel)),
             longest_special,
         };
         // Order matters: prices of elements are computed from those of strings.
@@ -190,6 +193,11 @@ impl Model {
     /// Returns the server.
     pub fn server(&self) -> Server {
         self.server
+    }
+
+    /// Returns whether keys have figures: nothing is known about the memory of some servers.
+    pub fn is_known(&self) -> bool {
+        !self.is_unknown
     }
 
     /// Returns a description: server, allocator and settings that differ from the default.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
-use super::header::RdbHeader;
+use super::header::{Family, RdbHeader};
 use super::salvage::Survey;
 use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::template::Templates;
@@ -154,6 +154,13 @@ impl Batches {
     /// Returns the file and its sound ranges, if it is damaged.
     pub fn salvaged_parts(&self) -> Option<(Mapped, Arc<Survey>)> {
         self.salvaged.as_ref().map(|salvaged| (salvaged.map.clone(), Arc::clone(&salvaged.survey)))
+    }
+
+    /// Sets the family to Dragonfly, whose header is that of Redis.
+    #[must_use]
+    pub fn of_dragonfly(mut self) -> Self {
+        (self.state.family, self.about.header.family) = (Family::Dragonfly, Family::Dragonfly);
+        self
     }
 
     /// Sets the target batch size in bytes.

@@ -13,6 +13,8 @@ pub enum Family {
     Redis,
     /// Valkey from 9.0 on.
     Valkey,
+    /// Dragonfly, whose files have the magic of Redis; an auxiliary field tells them apart.
+    Dragonfly,
 }
 
 /// Parsed header: format family and version.
@@ -65,6 +67,7 @@ impl RdbHeader {
         let fits = match family {
             Family::Redis => (1..=LAST_REDIS_VERSION).contains(&version),
             Family::Valkey => version > LAST_REDIS_VERSION,
+            Family::Dragonfly => false,
         };
         if fits {
             return Ok(header);
@@ -87,7 +90,7 @@ impl RdbHeader {
     /// Returns whether the version is newer than any supported one.
     pub fn is_from_the_future(&self) -> bool {
         match self.family {
-            Family::Redis => self.version > NEWEST_REDIS,
+            Family::Redis | Family::Dragonfly => self.version > NEWEST_REDIS,
             Family::Valkey => self.version > NEWEST_VALKEY,
         }
     }
@@ -95,7 +98,7 @@ impl RdbHeader {
     /// Returns the magic without the version.
     pub fn magic(&self) -> &'static str {
         match self.family {
-            Family::Redis => "REDIS",
+            Family::Redis | Family::Dragonfly => "REDIS",
             Family::Valkey => "VALKEY",
         }
     }

@@ -50,6 +50,23 @@ impl fmt::Display for Kind {
     }
 }
 
+/// Characters of module names, by their six-bit number.
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Returns the id of a module with this name, whose characters are in the alphabet, and encoding version.
+pub const fn module_id(name: &[u8; 9], version: u64) -> u64 {
+    let (mut id, mut at) = (0, 0);
+    while at < name.len() {
+        let mut number = 0;
+        while number < 63 && ALPHABET[number] != name[at] {
+            number += 1;
+        }
+        id = id << 6 | number as u64;
+        at += 1;
+    }
+    id << 10 | version
+}
+
 /// The nine-character name of a module's type, from its 64-bit id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleName([u8; 9]);
@@ -60,7 +77,6 @@ impl ModuleName {
 
     /// Decodes the name from the upper 54 bits of a module id: nine 6-bit characters, most significant first.
     pub fn from_id(id: u64) -> Self {
-        const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
         let character = |i: usize| ALPHABET[(id >> (58 - 6 * i) & 63) as usize];
         ModuleName(std::array::from_fn(character))
     }
@@ -85,5 +101,7 @@ mod tests {
     fn module_ids_spell_their_names() {
         assert_eq!(ModuleName::from_id(0xBDE7_2DA2_BB1E_B400).as_str(), "vectorset");
         assert_eq!(ModuleName::from_id(0x45E2_5238_DF91_2C03).as_str(), "ReJSON-RL");
+        assert_eq!(module_id(b"ReJSON-RL", 3), 0x45E2_5238_DF91_2C03);
+        assert_eq!(module_id(b"vectorset", 0), 0xBDE7_2DA2_BB1E_B400);
     }
 }

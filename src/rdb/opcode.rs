@@ -25,6 +25,7 @@ pub enum Opcode {
     HashTemplate,
     RamLru,
     SlotNum,
+    DfMask,
 }
 
 impl Opcode {
@@ -45,9 +46,10 @@ impl Opcode {
             245 => Opcode::Function2,
             244 => Opcode::SlotInfo,
             243 if family == Family::Redis => Opcode::KeyMeta,
-            243 => Opcode::SlotImport,
+            243 if family == Family::Valkey => Opcode::SlotImport,
             242 if family == Family::Valkey => Opcode::Update,
-            242 => Opcode::HashTemplate,
+            242 if family == Family::Redis => Opcode::HashTemplate,
+            220 if family == Family::Dragonfly => Opcode::DfMask,
             // Redis Enterprise; the names are those of librdb.
             121 if family == Family::Redis => Opcode::SlotNum,
             107 if family == Family::Redis => Opcode::RamLru,

@@ -97,7 +97,10 @@ impl RawValue<'_> {
             | ValueType::HashTemplateArrayRef
             | ValueType::ModulePreGa
             | ValueType::Module2
-            | ValueType::KeydbCron => false,
+            | ValueType::KeydbCron
+            | ValueType::DragonflyHash
+            | ValueType::DragonflySet
+            | ValueType::DragonflyModule(_) => false,
         }
     }
 }

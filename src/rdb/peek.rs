@@ -175,7 +175,19 @@ impl<'a> RawValue<'a> {
             }
             ValueType::Array => show_array(input, room, shown)?,
             ValueType::Stream(_) => stream::show(input, room, shown)?,
-            ValueType::ModulePreGa | ValueType::Module2 | ValueType::KeydbCron => {}
+            ValueType::DragonflyHash => {
+                for _ in 0..few(input.count(3)?) {
+                    shown.raw_pair(input.string()?, input.string()?, room)?;
+                    input.string()?;
+                }
+            }
+            ValueType::DragonflySet => {
+                for _ in 0..few(input.count(2)?) {
+                    shown.raw_element(input.string()?, room)?;
+                    input.string()?;
+                }
+            }
+            ValueType::ModulePreGa | ValueType::Module2 | ValueType::KeydbCron | ValueType::DragonflyModule(_) => {}
         }
         Ok(())
     }

@@ -189,6 +189,9 @@ fn is_written(header: RdbHeader, value_type: ValueType) -> bool {
         | ValueType::HashTemplateArray
         | ValueType::HashTemplateArrayRef => version >= 15,
         ValueType::Hash2 => header.family == Family::Valkey,
+        ValueType::DragonflyHash | ValueType::DragonflySet | ValueType::DragonflyModule(_) => {
+            header.family == Family::Dragonfly
+        }
     }
 }
 
@@ -207,6 +210,9 @@ pub fn is_too_new(header: RdbHeader, value_type: ValueType) -> bool {
         | ValueType::HashZiplist
         | ValueType::ModulePreGa
         | ValueType::KeydbCron
+        | ValueType::DragonflyHash
+        | ValueType::DragonflySet
+        | ValueType::DragonflyModule(_)
         | ValueType::Hash2 => 0,
         ValueType::ListQuicklist => 7,
         ValueType::Zset2 | ValueType::Module2 => 8,
@@ -223,7 +229,8 @@ pub fn is_too_new(header: RdbHeader, value_type: ValueType) -> bool {
         | ValueType::HashTemplateArray
         | ValueType::HashTemplateArrayRef => 15,
     };
-    header.version < first
+    // Dragonfly writes newer types under version 9.
+    header.family != Family::Dragonfly && header.version < first
 }
 
 /// Returns whether fields of a hash may parse as string keys in files of this version: see [`Profile::trusts`].

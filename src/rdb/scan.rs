@@ -28,6 +28,9 @@ const EXPIRE_TIME_MS: u8 = 252;
 /// `RDB_OPCODE_HASH_TEMPLATE`, which Valkey uses for something else.
 const HASH_TEMPLATE: u8 = 242;
 
+/// `DF_MASK_FLAG_MC_FLAGS` of Dragonfly: flags of memcached follow.
+const DRAGONFLY_MC_FLAGS: u32 = 2;
+
 /// Context needed to start scanning at a record boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanState {
@@ -304,6 +307,14 @@ impl<'a> Scanner<'a> {
             Opcode::RamLru => {
                 cursor.number().within(Reading::RamLru)?;
                 self.enterprise = true;
+                self.prefix.start.get_or_insert(start);
+                return Ok(None);
+            }
+            Opcode::DfMask => {
+                // Sticky keys, and the flags of memcached if there are any.
+                if cursor.u32_le().within(Reading::KeyFlags)? & DRAGONFLY_MC_FLAGS != 0 {
+                    cursor.u32_le().within(Reading::KeyFlags)?;
+                }
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }

@@ -1,7 +1,7 @@
 //! Type byte of a record: the on-disk layout of its value.
 
 use super::header::Family;
-use crate::rdb::kind::Kind;
+use crate::rdb::kind::{Kind, module_id};
 use crate::wording::Text;
 
 /// On-disk layout, named after the servers' `RDB_TYPE_…` constants.
@@ -45,6 +45,46 @@ pub enum ValueType {
     Hash2,
     /// Cron job of KeyDB.
     KeydbCron,
+    /// Hash of Dragonfly whose fields have expiries.
+    DragonflyHash,
+    /// Set of Dragonfly whose members have expiries.
+    DragonflySet,
+    /// Value of Dragonfly of a type that is a module's elsewhere.
+    DragonflyModule(DragonflyModule),
+}
+
+/// Types of Dragonfly that are modules' types elsewhere, by their layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DragonflyModule {
+    /// JSON, as text.
+    Json,
+    /// Bloom filter, each filter in one string.
+    Bloom,
+    /// Bloom filter, each filter in chunks.
+    ChunkedBloom,
+    /// Count-min sketch.
+    CountMin,
+    /// Top-k.
+    TopK,
+    /// Cuckoo filter.
+    Cuckoo,
+}
+
+impl DragonflyModule {
+    /// Id under which no module stores its values: the name that `TYPE` answers, and an encoding version of our own.
+    ///
+    /// JSON is the same text as in version 3 of the module.
+    pub const fn id(self) -> u64 {
+        const OWN_VERSION: u64 = 1023;
+        let (name, version) = match self {
+            DragonflyModule::Json => (b"ReJSON-RL", 3),
+            DragonflyModule::Bloom | DragonflyModule::ChunkedBloom => (b"MBbloom--", OWN_VERSION),
+            DragonflyModule::CountMin => (b"CMSk-TYPE", OWN_VERSION),
+            DragonflyModule::TopK => (b"TopK-TYPE", OWN_VERSION),
+            DragonflyModule::Cuckoo => (b"MBbloomCF", OWN_VERSION),
+        };
+        module_id(name, version)
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the array has 256 places")]
@@ -63,7 +103,8 @@ impl ValueType {
     #[inline]
     pub fn from_byte(family: Family, byte: u8) -> Option<ValueType> {
         // Value types are unpredictable, so a branch here would mispredict: use a lookup table.
-        static LAYOUTS: [[Option<ValueType>; 256]; 2] = [layouts(Family::Redis), layouts(Family::Valkey)];
+        static LAYOUTS: [[Option<ValueType>; 256]; 3] =
+            [layouts(Family::Redis), layouts(Family::Valkey), layouts(Family::Dragonfly)];
         LAYOUTS[family as usize][usize::from(byte)]
     }
 
@@ -88,7 +129,7 @@ impl ValueType {
             17 => ValueType::ZsetListpack,
             18 => ValueType::ListQuicklist2,
             19 => ValueType::Stream(2),
-            20 => ValueType::SetListpack,
+            20 if !matches!(family, Family::Dragonfly) => ValueType::SetListpack,
             21 => ValueType::Stream(3),
             _ => return ValueType::of_family(family, byte),
         })
@@ -109,6 +150,15 @@ impl ValueType {
             (Family::Redis, 32) => ValueType::HashTemplateArrayRef,
             (Family::Redis, 64) => ValueType::KeydbCron,
             (Family::Valkey, 22) => ValueType::Hash2,
+            // Dragonfly's first JSON; its files are of version 9, which has no type 20.
+            (Family::Dragonfly, 20 | 30) => ValueType::DragonflyModule(DragonflyModule::Json),
+            (Family::Dragonfly, 31) => ValueType::DragonflyHash,
+            (Family::Dragonfly, 32) => ValueType::DragonflySet,
+            (Family::Dragonfly, 33) => ValueType::DragonflyModule(DragonflyModule::Bloom),
+            (Family::Dragonfly, 34) => ValueType::DragonflyModule(DragonflyModule::ChunkedBloom),
+            (Family::Dragonfly, 35) => ValueType::DragonflyModule(DragonflyModule::CountMin),
+            (Family::Dragonfly, 36) => ValueType::DragonflyModule(DragonflyModule::TopK),
+            (Family::Dragonfly, 37) => ValueType::DragonflyModule(DragonflyModule::Cuckoo),
             _ => return None,
         })
     }
@@ -123,6 +173,7 @@ impl ValueType {
             | ValueType::Module2
             | ValueType::Array
             | ValueType::KeydbCron
+            | ValueType::DragonflyModule(_)
             | ValueType::HashZipmap
             | ValueType::SetIntset => false,
             ValueType::List
@@ -146,6 +197,8 @@ impl ValueType {
             | ValueType::HashTemplateListpackRef
             | ValueType::HashTemplateArray
             | ValueType::HashTemplateArrayRef
+            | ValueType::DragonflyHash
+            | ValueType::DragonflySet
             | ValueType::Hash2 => true,
         }
     }
@@ -169,7 +222,7 @@ impl ValueType {
             ValueType::List | ValueType::ListZiplist | ValueType::ListQuicklist | ValueType::ListQuicklist2 => {
                 Kind::List
             }
-            ValueType::Set | ValueType::SetIntset | ValueType::SetListpack => Kind::Set,
+            ValueType::Set | ValueType::SetIntset | ValueType::SetListpack | ValueType::DragonflySet => Kind::Set,
             ValueType::Zset | ValueType::Zset2 | ValueType::ZsetZiplist | ValueType::ZsetListpack => Kind::Zset,
             ValueType::Hash
             | ValueType::HashZipmap
@@ -183,9 +236,12 @@ impl ValueType {
             | ValueType::HashTemplateListpackRef
             | ValueType::HashTemplateArray
             | ValueType::HashTemplateArrayRef
-            | ValueType::Hash2 => Kind::Hash,
+            | ValueType::Hash2
+            | ValueType::DragonflyHash => Kind::Hash,
             ValueType::Stream(_) => Kind::Stream,
-            ValueType::ModulePreGa | ValueType::Module2 | ValueType::KeydbCron => Kind::Module,
+            ValueType::ModulePreGa | ValueType::Module2 | ValueType::KeydbCron | ValueType::DragonflyModule(_) => {
+                Kind::Module
+            }
             ValueType::Array => Kind::Array,
         }
     }

@@ -125,6 +125,8 @@ pub enum NotCompared {
     Zipmap,
     /// Valkey's hashes with field expiries are unknown to the second reader.
     ValkeyHash,
+    /// Types of Dragonfly are unknown to the second reader.
+    Dragonfly,
     /// KeyDB's cron jobs are unknown to the second reader.
     CronJob,
     /// Ziplists with too many entries for the count in their header are refused by the second reader.

@@ -17,6 +17,10 @@ pub(super) fn section(
     counted: &[FileInstance],
     used_mem: Option<Bytes>,
 ) -> Option<Instance> {
+    // The tables of a server that is not known are not known either.
+    if files.iter().any(|file| !file.model.is_known()) {
+        return None;
+    }
     let partial = plan.read.limit.is_some() || !plan.read.selection.describe().is_empty();
     if partial || counted.is_empty() {
         return None;

@@ -14,6 +14,7 @@ use crate::analyze::salvage::ExaminedFile;
 use crate::error::{Error, Result};
 use crate::input::{Body, Compression, Container, Input, Mapped, OpenOptions, Opened};
 use crate::rdb::batch::{Batch, Batches, FileEnding};
+use crate::rdb::dragonfly::{self, Unwrapped};
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::salvage::Survey;
 use crate::report::Salvage;
@@ -51,14 +52,14 @@ pub enum ReadAgain {
 impl ReadAgain {
     /// Returns the input's batches from the start, unless it can no longer be opened.
     pub fn batches(&self) -> Option<Batches> {
-        let body = match self {
-            ReadAgain::Mapped(mapped) => Body::Mapped(mapped.clone()),
-            ReadAgain::Salvaged(map, survey) => {
-                return Some(Batches::salvaged(map.clone(), Arc::clone(survey), None));
+        match self {
+            ReadAgain::Mapped(mapped) => Batches::open(Body::Mapped(mapped.clone())).ok(),
+            ReadAgain::Salvaged(map, survey) => Some(Batches::salvaged(map.clone(), Arc::clone(survey), None)),
+            ReadAgain::Open(input, options) => {
+                let opened = input.clone().open(options).ok()?;
+                OpenFile::new(opened, options).ok().map(|open| open.batches)
             }
-            ReadAgain::Open(input, options) => input.clone().open(options).ok()?.body,
-        };
-        Batches::open(body).ok()
+        }
     }
 }
 
@@ -72,12 +73,13 @@ struct OpenFile {
 }
 
 impl OpenFile {
-    fn new(opened: Opened) -> Result<OpenFile> {
-        let read = match opened.body {
-            Body::Mapped(_) => None,
-            Body::Stream(_) => Some(opened.consumed),
-        };
-        Ok(OpenFile { batches: Batches::open(opened.body)?, read, reported: 0 })
+    fn new(opened: Opened, options: &OpenOptions) -> Result<OpenFile> {
+        let is_mapped = matches!(opened.body, Body::Mapped(_));
+        let Unwrapped { body, consumed } = dragonfly::unfold(opened.body, options)?;
+        let dragonfly = consumed.is_some();
+        let read = if is_mapped { consumed } else { Some(opened.consumed) };
+        let batches = Batches::open(body)?;
+        Ok(OpenFile { batches: if dragonfly { batches.of_dragonfly() } else { batches }, read, reported: 0 })
     }
 
     /// Returns the bytes of the file read since the last call.
@@ -110,7 +112,7 @@ impl PreparedInput {
         let compression = opened.compression;
         // A waiting decompressor costs a thread and its buffers: with many shards reopening is cheaper.
         let keep = compression.is_none() || !input.is_reopenable();
-        let mut open = OpenFile::new(opened)?;
+        let mut open = OpenFile::new(opened, options)?;
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);
         let options = options.clone();
@@ -170,7 +172,8 @@ impl PreparedInput {
         if !self.input.is_reopenable() {
             return None;
         }
-        self.input.open(&self.options).ok().map(|opened| opened.body)
+        let body = self.input.open(&self.options).ok()?.body;
+        dragonfly::unfold(body, &self.options).ok().map(|unfolded| unfolded.body)
     }
 
     /// Returns a way to read the input apart from its batches; `None` if it can be read only once.
@@ -194,7 +197,7 @@ impl PreparedInput {
     fn into_open(mut self) -> Result<OpenFile> {
         match self.open.take() {
             Some(open) => Ok(open),
-            None => OpenFile::new(self.input.open(&self.options)?),
+            None => OpenFile::new(self.input.open(&self.options)?, &self.options),
         }
     }
 }

@@ -79,7 +79,7 @@ impl HashMeter {
         expiries.clear();
         *self = HashMeter { growth: model.new_table(), expiries, ..HashMeter::default() };
         match layout {
-            ValueType::HashMetadata | ValueType::HashMetadataPreGa => {
+            ValueType::HashMetadata | ValueType::HashMetadataPreGa | ValueType::DragonflyHash => {
                 self.form = HashForm::PackedExpiring;
                 self.with_ttl = Some(0);
             }

@@ -56,6 +56,7 @@ impl Writers {
         let (lines, others, assumed) = match (family, rdb_version) {
             (Family::Valkey, ..=80) => ("9.0–9.1", "", (9, 1)),
             (Family::Valkey, 81) => ("9.2", "", (9, 2)),
+            (Family::Dragonfly, _) => ("of unknown version", "", (0, 0)),
             (Family::Valkey, 82..) => ("9.2+", "", (9, 2)),
             (Family::Redis, 0..=1) => ("1.0–2.2", "", (2, 2)),
             (Family::Redis, 2) => ("2.4", "", (2, 4)),
@@ -75,6 +76,7 @@ impl Writers {
         let family = match family {
             Family::Redis => ServerFamily::Redis,
             Family::Valkey => ServerFamily::Valkey,
+            Family::Dragonfly => ServerFamily::Dragonfly,
         };
         Writers { family, lines, others, assumed }
     }
@@ -99,7 +101,11 @@ impl Writers {
 impl Server {
     /// Returns the writers of the RDB version that the server was guessed from; `None` if the dump names its server.
     pub fn writers(&self) -> Option<Writers> {
-        let family = if self.family == ServerFamily::Valkey { Family::Valkey } else { Family::Redis };
+        let family = match self.family {
+            ServerFamily::Valkey => Family::Valkey,
+            ServerFamily::Dragonfly => Family::Dragonfly,
+            ServerFamily::Redis | ServerFamily::Keydb | ServerFamily::Enterprise => Family::Redis,
+        };
         self.guessed.map(|rdb_version| Writers::of(family, rdb_version))
     }
 
@@ -222,6 +228,7 @@ impl Server {
             }
             // Nobody asks for these servers by name: they only write files, which they load.
             (_, ServerFamily::Enterprise | ServerFamily::Dragonfly) => true,
+            (Family::Dragonfly, _) => false,
             (Family::Valkey, ServerFamily::Redis | ServerFamily::Keydb) => false,
             (Family::Redis, ServerFamily::Valkey) => version <= VALKEY_REDIS_FORMAT,
             (Family::Redis, ServerFamily::Keydb) => version <= KEYDB_FORMAT || line > KEYDB[0],

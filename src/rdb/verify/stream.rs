@@ -70,7 +70,7 @@ impl StreamCheck {
     pub fn node(&mut self, master: &[u8; 16], bytes: &[u8], offset: u64) -> Result<()> {
         self.nodes.push(u128::from_be_bytes(*master));
         let elements = match self.family {
-            Family::Redis => listpack::Elements::uncounted(bytes, offset)?,
+            Family::Redis | Family::Dragonfly => listpack::Elements::uncounted(bytes, offset)?,
             Family::Valkey => listpack::Elements::new(bytes, offset)?,
         };
         let mut node = Node { elements, odd: false, seen: 0 };

@@ -6,6 +6,7 @@
 
 mod collections;
 pub mod command;
+mod dragonfly;
 pub mod module;
 mod stream;
 mod template;
@@ -263,6 +264,9 @@ fn walk_other<V: Visit>(layout: ValueType, templates: &Templates, input: &mut Cu
         ValueType::HashTemplateArray => template::walk_own(input, begin(layout, visit))?,
         ValueType::Array => c::walk_array(input, begin(layout, visit))?,
         ValueType::KeydbCron => c::walk_cron(input, begin(layout, visit))?,
+        ValueType::DragonflyHash => dragonfly::walk_hash(input, begin(layout, visit))?,
+        ValueType::DragonflySet => dragonfly::walk_set(input, begin(layout, visit))?,
+        ValueType::DragonflyModule(module) => dragonfly::walk_module(module, input, begin(layout, visit))?,
         ValueType::Stream(version) => stream::walk_stream(input, begin(layout, visit), version)?,
         ValueType::Module2 => module::walk_module(input, begin(layout, visit))?,
         ValueType::ModulePreGa => {

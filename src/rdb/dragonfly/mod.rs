@@ -1,0 +1,73 @@
+//! Snapshots of Dragonfly: files with the magic of Redis, whose records may be in compressed blocks and in chunks.
+//!
+//! ```text
+//! REDIS0009  aux* (among them df-ver)  sequence  EOF  8 bytes, always zero   padding to a multiple of 4 KiB
+//!
+//! sequence   (SELECTDB | record | search index | chunk)*
+//! 201 n zstd frame, 202 n LZ4 frame      a sequence of at most about 1 MiB, compressed
+//! 224 id size bytes                      a chunk: records larger than 64 KiB come in several, other records between them
+//! ```
+//!
+//! [`unfold`] turns such a file into a plain stream of records, which the rest of the program reads as any other; offsets
+//! count the bytes of that stream. It follows `rdb_save.cc` and `rdb_load.cc` of Dragonfly.
+
+mod chunks;
+mod unfold;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::cursor::Cursor;
+use super::header::{Family, RdbHeader};
+use super::scan::{FileItem, ScanState, Scanner};
+use crate::error::Result;
+use crate::input::{Body, OpenOptions, Window};
+use unfold::Unfolded;
+
+/// Number of bytes in which the field that names Dragonfly is looked for; it is one of the first three.
+const HEAD: u64 = 4096;
+/// Number of auxiliary fields that are looked at.
+const FIELDS: usize = 8;
+/// Name of the field with the version of Dragonfly.
+const VERSION_FIELD: &[u8] = b"df-ver";
+
+/// Returns whether Dragonfly wrote the snapshot at the start of `bytes`.
+fn is_dragonfly(bytes: &[u8]) -> bool {
+    let mut cursor = Cursor::new(bytes, 0);
+    match RdbHeader::read(&mut cursor) {
+        Ok(header) if header.family == Family::Redis => {}
+        Ok(_) | Err(_) => return false,
+    }
+    let mut scanner = Scanner::new(cursor, ScanState { family: Family::Redis, db: None });
+    for _ in 0..FIELDS {
+        match scanner.next_item() {
+            Ok(FileItem::Aux(name, _)) if name.to_bytes().is_ok_and(|name| *name == *VERSION_FIELD) => return true,
+            Ok(FileItem::Aux(..)) => {}
+            Ok(_) | Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Snapshot as the rest of the program reads it.
+pub struct Unwrapped {
+    /// The records.
+    pub body: Body,
+    /// Bytes of the file read so far, if the records are not the bytes of the file; `None` for other servers' files.
+    pub consumed: Option<Arc<AtomicU64>>,
+}
+
+/// Returns a snapshot of Dragonfly as a plain stream of records, and any other as it is.
+///
+/// `body` must be positioned at the magic.
+pub fn unfold(mut body: Body, options: &OpenOptions) -> Result<Unwrapped> {
+    // Errors are met again, and reported, when the header is read.
+    let _ = body.fill(HEAD);
+    if !is_dragonfly(body.bytes()) {
+        return Ok(Unwrapped { body, consumed: None });
+    }
+    let unfolded = Unfolded::new(body);
+    let consumed = Some(unfolded.consumed());
+    let window = Window::new(Box::new(unfolded), options.window, options.spool_dir.clone());
+    Ok(Unwrapped { body: Body::Stream(window), consumed })
+}
