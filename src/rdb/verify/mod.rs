@@ -283,10 +283,8 @@ impl Visit for Verify {
     }
 
     fn stream_head(&mut self, head: StreamHead) {
-        if !self.lenient {
-            let result = self.stream.head(head);
-            self.note(result);
-        }
+        let result = self.stream.head(head);
+        self.note(result);
     }
 
     fn group(&mut self, name: RawString<'_>, _last: (u64, u64), _read: Option<u64>, _pending: u64) {
