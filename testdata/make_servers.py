@@ -267,7 +267,7 @@ def dragonfly():
         small += b"\xdc" + struct.pack("<II", 2, 99) + record(0, key(0, f"memcached:{shard}", "string", 2), string("mc"))
         body = block(small, "lz4" if shard == 0 else "zstd")
         # Blocks below 256 bytes and those that do not shrink stay as they are; the database is selected anew.
-        body += b"\xfe\x03" + record(30, key(3, f"json:{shard}", "ReJSON-RL", None), string('{"a":[1,2,{"b":null}]}'))
+        body += b"\xfe\x03" + record(30, key(3, f"json:{shard}", "ReJSON-RL", 1), string('{"a":[1,2,{"b":null}]}'))
         expiring = length(2) + string("f") + string("v") + number_text(day) + string("g") + string("w") + number_text(-1)
         body += record(31, key(3, f"hash:{shard}", "hash", 2), expiring)
         body += record(32, key(3, f"set:{shard}", "set", 2), length(2) + string("m") + number_text(day) + string("n") + number_text(-1))
@@ -304,7 +304,7 @@ def dragonfly():
     # `SAVE RDB`: one file that Redis 6 loads, but for Dragonfly's own types; the first releases wrote JSON as type 20.
     single = dragonfly_head(identity="") + b"\xfe\x00" + record(0, "plain", string("value")) + record(20, "json:old", string("[1]"))
     write("dragonfly.rdb", single + b"\xff" + bytes(8))
-    expect("dragonfly.rdb", "dragonfly 1.34.2", [[0, "plain", "string", 5, None], [0, "json:old", "ReJSON-RL", None, None]])
+    expect("dragonfly.rdb", "dragonfly 1.34.2", [[0, "plain", "string", 5, None], [0, "json:old", "ReJSON-RL", 1, None]])
 
 
 def main():
