@@ -338,7 +338,11 @@ impl StreamNode<'_> {
     fn number(&mut self) -> Result<i64> {
         match self.0.next().transpose()? {
             Some(PackedElement::Int(number)) => Ok(number),
-            Some(PackedElement::Text(_)) | None => Err(Self::malformed()),
+            // Servers load numbers that are stored as text, too.
+            Some(PackedElement::Text(text)) => {
+                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or_else(Self::malformed)
+            }
+            None => Err(Self::malformed()),
         }
     }
 

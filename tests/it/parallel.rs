@@ -15,7 +15,7 @@ use rdblens::internals::analyze::read::part::FilePart;
 use rdblens::internals::analyze::read::reader::{Continue, ReadOptions, read_batch};
 use rdblens::internals::analyze::read::schedule::Schedule;
 use rdblens::internals::analyze::read::tally::FileTally;
-use rdblens::internals::analyze::{Plan, ReadPlan, Selection, Unwatched, analyze};
+use rdblens::internals::analyze::{InputCheck, Plan, ReadPlan, Selection, Unwatched, analyze};
 use rdblens::internals::input::{Input, OpenOptions};
 use rdblens::internals::memory::{Allocator, Model, Server, ServerConfig, WriterTraces};
 use rdblens::internals::rdb::batch::{Batch, Batches, FIRST_DATABASE};
@@ -25,8 +25,9 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
+/// Returns a plan that takes dumps of any servers and times for shards.
 fn plan() -> Plan {
-    Plan::new(ReadPlan::new(std::env::temp_dir()))
+    Plan::new(ReadPlan { inputs: InputCheck::None, ..ReadPlan::new(std::env::temp_dir()) })
 }
 
 fn report(input: &Path, plan: &Plan) -> String {

@@ -343,6 +343,7 @@ fn every_json_field_is_documented_and_every_documented_field_exists() {
     let mut fields = BTreeSet::new();
     let mut insisted = sample::full();
     insisted.options.allow_same = true;
+    insisted.source.files[0].salvage = Some(sample::salvage());
     for report in [insisted, what_if::asked()] {
         collect_fields(&serde_json::from_str(&json(&report)).unwrap(), &mut fields);
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rdblens::Kind;
 use rdblens::internals::analyze::records::{OwnedRecord, records};
-use rdblens::internals::analyze::{Plan, ReadPlan, Unwatched, analyze};
+use rdblens::internals::analyze::{InputCheck, Plan, ReadPlan, Unwatched, analyze};
 use rdblens::internals::memory::{Allocator, Server, WhatIf};
 use rdblens::internals::units::Bytes;
 use rdblens::report::{Alternative, Report, WarningKind, WhatIfBase};
@@ -28,7 +28,7 @@ fn testdata(name: &str) -> PathBuf {
 }
 
 fn read_plan(asked: &[&str]) -> ReadPlan {
-    let mut plan = ReadPlan::new(std::env::temp_dir());
+    let mut plan = ReadPlan { inputs: InputCheck::None, ..ReadPlan::new(std::env::temp_dir()) };
     plan.what_if = asked.iter().map(|text| WhatIf::parse(text).unwrap()).collect();
     plan
 }

@@ -42,7 +42,10 @@ fn dumps() -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             let is_dump = path.extension().is_some_and(|end| end == "rdb" || end == "aof");
             match path.is_dir() {
-                true if !path.ends_with("hostile") => folders.push(path),
+                // Files that are damaged, and forms that the crate does not know.
+                true if !["hostile", "salvage", "servers"].iter().any(|name| path.ends_with(name)) => {
+                    folders.push(path)
+                }
                 false if is_dump && !path.to_string_lossy().contains(".incr.") => dumps.push(path),
                 _ => {}
             }
@@ -134,8 +137,10 @@ fn for_each_value(path: &Path, mut see: impl FnMut(Raw, &Templates)) -> usize {
 fn odd_dumps() -> Vec<PathBuf> {
     let odd = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();
-        // Its template follows the first key, and values are decoded here with the templates before it.
-        name.starts_with("valid-") && name.ends_with(".rdb") && name != "valid-template-late.rdb"
+        // The template of one follows its first key, and values are decoded here with the templates before it; blocks of Dragonfly
+        // are not unfolded here.
+        let reads = name != "valid-template-late.rdb" && !name.contains("dragonfly");
+        name.starts_with("valid-") && name.ends_with(".rdb") && reads
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/hostile");
     let mut dumps: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(odd).collect();
@@ -317,11 +322,11 @@ fn a_difference_between_the_readers_exits_with_4() {
         let output = run(program().args(["check", "--second-reader", path, "--lang", lang]));
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
-    // Servers read a score that is not a number as 0; the crate refuses it.
-    let (status, text) = checked(&hostile("zset-text-score-no-number"), "en");
-    assert!(status == Some(4) && text.contains("2 keys agree, 1 differ") && text.contains("readable: zset"), "{text}");
-    let (status, text) = checked(&hostile("zset-text-score-no-number"), "zh");
-    assert!(status == Some(4) && text.contains("1 个不一致"), "{text}");
+    // Servers read the digits that a score begins with; the crate refuses it.
+    let (status, text) = checked(&hostile("valid-zset-score-rest"), "en");
+    assert!(status == Some(4) && text.contains("0 keys agree, 2 differ") && text.contains("readable: zset"), "{text}");
+    let (status, text) = checked(&hostile("valid-zset-score-rest"), "zh");
+    assert!(status == Some(4) && text.contains("2 个不一致"), "{text}");
     let (status, text) = checked(&hostile("truncated-in-list"), "en");
     assert!(status == Some(4) && text.contains("skipped, the file is damaged"), "{text}");
     let (status, text) = checked(&hostile("valid-database-number-huge"), "en");

@@ -11,7 +11,8 @@ fn report(dumps: &[&Dump], args: &[&str]) -> String {
     for (number, dump) in dumps.iter().enumerate() {
         std::fs::write(folder.path().join(format!("{number}.rdb")), dump.bytes()).unwrap();
     }
-    let output = run(rdblens().args(["analyze", ".", "--format", "json"]).args(args).current_dir(&folder));
+    let output =
+        run(rdblens().args(["analyze", ".", "--allow-same", "--format", "json"]).args(args).current_dir(&folder));
     assert!(output.status.success(), "{}", text(&output));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
+use rdblens::internals::analyze::{InputCheck, Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::internals::units::Millis;
 use rdblens::report::{DetailValue, Finding, FindingPattern, NamedReport, Report};
 use serde_json::Value as Json;
@@ -24,9 +24,9 @@ fn word<'r>(row: &'r FindingPattern, name: &str) -> Option<&'r str> {
     }
 }
 
-/// Returns a plan with a policy of this text.
+/// Returns a plan with a policy of this text, for inputs that may be copies of one dump.
 fn plan(policy: &str) -> Plan {
-    let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    let mut plan = Plan::new(ReadPlan { inputs: InputCheck::None, ..ReadPlan::new(std::env::temp_dir()) });
     plan.policy = PolicySource::File { name: "test.toml".to_owned(), text: policy.to_owned() };
     plan
 }
@@ -149,7 +149,7 @@ fn a_shard_with_much_more_than_the_others_is_named() {
 /// Checks the shop against the platform standard, on a server that it fills to this permille.
 fn filled(permille: u64) -> Report {
     let memory = shop_by("").totals.memory.0;
-    let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    let mut plan = Plan::new(ReadPlan { inputs: InputCheck::None, ..ReadPlan::new(std::env::temp_dir()) });
     plan.policy = PolicySource::Preset("platform".to_owned());
     plan.read.config.set("maxmemory", &(memory * 1000 / permille).to_string()).unwrap();
     judged(&plan, &[shop()])

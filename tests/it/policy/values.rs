@@ -498,7 +498,10 @@ fn payload_keeps_its_bounds_on_every_dump() {
                 match record.kind {
                     Kind::String => assert_eq!(Some(payload), record.length),
                     Kind::Stream => {}
-                    _ if record.encoding.shares_names() => assert_eq!(record.value.payload, Some(Bytes(payload))),
+                    _ if record.encoding.shares_names() => {
+                        // It is not added up where the template shows that it is small.
+                        assert!(record.value.payload.is_none_or(|known| known == Bytes(payload)));
+                    }
                     _ => {
                         let most = record.memory.0 + 2 * PACKED_GAIN * length;
                         assert!(payload <= most, "{}: {name}: {payload} of {most}", dump.display());

@@ -513,3 +513,26 @@ fn warnings() -> Vec<Warning> {
         Warning::about("a.rdb", WarningKind::CommandsFollow { bytes: Bytes(4_096) }),
     ]
 }
+
+/// Returns what was saved of a file with a damaged value.
+pub fn salvage() -> Salvage {
+    let range = DamagedRange {
+        damage: DamageExtent::Value,
+        start: 4096,
+        end: 8192,
+        db: 0,
+        key: Some(Key(b"user:7".as_slice().into())),
+        keys_before: 3,
+        keys_behind: 4,
+        error: "a damaged value".to_owned().into(),
+    };
+    Salvage {
+        keys: 7,
+        announced: Some(8),
+        bytes_lost: Bytes(4096),
+        damaged: vec![range],
+        databases: vec![SalvagedDatabase { db: 0, keys: 7, announced: Some(8), certain: true }],
+        restored: Some(RestoredBytes { offset: 12, found: "00".into(), restored: "01".into() }),
+        ..Salvage::default()
+    }
+}
