@@ -7,6 +7,7 @@ use super::{ElementPrice, Model, ShortPrices};
 
 /// Prices of pairs without an expiry.
 #[derive(Debug)]
+#[expect(clippy::cast_possible_truncation, reason = "a small constant")]
 pub(super) struct JointPairs {
     /// Size of an entry with an empty value inside, by length of the field.
     sizes: [usize; ShortPrices::STRINGS],
@@ -19,6 +20,7 @@ pub(super) struct JointPairs {
 }
 
 impl JointPairs {
+    #[expect(clippy::cast_possible_truncation, reason = "sizes of short strings")]
     /// Computes the prices; `None` if the fields of the server's hashes are separate strings.
     pub fn of(model: &Model) -> Option<JointPairs> {
         let counted = match model.layout.field {

@@ -77,7 +77,7 @@ impl KeyFacts {
             has_access: entry.idle.is_some() || entry.freq.is_some(),
             has_usual_expiry: entry.expires_at.is_some_and(|at| USUAL_EXPIRY.contains(&at.0)),
             is_text: is_text(&entry.key),
-            is_empty: entry.key.len() == 0,
+            is_empty: entry.key.is_empty(),
         }
     }
 

@@ -122,7 +122,7 @@ impl Series {
     }
 
     /// Returns the number of samples to show.
-    pub fn len(&self) -> usize {
+    pub fn shown(&self) -> usize {
         self.shown
     }
 
@@ -207,7 +207,8 @@ impl<'a> Items<'a> {
         let last_time = self.number()?;
         self.number()?;
         let last_value = self.number()?;
-        (self.number()?, self.number()?);
+        self.number()?;
+        self.number()?;
         let data = self.text()?.to_vec();
         if bits > data.len() as u64 * 8 {
             return None;
@@ -392,7 +393,7 @@ mod tests {
         let data =
             [&5u64.to_le_bytes()[..], &1.5f64.to_le_bytes(), &9u64.to_le_bytes(), &(-2f64).to_le_bytes()].concat();
         let mut read = Series::new(&series(1, 2, &[5, 2, 32], &data)).unwrap();
-        assert_eq!((read.duplicate_policy, read.labels.len(), read.len()), (Some("max"), 1, 2));
+        assert_eq!((read.duplicate_policy, read.labels.len(), read.shown()), (Some("max"), 1, 2));
         assert_eq!(
             read.samples().collect::<Vec<_>>(),
             [Sample { time: 5, value: 1.5 }, Sample { time: 9, value: -2.0 }]

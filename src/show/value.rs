@@ -42,7 +42,7 @@ impl Value {
             Value::Hash(fields) => fields.len(),
             Value::Stream(stream) => stream.entries.len(),
             Value::Json(document) => document.members(),
-            Value::Series(series) => series.len(),
+            Value::Series(series) => series.shown(),
             Value::Module(_, items) => items.len(),
             Value::Array(slots) => slots.len(),
         }

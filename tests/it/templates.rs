@@ -102,7 +102,7 @@ fn several_files_and_threads_give_one_section() {
 #[test]
 fn masked_reports_show_no_field_names() {
     let input = testdata().join(CORPUS);
-    let open = report(&[input.clone()], &plan(&[])).hash_templates.unwrap();
+    let open = report(std::slice::from_ref(&input), &plan(&[])).hash_templates.unwrap();
     let masked = Plan { mask: Some(MaskKey::OfSnapshot), ..plan(&[]) };
     let masked = report(&[input], &masked).hash_templates.unwrap();
     assert_eq!(masked.keys, open.keys);
@@ -125,7 +125,7 @@ fn settings_convert_ordinary_hashes() {
         "redis-8.8,hash-rdb-load-min-template-entries=3",
     ];
     let asking = plan(&asked);
-    let whole = report(&[input.clone()], &asking);
+    let whole = report(std::slice::from_ref(&input), &asking);
     let all = Some((5, 45));
     assert_eq!(counts(&whole), [None, all, None, None, all, None, None]);
     let memory: Vec<u64> = whole.what_if.unwrap().alternatives.iter().map(|row| row.memory.0).collect();

@@ -106,7 +106,8 @@ fn summed(keys: Bytes, correction: Option<i64>, tables: Option<Bytes>) -> Option
 #[test]
 fn the_sums_are_those_of_a_separate_run() {
     // All files as the shards of one deployment: every alternative is derived from each file's own server.
-    let is_known = |input: &PathBuf| report(&[input.clone()], read_plan(&ASKED), 1).what_if.unwrap().unknown.is_none();
+    let is_known =
+        |input: &PathBuf| report(std::slice::from_ref(input), read_plan(&ASKED), 1).what_if.unwrap().unknown.is_none();
     let inputs: Vec<PathBuf> = corpus().into_iter().filter(is_known).collect();
     assert!(inputs.len() >= 10, "{} files without modules", inputs.len());
     let asked = report(&inputs, read_plan(&ASKED), 10_000);

@@ -44,7 +44,7 @@ fn dumps() -> Vec<PathBuf> {
             match path.is_dir() {
                 // Files that are damaged, and forms that the crate does not know.
                 true if !["hostile", "salvage", "servers"].iter().any(|name| path.ends_with(name)) => {
-                    folders.push(path)
+                    folders.push(path);
                 }
                 false if is_dump && !path.to_string_lossy().contains(".incr.") => dumps.push(path),
                 _ => {}

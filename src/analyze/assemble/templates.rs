@@ -78,6 +78,6 @@ pub(in crate::analyze) fn alternatives(files: &[Arc<InputFile>], alternatives: u
 
 /// Returns whether there are more sets of field names than are told apart.
 pub(super) fn overflowed(files: &[Arc<InputFile>]) -> bool {
-    let held = files.iter().filter_map(|file| file.held_templates.get().and_then(LazyTemplates::needed));
-    held.map(HeldTemplates::overflowed).any(|overflowed| overflowed)
+    let mut held = files.iter().filter_map(|file| file.held_templates.get().and_then(LazyTemplates::needed));
+    held.any(HeldTemplates::overflowed)
 }

@@ -133,7 +133,7 @@ impl Server {
         let text = text.trim();
         let (name, number) = text.split_at(text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len()));
         let name = name.trim_end_matches(['-', '_', ' ', ':', '=', '@', '/', 'v']);
-        let named = |family: &ServerFamily| near::names(name, [family.name()]).first().is_some();
+        let named = |family: &ServerFamily| !near::names(name, [family.name()]).is_empty();
         let Some(family) =
             FAMILIES.into_iter().find(|family| family.name() == name).or_else(|| FAMILIES.into_iter().find(named))
         else {

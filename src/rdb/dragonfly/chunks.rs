@@ -151,9 +151,8 @@ impl ElementsLeft {
     /// Reads what precedes the elements: key metadata, type, key, and the head of the value.
     fn begin(cursor: &mut Cursor<'_>) -> Result<ElementsLeft> {
         let mut scanner = Scanner::new(cursor.clone(), ALONE);
-        let entry = match scanner.next_item().within(Reading::ChunkOfValue)? {
-            FileItem::Key(entry) => entry,
-            _ => return Err(no_record(cursor.offset())),
+        let FileItem::Key(entry) = scanner.next_item().within(Reading::ChunkOfValue)? else {
+            return Err(no_record(cursor.offset()));
         };
         *cursor = scanner.cursor().clone();
         let shape = match entry.value_type {

@@ -32,7 +32,7 @@ impl PlacedHash {
     pub fn part(self, parts: u64) -> u64 {
         // The upper half of a product of the leading 64 bits maps them onto the parts evenly.
         let leading = self.0 >> 64;
-        u64::try_from(leading * u128::from(parts) >> 64).unwrap_or_default()
+        u64::try_from((leading * u128::from(parts)) >> 64).unwrap_or_default()
     }
 
     /// Returns the place.

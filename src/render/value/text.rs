@@ -235,7 +235,7 @@ fn length(value: &Value, omitted: usize, lang: Lang) -> String {
         Value::Hash(fields) => (fields.len(), nouns::FIELD),
         Value::Stream(stream) => return stream_length(stream, omitted, lang),
         Value::Json(document) => (document.members(), nouns::MEMBER),
-        Value::Series(series) => (series.len(), nouns::SAMPLE),
+        Value::Series(series) => (series.shown(), nouns::SAMPLE),
         Value::Module(name, items) => {
             let name = name.map(|name| say!(lang, " of module type {name}", "，模块类型 {name}"));
             let parts = human::counted((items.len() + omitted) as u64, nouns::PART, lang);
@@ -267,7 +267,7 @@ fn write_series(series: &Series, lang: Lang, out: &mut dyn Write) -> io::Result<
             say!(lang, "compacted to {target}: {how} of {bucket}", "聚合到 {target}：{how}，每 {bucket}")
         )?;
     }
-    let mut number = Numbers::up_to(series.len());
+    let mut number = Numbers::up_to(series.shown());
     series.samples().try_for_each(|sample| writeln!(out, "{}{}  {}", number.next(), sample.time, sample.value))
 }
 
