@@ -28,7 +28,7 @@ pub struct Record<'a> {
     pub memory: Bytes,
     /// Memory under each what-if alternative, in the order given; empty if it is unknown under one of them.
     pub alternatives: &'a [Bytes],
-    /// Allocated bytes under each what-if alternative; empty if unknown.
+    /// Allocated bytes under each what-if alternative; as many as `alternatives`.
     pub allocated_elsewhere: &'a [Bytes],
     /// Allocated bytes of key and value, without entries in the database tables; 0 if unknown.
     pub allocated: Bytes,

@@ -118,7 +118,7 @@ mod tests {
 
     fn priced(kind: Kind, memory: u64, alternatives: &'static [Bytes]) -> OwnedRecord {
         let mut record = OwnedRecord::of("k", kind, Encoding::Raw, 1, memory);
-        record.rest.alternatives = alternatives;
+        (record.rest.alternatives, record.rest.allocated_elsewhere) = (alternatives, alternatives);
         record
     }
 
@@ -131,6 +131,7 @@ mod tests {
         ];
         let sums = observe_all(WhatIfStats::new(2), &records).finish().unwrap();
         assert_eq!((sums.memory, sums.alternatives), (Bytes(120), vec![Bytes(6), Bytes(90)]));
+        assert_eq!((sums.allocated_now, sums.allocated), (Bytes(120), vec![Bytes(6), Bytes(90)]));
         let types: Vec<_> = sums.types.into_iter().map(|row| (row.kind, row.keys, row.alternatives)).collect();
         assert_eq!(types, [(Kind::Hash, 1, vec![Bytes(2), Bytes(30)]), (Kind::String, 2, vec![Bytes(4), Bytes(60)])]);
     }
