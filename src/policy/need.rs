@@ -46,6 +46,8 @@ pub enum Need {
     CompressedSizes,
     /// Memory of all keys that the rule is about.
     KnownMemory,
+    /// Size of the content of module values.
+    ModuleContent,
 }
 
 impl Need {
@@ -74,6 +76,9 @@ impl Need {
             Need::CompressedSizes => text("no string of the dump is compressed", "快照中没有压缩存储的字符串"),
             Need::AllKeys => text("only some of the keys were selected", "只选取了部分 key"),
             Need::KnownMemory => text("the memory of some keys is unknown", "部分 key 的内存未知"),
+            Need::ModuleContent => {
+                text("the size of the content of some module values is unknown", "部分模块类型 value 的内容大小未知")
+            }
         }
     }
 
@@ -121,6 +126,9 @@ impl Need {
                 "add what the server says of these keys: MEMORY USAGE, or INFO modules",
                 "自行加上服务器给出的数字：MEMORY USAGE 或 INFO modules",
             ),
+            Need::ModuleContent => {
+                text("look at `rdblens keys --type module`", "用 `rdblens keys --type module` 逐个查看")
+            }
             Need::AllKeys => text("leave out --match, --db and other selections", "去掉 --match、--db 等筛选条件"),
         }
     }
@@ -147,7 +155,8 @@ impl Need {
             | Need::Checksum
             | Need::AllKeys
             | Need::CompressedSizes
-            | Need::KnownMemory => None,
+            | Need::KnownMemory
+            | Need::ModuleContent => None,
         }
     }
 

@@ -2,13 +2,15 @@
 //!
 //! Measured: the [payload](crate::rdb::payload): bytes of the string, of all elements, fields and values; 8 for a score, 16 for
 //! the id of a stream entry. The key's name and the server's overhead do not count. HyperLogLogs, which the standards
-//! recommend, always comply, and nothing is known of modules.
+//! recommend, always comply. The content of module values is not measured: those whose memory is at most `max` comply, and of
+//! others the rule knows nothing.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
+use crate::report::{Report, TypeRow};
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -58,6 +60,13 @@ impl KeyRule for BigTotal {
         (!key.record.is_hyperloglog()).then_some(Violation { measured, allowed: self.max })
     }
 
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        // Stored bytes may be compressed, so they are no bound.
+        let may_exceed = |row: &TypeRow| !row.unknown.is_none() || row.max.0 > self.max;
+        let is_missing = |report: &Report| report.types.iter().any(|row| row.kind == Kind::Module && may_exceed(row));
+        known.lacks(Need::ModuleContent, is_missing)
+    }
+
     fn kinds(&self) -> &'static [Kind] {
         &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
     }
@@ -70,9 +79,12 @@ impl KeyRule for BigTotal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::examples::empty_report;
     use crate::policy::Context;
+    use crate::policy::rule::StoredStrings;
     use crate::policy::testing::{check_record, record};
     use crate::record::{Record, ValueFacts};
+    use crate::report::Unknown;
     use crate::units::Bytes;
 
     fn check(record: &Record<'_>) -> Option<Violation> {
@@ -95,5 +107,24 @@ mod tests {
         for kind in [Kind::Module, Kind::Stream, Kind::List] {
             assert_eq!(check(&Record { kind, memory: Bytes(1 << 30), ..record(b"a:b") }), None);
         }
+    }
+
+    #[test]
+    fn module_values_that_may_be_larger_are_not_judged_and_said_so() {
+        let lacks = |kind, max, unknown| {
+            let mut report = empty_report();
+            let unknown = Unknown { keys: unknown, stored_bytes: Bytes(1) };
+            let row = |kind| serde_json::json!({"type": kind, "keys": 9, "memory": 20_000});
+            let mut row: TypeRow = serde_json::from_value(row(kind)).unwrap();
+            (row.max, row.unknown) = (Bytes(max), unknown);
+            report.types = vec![row];
+            let context = Context::default();
+            let known = Known { context: &context, report: Some(&report), strings: StoredStrings::default() };
+            BigTotal { max: 10_240 }.needs(&known)
+        };
+        assert_eq!(lacks(Kind::Module, 10_240, 0), None);
+        assert_eq!(lacks(Kind::Module, 10_241, 0), Some(Need::ModuleContent));
+        assert_eq!(lacks(Kind::Module, 0, 1), Some(Need::ModuleContent));
+        assert_eq!((lacks(Kind::Hash, 10_241, 0), lacks(Kind::Hash, 0, 1)), (None, None));
     }
 }
