@@ -158,8 +158,9 @@ pub(super) fn may_follow_prefix(bytes: &[u8], at: usize, enterprise: bool) -> bo
 /// Parses consecutive records from the start of `bytes`; returns the boundary to report if they are plausible.
 fn try_records(bytes: &[u8], format: FileFormat<'_>, steps: &mut u64) -> Option<usize> {
     let state = ScanState { family: format.family, db: None };
-    let mut scanner =
-        Scanner::new(Cursor::new(bytes, 0), state).with_templates(Templates::NONE, format.templates.cloned());
+    let mut scanner = Scanner::new(Cursor::new(bytes, 0), state)
+        .with_templates(Templates::NONE, format.templates.cloned())
+        .without_more_templates();
     let (mut records, mut telling) = (0, 0);
     let mut last: Option<RawString<'_>> = None;
     let mut place = 0;

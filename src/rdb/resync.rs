@@ -295,13 +295,22 @@ impl<'a> Resync<'a> {
         let bytes = self.bytes.get(at..).unwrap_or_default();
         let state = ScanState { family: self.header.family, db: None };
         let mut scanner = Scanner::new(Cursor::new(bytes, self.base + at as u64), state)
-            .with_templates(Templates::before(self.header), templates.cloned());
+            .with_templates(Templates::before(self.header), templates.cloned())
+            .without_more_templates();
+        let is_certain = self.is_chain(&mut scanner, failed.saturating_sub(at), profile);
+        // All that was read, be it a key, a run of prefixes or another item.
+        self.charge(scanner.cursor().consumed());
+        is_certain
+    }
+
+    /// Returns whether a chain of intact records starts here and passes the byte at distance `failed`.
+    fn is_chain(&mut self, scanner: &mut Scanner<'a>, failed: usize, profile: &Profile) -> bool {
         let (mut records, mut telling) = (0, 0);
         let mut last: Option<RawString<'a>> = None;
         loop {
             let start = scanner.cursor().consumed();
             let is_long = records >= MIN_RECORDS || (records > 0 && start >= MIN_BYTES);
-            if is_long && at + start > failed {
+            if is_long && start > failed {
                 return telling * 2 > records;
             }
             self.work -= WORK_PER_RECORD;
@@ -310,15 +319,13 @@ impl<'a> Resync<'a> {
                     let key = KeyFacts::of(&entry);
                     if scanner.met_enterprise_prefix() && !self.enterprise
                         || !self.may_be_key(&entry, last.as_ref(), profile)
-                        || verify_value(&mut scanner, &entry, &mut self.verify).is_err()
+                        || verify_value(scanner, &entry, &mut self.verify).is_err()
                         || self.verify.finish().is_err()
                     {
                         // Forget the fault of a value that was not walked to its end.
                         let _ = self.verify.finish();
-                        self.charge(scanner.cursor().consumed() - start);
                         return false;
                     }
-                    self.charge(scanner.cursor().consumed() - start);
                     last = Some(entry.key);
                     records += 1;
                     telling += u32::from(key.is_text || profile.knows_shape(&key));

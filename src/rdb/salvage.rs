@@ -74,7 +74,7 @@ pub struct Stretch {
     pub keys: u64,
     /// Number of keys with an expiry.
     pub expires: u64,
-    /// Hash templates before it.
+    /// Hash templates of the file. A sound record has none of those behind it.
     templates: Option<Arc<Templates>>,
 }
 
@@ -255,6 +255,8 @@ struct Walk<'a> {
     zeros: ZeroedBlocks,
     ended: bool,
     end: usize,
+    /// Where the last scanner stopped, perhaps inside an item.
+    reached: usize,
     strays: u64,
 }
 
@@ -284,6 +286,7 @@ impl<'a> Walk<'a> {
             zeros: ZeroedBlocks::default(),
             ended: false,
             end: bytes.len(),
+            reached: start,
             strays: 0,
         }
     }
@@ -308,7 +311,7 @@ impl<'a> Walk<'a> {
                 Some(leading) => (leading.gap_start, leading.error, leading.resumed.max(cut)),
                 None => (cut, error, cut),
             };
-            self.resync.charge(failed.saturating_sub(cut));
+            self.resync.charge(self.reached.max(failed).saturating_sub(cut));
             let found = match self.gaps.len() < limits::MAX_GAPS && self.pieces.len() < limits::MAX_STRETCHES {
                 true => self.resync.find(search_from + 1, failed, self.templates.as_ref(), &self.profile),
                 false => None,
@@ -326,8 +329,9 @@ impl<'a> Walk<'a> {
     fn walk_from(&mut self, at: usize) -> Stop {
         let bytes = self.bytes.get(at..).unwrap_or_default();
         let state = ScanState { family: self.header.family, db: self.db };
+        // The table is handed over, not shared: adding a template to a shared table copies it.
         let mut scanner = Scanner::new(Cursor::new(bytes, at as u64), state)
-            .with_templates(Templates::before(self.header), self.templates.clone());
+            .with_templates(Templates::before(self.header), self.templates.take());
         let mut last: Option<RawString<'a>> = None;
         let mut boundary = at;
         let stop = loop {
@@ -365,6 +369,7 @@ impl<'a> Walk<'a> {
                 FileItem::End => {
                     let rest = scanner.cursor().rest();
                     if !is_end_of_file(self.header, rest) && !self.is_end_by_checksum(boundary + 1) {
+                        self.templates = scanner.shared_templates();
                         break self.false_end(boundary);
                     }
                     self.ended = true;
@@ -384,8 +389,9 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            self.templates = scanner.shared_templates();
         };
+        self.templates = scanner.shared_templates();
+        self.reached = at + scanner.cursor().consumed();
         self.strays += scanner.strays();
         self.about.enterprise |= scanner.met_enterprise_prefix() && !self.profile.is_informed();
         self.resync.enterprise = self.about.enterprise;
@@ -587,7 +593,7 @@ impl<'a> Walk<'a> {
                 is_certain: db.is_some(),
                 keys: 0,
                 expires: 0,
-                templates: self.templates.clone(),
+                templates: None,
             };
             self.pieces.push(Piece { stretch, db, behind: self.fresh_gap.take() });
         }
@@ -641,7 +647,9 @@ impl<'a> Walk<'a> {
 
     fn finish(mut self) -> Survey {
         self.infer_databases();
-        let mut stretches: Vec<Stretch> = self.pieces.into_iter().map(|piece| piece.stretch).collect();
+        let templates = self.templates.as_ref();
+        let with_templates = |piece: Piece| Stretch { templates: templates.cloned(), ..piece.stretch };
+        let mut stretches: Vec<Stretch> = self.pieces.into_iter().map(with_templates).collect();
         if self.has_framing_gap {
             let found = duplicates(self.bytes, self.header, &stretches);
             stretches = without(self.bytes, self.header, stretches, &found, &mut self.gaps);

@@ -132,6 +132,8 @@ pub struct Scanner<'a> {
     templates: Option<Arc<Templates>>,
     /// Table to use without templates.
     no_templates: &'static Templates,
+    /// True if the operands of the opcode of templates are left unread.
+    skips_templates: bool,
     /// Whether a key had a prefix of Redis Enterprise.
     enterprise: bool,
     /// Number of prefixes discarded because another item than a key followed.
@@ -147,6 +149,7 @@ impl<'a> Scanner<'a> {
             prefix: Prefix::default(),
             templates: None,
             no_templates: Templates::NONE,
+            skips_templates: false,
             enterprise: false,
             strays: 0,
         }
@@ -157,6 +160,15 @@ impl<'a> Scanner<'a> {
     pub(crate) fn with_templates(mut self, none: &'static Templates, templates: Option<Arc<Templates>>) -> Self {
         self.templates = templates;
         self.no_templates = none;
+        self
+    }
+
+    /// Stops at the opcode of templates without reading its operands, for searches that end there.
+    ///
+    /// A search shares the table of the file, so that adding to it would copy it.
+    #[must_use]
+    pub(crate) fn without_more_templates(mut self) -> Self {
+        self.skips_templates = true;
         self
     }
 
@@ -369,6 +381,7 @@ impl<'a> Scanner<'a> {
             Opcode::HashTemplate if self.no_templates.are_foreign() => {
                 return Err(self.unknown(self.cursor.offset() - 1, HASH_TEMPLATE));
             }
+            Opcode::HashTemplate if self.skips_templates => FileItem::HashTemplate,
             Opcode::HashTemplate => {
                 let known = self.templates.as_deref().unwrap_or(self.no_templates);
                 if let Some(template) = known.read(cursor)? {
