@@ -1,5 +1,6 @@
 //! Patterns whose keys break most rules.
 
+use super::known_memory;
 use super::owners::rules;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::heads;
@@ -16,7 +17,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::PATTERN).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::text(heads::OWNER).shrink(8).spare(1), |row| Cell::maybe_words(row.owner.as_deref()))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
         .column(Column::text(heads::BREAK).shrink(24), |row| rules(&row.rules, lang))
         .build();
     Some(Section::new("breaking", title).with(table))

@@ -1,5 +1,6 @@
 //! Coverage of the keys by the data dictionary.
 
+use super::known_memory;
 use crate::render::Lang;
 use crate::render::document::{Block, Cell, Column, Scope, Section, Table, inline};
 use crate::render::words::{heads, leads, others};
@@ -18,7 +19,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::ENTRY).shrink(24), |row| Cell::plain(&row.pattern))
         .column(Column::text(heads::OWNER).shrink(8).spare(1), |row| Cell::maybe_words(row.owner.as_deref()))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
         .column(Column::number(heads::WITHOUT_TTL).spare(2), |row| Cell::ShareOf(row.without_ttl.keys, row.keys))
         .column(Column::text(heads::NOTE).shrink(16).spare(3), |row| Cell::maybe_words(row.note.as_deref()))
         .build();

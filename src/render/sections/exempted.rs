@@ -1,5 +1,6 @@
 //! Keys that exemptions of the policy cover.
 
+use super::known_memory;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::heads;
 use crate::report::Report;
@@ -15,7 +16,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::PATTERN).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::text(heads::RULE), |row| &*row.rule)
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
         .column(Column::text(heads::REASON).shrink(20), |row| Cell::words(&row.reason))
         .build();
     Some(Section::new("exempted", title).with(table))

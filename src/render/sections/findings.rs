@@ -40,15 +40,24 @@ fn headline(report: &Report, lang: Lang) -> String {
     let broken = breaking(findings);
     let keys = match broken.keys {
         0 => lang.of("no single key breaks a rule", "没有单个 key 违反规则").to_owned(),
-        keys => say!(
-            lang,
-            "{} ({}) with {}, {} of all memory, break a rule about keys",
-            "{}（{}）违反针对 key 的规则，占 {}，为总内存的 {}",
-            human::counted(keys, nouns::KEY, lang),
-            human::share_of(keys, report.totals.keys),
-            human::bytes(broken.memory.0),
-            human::share_of(broken.memory.0, report.totals.memory.0),
-        ),
+        keys => {
+            let share = human::share_of(keys, report.totals.keys);
+            let keys = human::counted(keys, nouns::KEY, lang);
+            match broken.memory.known() {
+                Some(memory) => say!(
+                    lang,
+                    "{keys} ({share}) with {}, {} of all memory, break a rule about keys",
+                    "{keys}（{share}）违反针对 key 的规则，占 {}，为总内存的 {}",
+                    human::bytes(memory.0),
+                    human::share_of(memory.0, report.totals.memory.0),
+                ),
+                None => say!(
+                    lang,
+                    "{keys} ({share}) of unknown memory break a rule about keys",
+                    "{keys}（{share}）违反针对 key 的规则，内存未知"
+                ),
+            }
+        }
     };
     say!(
         lang,
@@ -98,16 +107,18 @@ fn summary(report: &Report, lang: Lang) -> Table {
         .column(Column::number(heads::KEYS), |it| Cell::nonzero(it.keys))
         .column(Column::number(heads::OF_KEYS).spare(4), |it| of(it, it.keys, totals.keys))
         .column(Column::number(heads::MEMORY), memory)
-        .column(Column::number(heads::OF_MEMORY).spare(5), |it| of(it, it.memory.0, totals.memory.0))
+        .column(Column::number(heads::OF_MEMORY).spare(5), |it| {
+            memory(it).and_then(|memory| of(it, memory.0, totals.memory.0))
+        })
         .column(Column::number(heads::SAVES).spare(2), |it| it.saves)
         .column(Column::number(heads::WORST), |it| measured(it, worst(it)))
         .column(Column::number(heads::ALLOWED).spare(1), |it| allowed(it, worst(it)))
         .build()
 }
 
-/// Memory of a finding, unless it is about nothing that has any.
+/// Memory of a finding, unless it is unknown or the finding is about nothing that has any.
 fn memory(finding: &Finding) -> Option<Bytes> {
-    (finding.keys > 0 || finding.memory > Bytes(0)).then_some(finding.memory)
+    finding.memory.known()
 }
 
 /// Returns the measured value that is farthest from its limit; of reports of the first versions, as far as their lists go.
@@ -166,7 +177,6 @@ fn places(report: &Report, finding: &Finding, scope: &Scope) -> Table {
     let limit = finding.patterns.first().and_then(|row| row.allowed);
     // A limit that all share is in the summary.
     let alike = finding.patterns.iter().all(|row| row.allowed == limit);
-    let has_memory = |row: &FindingPattern| row.keys > 0 || row.memory > Bytes(0);
     let mut table = Table::of(label, &finding.patterns, scope.inner)
         .column(Column::text(heads::PATTERN).shrink(24), |row| match &row.pattern {
             Some(pattern) => Cell::pattern(pattern),
@@ -174,7 +184,7 @@ fn places(report: &Report, finding: &Finding, scope: &Scope) -> Table {
         })
         .column(Column::text(heads::OWNER).shrink(8).spare(3), |row| Cell::maybe_words(row.owner.as_deref()))
         .column(Column::number(heads::KEYS), |row| Cell::nonzero(row.keys))
-        .column(Column::number(heads::MEMORY), |row| has_memory(row).then_some(row.memory))
+        .column(Column::number(heads::MEMORY), |row| row.memory.known())
         .column(Column::number(heads::SAVES).spare(4), |row| row.saves)
         .column(Column::number(heads::WORST).spare(5), |row| measured(finding, figures(row)))
         .column(Column::number(heads::ALLOWED).spare(6), |row| allowed(finding, figures(row).filter(|_| !alike)))

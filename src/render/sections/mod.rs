@@ -42,6 +42,7 @@ mod without_ttl;
 
 use super::document::{Document, Scope, Section};
 use crate::report::Report;
+use crate::units::Bytes;
 
 /// Builds one section, or none if the report has nothing to say in it.
 type Builder = fn(&Report, &Scope) -> Option<Section>;
@@ -81,6 +82,11 @@ const SECTIONS: &[Builder] = &[
     notes::section,
     next::section,
 ];
+
+/// Returns the memory of some keys; `None` if it is unknown for all of them.
+fn known_memory(keys: u64, memory: Bytes) -> Option<Bytes> {
+    if keys == 0 { Some(memory) } else { memory.known() }
+}
 
 /// Builds the document of a report.
 pub(super) fn document(report: &Report, scope: Scope) -> Document {

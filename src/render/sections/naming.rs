@@ -1,6 +1,7 @@
 //! Names that break the naming rules.
 
 use super::command::keys_breaking;
+use super::known_memory;
 use crate::render::document::{Block, Cell, Column, More, Scope, Section, Table};
 use crate::render::words::heads;
 use crate::report::{NamingRule, PatternWeight, Report};
@@ -23,7 +24,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::SEVERITY).spare(2), |rule| Cell::Severity(rule.severity))
         .column(Column::number(heads::KEYS), |rule| rule.keys)
         .column(Column::number(heads::OF_KEYS).spare(1), |rule| Cell::ShareOf(rule.keys, report.totals.keys))
-        .column(Column::number(heads::MEMORY), |rule| rule.memory)
+        .column(Column::number(heads::MEMORY), |rule| known_memory(rule.keys, rule.memory))
         .column(Column::text(heads::DEMANDS).shrink(38), |rule| Cell::words(lang.of(&rule.demand.en, &rule.demand.zh)))
         .build();
     let heading = lang.of("Where", "位置");
@@ -34,7 +35,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::PATTERN).shrink(24), |(_, row)| Cell::pattern(&row.pattern))
         .column(Column::text(heads::BREAKS), |(rule, _)| &*rule.rule)
         .column(Column::number(heads::KEYS), |(_, row)| row.keys)
-        .column(Column::number(heads::MEMORY), |(_, row)| row.memory)
+        .column(Column::number(heads::MEMORY), |(_, row)| known_memory(row.keys, row.memory))
         .column(Column::text(heads::EXAMPLE).shrink(20).spare(1), |(_, row)| row.examples.first())
         .build();
     let all: usize = broken.iter().map(|rule| rule.patterns.len()).sum();

@@ -1,5 +1,6 @@
 //! Owners of the data dictionary, and what they break.
 
+use super::known_memory;
 use crate::render::Lang;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::{heads, known, others};
@@ -22,8 +23,10 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         })
         .column(Column::text(heads::CONTACT).shrink(12).spare(3), |row| Cell::maybe_words(row.contact.as_deref()))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| row.memory)
-        .column(Column::number(heads::SHARE).bars().spare(2), |row| Cell::ShareOf(row.memory.0, report.totals.memory.0))
+        .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
+        .column(Column::number(heads::SHARE).bars().spare(2), |row| {
+            known_memory(row.keys, row.memory).map(|memory| Cell::ShareOf(memory.0, report.totals.memory.0))
+        })
         .column(Column::number(heads::WITHOUT_TTL).spare(4), |row| {
             row.without_ttl.map(|without| Cell::ShareOf(without.keys, row.keys))
         })

@@ -1,5 +1,6 @@
 //! Keys that never expire, by pattern.
 
+use super::known_memory;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::{heads, leads};
 use crate::report::Report;
@@ -14,8 +15,10 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let table = Table::of(title, &no_ttl.patterns, scope.few)
         .column(Column::text(heads::PATTERN).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| row.memory)
-        .column(Column::number(heads::OF_MEMORY).bars(), |row| Cell::ShareOf(row.memory.0, report.totals.memory.0))
+        .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
+        .column(Column::number(heads::OF_MEMORY).bars(), |row| {
+            known_memory(row.keys, row.memory).map(|memory| Cell::ShareOf(memory.0, report.totals.memory.0))
+        })
         .column(Column::text(heads::EXAMPLE).shrink(20).spare(1), |row| row.examples.first())
         .build();
     Some(Section::new("without-ttl", title).lead(leads::without_ttl(report, scope.lang)).with(table))
