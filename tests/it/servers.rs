@@ -109,6 +109,20 @@ fn values_of_dragonfly_are_shown() {
 }
 
 #[test]
+fn unknown_memory_is_no_figure_in_reports() {
+    let dump = testdata().join("servers/dragonfly.rdb");
+    let report = |lang, form| stdout_of(&["analyze", dump.to_str().unwrap(), "--lang", lang, "--format", form]);
+    for form in ["table", "markdown"] {
+        let (en, zh) = (report("en", form), report("zh", form));
+        assert!(en.contains("memory unknown") && zh.contains("内存未知"), "{en}{zh}");
+        for figure in [" 0 B", "at least", "sized as", "the heaviest", "heaviest type", "至少", "内存按", "最大类型"]
+        {
+            assert!(!en.contains(figure) && !zh.contains(figure), "{figure}: {en}{zh}");
+        }
+    }
+}
+
+#[test]
 fn keys_of_dragonfly_have_figures_of_the_server_asked_for() {
     let shard = testdata().join("servers/dragonfly-shard.dfs");
     let report = |more: &[&str]| -> Value {

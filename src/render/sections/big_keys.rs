@@ -1,6 +1,7 @@
 //! Keys over the limits of size.
 
 use super::keys::{self, LENGTH, big_are_heaviest};
+use super::known_memory;
 use crate::render::document::{Scope, Section};
 use crate::render::human;
 use crate::render::words::{leads, nouns, say};
@@ -28,15 +29,21 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
             human::counted(n, nouns::COLLECTION, lang)
         ),
     };
-    let lead = say!(
-        lang,
-        "{} ({limits}) with {}, {} of all memory; {expiring}. {length}",
-        "{}（{limits}），占 {}，为总内存的 {}；{expiring}。{length}",
-        human::counted(big.keys, nouns::KEY, lang),
-        human::bytes(big.memory.0),
-        human::share_of(big.memory.0, report.totals.memory.0),
-        length = lang.pick(LENGTH),
-    );
+    let (keys_in_words, length) = (human::counted(big.keys, nouns::KEY, lang), lang.pick(LENGTH));
+    let lead = match known_memory(big.keys, big.memory) {
+        Some(memory) => say!(
+            lang,
+            "{keys_in_words} ({limits}) with {}, {} of all memory; {expiring}. {length}",
+            "{keys_in_words}（{limits}），占 {}，为总内存的 {}；{expiring}。{length}",
+            human::bytes(memory.0),
+            human::share_of(memory.0, report.totals.memory.0),
+        ),
+        None => say!(
+            lang,
+            "{keys_in_words} ({limits}) of unknown memory; {expiring}. {length}",
+            "{keys_in_words}（{limits}），内存未知；{expiring}。{length}"
+        ),
+    };
     let table = keys::table(title, report, &big.list, scope.rows).out_of(big.keys);
     Some(Section::new("big-keys", title).lead(lead).with(table))
 }

@@ -3,7 +3,7 @@
 use super::findings::{breaking, severities};
 use super::keys::big_are_heaviest;
 use super::problems::problems;
-use super::{expiry, growth, what_if};
+use super::{expiry, growth, known_memory, what_if};
 use crate::render::document::{
     Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_visible,
 };
@@ -85,14 +85,21 @@ impl Words<'_> {
         server.into_iter().chain(self.report.server.ctime.map(taken)).collect()
     }
 
-    fn size(&self) -> [Prose; 2] {
+    /// Returns whether the memory of every key is unknown.
+    fn is_unknown(&self) -> bool {
         let totals = &self.report.totals;
+        totals.unknown.known(totals.keys, totals.memory).is_none()
+    }
+
+    fn size(&self) -> [Prose; 2] {
+        let (totals, lang) = (&self.report.totals, self.lang);
         let memory = human::bytes(totals.memory.0);
         [
-            human::counted(totals.keys, nouns::KEY, self.lang).into(),
-            match totals.unknown.is_none() {
-                true => say!(self.lang, "{memory} memory", "内存 {memory}").into(),
-                false => say!(self.lang, "at least {memory} memory", "内存至少 {memory}").into(),
+            human::counted(totals.keys, nouns::KEY, lang).into(),
+            match (self.is_unknown(), totals.unknown.is_none()) {
+                (true, _) => lang.of("memory unknown", "内存未知").into(),
+                (false, true) => say!(lang, "{memory} memory", "内存 {memory}").into(),
+                (false, false) => say!(lang, "at least {memory} memory", "内存至少 {memory}").into(),
             },
         ]
     }
@@ -105,7 +112,7 @@ impl Words<'_> {
         }
         facts.extend(checksum(&self.report.source.files, lang));
         facts.push(human::counted(totals.elements, nouns::ELEMENT, lang));
-        if !totals.unknown.is_none() {
+        if !totals.unknown.is_none() && !self.is_unknown() {
             let keys = human::counted(totals.unknown.keys, nouns::KEY, lang);
             facts.push(say!(lang, "{keys} of unknown memory", "{keys} 内存未知"));
         }
@@ -129,8 +136,10 @@ impl Words<'_> {
             .column(Column::text(heads::WHICH).shrink(20), |row| row.which.clone())
             .column(Column::number(heads::KEYS), |row| row.keys)
             .column(Column::number(heads::OF_KEYS).spare(1), |row| Cell::ShareOf(row.keys, totals.keys))
-            .column(Column::number(heads::MEMORY), |row| row.memory)
-            .column(Column::number(heads::OF_MEMORY).bars(), |row| Cell::ShareOf(row.memory.0, totals.memory.0))
+            .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
+            .column(Column::number(heads::OF_MEMORY).bars(), |row| {
+                known_memory(row.keys, row.memory).map(|memory| Cell::ShareOf(memory.0, totals.memory.0))
+            })
             .build()
     }
 
@@ -157,7 +166,7 @@ impl Words<'_> {
         let key = report.top.by_memory.first().map(|row| {
             answer(lang.of("heaviest key", "最大的 key"), Cell::from(&row.key), 1, row.memory.unwrap_or_default())
         });
-        [prefix, pattern, kind, key].into_iter().flatten().collect()
+        [prefix, pattern, kind, key].into_iter().flatten().filter(|answer| answer.memory > Bytes(0)).collect()
     }
 
     /// Lists what is wrong.
@@ -213,6 +222,9 @@ impl Words<'_> {
         let forever = self.of_memory(self.report.no_ttl.memory);
         // A figure and its unit stay on one line.
         let [keys, memory, forever] = [keys, memory, forever].map(|figure| figure.replace(' ', "\u{a0}"));
+        if self.is_unknown() {
+            return say!(lang, "The memory of {keys} is unknown.", "{keys} 内存未知。").into();
+        }
         if !totals.unknown.is_none() {
             return say!(self.lang, "{keys} take at least {memory} of memory.", "{keys} 至少占内存 {memory}。").into();
         }
@@ -234,7 +246,8 @@ impl Words<'_> {
             tiles.push(Tile { label, figure, note: note.into(), memory: (memory, totals.memory), section });
         };
         let share = |memory: Bytes| Cell::ShareOf(memory.0, totals.memory.0);
-        if let Some(node) = report.prefixes.tree.first().map(dominant_prefix) {
+        let known = |node: &&PrefixNode| node.memory > Bytes(0);
+        if let Some(node) = report.prefixes.tree.first().map(dominant_prefix).filter(known) {
             let name = Name::Plain(node.prefix.clone());
             let name = key_text::fit(&name.visible(), 24).into_owned();
             let label = lang.of("Heaviest prefix", "最大的前缀");
@@ -243,9 +256,13 @@ impl Words<'_> {
         let no_ttl = &report.no_ttl;
         let of_keys = say!(lang, "{} of the keys", "占 key 数 {}", human::share_of(no_ttl.keys, totals.keys));
         let label = lang.of("Memory that never expires", "永不过期的内存");
-        tile("without-ttl", label, share(no_ttl.memory), of_keys, no_ttl.memory);
+        let figure = known_memory(no_ttl.keys, no_ttl.memory).map_or(Cell::Absent, share);
+        tile("without-ttl", label, figure, of_keys, no_ttl.memory);
         let big = &report.big_keys;
-        let of_memory = say!(lang, "{} of the memory", "占内存 {}", self.of_memory(big.memory));
+        let of_memory = match known_memory(big.keys, big.memory) {
+            Some(memory) => say!(lang, "{} of the memory", "占内存 {}", self.of_memory(memory)),
+            None => lang.of("memory unknown", "内存未知").to_owned(),
+        };
         tile("big-keys", lang.of("Big keys", "大 key"), big.keys.into(), of_memory, big.memory);
         if !report.findings.checked.is_empty() {
             let findings = report.findings.severities.iter().fold(0u64, |sum, row| sum.saturating_add(row.findings));
@@ -283,7 +300,7 @@ impl Words<'_> {
     }
 
     fn prefix(&self) -> Option<String> {
-        let node = self.report.prefixes.tree.first().map(dominant_prefix)?;
+        let node = self.report.prefixes.tree.first().map(dominant_prefix).filter(|node| node.memory > Bytes(0))?;
         Some(say!(
             self.lang,
             "The prefix {} is the heaviest: {} with {}, {} of the memory.",
@@ -321,7 +338,7 @@ impl Words<'_> {
     }
 
     fn no_ttl(&self) -> Option<String> {
-        let row = self.report.no_ttl.patterns.first()?;
+        let row = self.report.no_ttl.patterns.first().filter(|row| row.memory > Bytes(0))?;
         Some(say!(
             self.lang,
             "Of the memory that never expires, {} has most: {}.",
@@ -334,6 +351,13 @@ impl Words<'_> {
     fn expired(&self) -> Option<String> {
         let (expired, lang) = (self.report.totals.expired, self.lang);
         let (keys, memory) = (human::counted(expired.keys, nouns::KEY, lang), human::bytes(expired.memory.0));
+        if known_memory(expired.keys, expired.memory).is_none() {
+            return Some(say!(
+                lang,
+                "{keys} of unknown memory have expired and are still in memory.",
+                "{keys} 已过期但仍在内存中，占用未知。"
+            ));
+        }
         let said = say!(
             lang,
             "{keys} with {memory} have expired and are still in memory.",

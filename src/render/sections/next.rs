@@ -4,6 +4,7 @@ use super::command::{inputs, policy, quoted, selection};
 use crate::render::document::{Block, Hint, Scope, Section};
 use crate::report::Text;
 use crate::report::{Checksum, Report};
+use crate::units::Bytes;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -50,12 +51,16 @@ fn steps(report: &Report) -> Vec<Step> {
     }
     // Other keys would have other patterns, and the rows of a list could not be told from the rest.
     let selected = selection(report);
-    let pattern = report.patterns.list.first().and_then(|row| quoted(&row.pattern));
+    let is_known = |memory: Bytes| memory > Bytes(0);
+    let heaviest = report.patterns.list.first().filter(|row| is_known(row.memory));
+    let pattern = heaviest.and_then(|row| quoted(&row.pattern));
     if let (Some(pattern), Some(selected)) = (pattern, &selected) {
         let keys = |files: &str| format!("rdblens keys {files} --pattern {pattern}{selected} --format csv");
         steps.push(step(&keys, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行"));
     }
-    if let (Some(row), Some(selected)) = (report.types.first(), selected_of_any_type(report)) {
+    if let (Some(row), Some(selected)) =
+        (report.types.first().filter(|row| is_known(row.memory)), selected_of_any_type(report))
+    {
         let keys = |files: &str| format!("rdblens keys {files} --type {}{selected}", row.kind);
         steps.push(step(&keys, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行"));
     }

@@ -25,7 +25,10 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::EXAMPLE).shrink(16).spare(4), |row| &row.example)
         .build()
         .out_of(patterns.distinct);
-    let lead = say!(lang, "{distinct}; the heaviest:", "{distinct}，其中最大的：");
+    let lead = match patterns.list.first().and_then(|row| known(row, ())) {
+        Some(()) => say!(lang, "{distinct}; the heaviest:", "{distinct}，其中最大的："),
+        None => say!(lang, "{distinct}:", "{distinct}："),
+    };
     Some(Section::new("patterns", title).lead(lead).with(table))
 }
 

@@ -24,7 +24,11 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 fn about(report: &Report, lang: Lang) -> Option<Prose> {
     let server = &report.server;
     let (name, model) = (server.wording(), &server.model);
-    let mut facts = vec![say!(lang, "{name}, sized as {model}", "{name}，内存按 {model} 估算", name = lang.say(&name))];
+    let name = lang.say(&name);
+    let mut facts = vec![match is_sized(report) {
+        true => say!(lang, "{name}, sized as {model}", "{name}，内存按 {model} 估算"),
+        false => say!(lang, "{name}, memory unknown", "{name}，内存未知"),
+    }];
     if server.cluster {
         facts.push(lang.of("a cluster node", "集群节点").to_owned());
     }
@@ -43,6 +47,11 @@ fn about(report: &Report, lang: Lang) -> Option<Prose> {
     (!server.family.is_empty()).then(|| say!(lang, "{}.", "{}。", key_text::text(&facts)).into())
 }
 
+/// Returns whether the memory of any key is known.
+fn is_sized(report: &Report) -> bool {
+    report.totals.unknown.known(report.totals.keys, report.totals.memory).is_some()
+}
+
 /// Lists everything that the figures depend on.
 fn facts(report: &Report, lang: Lang) -> Table {
     let (server, options) = (&report.server, &report.options);
@@ -56,7 +65,8 @@ fn facts(report: &Report, lang: Lang) -> Table {
     if server.cluster {
         fact(lang.of("deployment", "部署方式"), lang.of("a cluster node", "集群节点").to_owned());
     }
-    fact(lang.of("memory model", "内存模型"), server.model.clone());
+    let model = if is_sized(report) { server.model.clone() } else { lang.of("unknown", "未知").to_owned() };
+    fact(lang.of("memory model", "内存模型"), model);
     fact(lang.of("snapshot taken", "快照时间"), server.ctime.map(human::time_of_seconds).unwrap_or_default());
     let reference = options.reference_time.map(|at| human::time(at.0));
     fact(lang.of("reference time of expiries", "判断过期的基准时间"), reference.unwrap_or_default());

@@ -24,6 +24,15 @@ pub fn big(rules: &BigRules, lang: Lang) -> String {
 /// Says how many keys never expire, and their memory.
 pub fn without_ttl(report: &Report, lang: Lang) -> String {
     let no_ttl = &report.no_ttl;
+    if no_ttl.keys > 0 && no_ttl.memory.known().is_none() {
+        return say!(
+            lang,
+            "{} ({}) of unknown memory never expire.",
+            "{}（{}）永不过期，内存未知。",
+            human::counted(no_ttl.keys, nouns::KEY, lang),
+            human::share_of(no_ttl.keys, report.totals.keys),
+        );
+    }
     say!(
         lang,
         "{} ({}) with {} never expire; {} of all memory.",
