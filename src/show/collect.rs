@@ -107,7 +107,9 @@ fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offse
         match value {
             Value::List(list) | Value::Set(list) => list.push(first),
             Value::Zset(members) => {
-                members.push((first, score(&following(elements, offset)?.to_bytes(), offset)?));
+                // Servers read a packed score without digits as 0.
+                let score = score(&following(elements, offset)?.to_bytes()).unwrap_or(0.0);
+                members.push((first, score));
             }
             Value::Hash(_) => {
                 let text = following(elements, offset)?.to_bytes();
@@ -149,10 +151,14 @@ fn add_field(value: &mut Value, field: Vec<u8>, text: Vec<u8>, expires_at: Optio
     }
 }
 
-/// A score in text form.
-fn score(text: &[u8], offset: u64) -> Result<f64> {
-    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    number.ok_or_else(|| Error::corrupt(offset, wording!("a score that is no number", "score 不是数字")))
+/// Most characters of a score that are looked at; servers write at most 25.
+const LONGEST_SCORE: usize = 128;
+
+/// Reads the number that a score in text form begins with, as servers do; `None` if there is none.
+fn score(text: &[u8]) -> Option<f64> {
+    let text = text.get(..LONGEST_SCORE).unwrap_or(text);
+    let prefixes = (1..=text.len()).rev().map(|end| std::str::from_utf8(&text[..end]));
+    prefixes.flatten().find_map(|text| text.parse().ok())
 }
 
 impl Visit for Collect {
@@ -170,7 +176,10 @@ impl Visit for Collect {
     fn scored(&mut self, member: RawString<'_>, stored: ScoreValue<'_>) {
         let score = match stored {
             ScoreValue::Binary(score) => Ok(score),
-            ScoreValue::Text(text) => score(text, member.offset).within(Reading::Score),
+            ScoreValue::Text(text) => {
+                let fault = || Error::corrupt(member.offset, wording!("a score that is no number", "score 不是数字"));
+                score(text).ok_or_else(fault).within(Reading::Score)
+            }
         };
         let member = self.text(member);
         match (score, &mut self.value) {
