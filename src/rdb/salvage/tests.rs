@@ -1,3 +1,6 @@
+use super::databases::database_behind;
+use super::duplicates::for_each_key;
+use super::zeros::would_shrink;
 use super::*;
 use crate::rdb::writer::{ChecksumForm, write};
 use proptest::prelude::*;

@@ -1,0 +1,121 @@
+//! Keys that occur more than once among the sound records of a damaged file.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+use super::{Gap, GapKind, Stretch, name};
+use crate::error::Error;
+use crate::limits;
+use crate::rdb::cursor::Cursor;
+use crate::rdb::header::RdbHeader;
+use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
+use crate::rdb::template::Templates;
+use crate::wording::wording;
+
+/// Passes the keys of a stretch to `see`, with their positions.
+pub(super) fn for_each_key(
+    bytes: &[u8],
+    header: RdbHeader,
+    stretch: &Stretch,
+    mut see: impl FnMut(Range<usize>, &KeyEntry<'_>),
+) {
+    let part = bytes.get(stretch.range.clone()).unwrap_or_default();
+    let start = stretch.range.start;
+    let state = ScanState { family: header.family, db: Some(stretch.db) };
+    let mut scanner = Scanner::new(Cursor::new(part, start as u64), state)
+        .with_templates(Templates::before(header), stretch.templates.clone());
+    while scanner.cursor().left() > 0 {
+        match scanner.next_item() {
+            Ok(FileItem::Key(entry)) if scanner.skip_value(&entry).is_ok() => {
+                see(start + entry.start..start + scanner.cursor().consumed(), &entry);
+            }
+            Ok(FileItem::Key(_)) | Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Returns the positions of keys that occur more than once in a database, but for the first of equal records.
+///
+/// Of records that differ one is false, and nothing tells which.
+/// Memory is bounded: hashes are collected in as many passes as needed.
+pub(super) fn duplicates(bytes: &[u8], header: RdbHeader, stretches: &[Stretch]) -> Vec<usize> {
+    let keys: u64 = stretches.iter().map(|stretch| stretch.keys).sum();
+    let passes = keys / limits::HASHED_KEYS + 1;
+    let mut found = Vec::new();
+    let mut scratch = Vec::new();
+    for pass in 0..passes {
+        let mut hashes: Vec<(u64, usize, usize)> = Vec::new();
+        for stretch in stretches {
+            for_each_key(bytes, header, stretch, |range, entry| {
+                if let Ok(key) = entry.key.decode(&mut scratch) {
+                    let mut hasher = DefaultHasher::new();
+                    (stretch.db, key).hash(&mut hasher);
+                    let hash = hasher.finish();
+                    if hash % passes == pass {
+                        hashes.push((hash, range.start, range.end));
+                    }
+                }
+            });
+        }
+        hashes.sort_unstable();
+        for group in hashes.chunk_by(|one, other| one.0 == other.0).filter(|group| group.len() > 1) {
+            let record = |place: &(u64, usize, usize)| bytes.get(place.1..place.2);
+            let are_equal = group.iter().all(|place| record(place) == record(&group[0]));
+            found.extend(group.iter().skip(usize::from(are_equal)).map(|place| place.1));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Cuts the keys at these positions out of the stretches and records them as gaps.
+pub(super) fn without(
+    bytes: &[u8],
+    header: RdbHeader,
+    stretches: Vec<Stretch>,
+    starts: &[usize],
+    gaps: &mut Vec<Gap>,
+) -> Vec<Stretch> {
+    let mut kept = Vec::new();
+    for mut stretch in stretches {
+        let before = starts.partition_point(|start| *start < stretch.range.start);
+        let own = starts.get(before..).unwrap_or_default();
+        if own.first().is_none_or(|start| *start >= stretch.range.end) {
+            kept.push(stretch);
+            continue;
+        }
+        let (original, first) = (stretch.clone(), kept.len());
+        for_each_key(bytes, header, &original, |range, entry| {
+            if own.binary_search(&range.start).is_err() {
+                return;
+            }
+            let error = Error::corrupt(entry.offset, wording!("the key occurs more than once", "该 key 多次出现"));
+            gaps.push(Gap {
+                range: range.start as u64..range.end as u64,
+                kind: GapKind::Duplicate(name(&entry.key)),
+                db: original.db,
+                error,
+                keys_before: 0,
+                keys_behind: 0,
+            });
+            let behind = Stretch { range: range.end..stretch.range.end, ..stretch.clone() };
+            stretch.range.end = range.start;
+            kept.push(std::mem::replace(&mut stretch, behind));
+        });
+        kept.push(stretch);
+        kept[first..].iter_mut().for_each(|stretch| recount(bytes, header, stretch));
+    }
+    kept.retain(|stretch| !stretch.range.is_empty());
+    kept
+}
+
+/// Counts the keys of a stretch that was cut.
+fn recount(bytes: &[u8], header: RdbHeader, stretch: &mut Stretch) {
+    let (mut keys, mut expires) = (0, 0);
+    for_each_key(bytes, header, stretch, |_, entry| {
+        keys += 1;
+        expires += u64::from(entry.expires_at.is_some());
+    });
+    (stretch.keys, stretch.expires) = (keys, expires);
+}

@@ -1,0 +1,161 @@
+//! Survey of a damaged snapshot: ranges of sound records, and the gaps between them.
+//!
+//! ```text
+//! header  aux  SELECTDB  key key key   key ▒▒▒▒▒▒▒▒ key key key key   EOF  checksum
+//!         └─stretch─┘    └─stretch──┘  ·      gap   · └─stretch──┘
+//!                             suspicious: retracted   leading: kept from the first that looks like the others
+//! ```
+//!
+//! Records are verified in depth. Where the framing breaks, the damage may lie before: a changed length makes the parser
+//! run through false records until one fails. So the last records before the failure are suspicious, and the search for
+//! the [next boundary](Resync::find) starts inside them. What follows it must look like the other keys of the file.
+
+mod databases;
+mod duplicates;
+mod parts;
+mod walk;
+mod zeros;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::batch::Batch;
+use super::cursor::Cursor;
+use super::file_info::FileInfo;
+use super::header::RdbHeader;
+use super::scan::ScanState;
+use super::string::RawString;
+use super::template::Templates;
+use crate::error::{Error, Reading, Result, Within};
+use crate::input::{Block, Mapped};
+use crate::limits;
+use walk::Walk;
+
+/// Ranges of a damaged file, and what is known about its databases.
+#[derive(Debug)]
+pub struct Survey {
+    /// Information found outside the keys.
+    pub about: FileInfo,
+    /// Sound ranges in file order, without `SELECTDB` and `RESIZEDB`.
+    pub stretches: Vec<Stretch>,
+    /// Damaged ranges in file order.
+    pub gaps: Vec<Gap>,
+    /// Databases with sound or announced keys, in ascending order.
+    pub databases: Vec<DatabaseSurvey>,
+    /// True if the EOF opcode was reached.
+    pub ended: bool,
+    /// Bytes of the snapshot up to where reading stopped, counted from its magic.
+    pub bytes: u64,
+    /// Number of key prefixes without a key.
+    pub strays: u64,
+}
+
+/// Contiguous sound records of one database.
+#[derive(Debug, Clone)]
+pub struct Stretch {
+    /// Position in the bytes of the file.
+    pub range: Range<usize>,
+    /// Database of its keys.
+    pub db: u64,
+    /// False if the database was inferred because its `SELECTDB` may be lost.
+    pub is_certain: bool,
+    /// Number of keys.
+    pub keys: u64,
+    /// Number of keys with an expiry.
+    pub expires: u64,
+    /// Hash templates of the file. A sound record has none of those behind it.
+    templates: Option<Arc<Templates>>,
+}
+
+/// Damaged range.
+#[derive(Debug)]
+pub struct Gap {
+    /// Absolute offsets.
+    pub range: Range<u64>,
+    /// Extent of the damage.
+    pub kind: GapKind,
+    /// Database of the keys before it.
+    pub db: u64,
+    /// The first thing wrong.
+    pub error: Error,
+    /// Sound keys before it in the file.
+    pub keys_before: u64,
+    /// Sound keys behind it in the file.
+    pub keys_behind: u64,
+}
+
+/// Extent of damage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GapKind {
+    /// Records cannot be told apart.
+    Framing,
+    /// The value of this key is damaged inside intact framing.
+    Value(Vec<u8>),
+    /// This key occurs more than once in its database; servers refuse to load duplicates.
+    Duplicate(Vec<u8>),
+}
+
+/// Keys of a database.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DatabaseSurvey {
+    /// Number of the database.
+    pub db: u64,
+    /// Sound keys.
+    pub keys: u64,
+    /// Sound keys with an expiry.
+    pub expires: u64,
+    /// Number of keys that the file announces, if it does.
+    pub announced: Option<u64>,
+    /// True if all its sound keys certainly belong to it.
+    pub is_certain: bool,
+}
+
+impl Survey {
+    /// Returns true if all records were read.
+    pub fn is_sound(&self) -> bool {
+        self.gaps.is_empty() && self.ended
+    }
+
+    /// Returns the number of sound keys.
+    pub fn keys(&self) -> u64 {
+        self.stretches.iter().map(|stretch| stretch.keys).sum()
+    }
+
+    /// Returns the number of bytes in gaps.
+    pub fn lost_bytes(&self) -> u64 {
+        self.gaps.iter().map(|gap| gap.range.end - gap.range.start).sum()
+    }
+
+    /// Returns the batch of a stretch, for the readers of sound files.
+    pub fn batch(&self, map: &Mapped, stretch: &Stretch) -> Batch {
+        let header = self.about.header;
+        Batch {
+            bytes: Block::mapped(map.bytes.clone(), stretch.range.clone()),
+            skip: 0,
+            base: stretch.range.start as u64,
+            state: ScanState { family: header.family, db: Some(stretch.db) },
+            templates: stretch.templates.clone(),
+            no_templates: Templates::before(header),
+        }
+    }
+}
+
+/// Surveys a snapshot from its magic, at position `start` of `bytes`, to its end.
+pub fn survey(bytes: &[u8], start: usize) -> Result<Survey> {
+    let mut cursor = Cursor::new(bytes.get(start..).unwrap_or_default(), start as u64);
+    let header = RdbHeader::read(&mut cursor).within(Reading::Header)?;
+    let mut walk = Walk::new(bytes, start, header);
+    walk.run(start + RdbHeader::LEN);
+    Ok(walk.finish())
+}
+
+/// Returns the name of a key for the list of gaps; empty if it is long or damaged.
+fn name(key: &RawString<'_>) -> Vec<u8> {
+    match key.len() <= limits::MAX_GAP_NAME {
+        true => key.to_bytes().map(|name| name.into_owned()).unwrap_or_default(),
+        false => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,495 @@
+//! Walk over a damaged file, which tells sound records from false ones.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::databases::{databases, infer_databases};
+use super::duplicates::{duplicates, without};
+use super::parts::{Parts, Piece, count_keys};
+use super::zeros::ZeroedBlocks;
+use super::{GapKind, Stretch, Survey, name};
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::limits;
+use crate::rdb::batch::FIRST_DATABASE;
+use crate::rdb::boundary::is_same_key;
+use crate::rdb::cursor::Cursor;
+use crate::rdb::file_info::FileInfo;
+use crate::rdb::header::RdbHeader;
+use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, is_too_new, verify_value};
+use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
+use crate::rdb::string::{RawString, StringForm};
+use crate::rdb::template::Templates;
+use crate::rdb::verify::Verify;
+use crate::wording::wording;
+
+/// Number of records before a failure that may be retracted if they look false.
+const SUSPICIOUS: usize = 6;
+/// Number of false records to accept behind a gap if fields of hashes cannot look like keys.
+const FALSE_STARTS: u32 = 3;
+/// Number of keys behind a gap after which they are accepted in files of strings whose names have nothing in common.
+const MANY_STRINGS: u32 = 64;
+/// Bytes near the end of a file in which a record that is cut off says nothing about its predecessor.
+const CUT_OFF: usize = 64;
+
+/// Item that has been read, but may be retracted.
+#[derive(Debug)]
+struct Mark {
+    range: Range<usize>,
+    /// Database in force behind it.
+    db: Option<u64>,
+    kind: MarkKind,
+}
+
+#[derive(Debug)]
+enum MarkKind {
+    Key {
+        facts: KeyFacts,
+        expires: bool,
+    },
+    /// A key whose value is damaged.
+    Damaged {
+        key: Vec<u8>,
+        error: Error,
+    },
+    /// An item that is copied: auxiliary field, function, slot, template.
+    Other,
+    /// An item that is written anew: `SELECTDB`, `RESIZEDB`.
+    Database(Option<u64>),
+}
+
+/// State behind a gap, before the first key that looks like the others.
+#[derive(Debug)]
+struct Leading {
+    gap_start: usize,
+    error: Error,
+    /// Where parsing resumed.
+    resumed: usize,
+    rejected: u32,
+}
+
+/// Reason why the walk stopped.
+enum Stop {
+    End,
+    Failed {
+        at: usize,
+        error: Error,
+        /// True if the key before the damage looks sound, so that its predecessors do, too.
+        is_credible: bool,
+    },
+    /// An EOF opcode that is not at the end of the file: the records before it are part of a value.
+    Embedded(usize),
+}
+
+/// Evidence for an item before a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strength {
+    Sound,
+    /// A real record, but the damage may lie in it.
+    Suspicious,
+    False,
+}
+
+pub(super) struct Walk<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    header: RdbHeader,
+    about: FileInfo,
+    resync: Resync<'a>,
+    verify: Verify,
+    profile: Profile,
+    templates: Option<Arc<Templates>>,
+    marks: VecDeque<Mark>,
+    parts: Parts,
+    announced: BTreeMap<u64, u64>,
+    /// Database in force at the next item; `None` behind a gap.
+    db: Option<u64>,
+    last_db: u64,
+    /// Database in force behind the last settled item.
+    settled_db: u64,
+    leading: Option<Leading>,
+    has_expiries: bool,
+    zeros: ZeroedBlocks,
+    ended: bool,
+    end: usize,
+    /// Where the last scanner stopped, perhaps inside an item.
+    reached: usize,
+    strays: u64,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(bytes: &'a [u8], start: usize, header: RdbHeader) -> Walk<'a> {
+        Walk {
+            bytes,
+            start,
+            header,
+            about: FileInfo::new(header),
+            resync: Resync::new(bytes, 0, header),
+            verify: Verify::new(header.family),
+            profile: Profile::default(),
+            templates: None,
+            marks: VecDeque::new(),
+            parts: Parts::default(),
+            announced: BTreeMap::new(),
+            db: Some(FIRST_DATABASE),
+            last_db: FIRST_DATABASE,
+            settled_db: FIRST_DATABASE,
+            leading: None,
+            has_expiries: false,
+            zeros: ZeroedBlocks::default(),
+            ended: false,
+            end: bytes.len(),
+            reached: start,
+            strays: 0,
+        }
+    }
+
+    pub fn run(&mut self, mut at: usize) {
+        loop {
+            let resumed = at;
+            let (cut, failed, error) = match self.walk_from(at) {
+                Stop::End => {
+                    self.end_leading(self.end);
+                    return self.settle_all();
+                }
+                Stop::Failed { at, error, is_credible } => (self.retract(resumed, at, is_credible), at, error),
+                Stop::Embedded(at) => {
+                    self.drop_pieces();
+                    (at, at, end_inside(at))
+                }
+            };
+            self.settle_all();
+            // A gap that no accepted key has ended goes on.
+            let (gap_start, error, search_from) = match self.leading.take() {
+                Some(leading) => (leading.gap_start, leading.error, leading.resumed.max(cut)),
+                None => (cut, error, cut),
+            };
+            self.resync.charge(self.reached.max(failed).saturating_sub(cut));
+            let found = match self.parts.are_full() {
+                true => None,
+                false => self.resync.find(search_from + 1, failed, self.templates.as_ref(), &self.profile),
+            };
+            let Some(found) = found else {
+                return self.parts.push_framing_gap(gap_start..self.bytes.len(), self.settled_db, error);
+            };
+            self.db = None;
+            self.leading = Some(Leading { gap_start, error, resumed: found, rejected: 0 });
+            at = found;
+        }
+    }
+
+    /// Reads items from `at` until the file ends or an item cannot be read.
+    fn walk_from(&mut self, at: usize) -> Stop {
+        let bytes = self.bytes.get(at..).unwrap_or_default();
+        let state = ScanState { family: self.header.family, db: self.db };
+        // The table is handed over, not shared: adding a template to a shared table copies it.
+        let mut scanner = Scanner::new(Cursor::new(bytes, at as u64), state)
+            .with_templates(Templates::before(self.header), self.templates.take());
+        let mut last: Option<RawString<'a>> = None;
+        let mut boundary = at;
+        let stop = loop {
+            let failed = |error, is_credible| Stop::Failed { at: boundary, error, is_credible };
+            if self.parts.are_full() {
+                let error = ErrorKind::Limit(wording!("too many damaged places or databases", "损坏之处或数据库过多"));
+                break failed(Error::at(boundary as u64, error), true);
+            }
+            let item = match scanner.next_item() {
+                Ok(item) => item,
+                Err(error) => {
+                    // A file that is cut off says nothing about the records before.
+                    let is_cut = error.needed().is_some() && self.bytes.len() - boundary < CUT_OFF;
+                    break failed(error, is_cut);
+                }
+            };
+            match item {
+                FileItem::Key(entry) => {
+                    if let Err(error) = is_new(&entry, last.as_ref()) {
+                        break failed(error, false);
+                    }
+                    if let Err(error) = self.may_be_written(&entry, scanner.met_enterprise_prefix()) {
+                        break failed(error, false);
+                    }
+                    let facts = KeyFacts::of(&entry);
+                    if let Err(error) = verify_value(&mut scanner, &entry, &mut self.verify) {
+                        let _ = self.verify.finish();
+                        break failed(error, self.profile.trusts(&facts));
+                    }
+                    last = Some(entry.key);
+                    let end = at + scanner.cursor().consumed();
+                    self.key(boundary..end, &entry, facts);
+                    boundary = end;
+                }
+                FileItem::End => {
+                    let rest = scanner.cursor().rest();
+                    if !is_end_of_file(self.header, rest) && !self.is_end_by_checksum(boundary + 1) {
+                        self.templates = scanner.shared_templates();
+                        break self.false_end(boundary);
+                    }
+                    self.ended = true;
+                    self.end = at + scanner.cursor().consumed();
+                    break Stop::End;
+                }
+                FileItem::SlotNumber(_) if !self.about.enterprise && self.profile.is_informed() => {
+                    break failed(foreign_record(boundary as u64), false);
+                }
+                other => {
+                    self.about.observe(&other);
+                    if scanner.at_boundary() {
+                        let end = at + scanner.cursor().consumed();
+                        self.other(boundary..end, &other);
+                        boundary = end;
+                    }
+                }
+            }
+        };
+        self.templates = scanner.shared_templates();
+        self.reached = at + scanner.cursor().consumed();
+        self.strays += scanner.strays();
+        self.about.enterprise |= scanner.met_enterprise_prefix() && !self.profile.is_informed();
+        self.resync.enterprise = self.about.enterprise;
+        stop
+    }
+
+    /// Returns whether the snapshot ends before `end` according to the checksum there; other bytes may follow.
+    fn is_end_by_checksum(&self, end: usize) -> bool {
+        // Behind a gap the checksum is wrong; so this is computed once.
+        if self.is_behind_gap() {
+            return false;
+        }
+        let stored = Cursor::new(self.bytes.get(end..).unwrap_or_default(), 0).u64_le();
+        let covered = self.bytes.get(self.start..end).unwrap_or_default();
+        match stored {
+            Ok(stored) => stored == 0 || stored == crate::rdb::crc64::checksum(covered),
+            Err(_) => !self.header.has_checksum(),
+        }
+    }
+
+    /// Returns what an EOF opcode in the middle of the file means.
+    ///
+    /// Behind a gap it may be the end of a snapshot that is the value of a key: then a record follows its checksum.
+    fn false_end(&mut self, at: usize) -> Stop {
+        let behind = at + 1 + if self.header.has_checksum() { 8 } else { 0 };
+        let is_value = self.is_behind_gap() && self.resync.is_boundary(behind, self.templates.as_ref(), &self.profile);
+        if is_value {
+            return Stop::Embedded(at);
+        }
+        Stop::Failed { at, error: end_inside(at), is_credible: false }
+    }
+
+    fn is_behind_gap(&self) -> bool {
+        self.leading.is_some() || self.parts.has_framing_gap
+    }
+
+    /// Fails for a record that servers of the file's version neither write nor load.
+    fn may_be_written(&self, entry: &KeyEntry<'_>, has_enterprise_prefix: bool) -> Result<()> {
+        let is_foreign = has_enterprise_prefix && !self.about.enterprise && self.profile.is_informed();
+        if is_foreign || is_too_new(self.header, entry.value_type) {
+            return Err(foreign_record(entry.offset));
+        }
+        Ok(())
+    }
+
+    /// Adds a key whose framing is intact.
+    fn key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts) {
+        let fault = self.verify.finish().and_then(|_| match entry.key.form {
+            StringForm::Lzf { .. } => entry.key.to_bytes().map(|_| ()).within(Reading::Key),
+            StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
+        });
+        let fault = fault.and_then(|()| self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()));
+        self.has_expiries |= entry.expires_at.is_some();
+        if self.is_rejected(&range, entry, &facts) {
+            return;
+        }
+        self.end_leading(range.start);
+        let kind = match fault {
+            Ok(()) => MarkKind::Key { facts, expires: entry.expires_at.is_some() },
+            Err(error) => MarkKind::Damaged { key: name(&entry.key), error: error.or_at(entry.offset) },
+        };
+        self.mark(Mark { range, db: self.db, kind });
+    }
+
+    /// Returns whether a key right behind a gap does not look like the keys elsewhere, and stays in the gap.
+    fn is_rejected(&mut self, range: &Range<usize>, entry: &KeyEntry<'_>, facts: &KeyFacts) -> bool {
+        let Some(leading) = &mut self.leading else { return false };
+        // An expiry in front of the first key may have lost its opcode; its highest byte is zero.
+        let may_lack_expiry = range.start == leading.resumed
+            && entry.expires_at.is_none()
+            && self.has_expiries
+            && self.bytes.get(range.start.wrapping_sub(1)) == Some(&0);
+        if !may_lack_expiry && self.profile.trusts(facts) {
+            return false;
+        }
+        leading.rejected += 1;
+        let is_accepted = match fields_look_like_keys(self.header) {
+            true => leading.rejected > MANY_STRINGS && self.profile.is_shapeless(),
+            false => leading.rejected > FALSE_STARTS,
+        };
+        !is_accepted
+    }
+
+    /// Adds an item other than a key.
+    fn other(&mut self, range: Range<usize>, item: &FileItem<'_>) {
+        let kind = match item {
+            FileItem::Database(db) => {
+                if self.leading.is_some() && *db <= self.last_db && self.last_db > 0 {
+                    return;
+                }
+                self.end_leading(range.start);
+                self.db = Some(*db);
+                self.last_db = *db;
+                MarkKind::Database(None)
+            }
+            FileItem::DatabaseSize(keys, _) => MarkKind::Database(Some(*keys)),
+            FileItem::Aux(..)
+            | FileItem::Slot(_)
+            | FileItem::SlotNumber(_)
+            | FileItem::Function(_)
+            | FileItem::ModuleAux(_)
+            | FileItem::SlotImport
+            | FileItem::Update
+            | FileItem::HashTemplate
+            | FileItem::Key(_)
+            | FileItem::End => MarkKind::Other,
+        };
+        if self.leading.is_none() {
+            self.mark(Mark { range, db: self.db, kind });
+        }
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.marks.push_back(mark);
+        if self.marks.len() > SUSPICIOUS
+            && let Some(mark) = self.marks.pop_front()
+        {
+            self.settle(mark);
+        }
+    }
+
+    /// Returns where the sound part before a failure ends, and drops the suspicious records behind that place.
+    fn retract(&mut self, resumed: usize, failed: usize, is_credible: bool) -> usize {
+        if is_credible {
+            return failed;
+        }
+        let mut cut = failed;
+        // Records that look false, and the one before, whose changed length led to them.
+        while let Some(mark) = self.marks.back() {
+            let strength = match &mark.kind {
+                MarkKind::Key { facts, .. } if self.profile.trusts(facts) => Strength::Suspicious,
+                MarkKind::Key { .. } | MarkKind::Damaged { .. } => Strength::False,
+                MarkKind::Other => Strength::Sound,
+                MarkKind::Database(Some(_)) if self.is_database_head() => Strength::Sound,
+                MarkKind::Database(_) => Strength::False,
+            };
+            if strength == Strength::Sound {
+                break;
+            }
+            cut = mark.range.start;
+            self.marks.pop_back();
+            if strength == Strength::Suspicious {
+                break;
+            }
+        }
+        self.last_db = self.marks.back().map_or(self.settled_db, |mark| mark.db.unwrap_or(self.settled_db));
+        cut.max(resumed)
+    }
+
+    /// Returns whether the last two items are `SELECTDB` and `RESIZEDB`, which hardly come by chance.
+    fn is_database_head(&self) -> bool {
+        let before = self.marks.len().checked_sub(2).and_then(|index| self.marks.get(index));
+        before.is_some_and(|mark| matches!(mark.kind, MarkKind::Database(None)))
+    }
+
+    fn settle_all(&mut self) {
+        while let Some(mark) = self.marks.pop_front() {
+            self.settle(mark);
+        }
+    }
+
+    /// Makes an item part of a stretch, or of a gap if its value is damaged.
+    fn settle(&mut self, mark: Mark) {
+        self.settled_db = mark.db.unwrap_or(self.settled_db);
+        match mark.kind {
+            MarkKind::Key { facts, expires } => {
+                self.profile.learn(&facts);
+                let stretch = self.parts.stretch(mark.range, mark.db);
+                stretch.keys += 1;
+                stretch.expires += u64::from(expires);
+            }
+            MarkKind::Other => {
+                self.parts.stretch(mark.range, mark.db);
+            }
+            MarkKind::Database(announced) => {
+                if let (Some(keys), Some(db)) = (announced, mark.db)
+                    && self.announced.len() < limits::MAX_GAPS
+                {
+                    self.announced.insert(db, keys);
+                }
+            }
+            MarkKind::Damaged { key, error } => {
+                self.parts.push_gap(&mark.range, GapKind::Value(key), self.settled_db, error)
+            }
+        }
+    }
+
+    /// Ends the gap before the first accepted item behind it.
+    fn end_leading(&mut self, at: usize) {
+        if let Some(leading) = self.leading.take() {
+            let range = leading.gap_start..at.max(leading.gap_start);
+            self.parts.push_framing_gap(range, self.settled_db, leading.error);
+        }
+    }
+
+    /// Drops everything behind the last framing gap, which then goes on.
+    fn drop_pieces(&mut self) {
+        self.marks.clear();
+        if self.leading.is_some() {
+            return; // none of them has been accepted
+        }
+        self.leading = self.parts.reopen_gap().map(|gap| {
+            let gap_start = usize::try_from(gap.range.start).unwrap_or(self.start);
+            Leading { gap_start, error: gap.error, resumed: gap_start, rejected: 0 }
+        });
+    }
+
+    pub fn finish(mut self) -> Survey {
+        let Parts { mut pieces, mut gaps, has_framing_gap, .. } = self.parts;
+        infer_databases(&mut pieces, &gaps, &self.announced);
+        let templates = self.templates.as_ref();
+        let with_templates = |piece: Piece| Stretch { templates: templates.cloned(), ..piece.stretch };
+        let mut stretches: Vec<Stretch> = pieces.into_iter().map(with_templates).collect();
+        if has_framing_gap {
+            let found = duplicates(self.bytes, self.header, &stretches);
+            stretches = without(self.bytes, self.header, stretches, &found, &mut gaps);
+        }
+        gaps.sort_by_key(|gap| gap.range.start);
+        count_keys(&stretches, &mut gaps);
+        self.about.templates = self.templates;
+        Survey {
+            about: self.about,
+            databases: databases(&stretches, &self.announced),
+            stretches,
+            gaps,
+            ended: self.ended,
+            bytes: (self.end - self.start) as u64,
+            strays: self.strays,
+        }
+    }
+}
+
+fn end_inside(at: usize) -> Error {
+    Error::corrupt(at as u64, wording!("end mark inside the file", "文件中间出现结束标记"))
+}
+
+fn foreign_record(offset: u64) -> Error {
+    Error::corrupt(offset, wording!("a record of another version or server", "其他版本或其他服务器的记录"))
+}
+
+/// Fails if a key equals the one before it: runs of zeros parse as empty keys with empty values.
+fn is_new(entry: &KeyEntry<'_>, last: Option<&RawString<'_>>) -> Result<()> {
+    match last {
+        Some(last) if is_same_key(last, &entry.key) => {
+            Err(Error::corrupt(entry.offset, wording!("the key occurs twice in a row", "同一个 key 连续出现两次")))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
