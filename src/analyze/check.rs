@@ -18,7 +18,8 @@ use super::salvage::summaries;
 use super::verdict::{FileVerdict, verdicts};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
-use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
+use crate::rdb::resync::verify_value;
+use crate::rdb::scan::FileItem;
 use crate::rdb::verify::Verify;
 use crate::rdb::verify::unique::PlacedHash;
 use crate::report::{CheckVerdict, FileCheck};
@@ -124,7 +125,7 @@ fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) -> Vec<Placed
         tally.keys += 1;
         let key = entry.key.decode(&mut scratch).within(Reading::Key);
         let key = key.map(|name| PlacedHash::new(entry.db.unwrap_or_default(), name, entry.key.offset));
-        if let Err(error) = walk(&mut scanner, &entry, &mut verify) {
+        if let Err(error) = verify_value(&mut scanner, &entry, &mut verify) {
             tally.damage(error);
             break;
         }
@@ -138,17 +139,6 @@ fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) -> Vec<Placed
         }
     }
     places
-}
-
-/// Walks a value as often as it takes to compare all its elements.
-fn walk<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, verify: &mut Verify) -> Result<()> {
-    let value = scanner.cursor().clone();
-    scanner.value(entry, verify)?;
-    while verify.needs_another_walk() {
-        *scanner.cursor_mut() = value.clone();
-        scanner.value(entry, verify)?;
-    }
-    Ok(())
 }
 
 fn file_check(verdict: FileVerdict) -> FileCheck {

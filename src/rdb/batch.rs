@@ -227,7 +227,10 @@ impl Batches {
 
     /// Returns the next batch, or `None` after the last intact one; [`Batches::ending`] tells why it was the last.
     pub fn next_batch(&mut self) -> Option<Batch> {
-        self.next_batch_with(&mut SkipValues)
+        match &mut self.salvaged {
+            Some(salvaged) => salvaged.next_batch(),
+            None => self.next_batch_with(&mut SkipValues),
+        }
     }
 
     /// Returns the hash templates read so far.
@@ -238,7 +241,7 @@ impl Batches {
     /// Like [`Batches::next_batch`], but `value` reads the value of each key, once unless that fails.
     pub fn next_batch_with(&mut self, value: &mut impl ReadValue) -> Option<Batch> {
         if let Some(salvaged) = &mut self.salvaged {
-            return salvaged.next_batch(value);
+            return salvaged.next_batch_with(value);
         }
         if self.ended {
             return None;
@@ -382,10 +385,14 @@ impl Batches {
 }
 
 impl SalvagedBatches {
-    fn next_batch(&mut self, value: &mut impl ReadValue) -> Option<Batch> {
+    fn next_batch(&mut self) -> Option<Batch> {
         let stretch = self.survey.stretches.get(self.next)?;
         self.next += 1;
-        let batch = self.survey.batch(&self.map, stretch);
+        Some(self.survey.batch(&self.map, stretch))
+    }
+
+    fn next_batch_with(&mut self, value: &mut impl ReadValue) -> Option<Batch> {
+        let batch = self.next_batch()?;
         let mut scanner = batch.scanner();
         while scanner.cursor().left() > 0 {
             match scanner.next_item() {

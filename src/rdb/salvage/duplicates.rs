@@ -7,7 +7,7 @@ use super::{Gap, GapKind, Stretch, name};
 use crate::error::Error;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
-use crate::rdb::header::RdbHeader;
+use crate::rdb::file_info::FileInfo;
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::template::Templates;
 use crate::wording::wording;
@@ -15,15 +15,15 @@ use crate::wording::wording;
 /// Passes the keys of a stretch to `see`, with their positions.
 pub(super) fn for_each_key(
     bytes: &[u8],
-    header: RdbHeader,
+    about: &FileInfo,
     stretch: &Stretch,
     mut see: impl FnMut(Range<usize>, &KeyEntry<'_>),
 ) {
     let part = bytes.get(stretch.range.clone()).unwrap_or_default();
     let start = stretch.range.start;
-    let state = ScanState { family: header.family, db: Some(stretch.db) };
+    let state = ScanState { family: about.header.family, db: Some(stretch.db) };
     let mut scanner = Scanner::new(Cursor::new(part, start as u64), state)
-        .with_templates(Templates::before(header), stretch.templates.clone());
+        .with_templates(Templates::before(about.header), about.templates.clone());
     while scanner.cursor().left() > 0 {
         match scanner.next_item() {
             Ok(FileItem::Key(entry)) if scanner.skip_value(&entry).is_ok() => {
@@ -39,7 +39,7 @@ pub(super) fn for_each_key(
 ///
 /// Of records that differ one is false, and nothing tells which.
 /// Memory is bounded: hashes are collected in as many passes as needed.
-pub(super) fn duplicates(bytes: &[u8], header: RdbHeader, stretches: &[Stretch]) -> Vec<usize> {
+pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) -> Vec<usize> {
     let keys: u64 = stretches.iter().map(|stretch| stretch.keys).sum();
     let passes = keys / limits::HASHED_KEYS + 1;
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn duplicates(bytes: &[u8], header: RdbHeader, stretches: &[Stretch])
     for pass in 0..passes {
         let mut hashes: Vec<(u64, usize, usize)> = Vec::new();
         for stretch in stretches {
-            for_each_key(bytes, header, stretch, |range, entry| {
+            for_each_key(bytes, about, stretch, |range, entry| {
                 if let Ok(key) = entry.key.decode(&mut scratch) {
                     let mut hasher = DefaultHasher::new();
                     (stretch.db, key).hash(&mut hasher);
@@ -72,7 +72,7 @@ pub(super) fn duplicates(bytes: &[u8], header: RdbHeader, stretches: &[Stretch])
 /// Cuts the keys at these positions out of the stretches and records them as gaps.
 pub(super) fn without(
     bytes: &[u8],
-    header: RdbHeader,
+    about: &FileInfo,
     stretches: Vec<Stretch>,
     starts: &[usize],
     gaps: &mut Vec<Gap>,
@@ -86,7 +86,7 @@ pub(super) fn without(
             continue;
         }
         let (original, first) = (stretch.clone(), kept.len());
-        for_each_key(bytes, header, &original, |range, entry| {
+        for_each_key(bytes, about, &original, |range, entry| {
             if own.binary_search(&range.start).is_err() {
                 return;
             }
@@ -104,16 +104,16 @@ pub(super) fn without(
             kept.push(std::mem::replace(&mut stretch, behind));
         });
         kept.push(stretch);
-        kept[first..].iter_mut().for_each(|stretch| recount(bytes, header, stretch));
+        kept[first..].iter_mut().for_each(|stretch| recount(bytes, about, stretch));
     }
     kept.retain(|stretch| !stretch.range.is_empty());
     kept
 }
 
 /// Counts the keys of a stretch that was cut.
-fn recount(bytes: &[u8], header: RdbHeader, stretch: &mut Stretch) {
+fn recount(bytes: &[u8], about: &FileInfo, stretch: &mut Stretch) {
     let (mut keys, mut expires) = (0, 0);
-    for_each_key(bytes, header, stretch, |_, entry| {
+    for_each_key(bytes, about, stretch, |_, entry| {
         keys += 1;
         expires += u64::from(entry.expires_at.is_some());
     });

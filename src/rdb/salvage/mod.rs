@@ -17,7 +17,6 @@ mod walk;
 mod zeros;
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::batch::Batch;
 use super::cursor::Cursor;
@@ -63,8 +62,6 @@ pub struct Stretch {
     pub keys: u64,
     /// Number of keys with an expiry.
     pub expires: u64,
-    /// Hash templates of the file. A sound record has none of those behind it.
-    templates: Option<Arc<Templates>>,
 }
 
 /// Damaged range.
@@ -134,7 +131,8 @@ impl Survey {
             skip: 0,
             base: stretch.range.start as u64,
             state: ScanState { family: header.family, db: Some(stretch.db) },
-            templates: stretch.templates.clone(),
+            // A sound record has no template of those behind it.
+            templates: self.about.templates.clone(),
             no_templates: Templates::before(header),
         }
     }

@@ -47,7 +47,6 @@ impl Parts {
                 is_certain: db.is_some(),
                 keys: 0,
                 expires: 0,
-                templates: None,
             };
             self.pieces.push(Piece { stretch, db, behind: self.fresh_gap.take() });
         }

@@ -17,7 +17,7 @@ fn records(bytes: &[u8]) -> Vec<(u64, Vec<u8>, Vec<u8>)> {
     assert!(survey.is_sound());
     let mut records = Vec::new();
     for stretch in &survey.stretches {
-        for_each_key(bytes, survey.about.header, stretch, |range, entry| {
+        for_each_key(bytes, &survey.about, stretch, |range, entry| {
             records.push((stretch.db, entry.key.to_bytes().unwrap().into_owned(), bytes[range].to_vec()));
         });
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::databases::{databases, infer_databases};
 use super::duplicates::{duplicates, without};
-use super::parts::{Parts, Piece, count_keys};
+use super::parts::{Parts, count_keys};
 use super::zeros::ZeroedBlocks;
 use super::{GapKind, Stretch, Survey, name};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
@@ -454,16 +454,14 @@ impl<'a> Walk<'a> {
     pub fn finish(mut self) -> Survey {
         let Parts { mut pieces, mut gaps, has_framing_gap, .. } = self.parts;
         infer_databases(&mut pieces, &gaps, &self.announced);
-        let templates = self.templates.as_ref();
-        let with_templates = |piece: Piece| Stretch { templates: templates.cloned(), ..piece.stretch };
-        let mut stretches: Vec<Stretch> = pieces.into_iter().map(with_templates).collect();
+        self.about.templates = self.templates;
+        let mut stretches: Vec<Stretch> = pieces.into_iter().map(|piece| piece.stretch).collect();
         if has_framing_gap {
-            let found = duplicates(self.bytes, self.header, &stretches);
-            stretches = without(self.bytes, self.header, stretches, &found, &mut gaps);
+            let found = duplicates(self.bytes, &self.about, &stretches);
+            stretches = without(self.bytes, &self.about, stretches, &found, &mut gaps);
         }
         gaps.sort_by_key(|gap| gap.range.start);
         count_keys(&stretches, &mut gaps);
-        self.about.templates = self.templates;
         Survey {
             about: self.about,
             databases: databases(&stretches, &self.announced),
