@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 
+from checks.random_keys import knows
 from server import Client
 
 # Number of keys of each kind per 100 keys.
@@ -61,7 +62,7 @@ def fill(client: Client, seed: int, count: int, databases: list[tuple[int, float
     """Makes the keys, divided over databases by share."""
     rng = random.Random(seed)
     shares = dict(KINDS)
-    if client.call("COMMAND", "INFO", "HIMPORT")[0] is not None:
+    if knows(client, "HIMPORT"):
         shares["compact"] = COMPACT
         client.pipeline(("HIMPORT", "PREPARE", f"fields-{size}", *(f"field:{n}" for n in range(size))) for size in FIELD_SETS)
     kinds = rng.choices(list(shares), shares.values(), k=count)

@@ -16,7 +16,7 @@ from checks.conftest import server
 from checks.differential import dump, known
 from checks.differential.mutants import Library, Mutant
 from checks.differential.verdicts import Checked, Loaded, check, command, load
-from checks.inputs import ROOT, TESTDATA
+from checks.inputs import CORPORA, ROOT, TESTDATA
 from checks.servers import SOURCES
 
 # Files in one run of rdblens, and mutants of one choice of dumps: reading a dump takes as long as fifty mutants.
@@ -144,7 +144,7 @@ def keep(case: Case, folder: Path, options: argparse.Namespace, binary: Path) ->
 
 def main() -> int:
     options = arguments()
-    corpus = options.corpus or [ROOT.parent / "shared" / "corpus", ROOT.parent / "shared" / "corpus-new"]
+    corpus = options.corpus or CORPORA
     first = options.seed * 1_000_000 + (options.only or 0)
     left = 1 if options.only is not None else options.mutants
     cells, reasons, kept = Counter(), Counter(), options.keep / str(options.seed)
