@@ -36,6 +36,6 @@ pub fn print_usage(error: &clap::Error) -> io::Result<()> {
 
 fn write_line(line: &str) {
     let line = format!("{}\n", key_text::text(line));
-    // If nobody can read it, nobody can be told so.
+    // A message that cannot be written is dropped: there is no other place to report that.
     let _ = io::stderr().lock().write_all(line.as_bytes());
 }

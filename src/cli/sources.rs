@@ -110,7 +110,7 @@ pub fn refuse_snapshot(path: &Path) -> Result<()> {
     }
 }
 
-/// Returns true if a file begins as those do that nobody wants to lose. A file that cannot be read may be one of them.
+/// Returns true if a file begins like a snapshot, an append-only file or an archive, or cannot be read.
 fn may_hold_snapshot(path: &Path) -> bool {
     if !path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return false;

@@ -140,7 +140,7 @@ mod signals {
         let ignored = fs::read_to_string("/proc/self/status").ok().and_then(|status| ignored(&status));
         let signals: &[c_int] = match ignored {
             Some(_) => &[SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU],
-            // Not Linux: nobody says whether `nohup` is in force.
+            // Only Linux tells whether `nohup` is in force.
             None => &[SIGINT, SIGTERM],
         };
         let ignored = ignored.unwrap_or_default();

@@ -676,7 +676,7 @@ impl Checks {
         self.patterns.iter().any(|check| check.rule.wants_expiries())
     }
 
-    /// Returns the words that may name an attribute in front of an id; `None` if no rule needs the ids of string keys.
+    /// Returns the words that may name an attribute before an id; `None` if no rule needs the ids of string keys.
     pub fn words_before_ids(&self) -> Option<WordSet> {
         let mut all = self.patterns.iter().filter_map(|check| check.rule.words_before_ids());
         let mut words = all.next()?.clone();

@@ -1,6 +1,6 @@
 //! Objects that are spread over several string keys: patterns that differ in one word and have the same ids.
 //!
-//! The word stands after the id (`user:{int}:name`) or in front of it (`member:name:{int}`). After an id, every word is an
+//! The word stands after the id (`user:{int}:name`) or before it (`member:name:{int}`). After an id, every word is an
 //! attribute of what the id names. In front of one it may as well name a table (`shop:order:{int}`, `shop:goods:{int}`), whose
 //! ids are often the same small numbers. There, only words that name attributes count, and two of them must be beyond doubt.
 //!
@@ -22,7 +22,7 @@ const MOST_REFERENCES: usize = 8;
 /// Sampled ids that must be comparable, unless all ids of both patterns are known.
 const FEWEST_COMPARED: usize = 8;
 
-/// Attributes that are beyond doubt and stand in front of an id.
+/// Attributes that are beyond doubt and stand before an id.
 const FEWEST_SURE: usize = 2;
 
 /// Words that may name an attribute or a table of their own.
@@ -74,7 +74,7 @@ pub struct ObjectRule {
     pub ids: u64,
     /// Words that name attributes beyond doubt.
     sure: WordSet,
-    /// Words that may name attributes in front of an id, those beyond doubt among them.
+    /// Words that may name attributes before an id, those beyond doubt among them.
     possible: WordSet,
     /// Segments that say what a key is for.
     pub prefixes: Vec<String>,
@@ -97,7 +97,7 @@ pub struct AttributePattern<'f> {
 /// Object spread over strings.
 #[derive(Debug, Clone)]
 pub struct SpreadObject<'f> {
-    /// Pattern without the attribute, or with `{*}` in its place if it stands in front of the id.
+    /// Pattern without the attribute, or with `{*}` in its place if it stands before the id.
     pub pattern: String,
     /// Patterns of its attributes, by name.
     pub attributes: Vec<AttributePattern<'f>>,
@@ -110,7 +110,7 @@ pub struct SpreadObject<'f> {
 struct ObjectPlace<'f> {
     /// Node above the attributes.
     above: usize,
-    /// Separator behind the attribute and the rest of the pattern, if the attribute stands in front of the id.
+    /// Separator behind the attribute and the rest of the pattern, if the attribute stands before the id.
     behind: Option<(&'f str, &'f str)>,
 }
 
@@ -123,7 +123,7 @@ impl ObjectRule {
         ObjectRule { leaves, ids, sure, possible, prefixes: prefixes.to_vec() }
     }
 
-    /// Returns the words that may name an attribute in front of an id.
+    /// Returns the words that may name an attribute before an id.
     pub fn words_before_ids(&self) -> &WordSet {
         &self.possible
     }

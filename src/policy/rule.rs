@@ -283,7 +283,7 @@ pub trait PatternRule: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns the words that may name an attribute in front of an id, if the rule needs the ids of string keys. Ids are
+    /// Returns the words that may name an attribute before an id, if the rule needs the ids of string keys. Ids are
     /// collected on demand only.
     fn words_before_ids(&self) -> Option<&WordSet> {
         None

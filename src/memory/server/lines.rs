@@ -226,7 +226,7 @@ impl Server {
             (Family::Valkey, ServerFamily::Valkey) => {
                 line > NEWEST_VALKEY || newest_of(&VALKEY_FORMATS).is_some_and(|newest| version <= newest)
             }
-            // Nobody asks for these servers by name: they only write files, which they load.
+            // These are only ever the writers of files, and load what they wrote.
             (_, ServerFamily::Enterprise | ServerFamily::Dragonfly) => true,
             (Family::Dragonfly, _) => false,
             (Family::Valkey, ServerFamily::Redis | ServerFamily::Keydb) => false,

@@ -142,7 +142,7 @@ pub enum KnownId {
 pub struct IdFinder {
     /// Classes of each byte: [`DIVIDES`], [`WORD`].
     classes: Box<[u8; 256]>,
-    /// Words that may name an attribute in front of an id.
+    /// Words that may name an attribute before an id.
     attributes: WordSet,
 }
 
@@ -153,7 +153,7 @@ const DIVIDES: u8 = 1;
 const WORD: u8 = 2;
 
 impl IdFinder {
-    /// Creates a finder for names with these separators. In front of an id, only `attributes` may name attributes.
+    /// Creates a finder for names with these separators. Before an id, only `attributes` may name attributes.
     pub fn new(separators: &Separators, attributes: WordSet) -> Self {
         let mut classes = Box::new([0; 256]);
         for byte in 0..=u8::MAX {

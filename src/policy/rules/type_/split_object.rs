@@ -1,7 +1,7 @@
 //! `type.split-object`: objects are not spread over several string keys: `user:1:name`, `user:1:age` and `user:1:favor`
 //! could be one hash.
 //!
-//! The attribute stands after the id or in front of it (`member:name:1`). [`ObjectRule`] says which patterns belong together:
+//! The attribute stands after the id or before it (`member:name:1`). [`ObjectRule`] says which patterns belong together:
 //! all of them strings, with at least `ids` keys each, of the same lifetime, and about the same ids. The ids are known exactly up
 //! to 64 per pattern; beyond that, a sample of them is compared, and half of it must coincide.
 //!
