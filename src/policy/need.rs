@@ -226,6 +226,11 @@ impl<'a> Known<'a> {
         self.lacks(Need::KnownMemory, |report| !report.totals.unknown.is_none())
     }
 
+    /// Returns the need of a rule about the memory of all keys.
+    pub fn lacks_sums(&self) -> Option<Need> {
+        self.lacks_keys().or_else(|| self.lacks_memory())
+    }
+
     /// Returns the need for a reference time if there is none, although keys expire.
     pub fn lacks_reference(&self) -> Option<Need> {
         let expiring = |report: &Report| report.totals.without_ttl.keys < report.totals.keys;

@@ -31,8 +31,8 @@ pub enum RowFormat {
     Csv,
 }
 
-/// Columns of the CSV form without labels.
-const COLUMNS: [&str; 30] = [
+/// First columns of the CSV form; those of [`ModuleFacts`] follow.
+const COLUMNS: [&str; 18] = [
     "db",
     "key",
     "key_base64",
@@ -51,18 +51,6 @@ const COLUMNS: [&str; 30] = [
     "groups",
     "pending",
     "source",
-    "filters",
-    "capacity",
-    "items",
-    "width",
-    "depth",
-    "k",
-    "samples",
-    "chunks",
-    "dimension",
-    "elements",
-    "levels",
-    "quantization",
 ];
 
 /// Columns of the labels, after all others.
@@ -185,11 +173,12 @@ impl RecordLines {
     /// Returns the text before the first row.
     pub fn head(format: RowFormat, columns: RowColumns) -> Vec<u8> {
         let mut head = Vec::new();
+        let facts = || COLUMNS.into_iter().chain(ModuleFacts::NUMBERS).chain(["quantization"]);
         match format {
             RowFormat::Ndjson => {}
             RowFormat::Csv => match columns {
-                RowColumns::Facts => write_csv_record(&COLUMNS, &mut head),
-                RowColumns::Labeled => write_csv_record(&[&COLUMNS[..], &LABELS].concat(), &mut head),
+                RowColumns::Facts => write_csv_record(facts(), &mut head),
+                RowColumns::Labeled => write_csv_record(facts().chain(LABELS), &mut head),
             },
         }
         head
@@ -224,8 +213,6 @@ fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     let text = |text: Option<&str>| text.map(|text| key_text::csv(text).into_owned()).unwrap_or_default();
     let facts = row.module_facts.copied().unwrap_or_default();
-    let [filters, capacity, items, width, depth, k, samples, chunks, dimension, elements, levels] =
-        facts.numbers().map(number);
     let fields: [String; COLUMNS.len()] = [
         number(Some(row.db)),
         text(row.key),
@@ -245,30 +232,19 @@ fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
         number(row.groups),
         number(row.pending),
         text(row.source),
-        filters,
-        capacity,
-        items,
-        width,
-        depth,
-        k,
-        samples,
-        chunks,
-        dimension,
-        elements,
-        levels,
-        text(facts.quantization.map(Quantization::name)),
     ];
+    let quantization = text(facts.quantization.map(Quantization::name));
+    let fields = fields.into_iter().chain(facts.numbers().map(number)).chain([quantization]);
     match row.labels {
-        None => write_csv_record(&fields, out),
+        None => write_csv_record(fields, out),
         Some(KeyLabels { breaks, owner, class }) => {
-            let labels = [breaks.join(" "), text(owner), text(class)];
-            write_csv_record(&[&fields[..], &labels].concat(), out);
+            write_csv_record(fields.chain([breaks.join(" "), text(owner), text(class)]), out);
         }
     }
 }
 
 /// Appends a line of comma-separated values, quoted where they must be.
-fn write_csv_record(fields: &[impl AsRef<[u8]>], out: &mut Vec<u8>) {
+fn write_csv_record(fields: impl Iterator<Item: AsRef<[u8]>>, out: &mut Vec<u8>) {
     let start = out.len();
     let mut writer = csv::WriterBuilder::new().buffer_capacity(1 << 10).from_writer(&mut *out);
     let written = writer.write_record(fields).is_ok() && writer.flush().is_ok();
@@ -366,7 +342,10 @@ mod tests {
     fn csv_has_a_header_and_is_safe_in_a_spreadsheet() {
         let text = written(RowFormat::Csv, b"=cmd|' /C calc'!A0,\"x\"", None);
         let mut lines = text.lines();
-        assert_eq!(lines.next().map(|head| head.split(',').count()), Some(COLUMNS.len()));
+        assert_eq!(
+            lines.next().map(|head| head.split(',').count()),
+            Some(COLUMNS.len() + ModuleFacts::NUMBERS.len() + 1)
+        );
         let row = lines.next().unwrap();
         assert!(row.starts_with("3,\"'=cmd|' /C calc'!A0,\"\"x\"\"\",,string,"), "{row}");
     }

@@ -71,9 +71,9 @@ impl Unknown {
         self.keys == 0
     }
 
-    /// Returns the memory of `keys` keys that include these; `None` if it is unknown for all of them.
-    pub fn known(&self, keys: u64, memory: Bytes) -> Option<Bytes> {
-        (keys > self.keys || keys == 0).then_some(memory)
+    /// Returns a figure on the memory of `keys` keys that include these; `None` if it is unknown for all of them.
+    pub fn known<T>(&self, keys: u64, figure: T) -> Option<T> {
+        (keys > self.keys || keys == 0).then_some(figure)
     }
 }
 

@@ -223,10 +223,14 @@ impl Warning {
 impl WarningKind {
     fn is_of_a_baseline(&self) -> bool {
         use WarningKind::*;
-        match self {
-            BaselineIncomplete | BaselineOtherServer | BaselineOtherSelection | BaselineWithoutFindings => true,
-            kind => matches!(kind, BaselineUnknownMemory { .. }),
-        }
+        matches!(
+            self,
+            BaselineIncomplete
+                | BaselineOtherServer
+                | BaselineOtherSelection
+                | BaselineWithoutFindings
+                | BaselineUnknownMemory { .. }
+        )
     }
 
     /// Words the warning in both languages.

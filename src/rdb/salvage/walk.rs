@@ -311,7 +311,7 @@ impl<'a> Walk<'a> {
     /// Returns whether a key right behind a gap does not look like the keys elsewhere, and stays in the gap.
     fn is_rejected(&mut self, range: &Range<usize>, entry: &KeyEntry<'_>, facts: &KeyFacts) -> bool {
         let Some(leading) = &mut self.leading else { return false };
-        // An expiry in front of the first key may have lost its opcode; its highest byte is zero.
+        // An expiry before the first key may have lost its opcode; its highest byte is zero.
         let may_lack_expiry = range.start == leading.resumed
             && entry.expires_at.is_none()
             && self.has_expiries
@@ -426,7 +426,7 @@ impl<'a> Walk<'a> {
                 }
             }
             MarkKind::Damaged { key, error } => {
-                self.parts.push_gap(&mark.range, GapKind::Value(key), self.settled_db, error)
+                self.parts.push_gap(&mark.range, GapKind::Value(key), self.settled_db, error);
             }
         }
     }

@@ -35,8 +35,11 @@ const fn optional(name: &'static str, holds: ParquetType) -> ParquetColumn {
     ParquetColumn { name, holds, required: false }
 }
 
+/// Number of columns before those of [`ModuleFacts`].
+const FIRST: usize = 18;
+
 /// Number of columns without labels.
-const FACTS: usize = 18 + ModuleFacts::NUMBERS.len() + 1;
+const FACTS: usize = FIRST + ModuleFacts::NUMBERS.len() + 1;
 
 /// All columns, in the order of [`Columns::push`]; the last three are labels.
 const COLUMNS: [ParquetColumn; FACTS + 3] = [
@@ -178,9 +181,7 @@ impl Columns {
             ParquetCell::Bytes(text.map(str::as_bytes))
         }
         let facts = row.module_facts.copied().unwrap_or_default();
-        let [filters, capacity, items, width, depth, k, samples, chunks, dimension, elements, levels] =
-            facts.numbers().map(number);
-        let cells: [ParquetCell<'_>; FACTS] = [
+        let cells: [ParquetCell<'_>; FIRST] = [
             number(Some(row.db)),
             text(row.key),
             ParquetCell::Bytes(row.key_bytes),
@@ -199,20 +200,10 @@ impl Columns {
             number(row.groups),
             number(row.pending),
             text(row.source),
-            filters,
-            capacity,
-            items,
-            width,
-            depth,
-            k,
-            samples,
-            chunks,
-            dimension,
-            elements,
-            levels,
-            text(facts.quantization.map(Quantization::name)),
         ];
-        self.values.iter_mut().zip(&cells).for_each(|(values, cell)| values.push(cell));
+        let quantization = text(facts.quantization.map(Quantization::name));
+        let cells = cells.into_iter().chain(facts.numbers().map(number)).chain([quantization]);
+        self.values.iter_mut().zip(cells).for_each(|(values, cell)| values.push(&cell));
         if let Some(KeyLabels { breaks, owner, class }) = row.labels {
             let [.., list, owners, classes] = &mut self.values;
             list.push_list(breaks);

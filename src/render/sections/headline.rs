@@ -3,6 +3,7 @@
 use super::findings::{breaking, severities};
 use super::keys::big_are_heaviest;
 use super::problems::problems;
+use super::server::is_sized;
 use super::{expiry, growth, known_memory, what_if};
 use crate::render::document::{
     Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_visible,
@@ -85,18 +86,12 @@ impl Words<'_> {
         server.into_iter().chain(self.report.server.ctime.map(taken)).collect()
     }
 
-    /// Returns whether the memory of every key is unknown.
-    fn is_unknown(&self) -> bool {
-        let totals = &self.report.totals;
-        totals.unknown.known(totals.keys, totals.memory).is_none()
-    }
-
     fn size(&self) -> [Prose; 2] {
         let (totals, lang) = (&self.report.totals, self.lang);
         let memory = human::bytes(totals.memory.0);
         [
             human::counted(totals.keys, nouns::KEY, lang).into(),
-            match (self.is_unknown(), totals.unknown.is_none()) {
+            match (!is_sized(self.report), totals.unknown.is_none()) {
                 (true, _) => lang.of("memory unknown", "内存未知").into(),
                 (false, true) => say!(lang, "{memory} memory", "内存 {memory}").into(),
                 (false, false) => say!(lang, "at least {memory} memory", "内存至少 {memory}").into(),
@@ -112,7 +107,7 @@ impl Words<'_> {
         }
         facts.extend(checksum(&self.report.source.files, lang));
         facts.push(human::counted(totals.elements, nouns::ELEMENT, lang));
-        if !totals.unknown.is_none() && !self.is_unknown() {
+        if !totals.unknown.is_none() && is_sized(self.report) {
             let keys = human::counted(totals.unknown.keys, nouns::KEY, lang);
             facts.push(say!(lang, "{keys} of unknown memory", "{keys} 内存未知"));
         }
@@ -222,7 +217,7 @@ impl Words<'_> {
         let forever = self.of_memory(self.report.no_ttl.memory);
         // A figure and its unit stay on one line.
         let [keys, memory, forever] = [keys, memory, forever].map(|figure| figure.replace(' ', "\u{a0}"));
-        if self.is_unknown() {
+        if !is_sized(self.report) {
             return say!(lang, "The memory of {keys} is unknown.", "{keys} 内存未知。").into();
         }
         if !totals.unknown.is_none() {

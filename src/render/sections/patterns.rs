@@ -17,24 +17,19 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let table = Table::of(title, &patterns.list, scope.rows)
         .column(Column::text(heads::PATTERN).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| known(row, row.memory))
-        .column(Column::number(heads::SHARE).bars(), |row| known(row, Cell::Share(row.share)))
-        .column(Column::number(heads::MEAN).wide_range().spare(2), |row| known(row, row.mean))
+        .column(Column::number(heads::MEMORY), |row| row.unknown.known(row.keys, row.memory))
+        .column(Column::number(heads::SHARE).bars(), |row| row.unknown.known(row.keys, Cell::Share(row.share)))
+        .column(Column::number(heads::MEAN).wide_range().spare(2), |row| row.unknown.known(row.keys, row.mean))
         .column(Column::number(heads::WITHOUT_TTL).spare(1), |row| Cell::ShareOf(row.without_ttl.keys, row.keys))
         .column(Column::text(heads::TYPES).shrink(8).spare(3), types)
         .column(Column::text(heads::EXAMPLE).shrink(16).spare(4), |row| &row.example)
         .build()
         .out_of(patterns.distinct);
-    let lead = match patterns.list.first().and_then(|row| known(row, ())) {
+    let lead = match patterns.list.first().and_then(|row| row.unknown.known(row.keys, ())) {
         Some(()) => say!(lang, "{distinct}; the heaviest:", "{distinct}，其中最大的："),
         None => say!(lang, "{distinct}:", "{distinct}："),
     };
     Some(Section::new("patterns", title).lead(lead).with(table))
-}
-
-/// Returns a figure on memory, unless the memory of all keys of a row is unknown.
-fn known<T>(row: &PatternRow, figure: T) -> Option<T> {
-    row.unknown.known(row.keys, row.memory).map(|_| figure)
 }
 
 fn types(row: &PatternRow) -> String {

@@ -48,7 +48,7 @@ fn about(report: &Report, lang: Lang) -> Option<Prose> {
 }
 
 /// Returns whether the memory of any key is known.
-fn is_sized(report: &Report) -> bool {
+pub(super) fn is_sized(report: &Report) -> bool {
     report.totals.unknown.known(report.totals.keys, report.totals.memory).is_some()
 }
 

@@ -18,22 +18,24 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     }
     let lang = scope.lang;
     let label = lang.of("Memory by type", "各类型的内存");
-    let sized = || rows.iter().filter(|row| known(row, ()).is_some());
+    let sized = || rows.iter().filter(|row| row.unknown.known(row.keys, ()).is_some());
     let scale = Scale::of(sized().map(|row| row.p50), sized().map(|row| row.max));
-    let range = |row: &TypeRow| known(row, Cell::Range(Range { p50: row.p50, p99: row.p99, max: row.max, scale }));
+    let range = |row: &TypeRow| {
+        row.unknown.known(row.keys, Cell::Range(Range { p50: row.p50, p99: row.p99, max: row.max, scale }))
+    };
     let table = Table::of(label, rows, scope.many)
         .column(Column::text(heads::TYPE), |row| row.kind)
         .column(Column::text(heads::ENCODING), |row| Cell::words(&row.encoding))
         .column(Column::number(heads::KEYS), |row| row.keys)
         // Of strings it would be bytes.
         .column(Column::number(heads::ELEMENTS).spare(4), |row| (row.kind != Kind::String).then_some(row.elements))
-        .column(Column::number(heads::MEMORY), |row| known(row, row.memory))
-        .column(Column::number(heads::SHARE).bars(), |row| known(row, Cell::Share(row.share)))
+        .column(Column::number(heads::MEMORY), |row| row.unknown.known(row.keys, row.memory))
+        .column(Column::number(heads::SHARE).bars(), |row| row.unknown.known(row.keys, Cell::Share(row.share)))
         .column(Column::text(SIZES).spare(5).only(Forms::HTML), range)
-        .column(Column::number(heads::MEAN).wide_range().spare(3), |row| known(row, row.mean))
-        .column(Column::number(heads::P50).wide_range().spare(1), |row| known(row, row.p50))
-        .column(Column::number(heads::P99).wide_range().spare(2), |row| known(row, row.p99))
-        .column(Column::number(heads::MAX).wide_range(), |row| known(row, row.max))
+        .column(Column::number(heads::MEAN).wide_range().spare(3), |row| row.unknown.known(row.keys, row.mean))
+        .column(Column::number(heads::P50).wide_range().spare(1), |row| row.unknown.known(row.keys, row.p50))
+        .column(Column::number(heads::P99).wide_range().spare(2), |row| row.unknown.known(row.keys, row.p99))
+        .column(Column::number(heads::MAX).wide_range(), |row| row.unknown.known(row.keys, row.max))
         .build();
     let sizes = say!(
         lang,
@@ -48,11 +50,6 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
             .with(table)
             .with_in(Forms::HTML, Block::Paragraph(Tone::Faint, sizes.into())),
     )
-}
-
-/// Returns a figure on memory, unless the memory of all keys of a row is unknown.
-fn known<T>(row: &TypeRow, figure: T) -> Option<T> {
-    row.unknown.known(row.keys, row.memory).map(|_| figure)
 }
 
 /// Sums up encodings, heaviest first.

@@ -152,7 +152,7 @@ impl SnapshotRule for MixedRule {
         }]
     }
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks_keys().or_else(|| known.lacks_memory())
+        known.lacks_sums()
     }
 }
 

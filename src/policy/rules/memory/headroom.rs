@@ -80,7 +80,7 @@ impl SnapshotRule for HeadroomRule {
     }
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.maxmemory {
-            Some(Bytes(1..)) => known.lacks_keys().or_else(|| known.lacks_memory()),
+            Some(Bytes(1..)) => known.lacks_sums(),
             Some(Bytes(0)) | None => Some(Need::Maxmemory),
         }
     }

@@ -102,7 +102,7 @@ impl SnapshotRule for VolatilePolicy {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.maxmemory_policy.as_deref() {
             None => Some(Need::MaxmemoryPolicy),
-            Some(policy) if policy.starts_with("volatile-") => known.lacks_keys().or_else(|| known.lacks_memory()),
+            Some(policy) if policy.starts_with("volatile-") => known.lacks_sums(),
             Some(_) => None,
         }
     }

@@ -113,7 +113,7 @@ impl SnapshotRule for SkewRule {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         let single =
             |report: &Report| report.source.files.len() < 2 && !report.server.cluster && report.slots.is_none();
-        known.lacks(Need::Shards, single).or_else(|| known.lacks_keys()).or_else(|| known.lacks_memory())
+        known.lacks(Need::Shards, single).or_else(|| known.lacks_sums())
     }
 }
 
