@@ -1,9 +1,12 @@
 //! Bytes of a snapshot behind one interface, whether memory-mapped or streamed.
 
+use std::path::Path;
+
 use super::block::Block;
 use super::mmap::Map;
 use super::stream::Window;
-use crate::error::Result;
+use super::whole::spool;
+use crate::error::{Error, Result};
 
 /// Bytes of an input; offsets count from the start of the (decompressed) file.
 #[derive(Debug)]
@@ -62,6 +65,15 @@ impl Body {
             Body::Mapped(mapped) => Ok((mapped.bytes.len() - mapped.start) as u64 >= needed),
             Body::Stream(window) => window.fill(needed),
         }
+    }
+
+    /// Copies what is left of a stream to an unnamed temporary file in `dir`, so that it can be read twice; offsets stay. Returns
+    /// the read error that ended the copy early, if any.
+    pub fn spool(&mut self, dir: &Path) -> Result<Option<Error>> {
+        let Body::Stream(window) = self else { return Ok(None) };
+        let (map, failure) = spool(window, dir)?;
+        *self = Body::Mapped(map);
+        Ok(failure)
     }
 
     /// Consumes the first `len` bytes, or all if there are fewer, and returns them as a block.

@@ -32,8 +32,8 @@ impl Input {
         let Opened { body, container, size, compression, consumed: _ } = self.open(options)?;
         let (map, failure) = match body {
             Body::Mapped(map) => (map, None),
-            Body::Stream(window) => {
-                spool(window, &options.spool_dir).map_err(|error| Error::from(error).in_file(&self.name))?
+            Body::Stream(mut window) => {
+                spool(&mut window, &options.spool_dir).map_err(|error| Error::from(error).in_file(&self.name))?
             }
         };
         Ok(Whole { map, container, size, compression, failure })
@@ -41,7 +41,7 @@ impl Input {
 }
 
 /// Copies a stream to a temporary file, at the same offsets. A failing source ends the copy.
-fn spool(mut window: Window, dir: &Path) -> io::Result<(Mapped, Option<Error>)> {
+pub(super) fn spool(window: &mut Window, dir: &Path) -> io::Result<(Mapped, Option<Error>)> {
     let start = window.offset();
     let mut out = BufWriter::new(tempfile::tempfile_in(dir)?);
     out.seek(SeekFrom::Start(start))?;

@@ -3,6 +3,7 @@
 //! A single scan finds the boundaries without decoding values; each batch carries the parser state at its start.
 
 use std::mem;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::cursor::Cursor;
@@ -171,12 +172,24 @@ impl Batches {
         self
     }
 
-    /// Returns the whole file if it is memory-mapped and no batch has been emitted yet.
+    /// Copies a stream to a temporary file in `dir`, so that it can be read twice. To be called before the first batch.
+    pub fn spool(&mut self, dir: &Path) -> Result<()> {
+        let failure = self.body.spool(dir)?;
+        self.failure = self.failure.take().or(failure);
+        Ok(())
+    }
+
+    /// Returns the file if it is memory-mapped and no batch has been emitted yet.
     pub fn mapped(&self) -> Option<Mapped> {
         match &self.body {
             Body::Mapped(mapped) if !self.started => Some(mapped.clone()),
             Body::Mapped(_) | Body::Stream(_) => None,
         }
+    }
+
+    /// Like [`Batches::mapped`], but `None` if an error cut the file short, which only these batches report.
+    pub fn mapped_whole(&self) -> Option<Mapped> {
+        self.mapped().filter(|_| self.failure.is_none())
     }
 
     /// Returns the bytes read so far from the magic on, until the first batch is emitted.

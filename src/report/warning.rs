@@ -81,7 +81,7 @@ pub enum WarningKind {
         /// Number of commands.
         commands: u64,
     },
-    /// Compact hashes without their share in the memory of their templates, whose users could not be counted first.
+    /// Compact hashes whose memory is unknown, since the users of their templates could not be counted first.
     TemplatesNotShared {
         /// Number of templates.
         templates: u64,
@@ -288,11 +288,12 @@ impl WarningKind {
             ),
             TemplatesNotShared { templates } => filled(
                 format!(
-                    "the memory of compact hashes lacks their share of the field names (hash templates: {templates}): the input \
-                     can be read only once; write it to a file first"
+                    "the memory of compact hashes is unknown: their share of the field names (hash templates: {templates}) \
+                     cannot be computed from input that can be read only once; write it to a file first"
                 ),
                 format!(
-                    "紧凑 hash 的内存未计入字段名的分摊（hash 模板：{templates}）：该输入只能读取一次，请先写入文件"
+                    "紧凑 hash 的内存未知：输入只能读取一次，无法计算其分摊的字段名（hash 模板：{templates}），\
+                     请先写入文件"
                 ),
             ),
             TooManyFieldSets { limit } => filled(

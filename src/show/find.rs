@@ -102,7 +102,8 @@ struct Search<'a> {
 impl Search<'_> {
     fn file(&mut self, input: Input) -> Result<Option<Found>> {
         let file = input.name.clone();
-        let prepared = PreparedInput::new(input, &self.plan.read.open, self.plan.read.damage)?;
+        let mut prepared = PreparedInput::new(input, &self.plan.read.open, self.plan.read.damage)?;
+        prepared.keep_for_templates()?;
         let preamble = prepared.preamble.clone();
         let priced = one_key::prepare(self.plan, &prepared);
         let mut batches = prepared.into_batches()?;

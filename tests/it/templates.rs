@@ -8,7 +8,8 @@ use rdblens::internals::units::Bytes;
 use rdblens::report::{Report, TemplateCount};
 
 use crate::common::dump::Dump;
-use crate::common::program::{rdblens, run_with_input, testdata, text};
+use crate::common::program::{rdblens, run, run_with_input, testdata, text};
+use crate::common::truth;
 
 const CORPUS: &str = "corpus/redis-8.10.2-templates-q8/dump.rdb";
 
@@ -162,6 +163,71 @@ fn input_that_can_be_read_once_is_refused_where_the_answer_needs_two_passes() {
     let (status, said) = run("redis-8.10,hash-rdb-load-min-template-entries=2");
     assert!(status == Some(2) && said.contains("reads the snapshot twice"), "{said}");
     assert_eq!(run("redis-8.10").0, Some(0));
+}
+
+/// Returns the report of `bytes` on standard input, and of the same bytes in a file.
+fn piped_and_mapped(bytes: Vec<u8>, flags: &[&str]) -> [serde_json::Value; 2] {
+    let (_folder, path) = written(&bytes);
+    let analyze = || {
+        let mut command = rdblens();
+        command.args(["analyze", "-q", "--format", "json"]).args(flags);
+        command
+    };
+    let outputs = [run_with_input(analyze().arg("-"), bytes), run(analyze().arg(&path))];
+    let names = ["<stdin>".to_owned(), path.to_str().unwrap().to_owned()];
+    std::array::from_fn(|at| {
+        let output = String::from_utf8(outputs[at].stdout.clone()).unwrap();
+        serde_json::from_str(&output.replace(&names[at], "NAME")).unwrap()
+    })
+}
+
+#[test]
+fn a_pipe_gives_the_report_of_the_file() {
+    let with_templates =
+        |folder: &truth::Folder| folder.name.starts_with("redis-8.10") && !folder.name.ends_with("-aof");
+    let folders: Vec<_> = truth::folders().into_iter().filter(with_templates).collect();
+    assert!(folders.len() >= 2);
+    for folder in folders {
+        let bytes = std::fs::read(folder.input()).unwrap();
+        let flags: &[&str] = &["--what-if", "redis-8.8", "--what-if", "redis-8.10,jemalloc-q16"];
+        let [piped, mapped] = piped_and_mapped(bytes, flags);
+        if folder.name.ends_with("-dumped") {
+            assert_ne!(piped["totals"]["unknown"]["keys"], 0, "{}: names stand with the keys", folder.name);
+            continue;
+        }
+        assert_eq!(piped, mapped, "{}", folder.name);
+    }
+}
+
+#[test]
+fn compressed_pipes_and_cut_ones_are_as_their_files() {
+    let bytes = std::fs::read(testdata().join(CORPUS)).unwrap();
+    let [piped, mapped] = piped_and_mapped(zstd::encode_all(&bytes[..], 3).unwrap(), &[]);
+    assert_eq!(piped["totals"], mapped["totals"]);
+    assert_eq!(piped["hash_templates"], mapped["hash_templates"]);
+    let [piped, mapped] = piped_and_mapped(bytes[..bytes.len() / 2].to_vec(), &[]);
+    assert_eq!(piped, mapped);
+    assert_eq!(piped["complete"], false);
+    let mut damaged = zstd::encode_all(&bytes[..], 3).unwrap();
+    damaged.truncate(damaged.len() / 2);
+    let [piped, mapped] = piped_and_mapped(damaged, &[]);
+    assert_eq!(piped["source"]["files"][0]["errors"], mapped["source"]["files"][0]["errors"]);
+    assert_eq!((&piped["complete"], &piped["totals"]), (&false.into(), &mapped["totals"]));
+}
+
+#[test]
+fn shares_that_a_pipe_does_not_tell_are_unknown() {
+    // A hash that has its field names itself: there is no table before the first key.
+    let mut dump = b"REDIS0015\xfa\x09redis-ver\x068.10.2\xfe\0".to_vec();
+    dump.extend(b"\x00\x01s\x01v");
+    dump.extend(b"\x1f\x01h\x01\x01\x01f\x01v");
+    dump.extend([0xff, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let [piped, mapped] = piped_and_mapped(dump, &["--what-if", "redis-8.8"]);
+    assert_eq!(mapped["totals"]["unknown"]["keys"], 0);
+    assert_eq!((&piped["totals"]["keys"], &piped["totals"]["unknown"]["keys"]), (&2.into(), &1.into()));
+    let kinds: Vec<_> = piped["warnings"].as_array().unwrap().iter().map(|warning| &warning["kind"]).collect();
+    assert!(kinds.contains(&&"templates-not-shared".into()) && kinds.contains(&&"unknown-memory".into()), "{kinds:?}");
+    assert!(piped["totals"]["memory"].as_u64() < mapped["totals"]["memory"].as_u64());
 }
 
 /// Returns a dump with two templates, in this order, and a packed hash of each with one value.

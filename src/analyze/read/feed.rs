@@ -189,6 +189,20 @@ impl PreparedInput {
         }
     }
 
+    /// Copies input that can be read only once to a temporary file if its keys share hash templates, whose users are counted
+    /// before the first key is priced.
+    pub fn keep_for_templates(&mut self) -> Result<()> {
+        match &mut self.open {
+            Some(open) if self.preamble.templates.is_some() && !self.input.is_reopenable() => {
+                let spooled = open.batches.spool(&self.options.spool_dir);
+                // Progress is that of reading the copy.
+                open.read = None;
+                spooled.map_err(|error| error.in_file(&self.input.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the file's batches.
     pub fn into_batches(self) -> Result<Batches> {
         self.into_open().map(|open| open.batches)
@@ -238,7 +252,7 @@ impl<'p> Feed<'p> {
         let (mut files, mut others) = (Vec::new(), VecDeque::new());
         for (file, prepared) in mem::take(&mut self.waiting) {
             let batches = prepared.open.as_ref().map(|open| &open.batches);
-            match batches.and_then(|batches| Some((batches.mapped()?, batches.header()))) {
+            match batches.and_then(|batches| Some((batches.mapped_whole()?, batches.header()))) {
                 Some((map, header)) => {
                     let templates = prepared.preamble.templates.clone();
                     let enterprise = prepared.preamble.enterprise;

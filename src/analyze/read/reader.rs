@@ -4,11 +4,11 @@ use super::file::InputFile;
 use super::tally::{FileTally, PartTally};
 use crate::analyze::select::Selection;
 use crate::error::{Reading, Result, Within};
-use crate::memory::Meters;
+use crate::memory::{LazyTemplates, Meters};
 use crate::rdb::batch::Batch;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
-use crate::record::{Record, ValueFacts};
+use crate::record::{Encoding, Record, ValueFacts};
 use crate::units::{Bytes, Millis};
 
 /// Options for reading records.
@@ -211,6 +211,9 @@ impl<'f> RecordReader<'f> {
                     },
                     raw: Some(value),
                 };
+                if entry.value_type.is_compact_hash() {
+                    leave_unpriced(&mut record, file);
+                }
                 if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
                     record.value.compact = raised.compact(&record, value, file.held_templates.get());
                 }
@@ -223,6 +226,16 @@ impl<'f> RecordReader<'f> {
             Err(error) => tally.of(entry.db).1.damage(error),
         }
         Ok(Continue::Yes)
+    }
+}
+
+/// Marks the memory of a compact hash as unknown if the users of its template cannot be counted.
+fn leave_unpriced(record: &mut Record<'_>, file: &InputFile) {
+    if file.held_templates.get().is_some_and(LazyTemplates::are_missing) {
+        (record.alternatives, record.allocated_elsewhere) = (&[], &[]);
+        if matches!(record.encoding, Encoding::TemplateListpack | Encoding::TemplateArray) {
+            (record.memory, record.allocated) = (Bytes(0), Bytes(0));
+        }
     }
 }
 

@@ -108,10 +108,16 @@ impl Snapshot {
             return Err(first.unwrap_or_else(|| Error::usage("no input given")));
         }
         one_snapshot::check(snapshot.files.iter().map(|(_, prepared)| prepared), plan.inputs)?;
+        let files = snapshot.files.len();
+        for (file, prepared) in &mut snapshot.files {
+            prepared.keep_for_templates()?;
+            prepare_templates(file, prepared, snapshot.reference, files)?;
+        }
         Ok(snapshot)
     }
 
-    /// Like [`Snapshot::open`], but fails only when no input exists: a file that is no snapshot is recorded in the facts.
+    /// Like [`Snapshot::open`], but fails only when no input exists: a file that is no snapshot is recorded in the facts. Does not
+    /// prepare the pricing of compact hashes.
     pub fn open_any<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
         let input::Resolved { inputs, failed, passed_over } = input::resolve_each(inputs);
         if inputs.is_empty() {
@@ -146,9 +152,6 @@ impl Snapshot {
         facts.extend(failed.into_iter().map(|(name, error)| FileFacts { name, opened: Err(error) }));
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = reference(plan, ctime);
-        for (file, prepared) in &files {
-            prepare_templates(file, prepared, reference, files.len())?;
-        }
         let passed_over = warnings(passed_over);
         Ok(Snapshot { files, facts, reference, passed_over })
     }

@@ -28,7 +28,7 @@ pub struct InputArgs {
     /// file systems and for files that are still being written.
     #[arg(long)]
     pub no_mmap: bool,
-    /// Directory for temporary copies of records over 64 MiB read from a pipe [default: $TMPDIR]
+    /// Directory for temporary copies of records over 64 MiB and of snapshots with hash templates, read from a pipe [default: $TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
     /// Number of worker threads [default: number of CPUs]
