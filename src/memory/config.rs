@@ -25,6 +25,11 @@ pub struct ServerConfig {
     pub(crate) cluster: Option<bool>,
     pub(crate) maxmemory: u64,
     pub(crate) maxmemory_policy: String,
+    /// Redis from 8.10 on: least number of fields of hashes that become compact when they are written; 0: none. Loading a file
+    /// converts nothing.
+    pub(crate) hash_template_min: u64,
+    /// Greatest number of fields of such hashes; 0 for no limit.
+    pub(crate) hash_template_max: u64,
     /// Redis from 8.10 on: least number of fields of hashes that become compact while a file without any is loaded; 0: none.
     pub(crate) hash_rdb_load_min: u64,
     /// Greatest number of fields; 0 for no limit.
@@ -50,6 +55,8 @@ impl Default for ServerConfig {
             cluster: None,
             maxmemory: 0,
             maxmemory_policy: "noeviction".to_owned(),
+            hash_template_min: 0,
+            hash_template_max: 0,
             hash_rdb_load_min: 0,
             hash_rdb_load_max: 0,
             hash_rdb_load_threshold: 0,
@@ -60,10 +67,12 @@ impl Default for ServerConfig {
 /// Names of one setting: the current one first, then those of older servers.
 type SettingNames = &'static [&'static str];
 
-const NAMES: [SettingNames; 17] = [
+const NAMES: [SettingNames; 19] = [
     &["cluster-enabled"],
     &["hash-max-listpack-entries", "hash-max-ziplist-entries", "hash-max-zipmap-entries"],
     &["hash-max-listpack-value", "hash-max-ziplist-value", "hash-max-zipmap-value"],
+    &["hash-max-template-entries"],
+    &["hash-min-template-entries"],
     &["hash-rdb-load-max-template-entries"],
     &["hash-rdb-load-min-template-entries"],
     &["hash-rdb-load-template-disassembly-threshold"],
@@ -102,6 +111,8 @@ impl ServerConfig {
             "cluster-enabled" => self.cluster = Some(yes_or_no(name, value)?),
             "hash-max-listpack-entries" => self.hash_entries = amount(name, value)?,
             "hash-max-listpack-value" => self.hash_value = amount(name, value)?,
+            "hash-max-template-entries" => self.hash_template_max = amount(name, value)?,
+            "hash-min-template-entries" => self.hash_template_min = amount(name, value)?,
             "hash-rdb-load-max-template-entries" => self.hash_rdb_load_max = amount(name, value)?,
             "hash-rdb-load-min-template-entries" => self.hash_rdb_load_min = amount(name, value)?,
             "hash-rdb-load-template-disassembly-threshold" => self.hash_rdb_load_threshold = amount(name, value)?,
@@ -160,6 +171,11 @@ impl ServerConfig {
         (self.maxmemory_policy != "noeviction").then(|| self.maxmemory_policy.clone())
     }
 
+    /// Returns whether hashes become compact when they are written.
+    pub fn makes_templates_on_write(&self) -> bool {
+        self.hash_template_min > 0
+    }
+
     /// Returns whether the server compresses inner nodes of lists.
     pub fn compresses_lists(&self) -> bool {
         self.list_depth > 0
@@ -208,11 +224,13 @@ impl ServerConfig {
     }
 
     /// Returns the values in the order of [`NAMES`].
-    fn texts(&self) -> [String; 17] {
+    fn texts(&self) -> [String; 19] {
         [
             if self.in_cluster() { "yes".to_owned() } else { "no".to_owned() },
             self.hash_entries.to_string(),
             self.hash_value.to_string(),
+            self.hash_template_max.to_string(),
+            self.hash_template_min.to_string(),
             self.hash_rdb_load_max.to_string(),
             self.hash_rdb_load_min.to_string(),
             self.hash_rdb_load_threshold.to_string(),

@@ -221,6 +221,9 @@ impl Model {
         if self.allocator == Allocator::Glibc {
             caveats.push(Caveat::AllocatorApproximate);
         }
+        if self.layout.templates && self.config.makes_templates_on_write() {
+            caveats.push(Caveat::TemplatesOnWrite);
+        }
         caveats
     }
 }
@@ -247,6 +250,8 @@ pub enum Caveat {
     ModelLittleChecked,
     /// Allocation sizes of glibc depend on what was freed before.
     AllocatorApproximate,
+    /// Settings make hashes compact when they are written, which loading a file does not do.
+    TemplatesOnWrite,
 }
 
 #[cfg(test)]
@@ -294,5 +299,10 @@ mod tests {
         let model = Model::for_server(server, Allocator::Glibc, &config);
         assert_eq!(model.name(), "redis 3.2, glibc, hash-max-listpack-entries 64");
         assert_eq!(model.caveats().len(), 2);
+        config.set("hash-min-template-entries", "2").unwrap();
+        let caveats =
+            |name: &str| Model::for_server(Server::parse(name).unwrap(), Allocator::Jemalloc, &config).caveats();
+        assert_eq!(caveats("redis-8.10"), [Caveat::TemplatesOnWrite]);
+        assert!(caveats("redis-8.6").is_empty());
     }
 }

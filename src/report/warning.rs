@@ -148,6 +148,8 @@ pub enum WarningKind {
     ModelLittleChecked,
     /// Figures of this allocator are approximate.
     AllocatorApproximate,
+    /// Settings make hashes compact when they are written, which loading a file does not do.
+    TemplatesOnWrite,
     /// The server of a what-if question does not load the file.
     DoesNotLoad {
         /// Server asked about.
@@ -395,6 +397,12 @@ impl WarningKind {
                 "glibc's allocation sizes depend on what was freed before: figures are approximate",
                 "glibc 的分配大小取决于此前释放的内存：数字为近似值",
             ),
+            TemplatesOnWrite => fixed(
+                "hash-min-template-entries makes hashes compact when they are next written: a server that has just loaded the \
+                 snapshot has the figures shown; hash-rdb-load-min-template-entries makes them compact while it loads",
+                "hash-min-template-entries 只在下次写入时把 hash 转为紧凑形式：所示为服务器刚加载快照后的数字；\
+                 加载时就转换的是 hash-rdb-load-min-template-entries",
+            ),
             DoesNotLoad { server, magic, version } => filled(
                 format!(
                     "{server} does not load {magic} version {version}: this is what the same data takes once it is there"
@@ -454,6 +462,7 @@ impl From<Caveat> for Warning {
             Caveat::ServerTooNew => WarningKind::ServerTooNew,
             Caveat::ModelLittleChecked => WarningKind::ModelLittleChecked,
             Caveat::AllocatorApproximate => WarningKind::AllocatorApproximate,
+            Caveat::TemplatesOnWrite => WarningKind::TemplatesOnWrite,
         })
     }
 }

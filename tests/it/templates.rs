@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rdblens::internals::analyze::{MaskKey, Plan, ReadPlan, Unwatched, analyze};
 use rdblens::internals::memory::WhatIf;
 use rdblens::internals::units::Bytes;
-use rdblens::report::{Report, TemplateCount};
+use rdblens::report::{Report, TemplateCount, WarningKind};
 
 use crate::common::dump::Dump;
 use crate::common::program::{rdblens, run, run_with_input, testdata, text};
@@ -228,6 +228,17 @@ fn shares_that_a_pipe_does_not_tell_are_unknown() {
     let kinds: Vec<_> = piped["warnings"].as_array().unwrap().iter().map(|warning| &warning["kind"]).collect();
     assert!(kinds.contains(&&"templates-not-shared".into()) && kinds.contains(&&"unknown-memory".into()), "{kinds:?}");
     assert!(piped["totals"]["memory"].as_u64() < mapped["totals"]["memory"].as_u64());
+}
+
+#[test]
+fn settings_of_writes_are_taken_and_change_nothing_on_loading() {
+    let shop = testdata().join("dumps/shop.rdb");
+    let asked = ["redis-8.10", "redis-8.10,hash-min-template-entries=2,hash-max-template-entries=60"];
+    let report = report(&[shop], &plan(&asked));
+    let alternatives: [_; 2] = report.what_if.unwrap().alternatives.try_into().unwrap();
+    assert_eq!(alternatives[0].memory, alternatives[1].memory);
+    let said = alternatives.map(|row| row.caveats.iter().any(|caveat| caveat.kind == WarningKind::TemplatesOnWrite));
+    assert_eq!(said, [false, true]);
 }
 
 /// Returns a dump with two templates, in this order, and a packed hash of each with one value.
