@@ -18,6 +18,9 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
     let mut plan = plan::policy(plan::report(read, &args.report)?, &args.policy)?;
     plan.mask = plan::mask(&args.mask)?;
     let delivery = ReportDelivery::open(&args.format, &args.output, &Outlet::new(&args.output, args.sources()))?;
+    if !args.read.input.quiet {
+        delivery.warn();
+    }
     let report = {
         let bar = ProgressLine::new(args.read.input.quiet);
         let report = analyze::analyze(&args.read.input.inputs, &plan, &bar)?;

@@ -121,7 +121,7 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub format: FormatArgs,
     /// Maximum rows per list in table, Markdown and HTML [default: the value the report was made with]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000), help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: Option<u32>,
     #[command(flatten)]
     pub lang: LangArgs,

@@ -1,20 +1,81 @@
-//! `rdblens completions`: completion scripts for shells.
+//! `rdblens completions`: completion scripts for shells. Values that the parser checks later complete, too: presets, servers and
+//! rules.
 
 use std::io::Write;
 
-use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
 
 use super::args::{Cli, CompletionsArgs};
 use super::output::Outlet;
 use super::sources::Sources;
 use super::{ExitStatus, written};
 use crate::error::Result;
+use crate::memory::Server;
+use crate::policy::{presets, registry};
 
 /// Prints the completion script.
 pub fn run(args: &CompletionsArgs) -> Result<ExitStatus> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "rdblens", &mut script);
     let mut out = Outlet::of(Sources::default()).open(None)?;
-    written(out.write_all(&script).and_then(|()| out.finish()))?;
+    written(out.write_all(script(args.shell).as_bytes()).and_then(|()| out.finish()))?;
     Ok(ExitStatus::Done)
+}
+
+fn script(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut with_values(), "rdblens", &mut script);
+    beside_files(&String::from_utf8_lossy(&script), shell)
+}
+
+/// Returns the command line with the values of flags that take names.
+fn with_values() -> Command {
+    let program = Cli::command();
+    let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names.iter().fold(program, |program, name| {
+        program.mut_subcommand(name, |command| {
+            // A draft of a dictionary continues a file; no preset has a dictionary.
+            let policies = (name != "dictionary").then(|| presets::names().collect());
+            let rules = || registry::RULES.iter().map(|rule| rule.meta.id).collect();
+            let command = with(command, "policy", policies);
+            let command = with(command, "server", Some(servers()));
+            let command = with(command, "breaking", Some(rules()));
+            if name == "rules" { with(command, "id", Some(rules())) } else { command }
+        })
+    })
+}
+
+/// Returns the names of servers, for the rest of the run: definitions of flags hold no other texts.
+fn servers() -> Vec<&'static str> {
+    Server::names().into_iter().map(|name| &*name.leak()).collect()
+}
+
+/// Gives a flag of a command its values, if the command has the flag.
+fn with(command: Command, flag: &str, values: Option<Vec<&'static str>>) -> Command {
+    match values {
+        Some(values) if command.get_arguments().any(|argument| argument.get_id() == flag) => {
+            command.mut_arg(flag, |argument| argument.value_parser(PossibleValuesParser::new(values)))
+        }
+        _ => command,
+    }
+}
+
+/// Lets `--policy` complete files beside the presets.
+fn beside_files(script: &str, shell: Shell) -> String {
+    let names: Vec<&str> = presets::names().collect();
+    let names = names.join(" ");
+    match shell {
+        Shell::Bash => script.replace(&format!("compgen -W \"{names}\""), &format!("compgen -f -W \"{names}\"")),
+        Shell::Zsh => script.replace(
+            &format!(":NAME|FILE.toml:({names})"),
+            &format!(":NAME|FILE.toml:{{_alternative \"presets:preset:({names})\" \"files:file:_files\"}}"),
+        ),
+        Shell::Fish => {
+            let line = |line: &str| {
+                if line.contains(" -l policy ") { line.replace(" -r -f ", " -r -F ") } else { line.to_owned() }
+            };
+            script.lines().map(|text| line(text) + "\n").collect()
+        }
+        _ => script.to_owned(),
+    }
 }

@@ -6,10 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::args::{FormatArgs, OutputArgs, ReportFormat};
+use super::message::notice;
 use super::output::{Outlet, Output};
 use super::screen::ScreenArgs;
 use super::sources::names_stdout;
 use crate::error::{Error, Result};
+use crate::input::shown_path;
 use crate::render::csv::CsvSection;
 use crate::render::gate::Escapes;
 use crate::render::{Format, Lang, PrometheusRenderer, Renderer};
@@ -20,6 +22,7 @@ use crate::report::Report;
 pub struct ReportDelivery {
     parts: Vec<(Format, Output)>,
     labels: Vec<(String, String)>,
+    warning: Option<String>,
 }
 
 impl ReportDelivery {
@@ -29,7 +32,8 @@ impl ReportDelivery {
         let formats = formats(args, path)?;
         let labels = args.labels.clone();
         if let [format] = formats.as_slice() {
-            return Ok(ReportDelivery { parts: vec![(*format, outlet.open(path)?)], labels });
+            let warning = path.and_then(|path| wrong_ending(path, *format));
+            return Ok(ReportDelivery { parts: vec![(*format, outlet.open(path)?)], labels, warning });
         }
         let path = path.ok_or_else(|| {
             Error::usage("several formats cannot share standard output")
@@ -37,7 +41,14 @@ impl ReportDelivery {
         })?;
         let lists = formats.iter().filter(|format| matches!(format, Format::Csv(_))).count();
         let open = |format: &Format| Ok((*format, outlet.open(Some(&place(path, *format, lists > 1)))?));
-        Ok(ReportDelivery { parts: formats.iter().map(open).collect::<Result<_>>()?, labels })
+        Ok(ReportDelivery { parts: formats.iter().map(open).collect::<Result<_>>()?, labels, warning: None })
+    }
+
+    /// Warns of a file whose name promises another format than it will hold.
+    pub fn warn(&self) {
+        if let Some(warning) = &self.warning {
+            notice!("{warning}");
+        }
     }
 
     /// Writes the report in every format. `rows` and `lang` apply to the formats for people.
@@ -61,6 +72,17 @@ fn escapes(format: Format) -> Escapes {
         Format::Json => Escapes::Json,
         Format::Html | Format::Markdown | Format::Csv(_) | Format::Prometheus => Escapes::Text,
     }
+}
+
+/// Endings of documents that no format writes.
+const FOREIGN: [&str; 9] = ["pdf", "xls", "xlsx", "ods", "doc", "docx", "png", "xml", "parquet"];
+
+/// Says that a file will not hold what its ending promises, if so.
+fn wrong_ending(path: &Path, format: Format) -> Option<String> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    let wrong = FOREIGN.contains(&ending.as_str()) || of_name(path).is_some_and(|own| own.name() != format.name());
+    let hint = if ending == "pdf" { "; to get a PDF, write HTML and print the page" } else { "" };
+    wrong.then(|| format!("{} will be {}, not {ending}{hint}", shown_path(path), format.name()))
 }
 
 /// Returns the requested formats without repetition; by default the format of the output's extension, else the table.

@@ -2,6 +2,7 @@
 
 mod analyze;
 pub mod args;
+mod arguments;
 mod check;
 mod compare;
 mod completions;
@@ -41,7 +42,7 @@ use message::notice;
 /// Parses the command line of this process and runs the command.
 pub fn run() -> ExitStatus {
     temporary::report_large_files();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(arguments::with_command(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => {
             return match (error.use_stderr(), message::print_usage(&error)) {

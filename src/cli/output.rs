@@ -18,6 +18,8 @@ use crate::render::gate::{Escapes, Gate};
 pub struct Output {
     place: Place,
     gate: Option<Gate>,
+    /// Path of a file, for messages.
+    name: Option<String>,
 }
 
 /// Kinds of destinations.
@@ -79,8 +81,10 @@ impl Outlet {
         if !self.force {
             super::sources::refuse_snapshot(path)?;
         }
-        self.create(path)
-            .map_err(|error| Error::from(error).in_file(&shown_path(path)).with_hint("cannot write the output file"))
+        match self.create(path) {
+            Ok(output) => Ok(Output { name: Some(shown_path(path)), ..output }),
+            Err(error) => Err(unwritable(path, error)),
+        }
     }
 
     fn create(&self, path: &Path) -> io::Result<Output> {
@@ -96,6 +100,29 @@ impl Outlet {
         let file = TemporaryFile::new_in(folder, permissions(earlier.is_some() || self.private))?;
         let replacement = Box::new(Replacement { path, earlier, private: self.private });
         Ok(Output::new(Place::File(BufWriter::with_capacity(64 << 10, file), replacement)))
+    }
+}
+
+/// Names the output that cannot be written, and its folder if that is missing. The system names the temporary file instead.
+fn unwritable(path: &Path, error: io::Error) -> Error {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+    let hint = match folder {
+        Some(folder) => format!("cannot write the output file: there is no directory {}", shown_path(folder)),
+        None => "cannot write the output file".to_owned(),
+    };
+    let (said, kind) = (error.to_string(), error.kind());
+    let error = match said.rsplit_once(" at path ") {
+        Some((reason, _)) => io::Error::new(kind, reason.to_owned()),
+        None => error,
+    };
+    Error::from(error).in_file(&shown_path(path)).with_hint(hint)
+}
+
+/// Names the file that an error is about; not those that are repeated or tell of a closed pipe.
+fn named(name: Option<&str>, error: io::Error) -> io::Error {
+    match (name, error.kind()) {
+        (None, _) | (_, io::ErrorKind::Interrupted | io::ErrorKind::BrokenPipe) => error,
+        (Some(name), kind) => io::Error::new(kind, format!("{name}: {error}")),
     }
 }
 
@@ -170,7 +197,7 @@ fn keep_mode(file: &File, earlier: &Metadata, _: bool) -> io::Result<()> {
 impl Output {
     fn new(place: Place) -> Output {
         let gate = place.is_terminal().then(Gate::default);
-        Output { place, gate }
+        Output { place, gate, name: None }
     }
 
     /// Sets how a terminal shows what does not show by itself.
@@ -180,6 +207,11 @@ impl Output {
 
     /// Flushes the output and renames a file to its final name.
     pub fn finish(mut self) -> io::Result<()> {
+        let name = self.name.take();
+        self.complete().map_err(|error| named(name.as_deref(), error))
+    }
+
+    fn complete(mut self) -> io::Result<()> {
         if let Some(gate) = &mut self.gate {
             gate.finish(&mut self.place)?;
         }
@@ -214,10 +246,11 @@ impl Write for Output {
             Some(gate) => gate.pass(bytes, &mut self.place).map(|()| bytes.len()),
             None => self.place.write(bytes),
         }
+        .map_err(|error| named(self.name.as_deref(), error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.place.flush()
+        self.place.flush().map_err(|error| named(self.name.as_deref(), error))
     }
 }
 

@@ -242,9 +242,10 @@ fn time(flag: &str, text: &str) -> Result<Millis> {
     if let Ok(seconds) = text.parse::<i64>() {
         return Ok(Millis(seconds.saturating_mul(1000)));
     }
-    text.parse::<jiff::Timestamp>().map(|time| Millis(time.as_millisecond())).map_err(|error| {
-        Error::usage(format!("{flag} {text}: {error}"))
-            .with_hint("expected seconds since the epoch or a time such as 2026-11-21T03:00:00Z")
+    // Errors of the parser speak of its grammar ("failed to parse four digit integer as year").
+    text.parse::<jiff::Timestamp>().map(|time| Millis(time.as_millisecond())).map_err(|_| {
+        Error::usage(format!("{flag} {text}: not a time"))
+            .with_hint("expected seconds since the epoch, or date, time and zone such as 2026-11-21T03:00:00Z")
     })
 }
 

@@ -17,6 +17,7 @@ use crate::report::Report;
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let report = read(&args.report)?;
     let delivery = ReportDelivery::open(&args.format, &args.output, &Outlet::new(&args.output, args.sources()))?;
+    delivery.warn();
     let rows = args.top.map_or(report.options.rows, plan::rows);
     written(delivery.write(&report, rows, args.lang.lang(), &args.screen))?;
     Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate }.exit(&report))

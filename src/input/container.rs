@@ -9,6 +9,7 @@
 //! ```
 
 use super::decompress::Compression;
+use super::foreign;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::wording::{Wording, wording};
 
@@ -61,6 +62,9 @@ pub(super) fn recognise(head: &[u8], ended: bool) -> Result<ContainerStep> {
     let magic = &head[start..];
     if magic.len() < MAGIC && !ended {
         return Ok(ContainerStep::Needs(start + MAGIC));
+    }
+    if let Some(needed) = foreign::needed(magic).filter(|needed| magic.len() < *needed && !ended) {
+        return Ok(ContainerStep::Needs(start + needed));
     }
     check_magic(magic, start).within(Reading::Magic)?;
     Ok(ContainerStep::Found { container, start })
@@ -125,6 +129,9 @@ fn check_magic(magic: &[u8], start: usize) -> Result<()> {
     }
     if b"REDIS0".starts_with(magic) || b"VALKEY".starts_with(magic) {
         return Err(Error::truncated(place, 9, u64::try_from(magic.len()).unwrap_or(u64::MAX)));
+    }
+    if let Some(error) = foreign::error(magic, place) {
+        return Err(error);
     }
     let error = not_a_snapshot(start, first_bytes(magic));
     Err(match Compression::recognise(magic) {

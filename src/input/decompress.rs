@@ -61,7 +61,6 @@ impl Compression {
             [0x02, 0x21, 0x4c, 0x18, ..] => Err(foreign("legacy lz4 frames", "lz4 -dc")),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Err(foreign("xz", "xz -dc")),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Err(foreign("bzip2", "bzip2 -dc")),
-            [b'P', b'K', 3, 4, ..] => Err(foreign("a zip archive", "unzip -p")),
             _ => Ok(None),
         }
     }

@@ -8,6 +8,7 @@ pub mod body;
 pub mod container;
 pub mod decompress;
 mod file_id;
+mod foreign;
 mod lz4;
 mod manifest;
 pub mod mmap;

@@ -148,6 +148,10 @@ fn resolve_one(argument: &Path, inputs: &mut Inputs) -> Result<()> {
         Ok(_) => resolve_path(argument, inputs),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.to_str().filter(|text| is_glob(text)) {
             Some(pattern) => resolve_glob(pattern, inputs),
+            None if is_server(argument) => Err(Error::from(error).with_remedy(wording!(
+                "rdblens reads files, not servers: `redis-cli -u URL --rdb dump.rdb` saves a snapshot of a server",
+                "rdblens 读取文件而不是服务器：`redis-cli -u URL --rdb dump.rdb` 可保存服务器的快照"
+            ))),
             None => {
                 let Wording { en: near, zh: near_zh } = question(argument);
                 Err(Error::from(error).with_remedy(Wording {
@@ -158,6 +162,12 @@ fn resolve_one(argument: &Path, inputs: &mut Inputs) -> Result<()> {
         },
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns whether an argument is the address of a server.
+fn is_server(argument: &Path) -> bool {
+    const SCHEMES: [&str; 4] = ["redis://", "rediss://", "valkey://", "valkeys://"];
+    argument.to_str().is_some_and(|text| SCHEMES.iter().any(|scheme| text.starts_with(scheme)))
 }
 
 /// Returns "did you mean …? " for a missing file, or an empty text if no file has a similar name.

@@ -109,6 +109,26 @@ pub fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns a pattern or a prefix as text. A backslash is doubled, as in the keys beside it, unless it begins one of the bytes
+/// that are no UTF-8: patterns hold those as `\xff`.
+pub fn pattern(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains('\\') {
+        return text(pattern);
+    }
+    let is_byte = |rest: &str| {
+        let digits = rest.strip_prefix('x').and_then(|rest| rest.get(..2));
+        digits.and_then(hexadecimal).is_some_and(|byte| byte >= 0x80)
+    };
+    let mut doubled = String::with_capacity(pattern.len() + 8);
+    for (at, c) in pattern.char_indices() {
+        doubled.push(c);
+        if c == '\\' && !is_byte(&pattern[at + 1..]) {
+            doubled.push(c);
+        }
+    }
+    Cow::Owned(text(&doubled).into_owned())
+}
+
 /// Returns a text for a field of a CSV file, quoting aside. Spreadsheets take a field that begins with `=`, `+`, `-`, `@`, a tab
 /// or a line break for a formula, spaces before it or not: such a field is prefixed with `'`. So is one that begins
 /// with `'` already. A reader undoes it by dropping one leading `'`.
@@ -235,6 +255,13 @@ fn show_outer_spaces(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_are_escaped_like_the_keys_beside_them() {
+        assert_eq!(pattern(r"a\b:{int}"), r"a\\b:{int}");
+        assert_eq!(pattern(r"s\xff\xfe:\x41\"), r"s\xff\xfe:\\x41\\");
+        assert_eq!(pattern("a\u{202e}\\"), r"a\u{202e}\\");
+    }
 
     #[test]
     fn plain_names_stay_as_they_are() {

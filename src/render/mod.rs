@@ -75,7 +75,6 @@ impl Format {
     ];
 
     /// Returns the name on the command line.
-    #[cfg(any(test, feature = "internals"))]
     pub const fn name(self) -> &'static str {
         match self {
             Format::Table => "table",

@@ -375,3 +375,78 @@ fn a_build_without_parquet_says_so() {
     assert_eq!(output.status.code(), Some(2));
     assert!(told.contains("built without") && told.contains("feature `parquet`"), "{told}");
 }
+
+#[test]
+fn an_input_without_a_command_is_analysed() {
+    let (short, long) = (run_args(&[SHOP, "--format", "json"]), run_args(&["analyze", SHOP, "--format", "json"]));
+    assert!(status(&short) == 0 && short.stdout == long.stdout);
+    assert!(stderr(&run_args(&["anlyze"])).contains("similar subcommand exists: 'analyze'"));
+}
+
+#[test]
+fn files_that_are_no_snapshots_are_named_for_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    assert_eq!(status(&run_args(&["analyze", SHOP, "-o", &path("report.json")])), 0);
+    let mut tar = b"shop.rdb".to_vec();
+    tar.resize(257, 0);
+    tar.extend(b"ustar\0");
+    tar.resize(2048, 0);
+    fs::write(path("nights.tar"), tar).unwrap();
+    let entry = |name: &str| [&b"PK\x03\x04"[..], &[0; 26], name.as_bytes(), &[0; 64]].concat();
+    fs::write(path("shop.zip"), entry("shop.rdb")).unwrap();
+    fs::write(path("keys.xlsx"), entry("[Content_Types].xml")).unwrap();
+    for (input, said) in [
+        ("report.json", "did you mean `rdblens render`?"),
+        ("nights.tar", "a tar archive"),
+        ("shop.zip", "unzip -p"),
+        ("keys.xlsx", "an Office document"),
+    ] {
+        let output = run_args(&["analyze", &path(input)]);
+        assert!(status(&output) != 0 && stderr(&output).contains(said), "{}", stderr(&output));
+    }
+    assert!(stderr(&run_args(&["analyze", "redis://cache:6379"])).contains("redis-cli -u URL --rdb dump.rdb"));
+}
+
+#[test]
+fn wrong_flags_are_told_in_our_words() {
+    let said = |args: &[&str]| {
+        let output = run_args(args);
+        assert!(status(&output) >= 2, "{args:?}");
+        stderr(&output)
+    };
+    let at = said(&["analyze", SHOP, "--at", "yesterday"]);
+    assert!(at.contains("--at yesterday: not a time") && !at.contains("parse"), "{at}");
+    assert!(said(&["analyze", SHOP, "--top", "0"]).contains("1..=10000"));
+    let unwritable = said(&["analyze", SHOP, "-o", "/no-such-folder/report.json"]);
+    assert!(unwritable.contains("/no-such-folder/report.json: No such file or directory"), "{unwritable}");
+    assert!(unwritable.contains("there is no directory /no-such-folder") && !unwritable.contains(".rdblens-"));
+}
+
+#[test]
+fn an_ending_that_promises_another_format_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = |name: &str, args: &[&str]| {
+        let path = folder.path().join(name);
+        let output = run_args(&[&["analyze", SHOP, "-o", path.to_str().unwrap()], args].concat());
+        assert_eq!(status(&output), 0);
+        stderr(&output)
+    };
+    assert!(report("a.pdf", &["--format", "html"]).contains("a.pdf will be html, not pdf; to get a PDF"));
+    assert!(report("b.json", &["--format", "table"]).contains("b.json will be table, not json"));
+    assert_eq!(report("a.pdf", &["--format", "html", "--quiet"]), "");
+    assert_eq!(report("a.log", &[]) + &report("a.html", &[]) + &report("a.txt", &["--format", "table"]), "");
+}
+
+#[test]
+fn a_backslash_looks_the_same_in_every_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.rdb");
+    fs::write(&path, crate::common::dump::Dump::new().string(r"app:c\d", "x").bytes()).unwrap();
+    let path = path.to_str().unwrap();
+    let table = stdout(&run_args(&["analyze", path, "--lang", "en"]));
+    assert!(table.contains(r"c\\d"), "{table}");
+    assert!(!table.replace(r"c\\d", "").contains(r"c\d"), "{table}");
+    let keys = |glob: &str| stdout(&run_args(&["keys", path, "--match", glob])).lines().count();
+    assert_eq!((keys(r"app:c\x5cd"), keys(r"\x61pp:*"), keys(r"\x62pp:*")), (1, 1, 0));
+}

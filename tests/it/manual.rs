@@ -69,12 +69,35 @@ fn completions_know_every_command_and_flag() {
     assert_eq!(run_args(&["completions", "tcsh"]).status.code(), Some(2));
 }
 
+/// Returns what bash offers for the last of these words; `None` without bash.
+fn offered(words: &[&str]) -> Option<Vec<String>> {
+    let script = String::from_utf8(run_args(&["completions", "bash"]).stdout).unwrap();
+    let (at, last) = (words.len(), words.last().unwrap());
+    let words = words.join(" ");
+    let ask = format!(
+        "COMP_WORDS=(rdblens {words} ''); COMP_CWORD={}; _rdblens rdblens '' {last}; echo \"${{COMPREPLY[@]}}\"",
+        at + 1
+    );
+    let output =
+        Command::new("bash").current_dir("testdata").arg("-c").arg(format!("{script}\n{ask}")).output().ok()?;
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8(output.stdout).unwrap().split_whitespace().map(str::to_owned).collect())
+}
+
 #[test]
 fn completions_work_in_bash() {
-    let script = String::from_utf8(run_args(&["completions", "bash"]).stdout).unwrap();
-    let ask =
-        "COMP_WORDS=(rdblens keys --format ''); COMP_CWORD=3; _rdblens rdblens '' --format; echo \"${COMPREPLY[@]}\"";
-    // Skipped without bash.
-    let Ok(output) = Command::new("bash").arg("-c").arg(format!("{script}\n{ask}")).output() else { return };
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "ndjson csv parquet\n", "{output:?}");
+    for (words, expected) in [
+        (&["keys", "--format"][..], &["ndjson", "csv", "parquet"][..]),
+        // Presets, and files beside them.
+        (&["analyze", "--policy"], &["default", "strict", "README.md"]),
+        (&["analyze", "--server"], &["redis-7.2", "valkey-8.1", "keydb-6.3"]),
+        (&["keys", "--breaking"], &["key.prefix", "ttl.missing"]),
+        (&["rules", "--policy"], &["aliyun"]),
+        (&["render", "--section"], &["patterns", "findings", "prefixes"]),
+    ] {
+        let Some(offered) = offered(words) else { return };
+        for value in expected {
+            assert!(offered.iter().any(|offer| offer == value), "{words:?}: {offered:?}");
+        }
+    }
 }

@@ -49,7 +49,7 @@ pub struct SelectionArgs {
     /// Include only keys of this type (repeatable)
     #[arg(long = "type", value_name = "TYPE")]
     pub kinds: Vec<Kind>,
-    /// Include only keys that match this glob, in the syntax of the KEYS command (repeatable)
+    /// Include only keys that match this glob, in the syntax of the KEYS command; \xNN is a byte (repeatable)
     #[arg(long = "match", value_name = "GLOB")]
     pub globs: Vec<String>,
     /// Include only keys that match this regular expression (repeatable)
@@ -209,7 +209,7 @@ pub const ANY_RULE: &str = "any";
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
     /// Maximum rows per list [default: 20; the table shows 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub top: Option<u32>,
     #[command(flatten)]
     pub big: BigArgs,

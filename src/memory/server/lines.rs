@@ -127,6 +127,14 @@ impl Server {
         })
     }
 
+    /// Returns the names of all release lines that have a model.
+    pub fn names() -> Vec<String> {
+        let names = |family: ServerFamily| {
+            lines(family).iter().map(move |(major, minor)| format!("{}-{major}.{minor}", family.name()))
+        };
+        FAMILIES.into_iter().flat_map(names).collect()
+    }
+
     /// Returns the likely intended names for one that is misspelt or unknown, such as `redsi-7.2`, `redis7.2`, `Redis 7.2`,
     /// `redis-7.9` or `valkey-8`.
     pub fn near(text: &str) -> Vec<String> {

@@ -26,7 +26,8 @@ impl Name {
     pub fn visible(&self) -> Cow<'_, str> {
         match self {
             Name::Key(key) => key_text::key(&key.0).into(),
-            Name::Pattern(text) | Name::Plain(text) | Name::Words(text) => key_text::text(text),
+            Name::Pattern(text) => key_text::pattern(text),
+            Name::Plain(text) | Name::Words(text) => key_text::text(text),
         }
     }
 }

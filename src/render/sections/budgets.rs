@@ -13,7 +13,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let title = scope.lang.of("Memory budgets", "内存预算");
     let table = Table::of(title, budgets, scope.rows)
         .tones(|row| if row.memory > row.allowed { Tone::Warning } else { Tone::Plain })
-        .column(Column::text(heads::BUDGET_OF).shrink(24), |row| Cell::plain(&row.pattern))
+        .column(Column::text(heads::BUDGET_OF).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| row.memory)
         .column(Column::number(heads::ALLOWED), |row| row.allowed)

@@ -16,7 +16,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let title = lang.of("Data dictionary", "数据字典");
     let entries: Vec<&EntryRow> = fit.entries.iter().filter(|entry| entry.keys > 0).collect();
     let table = Table::of(title, &entries, scope.rows)
-        .column(Column::text(heads::ENTRY).shrink(24), |row| Cell::plain(&row.pattern))
+        .column(Column::text(heads::ENTRY).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::text(heads::OWNER).shrink(8).spare(1), |row| Cell::maybe_words(row.owner.as_deref()))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))

@@ -149,10 +149,10 @@ impl Words<'_> {
             memory,
         };
         let prefix = report.prefixes.tree.first().map(dominant_prefix).map(|node| {
-            answer(lang.of("heaviest prefix", "最大前缀"), Cell::plain(&node.prefix), node.keys, node.memory)
+            answer(lang.of("heaviest prefix", "最大前缀"), Cell::pattern(&node.prefix), node.keys, node.memory)
         });
         let pattern = report.patterns.list.first().map(|row| {
-            answer(lang.of("heaviest pattern", "最大模式"), Cell::plain(&row.pattern), row.keys, row.memory)
+            answer(lang.of("heaviest pattern", "最大模式"), Cell::pattern(&row.pattern), row.keys, row.memory)
         });
         let kind = report.types.first().map(|row| {
             let kind = say!(lang, "{} as {}", "{}（{}）", row.kind, key_text::text(&row.encoding));
@@ -195,7 +195,7 @@ impl Words<'_> {
         add(lang.of("! big keys", "! 大 key"), expiring, big.keys, big.memory);
 
         let no_ttl = &report.no_ttl;
-        let pattern = no_ttl.patterns.first().map(|row| key_text::text(&row.pattern));
+        let pattern = no_ttl.patterns.first().map(|row| key_text::pattern(&row.pattern));
         let most = pattern.map(|pattern| say!(lang, "most in {pattern}", "主要在 {pattern}"));
         add(lang.of("! without TTL", "! 无 TTL"), most.unwrap_or_default(), no_ttl.keys, no_ttl.memory);
 

@@ -95,7 +95,7 @@ fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
     lines.extend(what_if.types.iter().map(|row| line(kind, row.kind.into(), row.memory, &row.alternatives)));
     let pattern = lang.of("pattern", "模式");
     let shown = what_if.patterns.get(..scope.few).unwrap_or(&what_if.patterns);
-    lines.extend(shown.iter().map(|row| line(pattern, Cell::plain(&row.pattern), row.memory, &row.alternatives)));
+    lines.extend(shown.iter().map(|row| line(pattern, Cell::pattern(&row.pattern), row.memory, &row.alternatives)));
     let mut table = Table::of(label, &lines, usize::MAX)
         .tones(|line| line.tone)
         .column(Column::text(heads::WHAT), |line| line.what)

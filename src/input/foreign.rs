@@ -1,0 +1,86 @@
+//! Files that are often taken for snapshots: archives, Office documents, JSON reports. Each is named for what it is.
+
+use crate::error::{Error, ErrorKind};
+use crate::wording::wording;
+
+/// Bytes of a tar header up to the end of its magic.
+const TAR: usize = 262;
+
+/// Bytes of the header of a zip entry, which its name follows.
+const ZIP_HEADER: usize = 30;
+
+/// First entry of an Office document.
+const OFFICE: &[u8] = b"[Content_Types].xml";
+
+/// Returns the number of bytes needed to tell what a file is that begins with `magic`; `None` if it is a snapshot.
+pub(super) fn needed(magic: &[u8]) -> Option<usize> {
+    let known = [&b"REDIS"[..], b"VALKEY", b"VKCS", b"*", b"#TS:", b"{", b"["];
+    match magic {
+        [] => None,
+        _ if known.iter().any(|known| magic.starts_with(known)) => None,
+        [b'P', b'K', ..] => Some(ZIP_HEADER + OFFICE.len()),
+        _ => Some(TAR),
+    }
+}
+
+/// Returns the error for a file at `place` that is no snapshot but is known; `None` if it is not known.
+pub(super) fn error(magic: &[u8], place: u64) -> Option<Error> {
+    let text = magic.trim_ascii_start();
+    if magic.starts_with(b"PK\x03\x04") {
+        return Some(zip(magic, place));
+    }
+    if magic.get(TAR - 5..TAR) == Some(b"ustar") {
+        let what = wording!("a tar archive; archives are not unpacked", "tar 归档；不会解包归档");
+        return Some(Error::unsupported(place, what).with_remedy(wording!(
+            "write the snapshot in it to a pipe: `tar -xOf ARCHIVE NAME.rdb | rdblens … -`",
+            "请从管道传入其中的快照：`tar -xOf ARCHIVE NAME.rdb | rdblens … -`"
+        )));
+    }
+    if text.starts_with(b"{") || text.starts_with(b"[") {
+        let what = ErrorKind::NotASnapshot(wording!("not a snapshot: JSON", "不是快照：JSON"));
+        return Some(Error::at(place, what).with_remedy(wording!(
+            "for a stored report, did you mean `rdblens render`?",
+            "如果是保存的报告，请用 `rdblens render`"
+        )));
+    }
+    None
+}
+
+fn zip(magic: &[u8], place: u64) -> Error {
+    if magic.get(ZIP_HEADER..).is_some_and(|name| name.starts_with(OFFICE)) {
+        let what = wording!(
+            "not a snapshot: an Office document, such as .xlsx or .docx",
+            "不是快照：Office 文档（如 .xlsx、.docx）"
+        );
+        return Error::at(place, ErrorKind::NotASnapshot(what));
+    }
+    Error::unsupported(place, wording!("a zip archive; archives are not unpacked", "zip 归档；不会解包归档"))
+        .with_remedy(wording!(
+            "write the snapshot in it to a pipe: `unzip -p ARCHIVE NAME.rdb | rdblens … -`",
+            "请从管道传入其中的快照：`unzip -p ARCHIVE NAME.rdb | rdblens … -`"
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archives_documents_and_reports_are_named_for_what_they_are() {
+        let mut tar = b"shop.rdb".to_vec();
+        tar.resize(TAR - 5, 0);
+        tar.extend(b"ustar");
+        let zip = |name: &[u8]| [&b"PK\x03\x04"[..], &[0; ZIP_HEADER - 4], name].concat();
+        for (head, what) in [
+            (tar, "a tar archive"),
+            (zip(b"shop.rdb"), "a zip archive"),
+            (zip(b"[Content_Types].xml"), "an Office document"),
+            (b"{\n  \"schema\"".to_vec(), "did you mean `rdblens render`?"),
+        ] {
+            let said = error(&head, 0).unwrap().to_string();
+            assert!(said.contains(what), "{said}");
+            assert!(needed(&head).is_none_or(|needed| needed <= head.len().max(TAR)));
+        }
+        assert!(error(b"hello, world", 0).is_none() && needed(b"REDIS0011").is_none());
+    }
+}
