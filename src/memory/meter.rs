@@ -302,6 +302,7 @@ impl<'m> Meter<'m> {
             let ordinary = self.hash.finish(model, key, self.stream.tree());
             return match held {
                 Some((set, held)) => {
+                    self.compact.loaded_as(ordinary.encoding);
                     let template = TemplateUse { set, ordinary: Bytes(ordinary.memory) };
                     (self.compact.finish(model, key, Some(held)), Some(template))
                 }

@@ -145,6 +145,33 @@ fn settings_convert_ordinary_hashes() {
     assert_eq!(names.len(), 3);
 }
 
+/// What Redis 8.10.2 reports of these hashes. A name of more than 64 bytes makes a table of a hash that is loaded field by field;
+/// a listpack stays one whatever it holds.
+#[test]
+fn only_hashes_that_are_loaded_packed_become_packed_values() {
+    let mut dump = Dump::new();
+    let [name, other, value] = ["f".repeat(65), "g".repeat(65), "v".repeat(65)];
+    dump.hash("long", &[("a", "1"), (&name, "v")]);
+    dump.hash("short", &[("a", "1"), (&name[..64], "v")]);
+    dump.hash("value", &[("a", "1"), ("b", &value)]);
+    dump.hash_listpack("packed", &[("a", "1"), (&other, "v")]);
+    dump.hash_listpack("packed-value", &[("a", "1"), ("c", &value)]);
+    let bytes = dump.bytes();
+    let config = "hash-rdb-load-min-template-entries=2";
+    for (more, memory) in [("", [245, 222, 251, 223, 222]), ("hash-max-listpack-entries=1", [245, 246, 251, 247, 258])]
+    {
+        let (_folder, path) = written(&bytes);
+        let mut keys = rdblens();
+        keys.args(["keys", "-q", "--format", "csv", "--server", "redis-8.10", "--allocator", "jemalloc-q16"]);
+        keys.arg(&path)
+            .args([config, more].into_iter().filter(|text| !text.is_empty()).flat_map(|set| ["--server-config", set]));
+        let rows = text(&keys.output().unwrap());
+        let column: Vec<u64> =
+            rows.lines().skip(1).map(|row| row.split(',').nth(7).unwrap().parse().unwrap()).collect();
+        assert_eq!(column, memory, "{rows}");
+    }
+}
+
 #[test]
 fn a_flood_of_field_names_stops_the_making_of_templates() {
     let (_folder, input) = written(&sessions(1500, 2));

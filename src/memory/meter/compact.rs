@@ -25,6 +25,8 @@ pub enum StoredForm {
     Listpack,
     /// Values one by one: becomes a listpack if they are few and short.
     Array,
+    /// Ordinary hash that the server loads as a table before it converts it: stays unpacked.
+    Table,
 }
 
 impl StoredForm {
@@ -120,6 +122,11 @@ impl CompactMeter {
         self.lengths.push(len);
     }
 
+    /// Sets the encoding that an ordinary hash is loaded with, before it is converted: only a packed one becomes packed values.
+    pub fn loaded_as(&mut self, encoding: Encoding) {
+        self.stored = if encoding == Encoding::Hashtable { StoredForm::Table } else { StoredForm::Listpack };
+    }
+
     /// Adds the pairs of an ordinary packed hash.
     pub fn convertible(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         let bytes = blob.decode(scratch)?;
@@ -160,8 +167,12 @@ impl CompactMeter {
     }
 
     fn is_packed(&self, model: &Model) -> bool {
-        let short = self.stored == StoredForm::Listpack || self.longest <= model.config.hash_value;
-        self.values <= model.config.hash_entries && short
+        let fits = match self.stored {
+            StoredForm::Listpack => true,
+            StoredForm::Array => self.longest <= model.config.hash_value,
+            StoredForm::Table => false,
+        };
+        fits && self.values <= model.config.hash_entries
     }
 
     /// Returns the size of the listpack of values without the number of the template.
