@@ -109,6 +109,42 @@ fn values_of_dragonfly_are_shown() {
 }
 
 #[test]
+fn a_missing_shard_makes_the_report_incomplete() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = testdata().join("servers/dragonfly");
+    let copy = |name: &str| fs::copy(from.join(name), folder.path().join(name)).unwrap();
+    for name in ["dump-summary.dfs", "dump-0000.dfs", "dump-0001.dfs"] {
+        copy(name);
+    }
+    let summary = folder.path().join("dump-summary.dfs");
+    let run = |command: &str, input: &Path| run_args(&[command, input.to_str().unwrap(), "--format", "json"]);
+    assert_eq!(run("analyze", &summary).status.code(), Some(0));
+    for (gone, named) in [("dump-0001.dfs", "0001"), ("dump-0000.dfs", "0000")] {
+        fs::remove_file(folder.path().join(gone)).unwrap();
+        for input in [&summary, folder.path()] {
+            let run = run("analyze", input);
+            assert_eq!(run.status.code(), Some(4), "{}", text(&run));
+            let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+            assert_eq!(report["complete"], false);
+            let files = report["source"]["files"].as_array().unwrap();
+            let missing = files.last().unwrap();
+            assert!(missing["name"].as_str().unwrap().ends_with(gone), "{missing}");
+            let said = missing["errors"][0]["text"].as_str().unwrap();
+            assert!(said.contains("2 shards, 1 of them missing") && said.contains(named), "{said}");
+        }
+        assert_eq!(run("check", &summary).status.code(), Some(4));
+        copy(gone);
+    }
+    // A shard that is named by itself is what was asked for, and one of another snapshot is none of these.
+    assert_eq!(run("analyze", &folder.path().join("dump-0000.dfs")).status.code(), Some(0));
+    let shard = fs::read(from.join("dump-0001.dfs")).unwrap();
+    let id = shard.windows(18).position(|bytes| bytes == b"1fa2b3c4d5e6f70819").unwrap();
+    let other = [&shard[..id], b"2", &shard[id + 1..]].concat();
+    fs::write(folder.path().join("dump-0001.dfs"), other).unwrap();
+    assert_eq!(run("analyze", &summary).status.code(), Some(4));
+}
+
+#[test]
 fn unknown_memory_is_no_figure_in_reports() {
     let dump = testdata().join("servers/dragonfly.rdb");
     let report = |lang, form| stdout_of(&["analyze", dump.to_str().unwrap(), "--lang", lang, "--format", form]);

@@ -17,6 +17,7 @@ pub mod raised_limits;
 pub mod reader;
 pub mod schedule;
 pub mod second_pass;
+mod shards;
 pub mod snapshot;
 pub mod tally;
 pub mod template_users;

@@ -8,6 +8,7 @@ use super::file::InputFile;
 use super::progress::Progress;
 use super::raised_limits::RaisedLimits;
 use super::reader::ReadOptions;
+use super::shards;
 use super::template_users;
 use crate::analyze::first_pass::cannot_read_twice;
 use crate::analyze::one_snapshot;
@@ -149,6 +150,7 @@ impl Snapshot {
             });
             facts.push(FileFacts { name, opened });
         }
+        facts.extend(shards::missing(&facts));
         facts.extend(failed.into_iter().map(|(name, error)| FileFacts { name, opened: Err(error) }));
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = reference(plan, ctime);
