@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Unknown;
 use crate::units::Bytes;
 
 /// Memory of a server that has loaded the snapshot; for several files, the sum over all servers.
@@ -22,6 +23,9 @@ pub struct Instance {
     pub tables: Tables,
     /// Keys, correction and tables: `used_memory` without what the server took when it was started.
     pub total: Bytes,
+    /// Keys whose memory is unknown, which no figure has but the tables; absent if there are none.
+    #[serde(skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
     /// The total right after loading, while tables that grew are still moved; `null` if it is the same.
     pub after_load: Option<Bytes>,
     /// Overhead of the databases as in `MEMORY STATS`.

@@ -84,6 +84,32 @@ fn every_form_tells_them() {
 }
 
 #[test]
+fn tables_of_classes_slots_and_budgets_show_no_figure_for_them() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("dump.rdb").to_str().unwrap().to_owned();
+    let mut dump = Dump::new();
+    dump.string("plain:{a}", "x".repeat(100));
+    dump.expires_at(1_700_000_000_000 + 30_000).module("odd:{b}", MODULES[0], &["twelve bytes"]);
+    fs::write(&path, dump.bytes()).unwrap();
+    let policy = folder.path().join("team.toml");
+    fs::write(&policy, "extends = \"platform\"\n[[budget]]\npattern = \"odd:**\"\nmemory = \"1MB\"\n").unwrap();
+    let policy = policy.to_str().unwrap();
+    let args = ["analyze", &path, "--policy", policy, "--at", "1700000000"];
+    let text = stdout_of(&[&args[..], &["--format", "markdown"]].concat());
+    let row =
+        |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {text}"));
+    for start in ["| \\< 1 min", "| `odd:**`", "| 3300"] {
+        assert!(!row(start).contains(" 0 B") && !row(start).contains(" 0.0 %"), "{}", row(start));
+    }
+    assert!(text.contains("The memory of 1 key is unknown and in no figure here."), "{text}");
+    assert!(text.contains("At least ") && text.contains("; the memory of 1 key is unknown."), "{text}");
+    let report = report(&args[1..]);
+    assert_eq!(report["instance"]["unknown"]["keys"], 1);
+    let budgets = stdout_of(&[&args[..], &["--format", "csv", "--section", "budgets"]].concat());
+    assert!(budgets.contains("unknown_keys,unknown_bytes") && budgets.contains("odd:**,1048576,1,0,1,"), "{budgets}");
+}
+
+#[test]
 fn what_if_compares_only_what_is_known_on_both_sides() {
     let folder = TempDir::new().unwrap();
     let path = dump(&folder);

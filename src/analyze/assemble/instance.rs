@@ -7,15 +7,16 @@ use crate::aggregate::instance::FileInstance;
 use crate::analyze::plan::Plan;
 use crate::analyze::read::file::InputFile;
 use crate::memory::TableBytes;
-use crate::report::{Instance, InstanceDatabase, Tables};
+use crate::report::{Instance, InstanceDatabase, Tables, Unknown};
 use crate::units::Bytes;
 
-/// Returns the section, or `None` if only some of the keys count or there are none.
+/// Returns the section, or `None` if only some of the keys count or there are none. `unknown` are keys without figures.
 pub(super) fn section(
     plan: &Plan,
     files: &[Arc<InputFile>],
     counted: &[FileInstance],
     used_mem: Option<Bytes>,
+    unknown: Unknown,
 ) -> Option<Instance> {
     // The tables of a server that is not known are not known either.
     if files.iter().any(|file| !file.model.is_known()) {
@@ -33,7 +34,7 @@ pub(super) fn section(
     let first = files.iter().find(|file| file.index == counted[0].file)?;
     let limit = plan.read.config.maxmemory();
     let maxmemory = limit.map(|limit| Bytes(limit.0.saturating_mul(files.len() as u64)));
-    Some(Instance { maxmemory, ..sums.finish(first.model.name(), used_mem) })
+    Some(Instance { maxmemory, unknown, ..sums.finish(first.model.name(), used_mem) })
 }
 
 /// Returns the memory of the tables under each alternative, summed over servers.
@@ -90,6 +91,7 @@ impl ServerSums {
             correction: beyond(self.allocated, self.keys),
             tables: self.tables,
             total,
+            unknown: Unknown::default(),
             after_load: (after_load != total).then_some(after_load),
             overhead: self.overhead,
             dataset: beyond(total, self.overhead.sum()),

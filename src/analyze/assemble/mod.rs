@@ -55,7 +55,7 @@ pub(super) fn report(
     };
     let rest = aggregates.finish(cluster, &mut report);
     name_sources(&mut report, &verdicts);
-    report.instance = instance::section(plan, files, &rest.instances, used_mem(&verdicts));
+    report.instance = instance::section(plan, files, &rest.instances, used_mem(&verdicts), report.totals.unknown);
     report.warnings = warnings(&report, whole.as_ref(), &verdicts, rest.patterns_strict);
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();

@@ -228,7 +228,7 @@ pub(super) fn entry(it: &EntryRow) -> CsvRow {
 }
 
 pub(super) fn budget(it: &BudgetRow) -> CsvRow {
-    row().text(&it.pattern).number(it.allowed).weight(it.keys, it.memory)
+    row().text(&it.pattern).number(it.allowed).weight(it.keys, it.memory).unknown(it.unknown)
 }
 
 pub(super) fn exempted(it: &Exempted) -> CsvRow {

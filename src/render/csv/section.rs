@@ -127,7 +127,7 @@ sections! {
         "pattern owner contact note keys memory without_ttl_keys without_ttl_memory",
         report.findings.dictionary.iter().flat_map(|fit| &fit.entries).map(entry);
     Budgets = "budgets", "Budgets of the policy.",
-        "pattern allowed keys memory",
+        "pattern allowed keys memory unknown_keys unknown_bytes",
         report.findings.budgets.iter().map(budget);
     Exempted = "exempted", "What exemptions cover.",
         "rule pattern reason keys memory",

@@ -15,9 +15,12 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .tones(|row| if row.memory > row.allowed { Tone::Warning } else { Tone::Plain })
         .column(Column::text(heads::BUDGET_OF).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::MEMORY), |row| row.unknown.known(row.keys, row.memory))
         .column(Column::number(heads::ALLOWED), |row| row.allowed)
-        .column(Column::number(heads::USED).bars_in(Forms::HTML), |row| Cell::ShareOf(row.memory.0, row.allowed.0))
+        .column(Column::number(heads::USED).bars_in(Forms::HTML), |row| {
+            row.unknown.known(row.keys, Cell::ShareOf(row.memory.0, row.allowed.0))
+        })
+        .column(Column::number(heads::UNKNOWN_KEYS), |row| Some(row.unknown.keys).filter(|&keys| keys > 0))
         .build();
     Some(Section::new("budgets", title).with(table))
 }

@@ -1,7 +1,7 @@
 //! Memory of the whole server, compared with what it said of itself.
 
 use crate::render::document::{Scope, Section};
-use crate::render::words::say;
+use crate::render::words::{nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Instance, Report, Tables};
 use crate::units::Bytes;
@@ -19,7 +19,16 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 /// Returns everything known of it, a paragraph each.
 fn sentences(report: &Report, instance: &Instance, lang: Lang) -> Vec<String> {
     let (total, servers, parts) = (bytes(instance.total), servers(report, lang), parts(instance, lang));
-    let mut said = vec![say!(lang, "{total} in all{servers}: {parts}.", "{servers}共 {total}：{parts}。")];
+    let mut said = vec![if instance.unknown.is_none() {
+        say!(lang, "{total} in all{servers}: {parts}.", "{servers}共 {total}：{parts}。")
+    } else {
+        let keys = human::counted(instance.unknown.keys, nouns::KEY, lang);
+        say!(
+            lang,
+            "At least {total} in all{servers}: {parts}; the memory of {keys} is unknown.",
+            "{servers}至少共 {total}：{parts}；另有 {keys} 内存未知。"
+        )
+    }];
     if let Some(after_load) = instance.after_load {
         said.push(say!(
             lang,

@@ -1,5 +1,6 @@
 //! Keys and memory over classes, as a picture and as a table.
 
+use super::{known_memory, without_unknown};
 use crate::render::document::{Block, Cell, ClassBar, Classes, Column, Forms, Scope, Section, Table, Tone};
 use crate::render::words::heads;
 use crate::report::Report;
@@ -46,9 +47,9 @@ pub(super) fn spread(
     let table = Table::of(label, classes, usize::MAX)
         .tones(|class| if class.keys == 0 { Tone::Faint } else { Tone::Plain })
         .column(Column::text(heading), |class| class.name.as_str())
-        .column(Column::number(heads::MEMORY), |class| class.memory)
+        .column(Column::number(heads::MEMORY), |class| known_memory(class.keys, class.memory))
         .column(Column::number(heads::OF_MEMORY).bars_in(Forms::HTML), |class| {
-            Cell::ShareOf(class.memory.0, totals.memory.0)
+            known_memory(class.keys, class.memory).map(|memory| Cell::ShareOf(memory.0, totals.memory.0))
         })
         .column(Column::number(heads::KEYS), |class| class.keys)
         .column(Column::number(heads::OF_KEYS).bars_in(Forms::HTML), |class| Cell::ShareOf(class.keys, totals.keys))
@@ -56,5 +57,7 @@ pub(super) fn spread(
         .build()
         .in_order()
         .folded(scope.lang.of("As a table", "以表格查看"));
+    let mut section = section;
+    section.lead.extend(without_unknown(report, scope.lang).map(Into::into));
     section.with(Block::Classes(Classes { label: label.to_owned(), list, note })).with(table)
 }

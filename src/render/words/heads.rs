@@ -92,6 +92,7 @@ heads! {
     TAKEN = "taken", "快照时间";
     TYPE = "type", "类型";
     TYPES = "types", "类型";
+    UNKNOWN_KEYS = "keys of unknown memory", "内存未知的 key 数";
     USED = "used", "已用";
     WHAT = "what", "项目";
     WHAT_IF = "what if", "假设";

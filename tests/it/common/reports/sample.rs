@@ -23,6 +23,7 @@ fn instance() -> Instance {
     let tables = Tables { main: Bytes(28 * MIB), expires: Bytes(9 * MIB), slots: Bytes(0) };
     let row = |db, keys, expiring, main| InstanceDatabase { db, keys, expiring, main: Bytes(main), expires: Bytes(0) };
     Instance {
+        unknown: Unknown::default(),
         model: "redis 7.4.1, jemalloc".into(),
         keys: Bytes(TOTAL),
         correction: -61_000_000,
