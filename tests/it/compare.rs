@@ -148,3 +148,24 @@ fn rules_about_growth_judge_a_dump_by_the_first_snapshot() {
     assert_eq!(told([&old, &new]), ["shop:cart:{int}:state"]);
     assert!(told([&new, &new]).is_empty() && told([&new, &old]).is_empty());
 }
+
+#[test]
+fn hash_templates_of_both_nights_are_compared() {
+    let dump = |name: &str| format!("{DATA}/corpus/{name}/dump.rdb");
+    let (without, with) = (dump("redis-8.10.2-notemplates"), dump("redis-8.10.2-templates-q8"));
+    let section = json(&["analyze", &with])["hash_templates"].take();
+    let change = json(&["compare", &without, &with])["hash_templates"].take();
+    for field in ["templates", "keys", "memory", "bytes", "saved"] {
+        assert_eq!(change["before"][field], 0, "{field}");
+        assert_eq!(change["after"][field], section[field], "{field}");
+        assert_eq!(change["difference"][field], section[field], "{field}");
+    }
+    let back = json(&["compare", &with, &without])["hash_templates"].take();
+    assert_eq!(back["difference"]["keys"].as_i64(), section["keys"].as_i64().map(|keys| -keys));
+    assert!(json(&["compare", &shop(), &shop()])["hash_templates"].is_null());
+    for (lang, words) in [("en", ["Hash templates", "against ordinary"]), ("zh", ["Hash 模板", "与普通 hash 相比"])]
+    {
+        let text = stdout_of(&["compare", &without, &with, "--lang", lang]);
+        assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    }
+}

@@ -4,7 +4,9 @@ use super::{baseline, growth};
 use crate::render::document::{Block, Cell, Column, Prose, Scope, Section, Table, Tone};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, human};
-use crate::report::{Comparison, PatternChange, Reached, SnapshotRow, Trend, Weight};
+use crate::report::{
+    Comparison, PatternChange, Reached, SnapshotRow, TemplateChange, TemplateDifference, TemplateSums, Trend, Weight,
+};
 use crate::units::Millis;
 
 /// Builds the sections of a comparison.
@@ -23,6 +25,7 @@ pub(in crate::render) fn sections(comparison: &Comparison, scope: &Scope) -> Vec
     sections.extend(all_growth(comparison, scope));
     sections.extend(comparison.trend.as_ref().map(|trend| trend_section(trend, lang)));
     sections.extend(changed.into_iter().filter_map(|(id, title, list, count)| changes(id, title, list, count, scope)));
+    sections.extend(comparison.hash_templates.as_ref().map(|change| templates(change, scope)));
     let findings = lang.of("Findings", "违规");
     sections.extend(comparison.findings.iter().map(|it| baseline::changes("findings", findings.into(), it, scope)));
     let notes: Vec<Prose> = comparison.warnings.iter().map(|it| Prose::wording(&it.wording, lang)).collect();
@@ -45,6 +48,55 @@ fn snapshots(comparison: &Comparison, scope: &Scope) -> Section {
         })
         .build();
     Section::new("snapshots", "").with(table)
+}
+
+/// A row of the table of hash templates: one of the snapshots, or their difference.
+enum TemplateLine<'c> {
+    Snapshot(&'static str, &'c TemplateSums),
+    Difference(&'c TemplateDifference),
+}
+
+/// Builds the section on the hash templates of the first and the last snapshot.
+fn templates(change: &TemplateChange, scope: &Scope) -> Section {
+    use TemplateLine::{Difference, Snapshot};
+    let lang = scope.lang;
+    let lines = [
+        Snapshot(lang.of("before", "此前"), &change.before),
+        Snapshot(lang.of("after", "当前"), &change.after),
+        Difference(&change.difference),
+    ];
+    let signed = |number: i64| Cell::words(&format!("{number:+}"));
+    let bytes = |bytes: i64| Cell::Difference { bytes, of: None };
+    let title = lang.of("Hash templates", "Hash 模板");
+    let table = Table::of(title, &lines, usize::MAX)
+        .tones(|line| if matches!(line, Difference(_)) { Tone::Strong } else { Tone::Plain })
+        .column(Column::text(heads::NONE), |line| match line {
+            Snapshot(name, _) => *name,
+            Difference(_) => lang.of("change", "变化"),
+        })
+        .column(Column::number(heads::TEMPLATES), |line| match line {
+            Snapshot(_, sums) => Cell::Count(sums.templates),
+            Difference(by) => signed(by.templates),
+        })
+        .column(Column::number(heads::KEYS), |line| match line {
+            Snapshot(_, sums) => Cell::Count(sums.keys),
+            Difference(by) => signed(by.keys),
+        })
+        .column(Column::number(heads::MEMORY), |line| match line {
+            Snapshot(_, sums) => Cell::Bytes(sums.memory),
+            Difference(by) => bytes(by.memory),
+        })
+        .column(Column::number(heads::OF_TEMPLATE), |line| match line {
+            Snapshot(_, sums) => Cell::Bytes(sums.bytes),
+            Difference(by) => bytes(by.bytes),
+        })
+        .column(Column::number(heads::AGAINST_ORDINARY), |line| match line {
+            Snapshot(_, sums) => bytes(sums.saved.saturating_neg()),
+            Difference(by) => bytes(by.saved.saturating_neg()),
+        })
+        .build()
+        .in_order();
+    Section::new("templates", title).with(table)
 }
 
 /// Builds the section of the growth of the whole and of each type.

@@ -90,6 +90,7 @@ heads! {
     STREAM = "stream", "stream 名";
     TABLES = "tables", "哈希表";
     TAKEN = "taken", "快照时间";
+    TEMPLATES = "templates", "模板数";
     TYPE = "type", "类型";
     TYPES = "types", "类型";
     UNKNOWN_KEYS = "keys of unknown memory", "内存未知的 key 数";

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::trend::{self, Trend};
-use super::{Baseline, Growth, NamedReport, PatternChanges, TypeChange, baseline, growth};
+use super::{Baseline, Growth, NamedReport, PatternChanges, TemplateChange, TypeChange, baseline, growth};
 use crate::report::{Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
@@ -43,6 +43,8 @@ pub struct Comparison {
     pub types: Vec<TypeChange>,
     /// Growth by pattern.
     pub patterns: PatternChanges,
+    /// Hash templates of the first and the last snapshot; null if neither has any.
+    pub hash_templates: Option<TemplateChange>,
     /// Findings of the last snapshot that are new or worse than in the first, and those that are fixed; null unless both
     /// were checked against a policy.
     pub findings: Option<Baseline>,
@@ -128,6 +130,7 @@ impl Comparer {
             growth: growth::between(first.report.weight(), last.report.weight()),
             types: growth::types(&first.report, &last.report),
             patterns: growth::patterns(&first.report, &last.report, plan.top),
+            hash_templates: TemplateChange::between(&first.report, &last.report),
             findings: findings(&first, &last),
             trend: trend::trend(&self.points, plan.maxmemory),
             warnings: warnings(&self.points),

@@ -209,12 +209,14 @@ pub fn since(earlier: &NamedReport, now: &Report, top: usize) -> Since {
 
 /// Computes the change in keys and memory; saturates.
 pub fn between(before: Weight, after: Weight) -> Growth {
-    let difference = |after: u64, before: u64| {
-        let size = i64::try_from(after.abs_diff(before)).unwrap_or(i64::MAX);
-        if after >= before { size } else { -size }
-    };
     let share = (before.memory.0 > 0).then(|| after.memory.0 as f64 / before.memory.0 as f64 - 1.0);
-    Growth { keys: difference(after.keys, before.keys), memory: difference(after.memory.0, before.memory.0), share }
+    Growth { keys: difference(before.keys, after.keys), memory: difference(before.memory.0, after.memory.0), share }
+}
+
+/// Returns `after` less `before`.
+pub(super) fn difference(before: u64, after: u64) -> i64 {
+    let size = i64::try_from(after.abs_diff(before)).unwrap_or(i64::MAX);
+    if after >= before { size } else { -size }
 }
 
 /// Computes the change of each type, the largest first.

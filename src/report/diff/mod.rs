@@ -6,11 +6,13 @@
 pub(crate) mod baseline;
 pub(crate) mod compare;
 pub(crate) mod growth;
+mod templates;
 mod trend;
 
 pub use baseline::{Baseline, BaselineRow, BeforeRow};
 pub use compare::{ComparePlan, Comparer, Comparison, SnapshotRow, compare};
 pub use growth::{Fate, Growth, PatternChange, PatternChanges, PatternCounts, Since, TypeChange};
+pub use templates::{TemplateChange, TemplateDifference, TemplateSums};
 pub use trend::{Reached, Trend};
 
 use std::collections::BTreeMap;
