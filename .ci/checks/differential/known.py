@@ -1,5 +1,7 @@
 """Kinds of disagreement that stay, each as docs/reliability.md has it."""
 
+import re
+
 from checks.differential.verdicts import Checked
 
 # A part of what rdblens says of a false alarm, and the name of the kind.
@@ -11,6 +13,8 @@ FALSE_ALARMS = {
 MISSES = {
     "FATAL: Data file was created with a": "a database beyond the server's setting",
 }
+REPEATED = "repeats the key at byte"
+EXPIRED = re.compile(r"keys expired: [1-9]")
 
 
 def reason(log: str, checked: Checked, cell: str) -> str | None:
@@ -19,6 +23,9 @@ def reason(log: str, checked: Checked, cell: str) -> str | None:
         if "Stream " in log and any("stored counts differ" in warning for warning in checked.warnings):
             return "counts of a stream that only other servers compare"
         return next((kind for part, kind in MISSES.items() if part in log), None)
+    # A server refuses a key that it has already, so it can only have dropped one of the two: those that have expired.
+    expired = {REPEATED: "a key twice, one of them expired"} if EXPIRED.search(log) else {}
+    known = FALSE_ALARMS | expired
     # Of a file with several faults, all have to be known.
-    kinds = [next((kind for part, kind in FALSE_ALARMS.items() if part in error), None) for error in checked.errors]
+    kinds = [next((kind for part, kind in known.items() if part in error), None) for error in checked.errors]
     return kinds[0] if kinds and None not in kinds else None
