@@ -15,6 +15,8 @@ use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
 use super::template::Templates;
 use super::value_type::ValueType;
+use super::walk::{FieldExpiry, ModuleItem, Visit};
+use crate::error::Result;
 
 /// Number of consecutive records that make an offset plausible.
 const MIN_RECORDS: u32 = 32;
@@ -32,8 +34,12 @@ const TELLING_INTERVAL: u64 = 256;
 /// Maximum plausible key length; in files with longer keys fewer boundaries are found.
 pub(super) const MAX_KEY_LEN: u64 = 1 << 10;
 
-/// Step limit of one search, some milliseconds; a step is a byte examined or a string skipped.
+/// Step limit of one search, some milliseconds; a step is a byte examined, a string skipped, or [`PREFIX_STEP`] bytes of
+/// prefixes.
 pub const MAX_STEPS: u64 = 2 << 20;
+
+/// Bytes of key prefixes and rare items that cost a step. A record has a prefix or two; a run of them may fill a file.
+const PREFIX_STEP: u64 = 8;
 
 /// Facts about a file that its records cannot be read without.
 #[derive(Debug, Clone, Copy)]
@@ -168,8 +174,10 @@ fn try_records(bytes: &[u8], format: FileFormat<'_>, steps: &mut u64) -> Option<
         if records <= RESYNC_RECORDS && scanner.at_boundary() {
             place = scanner.cursor().consumed();
         }
-        *steps = steps.checked_sub(1)?;
-        match scanner.next_item() {
+        let start = scanner.cursor().offset();
+        let item = scanner.next_item();
+        charge(steps, 1 + parsed_to(&item, &scanner).saturating_sub(start) / PREFIX_STEP)?;
+        match item {
             Ok(FileItem::Key(entry)) => {
                 if !is_plausible(&entry, last.as_ref()) {
                     return None;
@@ -191,6 +199,22 @@ fn try_records(bytes: &[u8], format: FileFormat<'_>, steps: &mut u64) -> Option<
     }
     // Runs of integers may parse as records, too, but then few keys are printable.
     (telling > MIN_RECORDS / 2).then_some(place)
+}
+
+/// Subtracts the steps of what was read; returns `None` if there were not as many, and none are left then.
+fn charge(steps: &mut u64, read: u64) -> Option<()> {
+    let left = steps.checked_sub(read);
+    *steps = left.unwrap_or(0);
+    left.map(|_| ())
+}
+
+/// Returns the offset up to which the bytes of an item were parsed. The string behind it was skipped at once, whatever its length.
+fn parsed_to(item: &Result<FileItem<'_>>, scanner: &Scanner<'_>) -> u64 {
+    match item {
+        Ok(FileItem::Key(entry)) => entry.key.offset,
+        Ok(FileItem::Aux(string, _) | FileItem::Function(string)) => string.offset,
+        Ok(_) | Err(_) => scanner.cursor().offset(),
+    }
 }
 
 /// Returns whether a key is short and differs from its predecessor; runs of zeros parse as empty keys and values.
@@ -224,8 +248,67 @@ fn skip_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, steps: &mut u
             Some(packed) => {
                 scanner.cursor_mut().string().ok().filter(|blob| packed.is_plausible(blob)).map(|_| SkippedValue::Whole)
             }
-            None => scanner.skip_value(entry).ok().map(|()| SkippedValue::Whole),
+            None => {
+                let mut parts = Parts(0);
+                let skipped = scanner.value(entry, &mut parts);
+                charge(steps, parts.0)?;
+                skipped.ok().map(|()| SkippedValue::Whole)
+            }
         },
+    }
+}
+
+/// Number of parts of a skipped value: a stream, an array or a value of a module may have as many as the file has bytes.
+struct Parts(u64);
+
+impl Visit for Parts {
+    fn lengths_suffice(&self) -> bool {
+        true
+    }
+    fn element_len(&mut self, _: u64) {
+        self.0 += 1;
+    }
+    fn pair_len(&mut self, _: u64, _: u64) {
+        self.0 += 1;
+    }
+    fn scored_len(&mut self, _: u64) {
+        self.0 += 1;
+    }
+    fn pair(&mut self, _: RawString<'_>, _: RawString<'_>) {
+        self.0 += 1;
+    }
+    fn expiring_pair(&mut self, _: RawString<'_>, _: RawString<'_>, _: FieldExpiry) {
+        self.0 += 1;
+    }
+    fn stream_node(&mut self, _: &[u8; 16], _: RawString<'_>) {
+        self.0 += 1;
+    }
+    fn group(&mut self, _: RawString<'_>, _: (u64, u64), _: Option<u64>, _: u64) {
+        self.0 += 1;
+    }
+    fn pending(&mut self, _: &[u8; 16], _: i64, _: u64) {
+        self.0 += 1;
+    }
+    fn consumer(&mut self, _: RawString<'_>, _: i64, _: Option<i64>, _: u64) {
+        self.0 += 1;
+    }
+    fn consumer_pending(&mut self, _: &[u8; 16]) {
+        self.0 += 1;
+    }
+    fn nacked(&mut self, _: &[u8; 16]) {
+        self.0 += 1;
+    }
+    fn producer(&mut self, _: RawString<'_>, _: u64) {
+        self.0 += 1;
+    }
+    fn idempotency(&mut self, _: RawString<'_>, _: (u64, u64)) {
+        self.0 += 1;
+    }
+    fn module_item(&mut self, _: ModuleItem<'_>) {
+        self.0 += 1;
+    }
+    fn array_item(&mut self, _: u64, _: ModuleItem<'_>) {
+        self.0 += 1;
     }
 }
 

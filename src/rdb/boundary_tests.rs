@@ -158,3 +158,18 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn runs_of_prefixes_and_parts_of_values_cost_steps() {
+    // An access counter, then a prefix of Redis Enterprise, again and again: a record may start at each of them.
+    let prefixes = b"\xf9\x00\x6b\x05".repeat(1 << 18);
+    // A module's value of as many integers.
+    let module = [&b"\x07\x05key:1\x81\0\0\0\0\0\0\x04\0"[..], &b"\x02\x01".repeat(1 << 18)].concat();
+    for bytes in [prefixes, module] {
+        let mut steps = MAX_STEPS;
+        assert_eq!(try_records(&bytes, REDIS, &mut steps), None);
+        assert!(MAX_STEPS - steps >= bytes.len() as u64 / 16, "{} of {}", MAX_STEPS - steps, bytes.len());
+        // Some attempts use up all steps; without a price, each start would cost one walk over the rest.
+        assert_eq!(find(&bytes, REDIS, 0, bytes.len()), None);
+    }
+}
