@@ -55,7 +55,7 @@ fn offences(stages: &[&str], file: &str, text: &str) -> Vec<Offence> {
 }
 
 /// Blanks out comments, strings and character literals, keeping line numbers.
-fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     static LITERALS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
             r###"(?s)//[^\n]*|/\*.*?\*/|b?r##".*?"##|b?r#".*?"#|b?r"[^"]*"|b?"(?:\\.|[^"\\])*""###,

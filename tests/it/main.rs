@@ -25,6 +25,7 @@ mod dictionary;
 mod division;
 mod docs;
 mod formats;
+mod fuzz;
 mod gate;
 mod hostile;
 mod html;
@@ -39,6 +40,7 @@ mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod policy;
+mod reliability;
 mod render;
 mod rules;
 mod salvage;

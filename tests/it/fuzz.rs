@@ -1,0 +1,73 @@
+//! The checks of the fuzz targets, on the test data, on the inputs that fuzzing kept, and on mutants of them.
+
+#[path = "../../fuzz/src/lib.rs"]
+mod targets;
+
+use std::fs;
+
+use proptest::prelude::*;
+use targets::{TARGETS, seeds};
+
+/// Returns the seeds of a target and the inputs kept for it.
+fn inputs(target: &str) -> Vec<Vec<u8>> {
+    let mut inputs = seeds::of_target(target);
+    inputs.extend(seeds::files(&format!("fuzz/stored/{target}")).into_iter().map(|file| fs::read(file).unwrap()));
+    inputs
+}
+
+#[test]
+fn every_target_passes_on_its_seeds_and_stored_inputs() {
+    for (target, check) in TARGETS {
+        let inputs = inputs(target);
+        assert!(inputs.len() > 3, "{target}: {}", inputs.len());
+        let (first, second) = inputs.split_at(inputs.len() / 2);
+        // Not in a pool of rayon: a check has pools of its own.
+        std::thread::scope(|scope| {
+            for half in [first, second] {
+                scope.spawn(move || half.iter().for_each(|input| check(input)));
+            }
+        });
+    }
+}
+
+#[test]
+fn every_target_is_a_binary_that_cargo_fuzz_finds() {
+    let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/Cargo.toml")).unwrap();
+    for (target, _) in TARGETS {
+        assert!(manifest.contains(&format!("path = \"fuzz_targets/{target}.rs\"")), "{target}");
+    }
+    let targets = seeds::files("fuzz/fuzz_targets");
+    assert_eq!(targets.len(), TARGETS.len(), "{targets:?}");
+}
+
+/// Change of an input: at a share of its length, so many bytes are replaced by these.
+type Change = (f64, usize, Vec<u8>);
+
+fn changed(mut input: Vec<u8>, changes: &[Change]) -> Vec<u8> {
+    for (share, removed, bytes) in changes {
+        let at = (input.len() as f64 * share) as usize;
+        let end = (at + removed).min(input.len());
+        input.splice(at..end, bytes.iter().copied());
+    }
+    input
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn every_target_passes_on_mutants(
+        place in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((0.0..1.0, 0usize..4, prop::collection::vec(any::<u8>(), 0..4)), 1..4),
+    ) {
+        for (target, check) in TARGETS {
+            let inputs = SEEDS.with(|seeds| seeds.iter().find(|(name, _)| *name == target).unwrap().1.clone());
+            check(&changed(inputs[place.index(inputs.len())].clone(), &changes));
+        }
+    }
+}
+
+thread_local! {
+    /// Seeds of each target, read once.
+    static SEEDS: Vec<(&'static str, Vec<Vec<u8>>)> = TARGETS.map(|(target, _)| (target, seeds::of_target(target))).to_vec();
+}
