@@ -96,7 +96,8 @@ pub use analyze::records::{OwnedRecord, Records, for_each_record, records};
 pub use analyze::salvage::salvage;
 pub use analyze::select::Glob;
 pub use analyze::{
-    AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, Unwatched, analyze,
+    AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, SlotCounts, Unwatched,
+    analyze,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use input::OpenOptions;

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use super::parts::share;
 use crate::pattern::slot;
 use crate::record::Record;
-use crate::report::{self, Example, Key, SlotRange, SlotRow};
+use crate::report::{self, Example, Key, SlotRange, SlotRow, Weight};
 use crate::units::Bytes;
 
 /// Number of slots of a cluster.
@@ -181,15 +181,18 @@ impl SlotStats {
         self.slots.iter_mut().for_each(|slot| slot.db = db);
     }
 
-    /// Returns the report's section, with exact quantiles; `None` unless the dump is of a cluster or a key has a hash
-    /// tag, since slots mean nothing otherwise.
-    pub fn finish(mut self, cluster: bool) -> Option<report::Slots> {
-        if !cluster && self.tagged_keys == 0 {
+    /// Returns the report's section, with exact quantiles; `None` unless it is wanted anyway, as for the dump of a cluster, or a
+    /// key has a hash tag, since slots mean nothing otherwise.
+    pub fn finish(mut self, wanted: bool) -> Option<report::Slots> {
+        if !wanted && self.tagged_keys == 0 {
             return None;
         }
         let all = (0u16..).zip(self.sums.iter().zip(&self.slots)).filter(|(_, (_, slot))| slot.name.is_some());
         let keys = |sums: &SlotSums, slot: &SlotDetails| slot.keys + u64::from(sums.keys);
-        let ranges = ranges(all.clone().map(|(number, (sums, slot))| (number, keys(sums, slot), sums.memory)));
+        let weights: Vec<Weight> = (self.sums.iter().zip(&self.slots))
+            .map(|(sums, slot)| Weight { keys: keys(sums, slot), memory: sums.memory })
+            .collect();
+        let ranges = ranges(&weights);
         // Sorts numbers rather than slots: slots are large, and few are shown.
         let mut used: Vec<_> = all.map(|(number, (sums, _))| (Reverse(sums.memory), number)).collect();
         used.sort_unstable();
@@ -211,22 +214,20 @@ impl SlotStats {
         let heaviest = list.iter().take(JUDGED).cloned().collect();
         list.truncate(self.top);
         let tagged_keys = self.tagged_keys;
-        Some(report::Slots { used: number_used, tagged_keys, mean, p50, p99, max, list, ranges, heaviest })
+        Some(report::Slots { used: number_used, tagged_keys, mean, p50, p99, max, list, ranges, heaviest, weights })
     }
 }
 
-/// Sums up all slots in ranges, including slots that are not in use.
-fn ranges(used: impl Iterator<Item = (u16, u64, Bytes)>) -> Vec<SlotRange> {
+/// Sums up all slots in ranges, including slots that are not in use. `weights` is empty if no slot is.
+fn ranges(weights: &[Weight]) -> Vec<SlotRange> {
     let firsts = (0u16..).step_by(usize::from(RANGE)).take(SLOTS / usize::from(RANGE));
-    let empty = |first| SlotRange { first, last: first + (RANGE - 1), ..SlotRange::default() };
-    let mut ranges: Vec<SlotRange> = firsts.map(empty).collect();
-    for (number, keys, memory) in used {
-        if let Some(range) = ranges.get_mut(usize::from(number / RANGE)) {
-            range.keys = range.keys.saturating_add(keys);
-            range.memory += memory;
-        }
-    }
-    ranges
+    let range = |first: u16| {
+        let slots = weights.iter().skip(usize::from(first)).take(usize::from(RANGE));
+        let mut sum = Weight::default();
+        slots.for_each(|weight| sum.merge(*weight));
+        SlotRange { first, last: first + (RANGE - 1), keys: sum.keys, memory: sum.memory }
+    };
+    firsts.map(range).collect()
 }
 
 fn row(number: u16, sums: SlotSums, slot: SlotDetails, total: Bytes) -> SlotRow {

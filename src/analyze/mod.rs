@@ -34,7 +34,7 @@ pub mod verdict;
 
 #[cfg(test)]
 pub(crate) use assemble::examples;
-pub use plan::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
+pub use plan::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan, SlotCounts};
 #[cfg(feature = "internals")]
 pub use questions::questions_of;
 pub(crate) use read::parallel::pool;

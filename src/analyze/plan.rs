@@ -123,6 +123,18 @@ pub struct Plan {
     pub now: Option<Millis>,
     /// An earlier report to compare with.
     pub baseline: Option<Arc<NamedReport>>,
+    /// When keys are counted by cluster slot.
+    pub slots: SlotCounts,
+}
+
+/// When keys are counted by cluster slot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SlotCounts {
+    /// If the dump is of a cluster, or a key has a hash tag.
+    #[default]
+    IfUsed,
+    /// Always, to plan a cluster.
+    Always,
 }
 
 /// Key for masking names.
@@ -225,6 +237,7 @@ impl Plan {
             inspect_values: false,
             now: None,
             baseline: None,
+            slots: SlotCounts::default(),
         }
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::aggregates::Aggregates;
 use super::assemble::{self, what_if};
-use super::plan::Plan;
+use super::plan::{Plan, SlotCounts};
 use super::questions::{LoadedPolicy, questions};
 use super::read::found::Collected;
 use super::read::parallel::{pool, read_all, read_in_order};
@@ -71,7 +71,8 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     };
     let wanted = |db| plan.read.selection.wants_database(db);
     let mut aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
-    if !found.deferred.is_empty() && aggregates.needs_slots(by_slot(&endings)) {
+    let slots_wanted = plan.slots == SlotCounts::Always || by_slot(&endings);
+    if !found.deferred.is_empty() && aggregates.needs_slots(slots_wanted) {
         progress.read_again(found.deferred.iter().map(DeferredRange::bytes).sum());
         aggregates.add_slots(threads.install(|| slots_of(&found.deferred, reading, plan.top)));
     }

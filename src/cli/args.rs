@@ -63,6 +63,9 @@ pub enum Command {
     /// Compare snapshots: growth by pattern, changed findings and a memory forecast
     #[command(after_long_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Plan capacity: nodes needed now and later, slots by bytes, instances by business, cold data
+    #[command(after_long_help = examples::CAPACITY)]
+    Capacity(Box<CapacityArgs>),
     /// Convert a stored JSON report to another format, without the dump
     #[command(after_long_help = examples::RENDER)]
     Render(RenderArgs),
@@ -212,6 +215,56 @@ pub struct CompareArgs {
     /// Memory limit of the server, such as 4GB; forecasts when it is reached
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,
+    #[command(flatten)]
+    pub lang: LangArgs,
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+}
+
+/// `rdblens capacity`
+#[derive(Debug, Args)]
+pub struct CapacityArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// Memory of one node, such as 16GB
+    #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Plan")]
+    pub node_memory: u64,
+    /// Part of a node's memory that stays free, such as 25% or 0.25
+    #[arg(long, value_name = "SHARE", value_parser = permille, default_value = "30%", help_heading = "Plan")]
+    pub headroom: u64,
+    /// Number of nodes to plan for [default: as many as are needed today]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_384), help_heading = "Plan")]
+    pub nodes: Option<u64>,
+    /// Last date to plan for, such as 2027-06-30; requires --earlier
+    #[arg(long, value_name = "DATE", requires = "earlier", help_heading = "Plan")]
+    pub until: Option<String>,
+    /// Price of node memory, such as 9.5/GB-month
+    #[arg(long, value_name = "PRICE", value_parser = price, help_heading = "Plan")]
+    pub cost: Option<f64>,
+    /// Report or dump of an earlier night, from which growth is computed (repeatable); snapshots within an hour are added up
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Plan")]
+    pub earlier: Vec<PathBuf>,
+    /// Nodes of the cluster: the output of CLUSTER NODES, or the nodes.conf of a node
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Plan")]
+    pub cluster_nodes: Option<PathBuf>,
+    /// Also plan for another server, allocator or setting, such as valkey-8.1 or maxmemory-policy=allkeys-lfu (repeatable)
+    #[arg(long, value_name = "SERVER[,KEY=VALUE…]", help_heading = "Plan")]
+    pub what_if: Vec<String>,
+    #[command(flatten)]
+    pub server: ServerArgs,
+    #[command(flatten)]
+    pub names: NameArgs,
+    /// Policy whose dictionary names the owners: a preset or a file that ends in .toml
+    #[arg(long, value_name = "NAME|FILE.toml", default_value = "none", help_heading = "Policy")]
+    pub policy: OsString,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Output format [default: that of the output's extension, else table]
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub format: Option<CapacityFormat>,
+    /// Maximum rows per list
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
+    pub top: u32,
     #[command(flatten)]
     pub lang: LangArgs,
     #[command(flatten)]

@@ -63,11 +63,16 @@ fn comparison(args: &CompareArgs, mut plan: Plan, rows: Option<usize>) -> Result
 }
 
 /// Loads a JSON report, or analyses a dump.
-fn snapshot(input: &Path, plan: &Plan, quiet: bool) -> Result<NamedReport> {
+pub(super) fn snapshot(input: &Path, plan: &Plan, quiet: bool) -> Result<NamedReport> {
     let name = shown_path(input);
-    if input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+    if is_report(input) {
         return plan::named_report(input, &name);
     }
     let report = analyze::analyze(&[input], plan, &ProgressLine::new(quiet))?;
     Ok(NamedReport { name, report })
+}
+
+/// Returns whether an input is a stored report, by its name.
+pub(super) fn is_report(input: &Path) -> bool {
+    input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }

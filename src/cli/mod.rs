@@ -3,6 +3,7 @@
 mod analyze;
 pub mod args;
 mod arguments;
+mod capacity;
 mod check;
 mod compare;
 mod completions;
@@ -59,6 +60,7 @@ pub fn run() -> ExitStatus {
         Command::Check(args) => check::run(args),
         Command::Salvage(args) => salvage::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Capacity(args) => capacity::run(args),
         Command::Render(args) => render::run(args),
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),

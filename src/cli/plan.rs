@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{
-    ANY_RULE, BigArgs, InputArgs, MaskArgs, NameArgs, PolicyArgs, ReadArgs, ReportArgs, RowArgs, ServerArgs, ShowArgs,
+    ANY_RULE, BigArgs, CapacityArgs, InputArgs, MaskArgs, NameArgs, PolicyArgs, ReadArgs, ReportArgs, RowArgs,
+    ServerArgs, ShowArgs,
 };
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
-use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
+use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan, SlotCounts};
 use crate::error::{Error, Result};
 use crate::input::resolve::question;
 use crate::input::shown_path;
@@ -71,6 +72,22 @@ pub fn one_key(args: &ShowArgs) -> Result<Plan> {
     let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref());
     model(&mut plan, &args.server, &args.names)?;
     Ok(Plan { policy: policy_source(&args.policy)?, ..Plan::new(plan) })
+}
+
+/// Returns the plan of `capacity`: what its sections need of each server, and nothing else.
+pub fn capacity(args: &CapacityArgs) -> Result<Plan> {
+    /// Instances are divided by first segment.
+    const DEPTH: usize = 1;
+    let mut read = input(&args.input);
+    model(&mut read, &args.server, &args.names)?;
+    read.what_if = what_if(&args.what_if)?;
+    Ok(Plan {
+        policy: policy_source(&args.policy)?,
+        depth: DEPTH,
+        slots: SlotCounts::Always,
+        top: rows(args.top),
+        ..Plan::new(read)
+    })
 }
 
 /// Adds the flags that control the contents of the report.
@@ -198,21 +215,22 @@ pub(super) fn policy_source(policy: &OsStr) -> Result<PolicySource> {
     if !policy.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Ok(PolicySource::Preset(name));
     }
-    let text = policy_text(policy).map_err(|error| {
+    let text = short_text(policy).map_err(|error| {
         Error::usage(format!("cannot read policy file \"{name}\": {error}"))
             .with_hint("give a TOML file in UTF-8, or a preset such as default")
     })?;
     Ok(PolicySource::File { name, text })
 }
 
-/// Maximum size of a policy file; protects against devices and other endless inputs.
-const LARGEST_POLICY: u64 = 16 << 20;
+/// Maximum size of a policy and other files written by hand; protects against devices and other endless inputs.
+const LARGEST_TEXT: u64 = 16 << 20;
 
-fn policy_text(path: &Path) -> std::io::Result<String> {
+/// Reads a file written by hand.
+pub(super) fn short_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let read = std::fs::File::open(path)?.take(LARGEST_POLICY + 1).read_to_string(&mut text)?;
-    if read as u64 > LARGEST_POLICY {
-        let what = format!("larger than {} MiB", LARGEST_POLICY >> 20);
+    let read = std::fs::File::open(path)?.take(LARGEST_TEXT + 1).read_to_string(&mut text)?;
+    if read as u64 > LARGEST_TEXT {
+        let what = format!("larger than {} MiB", LARGEST_TEXT >> 20);
         return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, what));
     }
     Ok(text)
@@ -237,6 +255,14 @@ fn server_config(settings: &[OsString]) -> Result<ServerConfig> {
     Ok(config)
 }
 
+/// Parses the value of `flag`, given as a date, whose beginning in UTC counts, or as a time.
+pub(super) fn date(flag: &str, text: &str) -> Result<Millis> {
+    match text.parse::<jiff::civil::Date>().map(|date| date.to_zoned(jiff::tz::TimeZone::UTC)) {
+        Ok(Ok(begin)) if text.len() <= "2027-06-30".len() => Ok(Millis(begin.timestamp().as_millisecond())),
+        _ => time(flag, text),
+    }
+}
+
 /// Parses the value of `flag`, given as seconds since the epoch or as a date.
 fn time(flag: &str, text: &str) -> Result<Millis> {
     if let Ok(seconds) = text.parse::<i64>() {
@@ -258,5 +284,8 @@ mod tests {
         assert_eq!(time("--at", "1700000000").unwrap(), Millis(1_700_000_000_000));
         assert_eq!(time("--at", "2023-11-14T22:13:20Z").unwrap(), Millis(1_700_000_000_000));
         assert!(time("--at", "yesterday").is_err());
+        assert_eq!(date("--until", "2023-11-14").unwrap(), Millis(1_699_920_000_000));
+        assert_eq!(date("--until", "2023-11-14T22:13:20Z").unwrap(), Millis(1_700_000_000_000));
+        assert!(date("--until", "2023-02-30").is_err() && date("--until", "summer").is_err());
     }
 }

@@ -7,7 +7,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::args::{
-    AnalyzeArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, RenderArgs, RulesArgs, SalvageArgs, ShowArgs,
+    AnalyzeArgs, CapacityArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, RenderArgs, RulesArgs, SalvageArgs,
+    ShowArgs,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
@@ -163,6 +164,13 @@ impl Reads for CompareArgs {
     fn sources(&self) -> Sources {
         let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
         sources.files([&self.policy])
+    }
+}
+
+impl Reads for CapacityArgs {
+    fn sources(&self) -> Sources {
+        let sources = Sources::default().inputs(&self.input.inputs).inputs(&self.earlier);
+        sources.files(&self.server.server_config).files(&self.cluster_nodes).files([&self.policy])
     }
 }
 

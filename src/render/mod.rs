@@ -29,7 +29,7 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use crate::report::Report;
+use crate::report::{Capacity, Report};
 
 pub use csv::CsvRenderer;
 pub use html::HtmlRenderer;
@@ -43,6 +43,27 @@ pub use terminal::{TableOptions, TableRenderer, write_comparison};
 pub trait Renderer {
     /// Writes the whole report. The only failures are those of `out`; a closed pipe is one of them.
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Form of a document.
+#[derive(Debug, Clone, Copy)]
+pub enum DocumentForm {
+    /// For the terminal.
+    Terminal(TableOptions),
+    /// For wikis and tickets.
+    Markdown,
+    /// One self-contained page.
+    Html,
+}
+
+/// Writes a capacity plan for people.
+pub fn write_capacity(plan: &Capacity, form: DocumentForm, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let document = sections::capacity::document(plan, lang);
+    match form {
+        DocumentForm::Terminal(options) => terminal::write_document(&document, options, out),
+        DocumentForm::Markdown => markdown::write_document(&document, out),
+        DocumentForm::Html => html::write_document(&document, plan.rdblens, out),
+    }
 }
 
 /// Form of a report.

@@ -1,4 +1,4 @@
-//! JSON Schemas of reports and comparisons, generated from their types; `docs/*.schema.json` hold them.
+//! JSON Schemas of reports, comparisons and capacity plans, generated from their types; `docs/*.schema.json` hold them.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::json::write_pretty;
 use crate::report::diff::compare;
-use crate::report::{self, Comparison, Report};
+use crate::report::{self, Capacity, Comparison, Report, capacity};
 
 /// A JSON form that has a schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,17 +19,20 @@ pub enum Described {
     Report,
     /// `rdblens compare --format json`.
     Compare,
+    /// `rdblens capacity --format json`.
+    Capacity,
 }
 
 impl Described {
     /// All forms with a schema.
-    pub const ALL: [Described; 2] = [Described::Report, Described::Compare];
+    pub const ALL: [Described; 3] = [Described::Report, Described::Compare, Described::Capacity];
 
     /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Described::Report => "report",
             Described::Compare => "compare",
+            Described::Capacity => "capacity",
         }
     }
 
@@ -44,6 +47,7 @@ impl Described {
         match self {
             Described::Report => schema_of::<Report>(report::SCHEMA),
             Described::Compare => schema_of::<Comparison>(compare::SCHEMA),
+            Described::Capacity => schema_of::<Capacity>(capacity::SCHEMA),
         }
     }
 

@@ -419,6 +419,9 @@ pub struct Slots {
     /// The heaviest slots, as many as rules look at, whatever `list` shows.
     #[serde(skip)]
     pub heaviest: Vec<SlotRow>,
+    /// Keys and memory of every slot, by number; empty in stored reports, which have only `ranges`.
+    #[serde(skip)]
+    pub weights: Vec<Weight>,
 }
 
 /// One slot.

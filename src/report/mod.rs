@@ -3,6 +3,7 @@
 //! The JSON form is this module's serde form, under the name [`SCHEMA`]. Within one schema version fields are only
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
+pub(crate) mod capacity;
 mod check;
 mod detail;
 pub mod diff;
@@ -20,6 +21,7 @@ mod warning;
 mod what_if;
 mod wording;
 
+pub use capacity::*;
 pub use check::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared, SecondReading};
 pub use detail::{Detail, DetailField, DetailPart, DetailValue, Details};
 pub use diff::*;

@@ -187,6 +187,16 @@ pub enum WarningKind {
     TimesMissing,
     /// The compared snapshots are not in the order of their times.
     NotInOrder,
+    /// A report has no figures on tables: only the memory of keys is counted.
+    TablesNotCounted,
+    /// Stored reports do not have the memory of every slot, which a plan of slots needs.
+    SlotsNotStored,
+    /// Several servers hold keys of one slot, so they are not the nodes of one cluster.
+    SlotsOverlap,
+    /// The list of cluster nodes has one with slots whose snapshot is not among the inputs.
+    ClusterNodeMissing,
+    /// The keys are not in the slots that the list of nodes says.
+    ClusterNodesDiffer,
     /// A kind that this version of the program does not know; its wording says what it is about.
     #[serde(other)]
     Other,
@@ -443,6 +453,26 @@ impl WarningKind {
                 "有的快照没有记录生成时间：不计入趋势",
             ),
             NotInOrder => fixed("the snapshots are not in the order of their times", "快照没有按时间先后排列"),
+            TablesNotCounted => fixed(
+                "not every report has the memory of the server's tables: only that of the keys is counted",
+                "有的报告没有服务器哈希表的内存：只统计 key 的内存",
+            ),
+            SlotsNotStored => fixed(
+                "slots are not planned: stored reports do not have the memory of every slot; give the dumps",
+                "未规划槽位：已存储的报告没有每个槽的内存，请提供快照文件",
+            ),
+            SlotsOverlap => fixed(
+                "slots are not planned: two inputs hold keys of the same slot; give one snapshot of each primary",
+                "未规划槽位：两个输入含有同一槽的 key；每个主节点请只提供一份快照",
+            ),
+            ClusterNodeMissing => fixed(
+                "slots are not planned: a node of the cluster has slots, but no snapshot; give one of each primary",
+                "未规划槽位：集群中有节点持有槽但没有快照；每个主节点请提供一份快照",
+            ),
+            ClusterNodesDiffer => fixed(
+                "the list of cluster nodes does not fit the keys: it was made at another time, or of another cluster",
+                "集群节点列表与 key 不符：可能取自其他时间或其他集群",
+            ),
             Other => Wording::default(),
         }
     }

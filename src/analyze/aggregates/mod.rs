@@ -104,10 +104,10 @@ impl Aggregates {
         }
     }
 
-    /// Returns whether the report needs slots, so that deferred ones must be added. `by_slot` is set for the dump of a
-    /// cluster node.
-    pub fn needs_slots(&self, by_slot: bool) -> bool {
-        by_slot || self.questions.tagged.load(Ordering::Relaxed)
+    /// Returns whether the report needs slots, so that deferred ones must be added. `wanted` is set if it needs them
+    /// whatever the keys are, as for the dump of a cluster node.
+    pub fn needs_slots(&self, wanted: bool) -> bool {
+        wanted || self.questions.tagged.load(Ordering::Relaxed)
     }
 
     /// Adds a key to every aggregate, after the rules about it have been checked.
@@ -162,16 +162,16 @@ impl Aggregates {
         self.slots.merge(slots);
     }
 
-    /// Fills in the sections of the report, and returns the inputs of other sections. `cluster` is set for the dump of
-    /// a cluster node.
-    pub fn finish(mut self, cluster: bool, report: &mut Report) -> AggregateResults {
+    /// Fills in the sections of the report, and returns the inputs of other sections. `slots_wanted` is set if slots are
+    /// reported whatever the keys are, as for the dump of a cluster node.
+    pub fn finish(mut self, slots_wanted: bool, report: &mut Report) -> AggregateResults {
         self.hand_over_usual();
         let RunStats { totals, databases, expiry, instance } = self.sums.finish();
         report.totals = totals.finish();
         report.databases = databases.finish();
         report.expiry = expiry.finish();
         report.types = self.breakdown.finish();
-        report.slots = self.slots.finish(cluster);
+        report.slots = self.slots.finish(slots_wanted);
         self.every_key.finish(report);
         self.unusual_keys.finish(report);
         let questions = &self.questions;

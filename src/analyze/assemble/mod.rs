@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::aggregates::Aggregates;
 use super::findings;
-use super::plan::{InputCheck, Plan, PolicySource};
+use super::plan::{InputCheck, Plan, PolicySource, SlotCounts};
 use super::questions::Questions;
 use super::read::file::InputFile;
 use super::verdict::FileVerdict;
@@ -53,7 +53,7 @@ pub(super) fn report(
         options: options(plan, reference),
         ..Report::default()
     };
-    let rest = aggregates.finish(cluster, &mut report);
+    let rest = aggregates.finish(cluster || plan.slots == SlotCounts::Always, &mut report);
     name_sources(&mut report, &verdicts);
     report.instance = instance::section(plan, files, &rest.instances, used_mem(&verdicts), report.totals.unknown);
     report.warnings = warnings(&report, whole.as_ref(), &verdicts, rest.patterns_strict);

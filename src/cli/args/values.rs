@@ -34,6 +34,19 @@ pub enum ComparisonFormat {
     Json,
 }
 
+/// Format of a capacity plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CapacityFormat {
+    /// Tables for the terminal
+    Table,
+    /// JSON, see docs/capacity.md
+    Json,
+    /// One self-contained HTML page
+    Html,
+    /// GitHub-flavoured Markdown
+    Markdown,
+}
+
 /// Format of the rows of `keys`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
@@ -91,9 +104,39 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a share, `30%` or `0.3`, as thousandths below 1000.
+pub(super) fn permille(text: &str) -> Result<u64, String> {
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent * 10.0),
+        None => text.parse::<f64>().map(|share| share * 1000.0),
+    };
+    match number {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be between 0 and 1000")]
+        Ok(permille) if (0.0..1000.0).contains(&permille.round()) => Ok(permille.round() as u64),
+        _ => Err("expected a share below 100 %, such as 30% or 0.3".to_owned()),
+    }
+}
+
+/// Parses a price of memory, `9.5` or `9.5/GB-month`.
+pub(super) fn price(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/GB-month").unwrap_or(text);
+    match number.trim().parse::<f64>() {
+        Ok(price) if price.is_finite() && price >= 0.0 => Ok(price),
+        _ => Err("expected a price for a GB of memory a month, such as 9.5/GB-month".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_and_prices_have_units() {
+        assert_eq!((permille("30%"), permille("0.3"), permille("12.5 %")), (Ok(300), Ok(300), Ok(125)));
+        assert!(permille("100%").is_err() && permille("30").is_err() && permille("-1%").is_err());
+        assert_eq!((price("9.5/GB-month"), price("9.5")), (Ok(9.5), Ok(9.5)));
+        assert!(price("9.5/GB-hour").is_err() && price("-1").is_err() && price("inf").is_err());
+    }
 
     #[test]
     fn sizes_have_units() {

@@ -1,5 +1,7 @@
 //! Sections and the blocks that they consist of.
 
+use std::borrow::Cow;
+
 use super::{Cell, Classes, Form, Forms, Prose, Split, Strip, Table, Tone, Tree};
 use crate::render::key_text;
 use crate::report::Text;
@@ -169,7 +171,7 @@ pub struct Hint {
     /// The command, the best first: with the names of the files, then with placeholders.
     pub commands: Vec<String>,
     /// Answer in a few words.
-    pub answer: &'static str,
+    pub answer: Cow<'static, str>,
     /// Answer if a table had to leave out columns.
     pub answer_if_cut: Option<&'static str>,
 }

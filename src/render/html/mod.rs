@@ -26,7 +26,7 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::document::Scope;
+use super::document::{Document, Scope};
 use super::gate::{Escapes, Gated};
 use super::{Lang, Renderer, sections};
 use crate::report::Report;
@@ -84,16 +84,31 @@ impl Renderer for HtmlRenderer {
                 break;
             }
         }
-        let mut gated = Gated::new(Escapes::Page, out);
-        gated.write_all(page.as_bytes())?;
-        gated.finish()
+        write_gated(&page, out)
     }
+}
+
+fn write_gated(page: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut gated = Gated::new(Escapes::Page, out);
+    gated.write_all(page.as_bytes())?;
+    gated.finish()
+}
+
+/// Writes a document as a page. The caller bounds its lists.
+pub(super) fn write_document(document: &Document, version: &str, out: &mut dyn Write) -> io::Result<()> {
+    write_gated(&page(document, CAPS[0].map, version)?, out)
 }
 
 /// Returns the page with lists of that length.
 fn html(report: &Report, lang: Lang, caps: Caps) -> io::Result<String> {
     let Caps { rows, inner, map } = caps;
-    let document = sections::document(report, Scope { lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map });
+    let scope = Scope { lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map };
+    page(&sections::document(report, scope), map, &report.rdblens)
+}
+
+/// Returns the page of a document.
+fn page(document: &Document, map: usize, version: &str) -> io::Result<String> {
+    let lang = document.lang;
     let sections: Vec<SectionView> =
         document.sections.iter().filter_map(|section| SectionView::of(section, map, lang)).collect();
     let page = HtmlPage {
@@ -103,7 +118,7 @@ fn html(report: &Report, lang: Lang, caps: Caps) -> io::Result<String> {
         policy: csp::policy(STYLE, SCRIPT),
         style: STYLE,
         script: SCRIPT,
-        version: &report.rdblens,
+        version,
     };
     page.render().map_err(io::Error::other)
 }

@@ -134,7 +134,7 @@ impl<'a> Writer<'a> {
 
     fn hints(&mut self, hints: &[Hint]) -> io::Result<()> {
         let commands: Vec<(&str, &str)> =
-            hints.iter().filter_map(|hint| Some((hint.commands.first()?.as_str(), hint.answer))).collect();
+            hints.iter().filter_map(|hint| Some((hint.commands.first()?.as_str(), &*hint.answer))).collect();
         let widest = commands.iter().map(|(command, _)| key_text::width(command)).max().unwrap_or(0);
         let beside = |(command, answer): &(&str, &str)| {
             let pad = " ".repeat(widest - key_text::width(command));

@@ -5,7 +5,7 @@ mod escape;
 
 use std::io::{self, Write};
 
-use super::document::Scope;
+use super::document::{Document, Scope};
 use super::gate::{Escapes, Gated};
 use super::{Lang, Renderer, sections};
 use crate::report::Report;
@@ -26,9 +26,13 @@ impl MarkdownRenderer {
 
 impl Renderer for MarkdownRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let document = sections::document(report, Scope::text(self.rows, self.lang));
-        let mut gated = Gated::new(Escapes::Text, out);
-        blocks::Writer::new(&mut gated, document.lang).document(&document)?;
-        gated.finish()
+        write_document(&sections::document(report, Scope::text(self.rows, self.lang)), out)
     }
+}
+
+/// Writes a document.
+pub(super) fn write_document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let mut gated = Gated::new(Escapes::Text, out);
+    blocks::Writer::new(&mut gated, document.lang).document(document)?;
+    gated.finish()
 }

@@ -7,6 +7,7 @@ mod big_keys;
 mod breaking;
 mod budgets;
 mod by_type;
+pub(super) mod capacity;
 mod command;
 pub(super) mod comparison;
 mod databases;

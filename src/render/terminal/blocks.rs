@@ -93,7 +93,7 @@ fn hints(hints: &[Hint], page: &mut TextPage<'_>) -> io::Result<()> {
         .iter()
         .filter_map(|hint| {
             let command = hint.commands.iter().find(|command| key_text::width(command) <= page.width())?;
-            Some((command.as_str(), hint.answer_if_cut.filter(|_| cut).unwrap_or(hint.answer)))
+            Some((command.as_str(), hint.answer_if_cut.filter(|_| cut).unwrap_or(&hint.answer)))
         })
         .collect();
     page.commands(&commands)

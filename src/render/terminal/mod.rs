@@ -8,7 +8,7 @@ pub(super) mod table;
 
 use std::io::{self, Write};
 
-use super::document::Scope;
+use super::document::{Document, Scope};
 use super::sections::{self, comparison};
 use super::{Lang, Renderer};
 use crate::report::{Comparison, Options, Report};
@@ -72,10 +72,15 @@ impl TableRenderer {
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let document = sections::document(report, Scope::text(self.options.rows, self.options.lang));
-        let page = &mut TextPage::new(out, self.options.columns(), self.options);
-        blocks::headline(&document.headline, page)?;
-        document.sections.iter().try_for_each(|section| blocks::section(section, page))
+        write_document(&document, self.options, out)
     }
+}
+
+/// Writes a document.
+pub(super) fn write_document(document: &Document, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+    let page = &mut TextPage::new(out, options.columns(), options);
+    blocks::headline(&document.headline, page)?;
+    document.sections.iter().try_for_each(|section| blocks::section(section, page))
 }
 
 /// Writes a comparison as tables.

@@ -42,11 +42,14 @@ nouns! {
     HASH_TEMPLATE = "hash template", "hash templates", "个 hash 模板";
     HOUR = "hour", "hours", "小时";
     ID = "id", "ids", "个 id";
+    INPUT = "input", "inputs", "个输入";
     KEY = "key", "keys", "个 key";
     LIBRARY = "library", "libraries", "个库";
     MEMBER = "member", "members", "个成员";
     MESSAGE = "entry", "entries", "条消息";
     MINUTE = "minute", "minutes", "分钟";
+    NIGHT = "night", "nights", "个时间点";
+    NODE = "node", "nodes", "个节点";
     PART = "part", "parts", "个部分";
     PATTERN = "pattern", "patterns", "个模式";
     RULE = "rule", "rules", "条规则";

@@ -7,7 +7,7 @@ pub(crate) mod baseline;
 pub(crate) mod compare;
 pub(crate) mod growth;
 mod templates;
-mod trend;
+pub(in crate::report) mod trend;
 
 pub use baseline::{Baseline, BaselineRow, BeforeRow};
 pub use compare::{ComparePlan, Comparer, Comparison, SnapshotRow, compare};

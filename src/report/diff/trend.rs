@@ -12,7 +12,7 @@ use super::compare::Point;
 use crate::units::{Bytes, Millis};
 
 /// Milliseconds of a day.
-const DAY: f64 = 86_400_000.0;
+pub(in crate::report) const DAY: f64 = 86_400_000.0;
 
 /// Quantiles of Student's distribution that leave 2.5 % above, for 1, 2, 3 … degrees of freedom.
 const STUDENT: [f64; 30] = [
@@ -67,8 +67,16 @@ pub struct Reached {
 pub(super) fn trend(snapshots: &[Point], maxmemory: Option<Bytes>) -> Option<Trend> {
     let has_totals = snapshots.iter().all(|point| point.row.total.is_some());
     let size = |point: &Point| point.row.total.filter(|_| has_totals).unwrap_or(point.row.memory);
-    let mut points: Vec<(Millis, Bytes)> =
-        snapshots.iter().filter_map(|point| Some((point.row.taken?, size(point)))).collect();
+    let points = snapshots.iter().filter_map(|point| Some((point.row.taken?, size(point)))).collect();
+    through(points, if has_totals { "total" } else { "memory" }, maxmemory)
+}
+
+/// Fits the line through sizes at points in time. Returns `None` unless there are two different times.
+pub(in crate::report) fn through(
+    mut points: Vec<(Millis, Bytes)>,
+    of: &'static str,
+    maxmemory: Option<Bytes>,
+) -> Option<Trend> {
     points.sort_unstable();
     let (first, last) = (points.first()?.0, points.last()?.0);
     let span = last.0.checked_sub(first.0).filter(|span| *span > 0)?.unsigned_abs();
@@ -82,7 +90,7 @@ pub(super) fn trend(snapshots: &[Point], maxmemory: Option<Bytes>) -> Option<Tre
         } else {
             "only 2 snapshots: no confidence range"
         },
-        of: if has_totals { "total" } else { "memory" },
+        of,
         snapshots: points.len(),
         span,
         per_day: rounded(line.slope),
@@ -139,7 +147,7 @@ fn reached(line: &Line, range: Option<[f64; 2]>, last: Millis, limit: Bytes) -> 
 
 /// Rounds to the nearest integer, saturating.
 #[expect(clippy::cast_possible_truncation, reason = "saturates beyond the memory of any machine")]
-fn rounded(number: f64) -> i64 {
+pub(in crate::report) fn rounded(number: f64) -> i64 {
     number.round() as i64
 }
 

@@ -228,8 +228,18 @@ mod tests {
         let mut report = empty_report();
         report.totals.memory = Bytes(total);
         let (p50, p99, max) = (Bytes(0), Bytes(0), Bytes(0));
-        let slots =
-            Slots { used: 9, tagged_keys: 1, mean: Bytes(20), p50, p99, max, list: vec![], ranges: vec![], heaviest };
+        let slots = Slots {
+            used: 9,
+            tagged_keys: 1,
+            mean: Bytes(20),
+            p50,
+            p99,
+            max,
+            list: vec![],
+            ranges: vec![],
+            heaviest,
+            weights: vec![],
+        };
         report.slots = Some(slots);
         report
     }

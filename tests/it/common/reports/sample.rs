@@ -442,6 +442,7 @@ fn slots() -> Slots {
         list: vec![row(15_495, 80, 171 * MIB, b"rank:2026-11-20:all"), row(7, 52, 94 * MIB, b"{cart}:items")],
         ranges: slot_ranges(),
         heaviest: vec![],
+        weights: Vec::new(),
     }
 }
 

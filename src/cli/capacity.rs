@@ -1,0 +1,106 @@
+//! `rdblens capacity`: plans nodes, slots and instances.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::args::{CapacityArgs, CapacityFormat};
+use super::compare::{is_report, snapshot};
+use super::output::{Outlet, Output};
+use super::sources::Reads;
+use super::{ExitStatus, plan, print_passed_over, written};
+use crate::analyze::{Plan, SlotCounts};
+use crate::error::{Error, Result};
+use crate::input::{Location, resolve_each, shown_path};
+use crate::render::gate::Escapes;
+use crate::render::{DocumentForm, Format, json, write_capacity};
+use crate::report::capacity::capacity;
+use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport};
+use crate::units::Bytes;
+
+/// Reads the inputs, plans for them and writes the plan.
+pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
+    let analysis = plan::capacity(args)?;
+    let asked = CapacityPlan {
+        node_memory: Bytes(args.node_memory),
+        headroom_permille: args.headroom,
+        nodes: args.nodes,
+        until: args.until.as_deref().map(|text| plan::date("--until", text)).transpose()?,
+        cost_per_gb_month: args.cost,
+        top: plan::rows(args.top),
+    };
+    if asked.usable() == Bytes(0) {
+        return Err(
+            Error::usage("--node-memory leaves no room for data").with_hint("give the memory of a node, such as 16GB")
+        );
+    }
+    let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
+    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    print_passed_over(&args.input);
+    let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
+    let earlier = reports(&args.earlier, &Plan { slots: SlotCounts::IfUsed, ..analysis }, args.input.quiet)?;
+    let plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
+        Error::usage("no snapshot among the inputs").with_hint("give a dump or a report for each server")
+    })?;
+    if plan.options.until.is_some() && plan.trend.is_none() {
+        return Err(Error::usage("--until: growth is not known: the snapshots have no times, or one time")
+            .with_hint("give --earlier a report of another night"));
+    }
+    written(write(&plan, args, &mut out).and_then(|()| out.finish()))?;
+    Ok(if plan.is_complete() { ExitStatus::Done } else { ExitStatus::Incomplete })
+}
+
+/// Makes one report for each server: files of a directory are servers, too.
+fn reports(inputs: &[PathBuf], plan: &Plan, quiet: bool) -> Result<Vec<NamedReport>> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for input in inputs {
+        let found = if is_report(input) { Vec::new() } else { resolve_each(&[input]).inputs };
+        let files = found.into_iter().map(|found| match found.location {
+            Location::File(path) => path,
+            Location::Stdin => PathBuf::from("-"),
+        });
+        let before = paths.len();
+        paths.extend(files);
+        if paths.len() == before {
+            // Reading it says what is wrong with it.
+            paths.push(input.clone());
+        }
+    }
+    paths.iter().map(|path| snapshot(path, plan, quiet)).collect()
+}
+
+fn cluster_nodes(path: &Path) -> Result<ClusterNodes> {
+    let name = shown_path(path);
+    let text = plan::short_text(path).map_err(|error| {
+        Error::usage(format!("--cluster-nodes {name}: {error}"))
+            .with_hint("write it with `redis-cli CLUSTER NODES`, or give the nodes.conf of a node")
+    })?;
+    ClusterNodes::parse(&text, &name)
+}
+
+fn write(plan: &Capacity, args: &CapacityArgs, out: &mut Output) -> io::Result<()> {
+    let lang = args.lang.lang();
+    let form = match format(args) {
+        CapacityFormat::Json => {
+            out.set_escapes(Escapes::Json);
+            return json::write_pretty(plan, out);
+        }
+        CapacityFormat::Table => DocumentForm::Terminal(args.screen.table(out, Some(plan.options.top), lang)),
+        CapacityFormat::Html => DocumentForm::Html,
+        CapacityFormat::Markdown => DocumentForm::Markdown,
+    };
+    out.set_escapes(if matches!(form, DocumentForm::Terminal(_)) { Escapes::Styled } else { Escapes::Text });
+    write_capacity(plan, form, lang, out)
+}
+
+/// Returns the format asked for, else that of the output's extension, else the table.
+fn format(args: &CapacityArgs) -> CapacityFormat {
+    let extension = args.output.output.as_deref().and_then(Path::extension).and_then(OsStr::to_str);
+    let of_name = || match extension.and_then(Format::from_extension) {
+        Some(Format::Json) => CapacityFormat::Json,
+        Some(Format::Html) => CapacityFormat::Html,
+        Some(Format::Markdown) => CapacityFormat::Markdown,
+        Some(Format::Table | Format::Csv(_) | Format::Prometheus) | None => CapacityFormat::Table,
+    };
+    args.format.unwrap_or_else(of_name)
+}

@@ -1,0 +1,141 @@
+//! Slots by node, and the moves that even them out.
+
+use crate::render::Lang;
+use crate::render::document::{Block, Cell, Column, Forms, Hint, Prose, Section, Table, Tone};
+use crate::render::human;
+use crate::render::words::{heads, nouns, others, say};
+use crate::report::{Capacity, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan, SlotSpan};
+
+/// Ranges that are listed of a node or a move.
+const RANGES: usize = 4;
+
+/// Builds the section of nodes with their slots.
+pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
+    let slots = plan.slots.as_ref()?;
+    let is_cluster = slots.layout == SlotLayout::Cluster;
+    let numbered: Vec<(u64, &NodeLoad)> = (1..).zip(&slots.nodes).collect();
+    let now = |figure: Cell| if is_cluster { figure } else { Cell::Absent };
+    let nodes = Table::of(lang.of("Slots by node", "各节点的槽"), &numbered, usize::MAX)
+        .column(Column::number(heads::NODE), |(number, _)| Cell::Id(*number))
+        .column(Column::text(heads::NAME).shrink(12), |(_, node)| Cell::plain(&node.name))
+        .column(Column::number(heads::SLOTS_NOW), |(_, node)| now(node.slots_now.into()))
+        .column(Column::number(heads::NOW), |(_, node)| now(node.memory_now.into()))
+        .column(Column::number(heads::SLOTS), |(_, node)| node.slots)
+        .column(Column::number(heads::PLANNED), |(_, node)| node.memory)
+        .column(Column::text(heads::RANGES).spare(1), |(_, node)| Cell::from(ranges(&node.ranges, lang)))
+        .build()
+        .in_order();
+    let heavy = Table::of(lang.of("Heavy slots", "偏重的槽"), &slots.heavy_slots, usize::MAX)
+        .column(Column::number(heads::SLOT), |row| Cell::Id(row.slot.into()))
+        .column(Column::number(heads::KEYS), |row| row.keys)
+        .column(Column::number(heads::MEMORY), |row| row.memory)
+        .column(Column::number(heads::OF_NODE), |row| Cell::Share(row.of_share))
+        .column(Column::text(heads::HEAVIEST_KEY).shrink(20), |row| row.example.as_ref())
+        .build();
+    let title = lang.of("Slots by bytes", "按字节分配槽位");
+    let mut section = Section::new("slot-plan", title).lead(evenness(slots, lang));
+    if slots.owners_guessed {
+        section = section.lead(lang.of(
+            "The owner of slots without keys is a guess: --cluster-nodes makes it known.",
+            "没有 key 的槽归属为推测值，可用 --cluster-nodes 指定。",
+        ));
+    }
+    section = section.with(nodes);
+    if !slots.heavy_slots.is_empty() {
+        let text = lang.of(
+            "A slot cannot be divided. These weigh more than 2 % of a node's share:",
+            "槽不可拆分。以下槽超过单节点份额的 2 %：",
+        );
+        section = section.with(Block::Paragraph(Tone::Plain, text.into())).with(heavy);
+    }
+    Some(section)
+}
+
+/// Says how even the nodes are before and after.
+fn evenness(slots: &SlotPlan, lang: Lang) -> String {
+    let nodes = human::counted(slots.target_nodes, nouns::NODE, lang);
+    let planned = slots.max_to_mean;
+    match slots.max_to_mean_now {
+        Some(now) if slots.moves.is_empty() => say!(
+            lang,
+            "The heaviest of {nodes} has {now:.2} × the mean; no move makes it more even.",
+            "{nodes}中最重的为平均值的 {now:.2} 倍；迁移槽位不会更均衡。"
+        ),
+        Some(now) => say!(
+            lang,
+            "The heaviest node has {now:.2} × the mean today, and {planned:.2} × over {nodes} after {} and {}.",
+            "当前最重的节点为平均值的 {now:.2} 倍；调整为 {nodes}后为 {planned:.2} 倍，需{}，共 {}。",
+            moved(slots.moved_slots, lang),
+            human::bytes(slots.moved_memory.0)
+        ),
+        None => say!(
+            lang,
+            "A new cluster of {nodes}: the heaviest has {planned:.2} × the mean.",
+            "新建 {nodes}的集群：最重的节点为平均值的 {planned:.2} 倍。"
+        ),
+    }
+}
+
+fn moved(slots: u64, lang: Lang) -> String {
+    let slots = human::counted(slots, nouns::SLOT, lang);
+    say!(lang, "moving {slots}", "迁移 {slots}")
+}
+
+/// Builds the section of moves, with the commands that make them.
+pub(super) fn moves(plan: &Capacity, lang: Lang) -> Option<Section> {
+    let slots = plan.slots.as_ref().filter(|slots| !slots.commands.is_empty())?;
+    let table = Table::of(lang.of("Moves", "迁移步骤"), &slots.moves, usize::MAX)
+        .column(Column::number(heads::FROM_NODE), |step| node(step.from))
+        .column(Column::number(heads::TO_NODE), |step| node(step.to))
+        .column(Column::number(heads::SLOTS), |step: &SlotMove| step.slots)
+        .column(Column::number(heads::MEMORY), |step| step.memory)
+        .column(Column::text(heads::RANGES).spare(1), |step| Cell::from(ranges(&step.ranges, lang)))
+        .build()
+        .in_order();
+    let order = match slots.layout {
+        SlotLayout::Cluster => lang.of(
+            "Run the commands in this order: each takes the lowest slots that its node still has.",
+            "请按顺序执行：每条命令迁出该节点当前编号最小的槽。",
+        ),
+        SlotLayout::New => lang.of("Give each node of the new cluster its slots:", "为新集群的各节点分配槽位："),
+    };
+    let notes: Vec<Prose> = slots.commands.iter().map(|it| format!("`{}`", it.command).into()).collect();
+    let section = Section::new("moves", lang.of("Moves", "迁移步骤")).lead(order);
+    let section = if slots.moves.is_empty() { section } else { section.with(table) };
+    Some(section.with_in(Forms::HTML, Block::Notes(notes, 0)).with_in(Forms::TEXT, Block::Hints(hints(slots, lang))))
+}
+
+fn hints(slots: &SlotPlan, lang: Lang) -> Vec<Hint> {
+    let number = |node: usize| node + 1;
+    let hint = |it: &SlotCommand| Hint {
+        commands: vec![it.command.clone()],
+        answer: match it.effect {
+            SlotEffect::AddNode { node } => say!(lang, "add node {}", "加入节点 {}", number(node)),
+            SlotEffect::MoveSlots { from, to, .. } => {
+                say!(lang, "node {} to node {}", "节点 {} 到节点 {}", number(from), number(to))
+            }
+            SlotEffect::AssignSlots { node } => say!(lang, "node {}", "节点 {}", number(node)),
+            SlotEffect::RemoveNode { node } => say!(lang, "remove node {}", "移除节点 {}", number(node)),
+        }
+        .into(),
+        answer_if_cut: None,
+    };
+    slots.commands.iter().map(hint).collect()
+}
+
+/// Returns the number of a node, as the table of nodes has it.
+fn node(at: usize) -> Cell {
+    Cell::Id(at as u64 + 1)
+}
+
+fn ranges(spans: &[SlotSpan], lang: Lang) -> String {
+    let text = |span: &SlotSpan| match span.first == span.last {
+        true => span.first.to_string(),
+        false => format!("{}–{}", span.first, span.last),
+    };
+    let mut shown: Vec<String> = spans.iter().take(RANGES).map(text).collect();
+    if spans.len() > RANGES {
+        shown.push(others(spans.len() - RANGES, lang));
+    }
+    shown.join(lang.of(", ", "、"))
+}

@@ -1,0 +1,324 @@
+//! Assignment of slots to nodes: moves between the nodes of a cluster, or ranges of a new one.
+//!
+//! `redis-cli --cluster reshard` moves the lowest slots of a node first and cannot be told which. So a node gives away its lowest
+//! slots for as long as it has more than its share: the moves planned are those that the commands make.
+
+use std::cmp::Reverse;
+
+use super::cluster::{ClusterNodes, SLOTS, SlotSpan};
+use super::slots::{NoPlan, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan};
+use crate::report::{NamedReport, Weight};
+use crate::units::Bytes;
+
+/// Slots moved by one command at most, so that a long move can be interrupted between two.
+const BATCH: usize = 1_000;
+
+/// Nodes with the slots that they hold.
+pub(super) struct Layout {
+    kind: SlotLayout,
+    nodes: Vec<Node>,
+    owners_guessed: bool,
+}
+
+struct Node {
+    name: String,
+    id: Option<String>,
+    address: Option<String>,
+    /// Ascending.
+    slots: Vec<u16>,
+    is_new: bool,
+}
+
+impl Node {
+    fn named(name: &str) -> Node {
+        Node { name: name.to_owned(), id: None, address: None, slots: Vec::new(), is_new: false }
+    }
+}
+
+impl Layout {
+    /// Returns the nodes of a cluster. Fails if two servers hold keys of one slot, as copies do, or a node has no snapshot.
+    pub fn of_cluster(
+        servers: &[NamedReport],
+        weights: &[&[Weight]],
+        known: Option<&ClusterNodes>,
+    ) -> Result<Layout, NoPlan> {
+        let mut holder: Vec<Option<usize>> = vec![None; usize::from(SLOTS)];
+        for (server, weights) in weights.iter().enumerate() {
+            for (holder, weight) in holder.iter_mut().zip(*weights) {
+                if weight.keys > 0 && holder.replace(server).is_some() {
+                    return Err(NoPlan::SlotsOverlap);
+                }
+            }
+        }
+        let listed = known.and_then(|known| Some((known, servers_of(known, &holder, servers.len())?)));
+        let (nodes, owners_guessed) = match listed {
+            Some((ClusterNodes(known), servers_of)) => {
+                let without = known.iter().zip(&servers_of);
+                let without = without.filter(|(node, server)| server.is_none() && !node.slots.is_empty()).count();
+                let empty = servers.len() - servers_of.iter().flatten().count();
+                if without > empty {
+                    return Err(NoPlan::NodeMissing);
+                }
+                let node = |(node, server): (&super::ClusterNode, &Option<usize>)| Node {
+                    name: server.map_or_else(|| node.address.clone(), |server| servers[server].name.clone()),
+                    id: Some(node.id.clone()),
+                    address: Some(node.address.clone()),
+                    slots: node.slots.iter().flat_map(|span| span.first..=span.last).collect(),
+                    is_new: false,
+                };
+                (known.iter().zip(&servers_of).map(node).collect(), false)
+            }
+            None => {
+                // A list that does not fit says nothing about these servers.
+                let guessed = known.is_some() || holder.iter().any(Option::is_none);
+                let mut nodes: Vec<Node> = servers.iter().map(|named| Node::named(&named.name)).collect();
+                // Slots beside each other mostly have one owner.
+                let mut last = holder.iter().flatten().next().copied().unwrap_or(0);
+                for (slot, holder) in (0..).zip(&holder) {
+                    last = holder.unwrap_or(last);
+                    nodes[last].slots.push(slot);
+                }
+                (nodes, guessed)
+            }
+        };
+        Ok(Layout { kind: SlotLayout::Cluster, nodes, owners_guessed })
+    }
+
+    /// Divides all slots into `count` ranges of equal memory, as nearly as slots allow.
+    pub fn of_new(all: &[Weight], count: usize) -> Layout {
+        let whole = total(all, 0..SLOTS);
+        let mut nodes: Vec<Node> =
+            (1..=count).map(|number| Node { is_new: true, ..Node::named(&format!("node {number}")) }).collect();
+        let mut before = 0_u128;
+        for (slot, weight) in (0..SLOTS).zip(all) {
+            // The middle of the slot's bytes decides; empty slots are divided by number.
+            let middle = before + u128::from(weight.memory.0 / 2);
+            let at = match whole {
+                0 => u128::from(slot) * count as u128 / u128::from(SLOTS),
+                _ => middle * count as u128 / u128::from(whole),
+            };
+            let at = usize::try_from(at).unwrap_or(usize::MAX).min(count - 1);
+            nodes[at].slots.push(slot);
+            before += u128::from(weight.memory.0);
+        }
+        Layout { kind: SlotLayout::New, nodes, owners_guessed: false }
+    }
+
+    /// Plans the moves to `count` equally heavy nodes.
+    pub fn plan(mut self, all: &[Weight], count: usize) -> SlotPlan {
+        let now: Vec<(u64, u64)> =
+            self.nodes.iter().map(|node| (node.slots.len() as u64, total(all, node.slots.iter().copied()))).collect();
+        let present: Vec<u64> = now.iter().map(|(_, memory)| *memory).collect();
+        for number in (self.nodes.len()..count).map(|at| at + 1 - present.len()) {
+            self.nodes.push(Node { is_new: true, ..Node::named(&format!("new node {number}")) });
+        }
+        let mut balance = Balance::new(&self.nodes, all, count);
+        let moves = if self.kind == SlotLayout::Cluster { balance.moves() } else { Vec::new() };
+        let Balance { held, load, leaving, .. } = balance;
+        let stays: Vec<u64> =
+            load.iter().zip(&leaving).filter(|(_, leaving)| !**leaving).map(|(load, _)| *load).collect();
+        let is_cluster = self.kind == SlotLayout::Cluster;
+        let nodes: Vec<NodeLoad> = (self.nodes.iter().zip(held).zip(&load).enumerate())
+            .map(|(at, ((node, mut slots), load))| {
+                slots.sort_unstable();
+                let (slots_now, memory_now) = now.get(at).copied().filter(|_| is_cluster).unwrap_or_default();
+                NodeLoad {
+                    name: node.name.clone(),
+                    id: node.id.clone(),
+                    slots_now,
+                    memory_now: Bytes(memory_now),
+                    slots: slots.len() as u64,
+                    memory: Bytes(*load),
+                    ranges: SlotSpan::of(slots),
+                }
+            })
+            .collect();
+        SlotPlan {
+            layout: self.kind,
+            target_nodes: count as u64,
+            commands: match self.kind {
+                SlotLayout::Cluster => self.reshard_commands(&moves, &leaving),
+                SlotLayout::New => create_commands(&nodes),
+            },
+            moved_slots: moves.iter().map(|it| it.slots).sum(),
+            moved_memory: moves.iter().map(|it| it.memory).sum(),
+            max_to_mean_now: is_cluster.then(|| max_to_mean(&present)),
+            max_to_mean: max_to_mean(&stays),
+            heavy_slots: Vec::new(),
+            owners_guessed: self.owners_guessed,
+            nodes,
+            moves,
+        }
+    }
+
+    /// Returns the commands for the moves.
+    fn reshard_commands(&self, moves: &[SlotMove], leaving: &[bool]) -> Vec<SlotCommand> {
+        let fill = |known: &Option<String>, what: &str, node: usize| {
+            known.clone().unwrap_or_else(|| format!("{what}_OF_NODE_{}", node + 1))
+        };
+        let id = |node: usize| fill(&self.nodes[node].id, "ID", node);
+        let address = |node: usize| fill(&self.nodes[node].address, "ADDRESS", node);
+        let all = || 0..self.nodes.len();
+        let mut commands = Vec::new();
+        for node in all().filter(|node| self.nodes[*node].is_new) {
+            let command = format!("redis-cli --cluster add-node {} {}", address(node), address(0));
+            commands.push(SlotCommand { command, effect: SlotEffect::AddNode { node } });
+        }
+        for &SlotMove { from, to, slots, .. } in moves {
+            let batches = (0..slots).step_by(BATCH);
+            commands.extend(batches.map(|begin| {
+                let slots = (slots - begin).min(BATCH as u64);
+                let command = format!(
+                    "redis-cli --cluster reshard {} --cluster-from {} --cluster-to {} --cluster-slots {slots} --cluster-yes",
+                    address(from),
+                    id(from),
+                    id(to),
+                );
+                SlotCommand { command, effect: SlotEffect::MoveSlots { from, to, slots } }
+            }));
+        }
+        for node in all().filter(|node| leaving[*node]) {
+            let command = format!("redis-cli --cluster del-node {} {}", address(0), id(node));
+            commands.push(SlotCommand { command, effect: SlotEffect::RemoveNode { node } });
+        }
+        commands
+    }
+}
+
+/// Returns the commands that give the nodes of a new cluster their slots.
+fn create_commands(nodes: &[NodeLoad]) -> Vec<SlotCommand> {
+    let command = |(node, load): (usize, &NodeLoad)| {
+        let ranges: Vec<String> = load.ranges.iter().map(|span| format!("{} {}", span.first, span.last)).collect();
+        let address = format!("redis://ADDRESS_OF_NODE_{}", node + 1);
+        let command = format!("redis-cli -u {address} CLUSTER ADDSLOTSRANGE {}", ranges.join(" "));
+        (!ranges.is_empty()).then_some(SlotCommand { command, effect: SlotEffect::AssignSlots { node } })
+    };
+    nodes.iter().enumerate().filter_map(command).collect()
+}
+
+/// Returns for each node the server that holds its keys, or `None` if the keys of a server are in slots of several nodes or of
+/// none: the list is not of these servers at this time.
+fn servers_of(
+    ClusterNodes(known): &ClusterNodes,
+    holder: &[Option<usize>],
+    servers: usize,
+) -> Option<Vec<Option<usize>>> {
+    let mut node_of: Vec<Option<usize>> = vec![None; usize::from(SLOTS)];
+    for (at, node) in known.iter().enumerate() {
+        let slots = node.slots.iter().flat_map(|span| span.first..=span.last);
+        slots.for_each(|slot| node_of[usize::from(slot)] = Some(at));
+    }
+    let mut by_node: Vec<Option<usize>> = vec![None; known.len()];
+    let mut by_server: Vec<Option<usize>> = vec![None; servers];
+    for (server, node) in holder.iter().zip(&node_of).filter_map(|(server, node)| Some(((*server)?, *node))) {
+        let node = node?;
+        if *by_node[node].get_or_insert(server) != server || *by_server[server].get_or_insert(node) != node {
+            return None;
+        }
+    }
+    Some(by_node)
+}
+
+/// Slots and bytes of nodes while moves are planned.
+struct Balance<'w> {
+    weights: &'w [Weight],
+    held: Vec<Vec<u16>>,
+    load: Vec<u64>,
+    /// Nodes that are to be emptied.
+    leaving: Vec<bool>,
+    /// Equal share of those that stay.
+    share: u64,
+}
+
+impl<'w> Balance<'w> {
+    fn new(nodes: &[Node], weights: &'w [Weight], count: usize) -> Self {
+        let held: Vec<Vec<u16>> = nodes.iter().map(|node| node.slots.clone()).collect();
+        let load: Vec<u64> = held.iter().map(|slots| total(weights, slots.iter().copied())).collect();
+        let share = load.iter().fold(0_u64, |sum, load| sum.saturating_add(*load)) / count as u64;
+        let mut balance = Balance { weights, held, leaving: vec![false; nodes.len()], load, share };
+        // With fewer nodes than today the lightest leave.
+        for node in balance.heaviest_first().into_iter().skip(count) {
+            balance.leaving[node] = true;
+        }
+        balance
+    }
+
+    fn heaviest_first(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.load.len()).collect();
+        order.sort_by_key(|node| Reverse(self.load[*node]));
+        order
+    }
+
+    fn excess(&self, node: usize) -> u64 {
+        self.load[node].saturating_sub(if self.leaving[node] { 0 } else { self.share })
+    }
+
+    fn lack(&self, node: usize) -> u64 {
+        if self.leaving[node] { 0 } else { self.share.saturating_sub(self.load[node]) }
+    }
+
+    /// Moves slots until no node has more than its share by half of a slot.
+    fn moves(&mut self) -> Vec<SlotMove> {
+        let mut moves: Vec<(usize, usize, Vec<u16>)> = Vec::new();
+        let mut has_taken = vec![false; self.load.len()];
+        for from in self.heaviest_first() {
+            if has_taken[from] {
+                // Its lowest slots would be those that it has just taken.
+                continue;
+            }
+            let slots = self.held[from].clone();
+            let mut given = 0;
+            for slot in &slots {
+                let memory = total(self.weights, [*slot]);
+                // A slot goes if the node is nearer to its share without it.
+                let goes = self.leaving[from] || memory < self.excess(from).saturating_mul(2);
+                let Some(to) = self.receiver(from, memory, moves.last()).filter(|_| goes) else { break };
+                match moves.last_mut() {
+                    Some((giver, taker, slots)) if (*giver, *taker) == (from, to) => slots.push(*slot),
+                    _ => moves.push((from, to, vec![*slot])),
+                }
+                self.load[from] = self.load[from].saturating_sub(memory);
+                self.load[to] = self.load[to].saturating_add(memory);
+                has_taken[to] = true;
+                given += 1;
+            }
+            self.held[from].drain(..given);
+        }
+        let memory = |slots: &[u16]| Bytes(total(self.weights, slots.iter().copied()));
+        let moves: Vec<SlotMove> = moves
+            .into_iter()
+            .map(|(from, to, slots)| SlotMove {
+                from,
+                to,
+                slots: slots.len() as u64,
+                memory: memory(&slots),
+                ranges: SlotSpan::of(slots),
+            })
+            .collect();
+        for step in &moves {
+            self.held[step.to].extend(step.ranges.iter().flat_map(|span| span.first..=span.last));
+        }
+        moves
+    }
+
+    /// Returns the node that takes a slot: that of the last move while it lacks half of the slot, else the one that lacks most.
+    fn receiver(&self, from: usize, memory: u64, last: Option<&(usize, usize, Vec<u16>)>) -> Option<usize> {
+        let same = last.filter(|(giver, ..)| *giver == from).map(|(_, taker, _)| *taker);
+        let same = same.filter(|taker| self.lack(*taker).saturating_mul(2) > memory);
+        let others = || (0..self.load.len()).filter(|node| *node != from && !self.leaving[*node]);
+        same.or_else(|| others().max_by_key(|node| (self.lack(*node), Reverse(self.load[*node]), Reverse(*node))))
+    }
+}
+
+/// Returns the memory of some slots.
+fn total(weights: &[Weight], slots: impl IntoIterator<Item = u16>) -> u64 {
+    let memory = |slot: u16| weights.get(usize::from(slot)).map_or(0, |weight| weight.memory.0);
+    slots.into_iter().fold(0, |sum, slot| sum.saturating_add(memory(slot)))
+}
+
+/// Returns the heaviest as a multiple of the mean; 1 if there is nothing.
+fn max_to_mean(load: &[u64]) -> f64 {
+    let sum: u128 = load.iter().map(|load| u128::from(*load)).sum();
+    let max = load.iter().max().copied().unwrap_or_default();
+    if sum == 0 { 1.0 } else { max as f64 * load.len() as f64 / sum as f64 }
+}

@@ -1,0 +1,263 @@
+//! Capacity plan: how many nodes a deployment needs now and later, which node holds which slots, and what could leave memory.
+//!
+//! All of it works on [`Report`]s, one for each server, whether just made or stored, and on the totals of earlier nights.
+
+mod cluster;
+mod demand;
+mod layout;
+mod parts;
+mod slots;
+
+pub use cluster::{ClusterNode, ClusterNodes, SlotSpan};
+pub use demand::{Demand, NodeNeed, Scenario};
+pub use parts::{BusinessPart, ColdStep, Division, FreedStep};
+use slots::NoPlan;
+pub use slots::{HeavySlot, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan};
+
+#[cfg(feature = "cli")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::diff::trend::{self, Trend};
+use super::{NamedReport, Report, SnapshotRow, Unknown, Warning, WarningKind};
+use crate::units::{Bytes, Millis};
+
+/// Name and version of the JSON form.
+pub const SCHEMA: &str = "rdblens.capacity/1";
+
+/// What is asked of a capacity plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct CapacityPlan {
+    /// Memory of one node.
+    pub node_memory: Bytes,
+    /// Part of it that stays free, in thousandths.
+    pub headroom_permille: u64,
+    /// Number of nodes to plan for; null plans for as many as are needed today.
+    pub nodes: Option<u64>,
+    /// Last date to plan for.
+    pub until: Option<Millis>,
+    /// Price of a GB (2^30 bytes) of node memory a month, in any currency.
+    pub cost_per_gb_month: Option<f64>,
+    /// Rows in each list.
+    pub top: usize,
+}
+
+impl CapacityPlan {
+    /// Returns the memory of a node that data may take.
+    pub fn usable(&self) -> Bytes {
+        let free = u128::from(self.node_memory.0) * u128::from(self.headroom_permille.min(1000)) / 1000;
+        Bytes(self.node_memory.0 - u64::try_from(free).unwrap_or(self.node_memory.0))
+    }
+
+    /// Returns the number of nodes that hold `total` bytes; at least one.
+    pub fn nodes_for(&self, total: Bytes) -> u64 {
+        total.0.div_ceil(self.usable().0.max(1)).max(1)
+    }
+
+    /// Returns the price of that many nodes a month.
+    fn cost(&self, nodes: u64) -> Option<f64> {
+        let gigabytes = self.node_memory.0 as f64 / (1u64 << 30) as f64;
+        self.cost_per_gb_month.map(|price| (price * gigabytes * nodes as f64 * 100.0).round() / 100.0)
+    }
+}
+
+/// Capacity plan of a deployment.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct Capacity {
+    /// Always `rdblens.capacity/1`.
+    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
+    pub schema: &'static str,
+    /// The program's version.
+    pub rdblens: &'static str,
+    /// What was asked.
+    pub options: CapacityPlan,
+    /// Memory of one node that data may take.
+    pub usable: Bytes,
+    /// The servers, in the order given.
+    pub servers: Vec<SnapshotRow>,
+    /// Earlier nights that growth is computed from, oldest first, and the present one.
+    pub nights: Vec<Night>,
+    /// Growth; null without earlier nights.
+    pub trend: Option<Trend>,
+    /// Nodes needed now and later.
+    pub demand: Demand,
+    /// Slots by node; null if slots do not apply.
+    pub slots: Option<SlotPlan>,
+    /// Instances by first segment and by owner.
+    pub business: Vec<BusinessPart>,
+    /// Memory not accessed for some time; empty if the snapshots do not record it.
+    pub cold: Vec<ColdStep>,
+    /// Memory that present keys free by expiring.
+    pub freed: Vec<FreedStep>,
+    /// Circumstances that the reader should know.
+    pub warnings: Vec<Warning>,
+}
+
+impl Capacity {
+    /// Returns whether every server could be read whole.
+    pub fn is_complete(&self) -> bool {
+        self.servers.iter().all(|server| server.complete)
+    }
+}
+
+/// Memory of the whole deployment at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct Night {
+    /// Time of the latest of its snapshots.
+    pub taken: Millis,
+    /// Number of snapshots.
+    pub snapshots: u64,
+    /// Their keys and tables together, or their keys alone if [`Trend::of`] says so.
+    pub total: Bytes,
+}
+
+/// Figure that stands for the memory of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Figure {
+    /// Keys and tables.
+    Total,
+    /// Keys alone: not every report has the tables.
+    Keys,
+}
+
+impl Figure {
+    fn of_all<'r>(mut reports: impl Iterator<Item = &'r NamedReport>) -> Figure {
+        if reports.all(|named| named.report.total().is_some()) { Figure::Total } else { Figure::Keys }
+    }
+
+    fn of(self, report: &Report) -> Bytes {
+        match self {
+            Figure::Total => report.total().unwrap_or(report.totals.memory),
+            Figure::Keys => report.totals.memory,
+        }
+    }
+
+    /// Returns the sum over servers.
+    fn sum(self, servers: &[NamedReport]) -> Bytes {
+        servers.iter().map(|named| self.of(&named.report)).sum()
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Figure::Total => "total",
+            Figure::Keys => "memory",
+        }
+    }
+}
+
+/// Snapshots at most this far apart are of one night.
+const NIGHT: u64 = 3_600_000;
+
+/// Plans for servers, each with its report. `earlier` are reports of the same deployment on earlier nights, in any order, and
+/// `nodes` the nodes of the cluster, where they are known. Returns `None` without a server.
+pub fn capacity(
+    servers: &[NamedReport],
+    earlier: &[NamedReport],
+    nodes: Option<&ClusterNodes>,
+    plan: CapacityPlan,
+) -> Option<Capacity> {
+    if servers.is_empty() {
+        return None;
+    }
+    let figure = Figure::of_all(servers.iter().chain(earlier));
+    let nights = nights(servers, earlier, figure);
+    let points = nights.iter().map(|night| (night.taken, night.total)).collect();
+    let trend = trend::through(points, figure.name(), None);
+    let demand = demand::demand(servers, figure, trend.as_ref(), nights.last().map(|night| night.taken), &plan);
+    let count = plan.nodes.unwrap_or_else(|| demand.nodes_today());
+    let slots = slots::plan(servers, nodes, count, plan.top);
+    let mut warnings = warnings(servers, earlier, figure);
+    warnings.extend(
+        match slots {
+            Ok(SlotPlan { owners_guessed: true, .. }) if nodes.is_some() => Some(WarningKind::ClusterNodesDiffer),
+            Ok(_) | Err(NoPlan::OneNode) => None,
+            Err(NoPlan::SlotsNotStored) => Some(WarningKind::SlotsNotStored),
+            Err(NoPlan::SlotsOverlap) => Some(WarningKind::SlotsOverlap),
+            Err(NoPlan::NodeMissing) => Some(WarningKind::ClusterNodeMissing),
+        }
+        .map(Warning::new),
+    );
+    Some(Capacity {
+        schema: SCHEMA,
+        rdblens: env!("CARGO_PKG_VERSION"),
+        usable: plan.usable(),
+        servers: servers.iter().map(row).collect(),
+        slots: slots.ok(),
+        business: parts::business(servers, figure, &plan),
+        cold: parts::cold(servers),
+        freed: parts::freed(servers),
+        warnings,
+        nights,
+        trend,
+        demand,
+        options: plan,
+    })
+}
+
+fn row(NamedReport { name, report }: &NamedReport) -> SnapshotRow {
+    SnapshotRow {
+        name: name.clone(),
+        taken: report.taken(),
+        keys: report.totals.keys,
+        memory: report.totals.memory,
+        total: report.total(),
+        complete: report.complete,
+        unknown: report.totals.unknown,
+    }
+}
+
+/// Adds up the snapshots of each night. The present one is last, whatever the times are; without a time it is left out.
+fn nights(servers: &[NamedReport], earlier: &[NamedReport], figure: Figure) -> Vec<Night> {
+    let mut dated: Vec<(Millis, Bytes)> =
+        earlier.iter().filter_map(|named| Some((named.report.taken()?, figure.of(&named.report)))).collect();
+    dated.sort_unstable();
+    let mut nights: Vec<Night> = Vec::new();
+    let mut begun = Millis(i64::MIN);
+    for (taken, total) in dated {
+        match nights.last_mut().filter(|_| taken.0.abs_diff(begun.0) <= NIGHT) {
+            Some(night) => {
+                *night = Night { taken, snapshots: night.snapshots + 1, total: night.total + total };
+            }
+            None => {
+                begun = taken;
+                nights.push(Night { taken, snapshots: 1, total });
+            }
+        }
+    }
+    let now = servers.iter().filter_map(|named| named.report.taken()).max();
+    nights.extend(now.map(|taken| Night { taken, snapshots: servers.len() as u64, total: figure.sum(servers) }));
+    nights
+}
+
+fn warnings(servers: &[NamedReport], earlier: &[NamedReport], figure: Figure) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for NamedReport { name, report } in servers.iter().chain(earlier) {
+        if !report.complete {
+            warnings.push(Warning::about(name, WarningKind::SnapshotIncomplete));
+        }
+        let Unknown { keys, stored_bytes } = report.totals.unknown;
+        if keys > 0 {
+            warnings.push(Warning::about(name, WarningKind::UnknownMemory { keys, stored_bytes, modules: Vec::new() }));
+        }
+        if report.taken().is_none() {
+            warnings.push(Warning::about(name, WarningKind::TimesMissing));
+        }
+    }
+    if figure == Figure::Keys {
+        warnings.push(Warning::new(WarningKind::TablesNotCounted));
+    }
+    let latest = servers.iter().filter_map(|named| named.report.taken()).max();
+    if earlier.iter().filter_map(|named| named.report.taken()).max() >= latest
+        && latest.is_some()
+        && !earlier.is_empty()
+    {
+        warnings.push(Warning::new(WarningKind::NotInOrder));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! Tests of the plan as a whole.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::report::{
+    Alternative, Expiry, ExpiryClass, Idle, IdleClass, Instance, PrefixNode, Slots, Weight, WhatIf, WhatIfBase,
+};
+
+const GIB: u64 = 1 << 30;
+const DAY: i64 = 86_400;
+
+/// A report of a server with this much memory in total.
+fn server(name: &str, total: u64, ctime: i64) -> NamedReport {
+    let mut report = Report { complete: true, ..Report::default() };
+    report.totals.keys = 10;
+    report.totals.memory = Bytes(total);
+    report.instance = Some(Instance { total: Bytes(total), ..Instance::default() });
+    report.server.ctime = Some(ctime);
+    NamedReport { name: name.to_owned(), report }
+}
+
+/// A node of a cluster whose slots have this much memory, and one key each where that is not 0.
+fn node(name: &str, slots: impl IntoIterator<Item = (u16, u64)>) -> NamedReport {
+    let mut weights = vec![Weight::default(); usize::from(cluster::SLOTS)];
+    for (slot, memory) in slots {
+        weights[usize::from(slot)] = Weight { keys: 1, memory: Bytes(memory) };
+    }
+    let total = weights.iter().map(|weight| weight.memory.0).sum();
+    let mut named = server(name, total, 0);
+    named.report.server.cluster = true;
+    named.report.slots = Some(slots_of(weights));
+    named
+}
+
+fn slots_of(weights: Vec<Weight>) -> Slots {
+    Slots {
+        used: weights.iter().filter(|weight| weight.keys > 0).count() as u64,
+        tagged_keys: 0,
+        mean: Bytes(0),
+        p50: Bytes(0),
+        p99: Bytes(0),
+        max: Bytes(0),
+        list: Vec::new(),
+        ranges: Vec::new(),
+        heaviest: Vec::new(),
+        weights,
+    }
+}
+
+fn asked() -> CapacityPlan {
+    CapacityPlan {
+        node_memory: Bytes(GIB),
+        headroom_permille: 250,
+        nodes: None,
+        until: None,
+        cost_per_gb_month: Some(9.5),
+        top: 10,
+    }
+}
+
+fn planned(servers: &[NamedReport], earlier: &[NamedReport], asked: CapacityPlan) -> Capacity {
+    capacity(servers, earlier, None, asked).unwrap()
+}
+
+#[test]
+fn nodes_leave_the_headroom_free() {
+    let nodes = |total| planned(&[server("a", total, 0)], &[], asked()).demand.scenarios[0].needs[0].clone();
+    let usable = GIB / 4 * 3;
+    assert_eq!((nodes(usable).nodes, nodes(usable + 1).nodes, nodes(0).nodes), (1, 2, 1));
+    assert_eq!((nodes(usable).fill_permille, nodes(usable + 1).fill_permille), (750, 376));
+    assert_eq!(nodes(usable + 1).cost_per_month, Some(19.0));
+    assert!(capacity(&[], &[], None, asked()).is_none());
+}
+
+#[test]
+fn growth_reaches_later_dates_with_its_range() {
+    let nights: Vec<NamedReport> =
+        (0..4).map(|day| server("n", 100 + 10 * day, i64::try_from(day).unwrap() * DAY)).collect();
+    let asked = CapacityPlan { until: Some(Millis(63 * DAY * 1000)), node_memory: Bytes(400), ..asked() };
+    let plan = planned(&nights[3..], &nights[..3], asked);
+    let trend = plan.trend.unwrap();
+    assert_eq!((trend.per_day, trend.per_day_range, trend.snapshots), (10, Some([10, 10]), 4));
+    let dates: Vec<i64> = plan.demand.dates.iter().map(|date| date.unwrap().0 / 1000 / DAY).collect();
+    assert_eq!(dates, [3, 33, 63]);
+    let needs: Vec<_> = plan.demand.scenarios[0].needs.iter().map(|need| (need.total.0, need.nodes)).collect();
+    assert_eq!(needs, [(130, 1), (430, 2), (730, 3)]);
+    assert_eq!(plan.demand.scenarios[0].needs[2].nodes_range, Some([3, 3]));
+    // 300 bytes fit on a node: 170 more at 10 a day.
+    assert_eq!(plan.demand.scenarios[0].full_at, Some(Millis((3 + 17) * DAY * 1000)));
+}
+
+#[test]
+fn shards_of_a_night_are_added_up() {
+    let earlier = [server("a", 100, 0), server("b", 50, 1800), server("a", 110, DAY), server("b", 60, DAY + 60)];
+    let plan = planned(&[server("a", 120, 2 * DAY), server("b", 70, 2 * DAY)], &earlier, asked());
+    let nights: Vec<_> = plan.nights.iter().map(|night| (night.snapshots, night.total.0)).collect();
+    assert_eq!(nights, [(2, 150), (2, 170), (2, 190)]);
+    assert_eq!(plan.trend.unwrap().snapshots, 3);
+}
+
+#[test]
+fn a_question_is_answered_if_every_server_was_asked() {
+    let with = |name: &str, asks: &[(&str, u64)]| {
+        let mut named = server(name, 1000, 0);
+        let alternative = |&(ask, total): &(&str, u64)| Alternative {
+            ask: ask.to_owned(),
+            model: ask.to_owned(),
+            caveats: Vec::new(),
+            memory: Bytes(1),
+            difference: 0,
+            share: 0.0,
+            correction: None,
+            tables: None,
+            total: Some(Bytes(total)),
+            total_difference: None,
+            compact_hashes: None,
+        };
+        let base = WhatIfBase { model: String::new(), memory: Bytes(0), correction: None, tables: None, total: None };
+        named.report.what_if = Some(WhatIf {
+            base,
+            alternatives: asks.iter().map(alternative).collect(),
+            types: Vec::new(),
+            patterns: Vec::new(),
+            unknown: Unknown::default(),
+        });
+        named
+    };
+    let servers = [with("a", &[("valkey-8.1", 600), ("redis-8.2", 900)]), with("b", &[("valkey-8.1", 700)])];
+    let plan = planned(&servers, &[], asked());
+    let scenarios: Vec<_> =
+        plan.demand.scenarios.iter().map(|it| (it.what_if.as_deref(), it.needs[0].total.0)).collect();
+    assert_eq!(scenarios, [(None, 2000), (Some("valkey-8.1"), 1300)]);
+}
+
+#[test]
+fn parts_cold_data_and_expiries_are_added_up() {
+    let mut named = server("a", 3000, 0);
+    let prefix = |prefix: &str, keys, memory| PrefixNode {
+        prefix: prefix.to_owned(),
+        segment: String::new(),
+        keys,
+        memory: Bytes(memory),
+        share: 0.0,
+        disk: Bytes(0),
+        elements: 0,
+        without_ttl: Weight::default(),
+        children: Vec::new(),
+        hidden: super::super::Hidden::default(),
+        unknown: Unknown::default(),
+    };
+    named.report.prefixes.tree = vec![prefix("user:", 4, 500), prefix("cart:", 3, 250)];
+    let idle = |below_s, memory| IdleClass { idle: "".into(), below_s, keys: 1, memory: Bytes(memory) };
+    let classes = [Some(86_400), Some(7 * 86_400), Some(30 * 86_400), Some(90 * 86_400), None];
+    let classes = classes.into_iter().zip([1, 2, 4, 8, 16]).map(|(below, memory)| idle(below, memory)).collect();
+    named.report.idle = Some(Idle { keys: 5, classes });
+    let left = |below_ms, memory| ExpiryClass { left: "".into(), below_ms, keys: 1, memory: Bytes(memory) };
+    named.report.expiry =
+        Expiry { classes: vec![left(Some(0), 5), left(Some(60), 7), left(None, 9)], ..Expiry::default() };
+    let plan = planned(&[named.clone(), named], &[], CapacityPlan { top: 1, ..asked() });
+    let parts: Vec<_> = plan.business.iter().map(|it| (it.name.as_deref(), it.keys, it.memory.0, it.total.0)).collect();
+    assert_eq!(parts, [(Some("user:"), 8, 1000, 1000), (None, 12, 5000, 5000)]);
+    let cold: Vec<_> = plan.cold.iter().map(|step| (step.days, step.memory.0)).collect();
+    assert_eq!(cold, [(7, 56), (30, 48), (90, 32)]);
+    let freed: Vec<_> = plan.freed.iter().map(|step| (step.within_ms, step.memory.0)).collect();
+    assert_eq!(freed, [(0, 10), (60, 24)]);
+}
+
+#[test]
+fn a_heavy_slot_limits_how_even_nodes_get() {
+    let servers = [node("a", [(0, 1), (1, 900)]), node("b", [(9000, 50), (9001, 49)])];
+    let plan = planned(&servers, &[], CapacityPlan { nodes: Some(2), ..asked() }).slots.unwrap();
+    assert_eq!((plan.heavy_slots[0].slot, plan.heavy_slots[0].memory), (1, Bytes(900)));
+    assert!(plan.max_to_mean > 1.7, "{}", plan.max_to_mean);
+    assert!(plan.owners_guessed, "slots without keys have no known owner");
+}
+
+#[test]
+fn nodes_join_and_leave() {
+    let cluster = |from: u16, to: u16| (from..to).map(|slot| (slot, 100));
+    let servers = [node("a", cluster(0, 8000)), node("b", cluster(8000, 16_000)), node("c", cluster(16_000, 16_384))];
+    let slots = |nodes| planned(&servers, &[], CapacityPlan { nodes: Some(nodes), ..asked() }).slots.unwrap();
+    let more = slots(4);
+    assert!(more.commands[0].command.starts_with("redis-cli --cluster add-node ADDRESS_OF_NODE_4 ADDRESS_OF_NODE_1"));
+    assert!(more.nodes.iter().all(|node| node.slots == 4096), "{:?}", more.nodes);
+    let fewer = slots(2);
+    assert_eq!(fewer.moved_slots, 384);
+    assert_eq!(fewer.commands.last().unwrap().command, "redis-cli --cluster del-node ADDRESS_OF_NODE_1 ID_OF_NODE_3");
+    assert_eq!(fewer.nodes.iter().map(|node| node.slots).collect::<Vec<_>>(), [8192, 8192, 0]);
+    let even = slots(3);
+    assert!(even.max_to_mean < 1.001, "{}", even.max_to_mean);
+}
+
+#[test]
+fn copies_stored_reports_and_lists_that_do_not_fit_are_told() {
+    let kinds = |servers: &[NamedReport], nodes: Option<&ClusterNodes>| {
+        let plan = capacity(servers, &[], nodes, CapacityPlan { nodes: Some(2), ..asked() }).unwrap();
+        plan.warnings.into_iter().map(|warning| warning.kind).collect::<Vec<_>>()
+    };
+    let one = node("a", [(5, 1)]);
+    assert_eq!(kinds(&[one.clone(), one.clone()], None), [WarningKind::SlotsOverlap]);
+    let mut stored = one.clone();
+    stored.report.slots.as_mut().unwrap().weights.clear();
+    assert_eq!(kinds(&[stored], None), [WarningKind::SlotsNotStored]);
+    let line = |id: &str, slots: &str| format!("{id} h:1@2 master - 0 0 1 connected {slots}\n");
+    let nodes = |text: &str| ClusterNodes::parse(text, "nodes").unwrap();
+    let both = [one, node("b", [(6, 1)])];
+    assert_eq!(kinds(&both, Some(&nodes(&[line("x", "0-5"), line("y", "6-16383")].concat()))), []);
+    assert_eq!(kinds(&both, Some(&nodes(&line("x", "0-16383")))), [WarningKind::ClusterNodesDiffer]);
+    let three = [line("x", "0-5"), line("y", "6-9000"), line("z", "9001-16383")].concat();
+    assert_eq!(kinds(&both, Some(&nodes(&three))), [WarningKind::ClusterNodeMissing]);
+    // A server older than 8.0 does not say that it is the node of a cluster.
+    let mut older = both.clone();
+    older.iter_mut().for_each(|named| named.report.server.cluster = false);
+    let layout = |servers: &[NamedReport]| {
+        planned(servers, &[], CapacityPlan { nodes: Some(2), ..asked() }).slots.map(|slots| slots.layout)
+    };
+    assert_eq!((layout(&older), layout(&older[..1])), (Some(SlotLayout::Cluster), Some(SlotLayout::New)));
+    let twice = [older[0].clone(), older[0].clone()];
+    assert_eq!(layout(&twice), Some(SlotLayout::New));
+}
+
+/// Runs the commands as redis-cli does: the lowest slots of the giving node go first.
+fn simulated(plan: &SlotPlan, now: &[Vec<u16>]) -> Vec<Vec<u16>> {
+    let mut held = now.to_vec();
+    held.resize(plan.nodes.len(), Vec::new());
+    for it in &plan.commands {
+        if let SlotEffect::MoveSlots { from, to, slots } = it.effect {
+            held[from].sort_unstable();
+            let moved: Vec<u16> = held[from].drain(..usize::try_from(slots).unwrap()).collect();
+            held[to].extend(moved);
+        }
+    }
+    held.iter_mut().for_each(|slots| slots.sort_unstable());
+    held
+}
+
+/// Weights of all slots below 1000, from a linear congruential generator: lists of 16,384 numbers shrink to nothing readable.
+fn random_weights(seed: u64) -> Vec<u64> {
+    let step = |state: &mut u64| {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Some((*state >> 33) % 1000)
+    };
+    (0..cluster::SLOTS).scan(seed, |state, _| step(state)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn commands_lead_to_the_plan_and_the_plan_is_even(
+        seed in 0_u64..,
+        cuts in proptest::collection::vec(1_u16..16_383, 1..6),
+        nodes in 1_u64..9,
+    ) {
+        let weights = random_weights(seed);
+        let mut cuts = cuts;
+        cuts.extend([0, cluster::SLOTS]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        let held: Vec<Vec<u16>> = cuts.windows(2).map(|two| (two[0]..two[1]).collect()).collect();
+        let servers: Vec<NamedReport> = (held.iter().enumerate())
+            .map(|(at, slots)| node(&at.to_string(), slots.iter().map(|slot| (*slot, weights[usize::from(*slot)]))))
+            .collect();
+        let plan = planned(&servers, &[], CapacityPlan { nodes: Some(nodes), ..asked() }).slots;
+        prop_assume!(plan.is_some());
+        let plan = plan.unwrap();
+        let after = simulated(&plan, &held);
+        for (load, slots) in plan.nodes.iter().zip(&after) {
+            prop_assert_eq!(SlotSpan::of(slots.iter().copied()), load.ranges.clone());
+            let memory: u64 = slots.iter().map(|slot| weights[usize::from(*slot)]).sum();
+            prop_assert_eq!(load.memory, Bytes(memory));
+        }
+        let all: usize = after.iter().map(Vec::len).sum();
+        prop_assert_eq!(all, usize::from(cluster::SLOTS));
+        prop_assert!(plan.max_to_mean < 1.01, "{}", plan.max_to_mean);
+        let stay = plan.nodes.iter().filter(|node| node.slots > 0).count();
+        prop_assert!(stay as u64 <= nodes);
+    }
+
+    #[test]
+    fn a_new_cluster_gets_each_slot_once(
+        seed in 0_u64..,
+        nodes in 2_u64..40,
+    ) {
+        let mut server = node("a", (0..cluster::SLOTS).zip(random_weights(seed)));
+        server.report.server.cluster = false;
+        let plan = planned(&[server], &[], CapacityPlan { nodes: Some(nodes), ..asked() }).slots.unwrap();
+        prop_assert_eq!(plan.layout, SlotLayout::New);
+        let spans: Vec<SlotSpan> = plan.nodes.iter().flat_map(|node| node.ranges.clone()).collect();
+        prop_assert_eq!(spans.len() as u64, nodes, "one range each");
+        prop_assert!(spans.windows(2).all(|two| two[0].last + 1 == two[1].first));
+        prop_assert_eq!((spans[0].first, spans[spans.len() - 1].last), (0, cluster::SLOTS - 1));
+        prop_assert!(plan.max_to_mean < 1.05, "{}", plan.max_to_mean);
+    }
+}
