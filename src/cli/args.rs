@@ -247,8 +247,8 @@ pub struct CapacityArgs {
     /// Nodes of the cluster: the output of CLUSTER NODES, or the nodes.conf of a node
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Plan")]
     pub cluster_nodes: Option<PathBuf>,
-    /// Also plan for another server, allocator or setting, such as valkey-8.1 or maxmemory-policy=allkeys-lfu (repeatable)
-    #[arg(long, value_name = "SERVER[,KEY=VALUE…]", help_heading = "Plan")]
+    /// Also plan for another server, allocator or setting, such as valkey-8.1 (repeatable)
+    #[arg(long, value_name = "SERVER|ALLOCATOR|KEY=VALUE", help_heading = "Plan")]
     pub what_if: Vec<String>,
     #[command(flatten)]
     pub server: ServerArgs,

@@ -36,7 +36,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Section {
     let headroom = human::share_of(plan.options.headroom_permille, 1000);
     let lead = say!(
         lang,
-        "A node of {node} holds {usable} of data; {headroom} stay free.",
+        "A node of {node} holds {usable} of data; {headroom} stays free.",
         "每个 {node} 的节点可存放 {usable} 数据，预留 {headroom}。"
     );
     let full = plan.demand.scenarios.iter().filter_map(|scenario| full(plan, scenario, lang));

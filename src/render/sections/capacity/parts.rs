@@ -66,7 +66,7 @@ pub(super) fn freed(plan: &Capacity, lang: Lang) -> Option<Section> {
         }
     };
     let table = Table::of(lang.of("Freed by itself", "自行释放"), &plan.freed, usize::MAX)
-        .column(Column::text(heads::WHEN), |step| when(step))
+        .column(Column::text(heads::WHEN), when)
         .column(Column::number(heads::KEYS), |step| step.keys)
         .column(Column::number(heads::MEMORY), |step| step.memory)
         .column(Column::number(heads::OF_MEMORY).bars(), |step| Cell::ShareOf(step.memory.0, whole.0))
