@@ -91,6 +91,14 @@ impl Aggregate for WhatIfStats {
         let kind = record.kind as usize;
         self.allocated_now += record.allocated;
         self.base[kind].add(record.memory);
+        // Fast path for one alternative, as a policy asks for one.
+        if let ([by_kind], [allocated], [memory], [bytes]) =
+            (&mut self.others[..], &mut self.allocated[..], record.alternatives, record.allocated_elsewhere)
+        {
+            by_kind[kind] += *memory;
+            *allocated += *bytes;
+            return;
+        }
         let sums = self.others.iter_mut().zip(&mut self.allocated);
         let sizes = record.alternatives.iter().zip(record.allocated_elsewhere);
         for ((by_kind, allocated), (memory, bytes)) in sums.zip(sizes) {

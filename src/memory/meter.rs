@@ -6,6 +6,7 @@
 mod array;
 mod compact;
 mod hash;
+mod known;
 mod list;
 mod set;
 mod stream;
@@ -17,6 +18,7 @@ mod zset;
 use std::num::NonZeroU64;
 
 use compact::Named;
+pub(super) use known::ValueSize;
 
 use super::Model;
 use super::layout::{Frame, Joint};
@@ -190,6 +192,12 @@ impl<'m> Meter<'m> {
         self.priced = false;
     }
 
+    /// Starts the key and the value that another meter has started.
+    pub(super) fn begin_like(&mut self, other: &Meter<'_>) {
+        (self.key, self.error, self.priced) = (other.key, None, false);
+        self.begin(other.value_type);
+    }
+
     /// Returns the measured value, or the first error met during the walk. Afterwards the meter is ready for the next key.
     #[inline(always)]
     pub fn finish(&mut self) -> Result<&Measured> {
@@ -345,6 +353,24 @@ impl<'m> Meter<'m> {
 }
 
 impl Meter<'_> {
+    /// Adds a set member of a table, without its payload.
+    #[inline]
+    pub(super) fn add_member(&mut self, len: u64) {
+        self.set.add(self.model, len);
+    }
+
+    /// Adds a pair of a table, without its payload.
+    #[inline]
+    pub(super) fn add_pair(&mut self, field: u64, value: u64) {
+        self.hash.add(self.model, field, value);
+    }
+
+    /// Adds a member of a skiplist, without its payload.
+    #[inline]
+    pub(super) fn add_scored(&mut self, member: u64) {
+        self.zset.add(self.model, member);
+    }
+
     #[inline(always)]
     fn count_payload(&mut self, bytes: u64) {
         self.payload = self.payload.saturating_add(bytes);
@@ -495,19 +521,19 @@ impl Visit for Meter<'_> {
     #[inline]
     fn element_len(&mut self, len: u64) {
         self.count_payload(len);
-        self.set.add(self.model, len);
+        self.add_member(len);
     }
 
     #[inline]
     fn pair_len(&mut self, field: u64, value: u64) {
         self.count_payload(field.saturating_add(value));
-        self.hash.add(self.model, field, value);
+        self.add_pair(field, value);
     }
 
     #[inline]
     fn scored_len(&mut self, member: u64) {
         self.count_payload(member.saturating_add(SCORE_BYTES));
-        self.zset.add(self.model, member);
+        self.add_scored(member);
     }
 
     #[inline]

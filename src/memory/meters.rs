@@ -1,7 +1,11 @@
 //! Several meters on one walk: the memory of a value on its own server and under each what-if alternative.
+//!
+//! Most values are strings, or packed here and there. For these the meters of the alternatives sleep: their prices follow from
+//! what the base meter has found. They are woken for a value that is packed here and not there.
 
 use std::mem;
 
+use super::meter::ValueSize;
 use super::templates::LazyTemplates;
 use super::{Measured, Meter, Model, ModuleFacts};
 use crate::error::Result;
@@ -16,6 +20,8 @@ use crate::units::Bytes;
 pub struct Meters<'m> {
     base: Meter<'m>,
     others: Vec<Meter<'m>>,
+    /// True if the meters of the alternatives do not see the current value, whose sizes are set without them.
+    asleep: bool,
     /// Memory of the last key, by alternative.
     memory: Vec<Bytes>,
     allocated: Vec<Bytes>,
@@ -50,8 +56,9 @@ impl<'m> Meters<'m> {
         Meters {
             base: meter(base, 0),
             others: others.iter().enumerate().map(other).collect(),
-            memory: Vec::with_capacity(others.len()),
-            allocated: Vec::with_capacity(others.len()),
+            asleep: false,
+            memory: vec![Bytes(0); others.len()],
+            allocated: vec![Bytes(0); others.len()],
         }
     }
 
@@ -59,9 +66,6 @@ impl<'m> Meters<'m> {
     #[inline]
     pub fn begin_key(&mut self, key_len: u64, has_ttl: bool) {
         self.base.begin_key(key_len, has_ttl);
-        for meter in &mut self.others {
-            meter.begin_key(key_len, has_ttl);
-        }
     }
 
     /// Returns the base meter if there are no alternatives, as the fast path: walking with it costs less.
@@ -81,18 +85,47 @@ impl<'m> Meters<'m> {
         if self.others.is_empty() {
             return Ok((measured, AlternativeSizes { module_facts, ..AlternativeSizes::default() })); // the common case
         }
-        self.memory.clear();
-        self.allocated.clear();
-        for meter in &mut self.others {
-            let other = meter.finish().unwrap_or(measured);
-            self.memory.push(other.memory);
-            self.allocated.push(other.allocated);
+        if !self.asleep {
+            let sizes = self.memory.iter_mut().zip(&mut self.allocated);
+            for (meter, (memory, allocated)) in self.others.iter_mut().zip(sizes) {
+                let other = meter.finish().unwrap_or(measured);
+                (*memory, *allocated) = (other.memory, other.allocated);
+            }
         }
         if measured.memory == Bytes(0) || self.memory.contains(&Bytes(0)) {
-            self.memory.clear();
-            self.allocated.clear();
+            return Ok((measured, AlternativeSizes { module_facts, ..AlternativeSizes::default() }));
         }
         Ok((measured, AlternativeSizes { memory: &self.memory, allocated: &self.allocated, module_facts }))
+    }
+
+    /// Has the meters of the alternatives begin the current value.
+    fn wake(&mut self) {
+        self.asleep = false;
+        self.others.iter_mut().for_each(|meter| meter.begin_like(&self.base));
+    }
+
+    /// Sets the size under each alternative; returns false if `size` does not know one of them.
+    #[inline]
+    fn set_sizes(&mut self, size: impl Fn(&mut Meter<'m>, &Meter<'m>, &Measured) -> Option<ValueSize>) -> bool {
+        // A damaged value has no sizes, and none will be asked for.
+        let Some(found) = self.base.found() else { return true };
+        let sizes = self.memory.iter_mut().zip(&mut self.allocated);
+        for (meter, (memory, allocated)) in self.others.iter_mut().zip(sizes) {
+            let Some(priced) = size(meter, &self.base, found) else { return false };
+            (*memory, *allocated) = (priced.memory, priced.allocated);
+        }
+        true
+    }
+
+    /// Wakes the meters of the alternatives for a value that the base meter has seen.
+    #[cold]
+    fn wake_for(&mut self, mut see: impl FnMut(&mut Meter<'m>)) {
+        self.wake();
+        for meter in &mut self.others {
+            mem::swap(&mut self.base.scratch, &mut meter.scratch);
+            see(meter);
+            mem::swap(&mut self.base.scratch, &mut meter.scratch);
+        }
     }
 
     /// Passes an uncompressed part to all meters, without sharing the buffer, which would cost more than pricing.
@@ -124,12 +157,19 @@ impl<'m> Meters<'m> {
 impl Visit for Meters<'_> {
     #[inline]
     fn begin(&mut self, value_type: ValueType) {
-        self.each_plain(|meter| meter.begin(value_type));
+        self.base.begin(value_type);
+        self.asleep = Meter::may_follow(value_type);
+        if !self.asleep {
+            self.wake();
+        }
     }
 
     #[inline]
     fn string(&mut self, value: RawString<'_>) {
-        self.each_holding(value, |meter| meter.string(value));
+        self.base.string(value);
+        if !self.set_sizes(|meter, base, found| meter.string_size(base.current().0, value, found)) {
+            self.wake_for(|meter| meter.string(value));
+        }
     }
 
     #[inline]
@@ -144,17 +184,20 @@ impl Visit for Meters<'_> {
 
     #[inline]
     fn element_len(&mut self, len: u64) {
-        self.each_plain(|meter| meter.element_len(len));
+        self.base.element_len(len);
+        self.others.iter_mut().for_each(|meter| meter.add_member(len));
     }
 
     #[inline]
     fn pair_len(&mut self, field: u64, value: u64) {
-        self.each_plain(|meter| meter.pair_len(field, value));
+        self.base.pair_len(field, value);
+        self.others.iter_mut().for_each(|meter| meter.add_pair(field, value));
     }
 
     #[inline]
     fn scored_len(&mut self, member: u64) {
-        self.each_plain(|meter| meter.scored_len(member));
+        self.base.scored_len(member);
+        self.others.iter_mut().for_each(|meter| meter.add_scored(member));
     }
 
     #[inline]
@@ -181,7 +224,13 @@ impl Visit for Meters<'_> {
 
     #[inline]
     fn blob(&mut self, blob: RawString<'_>) {
-        self.each_holding(blob, |meter| meter.blob(blob));
+        if !self.asleep {
+            return self.each_holding(blob, |meter| meter.blob(blob));
+        }
+        self.base.blob(blob);
+        if !self.set_sizes(|meter, base, found| meter.blob_size(base.current(), blob, found)) {
+            self.wake_for(|meter| meter.blob(blob));
+        }
     }
 
     fn template(&mut self, template: &HashTemplate) {
@@ -257,32 +306,59 @@ mod tests {
     use crate::rdb::template::Templates;
     use crate::rdb::walk::walk;
 
-    /// A set of three members, two of them not LZF-compressed.
-    const SET: &[u8] = b"\x03\x01a\x02bc\xc0\x07";
-
     fn model(server: &str) -> Model {
         Model::for_server(Server::parse(server).unwrap(), Allocator::Jemalloc, &ServerConfig::default())
     }
 
+    /// Values of all layouts whose prices follow from what the base meter has found, and a set of three members stored one by one.
+    fn values() -> Vec<(ValueType, Vec<u8>)> {
+        let text = |len: u8| [&[0x40, len], &vec![b'x'; usize::from(len)][..]].concat();
+        let packed = b"\x0c\x0c\0\0\0\x02\0\x81a\x02\x01\x01\xff".to_vec();
+        let compressed = b"\xc3\x05\x0a\0a\xe0\0\0".to_vec();
+        let strings = [b"\xc0\x07".to_vec(), b"\xc1\x39\x30".to_vec(), b"\x0212".to_vec(), compressed];
+        let strings = strings.into_iter().chain([0, 1, 20, 43, 44, 45, 63, 64, 128, 200].map(text));
+        let blobs = [ValueType::HashListpack, ValueType::ZsetListpack, ValueType::SetListpack];
+        let mut values: Vec<_> = strings.map(|value| (ValueType::String, value)).collect();
+        values.extend(blobs.map(|value_type| (value_type, packed.clone())));
+        values.push((ValueType::SetIntset, b"\x0c\x02\0\0\0\x02\0\0\0\x01\0\x02\0".to_vec()));
+        values.push((ValueType::Set, b"\x03\x01a\x02bc\xc0\x07".to_vec()));
+        values
+    }
+
     #[test]
     fn each_model_gives_what_it_gives_alone() {
-        let base = model("redis-7.0");
-        let asked = ["valkey-8.1", "jemalloc-q16", "redis-7.2,set-max-listpack-entries=1"];
-        let others: Vec<Model> = asked.iter().map(|text| WhatIf::parse(text).unwrap().apply(&base)).collect();
-        let alone = |model: &Model| {
-            let mut meter = Meter::new(model);
-            meter.begin_key(3, true);
-            walk(ValueType::Set, Templates::NONE, &mut Cursor::new(SET, 0), &mut meter).unwrap();
-            *meter.finish().unwrap()
-        };
-        let mut meters = Meters::new(&base, &others);
-        assert!(meters.alone().is_none());
-        for _ in 0..2 {
-            meters.begin_key(3, true);
-            walk(ValueType::Set, Templates::NONE, &mut Cursor::new(SET, 0), &mut meters).unwrap();
-            let (measured, AlternativeSizes { memory, .. }) = meters.finish().unwrap();
-            assert_eq!(*measured, alone(&base));
-            assert_eq!(memory, others.iter().map(|model| alone(model).memory).collect::<Vec<_>>());
+        let asked = [
+            "valkey-8.1",
+            "jemalloc-q16",
+            "redis-7.2,set-max-listpack-entries=1",
+            "redis-8.10",
+            "redis-6.2,glibc",
+            "valkey-9.1,hash-max-listpack-entries=0,zset-max-listpack-entries=0,set-max-intset-entries=1",
+            "redis-8.10,hash-rdb-load-min-template-entries=1",
+        ];
+        for base in ["redis-7.0", "valkey-9.0", "redis-8.2"].map(model) {
+            let others: Vec<Model> = asked.iter().map(|text| WhatIf::parse(text).unwrap().apply(&base)).collect();
+            let alone = |model: &Model, (value_type, bytes): &(ValueType, Vec<u8>), expires: bool| {
+                let mut meter = Meter::new(model);
+                meter.begin_key(3, expires);
+                walk(*value_type, Templates::NONE, &mut Cursor::new(bytes, 0), &mut meter).unwrap();
+                *meter.finish().unwrap()
+            };
+            // All at once, and one by one: the meters sleep for a value only if all of them may.
+            let groups = std::iter::once(&others[..]).chain(others.chunks(1));
+            for group in groups {
+                let mut meters = Meters::new(&base, group);
+                assert!(meters.alone().is_none());
+                for (value, expires) in values().iter().flat_map(|value| [(value, false), (value, true)]) {
+                    meters.begin_key(3, expires);
+                    walk(value.0, Templates::NONE, &mut Cursor::new(&value.1, 0), &mut meters).unwrap();
+                    let (measured, sizes) = meters.finish().unwrap();
+                    assert_eq!(*measured, alone(&base, value, expires));
+                    let expected = group.iter().map(|model| alone(model, value, expires));
+                    let (memory, allocated): (Vec<_>, Vec<_>) = expected.map(|one| (one.memory, one.allocated)).unzip();
+                    assert_eq!((sizes.memory, sizes.allocated), (&memory[..], &allocated[..]), "{value:?}");
+                }
+            }
         }
     }
 

@@ -597,6 +597,9 @@ impl Checks {
         named.exemptions.clear();
         self.matcher.find(name, &mut named.targets);
         (named.matched, named.excuse) = (Matched::default(), 0);
+        if named.targets.is_empty() {
+            return; // the common case
+        }
         let (matched, mut class) = (&mut named.matched, None);
         // The first target of each list takes precedence.
         for target in &named.targets {

@@ -184,6 +184,8 @@ pub struct Matcher<T> {
 #[derive(Debug, Clone)]
 struct MatchTree<T> {
     states: Vec<MatchState<T>>,
+    /// Rejects nearly all names that no pattern begins with.
+    first: NameFilter,
 }
 
 #[derive(Debug, Clone)]
@@ -216,7 +218,7 @@ impl<T> Default for MatchState<T> {
 
 impl<T> Default for MatchTree<T> {
     fn default() -> Self {
-        MatchTree { states: vec![MatchState::default()] }
+        MatchTree { states: vec![MatchState::default()], first: NameFilter::default() }
     }
 }
 
@@ -244,9 +246,21 @@ impl<T: Copy> Matcher<T> {
     /// Visits each state at most once per segment of the name, of which classified names have at most 16.
     pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
         match name {
+            KeyName::Plain(name) if !self.may_match(name.segments()) => {} // the common case
             KeyName::Plain(name) => self.visit(name.segments().map(|name| (name, PartKind::Literal)), found),
             KeyName::Classified(_, pattern) => self.visit(pattern.segments(), found),
         }
+    }
+
+    /// Returns false if a name of these segments matches no pattern, as far as the filters know.
+    #[inline]
+    fn may_match<'n>(&self, mut segments: impl Iterator<Item = &'n [u8]>) -> bool {
+        if self.fixed.takes_all() || self.floating.takes_all() {
+            return true;
+        }
+        let first = segments.next().map(NameFilter::place);
+        first.is_none_or(|place| self.fixed.first.holds(place) || self.floating.first.holds(place))
+            || segments.any(|name| self.floating.first.holds(NameFilter::place(name)))
     }
 
     fn visit<'n>(&self, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
@@ -285,8 +299,14 @@ impl<T: Copy> MatchTree<T> {
     /// Returns true if no pattern begins with this name, as far as the filter knows.
     #[inline]
     fn rejects(&self, name: &[u8]) -> bool {
+        !self.first.holds(NameFilter::place(name)) && !self.takes_all()
+    }
+
+    /// Returns true if a pattern begins with any name.
+    #[inline]
+    fn takes_all(&self) -> bool {
         let root = &self.states[0];
-        !root.marks.may_hold(name) && root.any.is_none() && root.any_name.is_none()
+        !root.rest.is_empty() || root.any.is_some() || root.any_name.is_some()
     }
 
     fn visit<'n>(&self, at: u32, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
@@ -315,6 +335,9 @@ impl<T: Copy> MatchTree<T> {
         let next = match segment {
             SegmentPattern::Name(name) => {
                 state.marks.add(name.as_bytes());
+                if at == 0 {
+                    self.first.add(name.as_bytes());
+                }
                 *state.names.entry(name.as_bytes().into()).or_insert(new)
             }
             SegmentPattern::Class(class) => match state.classes.iter().find(|(known, _)| known == class) {
@@ -331,6 +354,40 @@ impl<T: Copy> MatchTree<T> {
             self.states.push(MatchState::default());
         }
         next as usize
+    }
+}
+
+/// Filter over length and three letters of the names that patterns begin with. Presets have some three hundred, of four
+/// thousand bits.
+#[derive(Debug, Clone)]
+struct NameFilter([u64; 64]);
+
+impl Default for NameFilter {
+    fn default() -> Self {
+        NameFilter([0; 64])
+    }
+}
+
+impl NameFilter {
+    fn add(&mut self, name: &[u8]) {
+        let (word, bit) = NameFilter::place(name);
+        self.0[word] |= bit;
+    }
+
+    /// Returns false only if no name with this place was added.
+    #[inline]
+    fn holds(&self, (word, bit): (usize, u64)) -> bool {
+        self.0[word % 64] & bit != 0
+    }
+
+    /// Returns the word and the bit of a name.
+    #[inline]
+    fn place(name: &[u8]) -> (usize, u64) {
+        let letter = |byte: Option<&u8>| u32::from(byte.copied().unwrap_or_default());
+        let letters = letter(name.first()) | letter(name.get(name.len() / 2)) << 8 | letter(name.last()) << 16;
+        // Lengths that are equal modulo 256 share a place.
+        let mixed = (letters | u32::try_from(name.len()).unwrap_or(u32::MAX) << 24).wrapping_mul(0x9e37_79b1) >> 20;
+        (mixed as usize / 64, 1 << (mixed % 64))
     }
 }
 

@@ -380,12 +380,12 @@ impl PatternFacts {
 
     /// Adds memory now and under the alternatives, whose number is the same for all keys of a run.
     fn add_alternatives(&mut self, now: Bytes, more: &[Bytes]) {
-        if self.alternatives.is_empty() {
+        let Some((sum, then)) = self.alternatives.split_first_mut() else {
             self.alternatives = std::iter::once(now).chain(more.iter().copied()).collect();
             return;
-        }
-        let all = std::iter::once(&now).chain(more);
-        self.alternatives.iter_mut().zip(all).for_each(|(sum, memory)| *sum += *memory);
+        };
+        *sum += now;
+        then.iter_mut().zip(more).for_each(|(sum, memory)| *sum += *memory);
     }
 
     /// Returns the memory now and under each alternative, of the keys for which all of these are known; `None` if there

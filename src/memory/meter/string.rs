@@ -73,7 +73,7 @@ pub fn raw(model: &Model, key: Key, len: u64) -> PricedValue {
 
 /// Prices a string that is not an integer.
 #[inline]
-fn text(model: &Model, key: Key, len: u64) -> PricedValue {
+pub fn text(model: &Model, key: Key, len: u64) -> PricedValue {
     match &model.layout.short {
         ShortStrings::Raw => raw(model, key, len),
         ShortStrings::Behind { longest, .. } if len > *longest => raw(model, key, len),
