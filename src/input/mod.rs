@@ -24,6 +24,8 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+#[cfg(unix)]
+use std::{io::Seek, os::fd::AsFd};
 
 pub use block::Block;
 pub use body::{Body, Mapped};
@@ -112,8 +114,11 @@ impl Input {
     /// Opens the input and recognises compression and container by its first bytes. Errors name the input.
     pub fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let opened = match &self.location {
-            Location::Stdin => open_reader(io::stdin(), None, options),
-            Location::File(path) => open_file(path, options),
+            Location::Stdin => match redirected() {
+                Some(file) => open_file(file, options),
+                None => open_reader(io::stdin(), None, options),
+            },
+            Location::File(path) => File::open(path).map_err(Error::from).and_then(|file| open_file(file, options)),
         };
         opened.map_err(|error| error.in_file(&self.name))
     }
@@ -129,8 +134,20 @@ pub fn shown_path(path: &Path) -> String {
     shown
 }
 
-fn open_file(path: &PathBuf, options: &OpenOptions) -> Result<Opened> {
-    let file = File::open(path)?;
+/// Returns the regular file that standard input is redirected to: it can be mapped, unless another process has read its start.
+#[cfg(unix)]
+fn redirected() -> Option<File> {
+    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+    let is_unread = file.metadata().is_ok_and(|it| it.is_file()) && file.stream_position().is_ok_and(|at| at == 0);
+    is_unread.then_some(file)
+}
+
+#[cfg(not(unix))]
+fn redirected() -> Option<File> {
+    None
+}
+
+fn open_file(file: File, options: &OpenOptions) -> Result<Opened> {
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(Error::new(ErrorKind::Unreadable(wording!(

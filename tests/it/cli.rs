@@ -187,6 +187,33 @@ fn standard_input_gives_what_the_file_gives() {
     assert!(from_file.stdout == from_pipe.stdout && !from_pipe.stdout.is_empty());
 }
 
+#[cfg(unix)]
+#[test]
+fn redirected_input_is_read_from_where_it_stands() {
+    use std::io::{Seek, SeekFrom};
+    let folder = tempfile::tempdir().unwrap();
+    let (shifted, compressed) = (folder.path().join("shifted"), folder.path().join("dump.rdb.gz"));
+    fs::write(&shifted, [b"0123456789", &*fs::read(SHOP).unwrap()].concat()).unwrap();
+    let mut encoder =
+        flate2::write::GzEncoder::new(fs::File::create(&compressed).unwrap(), flate2::Compression::fast());
+    encoder.write_all(&fs::read(SHOP).unwrap()).unwrap();
+    encoder.finish().unwrap();
+    let report = |args: &[&str], path: &std::path::Path, start: u64| {
+        let mut file = fs::File::open(path).unwrap();
+        file.seek(SeekFrom::Start(start)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_rdblens")).args(args).stdin(file).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap().replace("<stdin>", SHOP)
+    };
+    let shop = std::path::Path::new(SHOP);
+    assert_eq!(report(&["check", "-"], shop, 0).as_bytes(), run_args(&["check", SHOP]).stdout);
+    let rows = run_args(&["keys", SHOP]).stdout;
+    for (path, start) in [(shop, 0), (&*shifted, 10), (&*compressed, 0)] {
+        assert!(report(&["keys", "-"], path, start).as_bytes() == rows, "{}", path.display());
+        assert!(report(&["keys", "--no-mmap", "-"], path, start).as_bytes() == rows, "{}", path.display());
+    }
+}
+
 #[test]
 fn an_output_file_is_whole_or_not_there() {
     let folder = tempfile::tempdir().unwrap();
