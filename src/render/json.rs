@@ -31,7 +31,7 @@ pub fn write_pretty<T: Serialize + ?Sized>(value: &T, out: &mut dyn Write) -> io
 }
 
 /// Writes one value on one line, without the line feed: a row of NDJSON.
-pub fn write_line<T: Serialize + ?Sized>(value: &T, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_line<T: Serialize + ?Sized>(value: &T, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, VisibleText(CompactFormatter)))?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "parquet")]
 mod columns;
+mod line;
 #[cfg(feature = "parquet")]
 mod parquet;
 
@@ -202,6 +203,9 @@ impl RecordLines {
 
 fn write_json(row: &RecordRow<'_>, out: &mut Vec<u8>) {
     let start = out.len();
+    if line::write_plain(row, out) {
+        return out.push(b'\n');
+    }
     match json::write_line(row, out) {
         Ok(()) => out.push(b'\n'),
         // Writing strings and numbers into memory cannot fail; if it did, half a row would be worse than none.
