@@ -21,6 +21,7 @@ use crate::limits;
 use crate::rdb::resync::verify_value;
 use crate::rdb::scan::FileItem;
 use crate::rdb::verify::Verify;
+use crate::rdb::verify::name_hash::NameHasher;
 use crate::rdb::verify::unique::PlacedHash;
 use crate::report::{CheckVerdict, FileCheck};
 use crate::wording::wording;
@@ -42,6 +43,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
     let threads = pool(plan.threads)?;
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
     let places = Mutex::new(BTreeMap::new());
+    let hasher = NameHasher::new();
     let most = limits::MAX_PLACED_KEYS / snapshot.facts.len().max(1);
     let mut tallies = threads.install(|| {
         feed.by_ref()
@@ -49,7 +51,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
             .fold(Tallies::new, |mut tallies, work| {
                 let tally = tallies.entry(work.file.index).or_default();
                 let before = tally.keys;
-                let keys = verify(&work, plan.checksum, tally);
+                let keys = verify(&work, plan.checksum, &hasher, tally);
                 place(&places, &work, &keys, || KeyPlaces::new(&plan.open.spool_dir, most));
                 progress.keys(tally.keys - before);
                 tallies
@@ -60,7 +62,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
             })
     });
     for (file, places) in places.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        report_repeated(places?, tallies.entry(file).or_default())?;
+        threads.install(|| report_repeated(places?, tallies.entry(file).or_default()))?;
     }
     let found = verdicts(snapshot.facts, feed.into_endings(), tallies, plan.checksum);
     let mut checks: Vec<FileCheck> = found.into_iter().map(file_check).collect();
@@ -104,7 +106,7 @@ fn report_repeated(places: KeyPlaces, tally: &mut FileTally) -> Result<()> {
 }
 
 /// Verifies the records of a batch and returns their keys.
-fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) -> Vec<PlacedHash> {
+fn verify(work: &FileBatch, checksum: bool, hasher: &NameHasher, tally: &mut FileTally) -> Vec<PlacedHash> {
     let mut places = Vec::new();
     let batch = &work.batch;
     if checksum {
@@ -124,7 +126,7 @@ fn verify(work: &FileBatch, checksum: bool, tally: &mut FileTally) -> Vec<Placed
         };
         tally.keys += 1;
         let key = entry.key.decode(&mut scratch).within(Reading::Key);
-        let key = key.map(|name| PlacedHash::new(entry.db.unwrap_or_default(), name, entry.key.offset));
+        let key = key.map(|name| PlacedHash::new(hasher, entry.db.unwrap_or_default(), name, entry.key.offset));
         if let Err(error) = verify_value(&mut scanner, &entry, &mut verify) {
             tally.damage(error);
             break;

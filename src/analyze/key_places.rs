@@ -4,21 +4,25 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use crate::error::Result;
 use crate::limits;
 use crate::rdb::verify::unique::{PlacedHash, repeated};
 
-/// Parts into which hashes are divided on disk: each is then compared alone.
-const PARTS: u64 = 64;
+/// Parts into which hashes are divided: each is then compared alone.
+const PARTS: usize = 64;
 /// Size of a hash on disk.
 const BYTES: u64 = size_of::<u128>() as u64;
 
-/// Hashes of the keys of one file. Those beyond a limit are in a temporary file, in sorted runs.
+/// Hashes of the keys of one file. Those beyond a limit are in a temporary file, in runs.
 #[derive(Debug)]
 pub struct KeyPlaces {
     dir: PathBuf,
     most: usize,
-    hashes: Vec<PlacedHash>,
+    /// Hashes in memory, by part.
+    hashes: [Vec<PlacedHash>; PARTS],
+    held: usize,
     file: Option<File>,
     /// For each run, where each part of its hashes begins in the file and how many it has.
     runs: Vec<Vec<(u64, u64)>>,
@@ -31,7 +35,8 @@ impl KeyPlaces {
         KeyPlaces {
             dir: dir.to_owned(),
             most: most.max(1),
-            hashes: Vec::new(),
+            hashes: [const { Vec::new() }; PARTS],
+            held: 0,
             file: None,
             runs: Vec::new(),
             written: 0,
@@ -41,10 +46,13 @@ impl KeyPlaces {
     /// Adds keys.
     pub fn add(&mut self, hashes: &[PlacedHash]) -> Result<()> {
         for some in hashes.chunks(self.most) {
-            if self.hashes.len() + some.len() > self.most {
+            if self.held + some.len() > self.most {
                 self.spill()?;
             }
-            self.hashes.extend_from_slice(some);
+            self.held += some.len();
+            for hash in some {
+                self.hashes[part_of(*hash)].push(*hash);
+            }
         }
         Ok(())
     }
@@ -55,48 +63,58 @@ impl KeyPlaces {
             self.file = Some(tempfile::tempfile_in(&self.dir)?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
-        self.hashes.sort_unstable();
         let mut run = Vec::new();
         let mut writer = BufWriter::new(file);
-        let mut rest = &self.hashes[..];
-        // Sorted hashes are in the order of the parts.
-        for part in 0..PARTS {
-            let (own, others) = rest.split_at(rest.partition_point(|hash| hash.part(PARTS) <= part));
-            own.iter().try_for_each(|hash| writer.write_all(&hash.0.to_le_bytes()))?;
-            run.push((self.written, own.len() as u64));
-            self.written += own.len() as u64 * BYTES;
-            rest = others;
+        for part in &mut self.hashes {
+            part.iter().try_for_each(|hash| writer.write_all(&hash.0.to_le_bytes()))?;
+            run.push((self.written, part.len() as u64));
+            self.written += part.len() as u64 * BYTES;
+            part.clear();
         }
         writer.flush()?;
         self.runs.push(run);
-        self.hashes.clear();
+        self.held = 0;
         Ok(())
     }
 
     /// Returns the number of keys that occur before in the file, and the first of them: the places of both.
+    ///
+    /// Those in memory are compared on all threads of the current pool.
     pub fn finish(mut self) -> Result<(u64, Vec<(u64, u64)>)> {
-        let mut found = Found::default();
         if self.runs.is_empty() {
-            found.search(&mut self.hashes);
+            let found = self.hashes.par_iter_mut().map(|part| {
+                let mut found = Found::default();
+                found.search(part);
+                found
+            });
+            let found = found.reduce(Found::default, Found::join);
             return Ok((found.count, found.first));
         }
         self.spill()?;
         let Some(file) = &self.file else { return Ok((0, Vec::new())) };
-        for (number, at) in (0..PARTS).zip(0..) {
-            let ranges = || self.runs.iter().filter_map(|run| run.get::<usize>(at)).copied();
+        // The buffers of the parts would be as much again.
+        self.hashes.iter_mut().for_each(|part| *part = Vec::new());
+        let (mut found, mut hashes) = (Found::default(), Vec::new());
+        for (number, part) in (0..).zip(0..PARTS) {
+            let ranges = || self.runs.iter().filter_map(|run| run.get(part)).copied();
             // A part may still be too large; it is then read several times, for a range of its hashes each.
             let passes = ranges().map(|(_, hashes)| hashes).sum::<u64>().div_ceil(self.most as u64).max(1);
             for pass in 0..passes {
-                self.hashes.clear();
-                let of_pass = |hash: &PlacedHash| hash.part(PARTS * passes) == number * passes + pass;
+                hashes.clear();
+                let of_pass = |hash: &PlacedHash| hash.part(PARTS as u64 * passes) == number * passes + pass;
                 for range in ranges() {
-                    read(file, range, |hash| self.hashes.extend(Some(hash).filter(of_pass)))?;
+                    read(file, range, |hash| hashes.extend(Some(hash).filter(of_pass)))?;
                 }
-                found.search(&mut self.hashes);
+                found.search(&mut hashes);
             }
         }
         Ok((found.count, found.first))
     }
+}
+
+/// Returns the index of the part that a hash belongs to.
+fn part_of(hash: PlacedHash) -> usize {
+    usize::try_from(hash.part(PARTS as u64)).unwrap_or_default() % PARTS
 }
 
 /// Reads a range of hashes.
@@ -117,11 +135,13 @@ struct Found {
     count: u64,
     /// The first of them in the file.
     first: Vec<(u64, u64)>,
+    /// Buffer of the search.
+    table: Vec<u32>,
 }
 
 impl Found {
     fn search(&mut self, hashes: &mut [PlacedHash]) {
-        for two in repeated(hashes) {
+        for two in repeated(hashes, &mut self.table) {
             self.count += 1;
             self.first.push(two);
             if self.first.len() > 2 * limits::MAX_NAMED_ERRORS {
@@ -129,6 +149,13 @@ impl Found {
             }
         }
         self.trim();
+    }
+
+    fn join(mut self, other: Found) -> Found {
+        self.count += other.count;
+        self.first.extend(other.first);
+        self.trim();
+        self
     }
 
     fn trim(&mut self) {
@@ -140,11 +167,16 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rdb::verify::name_hash::NameHasher;
 
     fn found(names: &[u32], most: usize) -> (u64, Vec<(u64, u64)>) {
         let mut places = KeyPlaces::new(&std::env::temp_dir(), most);
-        let hashes: Vec<_> =
-            names.iter().zip(0..).map(|(name, offset)| PlacedHash::new(1, &name.to_le_bytes(), offset)).collect();
+        let hasher = NameHasher::new();
+        let hashes: Vec<_> = names
+            .iter()
+            .zip(0..)
+            .map(|(name, offset)| PlacedHash::new(&hasher, 1, &name.to_le_bytes(), offset))
+            .collect();
         hashes.chunks(7).for_each(|some| places.add(some).unwrap());
         places.finish().unwrap()
     }
@@ -165,7 +197,8 @@ mod tests {
 
     #[test]
     fn databases_have_names_of_their_own() {
-        let mut hashes = [PlacedHash::new(0, b"a", 1), PlacedHash::new(1, b"a", 2)];
-        assert_eq!(repeated(&mut hashes).count(), 0);
+        let hasher = NameHasher::new();
+        let mut hashes = [PlacedHash::new(&hasher, 0, b"a", 1), PlacedHash::new(&hasher, 1, b"a", 2)];
+        assert_eq!(repeated(&mut hashes, &mut Vec::new()).count(), 0);
     }
 }

@@ -41,6 +41,8 @@ const LONGEST_INSTRUCTION: usize = 1 + LONGEST_LITERALS;
 const LONGEST_LITERALS: usize = 32;
 /// Bytes that [`expand_widely`] copies at once.
 const PIECE: usize = 16;
+/// Longest distance of a back reference.
+const FARTHEST: usize = 1 << 13;
 /// Most bytes that an instruction produces, rounded up to whole pieces.
 const LONGEST_OUTPUT: usize = (255 + 9_usize).next_multiple_of(PIECE);
 
@@ -63,7 +65,39 @@ pub fn expand(block: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), LzfErro
     while !rest.is_empty() && out.len() < len {
         rest = step(rest, len, 0, out)?;
     }
-    match (rest.is_empty(), out.len() == len) {
+    ended(rest, out.len(), len)
+}
+
+/// Checks that a block expands to its declared size `len`, without expanding it; fails as [`expand`] does.
+pub fn check(block: &[u8], len: usize) -> Result<(), LzfError> {
+    let (mut rest, mut made) = (block, 0);
+    while !rest.is_empty() && made < len {
+        // Fast path: with that many bytes made and left, no instruction refers too far back or is cut off.
+        while made >= FARTHEST
+            && let Some(head) = rest.first_chunk::<LONGEST_INSTRUCTION>()
+        {
+            let control = usize::from(head[0]);
+            let (count, size) = match control >> 5 {
+                0 => (control + 1, control + 2),
+                7 => (usize::from(head[1]) + 9, 3),
+                short => (short + 2, 2),
+            };
+            if count > len - made {
+                break;
+            }
+            made += count;
+            rest = &rest[size..];
+        }
+        let Some(instruction) = Instruction::first(rest, len - made, made)? else { break };
+        made += instruction.count;
+        rest = &rest[instruction.size..];
+    }
+    ended(rest, made, len)
+}
+
+/// Returns whether a block is complete of which `rest` is left after `made` of `len` bytes.
+fn ended(rest: &[u8], made: usize, len: usize) -> Result<(), LzfError> {
+    match (rest.is_empty(), made == len) {
         (true, true) => Ok(()),
         (_, false) => Err(LzfError::Short),
         (false, _) => Err(LzfError::Long),
@@ -132,39 +166,58 @@ fn expand_widely<'a>(mut block: &'a [u8], out: &mut [u8], mut made: usize) -> (&
     (block, made)
 }
 
+/// An instruction of a block.
+#[derive(Debug, Clone, Copy)]
+struct Instruction {
+    /// Bytes that it produces.
+    count: usize,
+    /// Bytes that it takes in the block, with its literals.
+    size: usize,
+    /// Distance of a back reference; `None` for literals, which end the instruction.
+    distance: Option<usize>,
+}
+
+impl Instruction {
+    /// Reads the first instruction of `block`, which may produce `room` bytes after the `made` ones; `None` if there is room for
+    /// none.
+    #[inline]
+    fn first(block: &[u8], room: usize, made: usize) -> Result<Option<Instruction>, LzfError> {
+        if room == 0 {
+            return Ok(None);
+        }
+        let byte = |at: usize| block.get(at).copied().map(usize::from).ok_or(LzfError::Short);
+        let control = byte(0)?;
+        let distance = |low: usize| ((control & 0x1F) << 8 | low) + 1;
+        let instruction = match control >> 5 {
+            0 => Instruction { count: control + 1, size: control + 2, distance: None },
+            7 => Instruction { count: byte(1)? + 9, size: 3, distance: Some(distance(byte(2)?)) },
+            short => Instruction { count: short + 2, size: 2, distance: Some(distance(byte(1)?)) },
+        };
+        if instruction.size > block.len() {
+            return Err(LzfError::Short);
+        }
+        if instruction.distance.is_some_and(|distance| distance > made) {
+            return Err(LzfError::Distance);
+        }
+        if instruction.count > room {
+            return Err(LzfError::Long);
+        }
+        Ok(Some(instruction))
+    }
+}
+
 /// Executes one instruction and returns the rest of the block.
 #[inline]
 fn step<'a>(block: &'a [u8], len: usize, start: usize, out: &mut Vec<u8>) -> Result<&'a [u8], LzfError> {
-    let room = len - (out.len() - start);
-    let (&control, rest) = block.split_first().ok_or(LzfError::Short)?;
-    let control = usize::from(control);
-    if control < 32 {
-        let count = control + 1;
-        let (literals, rest) = rest.split_at_checked(count).ok_or(LzfError::Short)?;
-        if count > room {
-            return Err(LzfError::Long);
-        }
-        out.extend_from_slice(literals);
-        return Ok(rest);
-    }
-    let (count, rest) = match control >> 5 {
-        7 => {
-            let (&more, rest) = rest.split_first().ok_or(LzfError::Short)?;
-            (usize::from(more) + 9, rest)
-        }
-        short => (short + 2, rest),
-    };
-    let (&low, rest) = rest.split_first().ok_or(LzfError::Short)?;
-    let distance = ((control & 0x1F) << 8 | usize::from(low)) + 1;
     let made = out.len() - start;
-    if distance > made {
-        return Err(LzfError::Distance);
-    }
-    if count > room {
+    let Some(Instruction { count, size, distance }) = Instruction::first(block, len - made, made)? else {
         return Err(LzfError::Long);
+    };
+    match distance {
+        None => out.extend_from_slice(&block[1..size]),
+        Some(distance) => copy_back(out, distance, count),
     }
-    copy_back(out, distance, count);
-    Ok(rest)
+    Ok(&block[size..])
 }
 
 /// Appends `count` bytes copied from `distance` bytes back; source and destination may overlap.
@@ -230,6 +283,7 @@ mod tests {
         fn equals_lzf_crate(text in texts(), want in 0usize..400) {
             if let Ok(block) = lzf::compress(&text) {
                 proptest::prop_assert_eq!(&whole(&block, text.len()).unwrap(), &text);
+                proptest::prop_assert_eq!(check(&block, text.len()), Ok(()));
                 let mut prefix = Vec::new();
                 expand_prefix(&block, text.len(), want, &mut prefix).unwrap();
                 proptest::prop_assert!(prefix.len() >= want.min(text.len()));
@@ -242,6 +296,7 @@ mod tests {
 
         #[test]
         fn arbitrary_blocks_do_not_panic(block in proptest::collection::vec(0u8..255, 0..200), len in 0usize..5000) {
+            proptest::prop_assert_eq!(check(&block, len), whole(&block, len).map(|_| ()));
             if let Ok(made) = whole(&block, len) {
                 proptest::prop_assert_eq!(made.len(), len);
                 proptest::prop_assert_eq!(lzf::decompress(&block, len).unwrap(), made);
@@ -264,7 +319,9 @@ mod tests {
                         (false, _) => Err(LzfError::Long),
                     }
                 };
-                proptest::prop_assert_eq!(whole(&block, text.len()), slowly());
+                let slowly = slowly();
+                proptest::prop_assert_eq!(check(&block, text.len()), slowly.as_ref().map(|_| ()).map_err(|error| *error));
+                proptest::prop_assert_eq!(whole(&block, text.len()), slowly);
             }
         }
     }

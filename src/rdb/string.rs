@@ -231,6 +231,13 @@ impl<'a> RawString<'a> {
         }
     }
 
+    /// Checks that the string can be decoded, without decoding it; fails as [`RawString::decode`] does.
+    pub fn check(&self) -> Result<()> {
+        let StringForm::Lzf { block, len } = self.form else { return Ok(()) };
+        let len = self.expandable(len)?;
+        lzf::check(block, len).map_err(|error| Error::corrupt(self.offset, error.message()))
+    }
+
     fn decode_into<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
     where
         'a: 's,

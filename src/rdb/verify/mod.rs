@@ -3,18 +3,22 @@
 //! [`Notes`] are oddities that servers load; all else that servers refuse is a fault. Their checks are in `rdbLoadObject` and
 //! the functions that it calls (`sanitize-dump-payload yes`); `.ci/differential` compares both on mutants of real dumps.
 
+pub mod name_hash;
 mod packed;
 mod score;
 mod stream;
 pub mod unique;
 
+use std::sync::Arc;
+
+use name_hash::NameHasher;
 use packed::{LATEST_FIELD_EXPIRY, Layout, PackedCheck, check_intset};
 use score::ScoreText;
 use stream::StreamCheck;
 use unique::Unique;
 
 use super::header::Family;
-use super::string::{RawString, StringForm};
+use super::string::RawString;
 use super::template::{HashTemplate, TemplateNames};
 use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
@@ -55,16 +59,17 @@ pub struct Notes {
 impl Verify {
     /// Creates a visitor for files of a family, whose servers have checks of their own.
     pub fn new(family: Family) -> Verify {
+        let hasher = Arc::new(NameHasher::new());
         Verify {
             lenient: false,
             value_type: None,
             scratch: Vec::new(),
             fault: None,
             notes: Notes::default(),
-            unique: Unique::default(),
+            unique: Unique::new(&hasher),
             names: None,
             elements: 0,
-            stream: StreamCheck::new(family),
+            stream: StreamCheck::new(family, &hasher),
             again: false,
         }
     }
@@ -110,9 +115,8 @@ impl Verify {
     }
 
     fn text(&mut self, string: RawString<'_>, reading: Reading) {
-        if let StringForm::Lzf { .. } = string.form {
-            let result = string.decode(&mut self.scratch).map(|_| ()).within(reading);
-            self.note(result);
+        if string.is_compressed() {
+            self.note(string.check().within(reading));
         }
     }
 

@@ -1,7 +1,9 @@
 //! Checks of streams: entries inside nodes, and pending entries of groups against those of their consumers.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
+use super::name_hash::NameHasher;
 use super::unique::Unique;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::rdb::header::Family;
@@ -42,14 +44,14 @@ pub struct StreamCheck {
 
 impl StreamCheck {
     /// Creates the check of streams in files of a family.
-    pub fn new(family: Family) -> StreamCheck {
+    pub fn new(family: Family, hasher: &Arc<NameHasher>) -> StreamCheck {
         StreamCheck {
             family,
             compared: false,
             nodes: Vec::new(),
             live: 0,
-            groups: Unique::default(),
-            consumers: Unique::default(),
+            groups: Unique::new(hasher),
+            consumers: Unique::new(hasher),
             pending: Vec::new(),
             consumer: 0,
             odd: false,

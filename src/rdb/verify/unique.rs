@@ -1,7 +1,8 @@
 //! Search for elements, or keys, that occur twice.
 
-use std::hash::{DefaultHasher, Hasher};
+use std::sync::Arc;
 
+use super::name_hash::NameHasher;
 use crate::error::{Error, Result};
 use crate::wording::wording;
 
@@ -17,15 +18,10 @@ pub struct PlacedHash(pub u128);
 
 impl PlacedHash {
     /// Hashes `name` in the namespace `space`, such as a database number; the name is at `offset`.
-    pub fn new(space: u64, name: &[u8], offset: u64) -> PlacedHash {
-        let mut hasher = DefaultHasher::new();
-        hasher.write_u64(space);
-        hasher.write(name);
-        let first = hasher.finish();
-        hasher.write_u8(0);
-        let hash = u128::from(first) << 64 | u128::from(hasher.finish());
+    #[inline]
+    pub fn new(hasher: &NameHasher, space: u64, name: &[u8], offset: u64) -> PlacedHash {
         let offset = offset & ((1 << OFFSET_BITS) - 1);
-        PlacedHash(hash >> OFFSET_BITS << OFFSET_BITS | u128::from(offset))
+        PlacedHash(hasher.hash(space, name) >> OFFSET_BITS << OFFSET_BITS | u128::from(offset))
     }
 
     /// Returns the leading bits of the hash, below `parts`.
@@ -40,13 +36,20 @@ impl PlacedHash {
         u64::try_from(self.0 & ((1 << OFFSET_BITS) - 1)).unwrap_or_default()
     }
 
+    /// Returns 32 bits from bit `at` on.
+    fn bits(self, at: u32) -> u32 {
+        u32::try_from(self.0 >> at & u128::from(u32::MAX)).unwrap_or_default()
+    }
+
     fn is_same_name(self, other: PlacedHash) -> bool {
         self.0 >> OFFSET_BITS == other.0 >> OFFSET_BITS
     }
 }
 
-/// Returns the places of the second and further occurrences among `hashes`, which are sorted, each with the one before it.
-pub fn repeated(hashes: &mut [PlacedHash]) -> impl Iterator<Item = (u64, u64)> + '_ {
+/// Returns the places of the second and further occurrences among `hashes`, each with the one before it. `table` is a buffer.
+pub fn repeated<'h>(hashes: &'h mut [PlacedHash], table: &mut Vec<u32>) -> impl Iterator<Item = (u64, u64)> + 'h {
+    // Sorting takes several times as long as looking for two equal ones, of which there are hardly ever any.
+    let hashes = if may_repeat(hashes, table) { hashes } else { &mut [] };
     hashes.sort_unstable();
     hashes.windows(2).filter_map(|two| match two {
         [one, next] if one.is_same_name(*next) => Some((one.offset(), next.offset())),
@@ -54,19 +57,51 @@ pub fn repeated(hashes: &mut [PlacedHash]) -> impl Iterator<Item = (u64, u64)> +
     })
 }
 
+/// Most hashes that are looked up in a table; it then has 4 MiB. More are sorted.
+const MOST_IN_TABLE: usize = 1 << 19;
+
+/// Returns false if all hashes differ; true if two seem to be equal, which one in 2^12 at most does by chance.
+fn may_repeat(hashes: &[PlacedHash], table: &mut Vec<u32>) -> bool {
+    if hashes.len() < 2 {
+        return false;
+    }
+    if hashes.len() > MOST_IN_TABLE {
+        return true;
+    }
+    // At most half full, so that the search for a free place is short.
+    let places = (2 * hashes.len()).next_power_of_two();
+    table.clear();
+    table.resize(places, 0);
+    hashes.iter().any(|hash| {
+        // The upper 32 bits choose the place, others tell the hashes apart.
+        let (mut place, own) = (hash.bits(96) as usize & (places - 1), hash.bits(OFFSET_BITS) | 1);
+        while table[place] != 0 && table[place] != own {
+            place = (place + 1) & (places - 1);
+        }
+        std::mem::replace(&mut table[place], own) == own
+    })
+}
+
 /// Maximum number of elements whose hashes are kept at a time: larger values are walked once for each part of them.
 const MOST: u64 = if cfg!(test) { 1000 } else { 4 << 20 };
 
 /// Set of the elements of one value that have to differ from each other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Unique {
+    hasher: Arc<NameHasher>,
     hashes: Vec<PlacedHash>,
+    table: Vec<u32>,
     /// Part of the elements that is looked at, of how many.
     part: u64,
     parts: u64,
 }
 
 impl Unique {
+    /// Creates an empty set.
+    pub fn new(hasher: &Arc<NameHasher>) -> Unique {
+        Unique { hasher: Arc::clone(hasher), hashes: Vec::new(), table: Vec::new(), part: 0, parts: 1 }
+    }
+
     /// Starts with a new value.
     pub fn clear(&mut self) {
         self.hashes.clear();
@@ -88,7 +123,7 @@ impl Unique {
     /// Adds an element.
     #[inline]
     pub fn add(&mut self, element: &[u8], offset: u64) {
-        let hash = PlacedHash::new(0, element, offset);
+        let hash = PlacedHash::new(&self.hasher, 0, element, offset);
         if self.parts == 1 || hash.part(self.parts) == self.part {
             self.hashes.push(hash);
         }
@@ -96,7 +131,7 @@ impl Unique {
 
     /// Fails at the first element that occurs twice, and forgets all.
     pub fn finish(&mut self) -> Result<()> {
-        let first = repeated(&mut self.hashes).min_by_key(|&(_, again)| again);
+        let first = repeated(&mut self.hashes, &mut self.table).min_by_key(|&(_, again)| again);
         self.hashes.clear();
         match first {
             None => Ok(()),
@@ -114,8 +149,7 @@ mod tests {
     use super::*;
 
     fn first_repeated(elements: &[&[u8]], parts: u64) -> Option<u64> {
-        let mut unique = Unique::default();
-        unique.clear();
+        let mut unique = Unique::new(&Arc::new(NameHasher::new()));
         unique.parts = parts;
         let mut found = Vec::new();
         loop {
@@ -139,9 +173,28 @@ mod tests {
     }
 
     #[test]
+    fn a_repeated_element_is_found_among_any_number() {
+        let hasher = Arc::new(NameHasher::new());
+        let mut unique = Unique::new(&hasher);
+        for count in [3_u32, 4, 100, 1000] {
+            for (before, again) in [(0, 1), (0, count - 1), (count / 2, count - 1)] {
+                for at in 0..count {
+                    let name = if at == again { before } else { at };
+                    unique.add(&name.to_le_bytes(), u64::from(at));
+                }
+                let error = unique.finish().unwrap_err();
+                assert_eq!(error.offset(), Some(u64::from(again)));
+            }
+            (0..count).for_each(|at| unique.add(&at.to_le_bytes(), u64::from(at)));
+            assert!(unique.finish().is_ok());
+        }
+    }
+
+    #[test]
     fn parts_cover_all_hashes() {
+        let hasher = NameHasher::new();
         for name in 0..1000u32 {
-            let hash = PlacedHash::new(3, &name.to_le_bytes(), u64::from(name));
+            let hash = PlacedHash::new(&hasher, 3, &name.to_le_bytes(), u64::from(name));
             assert_eq!(hash.offset(), u64::from(name));
             assert!(hash.part(5) < 5 && hash.part(1) == 0);
         }
