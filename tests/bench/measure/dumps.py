@@ -7,9 +7,13 @@ import re
 import subprocess
 
 # Profiles, and the time limit of analyze on each as a multiple of `cat`.
-LOADS = {"small": 4, "packed": 3, "tables": 3, "mix": 3, "large": 1, "wide": 8, "templates": 6}
+LOADS = {"small": 4, "packed": 3, "tables": 3, "mix": 3, "large": 1, "wide": 8, "templates": 6, "mixed-names": 3.5}
+# Profiles with one family of names each, and the limit of analyze on one thread in nanoseconds a key.
+FAMILIES = ["numbers", "joined", "tags", "dates", "words", "addresses", "mails", "uuids", "digests", "tokens"]
+FAMILY_LIMIT = 110
 ADVERSARIES = ["nested", "zeros", "giant"]
-KEYS = {"small": 10_000_000, "wide": 10_000_000}
+KEYS = {"small": 10_000_000, "wide": 10_000_000, "mixed-names": 10_000_000}
+KEYS |= {f"name-{family}": 1_000_000 for family in FAMILIES}
 # Versions of the format that profiles need.
 VERSIONS = {"templates": 15}
 BYTES = {"giant": 1_610_612_736}

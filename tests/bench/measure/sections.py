@@ -4,7 +4,7 @@ import json
 import os
 
 from document import mebibytes, seconds, table, times
-from dumps import ADVERSARIES, KEYS, LOADS
+from dumps import ADVERSARIES, FAMILIES, FAMILY_LIMIT, KEYS, LOADS
 from peers import all_peers
 from processes import Command, alternate, anonymous_peak, output, start_up
 
@@ -116,6 +116,24 @@ def gain(threads, rows):
     return "### By threads\n\n" + said + "\n\n" + table(heads, rows)
 
 
+def names(bench):
+    """Measures each family of names on one thread."""
+    print("names", flush=True)
+    rows = []
+    for family in FAMILIES:
+        profile = f"name-{family}"
+        with bench.dumps.dump(profile, bench.dumps.scale(profile)) as (dump, keys):
+            bench.agree(dump, keys)
+            commands = [Command("cat", ["cat", dump]), bench.analyze(dump, 1)]
+            alternate(commands, bench.rounds)
+            cat, analyze = (command.median for command in commands)
+            rows.append([f"`{profile}`", f"{keys:,}", seconds(cat), seconds(analyze), f"**{analyze / keys * 1e9:.0f}**",
+                         FAMILY_LIMIT])
+    heads = ["profile", "keys", "`cat`", "1 thread", "ns/key", "goal"]
+    said = "`analyze --threads 1` over strings of 20 to 79 bytes under names of one family, the start of the process included."
+    return "### By names\n\n" + said + "\n\n" + table(heads, rows)
+
+
 def peers(bench):
     """Measures other programs, which report less, on the profile `small`."""
     print("peers", flush=True)
@@ -220,6 +238,7 @@ def all_sections(bench, names, wanted):
     """Returns the requested sections, joined."""
     makers = {
         "profiles": lambda: profiles(bench, wanted),
+        "names": lambda: names(bench),
         "peers": lambda: peers(bench),
         "policies": lambda: policies(bench),
         "growth": lambda: growth(bench),
@@ -228,5 +247,5 @@ def all_sections(bench, names, wanted):
     return [makers[name]() for name in names]
 
 
-ALL = ["profiles", "peers", "policies", "growth", "start"]
+ALL = ["profiles", "names", "peers", "policies", "growth", "start"]
 PROFILES = [*LOADS, *ADVERSARIES]

@@ -3,6 +3,7 @@
 mod giant;
 mod large;
 mod mix;
+mod names;
 mod nested;
 mod packed;
 mod small;
@@ -41,6 +42,28 @@ pub enum Profile {
     Templates,
     /// One string and one hash that make up nearly the whole file.
     Giant,
+    /// Short strings under names of ten families, by the shares that servers have of them.
+    MixedNames,
+    /// Short strings under `user:session:18273645`.
+    NameNumbers,
+    /// Short strings under `user_profile_18273645`.
+    NameJoined,
+    /// Short strings under `u:{18273645}:fr:m:77`, with a hash tag.
+    NameTags,
+    /// Short strings under `order:2026-11-17:18273645`.
+    NameDates,
+    /// Short strings under `product:kaze:molo`.
+    NameWords,
+    /// Short strings under `rate:limit:ip:10.1.2.3:77`.
+    NameAddresses,
+    /// Short strings under `user:kaze.molo@example.com`.
+    NameMails,
+    /// Short strings under `session:token:` and a UUID.
+    NameUuids,
+    /// Short strings under `cache:page:` and 32 hexadecimal digits.
+    NameDigests,
+    /// Short strings under `sess:` and 24 characters of base64.
+    NameTokens,
 }
 
 /// Value type codes of the format.
@@ -61,7 +84,8 @@ impl Profile {
     /// Returns the default size of a dump.
     pub fn default_scale(self) -> Scale {
         match self {
-            Profile::Small | Profile::Wide => Scale::Keys(10_000_000),
+            Profile::Small | Profile::Wide | Profile::MixedNames => Scale::Keys(10_000_000),
+            _ if self.name_family().is_some() => Scale::Keys(1_000_000),
             Profile::Giant => Scale::Bytes(1_610_612_736),
             _ => Scale::Bytes(1_200_000_000),
         }
@@ -72,7 +96,24 @@ impl Profile {
         match self {
             Profile::Packed | Profile::Tables | Profile::Mix | Profile::Nested => 10,
             Profile::Templates => 15,
-            Profile::Small | Profile::Large | Profile::Wide | Profile::Zeros | Profile::Giant => 9,
+            _ => 9,
+        }
+    }
+
+    /// Returns the family of names of a profile that has only one.
+    fn name_family(self) -> Option<names::Family> {
+        match self {
+            Profile::NameNumbers => Some(names::Family::Numbers),
+            Profile::NameJoined => Some(names::Family::Joined),
+            Profile::NameTags => Some(names::Family::Tags),
+            Profile::NameDates => Some(names::Family::Dates),
+            Profile::NameWords => Some(names::Family::Words),
+            Profile::NameAddresses => Some(names::Family::Addresses),
+            Profile::NameMails => Some(names::Family::Mails),
+            Profile::NameUuids => Some(names::Family::Uuids),
+            Profile::NameDigests => Some(names::Family::Digests),
+            Profile::NameTokens => Some(names::Family::Tokens),
+            _ => None,
         }
     }
 
@@ -88,6 +129,7 @@ impl Profile {
             Profile::Zeros => Box::new(zeros::Zeros::new(random)),
             Profile::Templates => Box::new(templates::Templates::new(random)),
             Profile::Giant => Box::new(giant::Giant::new(scale, random)),
+            _ => Box::new(names::Names::new(self.name_family(), random)),
         }
     }
 }
