@@ -91,7 +91,7 @@ impl NameCache {
     pub fn new(questions: &Questions) -> Self {
         let alike = questions.checks.ignores_digit_values();
         NameCache {
-            shaper: alike.then(|| Shaper::new(questions.separators.clone())),
+            shaper: alike.then(|| Shaper::new(questions.separators.clone(), &questions.checks.harmless_bytes())),
             ids: super::aggregates::id_finder(questions),
             shape: Shape::default(),
             outline: Outline::default(),
@@ -114,6 +114,11 @@ impl NameCache {
             return self.learn(name, false, questions, patterns);
         }
         let drawn = self.outline.draw(name);
+        if drawn && !self.outline.has_digits() && memchr::memchr(b'@', name).is_none() {
+            // A name without ids is like no other.
+            self.bypass.miss();
+            return self.learn(name, false, questions, patterns);
+        }
         let number = if drawn { self.outlines.get(self.place(self.outline.hash())) } else { None };
         let fits = |shape: &Shape| shape.fits(name, &self.outline);
         match number.and_then(|&number| self.find(usize::from(number), patterns, fits)) {

@@ -19,8 +19,8 @@ pub mod token;
 
 use std::ops::Range;
 
-pub(super) use date::is_unmarked as is_date;
-pub(super) use pieces::GLUED;
+pub(super) use date::{is_unmarked as is_date, prefix as date_prefix};
+pub(super) use pieces::{GLUED, SHORTEST_HEX};
 use segment_text::SegmentText;
 
 use super::name::KeyName;

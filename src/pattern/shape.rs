@@ -9,17 +9,21 @@
 //!
 //! ```text
 //! sha256  h5  v2         a number beside a letter, too short to be an id: it stays in the pattern
-//! 2026-01-01  T1230Z     a year between marks, a time: the segment from there on
-//! 20260101  10.0.0.1     a date, or a part of an IP address: other marks than plain numbers
+//! x-2026-01-01  T1230Z   a year between marks, a time: the segment from there on
+//! 20260101  2026-01-01   a date, or a part of an IP address: other marks than plain numbers
 //! ```
+//!
+//! A segment that is an id of letters and digits, such as a UUID or a token, is replaced by a mark for its class (`ids`).
 //!
 //! Names with bytes beyond ASCII, and long names, have no shape.
 
+mod ids;
 mod outline;
 
 use super::classify::{self, GLUED};
 use super::segment::Separators;
-use super::word::{FACTOR, HIGH, ONES, WORD, bits, last_word, within};
+use super::word::{FACTOR, HIGH, ONES, WORD, last_word, within};
+use ids::{IdMarker, NameBits};
 
 pub use outline::Outline;
 
@@ -56,6 +60,7 @@ pub struct Shape {
 #[derive(Debug, Clone)]
 pub struct Shaper {
     separators: Separators,
+    ids: IdMarker,
 }
 
 /// Bitmaps of the digits in a name, by kind of number.
@@ -126,9 +131,10 @@ fn used(length: usize) -> usize {
 }
 
 impl Shaper {
-    /// Creates a shaper for names with these separators.
-    pub fn new(separators: Separators) -> Self {
-        Shaper { separators }
+    /// Creates a shaper for names with these separators. Ids may consist of `harmless` bytes: which of them they are, and how
+    /// many, matters to no rule.
+    pub fn new(separators: Separators, harmless: &[bool; 256]) -> Self {
+        Shaper { ids: IdMarker::new(&separators, harmless), separators }
     }
 
     /// Writes the shape of `name` into `shape`; returns false if it has none.
@@ -139,29 +145,36 @@ impl Shaper {
         }
         shape.length = name.len();
         let (words, rest) = name.as_chunks::<WORD>();
-        let (mut all, mut digits, mut place) = (0, 0, 0);
+        let (mut all, mut place, mut seen) = (0, 0, NameBits::default());
         for word in words {
             let word = u64::from_le_bytes(*word);
             shape.words[place / WORD % WORDS] = word;
             all |= word;
-            digits |= bits(digits_in(word)) << (place % LONGEST);
+            seen.take(word, place);
             place += WORD;
         }
         if !rest.is_empty() {
             let word = last_word(name, rest);
             shape.words[place / WORD % WORDS] = word;
             all |= word;
-            digits |= bits(digits_in(word)) << (place % LONGEST);
+            seen.take(word, place);
         }
         if all & HIGH != 0 {
             return false;
         }
+        let (mut ids, mut has_ids, mut digits) = (0, false, seen.digits);
+        if seen.may_have_ids() {
+            let segments = self.ids.mark(name, &seen, &mut shape.words);
+            (ids, digits) = (segments.behind, digits & !segments.whole);
+            has_ids = segments.whole != 0;
+        }
         let numbers = self.numbers(name, digits);
-        (shape.dates, shape.is_plain) = (numbers.dateable, numbers.plain);
-        shape.put_numbers(numbers.all);
-        if numbers.dates | numbers.octets != 0 {
-            shape.put(numbers.dates, DATE);
-            shape.put(numbers.octets, OCTET);
+        (shape.dates, shape.is_plain) = (numbers.dateable, numbers.plain && !has_ids);
+        shape.put_numbers(numbers.all | ids);
+        for (kind, mark) in [(numbers.dates, DATE), (numbers.octets, OCTET)] {
+            if kind != 0 {
+                shape.put(kind, mark);
+            }
         }
         shape.mix(numbers.dates.wrapping_add(numbers.octets.rotate_left(1)));
         true
@@ -202,7 +215,7 @@ impl Shaper {
         numbers
     }
 
-    /// Classifies a number that may be a year or begin with one. Returns the bitmap of digits that are kept.
+    /// Classifies a number that may be a year or begin with one. Returns the bitmap of what is decided with it.
     #[inline(never)]
     fn date(&self, name: &[u8], start: usize, length: usize, numbers: &mut NumberMaps) -> u64 {
         let (number, behind) = name.get(start..).and_then(|rest| rest.split_at_checked(length)).unwrap_or_default();
@@ -212,9 +225,17 @@ impl Shaper {
             _ => false,
         };
         if goes_on {
+            let is_first =
+                start.checked_sub(1).and_then(|at| name.get(at)).is_none_or(|&byte| self.separators.contains(byte));
             let segment = behind.iter().position(|&byte| self.separators.contains(byte)).unwrap_or(behind.len());
             let kept = ones(length + segment) << start;
-            numbers.all &= !kept;
+            let text = name.get(start..start + length + segment).unwrap_or_default();
+            if is_first && classify::date_prefix(text) == Some(text.len()) {
+                // The whole segment is a date: its digits are marked together.
+                numbers.dates |= numbers.all & kept;
+            } else {
+                numbers.all &= !kept;
+            }
             return kept;
         }
         if classify::is_date(number) {
@@ -233,13 +254,15 @@ fn octets(name: &[u8], numbers: u64) -> u64 {
         let length = (left >> start).trailing_ones() as usize;
         let run = ones(length) << start;
         left &= !run;
-        let fits = matches!(
-            name.get(start..start + length).unwrap_or_default(),
-            [_] | [b'1'..=b'9', _] | [b'1', _, _] | [b'2', b'0'..=b'4', _] | [b'2', b'5', b'0'..=b'5']
-        );
-        octets |= if fits { run } else { 0 };
+        octets |= if is_octet(name.get(start..start + length).unwrap_or_default()) { run } else { 0 };
     }
     octets
+}
+
+/// Returns true if a number is one of those between the dots of an IP address.
+#[inline]
+fn is_octet(number: &[u8]) -> bool {
+    matches!(number, [_] | [b'1'..=b'9', _] | [b'1', _, _] | [b'2', b'0'..=b'4', _] | [b'2', b'5', b'0'..=b'5'])
 }
 
 /// Returns a word with this many low bits set: at least one, at most all.

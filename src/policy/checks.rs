@@ -391,6 +391,11 @@ impl Checks {
         self.names.ignores_digit_values()
     }
 
+    /// Returns for each byte whether ids of a name may have it, or another of these, without effect on its [`NameJudged`].
+    pub fn harmless_bytes(&self) -> [bool; 256] {
+        self.names.harmless_bytes()
+    }
+
     /// Checks what depends on the name alone: name tests and patterns of the policy.
     ///
     /// The name must come from the classifier of the run.

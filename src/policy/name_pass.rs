@@ -261,7 +261,7 @@ impl NamePass {
     /// Adds the test that the last segment is one of the words for the type of the key, which sets bit `place`. Returns false
     /// if the pass cannot evaluate it.
     pub fn add_type_words(&mut self, place: usize, words: &TypeWords) -> bool {
-        if self.typed.is_some() || words.have_digits() {
+        if self.typed.is_some() || words.may_be_ids() {
             return false;
         }
         self.typed = Some((words.clone(), 1 << (place % MOST_KEY_CHECKS)));
@@ -281,6 +281,17 @@ impl NamePass {
     pub fn ignores_digit_values(&self) -> bool {
         let digits = &self.classes[usize::from(b'0')..=usize::from(b'9')];
         digits.iter().all(|class| Some(class) == digits.first())
+    }
+
+    /// Returns for each byte whether no test counts it, so that others of these may take its place within a segment.
+    ///
+    /// This includes neither the first segment nor bytes that a word of [`NamePass::add_type_words`] may have.
+    pub fn harmless_bytes(&self) -> [bool; 256] {
+        let if_tested = |bits: u64, class: u8| if bits == 0 { 0 } else { class };
+        let counted =
+            if_tested(self.special, SPECIAL) | if_tested(self.upper, UPPER) | if_tested(self.outside, OUTSIDE);
+        let harmful = counted | if_tested(self.empty_words, WORD) | SEPARATOR | HIGH | BRACE | CLOSE;
+        self.classes.map(|class| class & harmful == 0)
     }
 
     /// Returns whether separators and lower-case letters fail no test by themselves, so that plain names need no pass.

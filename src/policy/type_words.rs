@@ -34,8 +34,9 @@ impl TypeWords {
         self.kinds & !named.fold(0, |kinds, (_, kind)| kinds | kind)
     }
 
-    /// Returns whether a word has digits.
-    pub fn have_digits(&self) -> bool {
-        self.by_length.iter().flatten().any(|(word, _)| word.iter().any(u8::is_ascii_digit))
+    /// Returns whether a word has digits or `@`, one of which every id has.
+    pub fn may_be_ids(&self) -> bool {
+        let tells = |byte: &u8| byte.is_ascii_digit() || *byte == b'@';
+        self.by_length.iter().flatten().any(|(word, _)| word.iter().any(tells))
     }
 }

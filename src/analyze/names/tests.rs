@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
 use crate::analyze::questions::{LoadedPolicy, questions_with};
-use crate::pattern::shape::tests::twins;
+use crate::pattern::shape::tests::{siblings, twins};
 use crate::pattern::slot::has_tag;
 use crate::pattern::tree::TreeLimits;
 use crate::policy::presets;
@@ -87,7 +87,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
     #[test]
     fn cached_names_are_judged_like_new_ones(
-        twins in prop::collection::vec(twins(), 1..12),
+        twins in prop::collection::vec(prop_oneof![twins(), siblings()], 1..12),
         plain in prop::collection::vec("[a-dA_]{0,2}([:/.][a-c]{0,2}){0,17}", 0..24),
         policy in prop::sample::select(policies()),
         separators in prop::sample::select(&[":", ":/", "-", ".", "_:"][..]),

@@ -13,7 +13,7 @@ use super::{SegmentClass, date, token};
 pub const GLUED: usize = 4;
 
 /// Minimum number of hexadecimal digits that make an id.
-const SHORTEST_HEX: usize = 8;
+pub const SHORTEST_HEX: usize = 8;
 
 const UUID: usize = 36;
 

@@ -11,6 +11,8 @@
 //! %, of
 //! 25 from a-z and 0-9 about 7 %. These stay names, and the tree collapses the level they are on.
 
+use std::ops::Range;
+
 use super::kind::{self, BETWEEN};
 
 const MIXED_CASE: usize = 16;
@@ -35,13 +37,88 @@ pub fn is_token(run: &[u8]) -> bool {
         all.counts += counted.counts;
         marks = i;
     }
-    let both_cases = all.lower() > 0 && all.lower() + all.digits() < all.length;
-    let changing = all.length >= ONE_CASE && all.changes() * 7 >= all.length;
-    all.digits() > 0
-        && marks * 8 <= all.length
-        && named * 8 <= all.length
-        && !all.looks_like_words()
-        && (both_cases && all.length >= MIXED_CASE || changing)
+    all.make_token(marks, named)
+}
+
+/// Bitmaps of a run of at most 64 characters: bit `i` is that of byte `i`. Characters in neither are punctuation.
+#[derive(Debug, Clone, Copy)]
+pub struct RunBits {
+    /// Decimal digits.
+    pub digits: u64,
+    /// Lower-case letters.
+    pub lower: u64,
+    /// Upper-case letters.
+    pub upper: u64,
+}
+
+impl RunBits {
+    /// Returns the part of a run in `range`, which is not empty.
+    #[inline]
+    pub fn part(self, range: &Range<usize>) -> RunBits {
+        let of = |bits: u64| bits >> (range.start % 64) & u64::MAX >> ((64 - range.len()) % 64);
+        RunBits { digits: of(self.digits), lower: of(self.lower), upper: of(self.upper) }
+    }
+
+    /// Like [`is_token`]; `run` are the bytes, with `marks` of punctuation among them.
+    #[inline]
+    pub fn is_token(self, run: &[u8], marks: u64) -> bool {
+        let (mut named, mut left, mut start) = (0, marks, 0);
+        while left != 0 {
+            let mark = left.trailing_zeros() as usize;
+            named += self.named_length(run, start..mark);
+            (start, left) = (mark + 1, left & (left - 1));
+        }
+        if marks != 0 {
+            named += self.named_length(run, start..run.len());
+        }
+        self.counts(run).make_token(marks.count_ones() as usize, named)
+    }
+
+    fn named_length(self, run: &[u8], range: Range<usize>) -> usize {
+        if self.is_named(run, &range) { range.len() } else { 0 }
+    }
+
+    /// Like [`is_named`], for a piece of the run.
+    #[inline]
+    pub fn is_named(self, run: &[u8], piece: &Range<usize>) -> bool {
+        !piece.is_empty() && self.part(piece).counts(run.get(piece.clone()).unwrap_or_default()).is_named()
+    }
+
+    /// Counts like [`CharCounts::of`], but vowels only if a decision may depend on them.
+    #[inline]
+    fn counts(self, bytes: &[u8]) -> CharCounts {
+        let RunBits { digits, lower, upper } = self;
+        let letters = lower | upper;
+        // A run of letters of one case begins behind another character, at a capital behind a lower-case letter, and at the
+        // capital before one.
+        let starts = letters & (!(letters << 1) | upper & (lower << 1 | lower >> 1));
+        let inner = letters & !starts;
+        let of_three = starts & inner >> 1 & inner >> 2;
+        let of_four = of_three & inner >> 3;
+        // The carry of the sum clears the inner letters of exactly these runs.
+        let letters_in = |runs: u64| ones(runs | inner & !inner.wrapping_add(runs << 1));
+        let (in_threes, in_fours) = (letters_in(of_three), letters_in(of_four));
+        let changes = ones(digits & letters << 1 | letters & digits << 1);
+        let length = ones(digits | letters);
+        let is_wordy = in_fours * 2 >= length || in_threes * 2 > length;
+        let vowels = if is_wordy { vowels(bytes) } else { 0 };
+        let counts = ones(digits) * DIGITS
+            + ones(lower) * LOWER
+            + vowels * VOWELS
+            + changes * CHANGES
+            + in_threes * IN_THREES
+            + in_fours * IN_FOURS;
+        CharCounts { length: length as usize, counts }
+    }
+}
+
+#[inline]
+fn ones(bits: u64) -> u64 {
+    u64::from(bits.count_ones())
+}
+
+fn vowels(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|&byte| u64::from(CODES[usize::from(byte)] & A_VOWEL)).sum()
 }
 
 /// Returns whether `piece`, beside a token, is a name or a number of its own.
@@ -102,6 +179,18 @@ impl CharCounts {
 
     fn changes(&self) -> usize {
         self.count(CHANGES)
+    }
+
+    /// Returns whether a run with these counts, so many marks and so many characters in named pieces is a token.
+    #[inline]
+    fn make_token(&self, marks: usize, named: usize) -> bool {
+        let both_cases = self.lower() > 0 && self.lower() + self.digits() < self.length;
+        let changing = self.length >= ONE_CASE && self.changes() * 7 >= self.length;
+        self.digits() > 0
+            && marks * 8 <= self.length
+            && named * 8 <= self.length
+            && !self.looks_like_words()
+            && (both_cases && self.length >= MIXED_CASE || changing)
     }
 
     fn is_named(&self) -> bool {
@@ -232,6 +321,24 @@ mod tests {
             let in_runs = |least: usize| runs(&piece).into_iter().filter(|&run| run >= least).sum::<usize>();
             prop_assert_eq!(counted.count(IN_THREES), in_runs(3));
             prop_assert_eq!(counted.count(IN_FOURS), in_runs(4));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bitmaps_decide_like_the_automaton(
+            run in prop_oneof!["([A-Z]{0,7}|[a-z]{0,6}|[0-9]{0,3}|[-_+/]?){0,12}", "[A-Za-z0-9+/]{16,40}", "[a-z0-9]{16,40}"],
+        ) {
+            let run = &run.as_bytes()[..run.len().min(64)];
+            let of = |is: fn(&u8) -> bool| (0..run.len()).filter(|&at| is(&run[at])).fold(0, |bits, at| bits | 1 << at);
+            let (digits, lower, upper) =
+                (of(u8::is_ascii_digit), of(u8::is_ascii_lowercase), of(u8::is_ascii_uppercase));
+            let bits = RunBits { digits, lower, upper };
+            let marks = of(|byte| !byte.is_ascii_alphanumeric());
+            prop_assert_eq!(bits.is_token(run, marks), is_token(run));
+            if marks == 0 {
+                prop_assert_eq!(bits.is_named(run, &(0..run.len())), is_named(run));
+            }
         }
     }
 

@@ -12,6 +12,8 @@ pub struct Outline {
     length: usize,
     /// Hash of words and length.
     hash: u64,
+    /// High bits in place of digits, of all words together.
+    digits: u64,
 }
 
 impl Outline {
@@ -22,7 +24,7 @@ impl Outline {
             return false;
         }
         let (words, rest) = name.as_chunks::<WORD>();
-        (self.length, self.hash) = (name.len(), name.len() as u64);
+        (self.length, self.hash, self.digits) = (name.len(), name.len() as u64, 0);
         let mut all = 0;
         for (at, word) in words.iter().enumerate() {
             all |= self.add(at, u64::from_le_bytes(*word));
@@ -39,9 +41,16 @@ impl Outline {
     fn add(&mut self, at: usize, word: u64) -> u64 {
         let digits = digits_in(word);
         let drawn = (word & !all_of(digits)) | digits; // the mark of a number
+        self.digits |= digits;
         self.words[at % WORDS] = drawn;
         self.hash = (self.hash.rotate_left(23) ^ drawn).wrapping_mul(FACTOR);
         word
+    }
+
+    /// Returns true if the name has digits.
+    #[inline]
+    pub fn has_digits(&self) -> bool {
+        self.digits != 0
     }
 
     /// Returns the hash; names can be made to collide, which costs cache hits only.

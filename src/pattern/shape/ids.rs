@@ -1,0 +1,263 @@
+//! Ids as parts of a shape: a segment that is a UUID, a hexadecimal number, a token, an e-mail or an IPv4 address.
+//!
+//! Bitmaps of the bytes of a name decide what a segment is, without a loop over its bytes. Of an id, the shape holds class and
+//! length. Segments that they leave undecided are no ids here: such names have a shape of their own and are classified each
+//! time.
+
+use std::ops::Range;
+
+use super::{LONGEST, WORDS, digits_in, is_octet, ones, used};
+use crate::pattern::classify::token::{self, RunBits};
+use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
+use crate::pattern::segment::Separators;
+use crate::pattern::word::{ONES, WORD, bits, equal_in, within};
+
+/// Mark in place of the first byte of an id, plus its class; the others have the mark of numbers.
+const FIRST_MARK: u8 = 0x90;
+
+const UUID: usize = 36;
+
+/// Places of the dashes in a UUID.
+const DASHES: u64 = 1 << 8 | 1 << 13 | 1 << 18 | 1 << 23;
+
+/// Most punctuation before a token that belongs to it, and most `=` behind it.
+const PADDING: usize = 2;
+
+/// Bitmaps that tell whether a name may have ids.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NameBits {
+    pub digits: u64,
+    letters: u64,
+    /// Each `@`.
+    at: u64,
+    dots: u64,
+}
+
+impl NameBits {
+    /// Adds the word at `place`, all bytes of which must be ASCII.
+    #[inline(always)]
+    pub fn take(&mut self, word: u64, place: usize) {
+        let place = place % LONGEST;
+        self.digits |= bits(digits_in(word)) << place;
+        self.letters |= bits(within(word | ONES * 0x20, b'a', b'z')) << place;
+        // Most names have neither.
+        let (at, dots) = (equal_in(word, ONES * u64::from(b'@')), equal_in(word, ONES * u64::from(b'.')));
+        if at | dots != 0 {
+            self.at |= bits(at) << place;
+            self.dots |= bits(dots) << place;
+        }
+    }
+
+    /// Returns a byte of each segment that may be an id: letters beside digits, `@`, dots between digits.
+    #[inline]
+    fn telling(&self) -> u64 {
+        let mixed = self.digits & (self.letters << 1 | self.letters >> 1);
+        mixed | self.at | self.dots & self.digits << 1 & self.digits >> 1
+    }
+
+    #[inline]
+    pub fn may_have_ids(&self) -> bool {
+        self.telling() != 0
+    }
+}
+
+/// Bitmaps of the segments that are ids.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct IdSegments {
+    pub whole: u64,
+    /// Without the first byte of each.
+    pub behind: u64,
+}
+
+/// Recogniser of ids in names.
+#[derive(Debug, Clone)]
+pub(super) struct IdMarker {
+    /// Each separator, in every byte of a word.
+    separators: Vec<u64>,
+    harmless: [bool; 256],
+    /// Bitmaps of the letters and digits that are not harmless: all or none.
+    harmful: RunBits,
+}
+
+/// A segment of a name, with the bitmaps of the name.
+struct Segment<'a> {
+    name: &'a [u8],
+    range: Range<usize>,
+    /// Bitmap of its bytes.
+    all: u64,
+    seen: &'a NameBits,
+    letters: Letters,
+}
+
+#[derive(Clone, Copy)]
+struct Letters {
+    lower: u64,
+    /// Of letters up to `f`.
+    hex: u64,
+}
+
+impl IdMarker {
+    pub fn new(separators: &Separators, harmless: &[bool; 256]) -> Self {
+        let harmful = |mut of: Range<u8>| if of.all(|byte| harmless[usize::from(byte)]) { 0 } else { u64::MAX };
+        IdMarker {
+            separators: separators.as_bytes().iter().map(|&byte| u64::from(byte) * ONES).collect(),
+            harmless: *harmless,
+            harmful: RunBits {
+                digits: harmful(b'0'..b'9' + 1),
+                lower: harmful(b'a'..b'z' + 1),
+                upper: harmful(b'A'..b'Z' + 1),
+            },
+        }
+    }
+
+    /// Replaces the first byte of each id by the mark of its class, and returns the ids.
+    pub fn mark(&self, name: &[u8], seen: &NameBits, words: &mut [u64; WORDS]) -> IdSegments {
+        let (mut separators, mut letters) = (0, Letters { lower: 0, hex: 0 });
+        for at in 0..used(name.len()) {
+            let (word, place) = (words[at % WORDS], at * WORD % LONGEST);
+            let divides = self.separators.iter().fold(0, |divides, &one| divides | equal_in(word, one));
+            separators |= bits(divides) << place;
+            letters.lower |= bits(within(word, b'a', b'z')) << place;
+            letters.hex |= bits(within(word | ONES * 0x20, b'a', b'f')) << place;
+        }
+        let (mut left, mut ids) = (seen.telling() & !separators, IdSegments::default());
+        while left != 0 {
+            let place = left.trailing_zeros();
+            let start = (u64::BITS - (separators & !(u64::MAX << place)).leading_zeros()) as usize;
+            let behind = place as usize + (separators >> place).trailing_zeros() as usize;
+            let range = start..behind.min(name.len());
+            let all = ones(range.len()) << start;
+            left &= !all;
+            let segment = Segment { name, range, all, seen, letters };
+            if let Some(class) = self.class(&segment) {
+                let (word, shift) = (&mut words[start / WORD % WORDS], start % WORD * 8);
+                *word = *word & !(0xFF << shift) | u64::from(FIRST_MARK | class as u8) << shift;
+                ids.whole |= all;
+                ids.behind |= all & !(1 << start);
+            }
+        }
+        ids
+    }
+
+    /// Returns the class of a segment if it is an id whose characters matter to no rule about names.
+    #[inline]
+    fn class(&self, segment: &Segment<'_>) -> Option<SegmentClass> {
+        let run = segment.bits();
+        let others = segment.all & !(run.digits | run.lower | run.upper);
+        if run.lower | run.upper == 0 {
+            // All addresses of one length have as many digits and dots, which is all that rules count.
+            return segment.is_ipv4(others).then_some(SegmentClass::Ip);
+        }
+        let harmful = self.harmful;
+        let is_harmful = run.digits & harmful.digits | run.lower & harmful.lower | run.upper & harmful.upper != 0;
+        // Rules about the beginning of a name examine its first segment.
+        if is_harmful || segment.range.start == 0 {
+            return None;
+        }
+        let length = segment.range.len();
+        let is_hex = (run.digits | segment.letters.hex | others) & segment.all == segment.all && run.digits != 0;
+        if is_hex && others == 0 && length >= SHORTEST_HEX {
+            return Some(SegmentClass::Hex);
+        }
+        if is_hex && length == UUID && others == DASHES << segment.range.start {
+            let all_dashes = segment.each(others).all(|(_, byte)| byte == b'-');
+            return all_dashes.then_some(SegmentClass::Uuid);
+        }
+        if !segment.each(others).all(|(_, byte)| self.harmless[usize::from(byte)]) {
+            return None;
+        }
+        if segment.seen.at & segment.all != 0 {
+            return segment.is_email(others).then_some(SegmentClass::Email);
+        }
+        (length >= token::SHORTEST && segment.is_token(others)).then_some(SegmentClass::Token)
+    }
+}
+
+impl Segment<'_> {
+    fn bits(&self) -> RunBits {
+        let NameBits { digits, letters, .. } = *self.seen;
+        let lower = self.letters.lower & self.all;
+        RunBits { digits: digits & self.all, lower, upper: letters & self.all & !lower }
+    }
+
+    /// Returns the bytes of a bitmap with their places.
+    fn each(&self, mut bitmap: u64) -> impl Iterator<Item = (usize, u8)> {
+        std::iter::from_fn(move || {
+            let place = bitmap.trailing_zeros() as usize;
+            let byte = self.name.get(place).filter(|_| bitmap != 0)?;
+            bitmap &= bitmap - 1;
+            Some((place, *byte))
+        })
+    }
+
+    /// Returns true for four numbers with dots between.
+    fn is_ipv4(&self, others: u64) -> bool {
+        let segment = self.name.get(self.range.clone()).unwrap_or_default();
+        others == self.seen.dots & self.all
+            && others.count_ones() == 3
+            && segment.split(|&byte| byte == b'.').all(is_octet)
+    }
+
+    /// Returns true for an e-mail address. `others` are its bytes that are neither letters nor digits.
+    fn is_email(&self, others: u64) -> bool {
+        let at = self.seen.at & self.all;
+        let behind = self.all & !at & !at.wrapping_sub(1);
+        let dots = self.seen.dots & behind;
+        if !at.is_power_of_two() || at == 1 << self.range.start || dots == 0 {
+            return false;
+        }
+        let last = u64::BITS - dots.leading_zeros();
+        let top = self.all.checked_shr(last).unwrap_or_default();
+        let letters = self.seen.letters.checked_shr(last).unwrap_or_default();
+        top & !letters == 0
+            && top.count_ones() >= 2
+            && dots & (dots | at) << 1 == 0
+            && self.each(others & !at & !dots).all(|(place, byte)| match byte {
+                b'-' | b'_' => true,
+                b'.' | b'+' | b'%' | b'\'' => behind >> place & 1 == 0,
+                _ => false,
+            })
+    }
+
+    /// Returns true if the whole segment is certainly a token, with the punctuation before it and the `=` behind it.
+    fn is_token(&self, others: u64) -> bool {
+        let Range { start, mut end } = self.range;
+        if others != 0 {
+            let bytes = self.name.get(start..end).unwrap_or_default();
+            let padding = bytes.iter().rev().take_while(|&&byte| byte == b'=').count();
+            end -= padding;
+            let mut joins = self.each(others).filter(|&(place, _)| place < end);
+            if padding > PADDING || !joins.all(|(_, byte)| matches!(byte, b'-' | b'_' | b'+' | b'/')) {
+                return false;
+            }
+        }
+        let before = (others >> start).trailing_ones() as usize;
+        let start = start + before;
+        let Some(run) = self.name.get(start..end).filter(|run| run.len() >= token::SHORTEST) else { return false };
+        let of = |bits: u64| bits >> start & ones(run.len());
+        let RunBits { digits, lower, upper } = self.bits();
+        let all = RunBits { digits: of(digits), lower: of(lower), upper: of(upper) };
+        let marks = of(others);
+        let is_named = |piece: &Range<usize>| {
+            let of_one_kind = !piece.is_empty() && {
+                let bits = all.part(piece);
+                bits.digits == 0 || bits.lower | bits.upper == 0
+            };
+            of_one_kind && all.is_named(run, piece)
+        };
+        let first = 0..(marks.trailing_zeros() as usize).min(run.len());
+        let last = (u64::BITS - marks.leading_zeros()) as usize..run.len();
+        before <= PADDING
+            && !self.begins_otherwise(run, &first, all, of(self.letters.hex))
+            && !(marks != 0 && (is_named(&first) || end == self.range.end && is_named(&last)))
+            && all.is_token(run, marks)
+    }
+
+    /// Returns true if the first piece of a run may be a date, a hexadecimal number or the beginning of a UUID.
+    fn begins_otherwise(&self, run: &[u8], first: &Range<usize>, all: RunBits, hex: u64) -> bool {
+        let piece = all.part(first);
+        let is_number = piece.lower | piece.upper == 0 && first.len() > 3;
+        let is_hex = first.len() >= SHORTEST_HEX && (all.digits | hex) & ones(first.len()) == ones(first.len());
+        is_number || is_hex || all.digits.trailing_ones() == 8 || matches!(run, [b'0', b'x' | b'X', ..])
+    }
+}
