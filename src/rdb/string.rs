@@ -198,6 +198,11 @@ impl<'a> RawString<'a> {
         RawString { offset: 0, form: StringForm::Plain(bytes) }
     }
 
+    /// Creates a string that was unpacked from the blob at `offset`.
+    pub fn unpacked(bytes: &'a [u8], offset: u64) -> Self {
+        RawString { offset, form: StringForm::Plain(bytes) }
+    }
+
     /// Returns the decoded length.
     #[inline]
     pub fn len(&self) -> u64 {

@@ -8,7 +8,7 @@ use super::what_if::difference;
 use crate::aggregate::templates::{TemplateStats, TemplateWeight};
 use crate::analyze::read::file::InputFile;
 use crate::limits;
-use crate::memory::{HeldTemplates, LazyTemplates, TemplateTotals};
+use crate::memory::{HeldTemplates, TemplateTotals};
 use crate::report::{HashTemplateRow, HashTemplates, Key, TemplateCount, Weight};
 use crate::units::Bytes;
 
@@ -26,7 +26,7 @@ pub(super) fn section(files: &[Arc<InputFile>], stats: TemplateStats, top: usize
     let mut ordinary = Bytes(0);
     for (file, set, weight) in stats.finish() {
         let file = files.iter().find(|input| input.index == file);
-        let held = file.and_then(|file| file.held_templates.get()?.needed()?.of(0));
+        let held = file.and_then(|file| file.counted_templates()?.of(0));
         let Some((held, names)) = held.and_then(|held| Some((held.held(set)?, held.names(set)?))) else { continue };
         section.templates += 1;
         section.keys += weight.keys.keys;
@@ -64,10 +64,7 @@ fn listed(names: &[&[u8]], row: &SetWeight) -> HashTemplateRow {
 
 /// Returns the number of templates, their users and their size under each alternative; `None` where none has any.
 pub(in crate::analyze) fn alternatives(files: &[Arc<InputFile>], alternatives: usize) -> Vec<Option<TemplateCount>> {
-    let of_file = |file: &Arc<InputFile>, at: usize| {
-        let held = file.held_templates.get().and_then(LazyTemplates::needed)?;
-        Some(held.of(at + 1)?.totals())
-    };
+    let of_file = |file: &Arc<InputFile>, at: usize| Some(file.counted_templates()?.of(at + 1)?.totals());
     let sum = |at| {
         let all = files.iter().filter_map(|file| of_file(file, at));
         let TemplateTotals { templates, keys, bytes } = all.fold(TemplateTotals::default(), TemplateTotals::plus);
@@ -78,6 +75,5 @@ pub(in crate::analyze) fn alternatives(files: &[Arc<InputFile>], alternatives: u
 
 /// Returns whether there are more sets of field names than are told apart.
 pub(super) fn overflowed(files: &[Arc<InputFile>]) -> bool {
-    let mut held = files.iter().filter_map(|file| file.held_templates.get().and_then(LazyTemplates::needed));
-    held.any(HeldTemplates::overflowed)
+    files.iter().filter_map(|file| file.counted_templates()).any(HeldTemplates::overflowed)
 }

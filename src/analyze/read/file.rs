@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::raised_limits::RaisedLimits;
 use crate::input::Mapped;
-use crate::memory::{LazyTemplates, Model};
+use crate::memory::{HeldTemplates, LazyTemplates, Model};
 use crate::rdb::boundary::FileFormat;
 use crate::rdb::header::RdbHeader;
 use crate::rdb::template::Templates;
@@ -45,6 +45,11 @@ impl InputFile {
     /// Returns the models: the file's own, then the alternatives.
     pub fn models(&self) -> impl Iterator<Item = &Model> {
         std::iter::once(&*self.model).chain(self.alternatives.iter())
+    }
+
+    /// Returns the hash templates if a key needed them and they could be counted.
+    pub fn counted_templates(&self) -> Option<&HeldTemplates> {
+        self.held_templates.get()?.needed()
     }
 }
 

@@ -389,6 +389,14 @@ mod tests {
     }
 
     #[test]
+    fn repeated_names_of_a_packed_template_are_where_the_names_are() {
+        let names = b"\x0d\x00\x00\x00\x02\x00\x81f\x02\x81f\x02\xff";
+        let hash = [&b"\x00\x0d"[..], names, b"\x01a\x01b"].concat();
+        let error = verified(&mut Verify::new(Family::Redis), ValueType::HashTemplateArray, &hash).unwrap_err();
+        assert_eq!(error.offset(), Some(2));
+    }
+
+    #[test]
     fn a_value_without_elements_is_noted_after_one_with_elements() {
         let mut verify = Verify::new(Family::Redis);
         for (bytes, empty) in [(&b"\x01\x01a"[..], false), (b"\x00", true), (b"\x01\x01a", false)] {

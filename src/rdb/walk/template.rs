@@ -45,11 +45,12 @@ pub fn walk_packed<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()
 /// Walks `names, value[n]`.
 pub fn walk_own<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     if names_form(input)? == PACKED_NAMES {
-        let names = HashTemplate::of_listpack(input.string().within(Reading::TemplateFields)?)
-            .within(Reading::TemplateFields)?;
+        let blob = input.string().within(Reading::TemplateFields)?;
+        let names = HashTemplate::of_listpack(blob).within(Reading::TemplateFields)?;
         visit.count(names.len() as u64);
         for field in names.fields() {
-            visit.pair(RawString::plain(field), input.string().within(Reading::HashValue)?);
+            // A name is reported where the listpack is.
+            visit.pair(RawString::unpacked(field, blob.offset), input.string().within(Reading::HashValue)?);
         }
         return Ok(());
     }
