@@ -93,6 +93,23 @@ impl fmt::Display for ModuleName {
     }
 }
 
+/// Types and encoding versions of modules that several stages know.
+pub mod module {
+    /// Type of a document of RedisJSON.
+    pub const JSON: &str = "ReJSON-RL";
+    /// Encoding version of JSON as text.
+    pub const JSON_TEXT: u64 = 3;
+    /// Encoding version of JSON as CBOR, from Redis 8.8 on.
+    pub const JSON_CBOR: u64 = 4;
+    /// Type of a time series.
+    pub const TIME_SERIES: &str = "TSDB-TYPE";
+
+    /// Returns the encoding version, which is in the lower ten bits of a module id.
+    pub fn encoding_version(id: u64) -> u64 {
+        id & ((1 << 10) - 1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod boundary;
+pub(crate) mod cbor;
 pub(crate) mod crc64;
 pub(crate) mod cursor;
 pub(crate) mod dragonfly;

@@ -1,7 +1,7 @@
 //! Type byte of a record: the on-disk layout of its value.
 
 use super::header::Family;
-use crate::rdb::kind::{Kind, module_id};
+use crate::rdb::kind::{Kind, module, module_id};
 use crate::wording::Text;
 
 /// On-disk layout, named after the servers' `RDB_TYPE_…` constants.
@@ -77,7 +77,7 @@ impl DragonflyModule {
     pub const fn id(self) -> u64 {
         const OWN_VERSION: u64 = 1023;
         let (name, version) = match self {
-            DragonflyModule::Json => (b"ReJSON-RL", 3),
+            DragonflyModule::Json => (b"ReJSON-RL", module::JSON_TEXT),
             DragonflyModule::Bloom | DragonflyModule::ChunkedBloom => (b"MBbloom--", OWN_VERSION),
             DragonflyModule::CountMin => (b"CMSk-TYPE", OWN_VERSION),
             DragonflyModule::TopK => (b"TopK-TYPE", OWN_VERSION),

@@ -1,5 +1,6 @@
 //! Decodes a value that was found, after verifying it.
 
+use super::cbor::json_text;
 use super::collect::collect;
 use super::document::JsonDocument;
 use super::find::Found;
@@ -8,6 +9,7 @@ use super::stream::StreamDecoder;
 use super::value::{Item, Value};
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
+use crate::rdb::kind::module;
 use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
@@ -33,23 +35,26 @@ pub fn decode_value(value_type: ValueType, templates: &Templates, bytes: &[u8], 
     match value {
         Value::Module(Some(name), items) => {
             let id = Cursor::new(bytes, offset).number()?;
-            Ok(interpret(name, id & ENCODING_VERSION, items))
+            Ok(interpret(name, module::encoding_version(id), items))
         }
         value => Ok(value),
     }
 }
 
-/// Lower bits of a module's id that hold the encoding version.
-const ENCODING_VERSION: u64 = (1 << 10) - 1;
-
 /// Returns the value that a module would make of its parts, or the parts if it is not known.
 fn interpret(name: ModuleName, version: u64, mut items: Vec<Item>) -> Value {
     match (name.as_str(), version, items.as_mut_slice()) {
-        ("ReJSON-RL", 3, [Item::Text(text)]) => match JsonDocument::new(std::mem::take(text)) {
+        (module::JSON, module::JSON_CBOR, [Item::Text(bytes)]) => {
+            match json_text(bytes).and_then(|text| JsonDocument::new(text.into_bytes()).ok()) {
+                Some(document) => Value::Json(document),
+                None => Value::Module(Some(name), items),
+            }
+        }
+        (module::JSON, module::JSON_TEXT, [Item::Text(text)]) => match JsonDocument::new(std::mem::take(text)) {
             Ok(document) => Value::Json(document),
             Err(text) => Value::Module(Some(name), vec![Item::Text(text)]),
         },
-        ("TSDB-TYPE", 8, parts) => match Series::new(parts) {
+        (module::TIME_SERIES, 8 | 9, parts) => match Series::new(parts) {
             Some(series) => Value::Series(Box::new(series)),
             None => Value::Module(Some(name), items),
         },

@@ -2,6 +2,7 @@
 //!
 //! Values are decoded by visitors over the same walk that measures them. `docs/show.md` describes the output.
 
+mod cbor;
 mod collect;
 mod decode;
 mod document;

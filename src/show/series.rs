@@ -365,6 +365,8 @@ fn aggregation(number: i64) -> &'static str {
         11 => "var.p",
         12 => "var.s",
         13 => "twa",
+        14 => "countnan",
+        15 => "countall",
         _ => "other",
     }
 }

@@ -1,6 +1,11 @@
 //! `rdblens show` as scripts see it.
 
-use crate::common::program::{rdblens, run, testdata, text};
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::dump::Dump;
+use crate::common::program::{rdblens, run, stdout_of, testdata, text};
 
 fn show(input: &str, key: &str, more: &[&str]) -> (Option<i32>, String) {
     let output = run(rdblens().arg("show").arg(testdata().join(input)).arg(key).args(more));
@@ -174,4 +179,36 @@ fn facts_of_modules_are_those_of_the_server() {
         }
     }
     assert!(facts > 1_000 && series > 100, "{facts} facts, {series} series");
+}
+
+#[test]
+fn documents_and_series_of_later_versions_are_read() {
+    use crate::common::dump::Item::{Double, Number, Text};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    let mut dump = Dump::new();
+    let document = b"\xa2\x61a\xd8\x48\x43\xff\x00\x07\x61b\x82\xfb\x3f\xf1\x99\x99\x99\x99\x99\x9a\x63\xe4\xb8\xad";
+    dump.module_of("doc", ("ReJSON-RL", 4), Text(document).bytes());
+    dump.module_of("cut", ("ReJSON-RL", 4), Text(&document[..20]).bytes());
+    let sample = [7u64.to_le_bytes(), 1.5f64.to_bits().to_le_bytes()].concat();
+    // A rule of version 9 has one more number: the valid samples of its bucket.
+    let rule = [Text(b"to"), Number(10), Number(0), Number(15), Number(0), Number(5), Number(3)];
+    let head = [Text(b"ts"), Number(0), Number(32), Number(1), Number(7), Double(1.5), Number(1), Number(0), Number(0)];
+    let parts = [Number(0), Double(0.0), Number(0), Number(1)];
+    let chunks = [Number(1), Number(0), Number(1), Number(32), Text(&sample)];
+    let items = head.iter().chain(&parts).chain(&rule).chain(&chunks).flat_map(|item| item.bytes()).collect();
+    dump.module_of("ts", ("TSDB-TYPE", 9), items);
+    fs::write(&path, dump.bytes()).unwrap();
+    let path = path.to_str().unwrap();
+    let show =
+        |key: &str| -> Value { serde_json::from_str(&stdout_of(&["show", path, key, "--format", "json"])).unwrap() };
+    assert_eq!(show("doc")["value"]["document"], json!({"a": [-1, 0, 7], "b": [1.1, "中"]}));
+    assert!(show("cut")["value"]["document"].is_null());
+    let series = show("ts")["value"].take();
+    assert!(series.to_string().contains("countall") && series.to_string().contains("1.5"), "{series}");
+    let rows: Vec<Value> = stdout_of(&["keys", path]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&rows[0]["length"], &rows[0]["elements"], &rows[0]["levels"]), (&json!(2), &json!(7), &json!(2)));
+    assert_eq!((&rows[2]["length"], &rows[2]["chunks"]), (&json!(1), &json!(1)));
+    // The test dump names Redis 7.2, on which a series of this version is priced as one of its own.
+    assert!(rows[..2].iter().all(|row| row["memory"].is_null()));
 }

@@ -8,6 +8,7 @@ mod cuckoo;
 mod falkordb;
 mod json;
 mod json_array;
+mod json_cbor;
 mod t_digest;
 mod time_series;
 mod top_k;
@@ -17,11 +18,9 @@ use super::layout::ModuleLine;
 use super::rax::RaxTree;
 use super::{Model, ModuleFacts};
 use crate::error::Result;
-use crate::rdb::kind::ModuleName;
+use crate::rdb::kind::{ModuleName, module};
 use crate::rdb::walk::ModuleItem;
 
-/// Lower bits of a module id that hold the encoding version.
-const ENCODING_VERSION: u64 = (1 << 10) - 1;
 /// Longest string stored in the same allocation as its object.
 const EMBEDDED: u64 = 44;
 
@@ -76,6 +75,7 @@ enum Known {
     Cuckoo,
     FalkorDb,
     Json,
+    JsonCbor,
     TDigest,
     TimeSeries,
     TopK,
@@ -85,14 +85,16 @@ enum Known {
 impl Known {
     /// Returns the module with this id, if its stored form is known.
     fn find(id: u64) -> Option<Known> {
-        match (ModuleName::from_id(id).as_str(), id & ENCODING_VERSION) {
+        match (ModuleName::from_id(id).as_str(), module::encoding_version(id)) {
             ("MBbloom--", 4) => Some(Known::Bloom),
             ("CMSk-TYPE", 0) => Some(Known::CountMin),
             ("MBbloomCF", 4) => Some(Known::Cuckoo),
             ("graphdata", 18) => Some(Known::FalkorDb),
-            ("ReJSON-RL", 3) => Some(Known::Json),
+            (module::JSON, module::JSON_TEXT) => Some(Known::Json),
+            (module::JSON, module::JSON_CBOR) => Some(Known::JsonCbor),
             ("TDIS-TYPE", 0) => Some(Known::TDigest),
-            ("TSDB-TYPE", 8) => Some(Known::TimeSeries),
+            // Rules have one more number from version 9 on.
+            (module::TIME_SERIES, 8 | 9) => Some(Known::TimeSeries),
             ("TopK-TYPE", 0) => Some(Known::TopK),
             ("vectorset", 0) => Some(Known::VectorSet),
             _ => None,
@@ -105,6 +107,7 @@ impl Known {
             _ if line == ModuleLine::Foreign => false,
             // From 8.4 on the server measures the tree of a series' chunks in another way.
             Known::TimeSeries => line < ModuleLine::Redis8_4,
+            Known::JsonCbor => false,
             Known::Bloom
             | Known::CountMin
             | Known::Cuckoo
@@ -138,6 +141,7 @@ pub struct ModuleMeter {
     cuckoo: cuckoo::Cuckoo,
     falkordb: falkordb::FalkorDb,
     json: json::Json,
+    json_cbor: json_cbor::JsonCbor,
     t_digest: t_digest::TDigest,
     time_series: time_series::TimeSeries,
     top_k: top_k::TopK,
@@ -206,6 +210,7 @@ impl ModuleMeter {
             Known::Cuckoo => &mut self.cuckoo,
             Known::FalkorDb => &mut self.falkordb,
             Known::Json => &mut self.json,
+            Known::JsonCbor => &mut self.json_cbor,
             Known::TDigest => &mut self.t_digest,
             Known::TimeSeries => &mut self.time_series,
             Known::TopK => &mut self.top_k,

@@ -19,6 +19,24 @@ pub struct Dump {
     db: usize,
 }
 
+/// Item of a module's value.
+pub enum Item<'a> {
+    Number(u8),
+    Double(f64),
+    Text(&'a [u8]),
+}
+
+impl Item<'_> {
+    /// Returns the item as dumps have it.
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
+            Item::Number(number) => vec![2, *number],
+            Item::Double(number) => [&[4][..], &number.to_le_bytes()].concat(),
+            Item::Text(text) => [vec![5], string(text)].concat(),
+        }
+    }
+}
+
 impl Dump {
     /// Starts a dump without keys.
     pub fn new() -> Dump {
@@ -80,10 +98,15 @@ impl Dump {
     }
 
     /// Adds a module value of strings; the module has a name of nine characters and an encoding version.
-    pub fn module(&mut self, key: impl AsRef<[u8]>, (name, version): (&str, u64), strings: &[&str]) -> &mut Dump {
+    pub fn module(&mut self, key: impl AsRef<[u8]>, module: (&str, u64), strings: &[&str]) -> &mut Dump {
+        let items = strings.iter().flat_map(|text| Item::Text(text.as_bytes()).bytes()).collect();
+        self.module_of(key, module, items)
+    }
+
+    /// Adds a module value of items: see [`Item::bytes`].
+    pub fn module_of(&mut self, key: impl AsRef<[u8]>, (name, version): (&str, u64), items: Vec<u8>) -> &mut Dump {
         const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
         let id = name.chars().fold(0, |id, letter| id << 6 | ALPHABET.find(letter).unwrap() as u64) << 10 | version;
-        let items = strings.iter().flat_map(|text| [vec![5], string(text.as_bytes())].concat());
         let bytes = [0x81].into_iter().chain(id.to_be_bytes()).chain(items).chain([0]).collect();
         self.key(7, key, bytes)
     }
