@@ -43,7 +43,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
     let threads = pool(plan.threads)?;
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
     let places = Mutex::new(BTreeMap::new());
-    let hasher = NameHasher::new();
+    let hasher = NameHasher::random();
     let most = limits::MAX_PLACED_KEYS / snapshot.facts.len().max(1);
     let mut tallies = threads.install(|| {
         feed.by_ref()

@@ -171,7 +171,7 @@ mod tests {
 
     fn found(names: &[u32], most: usize) -> (u64, Vec<(u64, u64)>) {
         let mut places = KeyPlaces::new(&std::env::temp_dir(), most);
-        let hasher = NameHasher::new();
+        let hasher = NameHasher::random();
         let hashes: Vec<_> = names
             .iter()
             .zip(0..)
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn databases_have_names_of_their_own() {
-        let hasher = NameHasher::new();
+        let hasher = NameHasher::random();
         let mut hashes = [PlacedHash::new(&hasher, 0, b"a", 1), PlacedHash::new(&hasher, 1, b"a", 2)];
         assert_eq!(repeated(&mut hashes, &mut Vec::new()).count(), 0);
     }

@@ -59,7 +59,7 @@ pub struct Notes {
 impl Verify {
     /// Creates a visitor for files of a family, whose servers have checks of their own.
     pub fn new(family: Family) -> Verify {
-        let hasher = Arc::new(NameHasher::new());
+        let hasher = Arc::new(NameHasher::random());
         Verify {
             lenient: false,
             value_type: None,

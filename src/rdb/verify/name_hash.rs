@@ -27,7 +27,7 @@ impl std::fmt::Debug for NameHasher {
 
 impl NameHasher {
     /// Chooses a function.
-    pub fn new() -> NameHasher {
+    pub fn random() -> NameHasher {
         let random = RandomState::new();
         let mut number = 0_u64;
         let mut next = || {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn names_that_differ_anywhere_have_different_hashes() {
-        let hasher = NameHasher::new();
+        let hasher = NameHasher::random();
         let mut seen = HashSet::new();
         let mut count = 0;
         for len in (0..=40).chain([WORD * WORDS - 1, WORD * WORDS, WORD * WORDS + 1, 1000]) {
@@ -137,6 +137,6 @@ mod tests {
 
     #[test]
     fn functions_differ() {
-        assert_ne!(NameHasher::new().hash(0, b"name"), NameHasher::new().hash(0, b"name"));
+        assert_ne!(NameHasher::random().hash(0, b"name"), NameHasher::random().hash(0, b"name"));
     }
 }

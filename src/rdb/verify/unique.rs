@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn first_repeated(elements: &[&[u8]], parts: u64) -> Option<u64> {
-        let mut unique = Unique::new(&Arc::new(NameHasher::new()));
+        let mut unique = Unique::new(&Arc::new(NameHasher::random()));
         unique.parts = parts;
         let mut found = Vec::new();
         loop {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_repeated_element_is_found_among_any_number() {
-        let hasher = Arc::new(NameHasher::new());
+        let hasher = Arc::new(NameHasher::random());
         let mut unique = Unique::new(&hasher);
         for count in [3_u32, 4, 100, 1000] {
             for (before, again) in [(0, 1), (0, count - 1), (count / 2, count - 1)] {
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn parts_cover_all_hashes() {
-        let hasher = NameHasher::new();
+        let hasher = NameHasher::random();
         for name in 0..1000u32 {
             let hash = PlacedHash::new(&hasher, 3, &name.to_le_bytes(), u64::from(name));
             assert_eq!(hash.offset(), u64::from(name));
