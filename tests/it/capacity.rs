@@ -117,3 +117,28 @@ fn an_empty_server_needs_one_node() {
     assert_eq!(plan["demand"]["scenarios"][0]["needs"][0]["nodes"], 1);
     assert_eq!(plan["slots"]["max_to_mean"], 1.0);
 }
+
+/// A shortened command could not be pasted.
+#[test]
+fn commands_are_whole_in_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    // Slots 15,495 and 3,300: two nodes of a cluster.
+    let nodes = ["a", "b"].map(|key| {
+        let path = folder.path().join(format!("{key}.rdb"));
+        fs::write(&path, Dump::new().string(key, "value").bytes()).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
+    let args = ["capacity", &nodes[0], &nodes[1], "--node-memory", "1GB", "--nodes", "1"];
+    let commands = |format: &str| -> Vec<String> {
+        let text = stdout_of(&[&args[..], &["--format", format]].concat());
+        let begins = text.match_indices("redis-cli ").map(|(at, _)| &text[at..]);
+        begins.map(|rest| rest.split(['\n', '<']).next().unwrap().to_owned()).collect()
+    };
+    let plan: Value = serde_json::from_str(&stdout_of(&[&args[..], &["--format", "json"]].concat())).unwrap();
+    let planned: Vec<&str> =
+        plan["slots"]["commands"].as_array().unwrap().iter().map(|it| it["command"].as_str().unwrap()).collect();
+    assert!(planned[0].contains("reshard") && planned[0].len() > 120, "{planned:?}");
+    for format in ["table", "markdown", "html"] {
+        assert_eq!(commands(format), planned, "{format}");
+    }
+}

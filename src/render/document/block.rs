@@ -1,7 +1,5 @@
 //! Sections and the blocks that they consist of.
 
-use std::borrow::Cow;
-
 use super::{Cell, Classes, Form, Forms, Prose, Split, Strip, Table, Tone, Tree};
 use crate::render::key_text;
 use crate::report::Text;
@@ -93,6 +91,8 @@ pub enum Block {
     Strip(Strip),
     /// Commands to run next.
     Hints(Vec<Hint>),
+    /// Commands to run in this order, each with its effect. They are there whole, however narrow the page is.
+    Script(Vec<(String, String)>),
 }
 
 impl Block {
@@ -108,7 +108,8 @@ impl Block {
             | Block::Fields(_)
             | Block::Table(_)
             | Block::Tree(_)
-            | Block::Findings(_) => Forms::ALL,
+            | Block::Findings(_)
+            | Block::Script(_) => Forms::ALL,
         }
     }
 }
@@ -171,7 +172,7 @@ pub struct Hint {
     /// The command, the best first: with the names of the files, then with placeholders.
     pub commands: Vec<String>,
     /// Answer in a few words.
-    pub answer: Cow<'static, str>,
+    pub answer: &'static str,
     /// Answer if a table had to leave out columns.
     pub answer_if_cut: Option<&'static str>,
 }

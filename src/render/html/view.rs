@@ -7,7 +7,7 @@ use super::charts::{ClassColumns, SplitBar, StripView};
 use super::findings::FindingView;
 use super::prose::HtmlProse;
 use super::treemap::Treemap;
-use crate::render::document::{Block, Column, Fields, Form, More, Section, Table};
+use crate::render::document::{Block, Column, Fields, Form, More, Prose, Section, Table};
 use crate::render::words::say;
 use crate::render::{Lang, human, key_text};
 
@@ -89,6 +89,10 @@ impl BlockView {
             Block::Split(split) => vec![BlockView::Split(SplitBar::of(split))],
             Block::Classes(classes) => vec![BlockView::Columns(ClassColumns::of(classes, lang))],
             Block::Strip(strip) => vec![BlockView::Strip(StripView::of(strip, lang))],
+            Block::Script(steps) => {
+                let step = |(command, effect): &(String, String)| Prose::from(format!("`{command}` {effect}"));
+                vec![BlockView::Notes(steps.iter().map(|it| HtmlProse::from(&step(it))).collect())]
+            }
             // Left out by `Section::blocks`.
             Block::Hints(_) => Vec::new(),
         }

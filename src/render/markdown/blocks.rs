@@ -73,6 +73,11 @@ impl<'a> Writer<'a> {
             Block::Tree(tree) => self.table(&tree.table(self.lang)),
             Block::Findings(list) => list.iter().try_for_each(|finding| self.finding(finding)),
             Block::Hints(hints) => self.hints(hints),
+            Block::Script(steps) => {
+                let lines: Vec<String> =
+                    steps.iter().map(|(command, effect)| format!("# {effect}\n{}", key_text::text(command))).collect();
+                self.block(&format!("```sh\n{}\n```", lines.join("\n")))
+            }
             // Left out by `Section::blocks`.
             Block::Split(_) | Block::Classes(_) | Block::Strip(_) => Ok(()),
         }
@@ -134,7 +139,7 @@ impl<'a> Writer<'a> {
 
     fn hints(&mut self, hints: &[Hint]) -> io::Result<()> {
         let commands: Vec<(&str, &str)> =
-            hints.iter().filter_map(|hint| Some((hint.commands.first()?.as_str(), &*hint.answer))).collect();
+            hints.iter().filter_map(|hint| Some((hint.commands.first()?.as_str(), hint.answer))).collect();
         let widest = commands.iter().map(|(command, _)| key_text::width(command)).max().unwrap_or(0);
         let beside = |(command, answer): &(&str, &str)| {
             let pad = " ".repeat(widest - key_text::width(command));

@@ -11,7 +11,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let lang = scope.lang;
     let hint = |step: Step| Hint {
         commands: step.commands,
-        answer: lang.pick(step.answer).into(),
+        answer: lang.pick(step.answer),
         answer_if_cut: step.answer_if_cut.map(|answer| lang.pick(answer)),
     };
     let hints = steps(report).into_iter().map(hint).collect();

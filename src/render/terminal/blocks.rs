@@ -60,6 +60,7 @@ fn block(block: &Block, page: &mut TextPage<'_>) -> io::Result<()> {
         Block::Tree(tree) => table::print(&tree.table(page.lang()), page),
         Block::Findings(list) => list.iter().try_for_each(|it| finding(it, page)),
         Block::Hints(list) => hints(list, page),
+        Block::Script(steps) => steps.iter().try_for_each(|(command, effect)| page.step(command, effect)),
         // Left out by `Section::blocks`.
         Block::Split(_) | Block::Classes(_) | Block::Strip(_) => Ok(()),
     }
@@ -93,7 +94,7 @@ fn hints(hints: &[Hint], page: &mut TextPage<'_>) -> io::Result<()> {
         .iter()
         .filter_map(|hint| {
             let command = hint.commands.iter().find(|command| key_text::width(command) <= page.width())?;
-            Some((command.as_str(), hint.answer_if_cut.filter(|_| cut).unwrap_or(&hint.answer)))
+            Some((command.as_str(), hint.answer_if_cut.filter(|_| cut).unwrap_or(hint.answer)))
         })
         .collect();
     page.commands(&commands)

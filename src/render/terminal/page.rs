@@ -205,6 +205,12 @@ impl<'a> TextPage<'a> {
         }
     }
 
+    /// Writes a command below its effect. It is never shortened: cut, it could not be pasted.
+    pub fn step(&mut self, command: &str, effect: &str) -> io::Result<()> {
+        self.line(Style::Faint, &format!("# {effect}"))?;
+        writeln!(self.out, "{}", key_text::text(command))
+    }
+
     /// Writes commands, each with what it answers.
     pub fn commands(&mut self, commands: &[(&str, &str)]) -> io::Result<()> {
         let widest = commands.iter().map(|(command, _)| width(command)).max().unwrap_or(0);

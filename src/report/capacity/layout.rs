@@ -20,19 +20,14 @@ pub(super) struct Layout {
     owners_guessed: bool,
 }
 
+#[derive(Default)]
 struct Node {
-    name: String,
+    /// `None` for a new node.
+    name: Option<String>,
     id: Option<String>,
     address: Option<String>,
     /// Ascending.
     slots: Vec<u16>,
-    is_new: bool,
-}
-
-impl Node {
-    fn named(name: &str) -> Node {
-        Node { name: name.to_owned(), id: None, address: None, slots: Vec::new(), is_new: false }
-    }
 }
 
 impl Layout {
@@ -60,18 +55,18 @@ impl Layout {
                     return Err(NoPlan::NodeMissing);
                 }
                 let node = |(node, server): (&super::ClusterNode, &Option<usize>)| Node {
-                    name: server.map_or_else(|| node.address.clone(), |server| servers[server].name.clone()),
+                    name: Some(server.map_or_else(|| node.address.clone(), |server| servers[server].name.clone())),
                     id: Some(node.id.clone()),
                     address: Some(node.address.clone()),
                     slots: node.slots.iter().flat_map(|span| span.first..=span.last).collect(),
-                    is_new: false,
                 };
                 (known.iter().zip(&servers_of).map(node).collect(), false)
             }
             None => {
                 // A list that does not fit says nothing about these servers.
                 let guessed = known.is_some() || holder.iter().any(Option::is_none);
-                let mut nodes: Vec<Node> = servers.iter().map(|named| Node::named(&named.name)).collect();
+                let node = |named: &NamedReport| Node { name: Some(named.name.clone()), ..Node::default() };
+                let mut nodes: Vec<Node> = servers.iter().map(node).collect();
                 // Slots beside each other mostly have one owner.
                 let mut last = holder.iter().flatten().next().copied().unwrap_or(0);
                 for (slot, holder) in (0..).zip(&holder) {
@@ -87,8 +82,7 @@ impl Layout {
     /// Divides all slots into `count` ranges of equal memory, as nearly as slots allow.
     pub fn of_new(all: &[Weight], count: usize) -> Layout {
         let whole = total(all, 0..SLOTS);
-        let mut nodes: Vec<Node> =
-            (1..=count).map(|number| Node { is_new: true, ..Node::named(&format!("node {number}")) }).collect();
+        let mut nodes: Vec<Node> = std::iter::repeat_with(Node::default).take(count).collect();
         let mut before = 0_u128;
         for (slot, weight) in (0..SLOTS).zip(all) {
             // The middle of the slot's bytes decides; empty slots are divided by number.
@@ -109,9 +103,7 @@ impl Layout {
         let now: Vec<(u64, u64)> =
             self.nodes.iter().map(|node| (node.slots.len() as u64, total(all, node.slots.iter().copied()))).collect();
         let present: Vec<u64> = now.iter().map(|(_, memory)| *memory).collect();
-        for number in (self.nodes.len()..count).map(|at| at + 1 - present.len()) {
-            self.nodes.push(Node { is_new: true, ..Node::named(&format!("new node {number}")) });
-        }
+        self.nodes.resize_with(count.max(present.len()), Node::default);
         let mut balance = Balance::new(&self.nodes, all, count);
         let moves = if self.kind == SlotLayout::Cluster { balance.moves() } else { Vec::new() };
         let Balance { held, load, leaving, .. } = balance;
@@ -160,7 +152,7 @@ impl Layout {
         let address = |node: usize| fill(&self.nodes[node].address, "ADDRESS", node);
         let all = || 0..self.nodes.len();
         let mut commands = Vec::new();
-        for node in all().filter(|node| self.nodes[*node].is_new) {
+        for node in all().filter(|node| self.nodes[*node].name.is_none()) {
             let command = format!("redis-cli --cluster add-node {} {}", address(node), address(0));
             commands.push(SlotCommand { command, effect: SlotEffect::AddNode { node } });
         }

@@ -58,8 +58,8 @@ pub enum SlotLayout {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "cli", derive(JsonSchema))]
 pub struct NodeLoad {
-    /// Input that holds its keys, or a name for a new node.
-    pub name: String,
+    /// Input that holds its keys, else its address; null for a new node.
+    pub name: Option<String>,
     /// Its id in the cluster, where it is known.
     pub id: Option<String>,
     /// Slots today.

@@ -53,8 +53,11 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
             .map(|taken| say!(lang, "snapshot of {}", "快照时间 {}", human::time(taken.0)).into())
             .into_iter()
             .collect(),
-        size: [human::counted(keys, nouns::KEY, lang).into(), Prose::from(needs.clone())],
-        facts: Vec::new(),
+        size: [
+            human::counted(keys, nouns::KEY, lang).into(),
+            say!(lang, "{} in use", "已用 {}", human::bytes(total.0)).into(),
+        ],
+        facts: vec![say!(lang, "{asked} of {node} needed", "需要 {asked}（每个 {node}）").into()],
         selection: None,
         answers: None,
         sentence: needs.into(),

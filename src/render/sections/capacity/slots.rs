@@ -1,7 +1,7 @@
 //! Slots by node, and the moves that even them out.
 
 use crate::render::Lang;
-use crate::render::document::{Block, Cell, Column, Forms, Hint, Prose, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Section, Table, Tone};
 use crate::render::human;
 use crate::render::words::{heads, nouns, others, say};
 use crate::report::{Capacity, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan, SlotSpan};
@@ -17,7 +17,10 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
     let now = |figure: Cell| if is_cluster { figure } else { Cell::Absent };
     let nodes = Table::of(lang.of("Slots by node", "各节点的槽"), &numbered, usize::MAX)
         .column(Column::number(heads::NODE), |(number, _)| Cell::Id(*number))
-        .column(Column::text(heads::NAME).shrink(12), |(_, node)| Cell::plain(&node.name))
+        .column(Column::text(heads::NAME).shrink(12), |(_, node)| match &node.name {
+            Some(name) => Cell::plain(name),
+            None => lang.of("new", "新增").into(),
+        })
         .column(Column::number(heads::SLOTS_NOW), |(_, node)| now(node.slots_now.into()))
         .column(Column::number(heads::NOW), |(_, node)| now(node.memory_now.into()))
         .column(Column::number(heads::SLOTS), |(_, node)| node.slots)
@@ -99,28 +102,22 @@ pub(super) fn moves(plan: &Capacity, lang: Lang) -> Option<Section> {
         ),
         SlotLayout::New => lang.of("Give each node of the new cluster its slots:", "为新集群的各节点分配槽位："),
     };
-    let notes: Vec<Prose> = slots.commands.iter().map(|it| format!("`{}`", it.command).into()).collect();
     let section = Section::new("moves", lang.of("Moves", "迁移步骤")).lead(order);
     let section = if slots.moves.is_empty() { section } else { section.with(table) };
-    Some(section.with_in(Forms::HTML, Block::Notes(notes, 0)).with_in(Forms::TEXT, Block::Hints(hints(slots, lang))))
+    Some(section.with(Block::Script(slots.commands.iter().map(|it| (it.command.clone(), effect(it, lang))).collect())))
 }
 
-fn hints(slots: &SlotPlan, lang: Lang) -> Vec<Hint> {
+fn effect(command: &SlotCommand, lang: Lang) -> String {
     let number = |node: usize| node + 1;
-    let hint = |it: &SlotCommand| Hint {
-        commands: vec![it.command.clone()],
-        answer: match it.effect {
-            SlotEffect::AddNode { node } => say!(lang, "add node {}", "加入节点 {}", number(node)),
-            SlotEffect::MoveSlots { from, to, .. } => {
-                say!(lang, "node {} to node {}", "节点 {} 到节点 {}", number(from), number(to))
-            }
-            SlotEffect::AssignSlots { node } => say!(lang, "node {}", "节点 {}", number(node)),
-            SlotEffect::RemoveNode { node } => say!(lang, "remove node {}", "移除节点 {}", number(node)),
+    match command.effect {
+        SlotEffect::AddNode { node } => say!(lang, "add node {}", "加入节点 {}", number(node)),
+        SlotEffect::MoveSlots { from, to, slots } => {
+            let slots = human::counted(slots, nouns::SLOT, lang);
+            say!(lang, "{slots} of node {} to node {}", "{slots}：节点 {} 到节点 {}", number(from), number(to))
         }
-        .into(),
-        answer_if_cut: None,
-    };
-    slots.commands.iter().map(hint).collect()
+        SlotEffect::AssignSlots { node } => say!(lang, "slots of node {}", "节点 {} 的槽", number(node)),
+        SlotEffect::RemoveNode { node } => say!(lang, "remove node {}", "移除节点 {}", number(node)),
+    }
 }
 
 /// Returns the number of a node, as the table of nodes has it.
