@@ -53,6 +53,8 @@ pub enum ErrorKind {
     NotASnapshot(Wording),
     /// The file exceeds one of the limits in `src/limits.rs`.
     Limit(Wording),
+    /// The file needs more memory or temporary space than the run may take; it may be valid.
+    OverBudget(Wording),
     /// The checksum over the file differs from the one stored at its end.
     Checksum {
         /// Checksum stored in the file.
@@ -97,6 +99,13 @@ impl Error {
     #[cold]
     pub fn truncated(offset: u64, needed: u64, left: u64) -> Self {
         Error::at(offset, ErrorKind::Truncated { needed, left })
+    }
+
+    /// Creates an [`ErrorKind::OverBudget`] error at `offset`, for something that needs more memory.
+    #[cold]
+    pub fn needs_memory(offset: u64, what: Wording) -> Self {
+        Error::at(offset, ErrorKind::OverBudget(what))
+            .with_remedy(wording!("give a larger --max-memory", "请给出更大的 --max-memory"))
     }
 
     /// Creates an [`ErrorKind::Usage`] error, found before any byte was read.
@@ -228,6 +237,7 @@ impl ErrorKind {
             | ErrorKind::Unsupported(what)
             | ErrorKind::NotASnapshot(what)
             | ErrorKind::Limit(what)
+            | ErrorKind::OverBudget(what)
             | ErrorKind::Unreadable(what) => what.clone(),
             ErrorKind::Checksum { stored, computed } => wording!(
                 "checksum mismatch: stored {stored:016x}, computed {computed:016x}",

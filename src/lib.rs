@@ -101,6 +101,7 @@ pub use analyze::{
 };
 pub use error::{Error, ErrorKind, Result};
 pub use input::OpenOptions;
+pub use limits::Budget;
 pub use mask::Secret;
 pub use memory::{Allocator, Server, ServerConfig, WhatIf};
 pub use record::{Encoding, Kind, ModuleFacts, ModuleName, Quantization, Record, StreamFacts};

@@ -1,5 +1,9 @@
 //! Limits on resources that a file can claim, each with its reason.
 
+mod budget;
+
+pub use budget::Budget;
+
 /// Maximum expansion ratio of a valid LZF block: its longest copy turns 3 bytes into 264.
 pub const LZF_MAX_RATIO: u64 = 88;
 

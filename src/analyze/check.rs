@@ -17,13 +17,12 @@ use super::read::tally::{FileTally, Tallies, merge_tallies};
 use super::salvage::summaries;
 use super::verdict::{FileVerdict, verdicts};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
-use crate::limits;
 use crate::rdb::resync::verify_value;
 use crate::rdb::scan::FileItem;
 use crate::rdb::verify::Verify;
 use crate::rdb::verify::name_hash::NameHasher;
 use crate::rdb::verify::unique::PlacedHash;
-use crate::report::{CheckVerdict, FileCheck};
+use crate::report::{CheckVerdict, FileCheck, FileError};
 use crate::wording::wording;
 
 /// Verifies every input: structure, values and checksum. Fails only when an input cannot be found.
@@ -44,7 +43,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
     let places = Mutex::new(BTreeMap::new());
     let hasher = NameHasher::random();
-    let most = limits::MAX_PLACED_KEYS / snapshot.facts.len().max(1);
+    let budget = plan.open.budget.shared_by(snapshot.facts.len());
     let mut tallies = threads.install(|| {
         feed.by_ref()
             .par_bridge()
@@ -52,7 +51,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
                 let tally = tallies.entry(work.file.index).or_default();
                 let before = tally.keys;
                 let keys = verify(&work, plan.checksum, &hasher, tally);
-                place(&places, &work, &keys, || KeyPlaces::new(&plan.open.spool_dir, most));
+                place(&places, &work, &keys, || KeyPlaces::new(&plan.open.spool_dir, budget));
                 progress.keys(tally.keys - before);
                 tallies
             })
@@ -62,7 +61,11 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
             })
     });
     for (file, places) in places.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        threads.install(|| report_repeated(places?, tallies.entry(file).or_default()))?;
+        let tally = tallies.entry(file).or_default();
+        match threads.install(|| places.and_then(|places| report_repeated(places, tally))) {
+            Err(error) if matches!(error.kind(), ErrorKind::OverBudget(_)) => tally.pass_over(error),
+            other => other?,
+        }
     }
     let found = verdicts(snapshot.facts, feed.into_endings(), tallies, plan.checksum);
     let mut checks: Vec<FileCheck> = found.into_iter().map(file_check).collect();
@@ -146,17 +149,20 @@ fn verify(work: &FileBatch, checksum: bool, hasher: &NameHasher, tally: &mut Fil
 fn file_check(verdict: FileVerdict) -> FileCheck {
     let word = match &verdict.fault {
         None if verdict.row.damaged_keys > 0 => CheckVerdict::Corrupt,
+        None if verdict.over_budget.is_some() => CheckVerdict::OverBudget,
         None => CheckVerdict::Ok,
         Some(error) => match error.kind() {
             ErrorKind::Truncated { .. } => CheckVerdict::Truncated,
             ErrorKind::Checksum { .. } => CheckVerdict::ChecksumMismatch,
             ErrorKind::Unsupported(_) => CheckVerdict::Unsupported,
+            ErrorKind::OverBudget(_) => CheckVerdict::OverBudget,
             ErrorKind::Corrupt(_) | ErrorKind::Limit(_) => CheckVerdict::Corrupt,
             ErrorKind::NotASnapshot(_) => CheckVerdict::NotASnapshot,
             ErrorKind::Io(_) | ErrorKind::Unreadable(_) | ErrorKind::Usage(_) => CheckVerdict::Unreadable,
         },
     };
-    let row = verdict.row;
+    let mut row = verdict.row;
+    row.errors.extend(verdict.over_budget.as_ref().map(FileError::from));
     FileCheck {
         name: row.name,
         verdict: word,

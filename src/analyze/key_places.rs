@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::error::Result;
-use crate::limits;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{self, Budget};
 use crate::rdb::verify::unique::{PlacedHash, repeated};
+use crate::wording::wording;
 
 /// Parts into which hashes are divided: each is then compared alone.
 const PARTS: usize = 64;
@@ -20,6 +21,8 @@ const BYTES: u64 = size_of::<u128>() as u64;
 pub struct KeyPlaces {
     dir: PathBuf,
     most: usize,
+    /// Maximum size of the file.
+    largest: u64,
     /// Hashes in memory, by part.
     hashes: [Vec<PlacedHash>; PARTS],
     held: usize,
@@ -30,11 +33,12 @@ pub struct KeyPlaces {
 }
 
 impl KeyPlaces {
-    /// Creates an empty set that keeps at most `most` hashes in memory, others in an unnamed file in `dir`.
-    pub fn new(dir: &Path, most: usize) -> KeyPlaces {
+    /// Creates an empty set that keeps as many hashes in memory as `budget` allows, others in an unnamed file in `dir`.
+    pub fn new(dir: &Path, budget: Budget) -> KeyPlaces {
         KeyPlaces {
             dir: dir.to_owned(),
-            most: most.max(1),
+            most: budget.placed_keys(),
+            largest: budget.temporary_file(),
             hashes: [const { Vec::new() }; PARTS],
             held: 0,
             file: None,
@@ -59,6 +63,15 @@ impl KeyPlaces {
 
     /// Moves all hashes to disk, as a run.
     fn spill(&mut self) -> Result<()> {
+        let (written, most) = (self.written + self.held as u64 * BYTES, self.largest);
+        if written > most {
+            let what = wording!(
+                "keys were not searched for repetitions: their hashes need a temporary file of more than {most} bytes",
+                "未检查 key 是否重复：其散列值需要超过 {most} 字节的临时文件"
+            );
+            return Err(Error::new(ErrorKind::OverBudget(what))
+                .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp")));
+        }
         if self.file.is_none() {
             self.file = Some(tempfile::tempfile_in(&self.dir)?);
         }
@@ -170,7 +183,8 @@ mod tests {
     use crate::rdb::verify::name_hash::NameHasher;
 
     fn found(names: &[u32], most: usize) -> (u64, Vec<(u64, u64)>) {
-        let mut places = KeyPlaces::new(&std::env::temp_dir(), most);
+        let mut places =
+            KeyPlaces::new(&std::env::temp_dir(), Budget { memory: most as u64 * 64, ..Budget::default() });
         let hasher = NameHasher::random();
         let hashes: Vec<_> = names
             .iter()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::input::{OpenOptions, Window};
+use crate::limits::Budget;
 use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::policy::file::PatternSyntax;
@@ -80,7 +81,7 @@ impl ReadPlan {
     /// Returns the defaults. A stream record that does not fit the read window is spooled to a file in `spool_dir`.
     pub fn new(spool_dir: PathBuf) -> Self {
         ReadPlan {
-            open: OpenOptions { mmap: true, spool_dir, window: Window::DEFAULT_LIMIT },
+            open: OpenOptions { mmap: true, spool_dir, window: Window::DEFAULT_LIMIT, budget: Budget::default() },
             selection: Selection::default(),
             limit: None,
             at: None,

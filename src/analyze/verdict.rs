@@ -26,6 +26,8 @@ pub struct FileVerdict {
     pub fault: Option<Error>,
     /// First values damaged inside intact framing.
     pub damage: Vec<Error>,
+    /// The first part that needs more memory or temporary space than allowed.
+    pub over_budget: Option<Error>,
     /// Warnings about the file.
     pub warnings: Vec<Warning>,
     /// End of the snapshot, if it or damage before it was reached.
@@ -76,7 +78,8 @@ fn unreadable(name: String, error: Error) -> FileVerdict {
         damaged_keys: 0,
         salvage: None,
     };
-    FileVerdict { row, fault: Some(error), damage: Vec::new(), warnings: Vec::new(), ending: None }
+    let (damage, warnings) = (Vec::new(), Vec::new());
+    FileVerdict { row, fault: Some(error), damage, over_budget: None, warnings, ending: None }
 }
 
 fn read(
@@ -95,6 +98,9 @@ fn read(
     let trailing = ending.as_ref().map_or(0, |ending| ending.trailing);
     let mut warnings = ending.as_ref().map_or_else(Vec::new, |ending| warnings_of(opened, ending));
     warnings.extend(oddities(tally.oddities));
+    if tally.over_budget > 0 {
+        warnings.push(WarningKind::OverBudget { keys: tally.over_budget });
+    }
     let warnings = warnings.into_iter().map(|kind| Warning::about(&name, kind)).collect();
     let errors = fault.iter().chain(&tally.errors).map(FileError::from).collect();
     let row = SourceFile {
@@ -115,7 +121,8 @@ fn read(
         name,
     };
     let damage = tally.errors.into_iter().map(|error| error.in_file(&row.name)).collect();
-    FileVerdict { warnings, row, fault, damage, ending }
+    let over_budget = tally.first_over_budget.map(|error| error.in_file(&row.name));
+    FileVerdict { warnings, row, fault, damage, over_budget, ending }
 }
 
 fn check_sum(ending: &FileEnding, tally: &mut FileTally, verify: bool) -> (Checksum, Option<Error>) {

@@ -193,6 +193,8 @@ pub struct SalvageArgs {
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     pub temp_dir: Option<PathBuf>,
     #[command(flatten)]
+    pub budget: BudgetArgs,
+    #[command(flatten)]
     pub lang: LangArgs,
 }
 
@@ -322,6 +324,8 @@ pub struct ShowArgs {
     /// Directory for temporary copies of records over 64 MiB and of snapshots with hash templates, read from a pipe [default: $TMPDIR]
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     pub temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
     #[command(flatten)]
     pub lang: LangArgs,
 }

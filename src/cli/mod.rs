@@ -26,6 +26,7 @@ mod schema;
 pub mod screen;
 mod show;
 mod sources;
+mod system;
 mod temporary;
 
 use std::io;

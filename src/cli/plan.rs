@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{
-    ANY_RULE, BigArgs, CapacityArgs, InputArgs, MaskArgs, NameArgs, PolicyArgs, ReadArgs, ReportArgs, RowArgs,
-    ServerArgs, ShowArgs,
+    ANY_RULE, BigArgs, BudgetArgs, CapacityArgs, InputArgs, MaskArgs, NameArgs, PolicyArgs, ReadArgs, ReportArgs,
+    RowArgs, ServerArgs, ShowArgs,
 };
+use super::system;
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan, SlotCounts};
@@ -23,15 +24,16 @@ use crate::report::NamedReport;
 use crate::units::{Bytes, Millis};
 
 /// Returns a read plan with the flags for opening files.
-pub fn read_plan(no_mmap: bool, temp_dir: Option<&Path>) -> ReadPlan {
+pub fn read_plan(no_mmap: bool, temp_dir: Option<&Path>, budget: BudgetArgs) -> ReadPlan {
     let mut plan = ReadPlan::new(temp_dir.map_or_else(std::env::temp_dir, Path::to_owned));
+    plan.open.budget = system::budget(budget, &plan.open.spool_dir);
     plan.open.mmap = !no_mmap;
     plan
 }
 
 /// Returns a read plan with the input flags.
 pub fn input(args: &InputArgs) -> ReadPlan {
-    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref());
+    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref(), args.budget);
     plan.checksum = !args.no_checksum;
     plan.threads = args.threads.map_or(0, usize::from);
     plan
@@ -69,7 +71,7 @@ fn model(plan: &mut ReadPlan, server: &ServerArgs, names: &NameArgs) -> Result<(
 
 /// Returns the plan of `show`.
 pub fn one_key(args: &ShowArgs) -> Result<Plan> {
-    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref());
+    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref(), args.budget);
     model(&mut plan, &args.server, &args.names)?;
     Ok(Plan { policy: policy_source(&args.policy)?, ..Plan::new(plan) })
 }

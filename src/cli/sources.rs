@@ -13,6 +13,7 @@ use super::args::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
 use crate::input::{FileId, Input, Location, OpenOptions, resolve_each, shown_path};
+use crate::limits::Budget;
 
 /// Files that a command reads.
 #[derive(Debug, Default)]
@@ -122,7 +123,8 @@ fn may_hold_snapshot(path: &Path) -> bool {
     if let [b'*', next, ..] = head[..len] {
         return next.is_ascii_digit();
     }
-    let options = OpenOptions { mmap: false, spool_dir: std::env::temp_dir(), window: 1 << 20 };
+    let options =
+        OpenOptions { mmap: false, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default() };
     match Input::file(path.to_owned()).open(&options) {
         Ok(_) => true,
         Err(error) => match error.kind() {
@@ -132,6 +134,7 @@ fn may_hold_snapshot(path: &Path) -> bool {
             ErrorKind::Corrupt(_)
             | ErrorKind::Unsupported(_)
             | ErrorKind::Limit(_)
+            | ErrorKind::OverBudget(_)
             | ErrorKind::Checksum { .. }
             | ErrorKind::Io(_)
             | ErrorKind::Unreadable(_)

@@ -1,7 +1,6 @@
 //! Bytes of a snapshot behind one interface, whether memory-mapped or streamed.
 
-use std::path::Path;
-
+use super::OpenOptions;
 use super::block::Block;
 use super::mmap::Map;
 use super::stream::Window;
@@ -67,11 +66,11 @@ impl Body {
         }
     }
 
-    /// Copies what is left of a stream to an unnamed temporary file in `dir`, so that it can be read twice; offsets stay. Returns
+    /// Copies what is left of a stream to an unnamed temporary file, so that it can be read twice; offsets stay. Returns
     /// the read error that ended the copy early, if any.
-    pub fn spool(&mut self, dir: &Path) -> Result<Option<Error>> {
+    pub fn spool(&mut self, options: &OpenOptions) -> Result<Option<Error>> {
         let Body::Stream(window) = self else { return Ok(None) };
-        let (map, failure) = spool(window, dir)?;
+        let (map, failure) = spool(window, options)?;
         *self = Body::Mapped(map);
         Ok(failure)
     }

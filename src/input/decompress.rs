@@ -21,6 +21,7 @@ use super::lz4::Frames;
 use super::source::{Source, read_some};
 use super::vcs;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Budget;
 use crate::wording::wording;
 
 /// Supported compression format.
@@ -65,23 +66,21 @@ impl Compression {
         }
     }
 
-    /// Maximum zstd window, four times the default of the `zstd` tool. The decoder allocates up to this size.
-    const ZSTD_WINDOW_LOG: u32 = 29;
-
     /// Decompresses `bytes`, which are in memory; returns `None` if the content is longer than `most`.
     pub fn expand(self, bytes: &[u8], most: usize) -> io::Result<Option<Vec<u8>>> {
         let mut content = Vec::new();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-        self.decoder(bytes)?.take(limit).read_to_end(&mut content)?;
+        self.decoder(bytes, Budget::default())?.take(limit).read_to_end(&mut content)?;
         Ok(Some(content).filter(|content| content.len() <= most))
     }
 
-    fn decoder<'a, R: BufRead + Send + 'a>(self, reader: R) -> io::Result<Box<dyn Read + Send + 'a>> {
+    fn decoder<'a, R: BufRead + Send + 'a>(self, reader: R, budget: Budget) -> io::Result<Box<dyn Read + Send + 'a>> {
         Ok(match self {
             Compression::Gzip => Box::new(MultiGzDecoder::new(reader)),
             Compression::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
-                decoder.window_log_max(Self::ZSTD_WINDOW_LOG)?;
+                // The decoder allocates the window that the frame declares.
+                decoder.window_log_max(budget.zstd_window_log())?;
                 Box::new(decoder)
             }
             Compression::Lz4 => Box::new(Frames::new(reader)),
@@ -89,7 +88,7 @@ impl Compression {
         })
     }
 
-    fn failure(self, offset: u64, error: io::Error) -> Error {
+    fn failure(self, budget: Budget, offset: u64, error: io::Error) -> Error {
         let name = self.name();
         let error = match error.downcast::<Error>() {
             Ok(inner) => return inner,
@@ -107,11 +106,18 @@ impl Compression {
         }
         let what = error.to_string();
         if self == Compression::Zstd && what.contains("too much memory") {
-            let limit =
-                wording!("the zstd window is larger than 2^{} bytes", "zstd 窗口大于 2^{} 字节", Self::ZSTD_WINDOW_LOG);
-            return Error::at(offset, ErrorKind::Limit(limit)).with_remedy(wording!(
-                "decompress with `zstd -dc --long=31` and pass the output as `-`",
-                "请用 `zstd -dc --long=31` 解压，并以 `-` 从管道传入"
+            let log = budget.zstd_window_log();
+            return Error::at(
+                offset,
+                ErrorKind::OverBudget(wording!(
+                    "the zstd window is larger than 2^{log} bytes, the share of one input in the memory of this run",
+                    "zstd 窗口大于 2^{log} 字节，即本次运行中单个输入可用的内存"
+                )),
+            )
+            .with_remedy(wording!(
+                "give --max-memory 4GB or more, which allows 2^31, or decompress with `zstd -dc --long=31` and pass the \
+                 output as `-`",
+                "请给出 --max-memory 4GB 或更大，即可使用 2^31 的窗口；或用 `zstd -dc --long=31` 解压，并以 `-` 从管道传入"
             ));
         }
         Error::corrupt(
@@ -152,11 +158,11 @@ impl Decompressed {
     const AHEAD: usize = 3;
 
     /// Starts a thread that decompresses `reader`.
-    pub fn start(compression: Compression, reader: impl Read + Send + 'static) -> Result<Decompressed> {
+    pub fn start(compression: Compression, budget: Budget, reader: impl Read + Send + 'static) -> Result<Decompressed> {
         let (send, messages) = sync_channel(Self::AHEAD);
         let (empty, returned) = channel();
         thread::Builder::new().name(format!("{} reader", compression.name())).spawn(move || {
-            let last = produce(compression, reader, &send, &returned);
+            let last = produce((compression, budget), reader, &send, &returned);
             // A send error means that the receiver is gone, and with it the need for the message.
             let _ = send.send(last);
         })?;
@@ -166,15 +172,15 @@ impl Decompressed {
 
 /// Sends chunks until the data ends or fails; returns the final message for the caller to send.
 fn produce(
-    compression: Compression,
+    (compression, budget): (Compression, Budget),
     reader: impl Read + Send,
     send: &SyncSender<ChunkMessage>,
     returned: &Receiver<Vec<u8>>,
 ) -> ChunkMessage {
     let mut offset = 0u64;
-    let mut decoder = match compression.decoder(BufReader::with_capacity(256 << 10, reader)) {
+    let mut decoder = match compression.decoder(BufReader::with_capacity(256 << 10, reader), budget) {
         Ok(decoder) => decoder,
-        Err(error) => return ChunkMessage::Failed(compression.failure(offset, error)),
+        Err(error) => return ChunkMessage::Failed(compression.failure(budget, offset, error)),
     };
     loop {
         let mut chunk = returned.try_recv().unwrap_or_default();
@@ -188,7 +194,7 @@ fn produce(
         match end {
             None => {}
             Some(Ok(())) => return ChunkMessage::Ended,
-            Some(Err(error)) => return ChunkMessage::Failed(compression.failure(offset, error)),
+            Some(Err(error)) => return ChunkMessage::Failed(compression.failure(budget, offset, error)),
         }
     }
 }

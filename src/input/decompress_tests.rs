@@ -50,7 +50,7 @@ fn read_all(mut source: Decompressed) -> (Vec<u8>, Option<Error>) {
 }
 
 fn decompress(compression: Compression, bytes: Vec<u8>) -> (Vec<u8>, Option<Error>) {
-    read_all(Decompressed::start(compression, Cursor::new(bytes)).unwrap())
+    read_all(Decompressed::start(compression, Budget::default(), Cursor::new(bytes)).unwrap())
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn one_byte_at_a_time_equals_all_at_once() {
     for compression in ALL {
         let data = &content()[..100_000];
         let reader = Drops(Cursor::new(compress(compression, data)));
-        let (all, error) = read_all(Decompressed::start(compression, reader).unwrap());
+        let (all, error) = read_all(Decompressed::start(compression, Budget::default(), reader).unwrap());
         assert!(error.is_none() && all == data, "{compression:?}");
     }
 }
@@ -111,11 +111,14 @@ fn damage_is_reported_at_its_offset() {
 
 #[test]
 fn zstd_window_above_limit_is_reported() {
-    // Magic, a frame header with a window of 2^30 bytes, an empty last block.
-    let bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 20 << 3, 0x01, 0x00, 0x00];
-    let error = decompress(Compression::Zstd, bytes).1.unwrap();
-    assert!(matches!(error.kind(), ErrorKind::Limit(_)), "{error}");
-    assert!(error.hint().unwrap().contains("--long"));
+    // Magic, a frame header with a window of 2^31 bytes, an empty last block.
+    let bytes = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3, 0x01, 0x00, 0x00];
+    let error = decompress(Compression::Zstd, bytes.clone()).1.unwrap();
+    assert!(matches!(error.kind(), ErrorKind::OverBudget(_)), "{error}");
+    assert!(error.hint().unwrap().contains("--max-memory 4GB"));
+    let enough = Budget { memory: 4 << 30, ..Budget::default() };
+    let (all, error) = read_all(Decompressed::start(Compression::Zstd, enough, Cursor::new(bytes)).unwrap());
+    assert!(all.is_empty() && error.is_none());
 }
 
 #[test]
@@ -132,7 +135,7 @@ fn abandoned_stream_ends_its_thread() {
     for compression in ALL {
         let (alive, ended) = mpsc::channel();
         let reader = Endless(compress(compression, &content()), 0, alive);
-        let mut source = Decompressed::start(compression, reader).unwrap();
+        let mut source = Decompressed::start(compression, Budget::default(), reader).unwrap();
         assert!(source.read(&mut [0; 10], 0).unwrap() > 0);
         assert_eq!(ended.try_recv(), Err(mpsc::TryRecvError::Empty));
         drop(source);

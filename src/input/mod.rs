@@ -37,6 +37,7 @@ pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each};
 pub use stream::Window;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::Budget;
 use crate::wording::wording;
 use container::ContainerStep;
 use decompress::Decompressed;
@@ -75,6 +76,8 @@ pub struct OpenOptions {
     pub spool_dir: PathBuf,
     /// Number of bytes that a window may keep in memory, normally 64 MiB.
     pub window: usize,
+    /// Memory and temporary space that may be taken.
+    pub budget: Budget,
 }
 
 /// Opened input and its properties.
@@ -186,9 +189,9 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
     let whole = Cursor::new(head).chain(reader);
     let (source, compression) = match compression {
         None => (Box::new(Plain(whole)) as Box<dyn Source>, None),
-        Some(compression) => decompressed(compression, whole)?,
+        Some(compression) => decompressed(compression, options.budget, whole)?,
     };
-    let mut window = Window::new(source, options.window, options.spool_dir.clone());
+    let mut window = Window::new(source, options);
     let (container, start) = loop {
         match container::recognise(window.bytes(), window.ended())? {
             ContainerStep::Found { container, start } => break (container, start),
@@ -203,15 +206,19 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
 /// Starts the decompression of a file, and of an envelope of Valkey in it: backups are compressed whatever they are.
 fn decompressed(
     compression: Compression,
+    budget: Budget,
     file: impl Read + Send + 'static,
 ) -> Result<(Box<dyn Source>, Option<Compression>)> {
-    let source: Box<dyn Source> = Box::new(Decompressed::start(compression, file)?);
+    let source: Box<dyn Source> = Box::new(Decompressed::start(compression, budget, file)?);
     if compression == Compression::Vcs {
         return Ok((source, Some(compression)));
     }
     let mut source = Peeked::new(source);
     if source.peek(Compression::HEAD)?.starts_with(vcs::MAGIC) && vcs::check(source.peek(Compression::HEAD)?).is_ok() {
-        return Ok((Box::new(Decompressed::start(Compression::Vcs, SourceReader::new(source))?), Some(compression)));
+        return Ok((
+            Box::new(Decompressed::start(Compression::Vcs, budget, SourceReader::new(source))?),
+            Some(compression),
+        ));
     }
     Ok((Box::new(source), Some(compression)))
 }

@@ -13,6 +13,7 @@
 
 use std::path::PathBuf;
 
+use super::OpenOptions;
 use super::block::{Block, Pool};
 use super::source::Source;
 use super::spill::Spill;
@@ -26,6 +27,8 @@ pub struct Window {
     offset: u64,
     limit: usize,
     spool_dir: PathBuf,
+    /// Maximum size of a temporary file.
+    largest: u64,
     /// INVARIANT: `start <= end <= buffer.len()`; both are 0 while there is a spill.
     buffer: Vec<u8>,
     start: usize,
@@ -59,14 +62,16 @@ impl Window {
     /// Size of one write to a temporary file.
     const CARRIED: usize = 1 << 20;
 
-    /// Creates a window over `source` that keeps about `limit` bytes in memory and spills larger records to `spool_dir`.
-    pub fn new(source: Box<dyn Source>, limit: usize, spool_dir: PathBuf) -> Window {
+    /// Creates a window over `source` that keeps about `options.window` bytes in memory and spills larger records to the spool
+    /// directory.
+    pub fn new(source: Box<dyn Source>, options: &OpenOptions) -> Window {
         Window {
             source,
             state: SourceState::Open,
             offset: 0,
-            limit: limit.max(16),
-            spool_dir,
+            limit: options.window.max(16),
+            spool_dir: options.spool_dir.clone(),
+            largest: options.budget.temporary_file(),
             buffer: Vec::new(),
             start: 0,
             end: 0,
@@ -113,7 +118,12 @@ impl Window {
             self.fill_buffer(goal.min(self.limit));
         }
         if self.bytes().len() < needed && matches!(self.state, SourceState::Open) {
-            self.fill_spill(goal)?;
+            let most = usize::try_from(self.largest).unwrap_or(usize::MAX);
+            self.fill_spill(goal.min(most))?;
+            // What the file claims is not believed: only bytes that are there can be too many.
+            if needed > most && matches!(self.state, SourceState::Open) {
+                return Err(self.over_budget());
+            }
         }
         if self.bytes().len() >= needed {
             return Ok(true);
@@ -219,6 +229,19 @@ impl Window {
                 "该记录大于 {limit} 字节的窗口，需要使用 {dir} 中的空间"
             ))
         })
+    }
+
+    /// Returns the error for a record that needs a larger temporary file than allowed. No more is read then.
+    #[cold]
+    fn over_budget(&mut self) -> Error {
+        self.state = SourceState::Told;
+        let most = self.largest;
+        let what = wording!(
+            "the record needs a temporary file of more than {most} bytes, the share of this input",
+            "该记录需要超过 {most} 字节的临时文件，超出本输入的份额"
+        );
+        Error::at(self.offset, ErrorKind::OverBudget(what))
+            .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp"))
     }
 
     fn try_fill_spill(&mut self, goal: usize) -> std::io::Result<()> {

@@ -29,10 +29,14 @@ fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i % 251) as u8).collect()
 }
 
+fn options(dir: &std::path::Path, window: usize) -> OpenOptions {
+    OpenOptions { mmap: false, spool_dir: dir.to_owned(), window, budget: Default::default() }
+}
+
 fn window(data: Vec<u8>, step: usize, fails: bool, limit: usize) -> (Window, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let source = Box::new(Plain(Dripping { data, at: 0, step, fails }));
-    (Window::new(source, limit, dir.path().to_owned()), dir)
+    (Window::new(source, &options(dir.path(), limit)), dir)
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn spilled_window_grows_by_appending() {
 #[test]
 fn spool_directory_that_is_missing_is_an_error_with_a_hint() {
     let source = Box::new(Plain(io::repeat(1)));
-    let mut window = Window::new(source, 1000, "/nonexistent/spool".into());
+    let mut window = Window::new(source, &options("/nonexistent/spool".as_ref(), 1000));
     let error = window.fill(5000).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(_)));
     assert!(error.hint().unwrap().contains("/nonexistent/spool"));
@@ -122,7 +126,7 @@ fn failure_while_spilling_keeps_the_bytes_before_it() {
 fn batches_over_a_long_stream_use_the_same_few_buffers() {
     const BATCH: usize = 1 << 20;
     let source = Box::new(Plain(io::repeat(7).take(200 << 20)));
-    let mut window = Window::new(source, Window::DEFAULT_LIMIT, "/nonexistent".into());
+    let mut window = Window::new(source, &options("/nonexistent".as_ref(), Window::DEFAULT_LIMIT));
     let mut places = std::collections::BTreeSet::new();
     let mut total = 0;
     while window.fill(BATCH as u64).unwrap() {
@@ -185,4 +189,33 @@ proptest! {
             prop_assert_eq!(window.bytes(), &data[at..at + window.bytes().len()]);
         }
     }
+}
+
+#[test]
+fn record_beyond_the_temporary_space_is_refused_and_what_fits_is_not() {
+    for (needed, fits) in [(5000, true), (5001, false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let source = Box::new(Plain(Dripping { data: pattern(20_000), at: 0, step: 777, fails: false }));
+        let mut options = options(dir.path(), 1000);
+        options.budget.temp = 5000;
+        let mut window = Window::new(source, &options);
+        match window.fill(needed) {
+            Ok(more) => assert!(fits && more && window.bytes()[..5000] == pattern(5000)),
+            Err(error) => {
+                assert!(!fits && matches!(error.kind(), ErrorKind::OverBudget(_)), "{error}");
+                assert!(error.hint().unwrap().contains("--max-temp"));
+                assert_eq!(window.bytes().len(), 5000);
+                assert!(window.fill(needed).is_err());
+            }
+        }
+    }
+}
+
+#[test]
+fn claim_beyond_the_temporary_space_of_a_short_file_is_truncation() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = Box::new(Plain(Dripping { data: pattern(3000), at: 0, step: 777, fails: false }));
+    let mut options = options(dir.path(), 1000);
+    options.budget.temp = 5000;
+    assert!(!Window::new(source, &options).fill(1 << 40).unwrap());
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::stream::Window;
 use super::{Body, Compression, Container, Input, Map, Mapped, OpenOptions, Opened};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::wording::wording;
 
 /// Size of one read from a stream.
 const STEP: u64 = 1 << 20;
@@ -32,21 +33,23 @@ impl Input {
         let Opened { body, container, size, compression, consumed: _ } = self.open(options)?;
         let (map, failure) = match body {
             Body::Mapped(map) => (map, None),
-            Body::Stream(mut window) => {
-                spool(&mut window, &options.spool_dir).map_err(|error| Error::from(error).in_file(&self.name))?
-            }
+            Body::Stream(mut window) => spool(&mut window, options).map_err(|error| error.in_file(&self.name))?,
         };
         Ok(Whole { map, container, size, compression, failure })
     }
 }
 
 /// Copies a stream to a temporary file, at the same offsets. A failing source ends the copy.
-pub(super) fn spool(window: &mut Window, dir: &Path) -> io::Result<(Mapped, Option<Error>)> {
-    let start = window.offset();
-    let mut out = BufWriter::new(tempfile::tempfile_in(dir)?);
+pub(super) fn spool(window: &mut Window, options: &OpenOptions) -> Result<(Mapped, Option<Error>)> {
+    let (start, most) = (window.offset(), options.budget.temporary_file());
+    let mut out = BufWriter::new(tempfile::tempfile_in(&options.spool_dir)?);
     out.seek(SeekFrom::Start(start))?;
     let failure = loop {
         let more = window.fill(STEP);
+        let ahead = u64::try_from(window.bytes().len()).unwrap_or(u64::MAX);
+        if window.offset().saturating_add(ahead) > most {
+            break Some(over_budget(window.offset(), most));
+        }
         out.write_all(window.bytes())?;
         window.skip(window.bytes().len());
         match more {
@@ -57,6 +60,14 @@ pub(super) fn spool(window: &mut Window, dir: &Path) -> io::Result<(Mapped, Opti
     };
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     Ok((map_all(&file, start, window.offset())?, failure))
+}
+
+/// Error for an input whose copy would be larger than allowed; what was copied before is read.
+fn over_budget(offset: u64, most: u64) -> Error {
+    let what =
+        wording!("the input needs a temporary copy of more than {most} bytes", "该输入需要超过 {most} 字节的临时副本");
+    Error::at(offset, ErrorKind::OverBudget(what))
+        .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp"))
 }
 
 fn map_all(file: &File, start: u64, end: u64) -> io::Result<Mapped> {
@@ -82,10 +93,11 @@ impl Mapped {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Budget;
     use std::io::Read;
 
     fn options(mmap: bool) -> OpenOptions {
-        OpenOptions { mmap, spool_dir: std::env::temp_dir(), window: 1 << 20 }
+        OpenOptions { mmap, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default() }
     }
 
     #[test]

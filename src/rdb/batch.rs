@@ -3,7 +3,6 @@
 //! A single scan finds the boundaries without decoding values; each batch carries the parser state at its start.
 
 use std::mem;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::cursor::Cursor;
@@ -13,7 +12,7 @@ use super::salvage::Survey;
 use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::template::Templates;
 use crate::error::{Error, Reading, Result, Within};
-use crate::input::{Block, Body, Mapped};
+use crate::input::{Block, Body, Mapped, OpenOptions};
 use crate::limits;
 
 /// A contiguous range of a file that begins and ends at a record boundary.
@@ -172,9 +171,9 @@ impl Batches {
         self
     }
 
-    /// Copies a stream to a temporary file in `dir`, so that it can be read twice. To be called before the first batch.
-    pub fn spool(&mut self, dir: &Path) -> Result<()> {
-        let failure = self.body.spool(dir)?;
+    /// Copies a stream to a temporary file, so that it can be read twice. To be called before the first batch.
+    pub fn spool(&mut self, options: &OpenOptions) -> Result<()> {
+        let failure = self.body.spool(options)?;
         self.failure = self.failure.take().or(failure);
         Ok(())
     }
@@ -482,7 +481,13 @@ mod tests {
     use crate::input::source::Plain;
 
     fn batches(bytes: Vec<u8>) -> Batches {
-        let window = Window::new(Box::new(Plain(std::io::Cursor::new(bytes))), 1 << 20, std::env::temp_dir());
+        let options = OpenOptions {
+            mmap: false,
+            spool_dir: std::env::temp_dir(),
+            window: 1 << 20,
+            budget: limits::Budget::default(),
+        };
+        let window = Window::new(Box::new(Plain(std::io::Cursor::new(bytes))), &options);
         Batches::open(Body::Stream(window)).unwrap()
     }
 

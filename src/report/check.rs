@@ -157,6 +157,8 @@ pub enum CheckVerdict {
     NotASnapshot,
     /// The operating system refused to read the file.
     Unreadable,
+    /// Checking all of it needs more memory or temporary space than was allowed; what was checked is sound.
+    OverBudget,
 }
 
 impl CheckVerdict {
@@ -170,6 +172,7 @@ impl CheckVerdict {
             CheckVerdict::Corrupt => "corrupt",
             CheckVerdict::NotASnapshot => "not a snapshot",
             CheckVerdict::Unreadable => "unreadable",
+            CheckVerdict::OverBudget => "not checked whole",
         }
     }
 }

@@ -49,6 +49,8 @@ pub enum FileErrorKind {
     NotASnapshot,
     /// A value of the file exceeds a limit of this program.
     Limit,
+    /// The file needs more memory or temporary space than the run was allowed to take (`--max-memory`, `--max-temp`).
+    OverBudget,
     /// The checksum over the file differs from the one stored at its end.
     Checksum {
         /// Checksum stored in the file, in hexadecimal.
@@ -71,6 +73,7 @@ impl From<&Error> for FileError {
             ErrorKind::Unsupported(_) => FileErrorKind::Unsupported,
             ErrorKind::NotASnapshot(_) => FileErrorKind::NotASnapshot,
             ErrorKind::Limit(_) => FileErrorKind::Limit,
+            ErrorKind::OverBudget(_) => FileErrorKind::OverBudget,
             ErrorKind::Checksum { stored, computed } => {
                 FileErrorKind::Checksum { stored: format!("{stored:016x}"), computed: format!("{computed:016x}") }
             }

@@ -76,6 +76,12 @@ pub enum WarningKind {
         /// Number of keys.
         keys: u64,
     },
+    /// Keys that were not looked into, because that needs more memory or temporary space than allowed; `check` also counts a
+    /// search for repeated keys here.
+    OverBudget {
+        /// Number of keys.
+        keys: u64,
+    },
     /// Commands written while the snapshot was taken are not in the figures.
     UpdatesNotApplied {
         /// Number of commands.
@@ -293,6 +299,15 @@ impl WarningKind {
                     "sorted sets with scores that are not numbers, of which servers read the digits at the start, else 0: {keys}"
                 ),
                 format!("有 {keys} 个 sorted set 的 score 不是数字，服务器只读取开头的数字，没有则按 0 处理"),
+            ),
+            OverBudget { keys } => filled(
+                format!(
+                    "not looked into, because that needs more memory or temporary space than allowed: {keys} keys; give a larger \
+                     --max-memory or --max-temp"
+                ),
+                format!(
+                    "有 {keys} 个 key 需要的内存或临时空间超出上限，未予分析；请给出更大的 --max-memory 或 --max-temp"
+                ),
             ),
             UpdatesNotApplied { commands } => filled(
                 format!("commands written while the snapshot was taken, not in the figures: {commands}"),

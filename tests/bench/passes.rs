@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
+use rdblens::internals::analyze::ReadPlan;
 use rdblens::internals::error::Error;
-use rdblens::internals::input::{Input, OpenOptions, Window};
+use rdblens::internals::input::Input;
 use rdblens::internals::rdb::batch::FIRST_DATABASE;
 use rdblens::internals::rdb::crc64;
 use rdblens::internals::rdb::cursor::Cursor;
@@ -84,7 +85,7 @@ fn main() -> ExitCode {
 }
 
 fn open(dump: &Path) -> Result<rdblens::internals::input::Opened, Error> {
-    let options = OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: Window::DEFAULT_LIMIT };
+    let options = ReadPlan::new(std::env::temp_dir()).open;
     Input::file(dump.to_owned()).open(&options)
 }
 

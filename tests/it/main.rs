@@ -33,6 +33,7 @@ mod html;
 mod inputs;
 mod instance;
 mod lang;
+mod limits;
 mod manual;
 mod mask;
 mod memory;

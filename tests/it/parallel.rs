@@ -17,6 +17,7 @@ use rdblens::internals::analyze::read::schedule::Schedule;
 use rdblens::internals::analyze::read::tally::FileTally;
 use rdblens::internals::analyze::{InputCheck, Plan, ReadPlan, Selection, Unwatched, analyze};
 use rdblens::internals::input::{Input, OpenOptions};
+use rdblens::internals::limits::Budget;
 use rdblens::internals::memory::{Allocator, Model, Server, ServerConfig, WriterTraces};
 use rdblens::internals::rdb::batch::{Batch, Batches, FIRST_DATABASE};
 use rdblens::internals::record::Record;
@@ -157,7 +158,8 @@ fn file(batches: &Batches) -> Arc<InputFile> {
 }
 
 fn batches(path: PathBuf, batch_bytes: usize) -> Batches {
-    let options = OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: 1 << 20 };
+    let options =
+        OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default() };
     let opened = Input::file(path).open(&options).unwrap();
     Batches::open(opened.body).unwrap().with_batch_bytes(batch_bytes)
 }

@@ -79,7 +79,14 @@ fn keys_of(files: &[FileVerdict]) -> usize {
 
 /// Returns the verdict on a sound file without keys.
 fn file(place: usize) -> FileVerdict {
-    FileVerdict { row: source_file(place), fault: None, damage: Vec::new(), warnings: Vec::new(), ending: None }
+    FileVerdict {
+        row: source_file(place),
+        fault: None,
+        over_budget: None,
+        damage: Vec::new(),
+        warnings: Vec::new(),
+        ending: None,
+    }
 }
 
 /// Returns the row of a sound file without keys.

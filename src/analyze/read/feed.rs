@@ -194,7 +194,7 @@ impl PreparedInput {
     pub fn keep_for_templates(&mut self) -> Result<()> {
         match &mut self.open {
             Some(open) if self.preamble.templates.is_some() && !self.input.is_reopenable() => {
-                let spooled = open.batches.spool(&self.options.spool_dir);
+                let spooled = open.batches.spool(&self.options);
                 // Progress is that of reading the copy.
                 open.read = None;
                 spooled.map_err(|error| error.in_file(&self.input.name))

@@ -126,9 +126,11 @@ impl Snapshot {
             return Err(first.unwrap_or_else(|| Error::usage("no input given")));
         }
         let (mut files, mut facts) = (Vec::new(), Vec::new());
+        let mut options = plan.open.clone();
+        options.budget = options.budget.shared_by(inputs.len());
         for (index, input) in inputs.into_iter().enumerate() {
             let (name, multi_part) = (input.name.clone(), input.multi_part);
-            let opened = PreparedInput::new(input, &plan.open, plan.damage).map(|prepared| {
+            let opened = PreparedInput::new(input, &options, plan.damage).map(|prepared| {
                 let (writer, file) = input_file(index, name.clone(), &prepared.preamble, plan);
                 let (described, caveats) = (file.model.name(), file.model.caveats());
                 let file = Arc::new(file);

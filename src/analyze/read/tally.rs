@@ -28,6 +28,10 @@ pub struct FileTally {
     pub oddities: Oddities,
     /// The first errors by offset.
     pub errors: Vec<Error>,
+    /// Keys, or searches over all keys, that need more memory or temporary space than allowed.
+    pub over_budget: u64,
+    /// The first of them by offset.
+    pub first_over_budget: Option<Error>,
     /// Checksums of its parts: start, checksum, length.
     pub checksums: Vec<(u64, u64, u64)>,
 }
@@ -67,6 +71,20 @@ impl FileTally {
         self.trim();
     }
 
+    /// Adds something that was not looked into because it needs more memory or temporary space than allowed.
+    #[cold]
+    pub fn pass_over(&mut self, error: Error) {
+        self.over_budget += 1;
+        self.keep_first(error);
+    }
+
+    fn keep_first(&mut self, error: Error) {
+        let earlier = self.first_over_budget.as_ref().is_some_and(|first| first.offset() <= error.offset());
+        if !earlier {
+            self.first_over_budget = Some(error);
+        }
+    }
+
     fn trim(&mut self) {
         if self.errors.len() > limits::MAX_NAMED_ERRORS {
             self.errors.sort_by_key(Error::offset);
@@ -84,6 +102,8 @@ impl FileTally {
         self.oddities.empty += other.oddities.empty;
         self.oddities.streams += other.oddities.streams;
         self.oddities.scores += other.oddities.scores;
+        self.over_budget += other.over_budget;
+        other.first_over_budget.into_iter().for_each(|error| self.keep_first(error));
         self.errors.extend(other.errors);
         self.errors.sort_by_key(Error::offset);
         self.trim();

@@ -31,12 +31,30 @@ pub struct InputArgs {
     /// Directory for temporary copies of records over 64 MiB and of snapshots with hash templates, read from a pipe [default: $TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub budget: BudgetArgs,
     /// Number of worker threads [default: number of CPUs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Suppress progress and warnings
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Limits on memory and temporary space.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct BudgetArgs {
+    /// Memory for decoder windows, key hashes of check and divided values of Dragonfly [default: a quarter of RAM, at least
+    /// 256MB]
+    ///
+    /// Decompressed values, batches and aggregates come on top; docs/architecture.md lists them.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_memory: Option<u64>,
+    /// Temporary space for large records of pipes and compressed files, and for key hashes of check [default: half of what is
+    /// free in the directory]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_temp: Option<u64>,
 }
 
 /// Filters for keys.

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, ErrorKind, Reading, Result, Within};
-use crate::limits;
+use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::header::Family;
 use crate::rdb::scan::{FileItem, ScanState, Scanner};
@@ -17,8 +16,10 @@ use crate::wording::wording;
 const ALONE: ScanState = ScanState { family: Family::Dragonfly, db: None };
 
 /// Records of which some chunks have arrived.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Chunks {
+    /// Maximum size of all of them.
+    most: usize,
     unfinished: BTreeMap<u32, Unfinished>,
     bytes: usize,
 }
@@ -40,12 +41,17 @@ struct Unfinished {
 }
 
 impl Chunks {
+    /// Creates an empty set of at most `most` bytes.
+    pub fn new(most: usize) -> Chunks {
+        Chunks { most, unfinished: BTreeMap::new(), bytes: 0 }
+    }
+
     /// Adds a chunk of the record `id`, which starts at `offset`; returns the record if this was its last chunk.
     ///
     /// `db` is the database in force, which is that of the record at its first chunk.
     pub fn add(&mut self, id: u32, chunk: &[u8], offset: u64, db: Option<u64>) -> Result<Option<Whole>> {
-        if chunk.len() > limits::MAX_CHUNKED_BYTES.saturating_sub(self.bytes) {
-            return Err(too_many(offset));
+        if chunk.len() > self.most.saturating_sub(self.bytes) {
+            return Err(too_many(offset, self.most));
         }
         let mut cursor = Cursor::new(chunk, offset);
         let mut record = match self.unfinished.remove(&id) {
@@ -112,14 +118,14 @@ fn divided(error: Error) -> Error {
 }
 
 #[cold]
-fn too_many(offset: u64) -> Error {
-    let most = limits::MAX_CHUNKED_BYTES >> 20;
-    Error::at(
+fn too_many(offset: u64, most: usize) -> Error {
+    let most = most >> 20;
+    Error::needs_memory(
         offset,
-        ErrorKind::Limit(wording!(
+        wording!(
             "values of which not all chunks have arrived take more than {most} MiB",
             "尚未收齐分块的 value 超过 {most} MiB"
-        )),
+        ),
     )
 }
 
@@ -257,14 +263,14 @@ mod tests {
             &[b"\x25\x01c\x04\x01\x01\x01\x01\x01\x01\x04\x03abc", b"\x01d"],
             &[b"\x00\x01k\x01v"],
         ] {
-            let whole = add(&mut Chunks::default(), 7, parts).unwrap().unwrap();
+            let whole = add(&mut Chunks::new(1 << 20), 7, parts).unwrap().unwrap();
             assert_eq!((whole.bytes, whole.db), (parts.concat(), Some(7)));
         }
     }
 
     #[test]
     fn records_interleave() {
-        let mut chunks = Chunks::default();
+        let mut chunks = Chunks::new(1 << 20);
         assert!(chunks.add(1, b"\x02\x01s\x02\x01a", 0, Some(0)).unwrap().is_none());
         assert!(chunks.add(2, b"\x02\x01t\x02\x01x", 0, Some(3)).unwrap().is_none());
         assert!(chunks.finish(9).is_err());
@@ -283,7 +289,7 @@ mod tests {
             &[b"\x25\x01c\x04\x01\x01\x01\x01\x01\x01\x04\x00"], // an empty part of a filter
             &[b"\x00\x01k\x02v"],                                // a string is never divided
         ] {
-            let result = add(&mut Chunks::default(), 1, parts);
+            let result = add(&mut Chunks::new(1 << 20), 1, parts);
             assert!(result.is_err(), "{parts:?}");
         }
     }

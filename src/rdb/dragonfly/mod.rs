@@ -66,8 +66,8 @@ pub fn unfold(mut body: Body, options: &OpenOptions) -> Result<Unwrapped> {
     if !is_dragonfly(body.bytes()) {
         return Ok(Unwrapped { body, consumed: None });
     }
-    let unfolded = Unfolded::new(body);
+    let unfolded = Unfolded::new(body, options.budget);
     let consumed = Some(unfolded.consumed());
-    let window = Window::new(Box::new(unfolded), options.window, options.spool_dir.clone());
+    let window = Window::new(Box::new(unfolded), options);
     Ok(Unwrapped { body: Body::Stream(window), consumed })
 }

@@ -87,12 +87,12 @@ enum RunEnd {
 
 impl Unfolded {
     /// Creates the source; `body` is at the magic.
-    pub fn new(body: Body) -> Unfolded {
+    pub fn new(body: Body, budget: limits::Budget) -> Unfolded {
         Unfolded {
             body,
             consumed: Arc::default(),
             db: None,
-            chunks: Chunks::default(),
+            chunks: Chunks::new(budget.unfinished()),
             ready: Vec::new(),
             taken: 0,
             plain: 0,
@@ -223,6 +223,7 @@ fn in_block(error: &Error, place: u64, offset: u64) -> Error {
     let what = wording!("block at byte {place:#x} of the file: {en}", "文件字节 {place:#x} 处的块：{zh}");
     let error = match error.kind() {
         ErrorKind::Limit(_) => Error::at(offset, ErrorKind::Limit(what)),
+        ErrorKind::OverBudget(_) => Error::needs_memory(offset, what),
         ErrorKind::Unsupported(_) => Error::unsupported(offset, what),
         // Bytes that lack in a block will not come.
         _ => Error::corrupt(offset, what),

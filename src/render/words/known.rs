@@ -52,6 +52,7 @@ pub fn verdict(word: CheckVerdict, lang: Lang) -> &'static str {
         CheckVerdict::Corrupt => "已损坏",
         CheckVerdict::NotASnapshot => "不是快照",
         CheckVerdict::Unreadable => "无法读取",
+        CheckVerdict::OverBudget => "未全部检查",
     };
     lang.of(word.text(), zh)
 }
