@@ -13,8 +13,9 @@ use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::input::shown_path;
 use crate::render::csv::CsvSection;
+use crate::render::extent::{Extent, Parts};
 use crate::render::gate::Escapes;
-use crate::render::{Format, Lang, PrometheusRenderer, Renderer};
+use crate::render::{Format, HtmlRenderer, Lang, PageNames, PrometheusRenderer, Renderer, TableOptions};
 use crate::report::Report;
 
 /// Requested formats with their destinations.
@@ -23,6 +24,8 @@ pub struct ReportDelivery {
     parts: Vec<(Format, Output)>,
     labels: Vec<(String, String)>,
     warning: Option<String>,
+    extent: Extent,
+    names: PageNames,
 }
 
 impl ReportDelivery {
@@ -31,9 +34,19 @@ impl ReportDelivery {
         let path = output.output.as_deref().filter(|path| !names_stdout(path));
         let formats = formats(args, path)?;
         let labels = args.labels.clone();
+        let names = PageNames { title: args.title.clone(), environment: args.environment.clone() };
+        let extent = match (args.sections.as_slice(), args.full) {
+            ([], true) => Extent::Full,
+            ([], false) => Extent::Short,
+            (names, _) => Extent::Chosen(Parts::of(names)),
+        };
         if let [format] = formats.as_slice() {
             let warning = path.and_then(|path| wrong_ending(path, *format));
-            return Ok(ReportDelivery { parts: vec![(*format, outlet.open(path)?)], labels, warning });
+            let mut out = outlet.open(path)?;
+            if *format == Format::Table && args.full && !args.no_pager {
+                out.start_pager();
+            }
+            return Ok(ReportDelivery { parts: vec![(*format, out)], labels, warning, extent, names });
         }
         let path = path.ok_or_else(|| {
             Error::usage("several formats cannot share standard output")
@@ -41,7 +54,13 @@ impl ReportDelivery {
         })?;
         let lists = formats.iter().filter(|format| matches!(format, Format::Csv(_))).count();
         let open = |format: &Format| Ok((*format, outlet.open(Some(&place(path, *format, lists > 1)))?));
-        Ok(ReportDelivery { parts: formats.iter().map(open).collect::<Result<_>>()?, labels, warning: None })
+        Ok(ReportDelivery {
+            parts: formats.iter().map(open).collect::<Result<_>>()?,
+            labels,
+            warning: None,
+            extent,
+            names,
+        })
     }
 
     /// Warns of a file whose name promises another format than it will hold.
@@ -57,7 +76,8 @@ impl ReportDelivery {
             out.set_escapes(escapes(*format));
             let renderer: Box<dyn Renderer> = match format {
                 Format::Prometheus => Box::new(PrometheusRenderer::new(rows, self.labels.clone())),
-                format => format.renderer(screen.table(out, Some(rows), lang)),
+                Format::Html => Box::new(HtmlRenderer::new(lang).showing(self.extent).named(self.names.clone())),
+                format => format.renderer(TableOptions { extent: self.extent, ..screen.table(out, Some(rows), lang) }),
             };
             renderer.render(report, out)?;
         }
@@ -92,16 +112,27 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
         asked.push(path.and_then(of_name).unwrap_or_default());
     }
     let is_list = |format: &Format| matches!(format, Format::Csv(_));
-    if !args.sections.is_empty() && !asked.iter().any(is_list) {
-        return Err(Error::usage("--section requires --format csv").with_hint("add --format csv, or remove --section"));
+    let has_sections = |format: &Format| !matches!(format, Format::Json | Format::Prometheus);
+    if !args.sections.is_empty() && !asked.iter().any(has_sections) {
+        return Err(Error::usage("JSON and metrics are written whole, without --section")
+            .with_hint("choose sections of table, html, markdown or csv"));
+    }
+    if asked.iter().any(is_list)
+        && let Some(section) = args.sections.iter().find(|section| section.list().is_none())
+    {
+        return Err(Error::usage(format!("--section {} is no list for --format csv", section.name())));
     }
     if !args.labels.is_empty() && !asked.contains(&Format::Prometheus) {
         return Err(Error::usage("--label requires --format prometheus")
             .with_hint("add --format prometheus, or remove --label"));
     }
+    if (args.title.is_some() || args.environment.is_some()) && !asked.contains(&Format::Html) {
+        return Err(Error::usage("--title and --environment require --format html")
+            .with_hint("add --format html, or remove them"));
+    }
     let mut formats = Vec::new();
     for format in asked {
-        let lists = args.sections.iter().map(|section| Format::Csv(*section));
+        let lists = args.sections.iter().filter_map(|section| section.list()).map(Format::Csv);
         let forms: Vec<Format> =
             if is_list(&format) && !args.sections.is_empty() { lists.collect() } else { vec![format] };
         for form in forms {
@@ -150,6 +181,7 @@ fn place(path: &Path, format: Format, several_lists: bool) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::extent::SectionName;
 
     #[test]
     fn each_of_several_forms_has_its_own_name() {
@@ -175,9 +207,10 @@ mod tests {
 
     #[test]
     fn what_only_one_form_heeds_is_wrong_usage_without_it() {
-        let sections = vec![CsvSection::Types, CsvSection::Files, CsvSection::Types];
-        let args = |formats| FormatArgs { formats, sections: sections.clone(), ..FormatArgs::default() };
-        assert!(formats(&args(vec![]), None).is_err());
+        let sections = ["types", "files", "types"].map(|name| SectionName::from_name(name).unwrap());
+        let args = |formats| FormatArgs { formats, sections: sections.to_vec(), ..FormatArgs::default() };
+        assert!(formats(&args(vec![ReportFormat::Json, ReportFormat::Prometheus]), None).is_err());
+        assert_eq!(formats(&args(vec![]), None).unwrap(), [Format::Table]);
         let lists = formats(&args(vec![ReportFormat::Json, ReportFormat::Csv]), None).unwrap();
         assert_eq!(lists, [Format::Json, Format::Csv(CsvSection::Types), Format::Csv(CsvSection::Files)]);
     }

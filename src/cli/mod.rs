@@ -17,6 +17,7 @@ pub mod lang;
 mod man;
 mod message;
 mod output;
+mod pager;
 mod plan;
 mod progress;
 mod render;

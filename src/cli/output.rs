@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anstream::{AutoStream, ColorChoice};
 
 use super::args::{OutputArgs, TextFormat};
+use super::pager::Pager;
 use super::sources::{Sources, names_stdout};
 use super::temporary::TemporaryFile;
 use crate::error::{Error, Result};
@@ -31,6 +32,8 @@ enum Place {
     File(BufWriter<TemporaryFile>, Box<Replacement>),
     /// Device or named pipe, written directly.
     Device(BufWriter<File>),
+    /// Terminal behind a pager.
+    Pager(Pager),
 }
 
 /// File that an output replaces when it is complete.
@@ -218,9 +221,20 @@ impl Output {
         match self.place {
             Place::Stdout(mut out) => out.flush(),
             Place::Device(mut out) => out.flush(),
+            Place::Pager(out) => out.finish(),
             Place::File(out, replacement) => {
                 replacement.finish(out.into_inner().map_err(io::IntoInnerError::into_error)?)
             }
+        }
+    }
+
+    /// Lets a pager show what standard output gets, if it is a terminal and a pager can be started.
+    pub fn start_pager(&mut self) {
+        if matches!(self.place, Place::Stdout(_))
+            && self.is_terminal()
+            && let Some(pager) = Pager::start()
+        {
+            self.place = Place::Pager(pager);
         }
     }
 
@@ -232,7 +246,7 @@ impl Output {
     /// Returns true if colours suit the output, by the environment and by what it is.
     pub fn suits_colour(&self) -> bool {
         let choice = match &self.place {
-            Place::Stdout(_) => AutoStream::choice(&io::stdout()),
+            Place::Stdout(_) | Place::Pager(_) => AutoStream::choice(&io::stdout()),
             Place::Device(out) => AutoStream::choice(out.get_ref()),
             Place::File(..) => ColorChoice::Never,
         };
@@ -259,6 +273,7 @@ impl Place {
         match self {
             Place::Stdout(_) => io::stdout().is_terminal(),
             Place::Device(out) => out.get_ref().is_terminal(),
+            Place::Pager(_) => true,
             Place::File(..) => false,
         }
     }
@@ -270,6 +285,7 @@ impl Write for Place {
             Place::Stdout(out) => out.write(bytes),
             Place::File(out, _) => out.write(bytes),
             Place::Device(out) => out.write(bytes),
+            Place::Pager(out) => out.write(bytes),
         }
     }
 
@@ -278,6 +294,7 @@ impl Write for Place {
             Place::Stdout(out) => out.flush(),
             Place::File(out, _) => out.flush(),
             Place::Device(out) => out.flush(),
+            Place::Pager(out) => out.flush(),
         }
     }
 }

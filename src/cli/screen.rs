@@ -63,6 +63,7 @@ impl ScreenArgs {
             bars: terminal,
             rows: rows.unwrap_or(usual.rows),
             lang,
+            extent: usual.extent,
         }
     }
 }

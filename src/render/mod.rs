@@ -7,6 +7,7 @@ mod bar;
 pub mod csv;
 mod document;
 pub mod draft;
+pub mod extent;
 pub mod gate;
 pub mod html;
 pub mod human;
@@ -32,7 +33,8 @@ use std::io::{self, Write};
 use crate::report::{Capacity, Report};
 
 pub use csv::CsvRenderer;
-pub use html::HtmlRenderer;
+pub use extent::Extent;
+pub use html::{HtmlRenderer, PageNames};
 pub use json::JsonRenderer;
 pub use lang::Lang;
 pub use markdown::MarkdownRenderer;
@@ -137,8 +139,8 @@ impl Format {
         match self {
             Format::Table => Box::new(TableRenderer::new(table)),
             Format::Json => Box::new(JsonRenderer),
-            Format::Html => Box::new(HtmlRenderer::new(table.lang)),
-            Format::Markdown => Box::new(MarkdownRenderer::new(table.rows, table.lang)),
+            Format::Html => Box::new(HtmlRenderer::new(table.lang).showing(table.extent)),
+            Format::Markdown => Box::new(MarkdownRenderer::new(table.rows, table.lang).showing(table.extent)),
             Format::Csv(section) => Box::new(CsvRenderer::new(section)),
             Format::Prometheus => Box::new(PrometheusRenderer::new(table.rows, Vec::new())),
         }

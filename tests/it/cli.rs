@@ -325,7 +325,8 @@ fn colour_is_used_on_terminals_or_on_request() {
 
 #[test]
 fn a_wide_table_has_whole_names() {
-    let (usual, wide) = (stdout(&run_args(&["analyze", SHOP])), stdout(&run_args(&["analyze", SHOP, "--wide"])));
+    let (usual, wide) =
+        (stdout(&run_args(&["analyze", SHOP, "--full"])), stdout(&run_args(&["analyze", SHOP, "--full", "--wide"])));
     let url = "url:https://shop.example/list?tag=sale";
     let row = |text: &str| text.lines().find(|line| line.contains(url)).map(|line| line.contains('…'));
     assert_eq!((row(&usual), row(&wide)), (Some(true), Some(false)));
@@ -336,7 +337,8 @@ fn a_wide_table_has_whole_names() {
 fn the_worst_of_a_finding_is_the_same_however_short_the_lists_are() {
     // Rule, measured and allowed value, from the table of all findings.
     let worst = |policy: &str, top: &str| -> Vec<[String; 3]> {
-        let report = stdout(&run_args(&["analyze", SHOP, "--policy", policy, "--format", "markdown", "--top", top]));
+        let report =
+            stdout(&run_args(&["analyze", SHOP, "--policy", policy, "--format", "markdown", "--full", "--top", top]));
         let rows = report.lines().skip_while(|line| !line.starts_with("| rule | severity |"));
         let rows = rows.take_while(|line| line.starts_with('|'));
         rows.map(|row| [1, 9, 10].map(|at| row.split('|').nth(at).unwrap_or_default().to_owned())).collect()

@@ -100,7 +100,7 @@ fn every_command_of_a_report_returns_what_it_promises() {
             String::from_utf8(output.stdout).unwrap()
         };
         let report: Value = serde_json::from_str(&analyze(&["--format", "json"])).unwrap();
-        let commands = printed(&analyze(&["--wide"]));
+        let commands = printed(&analyze(&["--wide", "--full"]));
         assert!(commands.len() > 1, "{line}");
         for command in commands {
             let output = run_printed(folder.path(), &command);

@@ -74,7 +74,7 @@ fn growth_since_a_baseline_is_that_of_a_comparison() {
     let cut = json(&["analyze", &later, "--top", "5", "--baseline", &old])["growth"].take();
     let counts = &cut["patterns"]["counts"];
     assert!(counts["uncertain"].as_u64() > Some(50) && counts["vanished"] == 0, "{counts}");
-    let table = stdout_of(&["analyze", &later, "--top", "5", "--baseline", &old]);
+    let table = stdout_of(&["analyze", &later, "--full", "--top", "5", "--baseline", &old]);
     assert!(table.contains("Growth since ") && table.contains(" in 7 days") && table.contains("is not known"));
 }
 

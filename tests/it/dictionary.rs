@@ -91,7 +91,7 @@ fn a_draft_that_nobody_edited_hides_no_finding() {
     }
     let fit = fit(&draft, &shop);
     assert_eq!(fit["incomplete"].as_array().unwrap().len(), fit["entries"].as_array().unwrap().len());
-    let shown = stdout_of(&["analyze", &shop, "--policy", draft.to_str().unwrap()]);
+    let shown = stdout_of(&["analyze", &shop, "--full", "--policy", draft.to_str().unwrap()]);
     assert!(shown.contains("of the entries name no owner") && shown.contains("no owner: "), "{shown}");
 }
 

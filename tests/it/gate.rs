@@ -86,7 +86,7 @@ fn a_rule_is_evaluated_with_what_it_needs() {
 fn every_form_names_the_rules_that_were_not_evaluated() {
     for form in ["table", "markdown", "html", "json"] {
         for lang in ["en", "zh"] {
-            let shown = analyze(&["--policy", "platform", "--format", form, "--lang", lang]).1;
+            let shown = analyze(&["--policy", "platform", "--full", "--format", form, "--lang", lang]).1;
             assert!(shown.contains("memory.headroom") && shown.contains("--maxmemory"), "{form} {lang}");
         }
     }

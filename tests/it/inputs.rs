@@ -266,7 +266,7 @@ fn what_is_no_file_in_a_folder_is_passed_over() {
         kinds.iter().map(|it| it["what"].as_str().unwrap()).collect::<Vec<_>>(),
         ["named-pipe", "socket", "device"]
     );
-    let zh = String::from_utf8(folder.run("analyze . --lang zh").stdout).unwrap();
+    let zh = String::from_utf8(folder.run("analyze . --full --lang zh").stdout).unwrap();
     assert!(zh.contains("已跳过"), "{zh}");
     assert_eq!(status(&folder.run("show . leaderboard:spending:all-time")), 0);
     fs::remove_file(folder.path("dump.rdb")).unwrap();

@@ -47,7 +47,7 @@ fn errors_that_reports_quote_are_in_their_language() {
     let paths = ["truncated-in-list", "listpack-odd-pairs", "checksum-wrong", "not-rdb-text"]
         .map(|file| format!("testdata/hostile/{file}.rdb"));
     let damaged = |lang: &str| {
-        let args = ["analyze", "--policy", "testdata/policy/restorable.toml", "--lang", lang];
+        let args = ["analyze", "--full", "--policy", "testdata/policy/restorable.toml", "--lang", lang];
         let output = run(rdblens().args(args).args(&paths).current_dir(Path::new(env!("CARGO_MANIFEST_DIR"))));
         assert_eq!(output.status.code(), Some(4));
         String::from_utf8(output.stdout).unwrap()

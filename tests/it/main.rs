@@ -49,6 +49,7 @@ mod salvage;
 mod schema;
 mod sensitive;
 mod servers;
+mod short;
 mod show;
 mod standards;
 mod stored;

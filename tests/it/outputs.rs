@@ -427,7 +427,8 @@ fn no_text_of_a_stored_report_comes_through() {
         fs::write(room.path("r.json"), report.to_string()).unwrap();
         for format in ["table", "markdown", "html"] {
             for lang in ["en", "zh"] {
-                let output = room.run(&["render", "r.json", "--format", format, "--lang", lang, "--fail-on", "hint"]);
+                let output =
+                    room.run(&["render", "r.json", "--full", "--format", format, "--lang", lang, "--fail-on", "hint"]);
                 let shown =
                     String::from_utf8(output.stdout).unwrap() + &stderr(&Output { stdout: Vec::new(), ..output });
                 let hidden = shown.lines().find(|line| line.contains(is_hostile));

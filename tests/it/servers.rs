@@ -147,7 +147,8 @@ fn a_missing_shard_makes_the_report_incomplete() {
 #[test]
 fn unknown_memory_is_no_figure_in_reports() {
     let dump = testdata().join("servers/dragonfly.rdb");
-    let report = |lang, form| stdout_of(&["analyze", dump.to_str().unwrap(), "--lang", lang, "--format", form]);
+    let report =
+        |lang, form| stdout_of(&["analyze", "--full", dump.to_str().unwrap(), "--lang", lang, "--format", form]);
     for form in ["table", "markdown"] {
         let (en, zh) = (report("en", form), report("zh", form));
         assert!(en.contains("memory unknown") && zh.contains("内存未知"), "{en}{zh}");

@@ -242,7 +242,8 @@ fn several_formats_are_written_all_or_none() {
     assert!(fs::read_to_string(folder.path().join("b.prom")).unwrap().ends_with("# EOF\n"));
     for wrong in [
         &["--format", "json", "--format", "csv"][..],
-        &["--section", "types"],
+        &["--section", "types", "--format", "json"],
+        &["--title", "x"],
         &["--format", "csv", "--section", "all"],
         &["--label", "snapshot=a"],
         &["--format", "prometheus", "--label", "pattern=a"],

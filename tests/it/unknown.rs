@@ -64,10 +64,16 @@ fn every_form_tells_them() {
     let path = dump(&folder);
     let form = |args: &[&str]| stdout_of(&[&["analyze", &path], args].concat());
     for (args, words) in [
-        (&["--format", "table"][..], ["at least", "3 keys of unknown memory", "memory unknown: 3 keys of unknown-1"]),
-        (&["--format", "markdown"], ["at least", "3 keys of unknown memory", "memory unknown: 3 keys of unknown-1"]),
+        (
+            &["--format", "table", "--full"][..],
+            ["at least", "3 keys of unknown memory", "memory unknown: 3 keys of unknown-1"],
+        ),
+        (
+            &["--format", "markdown", "--full"],
+            ["at least", "3 keys of unknown memory", "memory unknown: 3 keys of unknown-1"],
+        ),
         (&["--format", "html"], ["at least", "3 keys of unknown memory", "memory unknown: 3 keys of unknown-1"]),
-        (&["--lang", "zh"], ["内存至少", "3 个 key 内存未知", "3 个 key（unknown-1）的内存未知"]),
+        (&["--lang", "zh", "--full"], ["内存至少", "3 个 key 内存未知", "3 个 key（unknown-1）的内存未知"]),
         (&["--format", "csv", "--section", "totals"], ["unknown_keys,unknown_bytes", ",3,", ""]),
         (&["--format", "csv", "--section", "types"], ["unknown_keys,unknown_bytes", "module,unknown-1,3,", ""]),
         (

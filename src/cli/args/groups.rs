@@ -9,7 +9,7 @@ use clap::{ArgAction, Args};
 use super::values::{ReportFormat, label, section, share, size};
 use crate::memory::Allocator;
 use crate::record::Kind;
-use crate::render::csv::CsvSection;
+use crate::render::extent::SectionName;
 use crate::report::{Prefixes, Severity};
 
 /// Inputs and how they are read.
@@ -272,11 +272,32 @@ pub struct FormatArgs {
     /// Several formats are written in one pass, each to its own file: -o report writes report.json, report.md and so on.
     #[arg(long = "format", value_enum, value_name = "FORMAT")]
     pub formats: Vec<ReportFormat>,
-    /// List to write with --format csv (repeatable with -o) [default: patterns]
+    /// Write only these sections (repeatable, or separated by commas) [default for CSV: patterns]
     ///
-    /// Examples: findings, types, no-ttl, prefixes. docs/formats.md describes all lists and their columns.
-    #[arg(long = "section", value_parser = section(), value_name = "NAME", hide_possible_values = true)]
-    pub sections: Vec<CsvSection>,
+    /// Applies to tables, Markdown, HTML and CSV; CSV writes one list to a file. Examples: findings, types, no-ttl, prefixes.
+    /// docs/formats.md describes all of them.
+    #[arg(
+        long = "section",
+        value_parser = section(),
+        value_name = "NAME",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
+    pub sections: Vec<SectionName>,
+    /// Write every section of tables and Markdown, not only the summary
+    ///
+    /// On a terminal, tables go through $PAGER, or `less -FRX`.
+    #[arg(long, conflicts_with = "sections")]
+    pub full: bool,
+    /// Title of the HTML page [default: the name of the file]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Environment that the HTML page names, such as production
+    #[arg(long, value_name = "NAME")]
+    pub environment: Option<String>,
+    /// With --full: do not start a pager
+    #[arg(long)]
+    pub no_pager: bool,
     /// Label for every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
     #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE")]
     pub labels: Vec<(String, String)>,

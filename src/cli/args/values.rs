@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::params::bytes;
-use crate::render::csv::CsvSection;
+use crate::render::extent::SectionName;
 use crate::render::prometheus;
 use crate::render::schema::Described;
 
@@ -73,10 +73,10 @@ pub(super) fn described() -> impl TypedValueParser<Value = Described> {
     names.map(|name| Described::from_name(&name).unwrap_or_default())
 }
 
-/// Parses the name of a list of the report.
-pub(super) fn section() -> impl TypedValueParser<Value = CsvSection> {
-    let names = CsvSection::ALL.iter().map(|section| PossibleValue::new(section.name()).help(section.what()));
-    PossibleValuesParser::new(names).map(|name| CsvSection::from_name(&name).unwrap_or_default())
+/// Parses the name of a section of the report.
+pub(super) fn section() -> impl TypedValueParser<Value = SectionName> {
+    let names = SectionName::all().map(|section| PossibleValue::new(section.name()).help(section.what()));
+    PossibleValuesParser::new(names).try_map(|name| SectionName::from_name(&name).ok_or("no such section"))
 }
 
 /// Parses a Prometheus label, `name=value`.

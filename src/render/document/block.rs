@@ -175,6 +175,8 @@ pub struct Hint {
     pub answer: &'static str,
     /// Answer if a table had to leave out columns.
     pub answer_if_cut: Option<&'static str>,
+    /// Set to leave out the answer where it does not fit beside the command.
+    pub brief: bool,
 }
 
 #[cfg(test)]

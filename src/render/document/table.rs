@@ -112,6 +112,8 @@ pub struct Table {
     pub sortable: bool,
     /// Set if rows are facts: a word and its value.
     pub pairs: bool,
+    /// Set to leave out the rule under the headings on a terminal.
+    pub dense: bool,
 }
 
 impl Table {
@@ -128,6 +130,7 @@ impl Table {
             fold: None,
             sortable: true,
             pairs: false,
+            dense: false,
         };
         TableOf { items: shown, table }
     }
@@ -142,6 +145,12 @@ impl Table {
     pub fn folded(mut self, words: impl Into<String>) -> Table {
         self.fold = Some(words.into());
         self
+    }
+
+    /// Adds a column with a text for each row.
+    pub fn push_column(&mut self, column: Column, texts: Vec<String>) {
+        self.columns.push(column);
+        self.rows.iter_mut().zip(texts).for_each(|(row, text)| row.cells.push(text.into()));
     }
 
     /// Keeps the order of rows.

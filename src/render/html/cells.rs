@@ -78,9 +78,10 @@ impl RangeBar {
 /// Returns a cell of a table as it stands on the page.
 pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> HtmlCell {
     let depth = if at == 0 { row.depth } else { 0 };
-    let share = |text: String, tenths| {
+    let share = |text: String, tenths: u64| {
         if table.columns[at].bars.has(Form::Html) {
-            HtmlCell::Share(text, tenths)
+            // The longest bar fills its cell: shares of a few per cent could not be told apart otherwise.
+            HtmlCell::Share(text, tenths.saturating_mul(1000) / largest_share(table, at))
         } else {
             HtmlCell::Number(text, tenths)
         }
@@ -130,6 +131,16 @@ pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> Html
 fn thousandths(fraction: f64) -> u64 {
     let whole = (fraction.clamp(0.0, 1.0) * 1000.0) as u64;
     if fraction > 0.0 { whole.max(1) } else { whole }
+}
+
+/// Returns the largest share of a column in thousandths, at least one.
+fn largest_share(table: &Table, at: usize) -> u64 {
+    let share = |row: &TableRow| match row.cells.get(at) {
+        Some(Cell::Share(fraction)) => thousandths(*fraction),
+        Some(Cell::ShareOf(part, whole) | Cell::Bar(part, whole)) => tenths(*part, *whole),
+        _ => 0,
+    };
+    table.rows.iter().map(share).max().unwrap_or_default().max(1)
 }
 
 /// Returns the size of the largest difference in a column.

@@ -1,10 +1,11 @@
 //! Head of the page: the answers for a reader with ten seconds.
 
+use super::PageNames;
 use super::findings::text;
 use super::prose::{HtmlName, HtmlProse};
 use super::view::{SectionView, percent, tenths};
-use crate::render::Lang;
-use crate::render::document::{Headline, Name};
+use crate::render::document::{Headline, Name, Prose, inline, inline_visible};
+use crate::render::{Lang, key_text};
 
 /// Problems that are named.
 const PROBLEMS: usize = 8;
@@ -89,6 +90,20 @@ impl HeadView {
                 .map(|point| PointView { said: (&point.said).into(), section: link(point.section) })
                 .collect(),
         }
+    }
+}
+
+impl HeadView {
+    /// Gives the page the names of a review; the file stays among the facts below its title.
+    pub fn named(mut self, names: &PageNames) -> HeadView {
+        if let Some(environment) = &names.environment {
+            self.identity.insert(0, (&Prose::from(inline(environment))).into());
+        }
+        if let Some(title) = &names.title {
+            let file = std::mem::replace(&mut self.name, HtmlName::visible(&key_text::text(title)));
+            self.identity.insert(0, (&Prose::from(inline_visible(&file.shown))).into());
+        }
+        self
     }
 }
 

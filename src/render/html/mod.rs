@@ -26,9 +26,9 @@ use std::io::{self, Write};
 
 use askama::Template;
 
-use super::document::{Document, Scope};
+use super::document::{Document, Form, Scope};
 use super::gate::{Escapes, Gated};
-use super::{Lang, Renderer, sections};
+use super::{Extent, Lang, Renderer, sections};
 use crate::report::Report;
 use cells::HtmlCell;
 use headline::HeadView;
@@ -63,15 +63,36 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// Writes [`Format::Html`](super::Format::Html).
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct HtmlRenderer {
     lang: Lang,
+    extent: Extent,
+    names: PageNames,
+}
+
+/// What a review calls the page and the place that the snapshot is from.
+#[derive(Debug, Clone, Default)]
+pub struct PageNames {
+    /// Title instead of the name of the file.
+    pub title: Option<String>,
+    /// Environment, such as production.
+    pub environment: Option<String>,
 }
 
 impl HtmlRenderer {
     /// Returns a renderer of pages in this language.
     pub fn new(lang: Lang) -> Self {
-        HtmlRenderer { lang }
+        HtmlRenderer { lang, ..HtmlRenderer::default() }
+    }
+
+    /// Sets which sections are shown; a short page has all of them.
+    pub fn showing(self, extent: Extent) -> Self {
+        HtmlRenderer { extent, ..self }
+    }
+
+    /// Sets the title and the environment.
+    pub fn named(self, names: PageNames) -> Self {
+        HtmlRenderer { names, ..self }
     }
 }
 
@@ -79,7 +100,7 @@ impl Renderer for HtmlRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let mut page = String::new();
         for caps in CAPS {
-            page = html(report, self.lang, caps)?;
+            page = html(report, self, caps)?;
             if page.len() <= MOST_BYTES {
                 break;
             }
@@ -96,24 +117,25 @@ fn write_gated(page: &str, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes a document as a page. The caller bounds its lists.
 pub(super) fn write_document(document: &Document, version: &str, out: &mut dyn Write) -> io::Result<()> {
-    write_gated(&page(document, CAPS[0].map, version)?, out)
+    write_gated(&page(document, CAPS[0].map, version, &PageNames::default())?, out)
 }
 
 /// Returns the page with lists of that length.
-fn html(report: &Report, lang: Lang, caps: Caps) -> io::Result<String> {
+fn html(report: &Report, renderer: &HtmlRenderer, caps: Caps) -> io::Result<String> {
     let Caps { rows, inner, map } = caps;
-    let scope = Scope { lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map };
-    page(&sections::document(report, scope), map, &report.rdblens)
+    let scope = Scope { lang: renderer.lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map };
+    let document = sections::document(report, scope, renderer.extent, Form::Html);
+    page(&document, map, &report.rdblens, &renderer.names)
 }
 
 /// Returns the page of a document.
-fn page(document: &Document, map: usize, version: &str) -> io::Result<String> {
+fn page(document: &Document, map: usize, version: &str, names: &PageNames) -> io::Result<String> {
     let lang = document.lang;
     let sections: Vec<SectionView> =
         document.sections.iter().filter_map(|section| SectionView::of(section, map, lang)).collect();
     let page = HtmlPage {
         lang,
-        headline: HeadView::of(&document.headline, &sections, lang),
+        headline: HeadView::of(&document.headline, &sections, lang).named(names),
         sections: &sections,
         policy: csp::policy(STYLE, SCRIPT),
         style: STYLE,

@@ -28,6 +28,11 @@ impl HtmlName {
         }
     }
 
+    /// Returns whether the name stays on one line: broken, it would be a column of letters on paper.
+    pub fn is_short(&self) -> bool {
+        key_text::width(&self.shown) <= 16
+    }
+
     /// Returns the name of a prefix.
     pub fn prefix(prefix: &str) -> HtmlName {
         HtmlName::of(&Name::Plain(prefix.to_owned()))

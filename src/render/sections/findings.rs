@@ -31,6 +31,41 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     )
 }
 
+/// Builds the section of a short report: the first findings, a row each, and what each is about.
+pub(super) fn short(report: &Report, scope: &Scope) -> Option<Section> {
+    let (findings, lang) = (&report.findings, scope.lang);
+    if findings.list.is_empty() {
+        return None;
+    }
+    let mut table = Table::of(lang.of("Findings", "违规"), &findings.list, scope.rows)
+        .column(Column::text(heads::RULE), |it| &*it.rule)
+        .column(Column::text(heads::SEVERITY), |it| Cell::Severity(it.severity))
+        .column(Column::number(heads::KEYS), |it| Cell::nonzero(it.keys))
+        .column(Column::number(heads::MEMORY), memory)
+        .column(Column::number(heads::OF_MEMORY).spare(4), |it| {
+            let of = |memory: Bytes| Cell::ShareOf(memory.0, report.totals.memory.0);
+            memory(it).filter(|_| it.keys > 0).map(of)
+        })
+        .column(Column::number(heads::WORST).spare(5), |it| measured(it, worst(it)))
+        .column(Column::number(heads::ALLOWED).spare(5), |it| allowed(it, worst(it)))
+        .column(Column::text(heads::DEMAND).shrink(24).spare(1), |it| {
+            Prose::wording(it.headline(), lang).plain().into_owned()
+        })
+        .column(Column::text(heads::WHERE).shrink(24).spare(6), |it| {
+            it.patterns.first().and_then(|row| row.pattern.as_deref()).map(Cell::pattern)
+        })
+        .build();
+    (table.hidden, table.dense) = (0, true);
+    let shown = match table.rows.len() {
+        shown if shown < findings.list.len() => say!(lang, ", {shown} shown", "，显示 {shown} 条"),
+        _ => String::new(),
+    };
+    let (policy, severities) = (key_text::text(&findings.policy), severities(findings, lang));
+    let title =
+        say!(lang, "Findings of policy {policy}: {severities}{shown}", "策略 {policy} 的违规：{severities}{shown}");
+    Some(Section::new("findings", title).with(table))
+}
+
 /// Says which policy found how much, by severity.
 fn headline(report: &Report, lang: Lang) -> String {
     let findings = &report.findings;

@@ -4,7 +4,7 @@ use super::findings::{breaking, severities};
 use super::keys::big_are_heaviest;
 use super::problems::problems;
 use super::server::is_sized;
-use super::{expiry, growth, known_memory, what_if};
+use super::{expiry, growth, known_memory, short, what_if};
 use crate::render::document::{
     Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_visible,
 };
@@ -39,7 +39,7 @@ pub(super) fn headline(report: &Report, scope: &Scope) -> Headline {
 }
 
 /// Returns the checksum state of all files; nothing without a file.
-fn checksum(files: &[SourceFile], lang: Lang) -> Option<String> {
+pub(super) fn checksum(files: &[SourceFile], lang: Lang) -> Option<String> {
     let (first, others) = files.split_first()?;
     let alike = others.iter().all(|file| file.checksum == first.checksum);
     let checksum =
@@ -237,6 +237,22 @@ impl Words<'_> {
         let (report, lang) = (self.report, self.lang);
         let totals = &report.totals;
         let mut tiles = Vec::new();
+        if let Some((used, limit)) = short::used_of_limit(report) {
+            let label = lang.of("Fill level of maxmemory", "maxmemory 使用率");
+            let left = human::bytes(limit.0.abs_diff(used.0));
+            let note = if used <= limit {
+                say!(lang, "{left} of {} free", "剩余 {left}，共 {}", human::bytes(limit.0))
+            } else {
+                say!(lang, "{left} over {}", "超出 {left}，上限 {}", human::bytes(limit.0))
+            };
+            tiles.push(Tile {
+                label,
+                figure: Cell::ShareOf(used.0, limit.0),
+                note: note.into(),
+                memory: (used, limit),
+                section: "instance",
+            });
+        }
         let mut tile = |section, label, figure: Cell, note: String, memory: Bytes| {
             tiles.push(Tile { label, figure, note: note.into(), memory: (memory, totals.memory), section });
         };

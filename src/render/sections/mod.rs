@@ -33,6 +33,7 @@ mod patterns;
 mod prefixes;
 mod problems;
 mod server;
+mod short;
 mod slots;
 mod spread;
 mod streams;
@@ -41,7 +42,8 @@ mod types;
 mod what_if;
 mod without_ttl;
 
-use super::document::{Document, Scope, Section};
+use super::document::{Document, Form, Scope, Section};
+use super::extent::Extent;
 use super::words::{nouns, say};
 use super::{Lang, human};
 use crate::report::{Report, Unknown};
@@ -52,38 +54,38 @@ type Builder = fn(&Report, &Scope) -> Option<Section>;
 
 /// Sections from top to bottom, in every form, ordered for a capacity review: violations of the policy, where memory is, which keys take
 /// it, how long they stay, of which kinds they are, and at the end facts about the instance, the files and the server.
-const SECTIONS: &[Builder] = &[
-    findings::section,
-    not_evaluated::section,
-    baseline::section,
-    growth::section,
-    owners::section,
-    breaking::section,
-    dictionary::section,
-    budgets::section,
-    exempted::section,
-    what_if::section,
-    prefixes::section,
-    patterns::section,
-    big_keys::section,
-    heaviest::section,
-    longest::section,
-    by_type::section,
-    without_ttl::section,
-    expiry::section,
-    naming::section,
-    types::section,
-    databases::section,
-    idle::section,
-    freq::section,
-    slots::section,
-    streams::section,
-    templates::section,
-    instance::section,
-    files::section,
-    server::section,
-    notes::section,
-    next::section,
+const SECTIONS: &[(&str, Builder)] = &[
+    ("findings", findings::section),
+    ("not-evaluated", not_evaluated::section),
+    ("baseline", baseline::section),
+    ("growth", growth::section),
+    ("owners", owners::section),
+    ("breaking", breaking::section),
+    ("dictionary", dictionary::section),
+    ("budgets", budgets::section),
+    ("exempted", exempted::section),
+    ("what-if", what_if::section),
+    ("prefixes", prefixes::section),
+    ("patterns", patterns::section),
+    ("big-keys", big_keys::section),
+    ("heaviest", heaviest::section),
+    ("longest", longest::section),
+    ("by-type", by_type::section),
+    ("without-ttl", without_ttl::section),
+    ("expiry", expiry::section),
+    ("naming", naming::section),
+    ("types", types::section),
+    ("databases", databases::section),
+    ("idle", idle::section),
+    ("freq", freq::section),
+    ("slots", slots::section),
+    ("streams", streams::section),
+    ("templates", templates::section),
+    ("instance", instance::section),
+    ("files", files::section),
+    ("server", server::section),
+    ("notes", notes::section),
+    ("next", next::section),
 ];
 
 /// Returns the memory of some keys; `None` if it is unknown for all of them.
@@ -104,11 +106,27 @@ fn without_unknown(report: &Report, lang: Lang) -> Option<String> {
     })
 }
 
-/// Builds the document of a report.
-pub(super) fn document(report: &Report, scope: Scope) -> Document {
-    Document {
-        lang: scope.lang,
-        headline: headline::headline(report, &scope),
-        sections: SECTIONS.iter().filter_map(|build| build(report, &scope)).collect(),
+/// Returns the ids of all sections, in their order.
+pub(super) fn ids() -> impl Iterator<Item = &'static str> {
+    SECTIONS.iter().map(|(id, _)| *id)
+}
+
+/// Builds the document of a report. What is short on a terminal is not on a page, hence the form.
+pub(super) fn document(report: &Report, scope: Scope, extent: Extent, form: Form) -> Document {
+    let of = |wanted: &dyn Fn(usize) -> bool| {
+        let sections = SECTIONS.iter().enumerate().filter(|(at, _)| wanted(*at));
+        let sections = sections.filter_map(|(_, (_, build))| build(report, &scope)).collect();
+        Document { lang: scope.lang, headline: headline::headline(report, &scope), sections }
+    };
+    match (extent, form) {
+        (Extent::Short, Form::Terminal) => short::screen(report, &scope),
+        (Extent::Short, Form::Markdown) => short::page(report, &scope),
+        (Extent::Short, Form::Html) | (Extent::Full, _) => of(&|_| true),
+        (Extent::Chosen(parts), _) => {
+            let mut document = of(&|at| parts.has(at));
+            // The answers sum up what was not asked for.
+            document.headline.answers = document.headline.answers.filter(|_| document.sections.is_empty());
+            document
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Commands that answer the reader's next question.
 
 use super::command::{inputs, policy, quoted, selection};
+use crate::render::Lang;
 use crate::render::document::{Block, Hint, Scope, Section};
 use crate::report::Text;
 use crate::report::{Checksum, Report};
@@ -9,12 +10,7 @@ use crate::units::Bytes;
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let lang = scope.lang;
-    let hint = |step: Step| Hint {
-        commands: step.commands,
-        answer: lang.pick(step.answer),
-        answer_if_cut: step.answer_if_cut.map(|answer| lang.pick(answer)),
-    };
-    let hints = steps(report).into_iter().map(hint).collect();
+    let hints = steps(report).into_iter().map(|step| step.hint(lang)).collect();
     Some(Section::new("next", lang.of("What next", "下一步")).with(Block::Hints(hints)))
 }
 
@@ -23,6 +19,35 @@ struct Step {
     commands: Vec<String>,
     answer: Text,
     answer_if_cut: Option<Text>,
+}
+
+impl Step {
+    fn hint(self, lang: Lang) -> Hint {
+        Hint {
+            commands: self.commands,
+            answer: lang.pick(self.answer),
+            answer_if_cut: self.answer_if_cut.map(|answer| lang.pick(answer)),
+            brief: false,
+        }
+    }
+}
+
+/// Returns the commands of a short report: a check if it is damaged, then everything, the first rule and the heaviest key.
+pub(super) fn short(report: &Report, lang: Lang) -> Vec<Hint> {
+    let step = |commands, en, zh| Step { commands, answer: Text { en, zh }, answer_if_cut: None };
+    let mut steps: Vec<Step> = steps(report);
+    // Its last command is for programs.
+    steps.pop();
+    let heaviest = steps.into_iter().take(1 + usize::from(is_damaged(report)));
+    let policy = if report.options.policy.is_empty() { String::new() } else { policy(report) };
+    let selected = selection(report).unwrap_or_default();
+    let full = inputs(report).into_iter().map(|files| format!("rdblens analyze {files}{policy}{selected} --full"));
+    let mut all: Vec<Step> = heaviest.collect();
+    let rule = report.findings.list.first().and_then(|finding| quoted(&finding.rule));
+    let rule = rule.map(|rule| vec![format!("rdblens rules {rule}")]);
+    all.extend(rule.map(|rule| step(rule, "why, and how to fix it", "原因与修复方法")));
+    all.push(step(full.collect(), "everything", "全部内容"));
+    all.into_iter().map(|step| Hint { brief: true, ..step.hint(lang) }).collect()
 }
 
 /// Returns commands with their answers, the most urgent first.

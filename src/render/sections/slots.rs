@@ -18,6 +18,11 @@ const MOST_RANGES: usize = 256;
 /// Builds the section: all ranges of slots as a strip, then the heaviest slots.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let slots = report.slots.as_ref().filter(|slots| slots.used > 0)?;
+    let has_slot_tables = report.instance.as_ref().is_some_and(|instance| instance.tables.slots > Bytes(0));
+    // Without hash tags, a single server that is no cluster spreads keys over slots at random.
+    if slots.tagged_keys == 0 && !has_slot_tables && report.source.files.len() < 2 {
+        return None;
+    }
     let lang = scope.lang;
     let title = lang.of("Cluster slots", "集群槽位");
     let table = Table::of(title, &slots.list, scope.few)

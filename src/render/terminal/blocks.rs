@@ -90,12 +90,19 @@ fn finding(it: &FindingBlock, page: &mut TextPage<'_>) -> io::Result<()> {
 /// Writes commands. One that does not fit could not be pasted: its next variant is taken, or none.
 fn hints(hints: &[Hint], page: &mut TextPage<'_>) -> io::Result<()> {
     let cut = page.columns_left_out;
-    let commands: Vec<(&str, &str)> = hints
+    let commands: Vec<(&str, &str, bool)> = hints
         .iter()
         .filter_map(|hint| {
             let command = hint.commands.iter().find(|command| key_text::width(command) <= page.width())?;
-            Some((command.as_str(), hint.answer_if_cut.filter(|_| cut).unwrap_or(hint.answer)))
+            let answer: &str = hint.answer_if_cut.filter(|_| cut).unwrap_or(hint.answer);
+            Some((command.as_str(), answer, hint.brief))
         })
+        .collect();
+    let widest = commands.iter().map(|(command, ..)| key_text::width(command)).max().unwrap_or(0);
+    let fits = |answer: &str| widest + key_text::width(answer) + 4 <= page.width();
+    let commands: Vec<(&str, &str)> = commands
+        .into_iter()
+        .map(|(command, answer, brief)| (command, if brief && !fits(answer) { "" } else { answer }))
         .collect();
     page.commands(&commands)
 }

@@ -8,9 +8,9 @@ pub(super) mod table;
 
 use std::io::{self, Write};
 
-use super::document::{Document, Scope};
+use super::document::{Document, Form, Scope};
 use super::sections::{self, comparison};
-use super::{Lang, Renderer};
+use super::{Extent, Lang, Renderer};
 use crate::report::{Comparison, Options, Report};
 use page::TextPage;
 
@@ -35,12 +35,22 @@ pub struct TableOptions {
     pub rows: usize,
     /// Language of all that does not come from the snapshot.
     pub lang: Lang,
+    /// How much is shown.
+    pub extent: Extent,
 }
 
 impl Default for TableOptions {
-    /// Returns the options for a file or a pipe: 120 columns, no colour, no bars, ten rows a list, English.
+    /// Returns the options for a file or a pipe: 120 columns, no colour, no bars, ten rows a list, English, all sections.
     fn default() -> Self {
-        TableOptions { width: None, wide: false, ansi: false, bars: false, rows: Options::USUAL_ROWS, lang: Lang::En }
+        TableOptions {
+            width: None,
+            wide: false,
+            ansi: false,
+            bars: false,
+            rows: Options::USUAL_ROWS,
+            lang: Lang::En,
+            extent: Extent::Full,
+        }
     }
 }
 
@@ -71,7 +81,8 @@ impl TableRenderer {
 
 impl Renderer for TableRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let document = sections::document(report, Scope::text(self.options.rows, self.options.lang));
+        let TableOptions { rows, lang, extent, .. } = self.options;
+        let document = sections::document(report, Scope::text(rows, lang), extent, Form::Terminal);
         write_document(&document, self.options, out)
     }
 }

@@ -215,7 +215,9 @@ impl<'a> TextPage<'a> {
     pub fn commands(&mut self, commands: &[(&str, &str)]) -> io::Result<()> {
         let widest = commands.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
         for (command, answer) in commands {
-            if widest + width(answer) + 4 <= self.width {
+            if answer.is_empty() {
+                self.line(Style::Plain, command)?;
+            } else if widest + width(answer) + 4 <= self.width {
                 let pad = " ".repeat(widest - width(command));
                 let comment = Span { from: widest + 2, to: usize::MAX, style: Style::Faint };
                 self.spans(Style::Plain, &format!("{command}{pad}  # {answer}"), &[comment])?;

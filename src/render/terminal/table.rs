@@ -30,6 +30,9 @@ pub(in crate::render) fn print(table: &Table, page: &mut TextPage<'_>) -> io::Re
         shown.add_bars(table, page.width());
     }
     for (at, line) in shown.laid_out().lines().enumerate() {
+        if at == 1 && table.dense {
+            continue;
+        }
         let row = at.checked_sub(2).and_then(|at| table.rows.get(at).map(|row| (row, at)));
         match row.map(|(row, at)| (row.tone, row, at)) {
             None => page.line(if at == 0 { Style::Bold } else { Style::Faint }, &line)?,

@@ -52,6 +52,9 @@ heads! {
     FIELD_NAMES = "field names", "字段名";
     FILE = "file", "文件";
     FILL = "fill level", "使用率";
+    FLAGS = "flags", "标记";
+    DEMAND = "what", "问题";
+    WHERE = "most in", "主要在";
     FORM = "form", "格式";
     FROM_NODE = "from node", "源节点";
     GROUPS = "groups", "消费组";

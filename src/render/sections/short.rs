@@ -1,0 +1,214 @@
+//! The short report: one screen or two on a terminal, a page in Markdown.
+
+use std::collections::BTreeSet;
+
+use super::keys::table as keys_table;
+use super::{expiry, findings, growth, headline, next, not_evaluated, notes, patterns, types, what_if, without_ttl};
+use crate::render::document::{Block, Cell, Column, Document, Form, Prose, Scope, Section, Table};
+use crate::render::words::{heads, nouns, say};
+use crate::render::{Lang, human};
+use crate::report::{KeyRow, PrefixNode, Report};
+use crate::units::Bytes;
+
+/// Reasons to doubt the figures that are named, with the verdict.
+const PROBLEMS: usize = 2;
+
+/// Builds the document for a terminal.
+pub(super) fn screen(report: &Report, scope: &Scope) -> Document {
+    let lang = scope.lang;
+    let mut headline = headline::headline(report, scope);
+    headline.more_problems += headline.problems.len().saturating_sub(PROBLEMS) as u64;
+    headline.problems.truncate(PROBLEMS);
+    headline.answers = None;
+    headline.facts = facts(report, lang);
+    // What is said of damage takes the room of rows.
+    let rows = scope.rows.saturating_sub(4 * headline.problems.len()).max(scope.rows / 3);
+    let sections = [
+        findings::short(report, scope),
+        prefixes(report, rows, lang),
+        keys(report, rows, scope),
+        Some(
+            Section::new("next", "").with(Block::Heading(String::new())).with(Block::Hints(next::short(report, lang))),
+        ),
+    ];
+    Document { lang, headline, sections: sections.into_iter().flatten().collect() }
+}
+
+/// Builds the document for a page, the least important section second to last.
+pub(super) fn page(report: &Report, scope: &Scope) -> Document {
+    let lang = scope.lang;
+    let mut headline = headline::headline(report, scope);
+    headline.facts.extend(fill(report, lang).map(Prose::from));
+    let scope = Scope { many: scope.rows, ..*scope };
+    let sections = [
+        findings::short(report, &scope),
+        not_evaluated::section(report, &scope),
+        growth::section(report, &scope),
+        prefixes(report, scope.rows, lang),
+        keys(report, scope.rows, &scope),
+        notes::section(report, &scope),
+        what_if::section(report, &scope),
+        patterns::section(report, &scope),
+        without_ttl::section(report, &scope),
+        expiry::section(report, &scope),
+        types::section(report, &scope),
+        Some(Section::new("next", lang.of("What next", "下一步")).with(Block::Hints(next::short(report, lang)))),
+    ];
+    let sections = sections.into_iter().flatten().filter(|section| section.is_shown(Form::Markdown)).collect();
+    Document { lang, headline, sections }
+}
+
+/// Returns the facts beside keys and memory.
+fn facts(report: &Report, lang: Lang) -> Vec<Prose> {
+    let totals = &report.totals;
+    let of_memory = |memory: Bytes| human::share_of(memory.0, totals.memory.0);
+    let mut facts: Vec<String> = fill(report, lang).into_iter().collect();
+    if report.no_ttl.keys > 0 && report.no_ttl.memory.known().is_some() {
+        facts.push(say!(lang, "{} never expires", "{} 永不过期", of_memory(report.no_ttl.memory)));
+    }
+    if report.big_keys.keys > 0 {
+        facts.push(match report.big_keys.keys {
+            1 => lang.of("1 big key", "1 个大 key").to_owned(),
+            n => say!(lang, "{} big keys", "{} 个大 key", human::count(n)),
+        });
+    }
+    if totals.expired.keys > 0 {
+        facts.push(say!(lang, "{} expired", "{} 已过期", human::counted(totals.expired.keys, nouns::KEY, lang)));
+    }
+    if report.databases.len() > 1 {
+        facts.push(human::counted(report.databases.len() as u64, nouns::DATABASE, lang));
+    }
+    facts.push(say!(lang, "{} on disk", "磁盘 {}", human::bytes(totals.disk.0)));
+    facts.extend(headline::checksum(&report.source.files, lang));
+    if !totals.unknown.is_none() {
+        let keys = human::counted(totals.unknown.keys, nouns::KEY, lang);
+        facts.push(say!(lang, "{keys} of unknown memory", "{keys} 内存未知"));
+    }
+    let open = report.findings.not_evaluated.len() as u64;
+    if open > 0 {
+        let rules = human::counted(open, nouns::RULE, lang);
+        facts.push(say!(lang, "{rules} not evaluated", "{rules}未评估"));
+    }
+    match report.warnings.len() {
+        0 => {}
+        1 => facts.push(lang.of("1 note: --section notes", "1 条说明：--section notes").to_owned()),
+        n => facts.push(say!(lang, "{n} notes: --section notes", "{n} 条说明：--section notes")),
+    }
+    facts.into_iter().map(Prose::from).collect()
+}
+
+/// Returns the fill level and what is left of `maxmemory`, if it is known.
+fn fill(report: &Report, lang: Lang) -> Option<String> {
+    let (Bytes(used), Bytes(limit)) = used_of_limit(report)?;
+    let (share, limit_text) = (human::share_of(used, limit), human::bytes(limit));
+    let left = human::bytes(limit.abs_diff(used));
+    Some(if used <= limit {
+        say!(
+            lang,
+            "{share} of maxmemory {limit_text} used, {left} free",
+            "maxmemory {limit_text} 已用 {share}，剩余 {left}"
+        )
+    } else {
+        say!(
+            lang,
+            "{share} of maxmemory {limit_text} used, {left} over",
+            "maxmemory {limit_text} 已用 {share}，超出 {left}"
+        )
+    })
+}
+
+/// Returns the memory of the whole server and its limit, if both are known.
+pub(super) fn used_of_limit(report: &Report) -> Option<(Bytes, Bytes)> {
+    let instance = report.instance.as_ref()?;
+    Some((instance.total, instance.maxmemory.filter(|limit| limit.0 > 0)?))
+}
+
+/// Returns the prefixes that tell most: one that holds half of the memory is replaced by those below it.
+fn leading(tree: &[PrefixNode]) -> Vec<&PrefixNode> {
+    let mut nodes: Vec<&PrefixNode> = tree.iter().collect();
+    while let Some(at) = nodes.iter().position(|node| {
+        let listed: u64 = node.children.iter().fold(0, |sum, child| sum.saturating_add(child.memory.0));
+        node.share >= 0.5 && node.children.len() > 1 && listed.saturating_mul(2) > node.memory.0
+    }) {
+        let dominant = nodes.remove(at);
+        nodes.extend(&dominant.children);
+    }
+    // Stable: of equals the first of the tree stays first.
+    nodes.sort_by_key(|node| std::cmp::Reverse(node.memory));
+    nodes
+}
+
+fn prefixes(report: &Report, rows: usize, lang: Lang) -> Option<Section> {
+    let nodes = leading(&report.prefixes.tree);
+    let shown = nodes.len().min(rows);
+    let known = |node: &PrefixNode| node.unknown.known(node.keys, node.memory);
+    let mut table = Table::of(lang.of("Heaviest prefixes", "最大的前缀"), &nodes, rows)
+        .column(Column::text(heads::PREFIX).shrink(24), |node| Cell::pattern(&node.prefix))
+        .column(Column::number(heads::KEYS), |node| node.keys)
+        .column(Column::number(heads::MEMORY), |node| known(node))
+        .column(Column::number(heads::SHARE).bars(), |node| known(node).map(|_| Cell::Share(node.share)))
+        .column(Column::number(heads::WITHOUT_TTL).spare(1), |node| Cell::ShareOf(node.without_ttl.keys, node.keys))
+        .column(Column::number(heads::DISK).spare(3), |node| node.disk)
+        .column(Column::number(heads::ELEMENTS).spare(2), |node| node.elements)
+        .build();
+    (table.hidden, table.dense) = (0, true);
+    let covered: f64 = nodes.iter().take(shown).map(|node| node.share).sum();
+    let title = say!(
+        lang,
+        "Heaviest prefixes: {shown}, with {} of the memory",
+        "最大的前缀：{shown} 个，占内存 {}",
+        human::share(covered.min(1.0))
+    );
+    (shown > 0).then(|| Section::new("prefixes", title).with(table))
+}
+
+/// Returns the heaviest keys and the longest collection, each once.
+fn top_keys(report: &Report, rows: usize) -> Vec<&KeyRow> {
+    let lists = [&report.top.by_memory, &report.big_keys.list];
+    let mut seen = BTreeSet::new();
+    let mut keys: Vec<&KeyRow> = lists.into_iter().flatten().filter(|row| seen.insert(id(row))).collect();
+    keys.sort_by_key(|row| std::cmp::Reverse(row.memory));
+    keys.truncate(rows);
+    if let Some(longest) = report.top.by_length.first()
+        && !keys.iter().any(|row| id(row) == id(longest))
+    {
+        keys.truncate(rows.saturating_sub(1));
+        keys.push(longest);
+    }
+    keys
+}
+
+/// Returns what tells a key from all others.
+fn id(row: &KeyRow) -> (Option<&str>, u64, &[u8]) {
+    (row.source.as_deref(), row.db, &row.key.0)
+}
+
+fn keys(report: &Report, rows: usize, scope: &Scope) -> Option<Section> {
+    let lang = scope.lang;
+    let keys = top_keys(report, rows);
+    let big: BTreeSet<_> = report.big_keys.list.iter().map(id).collect();
+    let long: BTreeSet<_> = report.top.by_length.iter().take(scope.rows).map(id).collect();
+    let flags = |row: &KeyRow| {
+        let flags = [
+            (big.contains(&id(row)), lang.of("big", "大")),
+            (long.contains(&id(row)), lang.of("long", "长")),
+            (row.expires_at.is_some(), lang.of("will expire", "将过期")),
+            (row.expires_at.is_none(), lang.of("no TTL", "无 TTL")),
+        ];
+        let set = flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag);
+        set.collect::<Vec<_>>().join(lang.of(", ", "、"))
+    };
+    let mut table = keys_table(lang.of("Heaviest keys", "最大的 key"), report, &keys, rows);
+    let flags: Vec<String> = keys.iter().map(|row| flags(row)).collect();
+    table.push_column(Column::text(heads::FLAGS).spare(1), flags);
+    table.dense = true;
+    let memory = keys.iter().filter_map(|row| row.memory).fold(0, |sum: u64, of| sum.saturating_add(of.0));
+    let title = say!(
+        lang,
+        "Heaviest keys: {}, with {} of the memory",
+        "最大的 key：{} 个，占内存 {}",
+        keys.len(),
+        human::share_of(memory, report.totals.memory.0)
+    );
+    (!keys.is_empty()).then(|| Section::new("keys", title).with(table))
+}

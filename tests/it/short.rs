@@ -1,0 +1,133 @@
+//! The default report fits a screen or two, whatever is in the snapshot; `--full` and `--section` show more.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rdblens::internals::render::{Extent, Format, Lang, TableOptions, key_text};
+use rdblens::report::Report;
+
+use crate::common::dump::Dump;
+use crate::common::program::{run_args, stdout_of};
+use crate::common::reports::{odd, sample};
+use crate::common::{dumps, golden};
+
+const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+
+/// Lines of two small screens.
+const MOST: usize = 48;
+
+fn render(report: &Report, format: Format, width: u16, lang: Lang) -> String {
+    let mut out = Vec::new();
+    let options = TableOptions { width: Some(width), extent: Extent::Short, lang, ..TableOptions::default() };
+    format.renderer(options).render(report, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Returns the report of a dump; damaged ones have one, too.
+fn report(path: &str, more: &[&str]) -> Option<Report> {
+    let output = run_args(&[&["analyze", path, "--format", "json", "--quiet"], more].concat());
+    Report::read(&output.stdout, "report").ok()
+}
+
+/// Names in many scripts, some of them hostile, that break every rule about names.
+fn hostile() -> Vec<u8> {
+    let mut dump = Dump::new();
+    for n in 0..40 {
+        for name in ["用户:订单 {n}::明细", "a\u{202e}b{n}", "\x1b[2Jx{n}:", "x{n}", "it's\\{n}:\u{200b}", "{n}"]
+        {
+            dump.string(name.replace("{n}", &n.to_string()), "x".repeat(20_000 + n));
+        }
+        dump.list(format!("队列:{n}"), &vec!["y"; 6_000]);
+    }
+    dump.string("k".repeat(4_000), "{\"a\":1}").bytes()
+}
+
+#[test]
+fn the_default_report_fits_two_screens() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hostile.rdb");
+    fs::write(&path, hostile()).unwrap();
+    let cut = folder.path().join("cut.rdb");
+    fs::write(&cut, &fs::read(SHOP).unwrap()[..400_000]).unwrap();
+    let small = |path: &PathBuf| fs::metadata(path).is_ok_and(|file| file.len() < 64 << 10);
+    let inputs = dumps().into_iter().filter(small).chain([path, cut, SHOP.into()]);
+    let inputs: Vec<String> = inputs.map(|path| path.to_str().unwrap().to_owned()).collect();
+    let mut seen = 0;
+    for input in inputs {
+        for policy in ["default", "platform"] {
+            let Some(report) = report(&input, &["--policy", policy, "--maxmemory", "4MB"]) else { continue };
+            seen += 1;
+            for lang in Lang::ALL {
+                let text = render(&report, Format::Table, 80, lang);
+                assert!(text.lines().count() <= MOST, "{input} has {} lines:\n{text}", text.lines().count());
+                let narrow = render(&report, Format::Table, 60, lang);
+                for (line, width) in text.lines().map(|line| (line, 80)).chain(narrow.lines().map(|line| (line, 60))) {
+                    assert!(key_text::width(line) <= width, "{input}: {line}");
+                }
+                let markdown = render(&report, Format::Markdown, 80, lang);
+                assert!(markdown.lines().count() <= 150, "{input}: {} lines", markdown.lines().count());
+            }
+        }
+    }
+    assert!(seen > 4);
+}
+
+#[test]
+fn short_reports_match_the_golden_files() {
+    for (name, report) in [("full", sample::full()), ("sound", sample::sound()), ("empty", odd::empty())] {
+        golden::check(&format!("short-{name}.txt"), &render(&report, Format::Table, 100, Lang::En));
+    }
+    golden::check("short-full.zh.txt", &render(&sample::full(), Format::Table, 80, Lang::Zh));
+    golden::check("short-full-200.txt", &render(&sample::full(), Format::Table, 200, Lang::En));
+    golden::check("short-full.md", &render(&sample::full(), Format::Markdown, 100, Lang::En));
+    golden::check("short-full.zh.md", &render(&sample::full(), Format::Markdown, 100, Lang::Zh));
+}
+
+#[test]
+fn the_fill_level_is_among_the_totals() {
+    let text = stdout_of(&["analyze", SHOP, "--maxmemory", "8MB", "--lang", "en"]);
+    assert!(text.contains("of maxmemory 8.0 MiB used") && text.contains(" free"), "{text}");
+    let text = stdout_of(&["analyze", SHOP, "--maxmemory", "1MB", "--lang", "en"]);
+    assert!(text.contains(" over"), "{text}");
+}
+
+#[test]
+fn sections_are_chosen_in_every_form() {
+    let only = |more: &[&str]| stdout_of(&[&["analyze", SHOP, "--lang", "en"], more].concat());
+    let titles = |text: &str, mark: &str| text.lines().filter(|line| line.starts_with(mark)).count();
+    let table = only(&["--section", "types,no-ttl"]);
+    assert!(titles(&table, "── ") == 2 && table.contains("── Types ") && table.contains("── Keys without TTL "));
+    let markdown = only(&["--section", "types", "--section", "databases", "--format", "markdown"]);
+    assert_eq!(titles(&markdown, "## "), 2);
+    let html = only(&["--section", "types", "--format", "html"]);
+    assert!(html.contains("id=\"types\"") && !html.contains("id=\"findings\""));
+    let csv = only(&["--section", "types", "--format", "csv"]);
+    assert!(csv.starts_with("type,encoding,"));
+    assert!(titles(&only(&["--full"]), "── ") > 15 && titles(&only(&["--full", "--format", "markdown"]), "## ") > 15);
+    for wrong in [&["--section", "types", "--format", "json"][..], &["--section", "server", "--format", "csv"]] {
+        assert_eq!(run_args(&[&["analyze", SHOP], wrong].concat()).status.code(), Some(2));
+    }
+}
+
+/// Runs a command line on a terminal of its own, and returns what it wrote there.
+#[cfg(unix)]
+fn on_terminal(line: &str, pager: &str) -> String {
+    let line = format!("'{}' {line}", env!("CARGO_BIN_EXE_rdblens"));
+    let mut script = std::process::Command::new("script");
+    script.env("LC_ALL", "C").env("TERM", "xterm").env("PAGER", pager).stdin(std::process::Stdio::null());
+    String::from_utf8(script.args(["-qec", &line, "/dev/null"]).output().unwrap().stdout).unwrap()
+}
+
+#[test]
+#[cfg(unix)]
+fn a_full_report_goes_through_the_pager_on_a_terminal_only() {
+    let full = format!("analyze '{SHOP}' --full --quiet");
+    let paged = |text: &str| text.lines().any(|line| line.trim_start().starts_with("1\t"));
+    assert!(paged(&on_terminal(&full, "cat -n")));
+    assert!(!paged(&on_terminal(&format!("{full} --no-pager"), "cat -n")));
+    assert!(!paged(&on_terminal(&format!("analyze '{SHOP}' --quiet"), "cat -n")));
+    assert!(!paged(&on_terminal(&format!("{full} | cat"), "cat -n")));
+    // One that is left early, or that there is not, changes nothing else.
+    assert_eq!(on_terminal(&format!("{full}; echo status $?"), "head -1").lines().last(), Some("status 0"));
+    assert!(on_terminal(&full, "no-such-pager").contains("testdata/dumps/shop.rdb"));
+}
