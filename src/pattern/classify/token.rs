@@ -99,8 +99,8 @@ impl RunBits {
         let letters_in = |runs: u64| ones(runs | inner & !inner.wrapping_add(runs << 1));
         let (in_threes, in_fours) = (letters_in(of_three), letters_in(of_four));
         let changes = ones(digits & letters << 1 | letters & digits << 1);
-        let length = ones(digits | letters);
-        let is_wordy = in_fours * 2 >= length || in_threes * 2 > length;
+        let length = (digits | letters).count_ones();
+        let is_wordy = in_fours * 2 >= u64::from(length) || in_threes * 2 > u64::from(length);
         let vowels = if is_wordy { vowels(bytes) } else { 0 };
         let counts = ones(digits) * DIGITS
             + ones(lower) * LOWER

@@ -39,7 +39,7 @@ impl NameBits {
     pub fn take(&mut self, word: u64, place: usize) {
         let place = place % LONGEST;
         self.digits |= bits(digits_in(word)) << place;
-        self.letters |= bits(within(word | ONES * 0x20, b'a', b'z')) << place;
+        self.letters |= bits(within(word | (ONES * 0x20), b'a', b'z')) << place;
         // Most names have neither.
         let (at, dots) = (equal_in(word, ONES * u64::from(b'@')), equal_in(word, ONES * u64::from(b'.')));
         if at | dots != 0 {
@@ -52,7 +52,7 @@ impl NameBits {
     #[inline]
     fn telling(&self) -> u64 {
         let mixed = self.digits & (self.letters << 1 | self.letters >> 1);
-        mixed | self.at | self.dots & self.digits << 1 & self.digits >> 1
+        mixed | self.at | (self.dots & self.digits << 1 & self.digits >> 1)
     }
 
     #[inline]
@@ -118,7 +118,7 @@ impl IdMarker {
             let divides = self.separators.iter().fold(0, |divides, &one| divides | equal_in(word, one));
             separators |= bits(divides) << place;
             letters.lower |= bits(within(word, b'a', b'z')) << place;
-            letters.hex |= bits(within(word | ONES * 0x20, b'a', b'f')) << place;
+            letters.hex |= bits(within(word | (ONES * 0x20), b'a', b'f')) << place;
         }
         let (mut left, mut ids) = (seen.telling() & !separators, IdSegments::default());
         while left != 0 {
@@ -131,7 +131,7 @@ impl IdMarker {
             let segment = Segment { name, range, all, seen, letters };
             if let Some(class) = self.class(&segment) {
                 let (word, shift) = (&mut words[start / WORD % WORDS], start % WORD * 8);
-                *word = *word & !(0xFF << shift) | u64::from(FIRST_MARK | class as u8) << shift;
+                *word = (*word & !(0xFF << shift)) | (u64::from(FIRST_MARK | class as u8) << shift);
                 ids.whole |= all;
                 ids.behind |= all & !(1 << start);
             }
