@@ -51,6 +51,17 @@ pub struct Leaf {
     age: u64,
 }
 
+/// How far the places of a tree go along a path.
+#[derive(Debug, Clone, Copy)]
+enum Walk {
+    /// To the leaf; every name has a place of its own.
+    Known(u32),
+    /// To the leaf, through a `{*}` behind the first `known` names.
+    Collapsed { leaf: u32, known: usize },
+    /// Not to the end; the first `known` names have places of their own.
+    Missing { known: usize },
+}
+
 /// Place in a tree that no longer changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlaceId(u32);
@@ -160,27 +171,50 @@ impl<T: Payload> PatternTree<T> {
     /// Returns the index of the payload that a path leads to.
     #[inline]
     fn reach(&mut self, path: &impl Path) -> u32 {
-        // In strict mode nothing is counted, and most names of wide sets are in a `{*}`, which is found on the way down.
-        let known = if self.is_strict() { None } else { self.seek(path) };
-        let leaf = known.unwrap_or_else(|| self.find_or_make(path));
+        let leaf = match self.walk(path) {
+            Walk::Known(leaf) => leaf,
+            // The path may be a new pattern, which counts even if the tree has places for it already.
+            Walk::Collapsed { leaf, known } => {
+                self.count(path, known);
+                // Strict mode may have begun, and rebuilt the tree.
+                if self.is_strict() { self.make(path) } else { leaf }
+            }
+            Walk::Missing { known } => {
+                self.count(path, known);
+                if self.places.len() > self.limits.most_places {
+                    self.become_strict();
+                }
+                self.make(path)
+            }
+        };
         self.places.payload_of(leaf)
     }
 
-    /// Returns the leaf of a path that the tree holds name by name. A path through `{*}` may be a new pattern: `None`.
-    fn seek(&mut self, path: &impl Path) -> Option<u32> {
-        let mut steps = path.steps(self.limits.last_level(self.is_strict()));
-        steps.try_fold(
-            ROOT,
-            |at, step| if step.kind == StepKind::Star { None } else { self.places.find_cached(at, &step) },
-        )
+    /// Follows a path as far as there are places.
+    #[inline]
+    fn walk(&mut self, path: &impl Path) -> Walk {
+        let (mut at, mut known, mut collapsed) = (ROOT, 0, false);
+        for step in path.steps(self.limits.last_level(self.is_strict())) {
+            at = match self.places.star(at, &step) {
+                Some(star) => {
+                    collapsed = true;
+                    star
+                }
+                None => match self.places.find_cached(at, &step) {
+                    Some(place) => {
+                        collapsed |= step.kind == StepKind::Star;
+                        place
+                    }
+                    None => return Walk::Missing { known },
+                },
+            };
+            known += usize::from(!collapsed);
+        }
+        if collapsed && !self.is_strict() { Walk::Collapsed { leaf: at, known } } else { Walk::Known(at) }
     }
 
-    #[inline]
-    fn find_or_make(&mut self, path: &impl Path) -> u32 {
-        self.count(path);
-        if self.places.len() > self.limits.most_places {
-            self.become_strict();
-        }
+    /// Finds or makes the places of a path, and returns its leaf.
+    fn make(&mut self, path: &impl Path) -> u32 {
         let collapses = self.places.collapses();
         let last_level = self.limits.last_level(self.is_strict());
         let mut at = ROOT;
@@ -196,12 +230,13 @@ impl<T: Payload> PatternTree<T> {
         at
     }
 
-    /// Counts the places that a path passes, outside strict mode. Returns true if any was new.
+    /// Counts the places that a path passes, outside strict mode, the first `known` of which were counted before. Returns true
+    /// if any was new.
     #[inline]
-    fn count(&mut self, path: &impl Path) -> bool {
+    fn count(&mut self, path: &impl Path, known: usize) -> bool {
         let Some(seen) = &mut self.seen else { return false };
         let before = seen.len();
-        for place in buckets(path.steps(self.limits.last_level(false)), &self.limits) {
+        for place in buckets(path.steps(self.limits.last_level(false)), &self.limits).skip(known) {
             seen.insert(place);
         }
         let all = seen.len();
@@ -220,8 +255,8 @@ impl<T: Payload> PatternTree<T> {
     /// Counts the pattern of a name that will be observed later. Returns true if it is new.
     pub fn look_ahead<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
         match name.into() {
-            KeyName::Plain(name) => self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() }),
-            KeyName::Classified(_, pattern) => self.count(pattern),
+            KeyName::Plain(name) => self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() }, 0),
+            KeyName::Classified(_, pattern) => self.count(pattern, 0),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Steps of a pattern on its path down the tree.
 
 use super::limits::{LONGEST_NAME, TreeLimits};
+use crate::pattern::word::{FACTOR, WORD, last_word};
 use crate::pattern::{PartKind, PatternBuf};
 
 /// Longest separator; no classifier makes longer ones, and they are dropped.
@@ -140,10 +141,17 @@ pub(super) fn buckets<'a>(steps: impl Iterator<Item = PathStep<'a>>, limits: &Tr
     })
 }
 
-/// FNV-1a with a final mix: short names, no seed.
+/// Hashes a name eight bytes at a time, without a seed.
 fn fixed_hash(bytes: &[u8]) -> u64 {
-    let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    mix(bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold))
+    let (words, rest) = bytes.as_chunks::<WORD>();
+    let last = if rest.is_empty() { 0 } else { last_word(bytes, rest) };
+    let add = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR);
+    // A loop: iterators that are chained are folded out of line.
+    let mut hash = bytes.len() as u64;
+    for word in words {
+        hash = add(hash, u64::from_le_bytes(*word));
+    }
+    mix(add(hash, last))
 }
 
 /// Spreads every bit over all bits (finalizer of SplitMix64).
