@@ -19,8 +19,11 @@ use rdblens::internals::render::{Format, Lang, TableOptions};
 use rdblens::report::Report;
 use tempfile::NamedTempFile;
 
-/// Every target: its name and its check.
-pub const TARGETS: [(&str, fn(&[u8])); 7] = [
+/// Name of a target, and its check.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: [Target; 7] = [
     ("containers", containers::check),
     ("policy", policy::check),
     ("price", price::check),
