@@ -168,7 +168,7 @@ fn options_that_extend_a_report_survive_storage() {
     let cases: [&[&str]; 10] = [
         &[&shop, "--mask"],
         &[&shop, "--top", "3"],
-        &[&shop, "--top", "0"],
+        &[&shop, "--top", "1"],
         &[&shop, "--top", "1000", "--depth", "9", "--min-share", "0"],
         &[&shop, "--what-if", "valkey-8.1", "--what-if", "glibc", "--what-if", "hash-max-listpack-entries=64"],
         &[&later, "--baseline", earlier.to_str().unwrap(), "--maxmemory", "64MB", "--maxmemory-policy", "noeviction"],

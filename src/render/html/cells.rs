@@ -160,12 +160,13 @@ mod tests {
 
     #[test]
     fn shares_have_bars_only_where_the_column_says_so() {
-        let table = Table::of("", &[1_u64], 1)
+        let table = Table::of("", &[2_u64, 1], 2)
             .column(Column::number(heads::SHARE).bars(), |n| Cell::ShareOf(*n, 4))
             .column(Column::number(heads::SHARE), |n| Cell::ShareOf(*n, 4))
             .build();
-        let cells = [0, 1].map(|at| cell(&table, &table.rows[0], at, Lang::En));
-        assert!(matches!(cells, [HtmlCell::Share(_, 250), HtmlCell::Number(_, 250)]), "{cells:?}");
+        let cells = |row: usize| [0, 1].map(|at| cell(&table, &table.rows[row], at, Lang::En));
+        assert!(matches!(cells(0), [HtmlCell::Share(_, 1000), HtmlCell::Number(_, 500)]), "{:?}", cells(0));
+        assert!(matches!(cells(1), [HtmlCell::Share(_, 500), HtmlCell::Number(_, 250)]), "relative to the largest");
     }
 
     #[test]
