@@ -36,7 +36,9 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
 /// Returns small files of the test data and excerpts of large ones.
 fn snapshots() -> Vec<Vec<u8>> {
     let is_small = |file: &PathBuf| fs::metadata(file).is_ok_and(|about| about.len() <= MOST_BYTES);
-    let small = |folder: &str| files(folder).into_iter().filter(is_small).filter(|file| is_snapshot(file)).map(|file| read(&file));
+    let small = |folder: &str| {
+        files(folder).into_iter().filter(is_small).filter(|file| is_snapshot(file)).map(|file| read(&file))
+    };
     let excerpts = dumps().into_iter().map(|dump| excerpt(&dump).0).filter(|bytes| !bytes.is_empty());
     small("testdata/hostile").chain(small("testdata/servers")).chain(excerpts).collect()
 }

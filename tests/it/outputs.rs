@@ -225,7 +225,15 @@ fn end_with(room: &Room, signal: &str) -> Option<i32> {
     });
     assert!(begun, "no temporary file: {:?}", room.names());
     Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
-    child.wait().unwrap().signal()
+    let ended = (0..2000).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        child.try_wait().unwrap()
+    });
+    let status = ended.unwrap_or_else(|| {
+        child.kill().unwrap();
+        panic!("SIG{signal} does not end the program: is it ignored where the tests run?")
+    });
+    status.signal()
 }
 
 #[cfg(unix)]
