@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{CapacityPlan, Figure};
 use crate::report::NamedReport;
-use crate::report::diff::trend::{DAY, Trend, rounded};
+use crate::report::diff::trend::{DAY, FARTHEST_DAYS, Trend, rounded};
 use crate::units::{Bytes, Millis};
 
 /// Days ahead of the snapshot for which nodes are computed, before the last date asked for.
@@ -118,7 +118,6 @@ fn need(total: Bytes, scale: f64, day: f64, trend: Option<&Trend>, plan: &Capaci
 
 /// Returns the day after the snapshot at which `nodes` nodes are full.
 fn full_day(total: Bytes, scale: f64, nodes: u64, trend: Option<&Trend>, plan: &CapacityPlan) -> Option<f64> {
-    const FARTHEST_DAYS: f64 = 36_525.0;
     let room = plan.usable().0 as f64 * nodes as f64 - total.0 as f64;
     let day = room.max(0.0) / (trend?.per_day as f64 * scale);
     (day.is_finite() && (0.0..=FARTHEST_DAYS).contains(&day)).then_some(day)

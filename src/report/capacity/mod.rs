@@ -184,7 +184,7 @@ pub fn capacity(
         schema: SCHEMA,
         rdblens: env!("CARGO_PKG_VERSION"),
         usable: plan.usable(),
-        servers: servers.iter().map(row).collect(),
+        servers: servers.iter().map(SnapshotRow::of).collect(),
         slots: slots.ok(),
         business: parts::business(servers, figure, &plan),
         cold: parts::cold(servers),
@@ -195,18 +195,6 @@ pub fn capacity(
         demand,
         options: plan,
     })
-}
-
-fn row(NamedReport { name, report }: &NamedReport) -> SnapshotRow {
-    SnapshotRow {
-        name: name.clone(),
-        taken: report.taken(),
-        keys: report.totals.keys,
-        memory: report.totals.memory,
-        total: report.total(),
-        complete: report.complete,
-        unknown: report.totals.unknown,
-    }
 }
 
 /// Adds up the snapshots of each night. The present one is last, whatever the times are; without a time it is left out.

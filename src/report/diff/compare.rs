@@ -75,6 +75,21 @@ pub struct SnapshotRow {
     pub unknown: Unknown,
 }
 
+impl SnapshotRow {
+    /// Returns the row of a report.
+    pub(in crate::report) fn of(NamedReport { name, report }: &NamedReport) -> SnapshotRow {
+        SnapshotRow {
+            name: name.clone(),
+            taken: report.taken(),
+            keys: report.totals.keys,
+            memory: report.totals.memory,
+            total: report.total(),
+            complete: report.complete,
+            unknown: report.totals.unknown,
+        }
+    }
+}
+
 /// Takes reports one by one, oldest first, and compares the first with the last.
 #[derive(Debug, Default)]
 pub struct Comparer {
@@ -93,17 +108,10 @@ pub(super) struct Point {
 }
 
 impl Point {
-    pub fn of(NamedReport { name, report }: &NamedReport) -> Point {
+    pub fn of(named: &NamedReport) -> Point {
+        let report = &named.report;
         Point {
-            row: SnapshotRow {
-                name: name.clone(),
-                taken: report.taken(),
-                keys: report.totals.keys,
-                memory: report.totals.memory,
-                total: report.total(),
-                complete: report.complete,
-                unknown: report.totals.unknown,
-            },
+            row: SnapshotRow::of(named),
             selection: report.options.selection.clone(),
             policy: report.has_findings().then(|| report.findings.policy.clone()),
             model: report.server.model.clone(),

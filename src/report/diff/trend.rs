@@ -23,7 +23,7 @@ const STUDENT: [f64; 30] = [
 const NORMAL: f64 = 1.960;
 
 /// Dates further away than this many days are left out.
-const FARTHEST_DAYS: f64 = 36_525.0;
+pub(in crate::report) const FARTHEST_DAYS: f64 = 36_525.0;
 
 /// Line through the memory of several snapshots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
