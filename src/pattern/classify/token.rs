@@ -123,8 +123,7 @@ fn vowels(bytes: &[u8]) -> u64 {
 
 /// Returns whether `piece`, beside a token, is a name or a number of its own.
 ///
-/// A name is a word such as `sess` or `userId`: no digits, all in runs of three or more letters, or mostly so with
-/// three
+/// A name is a word such as `sess` or `userId`: no digits, all in runs of three or more letters, or mostly so with three
 /// tenths vowels. A number has three or more digits.
 pub fn is_named(piece: &[u8]) -> bool {
     CharCounts::of(piece.get(..JUDGED).unwrap_or(piece)).is_named()
@@ -181,7 +180,9 @@ impl CharCounts {
         self.count(CHANGES)
     }
 
-    /// Returns whether a run with these counts, so many marks and so many characters in named pieces is a token.
+    /// Returns whether a run is a token, given its counts.
+    ///
+    /// `marks` is the number of its marks, `named` that of its characters in pieces that are words or numbers.
     #[inline]
     fn make_token(&self, marks: usize, named: usize) -> bool {
         let both_cases = self.lower() > 0 && self.lower() + self.digits() < self.length;

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::pattern::segment::Separators;
 use crate::policy::KeyView;
+use crate::policy::dictionary::Matched;
 use crate::policy::rule::Violation;
 use crate::policy::testing::{checks, checks_in, record};
-use crate::record::ValueFacts;
+use crate::record::{Record, ValueFacts};
 
 fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
     let mut judged = Judged::default();

@@ -7,7 +7,7 @@ const WORD: usize = 6;
 /// Number of words of the longest name that is hashed by its words.
 const WORDS: usize = 64;
 
-/// Hash function chosen at random, so that nobody can write a file in which two names have the same hash.
+/// Hash function with a random key. Without the key, no file can be made whose names collide.
 ///
 /// It is the multilinear one of [Lemire and Kaser](https://arxiv.org/abs/1202.4961): each word is multiplied by a random number of
 /// its own. Of sums of 128 bits over words of 48, the upper 81 bits are those of independent random numbers for any two names. Short

@@ -1,0 +1,195 @@
+//! Compiling a policy: which rules are asked about which keys.
+
+use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
+use crate::pattern::classify::Classifier;
+use crate::policy::context::Context;
+use crate::policy::matcher::{Matcher, PolicyPattern};
+use crate::policy::name_pass::NamePass;
+use crate::policy::rule::{BuiltRule, KeyRule, Known, NameTest, PatternRule};
+use crate::policy::settings::Policy;
+use crate::record::Kind;
+use crate::units::Bytes;
+
+impl Checks {
+    /// Compiles a policy. TTL classes and dictionary in `context` are replaced by those of the policy.
+    ///
+    /// Fails if a rule cannot be built or the policy has too many limits; the parser of policies has ruled out both.
+    pub fn new(policy: Policy, mut context: Context) -> Result<Checks, String> {
+        context.classes.clone_from(&policy.classes);
+        context.entries.clone_from(&policy.entries);
+        context.expected.clone_from(&policy.expected);
+        let mut checks = Checks {
+            names: NamePass::new(context.separators.clone()),
+            keys: Vec::new(),
+            patterns: Vec::new(),
+            snapshots: Vec::new(),
+            disabled: Vec::new(),
+            budgets: Vec::new(),
+            asked: Default::default(),
+            worded: Default::default(),
+            constant: Default::default(),
+            varying: Default::default(),
+            settled: Default::default(),
+            measuring: 0,
+            counting: 0,
+            sized: Default::default(),
+            json: Vec::new(),
+            milder: Vec::new(),
+            measured: 0,
+            saving: 0,
+            expecting: 0,
+            matcher: Matcher::default(),
+            excuses: Vec::new(),
+            class_budgets: Vec::new(),
+            entry_budgets: Vec::new(),
+            policy,
+            context,
+        };
+        for setting in std::mem::take(&mut checks.policy.settings) {
+            let built = (setting.rule.build)(&setting.params)?;
+            if let Some(need) = built.needs(&Known::before(&checks.context)) {
+                checks.disable(setting.rule.meta.id, setting.severity, need);
+                continue;
+            }
+            match built {
+                BuiltRule::Key(rule) => checks.add_key(RuleCheck::new(&setting, rule))?,
+                BuiltRule::Pattern(rule) => checks.add_pattern_rule(RuleCheck::new(&setting, rule)),
+                BuiltRule::Snapshot(rule) => checks.snapshots.push(RuleCheck::new(&setting, rule)),
+            }
+            checks.policy.settings.push(setting);
+        }
+        checks.names.settle();
+        checks.add_patterns();
+        checks.divide_asked();
+        Ok(checks)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a policy has at most 64 limits about keys")]
+    fn add_key(&mut self, check: RuleCheck<dyn KeyRule>) -> Result<(), String> {
+        let place = self.keys.len();
+        if place >= MOST_KEY_CHECKS {
+            return Err(format!("a policy has at most {MOST_KEY_CHECKS} limits about keys"));
+        }
+        let bit = 1 << place;
+        for pattern in check.rule.words().iter().flat_map(|word| spellings(word)) {
+            self.matcher.add(&pattern, PatternTarget::Rule(place as u8));
+        }
+        for (before, other) in self.keys.iter().enumerate() {
+            if other.meta.id == check.meta.id {
+                // Settings are sorted by severity: earlier ones are more severe.
+                self.milder.push((1 << before, bit));
+            }
+        }
+        let test = check.rule.name_test();
+        let measures = test.as_ref().is_some_and(NameTest::measures);
+        let named = test.is_some_and(|test| self.names.add(place, test))
+            || check.rule.type_words().is_some_and(|words| self.names.add_type_words(place, words));
+        if check.meta.unit.is_some() {
+            self.measuring |= bit;
+            self.counting |= if named { bit } else { 0 };
+            self.measured |= if named && !measures { bit } else { 0 };
+        }
+        if check.rule.estimates_saving() {
+            self.saving |= bit;
+        }
+        if check.rule.is_about_expected_types() {
+            self.expecting |= bit;
+        }
+        let is_about_json = check.rule.is_about_json();
+        if is_about_json {
+            self.json.push(place as u8);
+        }
+        let asked = if named || is_about_json { &[] } else { check.rule.kinds() };
+        for &kind in asked {
+            let lifetimes = [false, true].into_iter().enumerate();
+            let lifetimes = lifetimes.filter(|(_, expires)| check.rule.lifetime().includes(*expires));
+            match check.rule.size_test(kind) {
+                Some(test) => {
+                    let packed_lists = kind == Kind::List && self.context.config.compresses_lists();
+                    // Entries of a stream share their field names in memory.
+                    let shares_names = kind == Kind::Stream;
+                    self.sized[kind as usize].add(test, place as u8, packed_lists || shares_names);
+                }
+                None if check.rule.words().is_empty() && !check.rule.is_about_expected_types() => {
+                    lifetimes.for_each(|(at, _)| self.asked[kind as usize][at].push(place as u8));
+                }
+                None => lifetimes.for_each(|(at, _)| self.worded[kind as usize][at] |= bit),
+            }
+        }
+        self.keys.push(check);
+        Ok(())
+    }
+
+    fn add_pattern_rule(&mut self, check: RuleCheck<dyn PatternRule>) {
+        for pattern in check.rule.locks().iter().flat_map(|locks| &locks.words).flat_map(|word| spellings(word)) {
+            self.matcher.add(&pattern, PatternTarget::Lock);
+        }
+        self.patterns.push(check);
+    }
+
+    fn add_patterns(&mut self) {
+        // The parser limits the length of the lists, so the numbers fit.
+        let number = |place: usize| u16::try_from(place).unwrap_or(u16::MAX);
+        let policy = &self.policy;
+        let line = |what: &str, memory: Bytes| BudgetLine { what: what.to_owned(), memory };
+        for (place, budget) in policy.budgets.iter().enumerate() {
+            self.matcher.add(&budget.pattern, PatternTarget::Budget(number(place)));
+            self.budgets.push(line(&budget.pattern.text, budget.memory));
+        }
+        for (place, class) in policy.classes.iter().enumerate() {
+            class.patterns.iter().for_each(|pattern| self.matcher.add(pattern, PatternTarget::Class(number(place))));
+            self.class_budgets.push(class.budget.map(|memory| {
+                self.budgets.push(line(&class.name, memory));
+                number(self.budgets.len() - 1)
+            }));
+        }
+        for (place, entry) in policy.entries.iter().enumerate() {
+            self.matcher.add(&entry.pattern, PatternTarget::Entry(number(place)));
+            self.entry_budgets.push(entry.budget.map(|memory| {
+                self.budgets.push(line(&entry.pattern.text, memory));
+                number(self.budgets.len() - 1)
+            }));
+        }
+        for (place, expected) in policy.expected.iter().enumerate() {
+            self.matcher.add(&expected.pattern, PatternTarget::Expected(number(place)));
+        }
+        for (place, exemption) in policy.exemptions.iter().enumerate() {
+            self.matcher.add(&exemption.pattern, PatternTarget::Exemption(number(place)));
+            let excused = |check: &RuleCheck<dyn KeyRule>| {
+                exemption.rules.is_empty() || exemption.rules.iter().any(|id| id == check.meta.id)
+            };
+            let bits = self.keys.iter().enumerate().filter(|(_, check)| excused(check));
+            self.excuses.push(bits.fold(0, |mask, (bit, _)| mask | 1 << bit));
+        }
+    }
+
+    /// Divides the rules in `asked` into those with a constant result and the others.
+    pub(super) fn divide_asked(&mut self) {
+        for kind in 0..self.asked.len() {
+            for expires in 0..2 {
+                for &bit in &self.asked[kind][expires] {
+                    let Some(RuleCheck { rule, .. }) = self.keys.get(usize::from(bit)) else { continue };
+                    match rule.constant_result() {
+                        Some(true) if self.measuring >> bit & 1 == 0 => self.constant[kind][expires] |= 1 << bit,
+                        Some(false) => {}
+                        Some(true) | None => self.varying[kind][expires].add(bit, rule.harmless(&self.context)),
+                    }
+                }
+                let constant = self.constant[kind][expires];
+                let settles = self.varying[kind][expires].others.is_empty() && constant & self.saving == 0;
+                self.settled[kind][expires] = (settles && !self.has_dictionary()).then(|| self.most_severe(constant));
+            }
+        }
+    }
+}
+
+/// Returns the patterns of a word in lower case, in capitals and with a capital first.
+fn spellings(word: &str) -> impl Iterator<Item = PolicyPattern> {
+    let upper = word.to_uppercase();
+    let first = word.chars().next().map_or(0, char::len_utf8);
+    let capital = format!("{}{}", word[..first].to_uppercase(), &word[first..]);
+    let mut all = vec![word.to_owned(), word.to_lowercase(), upper, capital];
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().map(|word| PolicyPattern::word(&word, &Classifier::default()))
+}

@@ -1,0 +1,265 @@
+//! Checking a key against the rules about keys.
+
+use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJudged};
+use crate::pattern::name::KeyName;
+use crate::policy::dictionary::Matched;
+use crate::policy::key_view::KeyView;
+use crate::policy::name_pass::Violations;
+use crate::record::{Kind, Record};
+use crate::units::Bytes;
+
+impl Checks {
+    /// Checks a key against every rule. `pattern` must come from the classifier of the run.
+    #[cfg(any(test, feature = "internals"))]
+    pub fn judge(&self, record: &Record<'_>, pattern: &crate::pattern::PatternBuf, judged: &mut Judged) {
+        let mut named = NameJudged::default();
+        self.judge_name(&KeyName::Classified(record.key, pattern), &mut named);
+        self.judge_named(record, &named, judged);
+    }
+
+    /// Returns whether names of the same pattern that differ only in the values of digits share one [`NameJudged`].
+    pub fn ignores_digit_values(&self) -> bool {
+        self.names.ignores_digit_values()
+    }
+
+    /// Returns for each byte whether ids of a name may have it, or another of these, without effect on its [`NameJudged`].
+    pub fn harmless_bytes(&self) -> [bool; 256] {
+        self.names.harmless_bytes()
+    }
+
+    /// Checks what depends on the name alone: name tests and patterns of the policy.
+    ///
+    /// The name must come from the classifier of the run.
+    #[inline(always)] // in the caller, the kind of name is known
+    pub fn judge_name(&self, name: &KeyName<'_>, named: &mut NameJudged) {
+        named.broken = self.names.broken(name);
+        if !self.matcher.is_empty() {
+            self.match_pattern(name, named);
+        }
+    }
+
+    /// Checks the remaining rules, given the result of [`Checks::judge_name`].
+    #[inline]
+    pub fn judge_named(&self, record: &Record<'_>, named: &NameJudged, judged: &mut Judged) {
+        judged.matched = named.matched;
+        // Mostly both are empty. Skip `clone_from` then: the pointer of an empty list is dangling, and a masked vector load
+        // from there costs 100 ns.
+        if !named.exemptions.is_empty() || !judged.exemptions.is_empty() {
+            judged.exemptions.clone_from(&named.exemptions);
+        }
+        let view = KeyView { record, context: &self.context, matched: named.matched };
+        self.names.measure(&named.broken, &mut judged.violations);
+        let mut broken = self.names.broken_as(&named.broken, record.kind);
+        let asked = &self.asked[record.kind as usize][usize::from(record.expires_at.is_some())];
+        broken |= self.ask(asked.iter().copied(), &view, &mut judged.violations);
+        let worded = self.worded[record.kind as usize][usize::from(record.expires_at.is_some())] & named.matched.rules;
+        if worded != 0 {
+            broken |= self.ask(ones(worded), &view, &mut judged.violations);
+        }
+        let sized = &self.sized[record.kind as usize];
+        if sized.concerns(record) {
+            broken |= self.ask(sized.asked.iter().copied(), &view, &mut judged.violations);
+        }
+        if self.wants_json(record) {
+            broken |= self.ask(self.json.iter().copied(), &view, &mut judged.violations);
+        }
+        if broken != 0 {
+            broken = self.most_severe(broken);
+            self.measure(broken & !named.broken.counted, &view, judged);
+        }
+        if (broken & self.saving) | judged.saving != 0 {
+            self.save(broken & self.saving, &view, judged);
+        }
+        judged.broken = broken & !named.excuse;
+        judged.excused = broken & named.excuse;
+    }
+
+    /// Fast path of [`Checks::judge_named`]: the bits that a key violates, unless it counts elsewhere, too, or its name has to
+    /// be measured anew. Writes what was measured to `violations`. `is_plain` is that of the [name](NameJudged::is_plain).
+    ///
+    /// Valid only for keys below all [size limits](Checks::exceeds_size_limit) that need no [look at JSON](Checks::wants_json).
+    #[inline]
+    pub fn judge_usual<'v>(
+        &self,
+        record: &Record<'_>,
+        named: &NameJudged,
+        is_plain: bool,
+        violations: &'v mut Violations,
+    ) -> Option<UsualJudged<'v>> {
+        let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
+        let harmless = &self.varying[kind][expires].harmless;
+        match self.settled[kind][expires] {
+            Some(broken) if is_plain && harmless.includes(record) => {
+                Some(UsualJudged { broken, measured: 0, is_lock: false, violations })
+            }
+            _ => self.judge_varying(record, named, violations),
+        }
+    }
+
+    /// Slow path of [`Checks::judge_usual`]: a rule has to be asked, or the name violates one or matches a pattern.
+    fn judge_varying<'v>(
+        &self,
+        record: &Record<'_>,
+        named: &NameJudged,
+        violations: &'v mut Violations,
+    ) -> Option<UsualJudged<'v>> {
+        let Matched { entry, class, budget, expected: _, lock: is_lock, rules } = named.matched;
+        // With a dictionary, every key counts under an entry or as unregistered.
+        let counts_elsewhere = entry.is_some() || budget.is_some() || !named.exemptions.is_empty();
+        let unmeasured = named.broken.bits & self.measured & !named.broken.counted;
+        if counts_elsewhere || unmeasured != 0 || self.has_dictionary() {
+            return None;
+        }
+        let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
+        let view = KeyView { record, context: &self.context, matched: named.matched };
+        let varying = &self.varying[kind][expires];
+        let (constant, asked) = match class {
+            None if varying.harmless.includes(record) => (self.constant[kind][expires], &varying.others),
+            None => (self.constant[kind][expires], &varying.rules),
+            Some(_) => (0, &self.asked[kind][expires]),
+        };
+        let worded = rules & self.worded[kind][expires];
+        let mut broken = self.names.broken_as(&named.broken, record.kind)
+            | constant
+            | self.ask(asked.iter().copied().chain(ones(worded)), &view, violations);
+        if broken & self.saving != 0 {
+            return None;
+        }
+        if broken != 0 {
+            broken = self.most_severe(broken);
+        }
+        if broken & self.counting != 0 {
+            self.names.measure(&named.broken, violations);
+        }
+        Some(UsualJudged { broken, measured: broken & self.measuring, is_lock, violations })
+    }
+
+    /// Returns whether a key is large enough to violate a rule about sizes.
+    #[inline]
+    pub fn exceeds_size_limit(&self, record: &Record<'_>) -> bool {
+        self.sized[record.kind as usize].concerns(record)
+    }
+
+    /// Returns the payload that rules will ask for, of a value whose blobs have to be read for it.
+    ///
+    /// To be kept in the record, so that each of them and the list of big keys need not read the blobs again.
+    pub fn packed_payload(&self, record: &Record<'_>) -> Option<Bytes> {
+        let sized = &self.sized[record.kind as usize];
+        let is_asked = sized.payload < u64::MAX && record.value.payload.is_none() && sized.concerns(record);
+        if is_asked { record.packed_payload(sized.payload).map(Bytes) } else { None }
+    }
+
+    /// Returns whether a rule has to look for JSON in the value.
+    #[inline]
+    pub fn wants_json(&self, record: &Record<'_>) -> bool {
+        record.value.may_be_json && !self.json.is_empty()
+    }
+
+    /// Returns the smallest limits on length and memory: keys that exceed neither violate no rule about sizes.
+    pub fn least_size_limits(&self, kind: Kind) -> (u64, Bytes) {
+        let sized = &self.sized[kind as usize];
+        (sized.length, Bytes(sized.memory))
+    }
+
+    /// Checks rules one by one and returns the bits of the violated ones.
+    #[inline]
+    fn ask(&self, bits: impl Iterator<Item = u8>, view: &KeyView<'_>, violations: &mut Violations) -> u64 {
+        let mut broken = 0;
+        for bit in bits {
+            if let Some(violation) = self.keys[usize::from(bit)].rule.check(view) {
+                broken |= 1 << bit;
+                violations[usize::from(bit) % MOST_KEY_CHECKS] = violation;
+            }
+        }
+        broken
+    }
+
+    /// Returns the violated rules about keys with their severities, sorted by id.
+    #[cfg(any(test, feature = "internals"))]
+    pub fn broken_by(
+        &self,
+        record: &Record<'_>,
+        pattern: &crate::pattern::PatternBuf,
+    ) -> Vec<(&'static str, crate::policy::rule::Severity)> {
+        let mut judged = Judged::default();
+        self.judge(record, pattern, &mut judged);
+        let broken = self.keys.iter().enumerate().filter(|(bit, _)| judged.broken >> bit & 1 == 1);
+        broken.map(|(_, check)| (check.meta.id, check.severity)).collect()
+    }
+
+    /// Drops bits of rules that are violated at a higher severity as well.
+    pub(super) fn most_severe(&self, broken: u64) -> u64 {
+        let milder = self.milder.iter().filter(|(graver, _)| broken & graver != 0);
+        broken & !milder.fold(0, |mask, (_, milder)| mask | milder)
+    }
+
+    /// Measures violations that the name pass only detected, by calling their rules.
+    fn measure(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
+        for bit in ones(broken & self.measured).map(usize::from) {
+            if let Some(violation) = self.keys.get(bit).and_then(|check| check.rule.check(view)) {
+                judged.violations[bit % MOST_KEY_CHECKS] = violation;
+            }
+        }
+    }
+
+    /// Estimates what the remedies of violated rules save, and clears the estimates of the previous key.
+    #[cold]
+    fn save(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
+        for bit in ones(broken | judged.saving).map(usize::from) {
+            let check = self.keys.get(bit).filter(|_| broken >> bit & 1 == 1);
+            judged.savings[bit % MOST_KEY_CHECKS] = check.map_or(Bytes(0), |check| check.rule.saving(view));
+        }
+        judged.saving = broken;
+    }
+
+    /// Looks up dictionary entry, TTL class, budget and exemptions of a name.
+    fn match_pattern(&self, name: &KeyName<'_>, named: &mut NameJudged) {
+        named.targets.clear();
+        named.exemptions.clear();
+        self.matcher.find(name, &mut named.targets);
+        (named.matched, named.excuse) = (Matched::default(), 0);
+        if named.targets.is_empty() {
+            return; // the common case
+        }
+        let (matched, mut class) = (&mut named.matched, None);
+        // The first target of each list takes precedence.
+        for target in &named.targets {
+            match *target {
+                PatternTarget::Entry(entry) => _ = matched.entry.get_or_insert(entry),
+                PatternTarget::Class(of_class) => _ = class.get_or_insert(of_class),
+                PatternTarget::Budget(budget) => _ = matched.budget.get_or_insert(budget),
+                PatternTarget::Expected(expected) => {
+                    matched.expected.get_or_insert(expected);
+                    matched.rules |= self.expecting;
+                }
+                PatternTarget::Lock => matched.lock = true,
+                PatternTarget::Rule(bit) => matched.rules |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
+                PatternTarget::Exemption(exemption) if named.exemptions.contains(&exemption) => {}
+                PatternTarget::Exemption(exemption) => {
+                    named.excuse |= self.excuses.get(usize::from(exemption)).copied().unwrap_or_default();
+                    named.exemptions.push(exemption);
+                }
+            }
+        }
+        let of_any_type = |place: u16| self.policy.expected[usize::from(place)].kinds.is_empty();
+        if matched.expected.is_some_and(of_any_type) {
+            matched.expected = None;
+            matched.rules &= !self.expecting;
+        }
+        let entry = matched.entry.map(usize::from);
+        matched.class = entry.and_then(|entry| self.context.entries.get(entry)?.class).or(class);
+        let of_entry = || entry.and_then(|entry| self.entry_budgets.get(entry).copied().flatten());
+        let of_class = || self.class_budgets.get(usize::from(matched.class?)).copied().flatten();
+        matched.budget = matched.budget.or_else(of_entry).or_else(of_class);
+    }
+}
+
+/// Returns the numbers of the bits that are set, in ascending order.
+#[expect(clippy::cast_possible_truncation, reason = "a mask has 64 bits")]
+fn ones(mut mask: u64) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as u8)?;
+        mask &= mask - 1;
+        Some(bit)
+    })
+}

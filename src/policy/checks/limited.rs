@@ -1,0 +1,72 @@
+//! Rules that few keys can violate, with cheap tests that clear the other keys.
+
+use crate::policy::rule::{HarmlessKeys, SizeTest};
+use crate::rdb::payload::PACKED_GAIN;
+use crate::record::Record;
+
+/// Rules to check one by one about keys of one type and lifetime that match no pattern of the policy.
+#[derive(Debug, Default)]
+pub(super) struct VaryingRules {
+    /// All of them.
+    pub(super) rules: Vec<u8>,
+    /// Keys that comply with some of them.
+    pub(super) harmless: HarmlessKeys,
+    /// The others.
+    pub(super) others: Vec<u8>,
+}
+
+impl VaryingRules {
+    pub(super) fn add(&mut self, bit: u8, harmless: Option<HarmlessKeys>) {
+        self.rules.push(bit);
+        match harmless {
+            Some(harmless) => self.harmless = self.harmless.both(harmless),
+            None => self.others.push(bit),
+        }
+    }
+}
+
+/// Rules about sizes, with the smallest of their limits.
+#[derive(Debug)]
+pub(super) struct SizeRules {
+    /// Smallest limit on the length. A key that exceeds neither limit violates none of the rules.
+    pub(super) length: u64,
+    /// Smallest limit on the memory.
+    pub(super) memory: u64,
+    /// Smallest limit on the payload.
+    pub(super) payload: u64,
+    /// Bits of the rules.
+    pub(super) asked: Vec<u8>,
+}
+
+impl Default for SizeRules {
+    fn default() -> Self {
+        SizeRules { length: u64::MAX, memory: u64::MAX, payload: u64::MAX, asked: Vec::new() }
+    }
+}
+
+impl SizeRules {
+    /// Adds a rule about keys, whose payload may exceed their memory by far if they are `denser`.
+    pub(super) fn add(&mut self, test: SizeTest, place: u8, denser: bool) {
+        if let SizeTest::Payload(most) = test {
+            self.payload = self.payload.min(most);
+        }
+        match test {
+            SizeTest::Length(most) => self.length = self.length.min(most),
+            SizeTest::Payload(_) if denser => (self.length, self.memory) = (0, 0),
+            SizeTest::Payload(most) => {
+                // Packed elements take less memory than their payload by at most `PACKED_GAIN` each, two to a pair.
+                self.memory = self.memory.min(most / 2);
+                self.length = self.length.min(most / 2 / (2 * PACKED_GAIN));
+            }
+        }
+        self.asked.push(place);
+    }
+
+    /// Returns whether a key is large enough to violate one of the rules.
+    #[inline]
+    pub(super) fn concerns(&self, record: &Record<'_>) -> bool {
+        record.length.unwrap_or(0) > self.length
+            || record.memory.0 > self.memory
+            || record.encoding.shares_names() && record.payload_over(self.payload).is_some()
+    }
+}
