@@ -152,6 +152,8 @@ pub struct KeysArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = RowFormat::Ndjson, help_heading = "Output")]
     pub format: RowFormat,
+    #[command(flatten)]
+    pub csv: CsvArgs,
 }
 
 /// `rdblens check`

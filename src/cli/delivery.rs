@@ -26,6 +26,7 @@ pub struct ReportDelivery {
     warning: Option<String>,
     extent: Extent,
     names: PageNames,
+    bom: bool,
 }
 
 impl ReportDelivery {
@@ -33,7 +34,7 @@ impl ReportDelivery {
     pub fn open(args: &FormatArgs, output: &OutputArgs, outlet: &Outlet) -> Result<ReportDelivery> {
         let path = output.output.as_deref().filter(|path| !names_stdout(path));
         let formats = formats(args, path)?;
-        let labels = args.labels.clone();
+        let (labels, bom) = (args.labels.clone(), args.csv.bom);
         let names = PageNames { title: args.title.clone(), environment: args.environment.clone() };
         let extent = match (args.sections.as_slice(), args.full) {
             ([], true) => Extent::Full,
@@ -46,7 +47,7 @@ impl ReportDelivery {
             if *format == Format::Table && args.full && !args.no_pager {
                 out.start_pager();
             }
-            return Ok(ReportDelivery { parts: vec![(*format, out)], labels, warning, extent, names });
+            return Ok(ReportDelivery { parts: vec![(*format, out)], labels, warning, extent, names, bom });
         }
         let path = path.ok_or_else(|| {
             Error::usage("several formats cannot share standard output")
@@ -60,6 +61,7 @@ impl ReportDelivery {
             warning: None,
             extent,
             names,
+            bom,
         })
     }
 
@@ -74,6 +76,9 @@ impl ReportDelivery {
     pub fn write(mut self, report: &Report, rows: usize, lang: Lang, screen: &ScreenArgs) -> io::Result<()> {
         for (format, out) in &mut self.parts {
             out.set_escapes(escapes(*format));
+            if self.bom && matches!(format, Format::Csv(_)) {
+                out.write_bom()?;
+            }
             let renderer: Box<dyn Renderer> = match format {
                 Format::Prometheus => Box::new(PrometheusRenderer::new(rows, self.labels.clone())),
                 Format::Html => Box::new(HtmlRenderer::new(lang).showing(self.extent).named(self.names.clone())),
@@ -130,6 +135,9 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
         return Err(Error::usage("--title and --environment require --format html")
             .with_hint("add --format html, or remove them"));
     }
+    if args.csv.bom && !asked.iter().any(is_list) {
+        return Err(bom_without_csv());
+    }
     let mut formats = Vec::new();
     for format in asked {
         let lists = args.sections.iter().filter_map(|section| section.list()).map(Format::Csv);
@@ -142,6 +150,11 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
         }
     }
     Ok(formats)
+}
+
+/// Builds the error for `--bom` without CSV.
+pub(super) fn bom_without_csv() -> Error {
+    Error::usage("--bom requires --format csv").with_hint("add --format csv, or remove --bom")
 }
 
 /// Returns the format that the extension of a file name stands for.

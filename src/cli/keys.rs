@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use rayon::ThreadPool;
 
 use super::args::{KeysArgs, RowFormat as RowFormatArg};
+use super::delivery::bom_without_csv;
 use super::message::notice;
 use super::output::{Outlet, Output};
 use super::progress::ProgressLine;
@@ -65,7 +66,12 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     });
     let (tallies, rows) = match args.format {
         RowFormatArg::Ndjson => stream.lines(RowFormat::Ndjson, &mut out),
-        RowFormatArg::Csv => stream.lines(RowFormat::Csv, &mut out),
+        RowFormatArg::Csv => {
+            if args.csv.bom {
+                written(out.write_bom())?;
+            }
+            stream.lines(RowFormat::Csv, &mut out)
+        }
         RowFormatArg::Parquet => stream.parquet(&mut out),
     };
     let written_rows = stream.written;
@@ -169,8 +175,11 @@ impl RowStream<'_, '_, '_> {
     }
 }
 
-/// Refuses Parquet if it is not compiled in or if the output is a terminal.
+/// Refuses a byte order mark of other forms than CSV, and Parquet if it is not compiled in or if the output is a terminal.
 fn check_format(args: &KeysArgs) -> Result<()> {
+    if args.csv.bom && args.format != RowFormatArg::Csv {
+        return Err(bom_without_csv());
+    }
     if args.format != RowFormatArg::Parquet {
         return Ok(());
     }

@@ -208,6 +208,11 @@ impl Output {
         self.gate.iter_mut().for_each(|gate| gate.set(escapes));
     }
 
+    /// Writes a byte order mark, which tells spreadsheet programs that the text is UTF-8. A terminal needs none.
+    pub fn write_bom(&mut self) -> io::Result<()> {
+        if self.is_terminal() { Ok(()) } else { self.write_all("\u{feff}".as_bytes()) }
+    }
+
     /// Flushes the output and renames a file to its final name.
     pub fn finish(mut self) -> io::Result<()> {
         let name = self.name.take();

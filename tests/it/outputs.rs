@@ -153,6 +153,31 @@ fn any_snapshot_is_written_over_by_force_only() {
     assert_eq!(status(&room.run(&["keys", "a.rdb", "-o", "other.rdb"])), 0);
 }
 
+#[test]
+fn a_byte_order_mark_begins_csv_and_nothing_else() {
+    let room = Room::new();
+    room.run(&["analyze", "a.rdb", "--format", "json", "-o", "report.json"]);
+    let commands = [&["analyze", "a.rdb"][..], &["render", "report.json"], &["keys", "a.rdb"]];
+    for command in commands {
+        let csv = [command, &["--format", "csv"]].concat();
+        let plain = room.run(&csv).stdout;
+        let marked = room.run(&[&csv[..], &["--bom"]].concat());
+        assert_eq!(status(&marked), 0, "{}", stderr(&marked));
+        assert_eq!(marked.stdout, [b"\xef\xbb\xbf", plain.as_slice()].concat(), "{command:?}");
+        let other = room.run(&[command, &["--bom"]].concat());
+        assert_eq!((status(&other), other.stdout.len()), (2, 0), "{command:?}");
+        assert!(stderr(&other).contains("--bom requires --format csv"), "{}", stderr(&other));
+    }
+    // Each CSV of several files, and no other.
+    let lists = ["--format", "csv", "--format", "json", "--section", "types,files", "--bom", "-o", "all"];
+    assert_eq!(status(&room.run(&[commands[0], &lists].concat())), 0);
+    let marks = ["all.types.csv", "all.files.csv", "all.json"]
+        .map(|name| fs::read(room.path(name)).unwrap().starts_with("\u{feff}".as_bytes()));
+    assert_eq!(marks, [true, true, false]);
+    // The ending of the output is a format, too.
+    assert_eq!(status(&room.run(&["analyze", "a.rdb", "--bom", "-o", "types.csv"])), 0);
+}
+
 #[cfg(unix)]
 #[test]
 fn standard_output_is_not_appended_to_an_input() {

@@ -301,6 +301,17 @@ pub struct FormatArgs {
     /// Label for every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
     #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE")]
     pub labels: Vec<(String, String)>,
+    #[command(flatten)]
+    pub csv: CsvArgs,
+}
+
+/// Form of CSV files.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct CsvArgs {
+    /// Begin CSV files with a byte order mark, by which Excel and other spreadsheet programs recognize UTF-8
+    #[arg(long)]
+    pub bom: bool,
 }
 
 /// Masking of key names.
