@@ -2,6 +2,7 @@
 
 use super::value::{HashField, Item, Value};
 use crate::error::{Error, Reading, Result, Within};
+use crate::rdb::content::text_score;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::packed::{PackedElement, intset, listpack, ziplist, zipmap};
 use crate::rdb::string::RawString;
@@ -108,7 +109,7 @@ fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offse
             Value::List(list) | Value::Set(list) => list.push(first),
             Value::Zset(members) => {
                 // Servers read a packed score without digits as 0.
-                let score = score(&following(elements, offset)?.to_bytes()).unwrap_or(0.0);
+                let score = text_score(&following(elements, offset)?.to_bytes()).unwrap_or(0.0);
                 members.push((first, score));
             }
             Value::Hash(_) => {
@@ -151,16 +152,6 @@ fn add_field(value: &mut Value, field: Vec<u8>, text: Vec<u8>, expires_at: Optio
     }
 }
 
-/// Most characters of a score that are looked at; servers write at most 25.
-const LONGEST_SCORE: usize = 128;
-
-/// Reads the number that a score in text form begins with, as servers do; `None` if there is none.
-fn score(text: &[u8]) -> Option<f64> {
-    let text = text.get(..LONGEST_SCORE).unwrap_or(text);
-    let prefixes = (1..=text.len()).rev().map(|end| std::str::from_utf8(&text[..end]));
-    prefixes.flatten().find_map(|text| text.parse().ok())
-}
-
 impl Visit for Collect {
     fn string(&mut self, value: RawString<'_>) {
         self.value = Value::Text(self.text(value));
@@ -178,7 +169,7 @@ impl Visit for Collect {
             ScoreValue::Binary(score) => Ok(score),
             ScoreValue::Text(text) => {
                 let fault = || Error::corrupt(member.offset, wording!("a score that is no number", "score 不是数字"));
-                score(text).ok_or_else(fault).within(Reading::Score)
+                text_score(text).ok_or_else(fault).within(Reading::Score)
             }
         };
         let member = self.text(member);

@@ -19,7 +19,19 @@ pub enum PackedElement<'a> {
     Int(i64),
 }
 
-impl PackedElement<'_> {
+impl<'a> PackedElement<'a> {
+    /// Returns the element as text. The digits of an integer are written to `digits`.
+    #[inline]
+    pub fn text<'t>(&self, digits: &'t mut itoa::Buffer) -> &'t [u8]
+    where
+        'a: 't,
+    {
+        match *self {
+            PackedElement::Text(text) => text,
+            PackedElement::Int(number) => digits.format(number).as_bytes(),
+        }
+    }
+
     /// Returns the length of the element as text.
     pub fn len(&self) -> u64 {
         match *self {

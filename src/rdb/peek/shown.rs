@@ -122,10 +122,7 @@ impl<'s> Shown<'s> {
 
 /// Returns the text of a packed element.
 pub(super) fn text<'t>(element: &PackedElement<'t>, digits: &'t mut itoa::Buffer) -> &'t [u8] {
-    match *element {
-        PackedElement::Text(text) => text,
-        PackedElement::Int(number) => digits.format(number).as_bytes(),
-    }
+    element.text(digits)
 }
 
 /// Returns the first `most` bytes. Where that cuts a text, digits at the cut are left out: part of a number is another number.

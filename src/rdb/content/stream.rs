@@ -1,0 +1,133 @@
+//! Parts of a stream.
+//!
+//! Parts of different kinds have different numbers, and names of groups and consumers are hashed once, however many pending
+//! entries refer to them.
+
+use super::{ContentHasher, upper};
+use crate::error::{Error, ErrorKind, Result};
+use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::string::canonical_int;
+use crate::wording::wording;
+
+/// Numbers of the kinds of parts.
+const ENTRY: u64 = 0;
+const LAST_ID: u64 = 1;
+pub(super) const GROUP: u64 = 2;
+pub(super) const CONSUMER: u64 = 3;
+const PENDING: u64 = 4;
+const OWNED: u64 = 5;
+pub(super) const PRODUCER: u64 = 6;
+const IDEMPOTENCY: u64 = 7;
+
+/// Stands for the consumer of entries that were returned to the group; a name has this hash by chance only.
+pub(super) const NOBODY: u128 = 0;
+
+/// The entry is deleted and only its place is left.
+const DELETED: i64 = 1;
+/// The entry has the fields of the node.
+const SAME_FIELDS: i64 = 2;
+
+/// Most fields of a node whose hashes are kept for its entries.
+const MOST_FIELDS: i64 = 1 << 20;
+
+/// Elements of a node, taken one by one.
+struct Node<'a> {
+    elements: listpack::Elements<'a>,
+    offset: u64,
+}
+
+impl<'a> Node<'a> {
+    fn element(&mut self) -> Result<PackedElement<'a>> {
+        self.elements.next().transpose()?.ok_or_else(|| self.malformed())
+    }
+
+    fn number(&mut self) -> Result<i64> {
+        match self.element()? {
+            PackedElement::Int(number) => Ok(number),
+            // Servers accept numbers as text.
+            PackedElement::Text(text) => canonical_int(text).ok_or_else(|| self.malformed()),
+        }
+    }
+
+    #[cold]
+    fn malformed(&self) -> Error {
+        Error::corrupt(self.offset, wording!("malformed stream entry", "流条目格式错误"))
+    }
+}
+
+/// Adds up the entries of a node: see [`crate::rdb::payload`] for its layout.
+pub(super) fn node(hasher: &ContentHasher, master: &[u8; 16], bytes: &[u8], offset: u64) -> Result<u64> {
+    let (ms, seq) = halves(u128::from_be_bytes(*master));
+    let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, offset };
+    let (mut one, mut other) = (itoa::Buffer::new(), itoa::Buffer::new());
+    (node.number()?, node.number()?);
+    let count = node.number()?;
+    if !(0..=MOST_FIELDS).contains(&count) {
+        let what = wording!("stream node of {count} fields", "stream 节点有 {count} 个字段");
+        return Err(Error::at(offset, ErrorKind::Limit(what)));
+    }
+    // Few bytes may name a long field over and over.
+    let mut fields = Vec::new();
+    for position in 0..count.cast_unsigned() {
+        fields.push(hasher.first.hash(position, node.element()?.text(&mut one)));
+    }
+    node.number()?;
+    let mut sum = 0_u64;
+    while let Some(flags) = node.elements.next().transpose()? {
+        let PackedElement::Int(flags) = flags else { return Err(node.malformed()) };
+        let id = (ms.wrapping_add_signed(node.number()?), seq.wrapping_add_signed(node.number()?));
+        let mut pairs = 0_u64;
+        let mut add = |field: u128, value: &[u8]| {
+            pairs = pairs.wrapping_add(hasher.mixed(field.wrapping_add(hasher.second.hash(0, value))));
+        };
+        if flags & SAME_FIELDS != 0 {
+            for field in &fields {
+                add(*field, node.element()?.text(&mut other));
+            }
+        } else {
+            for position in 0..node.number()?.max(0).cast_unsigned() {
+                let field = hasher.first.hash(position, node.element()?.text(&mut one));
+                add(field, node.element()?.text(&mut other));
+            }
+        }
+        node.number()?;
+        if flags & DELETED == 0 {
+            sum = sum.wrapping_add(part(hasher, ENTRY, &[pairs, id.0, id.1]));
+        }
+    }
+    Ok(sum)
+}
+
+pub(super) fn last_id(hasher: &ContentHasher, (ms, seq): (u64, u64)) -> u64 {
+    part(hasher, LAST_ID, &[ms, seq])
+}
+
+pub(super) fn group(hasher: &ContentHasher, group: u128, (ms, seq): (u64, u64)) -> u64 {
+    let (high, low) = halves(group);
+    part(hasher, GROUP, &[high, low, ms, seq])
+}
+
+pub(super) fn pending(hasher: &ContentHasher, group: u128, id: &[u8; 16], delivered_at: i64, deliveries: u64) -> u64 {
+    let ((high, low), (ms, seq)) = (halves(group), halves(u128::from_be_bytes(*id)));
+    part(hasher, PENDING, &[high, low, ms, seq, delivered_at.cast_unsigned(), deliveries])
+}
+
+/// Hashes a consumer, or one of its pending entries.
+pub(super) fn owned(hasher: &ContentHasher, group: u128, consumer: u128, id: &[u8]) -> u64 {
+    hasher.part(OWNED, &[&group.to_le_bytes(), &consumer.to_le_bytes(), id].concat())
+}
+
+pub(super) fn idempotency(hasher: &ContentHasher, producer: u128, id: &[u8], (ms, seq): (u64, u64)) -> u64 {
+    let ((high, low), id) = (halves(producer), hasher.first.hash(IDEMPOTENCY, id));
+    let (own, rest) = halves(id);
+    part(hasher, IDEMPOTENCY, &[high, low, own, rest, ms, seq])
+}
+
+/// Hashes a few numbers as a part.
+fn part<const N: usize>(hasher: &ContentHasher, number: u64, numbers: &[u64; N]) -> u64 {
+    hasher.part(number, numbers.map(u64::to_le_bytes).as_flattened())
+}
+
+fn halves(number: u128) -> (u64, u64) {
+    (upper(number), upper(number << 64))
+}
