@@ -207,9 +207,8 @@ pub struct CompareArgs {
     pub read: ReadArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = ComparisonFormat::Table, help_heading = "Output")]
-    pub format: ComparisonFormat,
+    #[command(flatten)]
+    pub format: ComparisonFormatArgs,
     /// Maximum rows per list [default: 20; the table shows 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: Option<u32>,

@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{CompareArgs, ComparisonFormat};
-use super::output::Outlet;
+use super::args::CompareArgs;
+use super::delivery::ReportDelivery;
+use super::output::{Outlet, Output};
 use super::progress::ProgressLine;
 use super::sources::Reads;
 use super::{ExitStatus, hints, plan, written};
 use crate::analyze::{self, Plan};
 use crate::error::{Error, Result};
 use crate::input::shown_path;
-use crate::render::gate::Escapes;
-use crate::render::{json, write_comparison};
 use crate::report::diff::{ComparePlan, Comparer};
 use crate::report::{Comparison, NamedReport};
 use crate::units::Bytes;
@@ -25,20 +24,20 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let read = plan::read(&args.read)?;
     let policy = plan::policy_source(&args.policy)?;
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };
-    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    let formats = args.format.as_of_report();
+    let delivery = ReportDelivery::open(&formats, &args.output, &Outlet::new(&args.output, args.sources()))?;
+    if args.format.section.is_some() && !delivery.writes_lists() {
+        return Err(Error::usage("--section chooses the list of --format csv")
+            .with_hint("add --format csv, or remove --section"));
+    }
+    if !args.read.input.quiet {
+        delivery.warn();
+    }
     let rows = args.top.map(plan::rows);
     super::print_passed_over(&args.read.input);
     let comparison = comparison(args, plan, rows)?;
-    if args.format == ComparisonFormat::Json {
-        out.set_escapes(Escapes::Json);
-    }
-    let rendered = match args.format {
-        ComparisonFormat::Json => json::write_pretty(&comparison, &mut out),
-        ComparisonFormat::Table => {
-            write_comparison(&comparison, args.screen.table(&out, rows, args.lang.lang()), &mut out)
-        }
-    };
-    written(rendered.and_then(|()| out.finish()))?;
+    let table = |out: &Output| args.screen.table(out, rows, args.lang.lang());
+    written(delivery.write_comparison(&comparison, args.format.section.unwrap_or_default(), table))?;
     Ok(if comparison.snapshots.iter().all(|row| row.complete) { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 

@@ -12,11 +12,13 @@ use super::screen::ScreenArgs;
 use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::input::shown_path;
-use crate::render::csv::CsvSection;
+use crate::render::csv::{ComparisonList, CsvSection};
 use crate::render::extent::{Extent, Parts};
 use crate::render::gate::Escapes;
-use crate::render::{Format, HtmlRenderer, Lang, PageNames, PrometheusRenderer, Renderer, TableOptions};
-use crate::report::Report;
+use crate::render::{
+    ComparisonRenderer, Format, HtmlRenderer, Lang, PageNames, PrometheusRenderer, Renderer, TableOptions,
+};
+use crate::report::{Comparison, Report};
 
 /// Requested formats with their destinations.
 #[derive(Debug)]
@@ -65,6 +67,11 @@ impl ReportDelivery {
         })
     }
 
+    /// Returns whether CSV is among the formats.
+    pub fn writes_lists(&self) -> bool {
+        self.parts.iter().any(|(format, _)| matches!(format, Format::Csv(_)))
+    }
+
     /// Warns of a file whose name promises another format than it will hold.
     pub fn warn(&self) {
         if let Some(warning) = &self.warning {
@@ -73,21 +80,47 @@ impl ReportDelivery {
     }
 
     /// Writes the report in every format. `rows` and `lang` apply to the formats for people.
-    pub fn write(mut self, report: &Report, rows: usize, lang: Lang, screen: &ScreenArgs) -> io::Result<()> {
-        for (format, out) in &mut self.parts {
-            out.set_escapes(escapes(*format));
-            if self.bom && matches!(format, Format::Csv(_)) {
-                out.write_bom()?;
-            }
+    pub fn write(self, report: &Report, rows: usize, lang: Lang, screen: &ScreenArgs) -> io::Result<()> {
+        let ReportDelivery { parts, labels, extent, names, bom, .. } = self;
+        write_parts(parts, bom, |format, out| {
             let renderer: Box<dyn Renderer> = match format {
-                Format::Prometheus => Box::new(PrometheusRenderer::new(rows, self.labels.clone())),
-                Format::Html => Box::new(HtmlRenderer::new(lang).showing(self.extent).named(self.names.clone())),
-                format => format.renderer(TableOptions { extent: self.extent, ..screen.table(out, Some(rows), lang) }),
+                Format::Prometheus => Box::new(PrometheusRenderer::new(rows, labels.clone())),
+                Format::Html => Box::new(HtmlRenderer::new(lang).showing(extent).named(names.clone())),
+                format => format.renderer(TableOptions { extent, ..screen.table(out, Some(rows), lang) }),
             };
-            renderer.render(report, out)?;
-        }
-        self.parts.into_iter().try_for_each(|(_, out)| out.finish())
+            renderer.render(report, out)
+        })
     }
+
+    /// Writes a comparison in every format; CSV consists of `list`.
+    pub fn write_comparison(
+        self,
+        comparison: &Comparison,
+        list: ComparisonList,
+        table: impl Fn(&Output) -> TableOptions,
+    ) -> io::Result<()> {
+        let ReportDelivery { parts, labels, names, bom, .. } = self;
+        let renderer = ComparisonRenderer { list, names, labels, ..ComparisonRenderer::default() };
+        write_parts(parts, bom, |format, out| {
+            ComparisonRenderer { table: table(out), ..renderer.clone() }.render(comparison, format, out)
+        })
+    }
+}
+
+/// Writes every format, CSV behind a byte order mark if `bom` is set, then gives the files their names.
+fn write_parts(
+    mut parts: Vec<(Format, Output)>,
+    bom: bool,
+    write: impl Fn(Format, &mut Output) -> io::Result<()>,
+) -> io::Result<()> {
+    for (format, out) in &mut parts {
+        out.set_escapes(escapes(*format));
+        if bom && matches!(format, Format::Csv(_)) {
+            out.write_bom()?;
+        }
+        write(*format, out)?;
+    }
+    parts.into_iter().try_for_each(|(_, out)| out.finish())
 }
 
 /// Returns how a terminal shows what does not show by itself in a format.

@@ -30,7 +30,7 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use crate::report::{Capacity, Report};
+use crate::report::{Capacity, Comparison, Report};
 
 pub use csv::CsvRenderer;
 pub use extent::Extent;
@@ -65,6 +65,37 @@ pub fn write_capacity(plan: &Capacity, form: DocumentForm, lang: Lang, out: &mut
         DocumentForm::Terminal(options) => terminal::write_document(&document, options, out),
         DocumentForm::Markdown => markdown::write_document(&document, out),
         DocumentForm::Html => html::write_document(&document, plan.rdblens, out),
+    }
+}
+
+/// Writer of comparisons in every form.
+#[derive(Debug, Clone, Default)]
+pub struct ComparisonRenderer {
+    /// Options of the table; its rows and language count for the other forms, too.
+    pub table: TableOptions,
+    /// List that CSV consists of.
+    pub list: csv::ComparisonList,
+    /// Names that HTML shows.
+    pub names: PageNames,
+    /// Labels of every sample of Prometheus.
+    pub labels: Vec<(String, String)>,
+}
+
+impl ComparisonRenderer {
+    /// Writes a comparison.
+    pub fn render(&self, comparison: &Comparison, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        let TableOptions { rows, lang, .. } = self.table;
+        match format {
+            Format::Table => write_comparison(comparison, self.table, out),
+            Format::Json => json::write_pretty(comparison, out),
+            Format::Html => HtmlRenderer::new(lang).named(self.names.clone()).render_comparison(comparison, out),
+            Format::Markdown => {
+                let document = sections::comparison::document(comparison, &document::Scope::text(rows, lang));
+                markdown::write_document(&document, out)
+            }
+            Format::Csv(_) => self.list.write(comparison, out),
+            Format::Prometheus => prometheus::write_comparison(comparison, rows, self.labels.clone(), out),
+        }
     }
 }
 

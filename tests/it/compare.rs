@@ -1,6 +1,7 @@
 //! `rdblens compare`: reports and dumps in any combination, changes between them, and the forecast of memory.
 
 use crate::common::dump::Dump;
+use crate::common::golden;
 use crate::common::program::{run_args, stdout_of};
 use std::fs;
 use std::path::Path;
@@ -167,5 +168,91 @@ fn hash_templates_of_both_nights_are_compared() {
     {
         let text = stdout_of(&["compare", &without, &with, "--lang", lang]);
         assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    }
+}
+
+const LATER: &str = "dumps/shop-later.rdb";
+
+#[test]
+fn text_forms_match_the_golden_files() {
+    let later = format!("{DATA}/{LATER}");
+    let lists = ["growth", "snapshots", "findings"];
+    let of = |format: &[&str]| {
+        let text = stdout_of(&[&["compare", &shop(), &later, "--maxmemory", "64MB", "--top", "3"], format].concat());
+        text.replace(&format!("{DATA}/"), "")
+    };
+    golden::check("compare-shop.md", &of(&["--format", "markdown"]));
+    golden::check("compare-shop.prom", &of(&["--format", "prometheus", "--label", "snapshot=shop"]));
+    let csv: Vec<String> = lists.iter().map(|list| of(&["--format", "csv", "--section", list])).collect();
+    golden::check("compare-shop.csv", &csv.join("\n"));
+    assert_eq!(of(&["--format", "csv"]), csv[0]);
+}
+
+#[test]
+fn several_forms_are_written_in_one_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let later = format!("{DATA}/{LATER}");
+    let out = folder.path().join("growth");
+    let mut args = vec!["compare".to_owned(), shop(), later, "-o".to_owned(), out.to_str().unwrap().to_owned()];
+    for format in ["table", "json", "html", "markdown", "csv", "prometheus"] {
+        args.extend(["--format".to_owned(), format.to_owned()]);
+    }
+    args.extend(["--title", "Growth <of> the shop", "--environment", "production"].map(str::to_owned));
+    let output = run_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = |ending: &str| fs::read_to_string(folder.path().join(format!("growth.{ending}"))).unwrap();
+    let page = read("html");
+    assert!(page.contains("Growth &#60;of&#62; the shop") && page.contains("production"), "no title");
+    for (ending, text) in
+        [("txt", "queue:mail"), ("md", "`queue:mail`"), ("csv", "pattern,queue:mail,grown,1,"), ("html", "queue:mail")]
+    {
+        assert!(read(ending).contains(text), "{ending}");
+    }
+    let json: Value = serde_json::from_str(&read("json")).unwrap();
+    let grown = format!("rdblens_compare_growth_bytes {}\n", json["growth"]["memory"]);
+    assert!(read("prom").contains(&grown));
+    // The name decides where no format is asked for.
+    let alone = folder.path().join("alone.json");
+    assert!(stdout_of(&["compare", &args[1], &args[2], "-o", alone.to_str().unwrap()]).is_empty());
+    assert!(serde_json::from_slice::<Value>(&fs::read(alone).unwrap()).unwrap()["growth"].is_object());
+}
+
+#[test]
+fn flags_of_a_form_that_is_not_written_are_wrong_usage() {
+    for flags in [
+        &["--section", "growth"][..],
+        &["--format", "json", "--section", "growth"],
+        &["--format", "csv", "--section", "patterns"],
+        &["--format", "csv", "--title", "a"],
+        &["--label", "a=b"],
+        &["--format", "csv", "--format", "json"],
+    ] {
+        let output = run_args(&[&["compare", &shop(), &shop()], flags].concat());
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn hostile_names_stay_text_in_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dump = Dump::new();
+    dump.string("=cmd|calc:<script>alert(1)</script>".to_owned(), "x".repeat(5_000));
+    dump.string("\u{202e}evil|\u{1b}[31m:`a`".to_owned(), "x".repeat(5_000));
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (old, new) = (write("old.rdb", &Dump::new().bytes()), write("<b>new\u{202e}.rdb", &dump.bytes()));
+    for format in ["table", "html", "markdown", "csv", "prometheus"] {
+        let text = stdout_of(&["compare", &old, &new, "--format", format, "--lang", "zh"]);
+        assert!(!text.contains('\u{202e}') && !text.contains('\u{1b}'), "{format}");
+        if format == "csv" {
+            assert!(text.contains(",'=cmd|calc") && !text.contains(",=cmd"));
+        }
+        if format == "html" {
+            assert!(!text.contains("<script>alert") && !text.contains("<b>new"), "{format}");
+        }
     }
 }

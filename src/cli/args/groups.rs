@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use super::values::{ReportFormat, label, section, share, size};
+use super::values::{ComparisonFormat, ReportFormat, comparison_list, label, section, share, size};
 use crate::memory::Allocator;
 use crate::record::Kind;
+use crate::render::csv::ComparisonList;
 use crate::render::extent::SectionName;
 use crate::report::{Prefixes, Severity};
 
@@ -312,6 +313,45 @@ pub struct CsvArgs {
     /// Begin CSV files with a byte order mark, by which Excel and other spreadsheet programs recognize UTF-8
     #[arg(long)]
     pub bom: bool,
+}
+
+/// Formats of a comparison.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct ComparisonFormatArgs {
+    /// Output format (repeatable) [default: from the extension of --output, else table]
+    ///
+    /// Several formats are written in one pass, each to its own file: -o growth writes growth.json, growth.md and so on.
+    #[arg(long = "format", value_enum, value_name = "FORMAT")]
+    pub formats: Vec<ComparisonFormat>,
+    /// List that CSV consists of [default: growth]
+    #[arg(long, value_name = "NAME", value_parser = comparison_list())]
+    pub section: Option<ComparisonList>,
+    #[command(flatten)]
+    pub csv: CsvArgs,
+    /// Title of the HTML page [default: the number of snapshots]
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Environment that the HTML page names, such as production
+    #[arg(long, value_name = "NAME")]
+    pub environment: Option<String>,
+    /// Label for every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
+    #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE")]
+    pub labels: Vec<(String, String)>,
+}
+
+impl ComparisonFormatArgs {
+    /// Returns the flags as those of a report.
+    pub fn as_of_report(&self) -> FormatArgs {
+        FormatArgs {
+            formats: self.formats.iter().copied().map(ReportFormat::from).collect(),
+            title: self.title.clone(),
+            environment: self.environment.clone(),
+            labels: self.labels.clone(),
+            csv: self.csv,
+            ..FormatArgs::default()
+        }
+    }
 }
 
 /// Masking of key names.

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::params::bytes;
+use crate::render::csv::ComparisonList;
 use crate::render::extent::SectionName;
 use crate::render::prometheus;
 use crate::render::schema::Described;
@@ -32,6 +33,27 @@ pub enum ComparisonFormat {
     Table,
     /// JSON, see docs/compare.md
     Json,
+    /// One self-contained HTML page
+    Html,
+    /// GitHub-flavoured Markdown
+    Markdown,
+    /// CSV of the list chosen with --section
+    Csv,
+    /// Metrics for the textfile collector of node_exporter
+    Prometheus,
+}
+
+impl From<ComparisonFormat> for ReportFormat {
+    fn from(format: ComparisonFormat) -> ReportFormat {
+        match format {
+            ComparisonFormat::Table => ReportFormat::Table,
+            ComparisonFormat::Json => ReportFormat::Json,
+            ComparisonFormat::Html => ReportFormat::Html,
+            ComparisonFormat::Markdown => ReportFormat::Markdown,
+            ComparisonFormat::Csv => ReportFormat::Csv,
+            ComparisonFormat::Prometheus => ReportFormat::Prometheus,
+        }
+    }
 }
 
 /// Format of a capacity plan.
@@ -77,6 +99,13 @@ pub(super) fn described() -> impl TypedValueParser<Value = Described> {
 pub(super) fn section() -> impl TypedValueParser<Value = SectionName> {
     let names = SectionName::all().map(|section| PossibleValue::new(section.name()).help(section.what()));
     PossibleValuesParser::new(names).try_map(|name| SectionName::from_name(&name).ok_or("no such section"))
+}
+
+/// Parses the name of a list of a comparison.
+pub(super) fn comparison_list() -> impl TypedValueParser<Value = ComparisonList> {
+    let names = PossibleValuesParser::new(ComparisonList::ALL.map(ComparisonList::name));
+    let list = |name: String| ComparisonList::ALL.into_iter().find(|list| list.name() == name);
+    names.map(move |name| list(name).unwrap_or_default())
 }
 
 /// Parses a Prometheus label, `name=value`.

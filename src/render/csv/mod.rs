@@ -4,6 +4,7 @@
 //! with `'`, see [`key_text::csv`](super::key_text::csv); numbers are never quoted. The columns of a section keep their
 //! names and places, new ones come last.
 
+mod comparison;
 mod rows;
 mod section;
 mod sheet;
@@ -12,6 +13,7 @@ use std::io::{self, Write};
 
 use super::Renderer;
 use crate::report::Report;
+pub use comparison::ComparisonList;
 pub use section::CsvSection;
 
 /// Writes [`Format::Csv`](super::Format::Csv).

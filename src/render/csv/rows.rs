@@ -167,8 +167,7 @@ pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = CsvRow> 
     report.findings.list.iter().flat_map(move |finding| finding.patterns.iter().map(move |row| of(finding, row)))
 }
 
-pub(super) fn baseline(report: &Report) -> Vec<CsvRow> {
-    let Some(baseline) = &report.findings.baseline else { return Vec::new() };
+pub(super) fn baseline(baseline: &Baseline) -> Vec<CsvRow> {
     let lists = [
         ("new", &baseline.new),
         ("first-evaluated", &baseline.first_evaluated),
@@ -194,14 +193,13 @@ pub(super) fn baseline(report: &Report) -> Vec<CsvRow> {
     .collect()
 }
 
-pub(super) fn growth(report: &Report) -> Vec<CsvRow> {
-    let Some(since) = &report.growth else { return Vec::new() };
+pub(super) fn growth(whole: [Weight; 2], types: &[TypeChange], patterns: &PatternChanges) -> Vec<CsvRow> {
     let part = |part: &str, name: Option<&str>, change: Option<&str>, before: Option<Weight>, after: Option<Weight>| {
         row().text(part).maybe(name).maybe(change).maybe_weight(before).maybe_weight(after)
     };
-    let whole = part("all", None, None, Some(since.before), Some(since.after));
-    let types = since.types.iter().map(|it| part("type", Some(&it.kind), None, Some(it.before), Some(it.after)));
-    let lists = since.patterns.lists().into_iter().flat_map(|(fate, list)| list.iter().map(move |it| (fate, it)));
+    let whole = part("all", None, None, Some(whole[0]), Some(whole[1]));
+    let types = types.iter().map(|it| part("type", Some(&it.kind), None, Some(it.before), Some(it.after)));
+    let lists = patterns.lists().into_iter().flat_map(|(fate, list)| list.iter().map(move |it| (fate, it)));
     let patterns = lists.map(|(fate, it)| part("pattern", Some(&it.pattern), Some(fate.name()), it.before, it.after));
     std::iter::once(whole).chain(types).chain(patterns).collect()
 }

@@ -116,10 +116,10 @@ sections! {
     Baseline = "baseline", "Findings against those of the earlier report.",
         "change rule severity pattern keys memory measured allowed before_keys before_memory \
          before_measured before_allowed",
-        baseline(report);
+        report.findings.baseline.iter().flat_map(baseline);
     Growth = "growth", "Keys and memory against those of the earlier report: the whole, by type and by pattern.",
         "part name change before_keys before_memory keys memory",
-        growth(report);
+        report.growth.iter().flat_map(|it| growth([it.before, it.after], &it.types, &it.patterns));
     Owners = "owners", "Owners of the data dictionary.",
         "owner contact keys memory without_ttl_keys without_ttl_memory breaking_keys breaking_memory rules",
         report.findings.by_owner.iter().map(owner);

@@ -29,7 +29,7 @@ use askama::Template;
 use super::document::{Document, Form, Scope};
 use super::gate::{Escapes, Gated};
 use super::{Extent, Lang, Renderer, sections};
-use crate::report::Report;
+use crate::report::{Comparison, Report};
 use cells::HtmlCell;
 use headline::HeadView;
 use prose::Piece;
@@ -98,15 +98,38 @@ impl HtmlRenderer {
 
 impl Renderer for HtmlRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut page = String::new();
-        for caps in CAPS {
-            page = html(report, self, caps)?;
-            if page.len() <= MOST_BYTES {
-                break;
-            }
-        }
-        write_gated(&page, out)
+        write_small(|caps| html(report, self, caps), out)
     }
+}
+
+impl HtmlRenderer {
+    /// Writes a comparison as a page.
+    pub fn render_comparison(&self, comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+        let html = |caps: Caps| {
+            let document = sections::comparison::document(comparison, &caps.scope(self.lang));
+            page(&document, caps.map, comparison.rdblens, &self.names)
+        };
+        write_small(html, out)
+    }
+}
+
+impl Caps {
+    fn scope(self, lang: Lang) -> Scope {
+        let Caps { rows, inner, map } = self;
+        Scope { lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map }
+    }
+}
+
+/// Writes the page with the most rows that is small enough.
+fn write_small(html: impl Fn(Caps) -> io::Result<String>, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = String::new();
+    for caps in CAPS {
+        page = html(caps)?;
+        if page.len() <= MOST_BYTES {
+            break;
+        }
+    }
+    write_gated(&page, out)
 }
 
 fn write_gated(page: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -122,10 +145,8 @@ pub(super) fn write_document(document: &Document, version: &str, out: &mut dyn W
 
 /// Returns the page with lists of that length.
 fn html(report: &Report, renderer: &HtmlRenderer, caps: Caps) -> io::Result<String> {
-    let Caps { rows, inner, map } = caps;
-    let scope = Scope { lang: renderer.lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map };
-    let document = sections::document(report, scope, renderer.extent, Form::Html);
-    page(&document, map, &report.rdblens, &renderer.names)
+    let document = sections::document(report, caps.scope(renderer.lang), renderer.extent, Form::Html);
+    page(&document, caps.map, &report.rdblens, &renderer.names)
 }
 
 /// Returns the page of a document.

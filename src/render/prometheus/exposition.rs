@@ -35,8 +35,8 @@ pub(super) struct MetricFamily {
 pub(super) enum SampleValue {
     /// A count or a size, exactly.
     Whole(i128),
-    /// A time, in seconds.
-    Seconds(f64),
+    /// A time in seconds, or a ratio.
+    Real(f64),
 }
 
 impl From<u64> for SampleValue {
@@ -57,6 +57,12 @@ impl From<bool> for SampleValue {
     }
 }
 
+impl From<f64> for SampleValue {
+    fn from(ratio: f64) -> SampleValue {
+        SampleValue::Real(ratio)
+    }
+}
+
 impl From<Bytes> for SampleValue {
     fn from(bytes: Bytes) -> SampleValue {
         bytes.0.into()
@@ -65,7 +71,7 @@ impl From<Bytes> for SampleValue {
 
 impl From<Millis> for SampleValue {
     fn from(time: Millis) -> SampleValue {
-        SampleValue::Seconds(time.0 as f64 / 1000.0)
+        SampleValue::Real(time.0 as f64 / 1000.0)
     }
 }
 
@@ -150,7 +156,7 @@ impl MetricFamily {
             let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
             match value {
                 SampleValue::Whole(value) => writeln!(out, "{name}{labels} {value}")?,
-                SampleValue::Seconds(value) => writeln!(out, "{name}{labels} {value}")?,
+                SampleValue::Real(value) => writeln!(out, "{name}{labels} {value}")?,
             }
         }
         Ok(())

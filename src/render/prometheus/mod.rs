@@ -4,6 +4,7 @@
 //! The number of series is bounded, whatever is in the snapshot: `--top` patterns, budgets and owners, `MOST_DATABASES`
 //! databases, and otherwise fixed lists of this program. Names of metrics and labels are stable; new ones may be added.
 
+mod comparison;
 mod exposition;
 
 use std::io::{self, Write};
@@ -11,6 +12,7 @@ use std::io::{self, Write};
 use super::Renderer;
 use crate::report::{Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
 use crate::units::Millis;
+pub use comparison::write_comparison;
 use exposition::{Exposition, SampleValue};
 
 /// Databases with series of their own; the rest is summed up as `other`.

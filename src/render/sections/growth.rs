@@ -33,12 +33,16 @@ fn title(since: &Since, lang: Lang) -> String {
 
 /// Says by how much the memory grew, and within what time.
 pub(super) fn headline(report: &Report, since: &Since, lang: Lang) -> String {
-    let (before, after) = (since.before, since.after);
     let span = report.server.ctime.zip(since.taken).and_then(|(now, then)| {
         let span = now.saturating_mul(1000).checked_sub(then.0).filter(|span| *span > 0)?;
-        let span = human::duration(span.unsigned_abs(), lang);
-        Some(say!(lang, " in {span}", "在 {span}内"))
+        Some(span.unsigned_abs())
     });
+    sentence(&since.report, since.before, since.after, span, lang)
+}
+
+/// Says by how much the memory grew since the snapshot `name`, `span` milliseconds ago.
+pub(super) fn sentence(name: &str, before: Weight, after: Weight, span: Option<u64>, lang: Lang) -> String {
+    let span = span.map(|span| human::duration(span, lang)).map(|span| say!(lang, " in {span}", "在 {span}内"));
     let (span, share) = (span.unwrap_or_default(), share(before.memory.0, after.memory.0, lang));
     let size = human::bytes(after.memory.0.abs_diff(before.memory.0));
     let change = match after.memory.cmp(&before.memory) {
@@ -60,7 +64,7 @@ pub(super) fn headline(report: &Report, since: &Since, lang: Lang) -> String {
         human::bytes(after.memory.0),
         human::counted(before.keys, nouns::KEY, lang),
         human::counted(after.keys, nouns::KEY, lang),
-        name = inline(&since.report),
+        name = inline(name),
     )
 }
 

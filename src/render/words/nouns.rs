@@ -55,6 +55,7 @@ nouns! {
     RULE = "rule", "rules", "条规则";
     SAMPLE = "sample", "samples", "个样本";
     SECOND = "second", "seconds", "秒";
+    SNAPSHOT = "snapshot", "snapshots", "个快照";
     SLOT = "slot", "slots", "个槽";
     STREAM = "stream", "streams", "个 stream";
     TIME = "time", "times", "次";

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::trend::{self, Trend};
 use super::{Baseline, Growth, NamedReport, PatternChanges, TemplateChange, TypeChange, baseline, growth};
-use crate::report::{Unknown, Warning, WarningKind};
+use crate::report::{Unknown, Warning, WarningKind, Weight};
 use crate::units::{Bytes, Millis};
 
 /// Name and version of the JSON form.
@@ -87,6 +87,26 @@ impl SnapshotRow {
             complete: report.complete,
             unknown: report.totals.unknown,
         }
+    }
+}
+
+impl SnapshotRow {
+    /// Returns its keys and their memory.
+    pub fn weight(&self) -> Weight {
+        Weight { keys: self.keys, memory: self.memory }
+    }
+}
+
+impl Comparison {
+    /// Returns the two snapshots that are compared with each other.
+    pub fn ends(&self) -> Option<[&SnapshotRow; 2]> {
+        Some([self.snapshots.first()?, self.snapshots.last()?])
+    }
+
+    /// Returns the milliseconds between the two snapshots, if the second is the later one.
+    pub fn span(&self) -> Option<u64> {
+        let [first, last] = self.ends()?.map(|row| row.taken);
+        last?.0.checked_sub(first?.0).filter(|span| *span > 0).map(i64::unsigned_abs)
     }
 }
 

@@ -1,13 +1,19 @@
 //! Sections of a comparison of several snapshots.
 
+mod headline;
+
 use super::{baseline, growth};
-use crate::render::document::{Block, Cell, Column, Prose, Scope, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Document, Prose, Scope, Section, Table, Tone};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, human};
-use crate::report::{
-    Comparison, PatternChange, Reached, SnapshotRow, TemplateChange, TemplateDifference, TemplateSums, Trend, Weight,
-};
+use crate::report::{Comparison, PatternChange, Reached, TemplateChange, TemplateDifference, TemplateSums, Trend};
 use crate::units::Millis;
+
+/// Builds the document of a comparison.
+pub(in crate::render) fn document(comparison: &Comparison, scope: &Scope) -> Document {
+    let headline = headline::headline(comparison, scope.lang);
+    Document { lang: scope.lang, headline, sections: sections(comparison, scope) }
+}
 
 /// Builds the sections of a comparison.
 pub(in crate::render) fn sections(comparison: &Comparison, scope: &Scope) -> Vec<Section> {
@@ -36,7 +42,7 @@ pub(in crate::render) fn sections(comparison: &Comparison, scope: &Scope) -> Vec
 }
 
 fn snapshots(comparison: &Comparison, scope: &Scope) -> Section {
-    let table = Table::of("", &comparison.snapshots, usize::MAX)
+    let table = Table::of(scope.lang.of("Snapshots", "快照"), &comparison.snapshots, usize::MAX)
         .tones(|row| if row.complete { Tone::Plain } else { Tone::Alarm })
         .column(Column::text(heads::SNAPSHOT).shrink(16), |row| Cell::words(&row.name))
         .column(Column::text(heads::TAKEN), |row| row.taken.map(Cell::Time))
@@ -101,9 +107,8 @@ fn templates(change: &TemplateChange, scope: &Scope) -> Section {
 
 /// Builds the section of the growth of the whole and of each type.
 fn all_growth(comparison: &Comparison, scope: &Scope) -> Option<Section> {
-    let (first, last) = (comparison.snapshots.first()?, comparison.snapshots.last()?);
-    let whole = |row: &SnapshotRow| Weight { keys: row.keys, memory: row.memory };
-    let table = growth::totals(whole(first), whole(last), &comparison.types, scope);
+    let [first, last] = comparison.ends()?;
+    let table = growth::totals(first.weight(), last.weight(), &comparison.types, scope);
     Some(Section::new("growth", scope.lang.of("Growth", "增长")).with(table))
 }
 

@@ -1,0 +1,64 @@
+//! Lists of a comparison as CSV.
+
+use std::io::{self, Write};
+
+use super::rows::{baseline, growth, row};
+use super::sheet::{CsvRow, Sheet};
+use crate::report::{Comparison, SnapshotRow};
+
+/// A list of a comparison.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ComparisonList {
+    /// Keys and memory of the first and the last snapshot: the whole, by type and by pattern.
+    #[default]
+    Growth,
+    /// The snapshots.
+    Snapshots,
+    /// Findings that are new, worse or fixed.
+    Findings,
+}
+
+impl ComparisonList {
+    /// All lists, the default first.
+    pub const ALL: [ComparisonList; 3] = [ComparisonList::Growth, ComparisonList::Snapshots, ComparisonList::Findings];
+
+    /// Returns the name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ComparisonList::Growth => "growth",
+            ComparisonList::Snapshots => "snapshots",
+            ComparisonList::Findings => "findings",
+        }
+    }
+
+    /// Returns the names of its columns.
+    pub fn columns(self) -> Vec<&'static str> {
+        match self {
+            ComparisonList::Growth => "part name change before_keys before_memory keys memory",
+            ComparisonList::Snapshots => "name taken keys memory total complete",
+            ComparisonList::Findings => {
+                "change rule severity pattern keys memory measured allowed before_keys before_memory \
+                 before_measured before_allowed"
+            }
+        }
+        .split(' ')
+        .collect()
+    }
+
+    /// Writes the list.
+    pub fn write(self, comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+        let rows: Vec<CsvRow> = match self {
+            ComparisonList::Growth => comparison.ends().map_or_else(Vec::new, |[first, last]| {
+                growth([first.weight(), last.weight()], &comparison.types, &comparison.patterns)
+            }),
+            ComparisonList::Snapshots => comparison.snapshots.iter().map(snapshot).collect(),
+            ComparisonList::Findings => comparison.findings.iter().flat_map(baseline).collect(),
+        };
+        Sheet::new(&self.columns(), rows).write(out)
+    }
+}
+
+fn snapshot(it: &SnapshotRow) -> CsvRow {
+    let complete = if it.complete { "true" } else { "false" };
+    row().text(&it.name).number(it.taken).weight(it.keys, it.memory).number(it.total).text(complete)
+}

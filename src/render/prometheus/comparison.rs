@@ -1,0 +1,94 @@
+//! Metrics of a comparison: what grew, and how fast.
+//!
+//! Their names are their own, so that they may stand in one directory with those of a report.
+
+use std::io::{self, Write};
+
+use super::exposition::{Exposition, SampleValue};
+use crate::report::{Comparison, PatternChange, SnapshotRow, Trend};
+
+/// Writes a comparison, with series for at most `top` patterns.
+pub fn write_comparison(
+    comparison: &Comparison,
+    top: usize,
+    labels: Vec<(String, String)>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut metrics = Exposition::new(labels);
+    let to = &mut metrics;
+    to.family("rdblens_compare_info", "What the comparison was made with; always 1.")
+        .sample(&[("version", comparison.rdblens)], true);
+    to.one("rdblens_compare_snapshots", "Snapshots that were compared.", Some(comparison.snapshots.len() as u64));
+    let incomplete = comparison.snapshots.iter().filter(|row| !row.complete).count() as u64;
+    to.one("rdblens_compare_snapshots_incomplete", "Snapshots that could not be read whole.", Some(incomplete));
+    ends(comparison, to);
+    let growth = comparison.growth;
+    to.one("rdblens_compare_growth_keys", "Keys of the last snapshot less those of the first.", Some(growth.keys));
+    let bytes = "Memory of the keys of the last snapshot less that of the first.";
+    to.one("rdblens_compare_growth_bytes", bytes, Some(growth.memory));
+    to.one("rdblens_compare_growth_ratio", "That change as a fraction of the memory before.", growth.share);
+    if let Some(it) = &comparison.trend {
+        trend(it, to);
+    }
+    patterns(comparison, top, to);
+    findings(comparison, to);
+    metrics.write(out)
+}
+
+fn ends(comparison: &Comparison, to: &mut Exposition) {
+    let Some(ends) = comparison.ends() else { return };
+    let mut each = |name, help, value: &dyn Fn(&SnapshotRow) -> Option<SampleValue>| {
+        let family = to.family(name, help);
+        for (stat, row) in ["first", "last"].into_iter().zip(ends) {
+            if let Some(value) = value(row) {
+                family.sample(&[("stat", stat)], value);
+            }
+        }
+    };
+    let taken = "When the first and the last snapshot were taken.";
+    each("rdblens_compare_timestamp_seconds", taken, &|row| row.taken.map(SampleValue::from));
+    each("rdblens_compare_keys", "Keys of the first and the last snapshot.", &|row| Some(row.keys.into()));
+    let memory = "Memory of the keys of the first and the last snapshot.";
+    each("rdblens_compare_memory_bytes", memory, &|row| Some(row.memory.into()));
+    let total = "Memory of keys and tables of the first and the last snapshot.";
+    each("rdblens_compare_total_bytes", total, &|row| row.total.map(SampleValue::from));
+}
+
+fn trend(trend: &Trend, to: &mut Exposition) {
+    let family = to.family("rdblens_trend_bytes_per_day", "Growth a day by the line through all snapshots.");
+    family.sample(&[("stat", "line")], trend.per_day);
+    if let Some([least, most]) = trend.per_day_range {
+        family.sample(&[("stat", "least")], least).sample(&[("stat", "most")], most);
+    }
+    let Some(reached) = trend.reached else { return };
+    to.one("rdblens_trend_limit_exceeded", "Whether the limit is exceeded already.", Some(reached.already));
+    let family = to.family("rdblens_trend_limit_reached_timestamp_seconds", "When the limit is reached.");
+    for (stat, at) in [("line", reached.at), ("earliest", reached.earliest), ("latest", reached.latest)] {
+        if let Some(at) = at {
+            family.sample(&[("stat", stat)], at);
+        }
+    }
+}
+
+fn patterns(comparison: &Comparison, top: usize, to: &mut Exposition) {
+    let changes = comparison.patterns.certain();
+    let changes = changes.get(..top).unwrap_or(&changes);
+    let mut each = |name, help, value: &dyn Fn(&PatternChange) -> i64| {
+        let family = to.family(name, help);
+        for (fate, change) in changes {
+            family.sample(&[("pattern", &change.pattern), ("change", fate.name())], value(change));
+        }
+    };
+    let bytes = "Change in the memory of the patterns that changed most.";
+    each("rdblens_pattern_growth_bytes", bytes, &|change| change.growth.memory);
+    each("rdblens_pattern_growth_keys", "Change in their keys.", &|change| change.growth.keys);
+}
+
+fn findings(comparison: &Comparison, to: &mut Exposition) {
+    let Some(findings) = &comparison.findings else { return };
+    to.family("rdblens_compare_findings", "Findings against those of the first snapshot.")
+        .sample(&[("change", "new")], findings.new.len() as u64)
+        .sample(&[("change", "first-evaluated")], findings.first_evaluated.len() as u64)
+        .sample(&[("change", "worse")], findings.worse.len() as u64)
+        .sample(&[("change", "fixed")], findings.fixed.len() as u64);
+}

@@ -1,0 +1,86 @@
+//! Head of a comparison: how much there is now, how much it grew, and since when.
+
+use super::growth;
+use crate::render::document::{Cell, Headline, Prose, Tile};
+use crate::render::words::{nouns, say};
+use crate::render::{Lang, human};
+use crate::report::{Comparison, SnapshotRow, Weight};
+use crate::units::{Bytes, Millis};
+
+/// Builds the head.
+pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
+    let incomplete = comparison.snapshots.iter().filter(|row| !row.complete).count();
+    let problem = || {
+        let snapshots = human::counted(incomplete as u64, nouns::SNAPSHOT, lang);
+        say!(
+            lang,
+            "incomplete: {snapshots}; the figures are those of what was read",
+            "{snapshots}不完整：数字仅包含已读取的部分"
+        )
+    };
+    let [before, after] = comparison.ends().map_or([Weight::default(); 2], |ends| ends.map(SnapshotRow::weight));
+    let share = if before.memory.0 == 0 { String::new() } else { human::change(before.memory.0, after.memory.0) };
+    let first = comparison.ends().map_or_else(String::new, |[first, _]| first.name.clone());
+    Headline {
+        problems: (incomplete > 0).then(|| problem().into()).into_iter().collect(),
+        more_problems: 0,
+        name: Err(human::counted(comparison.snapshots.len() as u64, nouns::SNAPSHOT, lang)),
+        identity: period(comparison, lang).into_iter().collect(),
+        size: [human::counted(after.keys, nouns::KEY, lang).into(), human::bytes(after.memory.0).into()],
+        facts: (!share.is_empty()).then(|| say!(lang, "memory {share}", "内存 {share}").into()).into_iter().collect(),
+        selection: None,
+        answers: None,
+        sentence: growth::sentence(&first, before, after, comparison.span(), lang).into(),
+        tiles: tiles(comparison, after.memory, lang),
+        points: Vec::new(),
+    }
+}
+
+/// Says from when to when, where that is known.
+fn period(comparison: &Comparison, lang: Lang) -> Option<Prose> {
+    let [first, last] = comparison.ends()?.map(|row| row.taken);
+    let day = |at: Millis| human::time(at.0);
+    let (first, last) = (day(first?), day(last?));
+    Some(say!(lang, "from {first} to {last}", "{first} 至 {last}").into())
+}
+
+fn tiles(comparison: &Comparison, memory: Bytes, lang: Lang) -> Vec<Tile> {
+    let tile = |section, label, figure, note: String, part| Tile {
+        label,
+        figure,
+        note: note.into(),
+        memory: (part, memory),
+        section,
+    };
+    let growth = comparison.growth;
+    let keys = say!(lang, "{:+} keys", "{:+} 个 key", growth.keys);
+    let mut tiles = vec![
+        tile(
+            "growth",
+            lang.of("Growth", "增长"),
+            Cell::Difference { bytes: growth.memory, of: None },
+            keys,
+            Bytes(growth.memory.unsigned_abs()),
+        ),
+        tile(
+            "new",
+            lang.of("New patterns", "新增的模式"),
+            comparison.patterns.counts.new.into(),
+            say!(lang, "{} grew", "{} 个增长", human::count(comparison.patterns.counts.grown)),
+            Bytes(0),
+        ),
+    ];
+    if let Some(trend) = &comparison.trend {
+        let snapshots = human::counted(trend.snapshots as u64, nouns::SNAPSHOT, lang);
+        let note = say!(lang, "over {snapshots}", "基于 {snapshots}");
+        let grown = Cell::Difference { bytes: trend.per_day, of: None };
+        let part = Bytes(trend.per_day.unsigned_abs());
+        tiles.insert(1, tile("trend", lang.of("Growth a day", "日增长"), grown, note, part));
+    }
+    if let Some(findings) = &comparison.findings {
+        let (new, worse) = (findings.new.len() as u64, findings.worse.len());
+        let note = say!(lang, "{worse} worse", "{worse} 项加重");
+        tiles.push(tile("findings", lang.of("New findings", "新增违规"), new.into(), note, Bytes(0)));
+    }
+    tiles
+}
