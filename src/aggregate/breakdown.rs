@@ -7,6 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Aggregate;
 use super::parts::{CELLS, Histogram, cell_of, share};
 use super::usual::UsualKeys;
@@ -21,17 +23,41 @@ pub const MODULES: usize = 64;
 pub const OTHER_MODULES: &str = "other modules";
 
 /// Sums and a histogram of sizes for each type in each encoding.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TypeStats {
     /// By kind, then encoding; allocated with the first key.
+    #[serde(with = "sparse")]
     cells: Box<[Option<Box<TypeCell>>; CELLS]>,
     /// INVARIANT: at most [`MODULES`], and every name in `others` is greater than all of these.
     modules: BTreeMap<ModuleName, TypeCell>,
     others: Option<Box<TypeCell>>,
 }
 
+/// Stores the rows that have keys, each with the number of its cell.
+mod sparse {
+    use serde::de::Error;
+    use serde::{Deserializer, Serializer};
+
+    use super::*;
+
+    type Cells = Box<[Option<Box<TypeCell>>; CELLS]>;
+
+    pub fn serialize<S: Serializer>(cells: &Cells, serializer: S) -> Result<S::Ok, S::Error> {
+        let used: Vec<_> = cells.iter().enumerate().filter_map(|(at, cell)| Some((at, cell.as_ref()?))).collect();
+        used.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cells, D::Error> {
+        let mut cells = Box::new([const { None }; CELLS]);
+        for (at, cell) in Vec::<(usize, Box<TypeCell>)>::deserialize(deserializer)? {
+            *cells.get_mut(at).ok_or_else(|| D::Error::custom("no type and encoding has this number"))? = Some(cell);
+        }
+        Ok(cells)
+    }
+}
+
 /// Sums over the keys of one row; the histogram holds the number of those with known memory.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct TypeCell {
     /// Bytes of strings, elements of collections.
     length: u64,

@@ -6,17 +6,19 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::runs::{ByRun, KeyRun, SHARED_FROM};
 use crate::report::{Database, Unknown};
 use crate::units::Bytes;
 
 /// One row per database. Without a reference time no key counts as expired.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DatabaseStats {
     rows: BTreeMap<u64, DatabaseSums>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct DatabaseSums {
     keys: u64,
     memory: Bytes,
@@ -28,11 +30,11 @@ struct DatabaseSums {
 
 impl DatabaseSums {
     fn merge(&mut self, other: DatabaseSums) {
-        self.keys += other.keys;
+        self.keys = self.keys.saturating_add(other.keys);
         self.memory += other.memory;
         self.disk += other.disk;
-        self.with_ttl += other.with_ttl;
-        self.expired += other.expired;
+        self.with_ttl = self.with_ttl.saturating_add(other.with_ttl);
+        self.expired = self.expired.saturating_add(other.expired);
         self.unknown.merge(other.unknown);
     }
 }

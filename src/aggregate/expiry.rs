@@ -1,13 +1,16 @@
 //! Keys by the time they have left at the reference time.
 
+use serde::{Deserialize, Serialize};
+
 use super::runs::{ByRun, KeyRun};
 use super::time_left::{BELOW, CLASSES, OPEN};
 use crate::report::{self, ExpiryClass, Weight};
 use crate::units::Millis;
 
 /// Keys by the time left.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ExpiryStats {
+    #[serde(skip)]
     reference: Option<Millis>,
     classes: [Weight; CLASSES],
     next: Option<Millis>,

@@ -1,5 +1,7 @@
 //! Use counters of keys, in dumps that record them (LFU policies).
 
+use serde::{Deserialize, Serialize};
+
 use super::Aggregate;
 use crate::record::Record;
 use crate::report::Weight;
@@ -10,7 +12,7 @@ use crate::report::{self, FreqClass};
 const FREQ_FROM: [u8; 9] = [0, 1, 5, 6, 10, 20, 50, 100, 255];
 
 /// Keys by their use counter.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct UseCounters {
     classes: [Weight; FREQ_FROM.len()],
 }

@@ -1,5 +1,7 @@
 //! Time since the last use of keys, in dumps that record it (LRU policies).
 
+use serde::{Deserialize, Serialize};
+
 use super::Aggregate;
 use crate::record::Record;
 use crate::report::Weight;
@@ -25,7 +27,7 @@ const IDLE_BELOW: [(&str, u64); 9] = [
 const IDLE_OPEN: &str = "> 1 year";
 
 /// Keys by the time since their last use.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct IdleTimes {
     classes: [Weight; IDLE_BELOW.len() + 1],
 }

@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::mem;
 
+use serde::{Deserialize, Serialize};
+
 use super::runs::{ByRun, KeyRun, SHARED_FROM};
 use super::slot_counts::{SLOTTED_DATABASES, SlotCounts};
 use crate::memory::{DatabaseShape, InstanceShape};
@@ -27,12 +29,12 @@ pub struct FileInstance {
 }
 
 /// One row per database of a file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct InstanceStats {
     rows: BTreeMap<(usize, u64), InstanceRow>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct InstanceRow {
     keys: u64,
     expiring: u64,
@@ -44,8 +46,8 @@ struct InstanceRow {
 
 impl InstanceRow {
     fn merge(&mut self, other: InstanceRow) {
-        self.keys += other.keys;
-        self.expiring += other.expiring;
+        self.keys = self.keys.saturating_add(other.keys);
+        self.expiring = self.expiring.saturating_add(other.expiring);
         self.name_bytes += other.name_bytes;
         self.memory += other.memory;
         self.allocated += other.allocated;
@@ -158,6 +160,7 @@ mod tests {
         }
     }
 
+    #[derive(Serialize, Deserialize)]
     struct BySum(Runs<InstanceStats>);
 
     impl Aggregate for BySum {

@@ -1,12 +1,14 @@
 //! Facts that lists of keys store besides the name.
 
+use serde::{Deserialize, Serialize};
+
 use super::parts::{RankedKey, TopList};
 use crate::record::{Encoding, Kind, Record};
 use crate::report::KeyRow;
 use crate::units::{Bytes, Millis};
 
 /// Facts shown in a key's row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct KeyFacts {
     kind: Kind,
     encoding: Encoding,

@@ -3,6 +3,8 @@
 //! Several aggregates need the same sums (totals, expiries by the time left, slots). They are added up once per run and
 //! passed to these aggregates when the run ends.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::Aggregate;
 use super::slot_counts::{SLOTTED_DATABASES, SlotCounts};
 use super::time_left::TimeLeft;
@@ -150,6 +152,20 @@ impl<A: ByRun> Runs<A> {
         if run.all().keys > 0 {
             self.answer.add(&mut run);
         }
+    }
+}
+
+/// Writes the aggregate over runs after the last run has ended.
+impl<A: ByRun + Clone + Serialize> Serialize for Runs<A> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.clone().finish().serialize(serializer)
+    }
+}
+
+impl<'de, A: Deserialize<'de>> Deserialize<'de> for Runs<A> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let answer = A::deserialize(deserializer)?;
+        Ok(Runs { reference: None, slotted: false, run: KeyRun::default(), answer })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Big keys: counted exactly, the heaviest listed.
 
+use serde::{Deserialize, Serialize};
+
 use super::Aggregate;
 use super::key_row::{KeyFacts, rows};
 use super::parts::TopList;
@@ -9,10 +11,12 @@ use crate::report::{BigKeys, BigRules};
 use crate::units::Bytes;
 
 /// Keys above one of the size limits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BigKeyStats {
+    #[serde(skip)]
     rules: BigRules,
     /// The limits of `rules`, laid out for a fast check.
+    #[serde(skip)]
     allowed: SizeLimits,
     all: Weight,
     expiring: u64,
@@ -44,7 +48,7 @@ impl BigKeyStats {
 }
 
 /// Size limits.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct SizeLimits {
     /// Length by kind, in the order of [`Kind::ALL`].
     length: [u64; Kind::ALL.len()],
@@ -104,7 +108,7 @@ impl Aggregate for BigKeyStats {
 
     fn merge(&mut self, other: Self) {
         self.all.merge(other.all);
-        self.expiring += other.expiring;
+        self.expiring = self.expiring.saturating_add(other.expiring);
         self.list.merge(other.list);
     }
 

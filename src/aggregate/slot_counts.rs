@@ -1,5 +1,8 @@
 //! Counts of keys and expiries by slot, which determine the table sizes of a cluster node.
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::slots::SLOTS;
 use crate::memory::SlotShape;
 
@@ -20,14 +23,19 @@ impl SlotCounts {
     /// Counts a key.
     #[inline]
     pub fn add(&mut self, slot: u16, expires: bool) {
+        let count = self.at(slot);
+        count.keys = count.keys.saturating_add(1);
+        count.expiring = count.expiring.saturating_add(u32::from(expires));
+    }
+
+    #[inline]
+    fn at(&mut self, slot: u16) -> &mut SlotShape {
         if self.pages.is_empty() {
             self.pages.resize_with(SLOTS / PAGE, || None);
         }
         let slot = usize::from(slot) % SLOTS;
         let page = self.pages[slot / PAGE].get_or_insert_with(|| Box::new([SlotShape::default(); PAGE]));
-        let count = &mut page[slot % PAGE];
-        count.keys = count.keys.saturating_add(1);
-        count.expiring = count.expiring.saturating_add(u32::from(expires));
+        &mut page[slot % PAGE]
     }
 
     /// Adds the counts of `other`.
@@ -58,5 +66,28 @@ impl SlotCounts {
     pub fn in_use(&self) -> Vec<SlotShape> {
         let all = self.pages.iter().flatten().flat_map(|page| page.iter());
         all.filter(|count| count.keys > 0).copied().collect()
+    }
+}
+
+/// Writes the slots in use, each with its number.
+impl Serialize for SlotCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let all = self.pages.iter().enumerate().filter_map(|(at, page)| Some((at * PAGE, page.as_ref()?)));
+        let slots = all.flat_map(|(first, page)| page.iter().enumerate().map(move |(at, count)| (first + at, *count)));
+        let used: Vec<(usize, SlotShape)> = slots.filter(|(_, count)| count.keys > 0).collect();
+        used.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SlotCounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut counts = SlotCounts::default();
+        for (slot, shape) in Vec::<(u16, SlotShape)>::deserialize(deserializer)? {
+            if usize::from(slot) >= SLOTS || shape.expiring > shape.keys {
+                return Err(D::Error::custom("the counts of a slot contradict each other"));
+            }
+            *counts.at(slot) = shape;
+        }
+        Ok(counts)
     }
 }

@@ -5,6 +5,8 @@
 //! the fields that every key changes are kept together in 16 bytes per slot: 256 KiB, which fits in the L2 cache. Many
 //! keys weigh the same; ties are broken by a hash of the name first, so that names are rarely compared.
 
+mod stored;
+
 use std::cmp::Reverse;
 
 use super::parts::share;
@@ -158,21 +160,21 @@ impl SlotStats {
     /// Adds everything that `other` has observed.
     pub fn merge(&mut self, other: Self) {
         if self.sums.is_empty() {
-            *self = other;
+            *self = SlotStats { top: self.top, ..other };
             return;
         }
-        self.tagged_keys += other.tagged_keys;
+        self.tagged_keys = self.tagged_keys.saturating_add(other.tagged_keys);
         for (slot, more) in self.slots.iter_mut().zip(other.slots) {
             if let Some(name) = &more.name {
                 slot.offer(more.heaviest, more.db, name);
             }
-            slot.keys += more.keys;
-            slot.tagged += more.tagged;
+            slot.keys = slot.keys.saturating_add(more.keys);
+            slot.tagged = slot.tagged.saturating_add(more.tagged);
         }
         for ((sums, slot), more) in self.sums.iter_mut().zip(&mut self.slots).zip(other.sums) {
             sums.memory += more.memory;
             sums.least = slot.weight();
-            slot.keys += u64::from(more.keys);
+            slot.keys = slot.keys.saturating_add(u64::from(more.keys));
         }
     }
 
@@ -188,7 +190,7 @@ impl SlotStats {
             return None;
         }
         let all = (0u16..).zip(self.sums.iter().zip(&self.slots)).filter(|(_, (_, slot))| slot.name.is_some());
-        let keys = |sums: &SlotSums, slot: &SlotDetails| slot.keys + u64::from(sums.keys);
+        let keys = |sums: &SlotSums, slot: &SlotDetails| slot.keys.saturating_add(u64::from(sums.keys));
         let weights: Vec<Weight> = (self.sums.iter().zip(&self.slots))
             .map(|(sums, slot)| Weight { keys: keys(sums, slot), memory: sums.memory })
             .collect();
@@ -233,7 +235,7 @@ fn ranges(weights: &[Weight]) -> Vec<SlotRange> {
 fn row(number: u16, sums: SlotSums, slot: SlotDetails, total: Bytes) -> SlotRow {
     SlotRow {
         slot: number,
-        keys: slot.keys + u64::from(sums.keys),
+        keys: slot.keys.saturating_add(u64::from(sums.keys)),
         tagged_keys: slot.tagged,
         memory: sums.memory,
         share: share(sums.memory, total),
@@ -336,6 +338,7 @@ mod tests {
     }
 
     /// Aggregate over a few slots only, so that several keys share each.
+    #[derive(serde::Serialize, serde::Deserialize)]
     struct SlottedByBytes(SlotStats);
 
     impl Aggregate for SlottedByBytes {

@@ -1,5 +1,7 @@
 //! Streams with their consumer groups and unacknowledged entries.
 
+use serde::{Deserialize, Serialize};
+
 use super::Aggregate;
 use super::parts::{RankedKey, TopList};
 use crate::record::{Kind, Record};
@@ -10,14 +12,14 @@ use crate::units::Bytes;
 /// Rank of a stream: pending entries, then entries.
 type Rank = (u64, u64);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct ListedStream {
     groups: u64,
     memory: Bytes,
 }
 
 /// Sums over all streams, and the streams with most pending entries.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StreamStats {
     all: Weight,
     entries: u64,

@@ -1,5 +1,7 @@
 //! All aggregates over runs, combined.
 
+use serde::{Deserialize, Serialize};
+
 use super::databases::DatabaseStats;
 use super::expiry::ExpiryStats;
 use super::instance::InstanceStats;
@@ -8,7 +10,7 @@ use super::totals::TotalStats;
 use crate::units::Millis;
 
 /// All aggregates over runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunStats {
     /// Sums over all keys.
     pub totals: TotalStats,

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Aggregate;
 use crate::record::Record;
 use crate::report::Weight;
 use crate::units::Bytes;
 
 /// Keys of a template.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateWeight {
     /// The keys and their memory, their shares of the template included.
     pub keys: Weight,
@@ -18,7 +20,7 @@ pub struct TemplateWeight {
 
 /// Compact hashes of each file by set of field names: see
 /// [`HeldTemplates::names`](crate::memory::HeldTemplates::names).
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TemplateStats {
     files: BTreeMap<usize, Vec<TemplateWeight>>,
 }

@@ -1,5 +1,7 @@
 //! The heaviest keys of each type, and the longest collections.
 
+use serde::{Deserialize, Serialize};
+
 use super::Aggregate;
 use super::key_row::{KeyFacts, rows};
 use super::parts::TopList;
@@ -10,8 +12,9 @@ use crate::units::Bytes;
 const KINDS: usize = Kind::ALL.len();
 
 /// The heaviest keys of each type, and the longest collections.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TopKeys {
+    #[serde(skip)]
     limit: usize,
     /// By kind, in the order of [`Kind::ALL`]. The overall list is merged from these at the end, since the heaviest of
     /// all are among the heaviest of each type.

@@ -1,12 +1,14 @@
 //! Sums over all keys.
 
+use serde::{Deserialize, Serialize};
+
 use super::runs::{ByRun, KeyRun};
 use crate::report;
 use crate::report::{Unknown, Weight};
 use crate::units::Bytes;
 
 /// Sums over all keys. Without a reference time no key counts as expired.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TotalStats {
     all: Weight,
     disk: Bytes,

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::policy::{Checks, Judged, Severity};
 use crate::record::Record;
 use crate::report::{Unknown, Weight};
@@ -13,7 +15,7 @@ use crate::units::Bytes;
 /// Counts of violations.
 ///
 /// Keeps the laws of an [`Aggregate`](super::Aggregate) but not its signature, since it needs the verdict on each key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Violations {
     /// Keys that break a rule about names.
     pub naming: Weight,
@@ -40,6 +42,7 @@ pub struct Violations {
     pub budgets_unknown: Vec<Unknown>,
     /// Exempted violations, by exemption and bit.
     pub excused: BTreeMap<(u16, u8), Weight>,
+    #[serde(skip)]
     masks: RuleMasks,
 }
 
@@ -146,6 +149,20 @@ impl Violations {
         }
     }
 
+    /// Returns whether stored counts can be those of these checks.
+    #[cfg(test)]
+    pub fn fit(&self, checks: &Checks) -> bool {
+        let (rules, entries, budgets) = (checks.keys.len(), checks.policy.entries.len(), checks.budgets.len());
+        let is_rule = |bit: u8| usize::from(bit) < rules;
+        let is_entry = |entry: Option<u16>| entry.is_none_or(|entry| usize::from(entry) < entries);
+        [self.rules.len(), self.savings.len()] == [rules; 2]
+            && [self.entries.len(), self.entries_without_ttl.len()] == [entries; 2]
+            && [self.budgets.len(), self.budgets_unknown.len()] == [budgets; 2]
+            && self.by_entry.keys().all(|&(entry, bit)| is_entry(entry) && is_rule(bit))
+            && self.entry_any.keys().all(|&entry| is_entry(entry))
+            && self.excused.keys().all(|&(_, bit)| is_rule(bit))
+    }
+
     /// Adds everything that `other` has observed.
     pub fn merge(&mut self, other: Self) {
         self.naming.merge(other.naming);
@@ -193,6 +210,19 @@ mod tests {
         fn new() -> Self {
             let checks = checks(POLICY);
             JudgedViolations(Violations::new(&checks), checks, Judged::default(), PatternBuf::default())
+        }
+    }
+
+    impl serde::Serialize for JudgedViolations {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            self.0.serialize(serializer)
+        }
+    }
+
+    impl<'de> serde::Deserialize<'de> for JudgedViolations {
+        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let JudgedViolations(_, checks, judged, pattern) = JudgedViolations::new();
+            Ok(JudgedViolations(Violations::deserialize(deserializer)?, checks, judged, pattern))
         }
     }
 

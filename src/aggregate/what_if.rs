@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use serde::{Deserialize, Serialize};
+
 use super::Aggregate;
 use crate::record::{Kind, Record};
 use crate::report::{Unknown, Weight, WhatIfType};
@@ -10,7 +12,7 @@ use crate::units::Bytes;
 const KINDS: usize = Kind::ALL.len();
 
 /// Memory by type, under the base model and under each alternative.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WhatIfStats {
     /// In the order of [`Kind::ALL`].
     base: [Weight; KINDS],

@@ -5,6 +5,8 @@
 //! allocated at startup (arrays of 16,384 slots, indexes) are not included, although servers report some of them as
 //! overhead. Follows `getMemoryOverheadData` (`object.c`) and `kvstoreMemUsage` (`kvstore.c`).
 
+use serde::{Deserialize, Serialize};
+
 use super::Model;
 use super::growth::{Growth, TableKind, occupied};
 use super::layout::{DatabaseEntry, Presized, SlotForm, StoreLayout, TableLayout};
@@ -41,7 +43,7 @@ pub struct DatabaseShape {
 }
 
 /// Key counts of one cluster slot.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlotShape {
     /// Keys.
     pub keys: u32,

@@ -1,5 +1,7 @@
 //! Facts that a rule needs and a run may lack: without them the rule is not evaluated.
 
+use serde::{Deserialize, Serialize};
+
 use super::context::Context;
 use crate::report::{NotEvaluated, Report, Severity, Text};
 
@@ -188,7 +190,7 @@ pub struct Known<'a> {
 }
 
 /// How the strings of a snapshot are stored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredStrings {
     /// True if a string is stored compressed.
     pub compressed: bool,

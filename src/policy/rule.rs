@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::context::Context;
 use super::forest::Forest;
 use super::key_view::KeyView;
@@ -46,7 +48,7 @@ pub struct RuleMeta {
 /// Measured and allowed value of a violation.
 ///
 /// Two equal values mean that the violation cannot be expressed in the rule's unit; reports then show neither.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Violation {
     /// Measured value, in the rule's [`Unit`].
     pub measured: u64,

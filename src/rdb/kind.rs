@@ -4,7 +4,8 @@ use std::fmt;
 
 #[cfg(feature = "cli")]
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The type of a value, as `TYPE` names it; all module types are one kind here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -84,6 +85,21 @@ impl ModuleName {
     /// The name as text; it is ASCII by construction.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("the alphabet of module ids is ASCII")
+    }
+}
+
+impl Serialize for ModuleName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ModuleName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let name =
+            <[u8; 9]>::try_from(text.as_bytes()).ok().filter(|name| name.iter().all(|byte| ALPHABET.contains(byte)));
+        name.map(ModuleName).ok_or_else(|| D::Error::custom("not the name of a module"))
     }
 }
 

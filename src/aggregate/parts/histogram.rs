@@ -7,13 +7,20 @@
 //! the
 //! largest number seen: 4 KiB for numbers up to a MiB.
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
 /// Powers of two are divided into `1 << CLASS_BITS` classes.
 const CLASS_BITS: u32 = 5;
 
+/// Number of classes of 64-bit numbers.
+const CLASSES: usize = 1_920;
+
 /// A mergeable histogram of unsigned numbers with an exact maximum.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
     /// Counts by class, grown to the class of the largest number seen.
+    #[serde(deserialize_with = "counts")]
     counts: Vec<u64>,
     max: u64,
 }
@@ -40,13 +47,13 @@ impl Histogram {
         if other.counts.len() > self.counts.len() {
             self.counts.resize(other.counts.len(), 0);
         }
-        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count = count.saturating_add(*more));
         self.max = self.max.max(other.max);
     }
 
     /// Returns the number of numbers counted.
     pub fn numbers(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
     }
 
     /// Returns the largest number, exactly; 0 if nothing was counted.
@@ -68,6 +75,12 @@ impl Histogram {
         }
         self.max
     }
+}
+
+/// Reads the counts of a stored histogram, which has no more classes than there are.
+fn counts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+    let counts: Vec<u64> = Vec::deserialize(deserializer)?;
+    if counts.len() > CLASSES { Err(D::Error::custom("a histogram has too many classes")) } else { Ok(counts) }
 }
 
 /// Returns the class of a number; at most 1,919.

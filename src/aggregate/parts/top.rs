@@ -5,18 +5,21 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::limits;
 
 /// A key with the weight it is ranked by and the facts that its row shows.
 ///
 /// Most lists rank by one number; a list with a second criterion ranks by a tuple.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RankedKey<T, W = u64> {
     /// Weight; more is first.
     pub weight: W,
     /// Database; lower is first.
     pub db: u64,
     /// Name; smaller is first. Shared by all lists that contain the key.
+    #[serde(with = "name")]
     pub key: Arc<[u8]>,
     /// Further facts of the row; they break ties between keys of the same name.
     pub facts: T,
@@ -114,6 +117,36 @@ impl<T: Ord, W: Ord + Copy> TopList<T, W> {
     /// Returns the list, first key first.
     pub fn into_sorted(self) -> Vec<RankedKey<T, W>> {
         self.kept.into_sorted_vec().into_iter().map(|Reverse(entry)| entry).collect()
+    }
+}
+
+/// Writes the keys, first key first: their order in the heap depends on how they came. The limit is a setting.
+impl<T: Ord + Serialize, W: Ord + Copy + Serialize> Serialize for TopList<T, W> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut keys: Vec<_> = self.kept.iter().collect();
+        keys.sort_unstable();
+        serializer.collect_seq(keys.into_iter().map(|Reverse(entry)| entry))
+    }
+}
+
+/// Reads keys into a list that is to be merged into one with a limit.
+impl<'de, T: Ord + Deserialize<'de>, W: Ord + Copy + Deserialize<'de>> Deserialize<'de> for TopList<T, W> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let keys: Vec<RankedKey<T, W>> = Vec::deserialize(deserializer)?;
+        Ok(TopList { limit: 0, kept: keys.into_iter().map(Reverse).collect() })
+    }
+}
+
+/// Names as byte strings.
+mod name {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(name: &Arc<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(name)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Error> {
+        Vec::<u8>::deserialize(deserializer).map(Arc::from)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Example keys of a pattern: the few heaviest, stored compactly, each name copied once.
 
+use serde::{Deserialize, Serialize};
+
 use crate::aggregate::parts::RankedKey;
 use crate::record::Record;
 use crate::report::Example;
@@ -13,7 +15,7 @@ pub(super) const LONGEST_EXAMPLE: usize = 1024;
 
 /// The few heaviest of all keys offered, heaviest first: a [`TopList`](crate::aggregate::parts::TopList) in less
 /// memory.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Examples(Vec<RankedKey<()>>);
 
 impl Examples {

@@ -1,6 +1,8 @@
 //! Facts of one pattern. Each worker may hold a hundred thousand of these, so lists are allocated with their first
 //! entry and never have spare capacity.
 
+use serde::{Deserialize, Serialize};
+
 use super::examples::{Candidate, Examples, beginning, example};
 use super::{ExpiryTiming, TokenPlan};
 use crate::aggregate::parts::RankedKey;
@@ -14,7 +16,7 @@ use crate::report::{Example, Unknown, Weight};
 use crate::units::Bytes;
 
 /// Sums and examples of the keys of one pattern.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct PatternFacts {
     counted: LeafCounts,
     /// Keys whose memory is unknown. Few patterns have any.
@@ -26,6 +28,7 @@ pub(super) struct PatternFacts {
     /// The heaviest keys that never expire.
     without_ttl: Examples,
     /// Thresholds below which a usual key cannot become an example: for keys without expiry, and with one.
+    #[serde(skip)]
     lightest: [ExampleThreshold; 2],
     /// Broken rules only, ascending by bit.
     broken: Vec<BrokenRule>,
@@ -92,7 +95,7 @@ impl LeafSums {
 }
 
 /// Compact counters that are updated per key; [`LeafSums`] are computed from them at the end.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct LeafCounts {
     /// Keys without expiry, and keys with one.
     lifetimes: [Weight; 2],
@@ -136,7 +139,7 @@ impl LeafCounts {
 }
 
 /// Keys of one pattern that break one rule.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct BrokenRule {
     rule: u8,
     weight: Weight,
@@ -435,6 +438,15 @@ impl PatternFacts {
         self.secrets.iter_mut().for_each(|secrets| secrets.settle_database(db));
         self.tokens.iter_mut().for_each(|tokens| tokens.settle_database(db));
         self.broken.iter_mut().for_each(|broken| broken.examples.settle_database(db));
+    }
+
+    /// Returns whether stored facts can be those of a run with this number of rules and alternatives.
+    #[cfg(test)]
+    pub fn fit(&self, rules: usize, alternatives: usize) -> bool {
+        let is_ascending = self.broken.is_sorted_by(|one, next| one.rule < next.rule);
+        let is_known = self.broken.last().is_none_or(|last| usize::from(last.rule) < rules);
+        let prices = self.alternatives.len();
+        is_ascending && is_known && (prices == 0 || alternatives > 0 && prices == alternatives + 1)
     }
 
     /// Returns the heaviest key; `None` before the first key.

@@ -7,6 +7,8 @@
 mod examples;
 mod facts;
 mod finish;
+#[cfg(test)]
+mod stored;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +27,8 @@ use crate::record::{Kind, Record};
 use crate::report;
 use crate::units::{Bytes, Millis};
 use facts::PatternFacts;
+#[cfg(test)]
+pub use stored::StoredPatterns;
 
 /// Estimated heap bytes per place of the tree: the place, its name, its table entry, its facts and their examples.
 const PLACE_BYTES: usize = 900;

@@ -17,8 +17,9 @@ macro_rules! aggregates {
         }
     ) => {
         $(#[$attribute])*
-        #[derive(Debug)]
+        #[derive(Debug, serde::Serialize, serde::Deserialize)]
         pub(super) struct $group {
+            // What cannot be stored cannot be listed: partial reports would lack it.
             $(pub(super) $field: $aggregate,)+
         }
 

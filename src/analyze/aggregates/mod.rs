@@ -4,6 +4,8 @@
 //! them up later. Aggregates that need nothing but records are listed in `list.rs`; those here share work per key.
 
 mod list;
+#[cfg(test)]
+mod stored;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

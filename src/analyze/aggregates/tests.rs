@@ -72,6 +72,56 @@ fn found(questions: &Arc<Questions>, records: &[OwnedRecord], cuts: [usize; 2], 
     (format!("{report:?} {rest:?}"), keys)
 }
 
+/// Stores aggregates and reads them into new ones, as if by another process.
+fn reread(questions: &Arc<Questions>, aggregates: Aggregates) -> (Aggregates, Vec<u8>) {
+    let bytes = postcard::to_stdvec(&aggregates.into_stored().0).unwrap();
+    let mut fresh = Aggregates::new(questions);
+    fresh.add_stored(postcard::from_bytes(&bytes).unwrap()).unwrap();
+    (fresh, bytes)
+}
+
+/// Returns the report of aggregates that have passed through any number of processes, and their stored form.
+fn finished(questions: &Arc<Questions>, aggregates: Aggregates) -> (String, Vec<u8>) {
+    let (aggregates, bytes) = reread(questions, aggregates);
+    let mut report = Report::default();
+    let rest = aggregates.finish(false, &mut report);
+    let rest = (rest.instances, rest.what_if, rest.what_if_patterns, rest.patterns_strict, rest.strings);
+    (format!("{report:?} {rest:?}"), bytes)
+}
+
+proptest! {
+    #[test]
+    fn stored_parts_merge_to_the_whole_in_any_tree(
+        policy in policies(),
+        knows_time in any::<bool>(),
+        top in 0usize..4,
+        records in prop::collection::vec((records(), 0usize..5), 1..150),
+        merges in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 4),
+        strict in prop::option::of(0usize..5),
+    ) {
+        let questions = questions(policy, knows_time.then_some(NOW), top);
+        let part = |part: Option<usize>| {
+            let mut aggregates = Aggregates::new(&questions);
+            let own = records.iter().filter(|(_, by)| part.is_none_or(|part| part == *by));
+            own.for_each(|(record, _)| aggregates.observe(&record.record()));
+            if strict.is_some() && (part == strict || part.is_none()) {
+                aggregates.patterns.become_strict();
+            }
+            aggregates
+        };
+        let mut parts: Vec<Aggregates> = (0..5).map(|number| part(Some(number))).collect();
+        for [one, other] in merges {
+            let one = parts.swap_remove(one.index(parts.len()));
+            let other = parts.swap_remove(other.index(parts.len()));
+            let mut merged = reread(&questions, one).0;
+            merged.merge(reread(&questions, other).0);
+            parts.push(merged);
+        }
+        prop_assert_eq!(parts.len(), 1);
+        prop_assert_eq!(finished(&questions, parts.remove(0)), finished(&questions, part(None)));
+    }
+}
+
 proptest! {
     #[test]
     fn the_fast_path_gives_the_results_of_the_slow_one(

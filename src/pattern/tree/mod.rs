@@ -19,12 +19,16 @@ mod places;
 mod plain_names;
 mod step;
 #[cfg(test)]
+mod stored;
+#[cfg(test)]
 mod tests;
 mod transplant;
 
 use hashbrown::HashSet;
 
 pub use limits::TreeLimits;
+#[cfg(test)]
+pub use stored::StoredTree;
 
 use super::PatternBuf;
 use super::bypass::Bypass;

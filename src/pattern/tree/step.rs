@@ -1,14 +1,16 @@
 //! Steps of a pattern on its path down the tree.
 
+use serde::{Deserialize, Serialize};
+
 use super::limits::{LONGEST_NAME, TreeLimits};
 use crate::pattern::word::{FACTOR, WORD, last_word};
 use crate::pattern::{PartKind, PatternBuf};
 
 /// Longest separator; no classifier makes longer ones, and they are dropped.
-const LONGEST_SEPARATOR: usize = 8;
+pub(super) const LONGEST_SEPARATOR: usize = 8;
 
 /// Kind of name that a place in the tree represents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum StepKind {
     /// A name: unbounded in number.
     Literal,

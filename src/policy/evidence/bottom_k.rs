@@ -4,15 +4,18 @@
 use std::collections::BinaryHeap;
 use std::mem::size_of;
 
+use serde::{Deserialize, Serialize, Serializer};
+
 /// Odd multiplier with well-mixed bits: the fraction of the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Lowest entries of all that were offered: a commutative monoid.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BottomK {
     /// Maximum number of entries.
     most: usize,
     /// Max-heap. INVARIANT: holds at most `most` entries, and all that were offered unless it is full.
+    #[serde(serialize_with = "ascending")]
     lowest: BinaryHeap<u64>,
 }
 
@@ -76,6 +79,13 @@ impl BottomK {
     pub fn heap_bytes(&self) -> usize {
         self.lowest.capacity() * size_of::<u64>()
     }
+}
+
+/// Writes the entries in order: that in the heap depends on how they came.
+fn ascending<S: Serializer>(entries: &BinaryHeap<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut entries: Vec<u64> = entries.iter().copied().collect();
+    entries.sort_unstable();
+    entries.serialize(serializer)
 }
 
 /// Hashes a key for a sample, eight bytes per step. The result still has to be mixed by [`finish`].

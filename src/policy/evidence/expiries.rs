@@ -8,6 +8,8 @@
 //! For a full sample, most keys cost one comparison and none costs more than one update of a heap of `k` entries. Names
 //! crafted to collide or to have low hashes can spoil only the sample of their own pattern.
 
+use serde::{Deserialize, Serialize};
+
 use super::bottom_k::{self, BottomK};
 use crate::report::Weight;
 use crate::units::{Bytes, Millis};
@@ -22,7 +24,7 @@ const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const FAR: u32 = u32::MAX;
 
 /// Sample of the keys of a pattern that expire.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Expiries {
     all: Weight,
     /// Entries: hash in the upper half, second in the lower.

@@ -8,6 +8,8 @@
 //! Like the sample of expiries, it keeps the ids with the lowest hashes. Below the lower of the two highest kept hashes, the
 //! samples of two patterns are both complete, so that the ids which they share can be counted there.
 
+use serde::{Deserialize, Serialize};
+
 use super::bottom_k::{self, BottomK};
 use crate::pattern::plain::PlainName;
 use crate::pattern::segment::Separators;
@@ -23,7 +25,7 @@ const SEED: u64 = 0x1319_8a2e_0370_7344;
 const LONGEST_WORD: usize = 32;
 
 /// Sample of the ids of the keys of a pattern.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct IdSample {
     /// Entries: hash of the last bytes of an id in the upper half, of the whole id in the lower.
     lowest: BottomK,

@@ -9,6 +9,8 @@
 //! place: a key of the final sample was in the sample of its worker ever since it was read, so its evidence was compared
 //! then.
 
+use serde::{Deserialize, Serialize};
+
 use super::bottom_k::{self, BottomK};
 use crate::policy::sensitive::{Inspection, MaskedMatch, SensitiveKinds, ValueVerdict};
 use crate::rdb::peek::PeekBuffers;
@@ -26,7 +28,7 @@ const SEED: u64 = 0x0452_821e_638d_0137;
 const KIND_BITS: u32 = 16;
 
 /// Sample of inspected keys of a pattern.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Secrets {
     /// Entries: hash in the upper bits, kinds in the lower.
     lowest: BottomK,
@@ -35,7 +37,7 @@ pub struct Secrets {
 }
 
 /// Masked match in one key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretEvidence {
     /// Match.
     pub found: MaskedMatch,

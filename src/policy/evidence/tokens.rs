@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::bottom_k;
 use crate::policy::content::random;
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
@@ -26,7 +28,7 @@ const VALUE_SEED: u64 = 0x1319_8a2e_0370_7344;
 const NAME_SEED: u64 = 0xa409_3822_299f_31d0;
 
 /// Sample of the values of the locks of a pattern.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Tokens {
     most: usize,
     /// True if distinct values were left out.
@@ -40,7 +42,7 @@ pub struct Tokens {
 }
 
 /// Locks that hold one value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUse {
     /// Number and memory of the locks.
     pub locks: Weight,
@@ -108,7 +110,7 @@ impl LockValue {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct LockExample {
     memory: u64,
     db: u64,

@@ -1,9 +1,11 @@
 //! Kinds of sensitive data, and sets of them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::report::Text;
 
 /// Kind of sensitive data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SensitiveKind {
     /// Mobile number of mainland China.
     Phone,

@@ -23,6 +23,8 @@ mod verdict;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::pattern::segment::Separators;
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
@@ -61,7 +63,7 @@ pub struct Inspection {
 }
 
 /// Masked match in a key.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MaskedMatch {
     /// Kind of the match.
     pub kind: SensitiveKind,
@@ -79,7 +81,7 @@ impl MaskedMatch {
 }
 
 /// Place of a match, as named in evidence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum SecretPlace {
     Name,
     Value,

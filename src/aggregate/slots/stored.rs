@@ -1,0 +1,63 @@
+//! Stored form of the sums by slot: the slots in use, each in one row.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{NAME_KEPT, SLOTS, SlotDetails, SlotStats};
+use crate::units::Bytes;
+
+#[derive(Serialize, Deserialize)]
+struct StoredSlots {
+    tagged_keys: u64,
+    slots: Vec<StoredSlot>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredSlot {
+    slot: u16,
+    keys: u64,
+    tagged: u64,
+    memory: Bytes,
+    heaviest: Bytes,
+    db: u64,
+    name: Vec<u8>,
+}
+
+impl Serialize for SlotStats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let row = |((slot, sums), details): ((u16, &super::SlotSums), &SlotDetails)| {
+            Some(StoredSlot {
+                slot,
+                keys: details.keys.saturating_add(u64::from(sums.keys)),
+                tagged: details.tagged,
+                memory: sums.memory,
+                heaviest: details.heaviest,
+                db: details.db,
+                name: details.name.clone()?,
+            })
+        };
+        let slots = (0u16..).zip(&self.sums).zip(&self.slots).filter_map(row).collect();
+        StoredSlots { tagged_keys: self.tagged_keys, slots }.serialize(serializer)
+    }
+}
+
+/// Reads sums that are to be merged into those with a number of rows.
+impl<'de> Deserialize<'de> for SlotStats {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let StoredSlots { tagged_keys, slots } = StoredSlots::deserialize(deserializer)?;
+        let mut stats = SlotStats { tagged_keys, ..SlotStats::new(0) };
+        if !slots.is_empty() {
+            stats.allocate();
+        }
+        for StoredSlot { slot, keys, tagged, memory, heaviest, db, name } in slots {
+            let place = usize::from(slot);
+            if place >= SLOTS || tagged > keys || heaviest > memory || name.len() > NAME_KEPT {
+                return Err(D::Error::custom("the sums of a slot contradict each other"));
+            }
+            let details = SlotDetails { keys, tagged, heaviest, db, name: Some(name) };
+            (stats.sums[place].memory, stats.sums[place].least) = (memory, details.weight());
+            stats.slots[place] = details;
+        }
+        Ok(stats)
+    }
+}
